@@ -204,8 +204,12 @@ def python_mutations(path: str, text: str) -> Iterator[Mutation]:
         """Position in the text of a byte column of a line."""
         return len(data[: lines[line - 1] + column].decode())
 
-    for node in _executed(ast.parse(text)):
+    tree = ast.parse(text)
+    truths = _returned_truths(tree)
+    for node in _executed(tree):
         for name, operator in OPERATORS.items():
+            if name == "sign" and id(node) in truths:
+                continue
             for after in operator(node):
                 target = node.test if name == "condition" else node  # type: ignore[attr-defined]
                 start = place(target.lineno, target.col_offset)
@@ -218,14 +222,30 @@ def python_mutations(path: str, text: str) -> Iterator[Mutation]:
                     yield Mutation(path, name, target.lineno, start, stop, before, source)
 
 
+def _returned_truths(tree: ast.AST) -> set[int]:
+    """The returns of functions that return a truth value, which a sign does not change, by id."""
+    truths: dict[int, bool] = {}
+    for function in ast.walk(tree):  # a function comes before those inside it
+        if isinstance(function, ast.FunctionDef):
+            is_truth = isinstance(function.returns, ast.Name) and function.returns.id == "bool"
+            returns = (node for node in ast.walk(function) if isinstance(node, ast.Return))
+            truths.update((id(node), is_truth) for node in returns)
+    return {node for node, is_truth in truths.items() if is_truth}
+
+
 def _executed(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a tree that run: no annotation, no `if TYPE_CHECKING`, no part of an f-string."""
+    """The nodes of a tree that run: no annotation, no `if TYPE_CHECKING`, no part of an f-string.
+
+    Nor the `strict=True` of `zip`, an assertion of equal lengths: without it a right program is the same.
+    """
     yield node
     for name, field in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list", "type_params"):
             continue
         for child in field if isinstance(field, list) else [field]:
             if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+                continue
+            if isinstance(child, ast.keyword) and ast.unparse(child) == "strict=True":
                 continue
             if isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr):
                 yield from _executed(child)

@@ -58,3 +58,14 @@ def fault_of(robot):
 def loss_of(robot):
     """The text of a robot's latched loss of state; empty where there is none."""
     return robot.gate.reason if robot.gate.phase in LOSSES else ""
+
+
+def chain_text(joints):
+    """URDF of a chain: joints j0, j1 ... that turn links l1, l2 ..., each on the one before, l0 first."""
+    parts = [LINK.format("l0")]
+    for k in range(joints):
+        parts.append(
+            f'{LINK.format(f"l{k + 1}")}<joint name="j{k}" type="continuous"><parent link="l{k}"/>'
+            f'<child link="l{k + 1}"/></joint>'
+        )
+    return f'<robot name="chain">{"".join(parts)}</robot>'

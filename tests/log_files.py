@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,19 @@ def numbers_of(path: Path, name: str) -> np.ndarray:
 
 def write_bag(path: Path, t: np.ndarray, q: np.ndarray, kind: str = "sqlite3") -> Path:
     """Joint states by name, the joints in reverse, of ROS 1 or of ROS 2."""
+    names, stamps = list(reversed(ARM.joint_names)), [round(s * 1e9) + 5 * 10**9 for s in t]
+    rows = [(ns, names, x[::-1].copy(), (), ()) for ns, x in zip(stamps, q, strict=True)]
+    return write_messages(path, rows, kind)
+
+
+JointRow = tuple[int, list[str], Any, Any, Any]
+"""The stamp of a message [ns], joint names, positions, velocities and efforts."""
+
+
+def write_messages(
+    path: Path, rows: Sequence[JointRow], kind: str = "sqlite3", topic: str = "/joint_states"
+) -> Path:
+    """A bag of joint states, recorded later than stamped, by an uneven delay."""
     from rosbags import rosbag1, rosbag2
     from rosbags.typesys import Stores, get_typestore
 
@@ -68,14 +82,12 @@ def write_bag(path: Path, t: np.ndarray, q: np.ndarray, kind: str = "sqlite3") -
         rosbag1.Writer(path) if ros1 else rosbag2.Writer(path, version=9, storage_plugin=plugin)
     )
     with writer as opened:
-        connection = opened.add_connection("/joint_states", state.__msgtype__, typestore=store)
-        for s, x in zip(t, q, strict=True):
-            ns = round(s * 1e9) + 5 * 10**9
+        connection = opened.add_connection(topic, state.__msgtype__, typestore=store)
+        for ns, names, *numbers in rows:
             stamp = time(ns // 10**9, ns % 10**9)
             first = (0, stamp) if ros1 else (stamp,)
-            names = list(reversed(ARM.joint_names))
-            message = state(header(*first, ""), names, x[::-1].copy(), np.zeros(0), np.zeros(0))
+            arrays = [np.array(x, float) for x in numbers]
+            message = state(header(*first, ""), names, *arrays)
             serialize = store.serialize_ros1 if ros1 else store.serialize_cdr
-            # Recorded later than stamped, by an uneven delay.
             opened.write(connection, ns + 10**6 + ns % 977, serialize(message, state.__msgtype__))
     return path

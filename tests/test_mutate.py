@@ -64,7 +64,7 @@ def test_each_operator_of_python(mutate: ModuleType) -> None:
 
 
 def test_changes_that_are_none_are_not_made(mutate: ModuleType) -> None:
-    """Another order of arguments of a maximum, and the sign of a truth value."""
+    """Another order of arguments of a maximum, the sign of a truth value, a `zip` of equal lengths."""
     import mutations
 
     found = {
@@ -77,6 +77,8 @@ def test_changes_that_are_none_are_not_made(mutate: ModuleType) -> None:
             "return bool(x)",
             "return power(x, y)",
             "return x.any(y, 1)",
+            "return [*zip(x, y, strict=True)]",
+            "return [*zip(x, y, strict=False)]",
         )
     }
     assert found == {
@@ -85,7 +87,18 @@ def test_changes_that_are_none_are_not_made(mutate: ModuleType) -> None:
         "return bool(x)": set(),
         "return power(x, y)": {"sign", "swapped arguments"},
         "return x.any(y, 1)": {"swapped arguments", "constant"},
+        "return [*zip(x, y, strict=True)]": {"swapped arguments"},
+        "return [*zip(x, y, strict=False)]": {"swapped arguments", "constant"},
     }
+
+
+def test_returns_of_truth_values_have_no_sign(mutate: ModuleType) -> None:
+    """By the annotation of the innermost function."""
+    import mutations
+
+    text = "def f(x) -> bool:\n    def g(y) -> float:\n        return h(y)\n    return g(x)\n"
+    found = [m.line for m in mutations.python_mutations("m.py", text) if m.operator == "sign"]
+    assert found == [3]
 
 
 def test_headers(mutate: ModuleType) -> None:

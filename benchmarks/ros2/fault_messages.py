@@ -181,7 +181,8 @@ BYTES: dict[str, Kind] = {
 }
 
 
-def _point(q: Any = (), v: Any = (), a: Any = (), time: float = 0.0, effort: Any = ()) -> Any:
+def waypoint(q: Any = (), v: Any = (), a: Any = (), time: float = 0.0, effort: Any = ()) -> Any:
+    """A point of a trajectory."""
     point = JointTrajectoryPoint(
         positions=list(map(float, q)),
         velocities=list(map(float, v)),
@@ -215,39 +216,39 @@ def _motion(
 STEP = np.array([0.05, -0.05, 0.05, 0.05, -0.05, 0.05, 0.05])
 REST = np.zeros(7)
 REFERENCES: dict[str, Kind] = {
-    "reference nan": _motion("reference", _point(Q * NAN)),
-    "reference of an infinite velocity": _motion("reference", _point(Q, REST + INF)),
-    "reference of an acceleration of 1e9": _motion("reference", _point(Q, REST, REST + 1e9)),
-    "reference too fast": _motion("reference", _point(Q, REST + 100.0)),
-    "reference too sudden": _motion("reference", _point(Q, REST, REST + 200.0)),
-    "reference far away": _motion("reference", _point(Q + 1.0)),
-    "reference beyond the limits": _motion("reference", _point(Q + 3.0)),
-    "reference near by": _motion("reference", _point(Q + STEP)),
-    "reference that moves": _motion("reference", _point(Q, REST + 0.5, REST + 1.0)),
-    "reference of another length": _motion("reference", _point(Q[:3])),
-    "reference of a joint twice": _motion("reference", _point(Q), names=[ARM[0]] * 7),
-    "reference of another joint": _motion("reference", _point(Q), names=[*ARM[:6], "wheel"]),
+    "reference nan": _motion("reference", waypoint(Q * NAN)),
+    "reference of an infinite velocity": _motion("reference", waypoint(Q, REST + INF)),
+    "reference of an acceleration of 1e9": _motion("reference", waypoint(Q, REST, REST + 1e9)),
+    "reference too fast": _motion("reference", waypoint(Q, REST + 100.0)),
+    "reference too sudden": _motion("reference", waypoint(Q, REST, REST + 200.0)),
+    "reference far away": _motion("reference", waypoint(Q + 1.0)),
+    "reference beyond the limits": _motion("reference", waypoint(Q + 3.0)),
+    "reference near by": _motion("reference", waypoint(Q + STEP)),
+    "reference that moves": _motion("reference", waypoint(Q, REST + 0.5, REST + 1.0)),
+    "reference of another length": _motion("reference", waypoint(Q[:3])),
+    "reference of a joint twice": _motion("reference", waypoint(Q), names=[ARM[0]] * 7),
+    "reference of another joint": _motion("reference", waypoint(Q), names=[*ARM[:6], "wheel"]),
     "reference without points": _motion("reference"),
-    "reference of two points": _motion("reference", _point(Q), _point(Q)),
-    "reference without names": _motion("reference", _point(Q), names=[]),
-    "trajectory": _motion("trajectory", _point(Q + STEP, REST, time=0.3), _point(Q, REST, time=0.6)),
-    "trajectory of lines": _motion("trajectory", _point(Q + STEP, time=0.5)),
-    "trajectory with accelerations": _motion("trajectory", _point(Q + STEP, REST, REST, 0.5)),
-    "trajectory nan": _motion("trajectory", _point(Q * NAN, time=1.0)),
-    "trajectory of infinite velocities": _motion("trajectory", _point(Q, REST + INF, time=1.0)),
-    "trajectory whose times go back": _motion("trajectory", _point(Q, time=1.0), _point(Q, time=0.5)),
-    "trajectory at one time": _motion("trajectory", _point(Q + STEP, time=0.0)),
-    "trajectory too fast": _motion("trajectory", _point(Q + 0.2, REST, time=0.01)),
-    "trajectory beyond the limits": _motion("trajectory", _point(Q + 3.0, REST, time=9.0)),
-    "trajectory that ends moving": _motion("trajectory", _point(Q, REST + 0.5, time=1.0)),
-    "trajectory with efforts": _motion("trajectory", _point(Q, REST, time=1.0, effort=REST)),
-    "trajectory of another joint": _motion("trajectory", _point([0.0], time=1.0), names=["wheel"]),
-    "trajectory of another length": _motion("trajectory", _point(Q[:3], time=1.0)),
-    "trajectory of the past": _motion("trajectory", _point(Q, REST, time=1.0), stamp=-9.0),
-    "trajectory of the future": _motion("trajectory", _point(Q, REST, time=1.0), stamp=9.0),
-    "trajectory that starts elsewhere": _motion("trajectory", _point(Q + 1.0), _point(Q, time=9.0)),
+    "reference of two points": _motion("reference", waypoint(Q), waypoint(Q)),
+    "reference without names": _motion("reference", waypoint(Q), names=[]),
+    "trajectory": _motion("trajectory", waypoint(Q + STEP, REST, time=0.3), waypoint(Q, REST, time=0.6)),
+    "trajectory of lines": _motion("trajectory", waypoint(Q + STEP, time=0.5)),
+    "trajectory with accelerations": _motion("trajectory", waypoint(Q + STEP, REST, REST, 0.5)),
+    "trajectory nan": _motion("trajectory", waypoint(Q * NAN, time=1.0)),
+    "trajectory of infinite velocities": _motion("trajectory", waypoint(Q, REST + INF, time=1.0)),
+    "trajectory whose times go back": _motion("trajectory", waypoint(Q, time=1.0), waypoint(Q, time=0.5)),
+    "trajectory at one time": _motion("trajectory", waypoint(Q + STEP, time=0.0)),
+    "trajectory too fast": _motion("trajectory", waypoint(Q + 0.2, REST, time=0.01)),
+    "trajectory beyond the limits": _motion("trajectory", waypoint(Q + 3.0, REST, time=9.0)),
+    "trajectory that ends moving": _motion("trajectory", waypoint(Q, REST + 0.5, time=1.0)),
+    "trajectory with efforts": _motion("trajectory", waypoint(Q, REST, time=1.0, effort=REST)),
+    "trajectory of another joint": _motion("trajectory", waypoint([0.0], time=1.0), names=["wheel"]),
+    "trajectory of another length": _motion("trajectory", waypoint(Q[:3], time=1.0)),
+    "trajectory of the past": _motion("trajectory", waypoint(Q, REST, time=1.0), stamp=-9.0),
+    "trajectory of the future": _motion("trajectory", waypoint(Q, REST, time=1.0), stamp=9.0),
+    "trajectory that starts elsewhere": _motion("trajectory", waypoint(Q + 1.0), waypoint(Q, time=9.0)),
     "trajectory of 3,000 points": _motion(
-        "trajectory", *(_point(Q, REST, time=0.01 * k) for k in range(1, 3001))
+        "trajectory", *(waypoint(Q, REST, time=0.01 * k) for k in range(1, 3001))
     ),
     "trajectory cancelled": _motion("trajectory"),
 }  # fmt: skip

@@ -147,7 +147,7 @@ def _request(*requests: tuple[str, bool | None], rest: float = 0.0) -> Kind:
     return kind
 
 
-def _refused(name: str, value: Any) -> Kind:
+def refused(name: str, value: Any) -> Kind:
     """A parameter's value that must be refused."""
 
     def kind(c: Campaign) -> Send:
@@ -196,25 +196,25 @@ ONCE: dict[str, Kind] = {
     "enable while enabled": _request(("enable", True), ("enable", True)),
     "enable in turn": _request(*[("enable", k % 2 == 1) for k in range(6)], rest=0.05),
     "reset while enabled": _request(("reset", None)),
-    "parameter nan": _refused("torque_scale", NAN),
-    "parameter beyond its range": _refused("torque_scale", 7.0),
-    "parameter of another length": _refused("torque_scale", [1.0, 1.0]),
-    "parameter negative": _refused("kp", -1.0),
-    "parameter a text": _refused("kd", "much"),
-    "a timeout of zero": _refused("state_timeout", 0.0),
-    "a wider timeout": _refused("state_timeout", 5.0),
-    "no torque rate": _refused("max_torque_rate", 0.0),
-    "gravity of one number": _refused("gravity", [0.0]),
-    "gravity inf": _refused("gravity", [0.0, 0.0, float("inf")]),
-    "a payload on no link": _refused("payload.link", "nowhere"),
-    "a payload without a link": _refused("payload.mass", 1.0),
-    "a negative payload": _refused("payload.mass", -1.0),
-    "another mode": _refused("mode", "gravity"),
-    "a description that is none": _refused("robot_description", "<robot"),
-    "a description of a device": _refused("robot_description_file", "/dev/zero"),
-    "effort limits of another length": _refused("effort_limits", [1.0]),
-    "joints at run time": _refused("joints", ["a"]),
-    "a wider twist": _refused("twist_max_speed", [9.0, 9.0]),
+    "parameter nan": refused("torque_scale", NAN),
+    "parameter beyond its range": refused("torque_scale", 7.0),
+    "parameter of another length": refused("torque_scale", [1.0, 1.0]),
+    "parameter negative": refused("kp", -1.0),
+    "parameter a text": refused("kd", "much"),
+    "a timeout of zero": refused("state_timeout", 0.0),
+    "a wider timeout": refused("state_timeout", 5.0),
+    "no torque rate": refused("max_torque_rate", 0.0),
+    "gravity of one number": refused("gravity", [0.0]),
+    "gravity inf": refused("gravity", [0.0, 0.0, float("inf")]),
+    "a payload on no link": refused("payload.link", "nowhere"),
+    "a payload without a link": refused("payload.mass", 1.0),
+    "a negative payload": refused("payload.mass", -1.0),
+    "another mode": refused("mode", "gravity"),
+    "a description that is none": refused("robot_description", "<robot"),
+    "a description of a device": refused("robot_description_file", "/dev/zero"),
+    "effort limits of another length": refused("effort_limits", [1.0]),
+    "joints at run time": refused("joints", ["a"]),
+    "a wider twist": refused("twist_max_speed", [9.0, 9.0]),
     "other gains": _changed("kp", 400.0, 100.0),
     "other damping": _changed("kd", 40.0, 20.0),
     "gravity of another planet": _changed("gravity", [0.0, 0.0, -3.7], [0.0, 0.0, -9.81]),

@@ -15,29 +15,38 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointCommand
 from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
 from rcl_interfaces.srv import SetParameters
+from rclpy.action import ActionClient
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
-from std_msgs.msg import String
+from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 import warpdyn as wd
 from ros2_node.demo.processes import Child, Client, ProcessError, ros_arguments
 
+from . import fault_inputs, fault_processes
 from .arm import ARM, Q, arm_urdf
 from .command_checks import CommandChecks
+from .fault_goals import ACTION, GOALS, GOALS_ONCE
 from .fault_messages import BYTES, DESCRIPTIONS, INPUTS, REFERENCES, STATES, Kind, Send
-from .fault_processes import ONCE, STALE
+from .fault_processes import STALE
 
 LIMITS = np.array([87.0] * 4 + [12.0] * 3)
 """Effort limits of the bundled panda [N·m]."""
 SAME = 1e-9
 """How far a command may be from the one before a fault [N·m]."""
-OFTEN = {**STATES, **BYTES, **REFERENCES, **INPUTS, **DESCRIPTIONS}
+OFTEN = {
+    **{**STATES, **BYTES, **REFERENCES, **INPUTS, **DESCRIPTIONS},
+    **{**GOALS, **fault_inputs.OFTEN},
+}
 """Kinds that are thrown again and again."""
+ONCE = {**fault_processes.ONCE, **GOALS_ONCE, **fault_inputs.ONCE}
+"""Kinds that are thrown once."""
 KINDS: dict[str, Kind] = {**OFTEN, **ONCE}
 HAND = "panda_hand"
 LAWS: dict[str, dict[str, Any]] = {
@@ -47,8 +56,18 @@ LAWS: dict[str, dict[str, Any]] = {
         "law_options": [f"frame={HAND}"],
         "law_inputs.stiffness": [500.0, 500.0, 500.0, 30.0, 30.0, 30.0],
     },
+    "admittance": {
+        "law": "admittance",
+        "law_options": [f"frame={HAND}"],
+        "law_inputs.virtual_mass": [5.0, 5.0, 5.0, 0.2, 0.2, 0.2],
+        "law_inputs.virtual_damping": [200.0, 200.0, 200.0, 8.0, 8.0, 8.0],
+        "law_inputs.virtual_stiffness": [2000.0, 2000.0, 2000.0, 80.0, 80.0, 80.0],
+        "ft_deadband": [12.0, 2.0],  # the weight of the hand, which the readings do not have
+    },
 }
 """Parameters of the laws."""
+NAMED = {"another mode": ("joint_impedance", "cartesian_impedance", "admittance")}
+"""Kinds that are no fault under some laws."""
 PATIENCE = 60.0
 
 
@@ -66,13 +85,23 @@ class Campaign(Client):
             "external_wrench": WrenchStamped,
             "twist": TwistStamped,
             "pose_reference": PoseStamped,
+            "ft_wrench": WrenchStamped,
+            "law_inputs/stiffness": Float64MultiArray,
+            "law_inputs/damping_ratio": Float64MultiArray,
         }
         self._topics = {name: make(kind, f"warpdyn/{name}", deep) for name, kind in kinds.items()}
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self.descriptions = make(String, "robot_description", latched)
         self.node.create_subscription(JointCommand, "warpdyn/commands", self._look, deep)
         self.setting: Any = self.node.create_client(SetParameters, "warpdyn/set_parameters")
+        self.goals: Any
+        self.other_goals: Any
+        self.goals, self.other_goals = (
+            ActionClient(self.node, FollowJointTrajectory, ACTION) for _ in range(2)
+        )
         self.checks = CommandChecks(LIMITS)
+        self.feels = False
+        """True if there is a force-torque sensor, whose readings come with the good states."""
         self.home: PoseStamped | None = None
         """The pose of a law's frame at Q, where there is such a law."""
         point = JointTrajectoryPoint(positions=Q.tolist())
@@ -99,7 +128,17 @@ class Campaign(Client):
             message.header.stamp.nanosec = int(seconds % 1 * 1e9)
         return message
 
+    def stamp(self, message: Any, offset: float = 0.0) -> None:
+        """Write the present time plus an offset [s] into a header."""
+        time = self.node.get_clock().now().nanoseconds + round(1e9 * offset)
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(time, 10**9)
+
     def good(self) -> None:
+        if self.feels:
+            message = WrenchStamped()
+            message.header.frame_id = HAND
+            self.stamp(message)
+            self.publish("ft_wrench", message)
         self.states.publish(self.state())
 
     def play(self, send: Send, times: int) -> None:
@@ -201,11 +240,12 @@ def faults(folder: Path, number: int = 2000, seed: int = 0, law: str = "") -> di
         "command_type": "joint_command",  # whose stamps give the rate
         "twist_link": HAND,
     }
-    kinds = [kind for kind in KINDS if not (law and kind == "another mode")]
+    kinds = [kind for kind in KINDS if law not in NAMED.get(kind, ())]
     node = Child("ros2_node.node", ros_arguments(parameters), folder / "node.log")
     campaign = Campaign([node], seed)
-    if law == "cartesian_impedance":
+    if law in ("cartesian_impedance", "admittance"):
         campaign.home = home_of(arm_urdf(folder))
+    campaign.feels = law == "admittance"
     checks, stops, begun = campaign.checks, Counter[str](), time.monotonic()
     bad_ends, problems, thrown = 0, list[str](), Counter[str]()
     try:

@@ -16,32 +16,44 @@ from .arm import RELIABLE, arm_urdf
 from .driver import Driver
 from .process_use import cpu_seconds
 
+GUARDED = {
+    "mode": "computed_torque",
+    "effort_source": "message",
+    "collision_threshold": 200.0,
+}
+"""Parameters with which every guard is computed: positions against velocities, the push before
+position limits, tracking errors and collisions, in addition to those that mode gravity has. The
+collision threshold is beyond the gravity torques, because the messages' efforts are zero."""
+
 
 def latency(folder: Path, messages: int) -> dict[str, Any]:
     """State in to command out, in blocks that alternate with a bare echo of the same message."""
     results: dict[str, Any] = {}
     wanted = (
-        ("events", False, 1000.0, messages),
-        ("events", False, 500.0, messages // 3),
-        ("events", True, 1000.0, messages),
-        ("single", False, 1000.0, messages // 6),
+        ("events", "all guards", 1000.0, messages),
+        ("events", "", 1000.0, messages),
+        ("events", "", 500.0, messages // 3),
+        ("events", "realtime", 1000.0, messages),
+        ("single", "", 1000.0, messages // 6),
     )
-    for executor, realtime, rate, number in wanted:
-        name = f"{executor} {rate:.0f} Hz" + " realtime" * realtime
+    for executor, kind, rate, number in wanted:
+        name = f"{executor} {rate:.0f} Hz {kind}".strip()
         print(f"  {name}", flush=True)
-        results[name] = _beside_echo(folder, executor, realtime, rate, max(number, 500))
+        results[name] = _beside_echo(folder, executor, kind, rate, max(number, 500))
     return results
 
 
 def _beside_echo(
-    folder: Path, executor: str, realtime: bool, rate: float, number: int
+    folder: Path, executor: str, kind: str, rate: float, number: int
 ) -> dict[str, Any]:
+    realtime = kind == "realtime"
     parameters = {
         "robot_description_file": str(arm_urdf(folder)),
         "executor": executor,
         "start_enabled": True,
         "realtime": realtime,
         "state_timeout": 60.0,  # between its blocks no states come
+        **(GUARDED if kind == "all guards" else {}),
     }
     node = Child("ros2_node.node", ros_arguments(parameters | RELIABLE), folder / "node.log")
     peer = Child("benchmarks.ros2.echo", [executor], folder / "echo.log")
@@ -101,6 +113,7 @@ def _compare(driver: Driver, node: Child, peer: Child, total: int, rate: float) 
             f"node_p{percent}_us": node_us,
             f"echo_p{percent}_us": echo_us,
             f"above_echo_p{percent}_us": node_us - echo_us,
+            f"times_echo_p{percent}": node_us / echo_us,
         }
     blocks = [
         np.median(a) - np.median(b) for a, b in zip(trips["node"], trips["echo"], strict=False)

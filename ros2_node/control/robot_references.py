@@ -104,7 +104,7 @@ class RobotReferences:
         jumped = False
         if self.trajectory.active:
             if enabled:
-                jumped = self.trajectory.follow(now, state.q)
+                jumped = self.trajectory.follow(now, state.q, state.v)
             else:
                 self.trajectory.end(NOT_FOLLOWED)
         twist = self.twist

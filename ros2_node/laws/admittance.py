@@ -9,7 +9,8 @@ import numpy as np
 
 import warpdyn as wd
 
-from .cartesian_impedance import FARTHEST, HEAVIEST, frame_inertia, rotation_vector
+from .cartesian_impedance import FARTHEST, rotation_vector, turn_vectors
+from .frame_split import HEAVIEST, FrameSplit
 
 Number = Annotated[np.ndarray, ()]
 
@@ -46,7 +47,8 @@ def admittance(
     so that stiff contact does not disturb the motion.
     """
     place = robot.fk(q, frame=frame)
-    J = robot.jacobian(q, frame=frame, reference="local_world_aligned")
+    J = robot.jacobian(q, frame=frame, reference="local")
+    turn = place[:3, :3].T  # from the axes of the root link to those of the frame
     R = robot.quaternion_to_matrix(pose_compliant[3:])
     R_desired = robot.quaternion_to_matrix(pose_desired[3:])
     displacement = np.concatenate(
@@ -57,16 +59,19 @@ def admittance(
     )
     spring = virtual_stiffness * displacement + virtual_damping * twist_compliant
     wanted = (contact_wrench - spring) / virtual_mass
-    wanted = wanted + 2.0 * bandwidth * (twist_compliant - J @ v) + bandwidth**2 * error
+    wanted = (
+        wanted
+        + 2.0 * bandwidth * (twist_compliant - turn_vectors(turn.T, J @ v))
+        + bandwidth**2 * error
+    )
     wanted = wanted - robot.frame_bias_acceleration(q, v, frame=frame)
-    reached = wd.kernels.solve_symmetric(robot.crba(q), J.T)
-    inertia = frame_inertia(J @ reached, HEAVIEST * robot.total_mass)
-    force = inertia @ wanted - contact_wrench
-    free = v - reached @ (inertia @ (J @ v))
+    split = FrameSplit(robot.crba(q), J, HEAVIEST * robot.total_mass)
+    _, rest = split.parts(split.velocity(v))
     stray = np.clip(robot.difference(q, q_posture), -FARTHEST, FARTHEST)
-    pull = posture_stiffness * stray - posture_damping * free
-    pull = pull - J.T @ (inertia @ (reached.T @ pull))
-    return robot.rnea(q, v, 0.0 * v, f_ext=f_ext, gravity=gravity) + J.T @ force + pull
+    pull = posture_stiffness * stray - posture_damping * split.free_velocity(rest)
+    led = split.inertial(turn_vectors(turn, wanted)) + split.free_torque(pull)
+    bias = robot.rnea(q, v, 0.0 * v, f_ext=f_ext, gravity=gravity)
+    return bias + split.torques(led) - J.T @ turn_vectors(turn, contact_wrench)
 
 
 largest_admittance = {

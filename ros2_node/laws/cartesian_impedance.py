@@ -9,14 +9,10 @@ import numpy as np
 
 import warpdyn as wd
 
-from .mean_damping import damping_by_ratio
+from .frame_split import HEAVIEST, FrameSplit
 
 Axes = Literal["base", "tip"]
 Number = Annotated[np.ndarray, ()]
-
-HEAVIEST = 10.0
-"""Largest inertia of the frame, as a multiple of the robot's mass. Beyond it, where the arm is
-almost singular, the inverse is damped."""
 
 FARTHEST = 1.0
 """Largest deflection for which the springs of the posture still pull harder [rad, m]."""
@@ -54,16 +50,18 @@ def cartesian_impedance(
     Overview of Null Space Projections for Redundant, Torque-Controlled Robots, IJRR 34, 2015).
     """
     place = robot.fk(q, frame=frame)
-    J = robot.jacobian(q, frame=frame, reference="local_world_aligned")
+    J = robot.jacobian(q, frame=frame, reference="local")
     force, K = _spring(robot, place, pose_desired, stiffness, max_force, axes)
-    reached = wd.kernels.solve_symmetric(robot.crba(q), J.T)
-    inertia = frame_inertia(J @ reached, HEAVIEST * robot.total_mass)
-    force = force - damping_by_ratio(inertia, K, damping_ratio) @ (J @ v)
-    free = v - reached @ (inertia @ (J @ v))
+    turn = place[:3, :3].T  # from the axes of the root link to those of the frame
+    split = FrameSplit(robot.crba(q), J, HEAVIEST * robot.total_mass)
+    along, rest = split.parts(split.velocity(v))
     stray = np.clip(robot.difference(q, q_posture), -FARTHEST, FARTHEST)
-    pull = posture_stiffness * stray - posture_damping * free
-    pull = pull - J.T @ (inertia @ (reached.T @ pull))
-    return robot.rnea(q, 0.0 * v, 0.0 * v, f_ext=f_ext, gravity=gravity) + J.T @ force + pull
+    pull = posture_stiffness * stray - posture_damping * split.free_velocity(rest)
+    damped = split.damping(turn_matrix(turn, K), damping_ratio, along)
+    weight = robot.rnea(q, 0.0 * v, 0.0 * v, f_ext=f_ext, gravity=gravity)
+    return (
+        weight + J.T @ turn_vectors(turn, force) + split.torques(split.free_torque(pull) - damped)
+    )
 
 
 def _spring(
@@ -76,13 +74,7 @@ def _spring(
     # The largest row sum is not less than the largest stiffness, in any axes.
     hardest = [np.max(np.sum(np.abs(K[rows, rows]), axis=1)) for rows in (slice(3), slice(3, 6))]
     if axes == "tip":
-        both = np.concatenate(
-            [
-                np.concatenate([wanted, 0.0 * wanted], axis=1),
-                np.concatenate([0.0 * wanted, wanted], axis=1),
-            ]
-        )
-        K = both @ K @ both.T
+        K = turn_matrix(wanted, K)
     # The gradient of ½ eᵀ K e = E is not larger than √(2 hardest E). Beyond the bound, E's root
     # replaces E. Displacement and rotation have separate potentials, unless K couples them.
     way = pose[:3] - place[:3, 3]
@@ -99,22 +91,6 @@ def _spring(
         np.where(coupled, both, soft) * x for soft, x in zip(softer, (force, moment), strict=True)
     )
     return np.concatenate([force, moment_of(moment, turn, half_by_tangent)]), K
-
-
-def frame_inertia(mobility: Any, heaviest: Any) -> Any:
-    """Λ, the inverse of J M⁻¹ Jᵀ (6, 6), damped where the frame appears heavier than `heaviest`
-    [kg].
-
-    From there the damping grows quadratically from zero, as in Nakamura and Hanafusa, Inverse
-    Kinematic Solutions With Singularity Robustness, J. Dynamic Systems, Measurement and Control 108
-    (1986).
-    """
-    unit = np.eye(6)
-    tiny = 1e-12 * np.trace(mobility)
-    light = 1.0 / np.trace(wd.kernels.solve_symmetric(mobility + tiny * unit, unit))
-    least = 1.0 / heaviest
-    lacks = np.clip(1.0 - light / least, 0.0, 1.0)
-    return wd.kernels.solve_symmetric(mobility + (tiny + least * lacks * lacks) * unit, unit)
 
 
 largest_cartesian_impedance = {
@@ -141,6 +117,17 @@ def check_cartesian_impedance(inputs: Mapping[str, np.ndarray]) -> None:
             raise ValueError(f"{name} must be at least 0, got {inputs[name].min():g}")
     if not (inputs["max_force"] > 0.0).all():
         raise ValueError(f"max_force must be above 0 [N, N·m], got {inputs['max_force'].tolist()}")
+
+
+def turn_vectors(R: Any, x: Any) -> Any:
+    """A linear and an angular vector (6,), each turned by the rotation matrix R (3, 3)."""
+    return np.concatenate([R @ x[:3], R @ x[3:]])
+
+
+def turn_matrix(R: Any, K: Any) -> Any:
+    """A matrix (6, 6) between such vectors, turned by the rotation matrix R (3, 3)."""
+    blocks = [[R @ K[i : i + 3, j : j + 3] @ R.T for j in (0, 3)] for i in (0, 3)]
+    return np.concatenate([np.concatenate(row, axis=1) for row in blocks])
 
 
 def rotation_vector(robot: wd.kernels.Robot, R: Any) -> tuple[Any, Any]:

@@ -8,6 +8,8 @@ import numpy as np
 
 import warpdyn as wd
 
+from .matrix_factors import dot, factorise, solve_upper, symmetric
+
 ROUNDS = 20
 """Largest number of rounds of the mean; an eigenvalue that tends to zero is then a millionth of its
 first value."""
@@ -44,14 +46,34 @@ def geometric_mean(A: Any, B: Any) -> Any:
     share = np.trace(scaled) / n + 1e-30
 
     def closer(means: Any) -> Any:
-        arithmetic, harmonic = means
+        arithmetic, harmonic = (_unfold(x, n) for x in means)
         middle = 0.5 * (arithmetic + harmonic)
-        product = arithmetic @ wd.kernels.solve_symmetric(middle, harmonic)
-        return middle, 0.5 * (product + product.T)
+        # A M⁻¹ H with A = 2 M - H, in a form in which nothing cancels, because M >= H.
+        L, d = factorise(middle)
+        X = solve_upper(L, harmonic)
+        weighted = X / d[:, None]
+        lower = symmetric(n, lambda i, j: 2.0 * harmonic[i, j] - dot(X[:, i], weighted[:, j]))
+        return _fold(middle), _fold(lower)
 
     def are_close(means: Any) -> Any:
-        arithmetic, harmonic = means
-        return np.trace(arithmetic) - np.trace(harmonic) < CLOSE * np.trace(arithmetic)
+        arithmetic, harmonic = (np.trace(_unfold(x, n)) for x in means)
+        return arithmetic - harmonic < CLOSE * arithmetic
 
-    mean, _ = wd.kernels.repeat(ROUNDS, closer, (A / both, scaled / share), until=are_close)
-    return np.sqrt(share) * both * mean
+    # Of two matrices of which neither is the smaller one, the harmonic mean is a product.
+    first, second = A / both, scaled / share
+    middle = 0.5 * (first + second)
+    product = first @ wd.kernels.solve_symmetric(middle, second)
+    means = _fold(middle), _fold(0.5 * (product + product.T))
+    arithmetic, harmonic = wd.kernels.repeat(ROUNDS - 1, closer, means, until=are_close)
+    return np.sqrt(share) * both * _unfold(0.5 * (arithmetic + harmonic), n)
+
+
+def _fold(A: Any) -> Any:
+    """The entries of a symmetric matrix on and above its diagonal."""
+    return np.stack([A[i, j] for i in range(A.shape[0]) for j in range(i, A.shape[0])])
+
+
+def _unfold(entries: Any, n: int) -> Any:
+    """The symmetric matrix (n, n) of these entries."""
+    places = iter(range(n * (n + 1) // 2))
+    return symmetric(n, lambda i, j: entries[next(places)])

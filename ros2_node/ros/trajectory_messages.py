@@ -72,28 +72,29 @@ def fill_tolerances(goal: TrajectoryGoal, request: Any) -> None:
         raise TrajectoryRefusedError(
             "it has a multi_dof_trajectory or tolerances of components, which are not followed"
         )
-    for which, tolerances, read in (
-        ("path_tolerance", request.path_tolerance, goal.path),
-        ("goal_tolerance", request.goal_tolerance, goal.goal),
+    for which, tolerances, far, fast in (
+        ("path_tolerance", request.path_tolerance, goal.path, goal.path_velocity),
+        ("goal_tolerance", request.goal_tolerance, goal.goal, goal.goal_velocity),
     ):
+        names = [tolerance.name for tolerance in tolerances]
         for tolerance in tolerances:
-            _check_tolerance(which, tolerance, read)
-            if tolerance.position:  # 0 stands for the parameter, a negative number for none
-                read[tolerance.name] = tolerance.position if tolerance.position > 0.0 else math.inf
+            _check_tolerance(which, tolerance, names)
+            for bound, read in ((tolerance.position, far), (tolerance.velocity, fast)):
+                if bound:  # 0 stands for the parameter, a negative number for none
+                    read[tolerance.name] = bound if bound > 0.0 else math.inf
     wait = nanoseconds(request.goal_time_tolerance) * 1e-9
     if wait:
         goal.goal_time = max(wait, 0.0)
 
 
-def _check_tolerance(which: str, tolerance: Any, read: dict[str, float]) -> None:
-    if tolerance.name in read:
+def _check_tolerance(which: str, tolerance: Any, names: Sequence[str]) -> None:
+    if names.count(tolerance.name) > 1:
         raise TrajectoryRefusedError(f"{which} names {tolerance.name} twice")
-    if math.isnan(tolerance.position):
+    if math.isnan(tolerance.position) or math.isnan(tolerance.velocity):
         raise TrajectoryRefusedError(f"{which} of {tolerance.name} is not a number")
-    if not (tolerance.velocity <= 0.0 and tolerance.acceleration <= 0.0):
+    if not tolerance.acceleration <= 0.0:
         raise TrajectoryRefusedError(
-            f"{which} of {tolerance.name} bounds velocity or acceleration, which the node does not watch: set them "
-            "to 0"
+            f"{which} of {tolerance.name} bounds accelerations, which the node does not measure: set it to 0"
         )
 
 

@@ -159,3 +159,18 @@ def test_puma_560_table(run) -> None:
     tau = applied - tables.puma_motors(v, 0 * v)
     a = run(wd.aba, model, np.array([tables.PUMA_QN]), v[None], tau[None])[0]
     assert np.max(np.abs(a - wanted)) <= tables.PRINTED
+
+
+def test_joints_on_one_axis_need_inertia_between_them() -> None:
+    """Two hinges on one axis with nothing between them move the same inertia: the inner one moves
+    none of its own, though its entry of M is not zero."""
+    for mass, unmoved in ((0.0, "a_joint"), (1e-3, None)):
+        builder = wd.ModelBuilder("coaxial").add_link("base")
+        builder.add_link("a", mass, inertia=mass * np.eye(3))
+        builder.add_link("b", 1.0, (0.2, 0.0, 0.0), np.eye(3))
+        builder.add_joint("a_joint", "continuous", "base", "a", axis=(0, 0, 1))
+        builder.add_joint("b_joint", "continuous", "a", "b", axis=(0, 0, 1))
+        assert unmoved_joint(tree_of(builder.build())) == unmoved
+    builder = wd.ModelBuilder("empty").add_link("base").add_link("a")
+    builder.add_joint("a_joint", "continuous", "base", "a", axis=(0, 0, 1))
+    assert unmoved_joint(tree_of(builder.build())) == "a_joint"

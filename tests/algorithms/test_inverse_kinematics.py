@@ -394,3 +394,32 @@ def test_a_quaternion_counts_by_its_direction(length: float) -> None:
     assert found.success.all() == wanted.success.all() and found.success.mean() > 0.95
     reached, asked = (wd.fk(model, x[found.success], frame=hand) for x in (found.q, q))
     np.testing.assert_allclose(reached, asked, atol=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("options", "steps", "position", "orientation"),
+    [
+        ({}, [57, 9, 308, 306], [8e-6, 0.0, 0.93684, 1.214963], [2.2e-5, 0, 0.074693, 0.113455]),
+        (
+            {"restarts": 3, "iterations": 12, "orientation_weight": 0.3},
+            [54, 8, 38, 43],
+            [0.05284, 2.7e-5, 0.929324, 1.201228],
+            [0.067793, 4.6e-5, 0.197856, 0.293623],
+        ),
+    ],
+)
+def test_a_search_is_the_one_of_before(
+    options: dict[str, Any], steps: list[int], position: list[float], orientation: list[float]
+) -> None:
+    """Steps and errors for two poses in reach and two beyond it, as first recorded (2026-11-27).
+
+    Every number of the method counts: damping, patience, starts, refinement. A change of one of
+    them is a change of these results, and says so here.
+    """
+    model = by_name("panda").model
+    target = wd.fk(model, wd.random_configuration(model, 4, seed=3), frame="panda_hand")
+    target[2:, :3, 3] *= 3
+    found = wd.oracle(inverse_kinematics, model, {"panda_hand": target}, **options)
+    assert np.asarray(found.iterations).tolist() == steps
+    np.testing.assert_allclose(found.position_error, position, atol=2e-6)
+    np.testing.assert_allclose(found.orientation_error, orientation, atol=2e-6)

@@ -272,3 +272,13 @@ def test_rows_are_read_and_written_in_place(library: str, device: str) -> None:
         lib.assign(array, where, made(library, wanted[where], device=device))
         assert np.array_equal(host(array), wanted)
         assert views.view("array", array).address == before
+
+
+def test_libraries_on_the_cpu_have_no_rows_of_a_device() -> None:
+    """Nor do they remember calls by addresses, unless they say so."""
+    library = library_of(np.zeros(1))
+    assert not library.on_cuda(np.zeros(1))
+    with pytest.raises(NotImplementedError, match=r"^numpy arrays are on the CPU$"):
+        library.row_index(np.arange(2), np.zeros(1))
+    with pytest.raises(NotImplementedError, match=r"^calls with numpy arrays are not remembered$"):
+        Library.address(library, np.zeros(1))

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 import warp as wp
+from hashed_numbers import uniform
 
+from warpdyn.algebra.quaternions import quaternion_exp, quaternion_product
 from warpdyn.arrays.random_laws import (
     LAWS,
     REACH,
@@ -65,6 +67,77 @@ def test_laws(law: str) -> None:
     assert abs(np.median(x) - median) < 0.12
     low, high = (a, b) if law != "normal" else (a - REACH * b, a + REACH * b)
     assert low <= x.min() and x.max() <= high
+
+
+# Every number by its formula.
+
+NOMINAL = np.array([[0.4, 0.02, -0.03, 0.5, 0.01, 0.6], [0.7, -0.05, 0.04, 0.6, 0.02, 0.8]])
+RATIOS = [row("log-uniform", 0.4, 2.5, SCALE), row("normal", 0.3, 0.2, ADD)]
+
+
+def number(law: list[float], seed: int, e: int, owner: int, c: int) -> float:
+    """Number c of an owner in an environment, by the law of its row."""
+    u, (kind, a, b, _) = uniform(seed, (e * OWNERS + owner) * 8 + c), law
+    if LAWS[int(kind)] == "log-uniform":
+        return a * (b / a) ** u
+    if LAWS[int(kind)] == "normal":
+        within = math.erf(REACH / math.sqrt(2.0))
+        return a + b * math.sqrt(2.0) * float(erfinv((2.0 * u - 1.0) * within))
+    return a + u * (b - a)
+
+
+def erfinv(y: float) -> float:
+    """The inverse of erf, by bisection."""
+    low, high = -4.0, 4.0
+    for _ in range(80):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if math.erf(middle) < y else (low, middle)
+    return low
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_each_number_is_that_of_its_law(law: str) -> None:
+    nominal = np.array([[1.0, 2.0, 4.0], [3.0, 5.0, 7.0]])
+    draws = [row(law, 0.5, 2.0, SCALE), row(law, 0.7, 0.9, ADD)]
+    found = varied(draw_numbers, nominal, draws, envs=4)
+    for e in range(4):
+        factor = number(draws[0], 3, e, 1, 0)
+        moved = [x + number(draws[1], 3, e, 3, c) for c, x in enumerate(nominal[1])]
+        np.testing.assert_allclose(found[e], [nominal[0] * factor, moved], rtol=1e-12)
+
+
+def test_each_inertia_is_that_of_a_stretched_body() -> None:
+    """Along x, y and z by factors of their own, with a mass that is scaled, added to or zero."""
+    draws = [row("uniform", 0.5, 2.0, SCALE), row("log-uniform", 0.5, 2.0, SCALE)]
+    for masses in ([3.0, 2.0], [3.0, 0.0]):
+        found = varied(draw_inertias, NOMINAL, draws, (masses, RATIOS, 9), envs=4)
+        for e, k in np.ndindex(4, 2):
+            owner = (1, 3)[k]
+            ratio = number(RATIOS[k], 9, e, owner, 0)
+            if k == 1:
+                ratio = 1.0 + ratio / masses[1] if masses[1] else 1.0
+            S = np.diag([math.sqrt(number(draws[k], 3, e, owner, c)) for c in range(3)])
+            J = np.zeros((3, 3))
+            J[np.triu_indices(3)] = NOMINAL[k]
+            J += np.triu(J, 1).T
+            moments = ratio * S @ (np.trace(J) / 2 * np.eye(3) - J) @ S
+            wanted = (np.trace(moments) * np.eye(3) - moments)[np.triu_indices(3)]
+            np.testing.assert_allclose(found[e, k], wanted, rtol=1e-12)
+
+
+def test_each_placement_is_moved_and_then_turned_in_its_own_axes() -> None:
+    quaternions = np.array([[0.2, -0.4, 0.4, 0.8], [-0.5, 0.5, 0.1, 0.7]])
+    quaternions /= np.linalg.norm(quaternions, axis=1, keepdims=True)
+    nominal = np.concatenate([[[1.0, 2.0, 3.0], [-1.0, 0.5, 0.2]], quaternions], axis=1)
+    moves = [row("uniform", -0.5, 0.5, ADD), row("uniform", 0.1, 0.5, ADD)]
+    tilts = [row("uniform", -1.0, 1.0, ADD), row("uniform", 0.1, 0.9, ADD)]
+    found = varied(draw_placements, nominal, moves, (tilts, 9), envs=4)
+    for e, k in np.ndindex(4, 2):
+        owner = (1, 3)[k]
+        away = [number(moves[k], 3, e, owner, c) for c in range(3)]
+        turn = quaternion_exp([number(tilts[k], 9, e, owner, c) for c in range(3)])
+        wanted = [*(nominal[k, :3] + away), *quaternion_product(list(nominal[k, 3:]), turn)]
+        np.testing.assert_allclose(found[e, k], wanted, rtol=0, atol=1e-14)
 
 
 def test_numbers_depend_on_seed_environment_and_owner() -> None:

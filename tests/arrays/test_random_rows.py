@@ -3,29 +3,17 @@ batch."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from array_kinds import host, made, usable
+from hashed_numbers import GAMMA, WORD, mixed, uniform
 
 from warpdyn.arrays import View
 from warpdyn.arrays.libraries import library_of
 from warpdyn.arrays.random_rows import draw
 from warpdyn.arrays.views import view
-
-WORD = 2**64 - 1
-GAMMA = 0x9E3779B97F4A7C15
-
-
-def mixed(x: int) -> int:
-    """SplitMix64's finaliser, in Python's whole numbers."""
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & WORD
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EB & WORD
-    return x ^ (x >> 31)
-
-
-def uniform(seed: int, index: int) -> float:
-    z = mixed((mixed((seed + GAMMA) & WORD) + (index + 1) * GAMMA) & WORD)
-    return (z >> 11) * 2.0**-53
 
 
 def drawn(count: int, width: int = 3, seed: int = 0, quaternions=(), dtype=np.float64):
@@ -46,6 +34,21 @@ def test_numbers_are_hashes_of_seed_and_place(seed: int) -> None:
     too."""
     wanted = [[-1 + 4 * uniform(seed % 2**64, 3 * (e * 3 + k)) for k in range(3)] for e in range(4)]
     assert np.array_equal(drawn(4, seed=seed), np.array(wanted))
+
+
+def test_rotations_are_made_of_three_numbers() -> None:
+    """Shoemake's formula, in rows of more columns than one launch has."""
+    width, firsts = 70, (3, 29, 60)
+    found = drawn(3, width, seed=4, quaternions=firsts)
+    for e in range(3):
+        wanted = [-1 + 4 * uniform(4, 3 * (e * width + k)) for k in range(width)]
+        for first in firsts:
+            u, b, c = (uniform(4, 3 * (e * width + first) + n) for n in range(3))
+            turns = (math.sin(2 * math.pi * b), math.cos(2 * math.pi * b))
+            wanted[first : first + 2] = [math.sqrt(1 - u) * x for x in turns]
+            turns = (math.sin(2 * math.pi * c), math.cos(2 * math.pi * c))
+            wanted[first + 2 : first + 4] = [math.sqrt(u) * x for x in turns]
+        np.testing.assert_allclose(found[e], wanted, rtol=0, atol=1e-14)
 
 
 def test_numbers_do_not_depend_on_the_batch(dtype: np.dtype) -> None:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 from at_once import at_once
 
 import warpdyn as wd
+from warpdyn.arrays import reused_memory
 from warpdyn.arrays.reused_memory import LOOKS, MEMORY, REUSED_FROM, ReusedMemory
 
 ARM = wd.load_robot("ur5e")
@@ -174,3 +176,54 @@ def test_a_forked_process_begins_anew() -> None:
             memory.clear()
             os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
+
+
+def test_memory_that_is_kept_is_a_share_of_the_machines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sixteenth, between 256 MB and 1 GB; what the variable says, and none without a lock."""
+    monkeypatch.delenv(reused_memory.MOST, raising=False)
+    for whole, kept in ((1e9, 256e6), (8e9, 500e6), (64e9, 1024e6)):
+        monkeypatch.setattr(reused_memory, "_memory", lambda whole=whole: int(whole))
+        assert reused_memory._most() == kept
+    for told, kept in (("0", 0.0), ("1.5", 1.5e6), ("3000", 3000e6)):
+        monkeypatch.setenv(reused_memory.MOST, told)
+        assert reused_memory._most() == kept
+    monkeypatch.setenv(reused_memory.MOST, "much")
+    with pytest.raises(
+        ValueError, match=r"^WARPDYN_CACHE_MB must be a number of megabytes, got 'm"
+    ):
+        reused_memory._most()
+    monkeypatch.setattr(sys, "_is_gil_enabled", lambda: False, raising=False)
+    assert reused_memory._most() == 0
+    monkeypatch.setattr(sys, "_is_gil_enabled", lambda: True, raising=False)
+    with pytest.raises(ValueError, match="megabytes"):
+        reused_memory._most()
+
+
+def test_a_system_may_not_tell_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 1000}
+    monkeypatch.setattr(os, "sysconf", numbers.__getitem__)
+    assert reused_memory._memory() == 4096 * 1000
+
+    def unknown(_: str) -> int:
+        raise ValueError("unrecognized configuration name")
+
+    monkeypatch.setattr(os, "sysconf", unknown)
+    assert reused_memory._memory() == 0
+    monkeypatch.delattr(os, "sysconf")
+    assert reused_memory._memory() == 0
+
+
+def test_another_thread_may_take_the_last_piece() -> None:
+    """Between the count of pieces and the look at one: a new piece is made."""
+
+    class Emptied(deque):
+        def pop(self) -> Any:
+            raise IndexError("pop from an empty deque")
+
+    pool = ReusedMemory(10**8)
+    del_later = bytes_of(pool, 200_000)
+    where = address(del_later)
+    ((size, pieces),) = pool._pieces.items()
+    pool._pieces[size] = Emptied(pieces)
+    del del_later
+    assert address(bytes_of(pool, 200_000)) != where

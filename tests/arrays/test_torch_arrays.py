@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -193,3 +194,22 @@ def test_arrays_that_were_written_have_another_version() -> None:
         unversioned = torch.zeros(3)
     LIBRARY.mark_written([written, unversioned])
     assert written._version > before[0] and other._version == before[1]
+
+
+def test_a_traced_tensor_has_no_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert LIBRARY.readable(torch.zeros(2))
+    monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
+    assert not LIBRARY.readable(torch.zeros(2))
+
+
+def test_a_new_tensor_is_waited_for_on_its_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[str] = []
+
+    def stream(device: str) -> Any:
+        return SimpleNamespace(synchronize=lambda: waited.append(device))
+
+    monkeypatch.setattr(torch.cuda, "current_stream", stream)
+    LIBRARY.finish(torch.zeros(2))
+    assert not waited
+    LIBRARY.finish(SimpleNamespace(is_cuda=True, device="cuda:1"))
+    assert waited == ["cuda:1"]

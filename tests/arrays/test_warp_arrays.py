@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ import warp as wp
 from warpdyn.arrays.layout import padded_count
 from warpdyn.arrays.protocol import Part
 from warpdyn.arrays.views import kind_of
-from warpdyn.arrays.warp_arrays import LIBRARY, find_device
+from warpdyn.arrays.warp_arrays import LIBRARY, copied_from_host, find_device
 
 
 def test_a_device_that_is_not_there() -> None:
@@ -83,3 +85,81 @@ def test_other_dtypes_are_refused() -> None:
     for dtype, name in ((wp.int32, "int32"), (wp.vec3, "vec3f"), (wp.float16, "float16")):
         with pytest.raises(TypeError, match=f"q must be float32 or float64, got {name}"):
             LIBRARY.view("q", wp.zeros(3, dtype=dtype))
+
+
+@pytest.mark.parametrize("side_by_side", [False, True])
+def test_rows_on_a_device_are_written_by_a_launch(
+    side_by_side: bool, dtype: np.dtype, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on the host, where no launch is needed: all rows by numbers, rows or arrays of any dtype,
+    and rows of a mask."""
+
+    def rows(values: np.ndarray) -> wp.array:
+        kind = wp.float32 if values.dtype == np.float32 else wp.float64
+        if not side_by_side:
+            return wp.array(values, dtype=kind, device=device)
+        made = LIBRARY.allocate(
+            device, kind is wp.float32, (3, padded_count(5, kind is wp.float32))
+        )
+        made = LIBRARY.environment_first(made, 5)
+        LIBRARY.write(made, values)
+        return made
+
+    monkeypatch.setattr(type(LIBRARY), "on_cuda", lambda *_: True)
+    whole = np.arange(15.0).reshape(5, 3).astype(dtype)
+    for values in (7.0, np.array([1.0, 2.0, 3.0]), whole, rows(whole), rows(whole.astype("f8"))):
+        array = rows(np.full((5, 3), np.nan, dtype))
+        LIBRARY.assign(array, slice(None), values)
+        wanted = values.numpy() if isinstance(values, wp.array) else values
+        assert np.array_equal(array.numpy(), np.broadcast_to(wanted, (5, 3)).astype(dtype))
+    array, mask = rows(-whole), np.array([True, False, True, True, False])
+    assert LIBRARY.replace_rows(array, mask, rows(whole)) is array
+    assert np.array_equal(array.numpy(), np.where(mask[:, None], whole, -whole))
+    LIBRARY.assign(array, slice(1, 3), 90.0)
+    assert (array.numpy() == 90.0).all(axis=1).tolist() == [False, True, True, False, False]
+
+
+def test_what_a_launch_depends_on(device: str) -> None:
+    """On a device: dtype, shape, strides and the device's number. On the host it is looked at."""
+    array = wp.zeros((4, 3), dtype=wp.float32, device=device)
+    there = SimpleNamespace(is_cuda=True, ordinal=2)
+    fields = {"dtype": array.dtype, "shape": array.shape, "strides": array.strides}
+    assert LIBRARY.sort(SimpleNamespace(**fields, device=there)) == (*fields.values(), 2)
+    assert LIBRARY.sort(wp.zeros(3, device="cpu")) == ()
+    assert LIBRARY.address(array) == array.ptr and LIBRARY.address(SimpleNamespace(ptr=None)) == 0
+
+
+def test_arrays_of_a_maker_are_like_allocated_ones(device: str) -> None:
+    for single in (False, True):
+        made = LIBRARY.maker(device, single, (4, 3))()
+        other = LIBRARY.allocate(device, single, (4, 3))
+        assert (made.dtype, made.shape, made.device) == (other.dtype, other.shape, other.device)
+        assert made.dtype is (wp.float32 if single else wp.float64)
+
+
+def test_a_capture_copies_nothing_from_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Device:
+        is_cuda, is_capturing = True, True
+
+        def __str__(self) -> str:
+            return "cuda:1"
+
+    monkeypatch.setattr(wp, "get_device", lambda _: Device())
+    with pytest.raises(RuntimeError, match="cannot be copied to cuda:1 while a graph is captured"):
+        copied_from_host([1.0], wp.float64, "cuda:1")
+
+
+def test_a_recording_tape_is_no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert LIBRARY.at_rest()
+    with wp.Tape():
+        assert not LIBRARY.at_rest()
+    assert LIBRARY.at_rest()
+
+
+def test_a_new_array_is_waited_for_on_its_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[Any] = []
+    monkeypatch.setattr(wp, "synchronize_stream", waited.append)
+    LIBRARY.finish(wp.zeros(3, device="cpu"))
+    assert not waited
+    LIBRARY.finish(SimpleNamespace(device=SimpleNamespace(is_cuda=True, stream="one")))
+    assert waited == ["one"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from module_numbers import module_numbers
 
 import warpdyn as wd
 from warpdyn.cli.accuracy import (
@@ -90,3 +91,9 @@ def test_accelerations_are_judged_by_the_peers_mass_matrix():
     a = wd.aba(MODEL, q, v, tau)
     assert residual_by(Oracle(), (q, v, tau), a) < 1e-14
     assert residual_by(Oracle(), (q, v, tau), a + 1.0) > 1e-3
+
+
+def test_numbers_change_only_on_purpose():
+    assert module_numbers("warpdyn/cli")["accuracy"] == {
+        "SAMPLE": 32,
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -28,3 +29,19 @@ def test_a_processor_has_a_name_without_linux(monkeypatch):
 
     monkeypatch.setattr(Path, "read_text", missing)
     assert hardware.processor()
+
+
+def test_a_gpu_is_named_without_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = {"cuda:0": SimpleNamespace(name="NVIDIA H100")}
+    monkeypatch.setattr(hardware.wp, "get_device", gpu.__getitem__)
+    assert hardware.hardware("cuda:0") == "NVIDIA H100"
+
+
+def test_the_processor_is_the_first_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "processor\t: 0\nmodel name\t: Fast 3: x\nmodel name\t: Slow 1\n"
+    monkeypatch.setattr(Path, "read_text", lambda self: text)
+    assert hardware.processor() == "Fast 3: x"
+    monkeypatch.setattr(Path, "read_text", lambda self: "processor\t: 0\n")
+    monkeypatch.setattr(hardware.platform, "processor", lambda: "")
+    monkeypatch.setattr(hardware.platform, "machine", lambda: "riscv64")
+    assert hardware.processor() == "riscv64"

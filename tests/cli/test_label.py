@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from log_files import lerobot
+from module_numbers import module_numbers
 
 from warpdyn.cli.label import SHOWN
 from warpdyn.cli.main import main
@@ -85,3 +86,9 @@ def test_of_many_failures_the_first_are_printed(
         failed = [line for line in lines if line.startswith("failed: bad")]
         assert len(failed) == SHOWN
         assert (f"{count} failed; out/manifest.json has all" in lines) == (count > SHOWN)
+
+
+def test_numbers_change_only_on_purpose() -> None:
+    assert module_numbers("warpdyn/cli")["label"] == {
+        "SHOWN": 10,
+    }

@@ -56,6 +56,11 @@ def failing(robot, q, *, size=0):
     return q / len(range(size)) if size else 1 / size
 
 
+@wd.kernel
+def plainly(robot, q):
+    return 2.0 * q
+
+
 def plain(robot, q):
     return q
 '''
@@ -243,3 +248,13 @@ def test_an_error_of_warpdyns_own_is_not_hidden(mine: Path) -> None:
     own = chosen("my_own.py:rnea", wd.load_robot("cartpole"))
     with pytest.raises(ZeroDivisionError), own.mistakes():
         raise ZeroDivisionError
+
+
+def test_a_kernel_is_told_with_its_options(mine: Path) -> None:
+    """The defaults too, but not those that there are none of; no arrays are drawn where all are states."""
+    arm = wd.load_robot("panda")
+    assert chosen("my_own.py:impedance", arm, "damping=3").about() == (
+        "impedance: my_own.py:impedance, stiffness = 400.0, damping = 3, frame = 'panda_leftfinger'; "
+        "target drawn from (-1, 1)."
+    )
+    assert chosen("my_own.py:plainly", arm).about() == "plainly: my_own.py:plainly."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from module_numbers import module_numbers
 
 import warpdyn as wd
 from warpdyn.cli.command_line import robot_file
@@ -87,3 +88,9 @@ def test_poses_are_asked_of_a_robot_with_all_its_links():
     peers, absent = peers_by_algorithm(model, robot_file("panda"), ["mujoco"], ["fk", "rnea"])
     assert not absent
     assert peers["fk"][0].robot.nbody > peers["rnea"][0].robot.nbody
+
+
+def test_numbers_change_only_on_purpose():
+    assert module_numbers("warpdyn/cli")["peer_times"] == {
+        "LOOP": 256,
+    }

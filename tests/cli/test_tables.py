@@ -26,7 +26,16 @@ def test_numbers_have_three_digits(number, text):
 
 @pytest.mark.parametrize(
     ("count", "text"),
-    [(12.0, "12"), (4500.0, "4.5 thousand"), (83.3e6, "83.3 million"), (2e9, "2 billion")],
+    [
+        (12.0, "12"),
+        (999.0, "999"),
+        (1000.0, "1 thousand"),
+        (4500.0, "4.5 thousand"),
+        (1e6, "1 million"),
+        (83.3e6, "83.3 million"),
+        (1e9, "1 billion"),
+        (2e9, "2 billion"),
+    ],
 )
 def test_large_numbers_are_in_words(count, text):
     """Three digits and the word."""

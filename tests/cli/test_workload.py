@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from module_numbers import module_numbers
 
 import warpdyn as wd
 from warpdyn.cli.workload import (
@@ -93,3 +94,9 @@ def test_a_workload_computes_what_the_function_computes(algorithm, layout, devic
     for run in (work.call, work.bind()):
         run()
         np.testing.assert_allclose(work.results(4), wanted, rtol=1e-11, atol=1e-12)
+
+
+def test_numbers_change_only_on_purpose():
+    assert module_numbers("warpdyn/cli")["workload"] == {
+        "LARGEST_ANGLE": 10.0,
+    }

@@ -7,6 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from warpdyn.codegen import arguments as chosen
 from warpdyn.codegen.arguments import (
     FIELDS,
     HEADER,
@@ -51,3 +52,8 @@ def test_numbers_follow_the_fields() -> None:
     assert [*by_value.values] == ["a_f_5f_ext_3a_hand", "a_out"]
     assert [*first, *second] == list(range(LAYOUT.length, by_value.length))
     assert len(first) == 6 and len(second) == 1
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.FIELDS == 5

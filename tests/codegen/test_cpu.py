@@ -25,6 +25,7 @@ from states import error, states
 import warpdyn as wd
 from warpdyn.arrays import views
 from warpdyn.arrays.libraries import NUMPY
+from warpdyn.codegen import cpu as chosen
 from warpdyn.execution.launch import launch
 
 SIZES = (0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 64, 67, 1000)
@@ -353,3 +354,12 @@ def test_out_whose_rows_overlap_is_refused() -> None:
             wd.rnea(
                 job.model, *job.inputs, out=strided(np.zeros(40 * n)[20 * n :], (20, n), strides)
             )
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.AHEAD == 4
+    assert chosen.GROUP == 2
+    assert chosen.GROUPED == 3
+    assert chosen.STACK == 1_048_576
+    assert chosen.KEPT_STACK == 4_194_304

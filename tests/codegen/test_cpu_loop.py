@@ -14,6 +14,7 @@ from warpdyn.codegen.source import write
 from warpdyn.execution.batched import batched
 from warpdyn.execution.request.call import Call
 from warpdyn.execution.request.evaluate import record_call
+from warpdyn.execution.request.inputs import ArgumentSpec
 from warpdyn.recording.program import EXPECTED_STEPS
 
 MODEL = wd.load_robot("cartpole")
@@ -57,7 +58,7 @@ def roots_of(text: Callable[..., tuple]) -> Callable[..., Any]:
             results=("roots", "done", "steps"),
             shapes={"x": (1,), "scale": (2,)},
             repeats=True,
-            plain=("scale",),
+            arguments={"scale": ArgumentSpec(plain=True)},
         )
 
     return roots

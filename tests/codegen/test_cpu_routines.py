@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import numpy as np
 import pytest
 
-from warpdyn.algebra.scalar import repeat, sin
+from warpdyn.algebra.scalar import repeat, sin, sweep
 from warpdyn.codegen import cpu_routines, lanes
+from warpdyn.codegen import cpu_routines as chosen
 from warpdyn.codegen.cpu_routines import common_places, routines
 from warpdyn.codegen.source import write
 from warpdyn.recording.differentiation import pullback
@@ -118,3 +120,46 @@ def test_numbers_of_the_recording() -> None:
             y = y * x[0] + np.sin(z)
         z *= 0.5
     np.testing.assert_allclose(program.on_numbers({"x": x})["out"], [y, z], rtol=1e-14)
+
+
+def test_only_loops_that_are_entered_once_share_a_block() -> None:
+    """Neither a sweep, which reads rows at their own places, nor a loop that is entered twice."""
+
+    def step(s: list, x: list) -> list:
+        rows = [[x[k], 0.5 + k] for k in range(2)]
+        values, _ = sweep(
+            lambda t, row: ([t[0] * row[0]], [t[0] + row[1]]), [[s[0]]], [[0, 1]], rows
+        )
+        (a,) = repeat(lambda t: [t[0] * x[0] + sin(x[1])], [s[0]], 3)
+        (b,) = repeat(lambda t: [t[0] * x[0] + sin(x[1])], [s[1]], 3)
+        (c,) = repeat(lambda t: [t[0] * x[1] - x[2]], [a], 3)
+        return [values[0][-1][0] + b, b + c]
+
+    program = record(lambda x: repeat(lambda s: step(s, x), [x[0], x[1]], 4), {"x": (3,)})
+    (outer,) = program.routines.values()
+    frames = Counter(s.arguments[0] for s in outer.statements if s.operation == "frame")
+    found = common_places(outer)
+    loops = {name for name, each in outer.routines.items() if each.repetition is not None}
+    assert set(outer.routines) - loops, "the sweep is a routine, too"
+    assert set(found) == {name for name in loops if frames[name] == 1}
+
+
+def test_places_of_routines_count_from_the_end_of_the_workspace() -> None:
+    """Without a common block one slot is left; each shared value has its own behind it."""
+    program = record(nested, {"x": (2,)})
+    regions, functions, slots = routines(program, lanes.Constants(True), 7)
+    (region,) = regions.values()
+    shared, column, out = (int(place.removeprefix("work + ")) for place in region[1:4])
+    (routine,) = program.routines.values()
+    assert column - shared == int(np.prod(routine.inputs["shared"]))
+    assert out - column == int(np.prod(routine.inputs["column"])) == 2 and slots == out + 2
+    assert region.function == "Lanes::routine0" and list(functions) == ["routine0"]
+    named, _, _ = routines(program, lanes.Constants(True), 7, "deep_")
+    assert [each.function for each in named.values()] == ["Lanes::deep_routine0"]
+    assert routines(record(lambda x: [x[0]], {"x": (1,)}), lanes.Constants(True), 7) == ({}, {}, 7)
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.PART == 250
+    assert chosen.STEP_PART == 20_000

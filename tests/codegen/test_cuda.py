@@ -16,6 +16,7 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.algebra.scalar import floor, look, repeat
+from warpdyn.codegen import cuda as chosen
 from warpdyn.execution.request.call import all_arrays, input_shapes
 from warpdyn.execution.request.evaluate import record_call
 from warpdyn.recording.program import record
@@ -157,3 +158,8 @@ def test_tables_are_looked_up_in_loops_too(single: bool, tmp_path: Path) -> None
     assert error(out[2:], np.array(wanted)) < (1e-6 if single else 1e-15)
     assert out[0, 0] == table[0, min(max(int(x[0, 1]), 0), 4)]
     assert out[1, 0] == table[min(max(int(x[1, 0]), 0), 3), 4]
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.STATIC_BYTES == 48_128

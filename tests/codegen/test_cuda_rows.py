@@ -13,6 +13,7 @@ from robots import by_name
 from states import error, states
 
 import warpdyn as wd
+from warpdyn.codegen import cuda_rows as chosen
 from warpdyn.codegen.cuda import CudaThread
 from warpdyn.codegen.cuda_rows import (
     LANES,
@@ -113,3 +114,12 @@ def test_rows_beyond_shared_memory_arrive(tmp_path: Path) -> None:
         folder.mkdir()
         run(source, {"q": s.q}, out, folder=folder)
         assert error(out, expected) <= 1e-12
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.LANES == 32
+    assert chosen.ROOM == (27648, 14336)
+    assert chosen.ROOM_BESIDE_ARRAYS == (8192, 4096)
+    assert chosen.SECTOR_BYTES == 32
+    assert chosen.PIECE_BYTES == 256

@@ -10,13 +10,17 @@ from itertools import combinations
 import numpy as np
 import pytest
 from cut_programs import program_of
+from every_statement import limbs
 
+from warpdyn.codegen import cuda_warps
+from warpdyn.codegen import cuda_warps as chosen
 from warpdyn.codegen.cuda import STATIC_BYTES, CudaThread
 from warpdyn.codegen.cuda_rows import LANES
-from warpdyn.codegen.cuda_warps import CudaWarps, choose, in_parts
+from warpdyn.codegen.cuda_warps import CudaWarps, choose, in_parts, is_fast_in_one_warp
 from warpdyn.codegen.source import FOR_FEW, write
 from warpdyn.codegen.warp_cut import Dependencies
-from warpdyn.recording.program import record
+from warpdyn.recording.order import values_alive
+from warpdyn.recording.program import Program, record
 
 
 @pytest.mark.parametrize(
@@ -132,3 +136,60 @@ def test_no_result_is_written_before_all_warps_have_read_their_inputs() -> None:
     for part in parts[:4]:
         front, _, _ = part.partition("bar.sync")
         assert "r_out" not in front and "stage" not in front
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.WARPS == 4
+    assert chosen.FEWER == 2
+    assert chosen.PARALLEL == 0.6
+    assert chosen.WORTH == 0.8
+    assert chosen.OF_SM_90 == 225_280
+    assert chosen.OF_SM_86 == 98_304
+    assert chosen.REGISTERS == 255
+    assert chosen.FEW_RESULTS == 10
+    assert chosen.PIECE_BYTES == (256, 128)
+
+
+def limbs_program() -> Program:
+    return record(lambda x: limbs(x, None), {"x": (4,)})
+
+
+def test_pieces_need_room_behind_the_exchanged_values() -> None:
+    """With exactly none left, results have no place, so that the cut is not used."""
+    program = limbs_program()
+    needs = Dependencies(program)
+    (cut, *_) = needs.cuts(4)
+    whole = in_parts(program, True, cut, needs, STATIC_BYTES)
+    assert whole is not None and whole.staging.pieces
+    begin = whole._exchange + LANES * whole.parts.slots
+    for size, fits in ((begin, False), (whole.staging.size - 1, None), (whole.staging.size, True)):
+        found = in_parts(program, True, cut, needs, 4 * size)
+        if fits is not None:
+            assert (found is not None) is fits
+        if found is not None:
+            assert found.staging.size <= size
+            assert all(
+                piece.offset is not None or found.staging.relay for piece in found.staging.pieces
+            )
+
+
+def test_registers_of_a_thread() -> None:
+    """As many values as it has are fast in one warp, and one in ten statements may be a result."""
+    program = limbs_program()
+    alive = values_alive(program.statements)
+    assert is_fast_in_one_warp(program, True)
+    with pytest.MonkeyPatch.context() as patch:
+        for registers, fast in ((alive, True), (alive - 1, False)):
+            patch.setattr(cuda_warps, "REGISTERS", registers)
+            assert is_fast_in_one_warp(program, True) is fast
+            patch.setattr(cuda_warps, "REGISTERS", 2 * registers + 1)
+            assert is_fast_in_one_warp(program, False) is fast
+    results = sum(output.node is not None for output in program.outputs)
+    with pytest.MonkeyPatch.context() as patch:
+        for few, fast in (
+            (len(program.statements) // results, True),
+            (len(program.statements) // results + 1, False),
+        ):
+            patch.setattr(cuda_warps, "FEW_RESULTS", few)
+            assert is_fast_in_one_warp(program, True) is fast

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warpdyn.algebra import scalar
+from warpdyn.codegen import emit as chosen
 from warpdyn.codegen.emit import COMPARISONS, FORMS, literal
 from warpdyn.recording.number_operations import ON_NUMBERS
 from warpdyn.recording.program import record
@@ -79,3 +80,31 @@ def test_sine_and_cosine_are_computed_together_and_outputs_stored_once() -> None
         line.startswith("out[0]") and "out[6]" in line and "-" not in line for line in stores
     )
     assert any(line.startswith("out[1] = -") for line in stores)
+
+
+def test_numbers_that_are_none() -> None:
+    """As divisions by zero, which need no header; zeros keep their sign."""
+    nan, inf = float("nan"), float("inf")
+    texts = {
+        nan: ("(0.0f / 0)", "(0.0 / 0)"),
+        inf: ("(1.0f / 0)", "(1.0 / 0)"),
+        -inf: ("-(1.0f / 0)", "-(1.0 / 0)"),
+        -0.0: ("-0.0f", "-0.0"),
+        2.0: ("2.0f", "2.0"),
+        1e20: ("1.00000002e+20f", "1e+20"),
+        -0.1: ("-0.100000001f", "-0.10000000000000001"),
+        1e39: ("(1.0f / 0)", "9.9999999999999994e+38"),
+    }
+    for x, (single, double) in texts.items():
+        assert (literal(x, True), literal(x, False)) == (single, double)
+
+
+def test_a_rounded_once_literal() -> None:
+    """Halfway between two floats, where the digits of the double would be rounded up."""
+    x = 1.0 + 2.0**-24
+    assert np.float32(literal(x, True)[:-1]) == np.float32(x) == 1.0
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.BARRIER_AFTER == 32

@@ -12,6 +12,7 @@ import warp as wp
 
 import warpdyn as wd
 from warpdyn.codegen import lanes
+from warpdyn.codegen import lanes as chosen
 from warpdyn.codegen.source import Source
 from warpdyn.execution.compile.kernel import KernelCommand, compile_kernel
 
@@ -204,3 +205,8 @@ def test_a_constant_has_one_place_in_the_table() -> None:
     written = [constants(x) for x in (2.5, 0.1, 2.5)]
     assert written == [f"Lanes::all(constants[{k}])" for k in (0, 1, 0)]
     assert "table[] = {2.5, 0.10000000000000001, 0.0};" in constants.declaration
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.BYTES == 64

@@ -8,6 +8,8 @@ import pytest
 
 import warpdyn as wd
 from warpdyn.algebra.scalar import floor, look
+from warpdyn.codegen import partition
+from warpdyn.codegen import partition as chosen
 from warpdyn.codegen.partition import CORNER_SLOTS, split_statements
 from warpdyn.execution.request.evaluate import record_call
 from warpdyn.recording.order import Statement, operands
@@ -92,6 +94,67 @@ def test_corners_of_cells_have_slots_of_their_own() -> None:
     for size in (3, 7, 1000):
         parts, slots = split_statements(program.statements, size, lambda s: s.operation == "input")
         kept = {s.arguments[0] for part in parts for s in part if s.operation == "keep"}
-        assert not kept & set(range(CORNER_SLOTS))
+        assert not kept & set(range(CORNER_SLOTS)) and min(kept, default=4) == CORNER_SLOTS == 4
         out, _ = emitted_python.run(program, parts, numbers, slots)
         assert out == pytest.approx(program.on_numbers(numbers)["out"], rel=1e-14)
+
+
+def statement(target: int, *read: int | float, operation: str = "add") -> Statement:
+    return Statement(target, operation, read)
+
+
+def alive_before(statements: list[Statement]) -> list[int]:
+    """Earlier values that a statement or a later one reads, one by one."""
+    counts = []
+    for n in range(len(statements) + 2):
+        earlier = {s.target for s in statements[:n] if not is_input(s)}
+        later = {x for s in statements[n:] for x in operands(s)}
+        counts.append(len(earlier & later))
+    return counts
+
+
+def test_values_that_are_alive(program: Program) -> None:
+    """Counted at once as counted one by one; inputs, which are loaded again, do not count."""
+    statements = program.statements[:300]
+    assert partition._alive(statements, is_input) == alive_before(statements)
+
+
+def test_cuts_are_where_fewest_values_are_alive(program: Program) -> None:
+    """Within half a part of even cuts, the first such place; never outside, and none twice."""
+    statements, size = program.statements, 100
+    alive = alive_before(statements)
+    bounds = partition._bounds(statements, size, is_input)
+    total, number = len(statements), round(len(statements) / size)
+    assert [start for start, _ in bounds] == [0, *(stop for _, stop in bounds[:-1])]
+    assert bounds[-1][1] == total and len(bounds) == number > 3
+    before = 0
+    for k, (start, _) in enumerate(bounds[1:], 1):
+        even = total * k // number
+        places = range(max(even - size // 2, before + 1), min(even + size // 2, total - 1))
+        assert start == min(places, key=alive.__getitem__)
+        before = start
+
+
+def test_a_value_is_kept_until_the_part_that_reads_it_last() -> None:
+    """Its slot is free in the part after that, not before."""
+    statements = [statement(k, *([k - 1] if k else [])) for k in range(4)]
+    statements += [statement(4, 0, 3), statement(5, 4), statement(6, 5), statement(7, 6, 0)]
+    parts, slots = split_statements(statements, 2, is_input)
+    kept = [s for part in parts for s in part if s.operation == "keep"]
+    recalled = [(k, s) for k, part in enumerate(parts) for s in part if s.operation == "recall"]
+    assert len(parts) == 4 and slots == 3
+    assert [s.arguments for s in kept if s.target == 0] == [(kept[0].arguments[0],)]
+    assert max(k for k, s in recalled if s.target == 0) == len(parts) - 1
+    own = {s.arguments[0] for s in kept if s.target == 0}
+    assert not own & {s.arguments[0] for s in kept if s.target != 0}
+
+
+def test_a_program_of_one_statement_is_one_part() -> None:
+    for count in (0, 1, 2):
+        statements = [statement(k, 1.0, 2.0) for k in range(count)]
+        assert split_statements(statements, 1000, is_input) == ([statements], 0)
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.CORNER_SLOTS == 4

@@ -9,9 +9,11 @@ import pytest
 from exported_code import Compiled
 
 from warpdyn.algebra import scalar
+from warpdyn.codegen import portable as of_portable
 from warpdyn.codegen.exported_header import ExportedFunction, ExportedRobot, exported_header
 from warpdyn.codegen.portable import (
     most_steps_of_ending_loops,
+    number,
     refusal_reason,
     without_a_library,
 )
@@ -144,3 +146,48 @@ def test_a_loop_that_ends_by_itself_is_refused() -> None:
     assert not refusal_reason(program, bounded_loops=True)
     assert most_steps_of_ending_loops(program) == 100
     assert not refusal_reason(record(oscillator, {"x": (2,), "k": (1,)}))
+
+
+def test_reasons_against_an_export() -> None:
+    """A table and random numbers, in a loop's step too; each in words that go on after "because"."""
+
+    def drawn(x):
+        return scalar.repeat(lambda s: [scalar.uniform(s[0], 1.0, 2.0, 3.0)], [x[0]], 3)
+
+    def deep(x):
+        return scalar.repeat(lambda s: drawn(s), [x[0]], 3)
+
+    for text in (lambda x: [scalar.uniform(x[0], 1.0, 2.0, 3.0)], drawn, deep):
+        assert refusal_reason(record(text, {"x": (1,)})) == "it draws random numbers"
+    looked = record(
+        lambda x, t: [scalar.look(t, x[0], x[0])], {"x": (1,), "t": (2, 3)}, tables=("t",)
+    )
+    assert refusal_reason(looked) == "it looks up the table t, which may have any size"
+    plain = record(oscillator, {"x": (2,), "k": (1,)})
+    assert refusal_reason(plain) == "" and most_steps_of_ending_loops(plain) == 0
+
+
+@pytest.mark.parametrize("libm", [True, False])
+def test_constants_of_a_header(libm: bool) -> None:
+    """With the library's words for what is no number, or the compiler's own."""
+    style = Style("c", False, "some", libm=libm)
+    nan, inf = float("nan"), float("inf")
+    assert number(nan, style) == ("NAN" if libm else '__builtin_nan("")')
+    assert number(inf, style) == ("INFINITY" if libm else "__builtin_inf()")
+    assert number(-inf, style) == ("-INFINITY" if libm else "-__builtin_inf()")
+    assert number(-2.0, style) == "-2.0"
+
+
+def test_functions_of_a_library_in_routines_count_too() -> None:
+    """Those of a step's own step as well."""
+
+    def text(x, k):
+        inner = lambda s: scalar.repeat(lambda t: [scalar.exp(t[0])], list(s), 2)  # noqa: E731
+        return [*scalar.repeat(inner, [x[0]], 3), scalar.log(k[0])]
+
+    assert without_a_library(record(text, {"x": (1,), "k": (1,)})) == {"exp", "log"}
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert of_portable.PART == 400

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from warpdyn.codegen import scopes as chosen
 from warpdyn.codegen.scopes import VARIABLES, in_scopes
 
 
@@ -24,3 +25,8 @@ def test_no_scope_begins_inside_of_braces() -> None:
     lines = ["int x;"] * (VARIABLES - 1) + ["if (x) {", "x = 1;", "x = 2;", "}", "x = 3;"]
     found = list(in_scopes(lines))
     assert found[: VARIABLES + 3] == lines[:-1] and found[VARIABLES + 3 :] == ["{", "x = 3;", "}"]
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.VARIABLES == 500

@@ -9,6 +9,7 @@ import pytest
 
 import warpdyn as wd
 from warpdyn.codegen import lanes
+from warpdyn.codegen import table_copies as chosen
 from warpdyn.codegen.cpu_routines import PART, routines
 from warpdyn.codegen.emit import Region
 from warpdyn.codegen.partition import split_statements
@@ -131,3 +132,8 @@ def test_a_program_with_routines_moves_by_tables(program: Program) -> None:
     assert code.count("Lanes::copy(") > calls / 2
     assert 0 < code.count("Lanes::put(") <= 2 * calls * len(program.results)
     assert routines(program, lanes.Constants(True), 0)[0].keys() == program.routines.keys()
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen._BESIDE == {"frame": 1, "call": 2}

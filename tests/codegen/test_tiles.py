@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
+from warpdyn.codegen import tiles as chosen
 from warpdyn.codegen.tiles import DIRECT, DistinctValues, InPlace, Tile, array_of
 from warpdyn.execution.request.evaluate import record_call
 from warpdyn.recording.program import Output, Program
@@ -69,3 +70,10 @@ def test_small_vectors_are_accessed_in_place() -> None:
     assert isinstance(array_of("a_T", (4, 4)), InPlace)
     values = DistinctValues(array_of("r_tau", (3,)), [Output(1), Output(1), Output(None, 0.0)])
     assert values.slot == [0, 1, 2]
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.DIRECT == 64
+    assert chosen.STAGED == 128
+    assert chosen.STAGED_LATE == 640

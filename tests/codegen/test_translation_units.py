@@ -9,6 +9,7 @@ import pytest
 from fresh_caches import environment_with_header, run
 
 import warpdyn as wd
+from warpdyn.codegen import translation_units as chosen
 from warpdyn.codegen.translation_units import SIZE, divide_parts
 from warpdyn.execution.launch.launch import kernel_source
 
@@ -163,3 +164,8 @@ def test_a_first_call_may_be_recorded(caches: tuple[Path, str]) -> None:
 def python(program: str, folder: Path, *arguments: str) -> str:
     """What a program says that has caches of its own."""
     return run(program, environment_with_header(folder), *arguments)[0]
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.SIZE == 300_000

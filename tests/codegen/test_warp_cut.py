@@ -6,6 +6,7 @@ import pytest
 from cut_programs import CASES, program_of
 
 from warpdyn.algebra.scalar import repeat
+from warpdyn.codegen import warp_cut as chosen
 from warpdyn.codegen.warp_cut import BARRIER, Dependencies, is_straight
 from warpdyn.codegen.warp_parts import places_of
 from warpdyn.recording.program import record
@@ -70,3 +71,23 @@ def test_programs_with_loops_are_not_cut() -> None:
     assert not is_straight(
         record(lambda x: repeat(lambda s: [s[0] * x[0]], [x[0]], 3), {"x": (1,)})
     )
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.BARRIER == 60
+    assert chosen.LATENCY == 467
+    assert chosen.WEIGHTS == {
+        "sin": 10,
+        "cos": 10,
+        "exp": 10,
+        "log": 10,
+        "rcp": 8,
+        "sqrt": 8,
+        "rsqrt": 12,
+        "atan2": 40,
+    }
+    assert chosen.GROWTH == 1.35
+    assert chosen.EAGERNESS == (1, 2.5, 7)
+    assert chosen.LARGE == 10_000
+    assert chosen.OF_LARGE == (2.5,)

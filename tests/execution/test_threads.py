@@ -16,6 +16,7 @@ from robots import by_name
 from states import states
 
 import warpdyn as wd
+from warpdyn.execution import threads as chosen
 from warpdyn.execution.threads import run_all, slices
 
 PACKAGE = Path(wd.__file__).parents[1]
@@ -111,3 +112,10 @@ def test_fork_keeps_working() -> None:
         cwd=PACKAGE,
     )
     assert done.stdout.strip().endswith("7"), done.stdout + done.stderr
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.ENOUGH == 9e-05
+    assert chosen.SLICE == 1e-05
+    assert chosen.PYTHONS_SLICE == 4e-05

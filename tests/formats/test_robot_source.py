@@ -12,6 +12,7 @@ from urdf_texts import joint, links, load, refusal, remarks, robot
 
 import warpdyn as wd
 from warpdyn.formats import robot_source
+from warpdyn.formats import robot_source as chosen
 from warpdyn.formats.registry import MJCF, URDF
 from warpdyn.formats.robot_source import (
     GRAVITY,
@@ -308,3 +309,37 @@ def test_a_pipe_a_device_and_a_huge_file_are_refused(
     monkeypatch.setattr(robot_source, "DESCRIPTION", len(brick) - 1)
     with pytest.raises(ModelError, match=f"more than the {len(brick) - 1} bytes that are read"):
         wd.load(tmp_path / "brick.urdf")
+
+
+@pytest.mark.parametrize(
+    ("data", "encoding", "said"),
+    [
+        (b"<", None, "not well-formed XML"),
+        (b"<!-- no element -->", None, "not well-formed XML"),
+        (b"words", None, "not well-formed XML"),
+        (b"\x00", None, "not well-formed XML"),
+        (b"<!DOCTYPE r [<!ENTITY", None, "entities and external DTDs are never read"),
+        (b" \n ", None, "the text is empty; it should hold one <robot> element"),
+    ],
+)
+def test_texts_of_no_element(data: bytes, encoding: str | None, said: str) -> None:
+    """Whatever the parser raises of them is one refusal, with the source's name."""
+    with pytest.raises(ModelError, match=f"^r: .*{said}"):
+        xml_root("r", data, encoding, "<robot>")
+
+
+def test_a_long_message_of_the_parser_is_cut() -> None:
+    """At two hundred characters, with its line."""
+    name = "x" * 400
+    with pytest.raises(ModelError) as refused:
+        xml_root("r", f"<robot>\n<{name}>\n</robot>".encode(), None, "<robot>")
+    said = str(refused.value).partition("cut short: ")[2]
+    words, _, line = said.partition(" (line ")
+    assert len(words) == 200 and words.startswith("Opening and ending tag mismatch: x")
+    assert line.endswith("); mend the text or write it again")
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.GRAVITY == -9.8
+    assert chosen.NEARLY == 0.02

@@ -11,6 +11,7 @@ import pytest
 from urdf_texts import joint, links, robot
 
 import warpdyn as wd
+from warpdyn.formats import srdf as chosen
 from warpdyn.formats.srdf import with_group_states
 from warpdyn.model.description import ModelError, ModelWarning
 
@@ -141,3 +142,8 @@ def test_real_files_say_what_pinocchio_reads_in_them() -> None:
     columns = [*range(7), *model.q_indices([n for n in peer.names if n in model.joint_names])]
     for name, q in theirs.items():
         np.testing.assert_allclose(model.configurations[name][columns], q, atol=1e-12)
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.NEARLY_UNIT == 0.001

@@ -24,6 +24,7 @@ from urdf_texts import (
 )
 
 import warpdyn as wd
+from warpdyn.formats import urdf as chosen
 from warpdyn.formats.urdf import load_urdf
 from warpdyn.model.description import EYE, Geometry, Limits, Mimic, ModelError, ModelWarning
 
@@ -345,3 +346,10 @@ def test_the_version_of_a_description_deserves_no_remark() -> None:
     assert load(text).warnings == ()
     (said,) = remarks(robot('<link name="a" version="1.0"/>'))
     assert said == 'ignored attribute "version" of <link> (line 1)'
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.TEXT == (0, None)
+    assert chosen.NUMBER == (1, None)
+    assert chosen.VECTOR == (3, None)

@@ -9,7 +9,7 @@ from loop_robots import four_bar, leg, tied
 from states import states
 
 import warpdyn as wd
-from warpdyn.functions.closed_loops import independent_rows
+from warpdyn.functions.closed_loops import _if_closed, independent_rows
 
 MODEL = four_bar()
 NEAR = np.array([[1.0, -0.9, 1.0], [0.8, -0.8, 0.9], [1.2, -1.0, 1.2]])
@@ -141,3 +141,16 @@ def test_another_base_velocity_gives_the_same_motion() -> None:
     a_mixed = wd.loops.dynamics(mixed, q, None, np.zeros_like(v)).acceleration
     np.testing.assert_allclose(a[:, 6:], a_mixed[:, 6:], rtol=0, atol=1e-9)
     assert np.abs(a[:, :3] - a_mixed[:, :3]).max() > 1e-3
+
+
+def test_a_traced_configuration_is_not_checked() -> None:
+    """It has no numbers yet; a bound that is met counts as closed."""
+    jax = pytest.importorskip("jax")
+    q = jax.numpy.asarray(NEAR.astype(np.float32))
+    found = jax.jit(lambda x: wd.loops.close(MODEL, x))(q)
+    np.testing.assert_allclose(found, wd.loops.close(MODEL, NEAR), atol=1e-5)
+    jax.jit(lambda x: wd.loops.close(MODEL, x, fixed=["j1", "j2"]))(q)  # stays open, unchecked
+    errors = float(np.abs(wd.loops.errors(MODEL, NEAR)).max())
+    assert _if_closed(MODEL, errors, None, NEAR) is NEAR
+    with pytest.raises(ValueError, match="stay open in 1 of 3 environments"):
+        _if_closed(MODEL, np.nextafter(errors, 0.0), None, NEAR)

@@ -106,6 +106,53 @@ def test_out_and_bind() -> None:
     assert np.array_equal(run(), GROUP(wd.rnea, q, v, a))
 
 
+def test_several_results_are_named_and_joined() -> None:
+    """A function with two results, on NumPy's arrays and on those of JAX, which are not written."""
+    jax = pytest.importorskip("jax")
+    arrays = [padded(name).astype(np.float32) for name in ("q", "v", "a")]
+    whole = GROUP(wd.rnea_derivatives, *arrays)
+    parts = alone(wd.rnea_derivatives, "q", "v", "a")
+    joined = GROUP(wd.rnea_derivatives, *map(jax.numpy.asarray, arrays))
+    assert len(whole) == len(joined) == 3
+    for k, (x, y) in enumerate(zip(whole, joined, strict=True)):
+        assert np.array_equal(np.asarray(y), x)
+        for rows, part in zip(GROUP.rows, parts, strict=True):
+            own = np.zeros((len(part[k]), *x.shape[1:]))
+            own[tuple(slice(0, n) for n in part[k].shape)] = part[k]
+            np.testing.assert_allclose(x[rows], own, atol=1e-4)
+    frames = {"frame": [model.link_names[-1] for model in MODELS]}
+    targets = {"orientation_weight": 0.0, "restarts": 1, "iterations": 2}
+    place = np.zeros((26, 3), np.float32)
+    found = GROUP(wd.inverse_kinematics, place, each=frames, **targets)
+    joined = GROUP(wd.inverse_kinematics, jax.numpy.asarray(place), each=frames, **targets)
+    for x in (found, joined):
+        assert isinstance(x, wd.results.Solution) and x.success.dtype == bool
+    for x, y in zip(found, joined, strict=True):
+        np.testing.assert_allclose(np.asarray(y), x, atol=1e-4)
+
+
+@wd.kernel
+def flags_and_counts(robot, q):
+    """Results that are converted after a launch."""
+    return {"above": q[:1] > 0.0, "twice": 2.0 * q}
+
+
+def test_conditions_are_those_of_the_launch() -> None:
+    """In calls, in bound calls after each run, and as the numbers themselves in `out=`."""
+    q = padded("q")
+    found, run = GROUP(flags_and_counts, q), GROUP.bind(flags_and_counts, q)
+    check(found.twice, [part.twice for part in alone(flags_and_counts, "q")])
+    for bound in (False, True, True):
+        result = run() if bound else found
+        assert result.above.dtype == bool and np.array_equal(result.above, q[:, :1] > 0.0)
+        if bound:
+            q *= -1.0
+    out = (np.full((26, 1), 7.0), np.full((26, 2), 7.0))
+    written = GROUP(flags_and_counts, q, out=out)
+    assert written.above is out[0] and written.twice is out[1]
+    assert np.array_equal(out[0], (q[:, :1] > 0.0).astype(float))
+
+
 @pytest.mark.parametrize("name", ["torch", "jax", "warp"])
 def test_libraries(name: str, device: str) -> None:
     """Arrays of any library, those of Warp on the device, and gradients through a group."""

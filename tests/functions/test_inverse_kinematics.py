@@ -3,13 +3,15 @@ refusals."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import warp as wp
 
 import warpdyn as wd
 from warpdyn.execution.request.evaluate import result_shapes
-from warpdyn.functions.inverse_kinematics import Solution, inverse_kinematics
+from warpdyn.functions.inverse_kinematics import Solution, _space, inverse_kinematics
 
 MODEL = wd.load_robot("double_pendulum")
 TIP = "tip"
@@ -42,6 +44,16 @@ def test_an_array_with_frame_is_a_mapping_of_one() -> None:
     by_name = inverse_kinematics(MODEL, {TIP: TARGETS})
     alone = inverse_kinematics(MODEL, TARGETS, frame=TIP)
     assert all(np.array_equal(x, y) for x, y in zip(by_name, alone, strict=True))
+
+
+def test_a_solution_is_summed_up_in_a_line() -> None:
+    """Solved environments, the worst errors and the mean number of steps."""
+    q, none = np.zeros((3, 2)), np.zeros(0)
+    flags, errors = np.array([True, False, True]), np.array([1e-9, 0.0123, 2e-8])
+    found = Solution(q, flags, errors, 2.0 * errors, np.array([4, 10, 5], np.int32))
+    words = "<Solution: 2 of 3 solved; at worst 0.012 m and 0.025 rad off; 6.33 steps on average>"
+    assert repr(found) == words
+    assert repr(Solution(q[:0], none, none, none, none)) == "<Solution of no environments>"
 
 
 def test_defaults() -> None:
@@ -89,6 +101,32 @@ def test_the_start_is_the_middle_of_the_limits() -> None:
     assert dict(call.options)["task"].start is None
     free = dict(inverse_kinematics.describe(MODEL, {TIP: T}).options)["task"]
     assert np.array_equal(free.start, MODEL.neutral)
+
+
+def test_limits_and_ranges_of_random_starts() -> None:
+    """A turn at most for angles, the limits of lengths, and no end without limits; a quaternion is
+    made of three numbers from 0 to 1."""
+    builder = wd.ModelBuilder("kinds").add_link("base")
+    for name, kind, limits in (
+        ("narrow", "revolute", (-0.5, 1.0)),
+        ("wide", "revolute", (-9.0, 10.0)),
+        ("wheel", "continuous", None),
+        ("slide", "prismatic", (-0.2, 0.6)),
+        ("rail", "prismatic", None),
+        ("free", "ball", None),
+    ):
+        builder.add_link(name, 1.0, inertia=np.eye(3))
+        lower, upper = limits or (-math.inf, math.inf)
+        builder.add_joint(f"{name}_joint", kind, "base", name, lower=lower, upper=upper)
+    space, inf, pi = _space(builder.build()), math.inf, math.pi
+    assert space.lower == (-0.5, -9.0, -inf, -0.2, -inf, *[-inf] * 4)
+    assert space.upper == (1.0, 10.0, inf, 0.6, inf, *[inf] * 4)
+    assert space.middle == pytest.approx((0.25, 0.5, 0.0, 0.2, 0.0, 0.0, 0.0, 0.0, 1.0))
+    assert space.draws[:5] == (
+        *((-0.5, 1.0, False), (0.5 - pi, 0.5 + pi, False), (-pi, pi, False)),
+        *((-0.2, 0.6, False), (-1.0, 1.0, True)),
+    )
+    assert space.draws[5:] == ((0.0, 1.0, False),) * 4
 
 
 def test_libraries_out_and_bind() -> None:

@@ -296,6 +296,16 @@ REFUSED = {
         ValueError,
         "'uniform', 'log-uniform', 'normal', got 'gauss'",
     ),
+    "no end": (
+        lambda: add(0, np.inf),
+        ValueError,
+        "^add by the uniform law needs the least and the greatest number, got 0 and inf$",
+    ),
+    "a number": (
+        lambda: randomise(PANDA, 3, mass={"panda_hand": 2.0}),
+        TypeError,
+        r"^mass needs wd.random.scale\(..\) or wd.random.add\(..\), or these by .*; got 2.0$",
+    ),
     "order": (lambda: scale(2, 1), ValueError, "the least and the greatest number, got 2 and 1"),
     "deviation": (
         lambda: add(0, -1, "normal"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hashed_numbers import uniform
 
 import warpdyn as wd
 from warpdyn.functions.states import ModelState, random_state
@@ -65,3 +66,13 @@ def test_bounds_that_are_none_are_refused(bounds: object) -> None:
         ValueError, match=r"joints must be \(least, greatest\), each a number or 12"
     ):
         random_state(MODEL, 1, joints=bounds)  # type: ignore[arg-type]
+
+
+def test_numbers_of_velocities_are_those_of_another_seed() -> None:
+    """The same in every version: the hash of the seed plus 0x5DEECE66D and the place; by default
+    from -1 to 1."""
+    seed, state = 7 + 0x5DEECE66D, random_state(MODEL, 2, seed=7)
+    wanted = [[2 * uniform(seed, 3 * (e * 18 + k)) - 1 for k in range(18)] for e in range(2)]
+    np.testing.assert_allclose(state.v, wanted, rtol=0, atol=1e-15)
+    least = random_state(MODEL, 2, seed=7, joints=(0.5, 0.5), linear=(0, 0), angular=(0, 0)).v
+    np.testing.assert_array_equal(least, [[0.0] * 6 + [0.5] * 12] * 2)

@@ -12,6 +12,7 @@ from warpdyn.labels import dry_run
 from warpdyn.labels.dry_run import forecast, forecast_lines
 from warpdyn.labels.labelled_file import Labelling, LogFile, label_file
 from warpdyn.labels.row_quantities import read_quantities
+from warpdyn.logs.parquet_log import ParquetLog
 
 LABELLING = Labelling(ARM, read_quantities(ARM, ["rnea", "crba"]), {})
 
@@ -49,3 +50,50 @@ def test_what_will_fail_and_what_is_not_known(tmp_path: Path) -> None:
     lines = list(forecast_lines(found))
     assert "rows are known when they are read" in lines[0]
     assert sum("will fail: " in line for line in lines) == 2
+
+
+def test_the_lines_of_a_forecast(tmp_path: Path) -> None:
+    """All of them, of a readable log, a foreign file in the place of an output, and a missing log."""
+    lerobot(tmp_path / "0.parquet", (3000,))
+    lerobot(tmp_path / "1.parquet", (500,))
+    (tmp_path / "o1.parquet").write_text("theirs")
+    files = [LogFile(tmp_path / f"{k}.parquet", tmp_path / f"o{k}.parquet") for k in range(3)]
+    found = forecast(LABELLING, files)
+    size = (tmp_path / "0.parquet").stat().st_size + (tmp_path / "1.parquet").stat().st_size
+    assert found.size == size + 3500 * 24
+    assert list(forecast_lines(found)) == [
+        "3 files to label, 0 finished before; 3,500 rows, outputs of about "
+        f"{found.size / 1e6:.1f} MB",
+        "  q: observation.state",
+        "  v: savgol:15:3 of q by timestamp",
+        "  a: savgol:15:3 of q by timestamp",
+        "  tau = 2; N·m, N; joint axes; a free base's columns in its own frame",
+        "  crba = 2 x 2; kg·m², kg·m, kg; joint axes; a free base's columns in its own frame",
+        f"  will fail: {tmp_path}/1.parquet: {tmp_path}/o1.parquet is no output of warpdyn, and is "
+        "replaced with --force alone",
+        f"  will fail: {tmp_path}/2.parquet: there is no such file",
+    ]
+
+
+def test_rows_of_files_that_are_not_opened_are_estimated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By their bytes, and so is the size of the outputs."""
+    lerobot(tmp_path / "0.parquet", (3000,))
+    lerobot(tmp_path / "1.parquet", (9000,))
+    files = [LogFile(tmp_path / f"{k}.parquet", tmp_path / f"o{k}.parquet") for k in range(2)]
+    sizes = [each.source.stat().st_size for each in files]
+    monkeypatch.setattr(dry_run, "LOOKED_AT", 1)
+    found = forecast(LABELLING, files)
+    assert found.rows == round(3000 * sum(sizes) / sizes[0]) != 3000
+    assert found.size == sum(sizes) + 24 * found.rows
+    monkeypatch.setattr(dry_run, "LOOKED_AT", 2)
+    assert forecast(LABELLING, files).rows == 12_000
+
+
+def test_logs_are_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lerobot(tmp_path / "0.parquet", (300,))
+    closed: list[object] = []
+    monkeypatch.setattr(ParquetLog, "close", lambda log: closed.append(log))
+    forecast(LABELLING, [LogFile(tmp_path / "0.parquet", tmp_path / "o.parquet")])
+    assert len(closed) == 1

@@ -7,6 +7,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +26,7 @@ from warpdyn.labels.labelled_file import (
     remove_leftovers,
 )
 from warpdyn.labels.row_quantities import read_quantities
+from warpdyn.logs.parquet_log import ParquetLog, ParquetWriter
 
 LABELLING = Labelling(ARM, read_quantities(ARM, ["rnea", "kinetic_energy"]), {})
 T = np.arange(100) * 0.01
@@ -55,7 +58,9 @@ def test_the_numbers_do_not_depend_on_the_parts(
     whole, cut = (LogFile(tmp_path / "a.parquet", tmp_path / f"{n}.parquet") for n in "bc")
     label_file(LABELLING, whole)
     monkeypatch.setattr(labelled_file, "ROWS", rows)
-    label_file(LABELLING, cut)
+    in_small_parts = replace(LABELLING)  # the number of rows of a part is computed once
+    label_file(in_small_parts, cut)
+    assert in_small_parts.rows_of_part == rows
     assert pq.read_table(whole.target).equals(pq.read_table(cut.target))
 
 
@@ -194,3 +199,112 @@ def test_large_labels_are_made_in_small_parts() -> None:
     rest = np.zeros(panda.nv)
     size = 8 * wd.joint_torque_regressor(panda, panda.neutral, rest, rest).size
     assert rows == [labelled_file.ROWS, labelled_file.PART // size] and rows[1] < 40_000
+
+
+def test_another_run_that_was_faster_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has written the output and removed the half file of this run; without an output it is one."""
+    lerobot(tmp_path / "a.parquet")
+    file = LogFile(tmp_path / "a.parquet", tmp_path / "b.parquet")
+    write_beside = labelled_file.write_beside
+
+    def removed(partial: Path, target: Path, stamp: object) -> None:
+        write_beside(partial, target, stamp)
+        partial.unlink()
+
+    monkeypatch.setattr(labelled_file, "write_beside", removed)
+    outcome = label_file(LABELLING, file)
+    assert outcome.error.endswith("No such file or directory") and not file.target.exists()
+    file.target.write_text("whole")
+    assert label_file(LABELLING, file).error == "" and file.target.read_text() == "whole"
+
+
+def test_logs_and_halves_are_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where labelling fails after the first part."""
+    lerobot(tmp_path / "a.parquet", (60, 40))
+    done: list[str] = []
+    for kind, name in ((ParquetLog, "close"), (ParquetWriter, "close"), (ParquetWriter, "abandon")):
+        monkeypatch.setattr(
+            kind, name, _noted(done, f"{kind.__name__}.{name}", getattr(kind, name))
+        )
+    file = LogFile(tmp_path / "a.parquet", tmp_path / "b.parquet")
+    assert label_file(LABELLING, file).error == ""
+    assert done == ["ParquetWriter.close", "ParquetLog.close"]
+    done.clear()
+    monkeypatch.setattr(labelled_file, "ROWS", 50)
+    in_small_parts = replace(LABELLING)  # the number of rows of a part is computed once
+    stops = iter([False, True])
+    outcome = label_file(in_small_parts, file, stop=lambda: next(stops))
+    assert outcome.error == "the run was stopped"
+    assert done == ["ParquetWriter.abandon", "ParquetLog.close"]
+
+
+def _noted(done: list[str], name: str, call: Callable[..., object]) -> Callable[..., object]:
+    def noted(*arguments: object) -> object:
+        done.append(name)
+        return call(*arguments)
+
+    return noted
+
+
+def test_an_error_of_the_system_names_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file of the error, else the output; its words, else its kind. Only some mean a full disk."""
+    file = LogFile(tmp_path / "a.parquet", tmp_path / "b.parquet")
+    for error, said, full in (
+        (OSError(errno.ENOSPC, "No space", "x.csv"), "x.csv: No space", True),
+        (OSError(errno.EDQUOT, "Quota"), f"{file.target}: Quota", True),
+        (OSError(errno.EIO, "I/O"), f"{file.target}: I/O", False),
+        (OSError("odd"), f"{file.target}: OSError: odd", False),
+        (RuntimeError("a\nb"), "RuntimeError: a b", False),
+    ):
+        monkeypatch.setattr(labelled_file, "open_log", _failing(error))
+        outcome = label_file(LABELLING, file)
+        assert (outcome.error, outcome.full, outcome.rows) == (said, full, 0)
+
+
+def _failing(error: Exception) -> Callable[..., object]:
+    def failing(*_: object) -> object:
+        raise error
+
+    return failing
+
+
+def test_a_disk_that_cannot_synchronise_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """File systems without fsync, but not an error of the device."""
+    lerobot(tmp_path / "a.parquet")
+    for number, is_done in ((errno.EINVAL, True), (errno.ENOTSUP, True), (errno.EIO, False)):
+        monkeypatch.setattr(os, "fsync", _failing(OSError(number, "no")))
+        outcome = label_file(
+            LABELLING, LogFile(tmp_path / "a.parquet", tmp_path / f"{number}.parquet")
+        )
+        assert (outcome.error == "") == is_done == (tmp_path / f"{number}.parquet").exists()
+
+
+def test_settings_of_a_run() -> None:
+    """Everything that determines the outputs, and options by quantity."""
+    quantities = read_quantities(ARM, ["rnea", "fk:lower_rod:form=pose"])
+    found = Labelling(ARM, quantities, {"q": "state"}, topic="/arm").settings()
+    assert found == {
+        "model": "double_pendulum",
+        "model_key": ARM.key,
+        "quantities": {"tau": "rnea", "fk_lower_rod_pose": "fk:lower_rod:form=pose"},
+        "options": {"fk_lower_rod_pose": {"frame": "lower_rod", "form": "pose"}},
+        "columns": {"q": "state"},
+        "filter": "savgol:15:3",
+        "topic": "/arm",
+    }
+
+
+def test_single_and_double_precision_are_not_mixed() -> None:
+    """One input in float64 makes all labels float64."""
+    labelling = Labelling(ARM, read_quantities(ARM, ["rnea"]), {})
+    x, y = np.ones((3, 2), np.float32), np.ones((3, 2))
+    for arrays, kind in (({"q": x, "v": x, "a": x}, "f4"), ({"q": x, "v": y, "a": x}, "f8")):
+        (found,) = labelled_file.compute_labels(labelling, arrays)
+        assert found["tau"].dtype == kind
+        assert np.allclose(found["tau"], wd.rnea(ARM, y, y, y), rtol=1e-5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from warpdyn.labels import LabelError, labelling
 from warpdyn.labels.dry_run import forecast
 from warpdyn.labels.labelled_file import LogFile, Outcome
 from warpdyn.labels.labelling import log_files, prepare_labelling
+from warpdyn.logs.parquet_log import ParquetLog
 
 quiet = partial(wd.labels.label, progress=False)
 
@@ -215,3 +217,95 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
         names(tmp_path, "a.bag", "a.parquet")
     with pytest.raises(ValueError, match="would be written over itself"):
         log_files(tmp_path / "a.parquet", tmp_path)
+
+
+def test_ray_is_needed_for_ray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The refusal names what to install; with it the address and the number of workers go there."""
+    monkeypatch.setattr(labelling, "find_spec", lambda _: None)
+    with pytest.raises(ValueError, match=r"^on=ray needs ray, which is not installed: pip install"):
+        quiet(ARM, logs(tmp_path / "logs", 1), "rnea", tmp_path / "out", on="ray")
+    assert not (tmp_path / "out").exists()
+    monkeypatch.setattr(labelling, "find_spec", lambda name: {"ray": object()}[name])
+    given: list[dict[str, object]] = []
+
+    def on_ray(_: object, files: list[LogFile], told: object, **options: object) -> object:
+        given.append(options)
+        yield from (Outcome(each, 7) for each in files)
+
+    monkeypatch.setattr(labelling, "on_ray", on_ray)
+    for on in ("ray", "ray:auto", "ray:ray://head:10001"):
+        report = quiet(ARM, tmp_path / "logs", "rnea", tmp_path / "out", on=on, workers=3)
+        assert (report.done, report.rows) == (1, 7)
+    addresses = [None, "auto", "ray://head:10001"]
+    assert given == [{"address": address, "workers": 3} for address in addresses]
+
+
+def test_a_manifest_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error, unless the disk is full, which is told already; leftovers are removed all the same."""
+    here, out = logs(tmp_path / "logs", 1), tmp_path / "out"
+    write, calls = labelling.write_manifest, list[object]()
+
+    def second_fails(*arguments: object) -> None:
+        calls.append(arguments)
+        if len(calls) % 2 == 0:
+            raise PermissionError("not here")
+        write(*arguments)  # type: ignore[arg-type]
+
+    def full(_: object, files: list[LogFile], *__: object, **___: object) -> object:
+        yield Outcome(files[0], error="no room", full=True)
+
+    monkeypatch.setattr(labelling, "write_manifest", second_fails)
+    with pytest.raises(PermissionError, match="not here"):
+        quiet(ARM, here, "rnea", out)
+    monkeypatch.setattr(labelling, "on_threads", full)
+    lerobot(here / "1.parquet")
+    with pytest.raises(
+        LabelError, match=r"^no room; 0 files were finished, no half file is left; "
+    ):
+        quiet(ARM, here, "rnea", out)
+
+
+def test_rows_for_the_bar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of Parquet files that can be read; unknown with another kind, or for many files."""
+    here = logs(tmp_path / "logs", 3)
+    (here / "1.parquet").write_bytes(b"broken")
+    files = [LogFile(here / f"{k}.parquet", here / f"o{k}") for k in range(3)]
+    closed: list[object] = []
+    monkeypatch.setattr(ParquetLog, "close", lambda log: closed.append(log))
+    count = labelling._rows
+    assert count(files, "") == 200 and len(closed) == 2
+    assert count([*files, LogFile(here / "a.csv", here / "b")], "") is None
+    monkeypatch.setattr(labelling, "COUNTED", 3)
+    assert count(files, "") == 200
+    monkeypatch.setattr(labelling, "COUNTED", 2)
+    assert count(files, "") is None
+
+
+def test_the_last_lines_of_a_bar(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """None if there shall be no bar; a failed file counts as a file."""
+    here = logs(tmp_path / "logs", 1)
+    (here / "bad.parquet").write_bytes(b"bad")
+    report = quiet(ARM, here, "rnea", tmp_path / "quiet")
+    assert capsys.readouterr().err == "" and (report.done, report.rows) == (1, 100)
+    assert dict(report.failed).keys() == {str(here / "bad.parquet")}
+    wd.labels.label(ARM, here, "rnea", tmp_path / "out")
+    assert "2 of 2 files" in capsys.readouterr().err
+
+
+def test_logs_that_do_not_exist_are_named(tmp_path: Path) -> None:
+    """Three of them at most, or nothing."""
+    for asked, said in (
+        (
+            [f"{tmp_path}/{n}*.csv" for n in "abcd"],
+            ", ".join(f"{tmp_path}/{n}*.csv" for n in "abc"),
+        ),
+        ([], "nothing"),
+    ):
+        with pytest.raises(
+            ValueError, match=f"^{re.escape(f'there are no logs: {said} names none')}$"
+        ):
+            log_files(asked, tmp_path / "out")
+    with pytest.raises(
+        ValueError, match=r"^columns are by input, a, episode, q, tau, time, v; there"
+    ):
+        prepare_labelling(ARM, [], "rnea", tmp_path, {"p": "x"}, "savgol:15", "")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 
 import pytest
@@ -61,3 +63,66 @@ def test_other_json_is_no_manifest(tmp_path: Path, text: str, reason: str) -> No
     check_settings(tmp_path, {"filter": "a"}, force=True)
     write_manifest(tmp_path, {"filter": "a"}, [], {}, {})
     assert read_manifest(tmp_path)["settings"] == {"filter": "a"}
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "broken link"])
+def test_what_is_no_regular_file_is_no_manifest(tmp_path: Path, kind: str) -> None:
+    """Nobody waits for the other end of a pipe; a folder is not removed by force either."""
+    path = tmp_path / NAME
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(tmp_path / "nowhere")
+    said = (
+        f"{path} is no manifest of warpdyn: it is not a regular file; choose another --out, remove "
+        "it, or replace it with --force (force=True)"
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+        read_manifest(tmp_path)
+    if kind == "folder":
+        with pytest.raises(ValueError, match="it is not a regular file"):
+            check_settings(tmp_path, {}, force=True)
+        assert path.is_dir()
+    else:
+        check_settings(tmp_path, {}, force=True)
+        assert not path.is_symlink() and not path.exists()
+
+
+def test_the_whole_text_of_a_manifest(tmp_path: Path) -> None:
+    """Failures and notes sorted by file, names as they are, and a newline at the end."""
+    many = [outcome("b.csv", "broken"), outcome("a.csv", "Überlauf"), outcome("d.csv", "", "x")]
+    write_manifest(tmp_path, {"n": 1}, [*many, outcome("c.csv", "", "y")], {"done": 2}, {"E": {}})
+    assert (
+        (tmp_path / NAME).read_text()
+        == """{
+ "settings": {
+  "n": 1
+ },
+ "columns": {
+  "E": {}
+ },
+ "done": 2,
+ "failed": {
+  "a.csv": "Überlauf",
+  "b.csv": "broken"
+ },
+ "notes": {
+  "c.csv": [
+   "y"
+  ],
+  "d.csv": [
+   "x"
+  ]
+ }
+}
+"""
+    )
+    said = (
+        f"{tmp_path} has outputs of another run: n was 1, is null; choose another --out, or remove"
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(said)} that folder$"):
+        check_settings(tmp_path, {"other": 2})
+    with pytest.raises(ValueError, match="other was null, is 2"):
+        check_settings(tmp_path, {"n": 1, "other": 2})

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
+from collections import namedtuple
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +13,7 @@ import pytest
 
 import warpdyn as wd
 from warpdyn.labels.row_quantities import named_results, read_quantities, read_quantity
+from warpdyn.user_kernels.loading import load_kernel
 
 PANDA = wd.load_robot("panda")
 KERNEL = '''import warpdyn as wd
@@ -89,3 +93,76 @@ def test_several_results_are_named() -> None:
 def test_what_is_refused(asked: list[str], error: str) -> None:
     with pytest.raises(ValueError, match=error):
         read_quantities(PANDA, asked)
+
+
+def test_a_quantity_says_what_is_missing(tmp_path: Path) -> None:
+    """A file without the function, and options without defaults, in text and in Python."""
+    path = tmp_path / "my.py"
+    path.write_text(
+        "import warpdyn as wd\n\n\n@wd.kernel\ndef stiff(robot, q, *, k: float, d: float):\n"
+        "    return k * q + d\n"
+    )
+    for text, said in (
+        (f"{path}:soft", "soft"),
+        (f"{path}:stiff", f"stiff needs its options: {path}:stiff:k=...:d=..."),
+        (f"{path}:stiff:k=1.0", f"stiff needs its options: {path}:stiff:d=..."),
+    ):
+        with pytest.raises(ValueError, match=re.escape(said)):
+            read_quantity(PANDA, text)
+    whole = read_quantity(PANDA, f"{path}:stiff:k=2.0:d=1.0")
+    assert whole.options == {"k": 2.0, "d": 1.0} and whole.inputs == ("q",)
+    assert whole.text == f"my.py:stiff:k=2.0:d=1.0 ({digest(path)})"
+    assert whole.asked == f"{path}:stiff:k=2.0:d=1.0"
+    named = read_quantity(PANDA, f"s={path}:stiff:k=2.0:d=1.0")
+    assert (named.name, named.asked) == ("s", f"s={path}:stiff:k=2.0:d=1.0")
+    kernel = load_kernel(f"{path}:stiff")
+    with pytest.raises(ValueError, match=r"^stiff needs its options k, d$"):
+        read_quantity(PANDA, kernel)
+    with pytest.raises(ValueError, match=r"^stiff needs its options d$"):
+        read_quantity(PANDA, partial(kernel, k=1.0))
+    inner = partial(partial(kernel, k=1.0, d=2.0), k=3.0)
+    assert read_quantity(PANDA, inner).options == {"k": 3.0, "d": 2.0}
+    positional = partial(wd.rnea, PANDA)
+    with pytest.raises(ValueError, match=r"or a wd\.kernel; got functools"):
+        read_quantity(PANDA, positional)
+
+
+def test_a_name_that_is_not_in_a_package_is_refused() -> None:
+    with pytest.raises(ValueError, match="no_such_package"):
+        read_quantity(PANDA, "no_such_package.kernels:residual")
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+
+
+def test_a_kernel_that_was_typed_in_is_known_by_its_code() -> None:
+    """It has no file; another constant is another quantity."""
+    texts = []
+    for constant in (1.0, 2.0, 1.0):
+        code = compile(f"def typed(robot, q):\n    return {constant} * q\n", "<stdin>", "exec")
+        names: dict[str, object] = {}
+        exec(code, names)
+        texts.append(read_quantity(PANDA, wd.kernel(names["typed"])).text)
+    assert texts[0] == texts[2] != texts[1] and re.fullmatch(r"typed \([0-9a-f]{12}\)", texts[0])
+
+
+def test_what_is_said_of_an_option() -> None:
+    """The options that were given, and the defaults of those that determine a meaning."""
+    com, J = read_quantities(PANDA, ["com", "jacobian:panda_hand:part=linear"])
+    assert "options" not in com.about() and com.about()["quantity"] == "com"
+    wanted = {"reference": "local_world_aligned", "part": "linear", "frame": "panda_hand"}
+    assert {n: J.about()["options"][n] for n in ("part", "frame")} == {
+        n: wanted[n] for n in ("part", "frame")
+    }
+    assert set(J.about()["options"]) == {"reference", "part", "frame"}
+    assert not J.about()["about"].endswith(".") and "." not in J.about()["about"]
+
+
+def test_several_results_of_several_results_are_named() -> None:
+    """Named tuples and dictionaries within one another, in their order."""
+    x, y = np.zeros(3), np.ones(3)
+    pair = namedtuple("pair", "one two")
+    found = named_results("a", {"b": (x, y), "c": pair(y, None)})
+    assert list(found) == ["a_b_0", "a_b_1", "a_c_one"]
+    assert [each[0] for each in found.values()] == [0.0, 1.0, 1.0]

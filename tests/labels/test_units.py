@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import warpdyn as wd
 from warpdyn.execution.batched import FUNCTIONS
 from warpdyn.labels.units import UNITS
@@ -22,3 +24,16 @@ def test_units_are_those_of_the_docstrings() -> None:
     ):
         doc = getattr(wd, name).__doc__
         assert unit in UNITS[name].unit and unit in doc[doc.index("Returns") :]
+
+
+SYMBOLS = {"0", "1", "m", "s", "rad", "kg", "N", "J", "W", "per", "unit", "quaternions"}
+OTHERS = "without rotation of q v a and x y z w or the in inertial parameter frame's acceleration"
+WORDS = {*SYMBOLS, *OTHERS.split(), "product", "rows'", "units", "torques"}
+
+
+def test_a_unit_has_symbols_and_a_frame_has_words() -> None:
+    """Neither stands in the place of the other."""
+    for name, each in UNITS.items():
+        words = set(re.split(r"[ ,;:·/()²]+", each.unit)) - {""}
+        assert words <= WORDS and words & SYMBOLS, name
+        assert re.search("world|axes|frame|reference|target", each.frame), name

@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from log_files import ARM, cubic, numbers_of, write_bag
+from log_files import ARM, JointRow, cubic, numbers_of, write_bag, write_messages
 
-from warpdyn.logs.bag_log import BagLog
+from warpdyn.logs import bag_log
+from warpdyn.logs.bag_log import LOOKED_AT, BagLog
+from warpdyn.logs.parquet_log import read_metadata
 from warpdyn.logs.records import Label, Labels, LogError
 
 T = np.arange(20) * 0.01
@@ -72,3 +74,138 @@ def test_what_is_refused(tmp_path: Path) -> None:
     (tmp_path / "cut.mcap").write_bytes(whole.read_bytes()[:900])
     with pytest.raises(LogError, match=r"no bag, or a part of one|cannot read it"):
         BagLog(tmp_path / "cut.mcap", "/joint_states")
+
+
+def test_a_robot_in_several_messages(tmp_path: Path) -> None:
+    """Each names one joint: rows begin when both are known, and the other joint keeps its value."""
+    rows: list[JointRow] = [
+        (10**9 * (k + 1), ["ab"[k % 2]], [float(k)], [-float(k)], []) for k in range(1, 6)
+    ]
+    log = BagLog(write_messages(tmp_path / "bag", rows), "/joint_states")
+    assert log.names == ["timestamp", "stamp", "position", "velocity"] and log.notes == []
+    assert log.entries("velocity") == ("b", "a") and log.entries("stamp") == ()
+    assert (log.width("position"), log.width("timestamp"), log.fixed) == (2, None, False)
+    wanted = [[1.0, 2.0], [3.0, 2.0], [3.0, 4.0], [5.0, 4.0]]
+    for whole in (False, True, True):
+        parts = list(log.parts(["position", "velocity", "stamp", "timestamp"], 3, whole))
+        assert [p.rows for p in parts] == [3, 1]
+        assert np.concatenate([p.numbers["position"] for p in parts]).tolist() == wanted
+        assert (np.concatenate([p.numbers["velocity"] for p in parts]) == -np.array(wanted)).all()
+        stamps = np.concatenate([p.numbers["stamp"] for p in parts])
+        assert stamps.tolist() == [3e9, 4e9, 5e9, 6e9]
+        times = np.concatenate([p.numbers["timestamp"] for p in parts])
+        assert times == pytest.approx([0.0, 1.0, 2.0, 3.0])
+        assert all((p.carried is not None) == whole for p in parts)
+        assert log.notes == ["1 messages before every joint was named are left out"]
+    writer = log.writer(tmp_path / "out.parquet", Labels([], {"model": "arm"}))
+    for part in parts:
+        writer.write(part, {})
+    writer.close()
+    about = {"model": "arm", "joints": ["b", "a"], "columns": {}}
+    assert read_metadata(tmp_path / "out.parquet") == about
+    schema = pq.read_schema(tmp_path / "out.parquet")
+    assert [str(field.type) for field in schema] == [
+        *("double", "int64"),
+        *["list<element: double not null>"] * 2,
+    ]
+
+
+def test_a_message_without_a_stamp_has_the_time_of_its_recording(tmp_path: Path) -> None:
+    log = BagLog(write_messages(tmp_path / "bag", [(0, ["a"], [1.0], [], [])]), "/joint_states")
+    (part,) = log.parts(["stamp"], 9, False)
+    assert part.numbers["stamp"].tolist() == [1e6]
+
+
+def test_every_joint_is_named_within_the_first_messages(tmp_path: Path) -> None:
+    """The last of them may name a new joint, the next one may not."""
+    alone: list[JointRow] = [((k + 1) * 10**6, ["a"], [1.0], [], []) for k in range(LOOKED_AT)]
+    late: JointRow = (LOOKED_AT * 10**6 - 1000, ["b"], [2.0], [], [])
+    bag = write_messages(tmp_path / "in_time", [*alone[:-1], late, alone[-1]])
+    log = BagLog(bag, "/joint_states")
+    (part,) = log.parts(["position"], 1000, False)
+    assert part.rows == 2 and log.entries("position") == ("a", "b")
+    log.close()
+    log.close()  # a second time is allowed
+    log = BagLog(write_messages(tmp_path / "late", [*alone, (10**9, *late[1:])]), "/joint_states")
+    said = (
+        f"joint b is first named after {LOOKED_AT} messages; take a topic whose messages name the"
+    )
+    with pytest.raises(LogError, match=f"^{said} same joints$"):
+        list(log.parts(["position"], 1000, True))
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([], "its topic /arm has no joint states"),
+        ([(1, ["a"], [], [1.0], [])], "joint states on /arm have no positions"),
+    ],
+)
+def test_a_topic_without_positions_is_refused(
+    tmp_path: Path, rows: list[JointRow], said: str
+) -> None:
+    with pytest.raises(LogError, match=f"^{said}$"):
+        BagLog(write_messages(tmp_path / "bag", rows, topic="/arm"), "/arm")
+
+
+def test_a_message_with_fewer_numbers_than_names_is_refused(tmp_path: Path) -> None:
+    """One that comes after those by which the columns were chosen."""
+    rows: list[JointRow] = [(10**9, ["a"], [1.0], [], [])] * LOOKED_AT
+    rows.append((2 * 10**9, ["a", "a"], [1.0], [], []))
+    log = BagLog(write_messages(tmp_path / "bag", rows), "/joint_states")
+    said = r"^a message at 2\.000 s names 2 joints and has 1 position entries$"
+    with pytest.raises(LogError, match=said):
+        list(log.parts(["position"], 1000, True))
+
+
+def test_what_rosbags_cannot_read_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its first line, or the kind of an error without words; an error of the disk stays one."""
+    log = BagLog(write_bag(tmp_path / "a", T, Q), "/joint_states")
+    for error, said in (
+        (ValueError("odd\nlines"), "^rosbags cannot read it: odd$"),
+        (RuntimeError(), "^rosbags cannot read it: RuntimeError$"),
+        (bag_log.AnyReaderError("cut"), "^it is no bag, or a part of one: cut$"),
+    ):
+        monkeypatch.setattr(bag_log.AnyReader, "deserialize", _raising(error))
+        with pytest.raises(LogError, match=said):
+            list(log.parts(["position"], 9, True))
+    monkeypatch.setattr(bag_log.AnyReader, "deserialize", _raising(PermissionError("not yours")))
+    with pytest.raises(PermissionError, match="not yours"):
+        list(log.parts(["position"], 9, True))
+
+
+def _raising(error: Exception) -> object:
+    def deserialize(*_: object) -> None:
+        raise error
+
+    return deserialize
+
+
+def test_a_pass_that_is_given_up_closes_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, made = [], bag_log.TemporaryFile
+
+    def recorded() -> object:
+        files.append(made())
+        return files[-1]
+
+    monkeypatch.setattr(bag_log, "TemporaryFile", recorded)
+    log = BagLog(write_bag(tmp_path / "a", T, Q), "/joint_states")
+    next(stopped := log.parts(["position"], 7, False))
+    stopped.close()
+    assert [file.closed for file in files] == [True]
+    list(log.parts(["position"], 7, False))
+    list(log.parts(["position"], 7, False))
+    assert [file.closed for file in files] == [True, False]
+    log.close()
+    assert files[1].closed
+
+
+def test_the_topics_with_joint_states_are_named(tmp_path: Path) -> None:
+    bag = write_bag(tmp_path / "a", T, Q)
+    said = "it has no joint states on /arm, but on /joint_states; --topic chooses another"
+    with pytest.raises(LogError, match=f"^{said}$"):
+        BagLog(bag, "/arm")

@@ -53,3 +53,45 @@ def test_bytes_that_are_no_text_and_labels_that_are_there(tmp_path: Path) -> Non
         CsvLog(tmp_path / "b.csv").writer(
             tmp_path / "c.csv", Labels([Label("q", (), np.dtype("f8"), {})])
         )
+
+
+def test_names_without_blanks_and_parts_without_empty_lines(tmp_path: Path) -> None:
+    """A byte order mark is no part of a name; lines without entries are left out, in parts of any size."""
+    path = tmp_path / "a.csv"
+    path.write_text("t , q\n0,1\n\n\n\n1,2\n2,3\n", encoding="utf-8-sig")
+    log = CsvLog(path)
+    assert (log.names, log.rows, log.fixed, log.notes) == (["t", "q"], None, False, [])
+    assert log.entries("q") == ()
+    for rows in (1, 2, 100):
+        parts = list(log.parts(["q", "t"], rows, False))
+        assert all(part.carried is None and 0 < part.rows <= rows for part in parts)
+        for name, wanted in (("q", [1.0, 2.0, 3.0]), ("t", [0.0, 1.0, 2.0])):
+            assert np.concatenate([part.numbers[name] for part in parts]).tolist() == wanted
+    (whole,) = log.parts(["q"], 100, True)
+    assert whole.carried == [["0", "1"], ["1", "2"], ["2", "3"]] and set(whole.numbers) == {"q"}
+
+
+@pytest.mark.parametrize("odd", [b"\xff", b"x" * 200_000])
+def test_a_line_that_is_no_text_is_named(tmp_path: Path, odd: bytes) -> None:
+    """By the number of the last line before it; also an entry that is too long."""
+    (tmp_path / "a.csv").write_bytes(b"t,q\n0,1\n" + b"1,2\n" * 20_000 + b"2," + odd + b"\n")
+    log = CsvLog(tmp_path / "a.csv")
+    with pytest.raises(LogError, match=r"^line \d+ cannot be read: "):
+        list(log.parts(["q"], 100_000, True))
+
+
+def test_labels_of_several_columns(tmp_path: Path) -> None:
+    """Each with its own name, or the label's; those that the table has already are named."""
+    (tmp_path / "a.csv").write_text("t,b,c\n0,1,2\n")
+    log = CsvLog(tmp_path / "a.csv")
+    f8 = np.dtype("f8")
+    labels = Labels([Label("E", (), f8, {}), Label("two", (2,), f8, {}, ("b", "c"))])
+    said = "it has a column b, c already: give the label another name, my_b=..."
+    with pytest.raises(LogError, match=f"^{re.escape(said)}$"):
+        log.writer(tmp_path / "b.csv", labels)
+    labels = Labels([Label("E", (), f8, {}), Label("two", (2,), f8, {}, ("x", "y"))])
+    writer = log.writer(tmp_path / "b.csv", labels)
+    (part,) = log.parts(["t"], 9, True)
+    writer.write(part, {"E": np.array([0.5]), "two": np.array([[1.5, 2.5]])})
+    writer.abandon()  # closes the file, too
+    assert (tmp_path / "b.csv").read_text() == "t,b,c,E,x,y\n0,1,2,0.5,1.5,2.5\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from warpdyn.logs.npz_log import NpzLog
+from warpdyn.logs.npz_log import NpzLog, read_metadata
 from warpdyn.logs.records import Label, Labels, LogError
 
 Q = np.arange(10.0).reshape(5, 2)
@@ -50,3 +50,36 @@ def test_what_is_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "objects.npz", q=np.array([{}, {}]))
     with pytest.raises(LogError, match="NumPy cannot read it"):
         NpzLog(tmp_path / "objects.npz")
+
+
+def test_parts_of_arrays(tmp_path: Path) -> None:
+    """The rows of most arrays count; the last part may be shorter; integers come as float64."""
+    np.savez(tmp_path / "a.npz", one=np.zeros(3), n=np.arange(5), q=Q, wide=np.zeros((5, 1, 2)))
+    log = NpzLog(tmp_path / "a.npz")
+    assert (log.rows, log.fixed, log.notes, log.entries("q")) == (5, True, [], ())
+    assert log.names == ["one", "n", "q", "wide"]
+    parts = list(log.parts(["n", "q"], 2, True))
+    assert [part.rows for part in parts] == [2, 2, 1]
+    assert all(part.numbers["n"].dtype == np.float64 for part in parts)
+    assert np.array_equal(np.concatenate([part.numbers["n"] for part in parts]), np.arange(5.0))
+    assert np.array_equal(np.concatenate([part.numbers["q"] for part in parts]), Q)
+    said = r"^array wide is float64 \(5, 1, 2\), not numbers \(T,\) or \(T, n\)$"
+    with pytest.raises(LogError, match=said):
+        log.width("wide")
+    np.savez(tmp_path / "scalars.npz", rate=np.array(2.0))
+    assert NpzLog(tmp_path / "scalars.npz").rows == 0
+    assert list(NpzLog(tmp_path / "scalars.npz").parts([], 2, True)) == []
+
+
+def test_labels_are_written_anew(tmp_path: Path) -> None:
+    """A labelled archive keeps its arrays, and its metadata are those of the last labels."""
+    path = tmp_path / "a.npz"
+    np.savez(path, q=Q)
+    for name in ("first", "second"):
+        log = NpzLog(path)
+        writer = log.writer(path, Labels([Label(name, (2,), np.dtype("f8"), {})], {"n": name}))
+        for part in log.parts(["q"], 3, True):
+            writer.write(part, {name: part.numbers["q"]})
+        writer.close()
+    assert read_metadata(path) == {"n": "second", "columns": {"second": {"shape": [2]}}}
+    assert NpzLog(path).names == ["q", "first", "second", "warpdyn"]

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from log_files import lists
 
-from warpdyn.logs.parquet_log import ParquetLog, record_batch
+from warpdyn.logs.parquet_log import ParquetLog, read_metadata, record_batch
 from warpdyn.logs.records import Label, Labels, LogError
 
 Q = np.arange(20.0, dtype=np.float32).reshape(10, 2)
@@ -41,7 +41,7 @@ def test_columns_come_as_they_are(tmp_path: Path, fixed: bool, rows: int) -> Non
 
 def test_time_stamps_are_seconds(tmp_path: Path) -> None:
     """Arrow's own, of any unit."""
-    for unit, scale in (("ms", 1e-3), ("ns", 1e-9)):
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)):
         stamps = pa.array(np.arange(5), pa.timestamp(unit))
         log = ParquetLog(written(tmp_path / f"{unit}.parquet", t=stamps))
         (part,) = log.parts(["t"], 10, False)
@@ -136,3 +136,83 @@ def test_columns_as_a_batch() -> None:
     batch = record_batch({"t": Q[:, 0], "q": Q})
     assert batch.schema.names == ["t", "q"] and not any(f.nullable for f in batch.schema)
     assert np.array_equal(np.array(batch.column("q").to_pylist()), Q)
+
+
+def test_lists_with_empty_entries_are_refused(tmp_path: Path) -> None:
+    """An empty first row, of which the length is not known, and an entry within a list."""
+    for name, rows, said in (
+        ("first", [None, [1.0]], "column q has an empty entry in row 0; cut such rows out"),
+        ("later", [[1.0], None], "column q has an empty entry in row 1; cut such rows out"),
+        ("inner", [[1.0], [None]], "column q has lists with empty entries; cut such rows out"),
+    ):
+        kind = pa.list_(pa.float64())
+        log = ParquetLog(written(tmp_path / f"{name}.parquet", q=pa.array(rows, kind)))
+        with pytest.raises(LogError, match=f"^{said}$"):
+            list(log.parts(["q"], 1, True))
+    log = ParquetLog(written(tmp_path / "none.parquet", q=pa.array([], pa.list_(pa.float64()))))
+    with pytest.raises(
+        LogError, match=r"^column q has an empty entry in row 0; cut such rows out$"
+    ):
+        log.width("q")
+    assert log.entries("q") == () and log.rows == 0 and log.notes == []
+    texts = pa.array([["a"]], pa.list_(pa.string()))
+    log = ParquetLog(written(tmp_path / "texts.parquet", q=texts))
+    with pytest.raises(LogError, match=r"^column q holds list<element: string>, not numbers$"):
+        log.width("q")
+
+
+def test_rows_are_numbered_through_the_file(tmp_path: Path) -> None:
+    """The row of a list of another length, in parts of a few rows."""
+    lists_of_two = pa.array([[1.0, 2.0]] * 9 + [[1.0]], pa.list_(pa.float32()))
+    log = ParquetLog(written(tmp_path / "a.parquet", q=lists_of_two))
+    with pytest.raises(LogError, match=r"^column q has lists of 2 numbers, but of 1 in row 9$"):
+        list(log.parts(["q"], 3, True))
+
+
+def test_errors_of_the_disk_stay_what_they_are(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        ParquetLog(tmp_path / "none.parquet")
+
+
+@pytest.mark.parametrize(
+    ("compression", "wanted"),
+    [("none", "UNCOMPRESSED"), ("snappy", "SNAPPY"), ("zstd", "ZSTD"), ("gzip", "ZSTD")],
+)
+def test_compression_is_kept_where_it_is_fast(
+    tmp_path: Path, compression: str, wanted: str
+) -> None:
+    """Texts have a dictionary, numbers have none; integers and texts have statistics."""
+    table = pa.table({"n": np.arange(4), "task": ["lift"] * 4, "x": np.arange(4.0)})
+    pq.write_table(table, tmp_path / "a.parquet", compression=compression)
+    log = ParquetLog(tmp_path / "a.parquet")
+    writer = log.writer(tmp_path / "b.parquet", Labels([], {"model": "arm"}))
+    for part in log.parts([], 3, True):
+        writer.write(part, {})
+    writer.abandon()
+    group = pq.ParquetFile(tmp_path / "b.parquet").metadata
+    assert (group.num_row_groups, group.row_group(0).num_rows) == (2, 3)
+    columns = [group.row_group(0).column(k) for k in range(3)]
+    assert {column.compression for column in columns} == {wanted}
+    assert [column.is_stats_set for column in columns] == [True, True, False]
+    encodings = ["RLE_DICTIONARY" in column.encodings for column in columns]
+    assert encodings == [False, True, False]
+    assert read_metadata(tmp_path / "b.parquet") == {"model": "arm", "columns": {}}
+    log.close()
+
+
+def test_a_label_and_the_columns_of_a_label_are_named_in_order(tmp_path: Path) -> None:
+    """Those that the file has already, sorted."""
+    log = ParquetLog(written(tmp_path / "a.parquet", b=Q[:, 0], c=Q[:, 0]))
+    labels = Labels([Label("two", (2,), np.dtype("f4"), {}, ("c", "b"))])
+    said = "it has a column b, c already: give the label another name, my_b=..."
+    with pytest.raises(LogError, match=f"^{said}$"):
+        log.writer(tmp_path / "b.parquet", labels)
+
+
+def test_labels_of_a_log_without_rows(tmp_path: Path) -> None:
+    """The same columns, and no row."""
+    log = ParquetLog(written(tmp_path / "a.parquet", t=pa.array([], pa.float64())))
+    assert list(log.parts(["t"], 3, True)) == []
+    log.writer(tmp_path / "b.parquet", Labels([Label("E", (), np.dtype("f8"), {})])).close()
+    table = pq.read_table(tmp_path / "b.parquet")
+    assert table.column_names == ["t", "E"] and table.num_rows == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hand_models import hand, joint
 from hypothesis import given
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from warpdyn.model import BASE_JOINT, Model
 from warpdyn.model.assembly import in_tree_order, rebuild
+from warpdyn.model.described_sensors import DescribedSensor
 from warpdyn.model.description import Link
 
 
@@ -81,3 +84,22 @@ def test_a_chain_of_thousands_of_links_is_no_recursion() -> None:
     joints = [joint(f"j{i}", f"l{i}", f"l{i + 1}") for i in range(count - 1)]
     ordered, _ = in_tree_order("chain", links[::-1], joints[::-1])
     assert [link.name for link in ordered] == [link.name for link in links]
+
+
+def test_parts_that_refer_to_what_is_gone_go_too() -> None:
+    """Sensors with their link or joint, excluded pairs with either link; those of neither stay."""
+    model = hand()
+    sensors = (
+        DescribedSensor("clock", "clock"),
+        DescribedSensor("imu", "imu", link="palm"),
+        DescribedSensor("pad", "force", link="left"),
+        DescribedSensor("angle", "jointpos", joint="finger"),
+        DescribedSensor("turn", "jointpos", joint="wrist"),
+    )
+    pairs = (("palm", "eye"), ("left", "right"), ("left", "palm"))
+    whole = replace(model, sensors=sensors, excluded_pairs=pairs)
+    left = whole.reduce(["wrist", "slide"]).detach("left")
+    assert [sensor.name for sensor in left.sensors] == ["clock", "imu", "turn"]
+    assert left.excluded_pairs == (("palm", "eye"),)
+    same = rebuild(whole, whole.links, whole.joints)
+    assert same.sensors == sensors and same.excluded_pairs == pairs

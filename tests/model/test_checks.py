@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from warpdyn.model import Model
 from warpdyn.model.checks import (
+    PERPENDICULAR,
     check_description,
     find_root,
     not_negative,
@@ -56,6 +57,11 @@ REFUSED = {
     "one name for two joints": (LINKS, [A_B, joint("ab", "b", "c")], 'two joints are named "ab"'),
     "no such parent": (LINKS, [joint("j", "x", "b")], 'its parent link "x" does not exist'),
     "two parents": (LINKS, [A_B, joint("cb", "c", "b")], 'already the child of joint "ab"'),
+    "nowhere": (
+        LINKS,
+        [replace(A_B, pose=Pose((0.0, math.nan, 0.0)))],
+        'joint "ab": its origin must be finite numbers, got (0.0, nan, 0.0)',
+    ),
     "beyond all": (
         LINKS,
         [replace(A_B, pose=Pose((1e308, 0.0, 0.0)))],
@@ -99,6 +105,22 @@ def test_what_is_no_robot_is_refused(what: str) -> None:
     with pytest.raises(ModelError, match=r"^m: ") as caught:
         check_description("m", links, joints)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("lean", [0.0, PERPENDICULAR, -PERPENDICULAR])
+def test_axes_may_lean_by_a_thousandth(lean: float) -> None:
+    """The cosine between them is the bound; a little more is refused."""
+    for cosine, passes in ((lean, True), (lean * 1.01, lean == 0.0)):
+        axis2 = (cosine, 0.0, math.sqrt(1.0 - cosine**2))
+        parts = (
+            [Link("a"), Link("b")],
+            [joint("j", "a", "b", "universal", axis=(1, 0, 0), axis2=axis2)],
+        )
+        if passes:
+            check_description("m", *parts)
+        else:
+            with pytest.raises(ModelError, match=r"must be perpendicular, .* is -?0.00101"):
+                check_description("m", *parts)
 
 
 def test_sound_parts_pass() -> None:

@@ -15,7 +15,7 @@ from states import States, error, states
 
 import warpdyn as wd
 from warpdyn.functions import representations as rep
-from warpdyn.model.conventions import CONVENTIONS
+from warpdyn.model.conventions import CONVENTIONS, column_map
 from warpdyn.model.description import Pose
 from warpdyn.model.joints import KINDS
 
@@ -315,3 +315,51 @@ def test_idyntree_agrees(robot: Robot, name: str) -> None:
         assert peer.inverseDynamics(base, joints, wrenches, found)
         assert error(found.baseWrench().toNumPy(), tau[e, :6]) <= PEER["float64"]
         assert error(found.jointTorques().toNumPy(), tau[e, 6:]) <= PEER["float64"]
+
+
+def test_joints_are_named_once_and_move() -> None:
+    """Each with its reason; a joint that a library writes otherwise is named with its kind."""
+    model = wd.load_robot("panda")
+    names = list(model.joint_names)
+    for joints, reason in (
+        ([*names, "panda_hand_joint"], '"panda_hand_joint" is fixed'),
+        ([*names, names[0]], f'"{names[0]}" stands there twice'),
+    ):
+        with pytest.raises(
+            ValueError, match=f"^joints must name moving joints, each once; {reason}$"
+        ):
+            column_map(model, "pinocchio", tuple(joints))
+    with pytest.raises(ValueError, match=f"has coordinates; {names[1]}, {names[2]} are missing$"):
+        column_map(model, "pinocchio", (names[0], *names[3:]))
+    builder = wd.ModelBuilder("kinds").add_link("base").add_link("b", 1.0, inertia=np.eye(3))
+    builder.add_joint("flat", "planar", "base", "b", axis=(1.0, 0.0, 0.0))
+    for library in CONVENTIONS:
+        words = (
+            f'^joint "flat" is planar, which {library} writes otherwise; convert its columns apart$'
+        )
+        with pytest.raises(ValueError, match=words):
+            column_map(builder.build(), library, None)
+
+
+KINDS_OF_LIBRARIES = {
+    "mujoco": {"ball"},
+    "newton": set(),
+    "drake": set(),
+    "pinocchio": {"ball", "planar", "floating"},
+}
+"""Joints of several coordinates that a library writes with columns of its own."""
+
+
+@pytest.mark.parametrize("library", KINDS_OF_LIBRARIES)
+@pytest.mark.parametrize("kind", ["ball", "planar", "floating"])
+def test_joints_of_several_coordinates(library: str, kind: str) -> None:
+    """Inside of a tree; a planar joint about z."""
+    builder = wd.ModelBuilder("kinds").add_link("base").add_link("a", 1.0, inertia=np.eye(3))
+    builder.add_link("b", 1.0, inertia=np.eye(3))
+    builder.add_joint("turn", "revolute", "base", "a", axis=(0, 0, 1))
+    model = builder.add_joint("many", kind, "a", "b", axis=(0, 0, 1)).build()
+    if kind in KINDS_OF_LIBRARIES[library]:
+        assert len(column_map(model, library, None).v_to) == model.nv
+    else:
+        with pytest.raises(ValueError, match=f'"many" is {kind}, which {library} writes otherwise'):
+            column_map(model, library, None)

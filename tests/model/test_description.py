@@ -23,6 +23,7 @@ from warpdyn.model.description import (
     fixed_joint,
     leading_joint,
     look_up,
+    near_names,
     rpy_rotation,
     unit_vector,
 )
@@ -161,3 +162,22 @@ def test_near_names_are_offered_first() -> None:
         look_up(table, "wheel", "link", "panda")
     with pytest.raises(KeyError, match=known):
         look_up(table, "", "link", "panda")
+
+
+def test_what_there_is_ends_after_twelve_names() -> None:
+    for count in (1, 12, 13, 40):
+        table = {f"x{k}": k for k in range(count)}
+        known = ", ".join([*list(table)[:12], *(["..."] if count > 12 else [])])
+        with pytest.raises(KeyError) as error:
+            look_up(table, "?", "link", "arm")
+        assert error.value.args == (f"arm has no link named '?'; it has {known}",)
+
+
+def test_three_names_are_near_at_most() -> None:
+    """Those that contain the word, its end first and then the shorter ones; then those that are
+    spelled like it."""
+    names = ["left_hand_tip", "hand_x", "left_hand", "hand", "Hand_l", "hnad", "foot"]
+    assert near_names("hand", names) == ["hand", "left_hand", "hand_x"]
+    assert near_names("hadn", names) == ["hnad", "hand", "hand_x"]
+    assert near_names("HAND_L", names) == ["Hand_l"]
+    assert near_names("", names) == [] and near_names("wheel", names) == []

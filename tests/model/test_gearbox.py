@@ -158,3 +158,14 @@ def test_two_gears_on_one_wheel_are_refused() -> None:
     )
     with pytest.raises(wd.ModelError, match='it moves joint "out", which follows another already'):
         wd.Model.assemble("twice", model.links, [*model.joints, gear])
+
+
+def test_gears_of_joints_in_a_circle_are_refused() -> None:
+    """Before a path to the root is sought, which there is none of."""
+    z, turn = (0.0, 0.0, 1.0), KINDS["continuous"]
+    links = [wd.Link(name, 1.0) for name in ("a", "b", "c")]
+    joints = [wd.Joint("ab", turn, "a", "b", axis=z), wd.Joint("ba", turn, "b", "a", axis=z)]
+    gear = wd.Joint("gear", KINDS["gearbox"], "a", "b", axis=z, gearbox=Gearbox(2.0, "c"))
+    words = 'joint "gear": joints form a closed loop through link "[ab]"; a robot must be a tree'
+    with pytest.raises(wd.ModelError, match=words):
+        wd.Model.assemble("circle", links, [*joints, gear])

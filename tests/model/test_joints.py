@@ -263,3 +263,12 @@ def test_kinds_say_what_is_asked_of_them() -> None:
         KINDS["planar"].each_coordinate(1, 2) == (1, 1, 1)
         and KINDS["fixed"].each_coordinate(1, 2) == ()
     )
+
+
+@pytest.mark.parametrize("name", ["universal", "revolute2"])
+def test_a_joint_of_two_axes_is_no_body(name: str) -> None:
+    for motion in (KINDS[name].placement, KINDS[name].subspace):
+        with pytest.raises(
+            TypeError, match=r"two axes has no constant motion subspace; .* `series`"
+        ):
+            motion(0, [0.0, 0.0])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from pathlib import Path
 
 import pytest
 
+from warpdyn.model import mesh_files
 from warpdyn.model.description import Geometry
-from warpdyn.model.mesh_files import LARGEST, MeshError, mesh_file
+from warpdyn.model.mesh_files import LARGEST, MeshError, mesh_data, mesh_file
 
 VARIABLES = ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "GZ_SIM_RESOURCE_PATH")
 
@@ -113,3 +115,24 @@ def test_a_pipe_or_a_device_is_no_mesh(tmp_path: Path) -> None:
     (tmp_path / "zero.stl").symlink_to("/dev/zero")
     for name in ("pipe.stl", "zero.stl"):
         assert why(mesh(name, tmp_path)).startswith("its file is a pipe, a socket or a device")
+
+
+def test_a_file_that_cannot_be_read_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the words of the system, and of an archive without its table."""
+    with pytest.raises(MeshError, match=r"^its file cannot be read: .*No such file.*gone.stl"):
+        mesh_data(tmp_path / "gone.stl")
+    broken = tmp_path / "broken.usdz"
+    with zipfile.ZipFile(broken, "w") as archive:
+        archive.writestr("a", "b")
+    broken.write_bytes(broken.read_bytes().replace(b"PK\1\2", b"PK\0\0"))
+    with pytest.raises(MeshError, match=r"^its file cannot be read: Bad magic number"):
+        mesh_data(broken)
+
+    def taken_away(*_: object) -> None:
+        raise OSError("the disk is gone")
+
+    made(tmp_path / "a.stl")
+    monkeypatch.setattr(mesh_files, "check_regular_file", taken_away)
+    assert why(mesh("a.stl", tmp_path)) == "its file cannot be read: the disk is gone"

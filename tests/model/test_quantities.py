@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.model.description import Effects
-from warpdyn.model.quantities import DRAWN, EFFECTS, QUANTITIES, SHAPES
+from warpdyn.model.description import EYE, Effects, Gearbox
+from warpdyn.model.joints import KINDS
+from warpdyn.model.quantities import DRAWN, EFFECTS, QUANTITIES, SHAPES, check_owner, has_direction
 
 MODEL = wd.load_robot("panda")
 
@@ -77,6 +78,7 @@ def test_derivatives_by_an_axis_are_along_the_sphere() -> None:
     [
         ({"axis": {"panda_hand_joint": (0, 0, 1)}}, "is fixed; axis belongs to a moving joint"),
         ({"axis": {"panda_joint1": np.zeros((2, 3))}}, 'axis of joint "panda_joint1" .* not zero'),
+        ({"viscous": {"panda_joint1": -0.5}}, 'viscous of joint "panda_joint1" .* got -0.5'),
         ({"mass": {"panda_hand": -1.0}}, 'mass of link "panda_hand" .* not negative, got -1'),
     ],
 )
@@ -93,3 +95,46 @@ def test_an_array_of_axes_for_all_joints() -> None:
     params = MODEL.params(3, axis=axes)
     found, wanted = wd.oracle(wd.crba, MODEL, q, params=params), wd.oracle(wd.crba, MODEL, q)
     assert np.abs(found - wanted).max() <= 1e-13 * np.abs(wanted).max()
+
+
+def test_quantities_that_a_kind_of_joint_does_not_have() -> None:
+    """Each names the joint, its kind and the reason; kinds that have the quantity pass."""
+    builder = wd.ModelBuilder("kinds").add_link("base")
+    for kind in ("ball", "planar", "revolute", "continuous", "fixed"):
+        builder.add_link(kind, 1.0, inertia=np.eye(3))
+        builder.add_joint(f"{kind}_joint", kind, "base", kind)
+    model = builder.build()
+    for quantity, kind, words in (
+        ("axis", "ball", "is a ball joint; axis is for joints of one coordinate$"),
+        ("rest", "planar", "is a planar joint; rest is for joints of one coordinate$"),
+        (
+            "spring",
+            "planar",
+            "is a planar joint; springs are for joints of one coordinate, ball and",
+        ),
+        ("stiffness", "continuous", "has no position limits for stiffness to act beyond; give it"),
+        ("damping", "continuous", r'model.with_limits\("continuous_joint", lower=..., upper=...\)'),
+        ("viscous", "fixed", "is fixed; viscous belongs to a moving joint$"),
+    ):
+        with pytest.raises(ValueError, match=f'joint "{kind}_joint" of kinds .*{words}'):
+            check_owner(model, quantity, f"{kind}_joint")
+    for quantity in ("axis", "rest", "spring", "placement", "viscous"):
+        check_owner(model, quantity, "continuous_joint")
+    for quantity in ("spring", "placement"):
+        check_owner(model, quantity, "ball_joint")
+    check_owner(model, "placement", "fixed_joint")
+
+
+def test_the_axis_of_a_gear_does_not_vary() -> None:
+    """Its ratio follows from it; a joint with an axis of its own may vary."""
+    z, own, gear = (0.0, 0.0, 1.0), KINDS["continuous"], KINDS["gearbox"]
+    links = [wd.Link(name, 1.0, inertia=EYE) for name in ("frame", "small", "hand")]
+    joints = [
+        wd.Joint("in", own, "frame", "small", axis=z),
+        wd.Joint("gear", gear, "frame", "hand", axis=z, gearbox=Gearbox(3.0, "small")),
+    ]
+    model = wd.Model.assemble("geared", links, joints)
+    assert [has_direction(joint) for joint in model.joints] == [True, False]
+    check_owner(model, "axis", "in")
+    with pytest.raises(ValueError, match=r'"gear" of geared .*whose axis its ratio depends on; it'):
+        check_owner(model, "axis", "gear")

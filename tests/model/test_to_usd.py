@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from dataclasses import replace
 
@@ -157,3 +158,208 @@ def test_a_free_tree_next_to_a_held_one_is_refused() -> None:
     text = text[: text.index('    def PhysicsRevoluteJoint "jc"')] + "}\n"
     with pytest.raises(ModelError, match="the root of several trees, of which one moves freely"):
         wd.load_usd(text)
+
+
+def two_arms(mass: float) -> wd.Model:
+    """A robot with a limit, a mimic joint, a ball joint, shapes that are seen, touched or both, and
+    names that USD does not allow."""
+    both = Geometry("box", (0.1, 0.2, 0.4), pose=Pose((0.5, 0.0, 0.25)), color=(1.0, 0.5, 0.0, 1.0))
+    seen = (both, Geometry("capsule", (0.125, 0.5)))
+    touched = (Geometry("sphere", (0.25,)), both, Geometry("cylinder", (0.125, 0.5)))
+    moments = np.diag([1.0, 2.0, 2.5])
+    builder = wd.ModelBuilder("2 arms").add_link("base", mass, inertia=mass * moments)
+    builder.add_link("a b", 2.0, (0, 0.5, 0), moments, visuals=seen, collisions=touched)
+    builder.add_link("a_b", 0.5, inertia=moments).add_link("c", 0.5, inertia=moments)
+    rates = {"velocity": 3.0, "effort": 4.0, "armature": 0.5, "damping": 0.25, "friction": 0.125}
+    builder.add_joint(
+        "turn", "revolute", "base", "a b", (0, 0, 1), (1, 0, 0), lower=-1.0, upper=2.0, **rates
+    )
+    follow, bounds = ("turn", 2.0, 0.5), {"lower": -0.5, "upper": 0.25, "velocity": 0.75}
+    builder.add_joint("slide", "prismatic", "a b", "a_b", axis=(0, 1, 0), mimic=follow, **bounds)
+    builder.add_joint("hang", "ball", "a_b", "c", (0.25, 0, 0))
+    return builder.build()
+
+
+STAGE = """\
+#usda 1.0
+(
+    defaultPrim = "_2_arms"
+    metersPerUnit = 1
+    kilogramsPerUnit = 1
+    upAxis = "Z"
+)
+
+def Xform "_2_arms" (
+    prepend apiSchemas = ["PhysicsArticulationRootAPI"]
+)
+{
+    def Xform "a_b" (
+        prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"]
+    )
+    {
+        double3 xformOp:translate = (0.0, 0.0, 1.0)
+        quatd xformOp:orient = (1.0, 0.0, 0.0, 0.0)
+        uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:orient"]
+        float physics:mass = 2.0
+        point3f physics:centerOfMass = (0.0, 0.5, 0.0)
+        float3 physics:diagonalInertia = (1.0, 2.0, 2.5)
+        quatf physics:principalAxes = (1.0, 0.0, 0.0, 0.0)
+        def Cube "shape0" (
+            prepend apiSchemas = ["PhysicsCollisionAPI"]
+        )
+        {
+            double size = 1
+            color3f[] primvars:displayColor = [(1.0, 0.5, 0.0)]
+            double3 xformOp:translate = (0.5, 0.0, 0.25)
+            quatd xformOp:orient = (1.0, 0.0, 0.0, 0.0)
+            float3 xformOp:scale = (0.1, 0.2, 0.4)
+            uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:orient", "xformOp:scale"]
+        }
+        def Capsule "shape1"
+        {
+            double radius = 0.125
+            double height = 0.5
+            uniform token axis = "Z"
+            double3 xformOp:translate = (0.0, 0.0, 0.0)
+            quatd xformOp:orient = (1.0, 0.0, 0.0, 0.0)
+            uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:orient"]
+        }
+        def Sphere "shape2" (
+            prepend apiSchemas = ["PhysicsCollisionAPI"]
+        )
+        {
+            double radius = 0.25
+            uniform token purpose = "guide"
+            double3 xformOp:translate = (0.0, 0.0, 0.0)
+            quatd xformOp:orient = (1.0, 0.0, 0.0, 0.0)
+            uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:orient"]
+        }
+        def Cylinder "shape3" (
+            prepend apiSchemas = ["PhysicsCollisionAPI"]
+        )
+        {
+            double radius = 0.125
+            double height = 0.5
+            uniform token axis = "Z"
+            uniform token purpose = "guide"
+            double3 xformOp:translate = (0.0, 0.0, 0.0)
+            quatd xformOp:orient = (1.0, 0.0, 0.0, 0.0)
+            uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:orient"]
+        }
+    }
+    def Xform "a_b_" (
+        prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"]
+    )
+    {
+        double3 xformOp:translate = (0.0, 0.0, 1.0)
+        quatd xformOp:orient = (1.0, 0.0, 0.0, 0.0)
+        uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:orient"]
+        float physics:mass = 0.5
+        point3f physics:centerOfMass = (0.0, 0.0, 0.0)
+        float3 physics:diagonalInertia = (1.0, 2.0, 2.5)
+        quatf physics:principalAxes = (1.0, 0.0, 0.0, 0.0)
+    }
+    def Xform "c" (
+        prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"]
+    )
+    {
+        double3 xformOp:translate = (0.25, 0.0, 1.0)
+        quatd xformOp:orient = (1.0, 0.0, 0.0, 0.0)
+        uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:orient"]
+        float physics:mass = 0.5
+        point3f physics:centerOfMass = (0.0, 0.0, 0.0)
+        float3 physics:diagonalInertia = (1.0, 2.0, 2.5)
+        quatf physics:principalAxes = (1.0, 0.0, 0.0, 0.0)
+    }
+    def PhysicsRevoluteJoint "turn" (
+        prepend apiSchemas = ["PhysicsDriveAPI:angular"]
+    )
+    {
+        point3f physics:localPos0 = (0.0, 0.0, 1.0)
+        quatf physics:localRot0 = (0.7071067811865475, -0.7071067811865475, 0.0, 0.0)
+        rel physics:body1 = </_2_arms/a_b>
+        point3f physics:localPos1 = (0.0, 0.0, 0.0)
+        quatf physics:localRot1 = (0.7071067811865475, -0.7071067811865475, 0.0, 0.0)
+        uniform token physics:axis = "X"
+        float physics:lowerLimit = -57.29577951308232
+        float physics:upperLimit = 114.59155902616465
+        float newton:velocityLimit = 171.88733853924697
+        float drive:angular:physics:maxForce = 4.0
+        float newton:armature = 0.5
+        float newton:damping = 0.004363323129985824
+        float newton:friction = 0.125
+    }
+    def PhysicsPrismaticJoint "slide" (
+        prepend apiSchemas = ["NewtonMimicAPI"]
+    )
+    {
+        rel physics:body0 = </_2_arms/a_b>
+        point3f physics:localPos0 = (0.0, 0.0, 0.0)
+        quatf physics:localRot0 = (0.5, 0.5, 0.5, 0.5)
+        rel physics:body1 = </_2_arms/a_b_>
+        point3f physics:localPos1 = (0.0, 0.0, 0.0)
+        quatf physics:localRot1 = (0.5, 0.5, 0.5, 0.5)
+        uniform token physics:axis = "X"
+        float physics:lowerLimit = -0.5
+        float physics:upperLimit = 0.25
+        float newton:velocityLimit = 0.75
+        rel newton:mimicJoint = </_2_arms/turn>
+        float newton:mimicCoef0 = 0.5
+        float newton:mimicCoef1 = 2.0
+    }
+    def PhysicsSphericalJoint "hang"
+    {
+        rel physics:body0 = </_2_arms/a_b_>
+        point3f physics:localPos0 = (0.25, 0.0, 0.0)
+        quatf physics:localRot0 = (1.0, 0.0, 0.0, 0.0)
+        rel physics:body1 = </_2_arms/c>
+        point3f physics:localPos1 = (0.0, 0.0, 0.0)
+        quatf physics:localRot1 = (1.0, 0.0, 0.0, 0.0)
+    }
+}
+"""
+"""The whole stage of these arms on a base without mass, which is the world."""
+
+
+def test_a_stage_is_written_word_by_word() -> None:
+    """A base with a mass is a body that a fixed joint holds; a free one is not held."""
+    assert two_arms(0.0).to_usd() == STAGE
+    lines = two_arms(1.0).to_usd().splitlines()
+    base, first = lines.index('    def Xform "base" ('), lines.index('    def Xform "a_b" (')
+    held = lines.index('    def PhysicsFixedJoint "held_in_the_world"')
+    assert lines[held + 1 : held + 4] == ["    {", WELDED, "    }"]
+    rest = [*lines[:base], *lines[first:held], *lines[held + 4 :]]
+    rest.remove("        rel physics:body0 = </_2_arms/base>")
+    assert rest == STAGE.splitlines()
+    free = replace(two_arms(1.0), floating_base=True)
+    assert "held_in_the_world" not in free.to_usd()
+
+
+WELDED = "        rel physics:body1 = </_2_arms/base>"
+
+
+def test_moments_are_written_along_their_axes() -> None:
+    """A right-handed frame in which the inertia is diagonal."""
+    inertia = np.array([[0.4, 0.1, -0.05], [0.1, 0.5, 0.02], [-0.05, 0.02, 0.6]])
+    builder = wd.ModelBuilder("r").add_link("a", 2.0, inertia=inertia)
+    text = builder.build(floating_base=True).to_usd()
+    moments, turn = (
+        [float(x) for x in re.search(rf"{name} = \((.*?)\)", text)[1].split(",")]  # type: ignore[index]
+        for name in ("diagonalInertia", "principalAxes")
+    )
+    R = wd.convert.quaternion_to_matrix(np.array([*turn[1:], turn[0]]))
+    np.testing.assert_allclose(R @ np.diag(moments) @ R.T, inertia, atol=1e-12)
+    assert np.linalg.det(R) == pytest.approx(1.0) and moments == sorted(moments)
+
+
+@pytest.mark.parametrize("what", ["mass", "inertia"])
+def test_bodies_without_mass_or_inertia_are_refused(what: str) -> None:
+    numbers = {"mass": (0.0, np.eye(3)), "inertia": (1.0, np.zeros((3, 3)))}[what]
+    builder = wd.ModelBuilder("r").add_link("base").add_link("a", numbers[0], inertia=numbers[1])
+    builder.add_joint("j", "continuous", "base", "a", axis=(0, 0, 1))
+    words = (
+        f'r: link "a" has no {what}, and USD takes 0 for one that its shapes would say; give it one '
+        f"(with_link_{what})"
+    )
+    with pytest.raises(ModelError, match=f"^{re.escape(words)}$"):
+        builder.build().to_usd()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from module_numbers import module_numbers
 from robots import PLANAR
 
 import warpdyn as wd
@@ -79,3 +80,9 @@ def test_installed_peers_answer(name):
     path = Path(wd.robots.__file__).parent / "cartpole.urdf"
     (peer,), absent = find_peers.find_peers(model, path, [name])
     assert not absent and peer.name.startswith(PEERS[name][0])
+
+
+def test_numbers_change_only_on_purpose():
+    assert module_numbers("warpdyn/peers")["find_peers"] == {
+        "UNREACHED": 1e09,
+    }

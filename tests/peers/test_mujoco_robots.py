@@ -138,3 +138,87 @@ def test_what_mujoco_has_no_word_for_is_refused():
 def test_other_axes_are_refused(quadruped):
     with pytest.raises(NotComparable, match="in its own axes"):
         MujocoRobots(quadruped.with_base_velocity("world"), 1, 0.002)
+
+
+def test_friction_may_grow_with_the_square_of_the_speed():
+    """For one call; the next one has the model's own."""
+    model = wd.load_robot("double_pendulum").with_friction(viscous=0.3)
+    robots = MujocoRobots(model, 1, DT)
+    q, v = np.array([0.2, -0.1]), np.array([1.5, -0.5])
+    for numbers, extra in (({"quadratic_friction": 2.0}, 2.0), (None, 0.0)):
+        robots.put(0, q, v)
+        after = robots.advance(0, None, None, 1, numbers=numbers)
+        tau = -(0.3 + extra * np.abs(v)) * v
+        plain = wd.load_robot("double_pendulum")
+        wanted = wd.oracle(wd.aba, plain, q, v, tau)
+        np.testing.assert_allclose((after.v - v) / DT, wanted, rtol=1e-3)
+
+
+def test_moments_of_friction_are_each_points_and_each_pairs(quadruped):
+    """MuJoCo's number of dimensions for 0, 1 and 3 moments; of a pair each coefficient in its place."""
+    points = wd.ContactPoints(quadruped).only("*_foot")
+    pairs = wd.ContactPairs(quadruped).only(("FL_calf", "FR_calf"), ("RL_calf", "RR_calf"))
+    robots = MujocoRobots(quadruped, 1, 0.002, points=points, pairs=pairs)
+    count = len(pairs)
+    numbers = {
+        "moments": [0, 1, 3, 0],
+        "torsional_friction": [0.1, 0.2, 0.3, 0.4],
+        "rolling_friction": [0.5, 0.6, 0.7, 0.8],
+        "pair_friction": np.linspace(0.2, 0.9, count),
+        "pair_moments": [(0, 1, 3)[k % 3] for k in range(count)],
+        "pair_torsional_friction": np.linspace(0.01, 0.02, count),
+        "pair_rolling_friction": np.linspace(0.03, 0.04, count),
+    }
+    robot = robots._robots[0]
+    robots._write(robot, numbers)
+    for k in range(4):
+        geom = robot.geom(f"point{k}")
+        assert robot.geom_condim[geom.id] == (3, 4, 6, 3)[k]
+        assert geom.friction[1] == numbers["torsional_friction"][k]
+        assert geom.friction[2] == numbers["rolling_friction"][k]
+    for k in range(count):
+        pair = robot.pair(f"pair{k}")
+        slide, spin, roll = (
+            numbers[f"pair_{x}friction"][k] for x in ("", "torsional_", "rolling_")
+        )
+        np.testing.assert_array_equal(
+            robot.pair_friction[pair.id], [slide, slide, spin, roll, roll]
+        )
+        assert robot.pair_dim[pair.id] == (3, 4, 6)[k % 3]
+
+
+def test_forces_of_all_steps_are_read_at_request(quadruped):
+    """Their mean and the largest size; else both are those of the last step."""
+    points = wd.ContactPoints(quadruped).only("*_foot")
+    drives = Drives(60.0, 2.0, quadruped.effort_limit[6:])
+    robots = MujocoRobots(quadruped, 1, 0.002, points=points, drives=drives)
+    stance = np.tile([0.0, 0.9, -1.8], 4)
+    q = np.concatenate([[0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], stance])
+
+    def start():
+        robots.put(0, q, np.zeros(18))
+
+    start()
+    single = [robots.advance(0, [stance], None, 1).forces for _ in range(40)]
+    start()
+    all_steps = robots.advance(0, [stance] * 40, None, 40, every_step=True)
+    start()
+    last = robots.advance(0, [stance] * 40, None, 40)
+    np.testing.assert_allclose(all_steps.mean_forces, np.mean(single, axis=0), atol=1e-9)
+    np.testing.assert_allclose(
+        all_steps.peak_forces, np.linalg.norm(single, axis=2).max(axis=0), atol=1e-9
+    )
+    np.testing.assert_allclose(last.forces, single[-1], atol=1e-9)
+    np.testing.assert_allclose(last.mean_forces, single[-1], atol=1e-9)
+    np.testing.assert_allclose(last.peak_forces, np.linalg.norm(single[-1], axis=1), atol=1e-9)
+
+
+def test_a_robot_that_mujoco_does_not_read_is_refused(monkeypatch):
+    """With the first line of its reason."""
+
+    def fail(*given, **options):
+        raise ValueError("\nno such thing\nsecond line")
+
+    monkeypatch.setattr("warpdyn.peers.mujoco_robots.mujoco_scene", fail)
+    with pytest.raises(NotComparable, match=r"^MuJoCo does not read it: no such thing$"):
+        MujocoRobots(wd.load_robot("double_pendulum"), 1, 0.002)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from module_numbers import module_numbers
 from robots import PLANAR
 
 import warpdyn as wd
@@ -112,3 +113,15 @@ def test_springs_of_joints_are_the_models():
     joint = robot.joint("turn")
     assert np.ravel(joint.stiffness)[0] == 3.0
     assert robot.qpos_spring[joint.qposadr[0]] == pytest.approx(np.deg2rad(20.0))
+
+
+def test_numbers_change_only_on_purpose():
+    assert module_numbers("warpdyn/peers")["mujoco_scene"] == {
+        "IMPRATIO": 100.0,
+        "ROUGH": 0.8,
+        "BEYOND": 12.0,
+        "THICK": 0.5,
+        "UNREACHED": 1e09,
+        "LIGHT": 1e-06,
+        "LIGHT_SIZE": 0.01,
+    }

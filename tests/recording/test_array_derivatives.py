@@ -145,3 +145,59 @@ def test_a_table_looked_up_in_the_step_is_refused() -> None:
     shapes = {"x": (1,), "table": (3, 1), "w": (1,)}
     with pytest.raises(TypeError, match="look it up in `repeat`"):
         record(function, shapes, rolls=False, tables=["table"])
+
+
+def test_second_derivatives_need_steps_in_a_row() -> None:
+    """A rolled backward loop reads what the forward loop keeps, and is not derived again."""
+
+    def short(x: list, z: list) -> list:
+        a = RowArray([[x[0]], [x[1]]])
+
+        def step(k: Any, state: list, _: Any) -> list:
+            a[k] = [a[1][0] * state[0] * state[0]]
+            return [sin(state[0])]
+
+        loop(2, step, [x[3]], [a])
+        return a[0]
+
+    def second(unrolls: bool) -> Program:
+        def text(x: list, z: list, w: list) -> list:
+            return pullback(x, pullback(x, short(x, z), w), [1.0, 2.0, 3.0, 4.0])
+
+        return record(text, {**SHAPES, "w": (1,)}, rolls=False, unrolls=unrolls)
+
+    with pytest.raises(TypeError, match="derivatives of derivatives need loops that are unrolled"):
+        second(False)
+    numbers = inputs(3, 1)
+    found = given(second(True), numbers)
+
+    def slope(x: list) -> float:
+        bar = given(adjoints(short, 1), {**numbers, "x": x})
+        return sum(c * y for c, y in zip([1.0, 2.0, 3.0, 4.0], bar, strict=True))
+
+    for k in range(4):
+        ends = [[y + s * STEP * (j == k) for j, y in enumerate(numbers["x"])] for s in (1, -1)]
+        ahead, back = map(slope, ends)
+        assert found[k] == pytest.approx((ahead - back) / (2 * STEP), rel=1e-6, abs=1e-8)
+
+
+@pytest.mark.parametrize("times", [17, 18, 19, 23, 29, 37])
+def test_any_number_of_steps_is_a_loop_of_loops(times: int) -> None:
+    """With and without steps before the first segment, each of them once."""
+
+    def sums(x: list, z: list) -> list:
+        a = RowArray([[0.0] for _ in range(times)])
+
+        def step(k: Any, state: list, _: Any) -> list:
+            a[k] = [state[0] * (k + 1.0)]
+            return [state[0] * (1.0 + 0.01 * k * x[1])]
+
+        (y,) = loop(times, step, [x[0]], [a])
+        return [y, *(a[k][0] for k in range(times))]
+
+    numbers = inputs(3, times + 1)
+    for derive in (tangents, lambda f, **rest: adjoints(f, times + 1, **rest)):
+        rolled, unrolled = derive(sums), derive(sums, unrolls=True)  # type: ignore[operator]
+        assert rolled.routines
+        wanted = given(unrolled, numbers)
+        assert given(rolled, numbers) == pytest.approx(wanted, rel=SAME, abs=SAME)

@@ -151,3 +151,45 @@ def test_a_step_returns_its_state() -> None:
 
     with pytest.raises(ValueError, match="its state has, 1; got 2"):
         record(text, {"x": (1,)})
+
+
+def test_an_index_of_a_loop_further_in_needs_the_array_there() -> None:
+    def text(x: list) -> list:
+        a, b = RowArray([[x[0]], [x[1]]]), RowArray([[0.0]])
+
+        def outer(k: Any, state: list, _: Any) -> list:
+            return loop(2, lambda n, s, _: [s[0] + a[n][0]], state, [b])
+
+        return loop(2, outer, [x[0]], [a, b])
+
+    with pytest.raises(TypeError, match="at an index of that loop; pass the array to that loop"):
+        record(text, {"x": (2,)})
+
+
+@pytest.mark.parametrize("needed", [0.0, 0.5, 1.0, 2.5, 3.0, 9.0, -1.0])
+@pytest.mark.parametrize("kind", ["number", "symbol", "entry"])
+def test_steps_that_are_not_needed_do_not_run(needed: float, kind: str) -> None:
+    """Told by a number, a value of the program, or an entry of the state."""
+
+    def text(x: list) -> list:
+        a = RowArray([[1.0]] * 4)
+
+        def step(k: Any, state: list, _: Any) -> list:
+            a[k] = [2.0 * a[k][0] + x[1]]
+            return [state[0] + 1.0, state[1]]
+
+        ends = {"number": {"needed": needed}, "symbol": {"needed": x[0]}, "entry": {"last": 1}}
+        done, _ = loop(4, step, [0.0, x[0]], [a], **ends[kind])
+        return [done, *(a[k][0] for k in range(4))]
+
+    steps = min(max(int(np.ceil(needed)), 0), 4)
+    wanted = [float(steps), *[2.5] * steps, *[1.0] * (4 - steps)]
+    assert text([needed, 0.5]) == wanted
+    program = record(text, {"x": (2,)})
+    assert program.on_numbers({"x": [needed, 0.5]})["out"] == wanted
+
+
+def test_an_array_is_passed_to_a_loop_once() -> None:
+    a = RowArray([[1.0]])
+    with pytest.raises(ValueError, match="an array is passed to a loop twice"):
+        loop(2, lambda k, s, arrays: s, [1.0], [a, a])

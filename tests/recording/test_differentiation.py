@@ -12,8 +12,11 @@ from gradient_cases import CASES, MODELS, Case, turn
 from states import error
 
 import warpdyn as wd
+from warpdyn.algebra.scalar import repeat
 from warpdyn.execution.batched import Function, describe_call
 from warpdyn.execution.request.call import Call, all_arrays, derive, inputs_of, with_all_inputs
+from warpdyn.recording.differentiation import pull_back, pullback, pushforward
+from warpdyn.recording.program import record
 
 ROUND_OFF = {"float64": 1e-12, "float32": 1e-4}
 
@@ -234,3 +237,34 @@ def test_refusals(function: Callable[..., Any], options: dict[str, Any], text: s
         wd.vjp(wd.aba, PENDULUM, ONE, ONE, ONE, cotangents=ONE[:, :1])
     with pytest.raises(TypeError, match="one of warpdyn's batched functions"):
         wd.derivatives(len, PENDULUM, ONE)
+
+
+def test_numbers_have_no_derivatives() -> None:
+    """Without a symbol among inputs and outputs there is nothing to record."""
+    assert pull_back([], [2.0], [1.0]) == ([], [])
+    assert pull_back([3.0], [2.0], [1.0]) == ([0.0], [])  # type: ignore[list-item]
+    assert pullback([], [2.0], [1.0]) == []
+
+
+def test_loops_that_end_by_themselves_have_no_derivatives() -> None:
+    """Rolled or not, in both modes, and neither have loops that read what others keep."""
+
+    def ends(x: list) -> list:
+        return repeat(lambda s: [0.5 * s[0]], x, 30, until=lambda s: 0.1 - s[0])
+
+    modes = (
+        lambda x, y: pullback(x, y, [1.0]),
+        lambda x, y: pushforward(x, [1.0], y),
+    )
+    for mode in modes:
+        for unrolls, words in (
+            (False, "only a loop that is repeated a known number of times has derivatives"),
+            (True, "it has no derivatives: it repeats until it is done. Detach its arrays"),
+        ):
+            with pytest.raises(TypeError, match=words):
+                record(
+                    lambda x, mode=mode: mode(x, ends(x)),
+                    {"x": (1,)},
+                    rolls=False,
+                    unrolls=unrolls,
+                )

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gc
+import math
 from weakref import ref
 
-from warpdyn.algebra.scalar import repeat
-from warpdyn.recording.graph import Graph
+import pytest
+
+from warpdyn.algebra.scalar import maximum, repeat, sqrt
+from warpdyn.recording.graph import Graph, segments
 from warpdyn.recording.program import record
 from warpdyn.recording.recorder import input_symbols
 
@@ -71,3 +74,39 @@ def test_a_finished_recording_is_freed_without_a_garbage_collection() -> None:
         assert [graph() for graph in graphs] == [None] * 3
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("times", [*range(17, 60), 100, 257, 1000])
+def test_segments_keep_few_states(times: int) -> None:
+    """Of all lengths the one with the fewest states: those between segments, those of one segment,
+    and for steps before the first segment another loop with its own."""
+    first, number, length = segments(times)
+    assert first + number * length == times and 0 <= first < length
+
+    def kept(length: int) -> float:
+        first = times % length
+        return times // length + length + (first + math.sqrt(times) if first else 0)
+
+    assert all(kept(length) <= kept(other) for other in range(2, times))
+
+
+def test_up_to_sixteen_states_are_kept_whole() -> None:
+    """A loop of more steps is a loop of loops where it is differentiated, and one loop elsewhere."""
+    for times, rolls, depth in ((16, False, 1), (17, False, 2), (17, True, 1)):
+        program = record(
+            lambda x, times=times: repeat(lambda s: [s[0] * x[1]], [x[0]], times),
+            {"x": (2,)},
+            rolls=rolls,
+        )
+        graph, found = program.graph, 0
+        while graph.routines:
+            graph, found = list(graph.routines.values())[-1].graph, found + 1
+        assert found == depth
+
+
+def test_arithmetic_is_counted() -> None:
+    """Sums, products and reciprocals, dead ones too; nothing else."""
+    graph = Graph()
+    x, y = input_symbols(graph, "x", 2)
+    assert [x + y, x - y, x * y, x / y, 2.0 * x, x + 1.0] and graph.size() == 7
+    assert [sqrt(x), maximum(x, y)] and graph.size() == 7

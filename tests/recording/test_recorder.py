@@ -169,3 +169,8 @@ def test_a_recorded_program_computes_what_the_text_computes(steps: list, constan
     data = [0.3, -1.2, 0.9, 2.2]
     found, wanted = evaluate(record(text, {"x": (4,)}), {"x": data}), text(data)
     assert found == pytest.approx(wanted, rel=0, abs=FEW_ROUNDINGS * 1e3)
+
+
+def test_a_symbol_shows_its_node_and_its_sign() -> None:
+    _, (x, y) = symbols(2)
+    assert (repr(x), repr(-y)) == (f"Symbol(t{x.index})", f"Symbol(-t{y.index})")

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from warpdyn.algebra.row_arrays import RowArray, loop
-from warpdyn.recording.graph import Routine
+from warpdyn.recording.graph import Graph, Routine
 from warpdyn.recording.program import record
 from warpdyn.recording.recorder import Symbol
-from warpdyn.recording.replay import active_entries, carriers, is_moving, with_sign
+from warpdyn.recording.replay import (
+    _replay_array,
+    active_entries,
+    carriers,
+    is_moving,
+    with_sign,
+)
 
 
 def routine() -> Routine:
@@ -47,3 +55,11 @@ def test_signs() -> None:
     graph = routine().graph
     assert with_sign(2.0, Symbol(graph, 0, negative=True)) == -2.0
     assert is_moving(Symbol(graph, 0)) and is_moving(1.0) and not is_moving(0.0)
+
+
+def test_only_operations_on_arrays_are_recorded_once_more() -> None:
+    """Others that name an array are refused, with the remedy."""
+    graph = Graph()
+    graph.node("begun", "0", "1")
+    with pytest.raises(TypeError, match="need `unrolls`: begun"):
+        _replay_array(graph, 0, Graph(), ["0", "1"])

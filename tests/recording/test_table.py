@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from warpdyn.algebra.scalar import floor, look, repeat
@@ -77,3 +79,9 @@ def test_a_program_reads_as_text() -> None:
 @pytest.mark.parametrize("row", [-1.0, 0.0, 1.0, 5.0, float("inf"), float("-inf")])
 def test_numbers_are_looked_up_as_in_a_program(row: float) -> None:
     assert look(NUMBERS, row, 1.0) == NUMBERS[int(min(max(row, 0.0), 1.0))][1]
+
+
+def test_a_table_shows_its_name() -> None:
+    tables: list[Any] = []
+    record(lambda x, t: (tables.append(t), [x[0]])[1], {"x": (1,), "t": (2, 3)}, tables=("t",))
+    assert repr(tables) == "[ProgramTable(t)]"

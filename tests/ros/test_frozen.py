@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import signal
 import time
+from typing import Any
 
 import numpy as np
 import pytest
+from geometry_msgs.msg import WrenchStamped
 from harness import NodeProcess, Peer
 
 NAMES = [*(f"panda_joint{i}" for i in range(1, 8)), "panda_finger_joint1"]
@@ -26,17 +28,32 @@ KINDS = {
         "law_inputs.stiffness": [500.0, 500.0, 500.0, 30.0, 30.0, 30.0],
     },
     "teaching": {"law": "teaching"},
+    "admittance": {
+        "law": "admittance",
+        "law_options": ["frame=panda_hand"],
+        "law_inputs.virtual_mass": [5.0, 5.0, 5.0, 0.2, 0.2, 0.2],
+        "law_inputs.virtual_damping": [100.0, 100.0, 100.0, 4.0, 4.0, 4.0],
+        "ft_deadband": [
+            50.0,
+            10.0,
+        ],  # the weight of the hand, which the sensor does not report here
+    },
 }
 """Parameters of every mode and law of an arm."""
 REPETITIONS = 17
 """Of each kind: 102 for an executor."""
 
 
-def frozen_once(node: NodeProcess, peer: Peer) -> None:
-    """Enable, freeze while the arm moves on, go on; AssertionError unless the robot is stopped."""
+def frozen_once(node: NodeProcess, peer: Peer, wrench: Any) -> None:
+    """Enable, freeze while the arm moves on, go on; AssertionError unless the robot is stopped.
+    wrench: the publisher of a force-torque sensor, which the law admittance needs."""
     q = Q.copy()
 
     def send() -> None:
+        reading = WrenchStamped()
+        reading.header.stamp = peer.node.get_clock().now().to_msg()
+        reading.header.frame_id = "panda_hand"
+        wrench.publish(reading)
         peer.send(NAMES, q, np.zeros(8))
         peer.spin(0.004)
 
@@ -88,7 +105,8 @@ def test_a_frozen_node_stops_its_robot(executor, kind, repetitions, context):
         node.wait_for("ready: panda")
         peer = Peer(context)
         peer.matched()
+        wrench = peer.node.create_publisher(WrenchStamped, f"{peer.own}ft_wrench", 1)
         for _ in range(repetitions):
-            frozen_once(node, peer)
+            frozen_once(node, peer, wrench)
             peer.commands.clear()
         peer.close()

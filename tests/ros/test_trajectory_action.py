@@ -132,11 +132,11 @@ def test_what_cannot_be_followed_ends_with_its_code(client):
     strange = goal(STEP)
     strange.trajectory.joint_names[0] = "nose"
     fast = goal(STEP)
-    fast.path_tolerance = [JointTolerance(name=NAMES[0], velocity=1.0)]
+    fast.path_tolerance = [JointTolerance(name=NAMES[0], acceleration=1.0)]
     cases = [
         (goal(), Result.INVALID_GOAL, "it has no points"),
         (goal(50 * STEP), Result.INVALID_GOAL, "limit"),
-        (fast, Result.INVALID_GOAL, "bounds velocity"),
+        (fast, Result.INVALID_GOAL, "bounds accelerations"),
         (strange, Result.INVALID_JOINTS, "nose is no command joint"),
         (goal(STEP, path_tolerance=tolerances(nose=1.0)), Result.INVALID_JOINTS, "is for nose"),
         (old, Result.OLD_HEADER_TIMESTAMP, "all points are in the past"),
@@ -159,6 +159,10 @@ def test_tolerances_of_a_goal_take_the_place_of_the_parameters(client):
     good, code, text = ended(path_tolerance=tolerances(**{first: 0.02}))
     assert not good and code == Result.PATH_TOLERANCE_VIOLATED
     assert f"{first} is" in text and "the goal's path_tolerance 0.02" in text
+    quick = [JointTolerance(name=first, velocity=0.1)]
+    good, code, text = ended(path_tolerance=quick)
+    assert not good and code == Result.PATH_TOLERANCE_VIOLATED
+    assert f"{first} differs by" in text and "the goal's path_tolerance in velocity 0.1" in text
     late = {"goal_time_tolerance": Duration(nanosec=50_000_000)}
     good, code, text = ended(goal_tolerance=tolerances(**{first: 0.02}), **late)
     assert not good and code == Result.GOAL_TOLERANCE_VIOLATED and "the goal's goal_tol" in text

@@ -10,14 +10,19 @@ from own_domain import ros_context
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
+from recording_node import RecordedLog
 from sensor_msgs.msg import JointState
+from std_msgs.msg import String
 from std_srvs.srv import SetBool
 from waiting import wait_until
 
+from ros2_node import lifecycle_node
 from ros2_node.control.safety.gate import GateEvent, Phase
+from ros2_node.demo.named_robot import urdf_text
 from ros2_node.lifecycle_node import WarpdynLifecycleNode
+from ros2_node.ros.topics import LATCHED
 
-DONE = TransitionCallbackReturn.SUCCESS
+DONE, REFUSED = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
 
 @pytest.fixture(scope="module")
@@ -107,3 +112,48 @@ def test_a_destroyed_node_leaves_the_graph(context):
         made.destroy_node()
         wait_until(lambda: not there(), "a node that has left", 30.0)
         peer.destroy_node()
+
+
+@pytest.fixture
+def described(context):
+    """A node whose robot comes from the topic, in a namespace of its own."""
+    made = WarpdynLifecycleNode(context=context, namespace="described")
+    yield made
+    made.destroy_node()
+
+
+def test_configure_waits_for_a_description_and_goes_on_without(described, monkeypatch):
+    """The reason is in the log; a bad description is refused, and the node may be configured again."""
+    log = RecordedLog()
+    monkeypatch.setattr(described, "get_logger", lambda: log)
+    monkeypatch.setattr(lifecycle_node, "PATIENCE", 0.05)
+    assert described.trigger_configure() == REFUSED and described._models.quiet
+    assert log.lines == [
+        "not configured: no robot_description has come; start its publisher, or set "
+        "robot_description_file"
+    ]
+    monkeypatch.setattr(lifecycle_node, "PATIENCE", 30.0)
+    sent = described.create_publisher(String, "robot_description", LATCHED)
+    sent.publish(String(data="hello"))
+    assert described.trigger_configure() == REFUSED and described._models.quiet
+    assert "model refused: robot_description begins with 'hello'" in log.lines[1]
+    assert described.exit_code is None and described._models.fleet is None
+    described._models.text = ""
+    sent.publish(String(data=urdf_text("double_pendulum")))
+    assert described.trigger_configure() == DONE and not described._models.quiet
+    assert described._models.fleet.dynamics.model.name == "double_pendulum"
+    withheld = "the node is {}: ros2 lifecycle set /described/warpdyn {}"
+    assert described._supervisor.withheld == withheld.format("inactive", "activate")
+    assert described.trigger_cleanup() == DONE
+    assert described._supervisor.withheld == withheld.format("unconfigured", "configure")
+
+
+def test_a_description_that_parameters_have_is_not_waited_for(node, monkeypatch):
+    monkeypatch.setattr(node, "resolve_topic_name", lambda topic: pytest.fail("it waits"))
+    node._await_description()
+
+
+def test_the_process_runs_the_managed_node(monkeypatch):
+    ran = []
+    monkeypatch.setattr(lifecycle_node, "run_process", lambda *given: ran.append(given) or 7)
+    assert lifecycle_node.main(["a"]) == 7 and ran == [(WarpdynLifecycleNode, ["a"])]

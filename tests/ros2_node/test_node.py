@@ -17,6 +17,7 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.parameter import Parameter as RosParameter
 from rclpy.serialization import serialize_message
+from recording_node import RecordedLog
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
@@ -24,6 +25,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from waiting import wait_until
 
 import warpdyn as wd
+from ros2_node import node as node_module
 from ros2_node.control.models import Event
 from ros2_node.control.safety.status import Status
 from ros2_node.node import WarpdynNode
@@ -467,3 +469,127 @@ def test_a_bad_start_ends_the_node(make, monkeypatch):
     monkeypatch.setattr("ros2_node.ros.process.rclpy.ok", lambda: True)
     end = time.monotonic() + 30.0
     assert run(node, lambda: time.monotonic() > end) == BAD_START
+
+
+def test_before_a_model_inputs_are_let_go(make):
+    """They are counted where they are states; nothing else happens."""
+    node = make()
+    node._on_state(0, state())
+    node._on_reference(0, JointTrajectory(joint_names=NAMES[:1]))
+    node._on_wrench(0, WrenchStamped())
+    node._on_batch(Float64MultiArray(data=[1.0]))
+    node._cycle()
+    node._show()
+    node.flush()
+    assert node.handled == 1 and node._totals[0] == {"joint_states": 1} and not node.pending
+    assert not +node._counts[0] and not node._display.batch_is_new
+
+
+def test_bytes_that_are_no_state_are_counted(panda, sent):
+    handled, before = panda.handled, panda._counts[0]["unreadable_message"]
+    panda._on_state_bytes(0, b"\x00\x01\x00\x00no state")
+    assert panda.handled == handled + 1 and not sent.torques
+    assert panda._counts[0]["unreadable_message"] == before + 1
+
+
+def test_a_description_that_is_too_large_is_remarked(make, monkeypatch):
+    node, log = make(), RecordedLog()
+    monkeypatch.setattr(node, "get_logger", lambda: log)
+    monkeypatch.setattr("ros2_node.control.models.LARGEST_TEXT", 4)
+    node._on_description(String(data="<robot/>"))
+    (reporter,) = node._diagnostics.reporters
+    text = reporter.remarks["model refused"]
+    assert text.startswith(
+        "robot_description has 0 MB; a description of more than 0 MB is not read"
+    )
+    assert log.lines == [f"model refused: {text}"] and node._counts[0]["description_refused"] == 1
+    node._on_description(String(data=""))
+    assert len(log.lines) == 1
+
+
+def test_what_runs_is_said_and_a_payload_that_is_another(panda, monkeypatch):
+    """Warnings of the model and of the robot come first; a payload makes no new robot."""
+    log, described = RecordedLog(), []
+    fleet = panda._models.fleet
+    monkeypatch.setattr(panda, "get_logger", lambda: log)
+    monkeypatch.setattr("ros2_node.node.remarks", lambda robot: ["no limits"])
+    monkeypatch.setitem(vars(fleet.dynamics.model), "warnings", ("odd", "words"))
+    monkeypatch.setattr(panda._display, "describe", lambda *given: described.append(given))
+    panda._on_model(Event.READY)
+    assert log.lines[:3] == ["odd", "words", "no limits"] and len(log.lines) == 4
+    assert log.lines[3].startswith("ready: panda, ") and len(described) == 1
+    panda._on_model(Event.PAYLOAD)
+    mass = fleet.dynamics.total_mass
+    assert log.lines[4:] == [f"payload changed: panda has {mass:.6g} kg"] and len(described) == 1
+
+
+def test_what_the_system_does_not_allow_is_a_warning(make, monkeypatch):
+    """Asked for by the parameter `realtime` alone."""
+    lines = []
+    log = SimpleNamespace(info=print, warning=lines.append)
+    log.get_child = lambda name: log
+    monkeypatch.setattr("ros2_node.node.make_realtime", lambda: ["no priority", "no memory"])
+    monkeypatch.setattr(WarpdynNode, "get_logger", lambda self: log)
+    make()
+    assert not lines
+    make(realtime=True)
+    assert lines == ["no priority", "no memory"]
+
+
+def test_timers_are_those_that_the_parameters_ask_for(make):
+    """The watchdog, the diagnostics, the look at publishers; cycles and outputs if they have a rate."""
+    for values, periods in (
+        ({}, [0.01, 0.02, 1.0, 1.0]),
+        ({"publish_frequency": 0.0}, [0.01, 1.0, 1.0]),
+        ({"publish_frequency": 0.0, "rate": 200.0}, [0.005, 0.01, 1.0, 1.0]),
+        ({"publish_frequency": 4.0, "diagnostics_period": 0.5}, [0.01, 0.25, 0.5, 0.5]),
+        ({"publish_frequency": 0.0, "diagnostics_period": 5.0}, [0.01, 1.0, 5.0]),
+    ):
+        found = sorted(timer.timer_period_ns * 1e-9 for timer in make(**values).timers)
+        assert found == pytest.approx(periods)
+
+
+def test_the_watchdog_goes_by_a_simulated_clock_once_there_is_one(panda, monkeypatch):
+    """A clock that reads zero has not begun."""
+    told = []
+    monkeypatch.setattr(panda._supervisor, "advance", lambda *times: told.append(times) or 7.0)
+    clock = SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=2_500_000_000))
+    monkeypatch.setattr(panda, "_ros_clock", clock)
+    for simulating, nanoseconds, simulated in (
+        (False, 1, None),
+        (True, 2_500_000_000, 2.5),
+        (True, 0, None),
+    ):
+        clock.now = lambda nanoseconds=nanoseconds: SimpleNamespace(nanoseconds=nanoseconds)
+        monkeypatch.setattr(panda, "_simulating", simulating)
+        assert panda._now(3.0) == 7.0 and told[-1] == (3.0, simulated)
+    assert panda._present() == 7.0 and abs(told[-1][0] - time.monotonic()) < 5.0
+
+
+def test_efforts_are_sent_with_their_state(make, monkeypatch):
+    """Of a robot that feels; torques go first."""
+    node = make(robot_description_file="panda", effort_source="message", state_timeout=10.0)
+    (robot,) = ready(node)
+    sent = []
+    monkeypatch.setattr(node._efforts, "send", lambda *given: sent.append(given))
+    message = state(sec=4)
+    message.velocity, message.effort = [0.0] * N, [1.0] * N
+    node._on_state(0, message)
+    ((i, of, stamp),) = sent
+    assert i == 0 and of is robot and stamp.sec == 4
+    np.testing.assert_array_equal(robot.touch.efforts.tau, 1.0)
+
+
+def test_after_a_rest_of_batches_none_is_shown(panda, monkeypatch):
+    panda._display.batch_is_new = True
+    panda._report()
+    assert panda._display.batch_is_new
+    monkeypatch.setattr(panda._batch, "rest", lambda fleet, steady: fleet is panda._models.fleet)
+    panda._report()
+    assert not panda._display.batch_is_new
+
+
+def test_the_process_runs_the_node(monkeypatch):
+    ran = []
+    monkeypatch.setattr(node_module, "run_process", lambda *given: ran.append(given) or 7)
+    assert node_module.main(["a"]) == 7 and ran == [(WarpdynNode, ["a"])]

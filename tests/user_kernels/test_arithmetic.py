@@ -11,6 +11,7 @@ import pytest
 
 import warpdyn as wd
 from warpdyn.recording.program import record
+from warpdyn.user_kernels import arithmetic as chosen
 from warpdyn.user_kernels.arithmetic import ZERO, StructuralZero, add, divide, multiply, on_numbers
 from warpdyn.user_kernels.elementary import of_entries
 
@@ -130,6 +131,25 @@ def test_a_remainder_lies_before_its_divisor() -> None:
         assert np.array_equal(got, [x % by, x // by])
 
 
+@pytest.mark.parametrize(
+    "name", ["sign", "rint", "floor_divide", "remainder", "power", "add", "subtract", "multiply"]
+)
+def test_known_numbers_are_numpys(name: str) -> None:
+    """Nothing is recorded of them; NumPy's own rounding is the result."""
+    form, count = of_entries(name), getattr(np, name).nin
+    for x in ODD:
+        for y in ODD if count == 2 else (0.0,):
+            numbers = (x, y)[:count]
+            found, wanted = form(*numbers), on_numbers(name, *numbers)
+            assert isinstance(found, float) and np.array_equal(found, wanted, equal_nan=True)
+
+
+def test_the_slope_of_log10_and_log2() -> None:
+    """And their numbers."""
+    for name, x in (("log2", 8.0), ("log10", 1000.0), ("exp2", 3.0), ("arcsin", 0.4)):
+        assert recorded(name, x) == pytest.approx(float(getattr(np, name)(x)), rel=1e-15)
+
+
 def test_structural_zeros_are_left_out() -> None:
     """What is 0 in a Jacobian at every state costs no product."""
     program = record(lambda s: [add(multiply(ZERO, s[0]), s[1])], {"s": (2,)})
@@ -200,3 +220,8 @@ def test_what_numpy_does_otherwise_is_refused(text: Any, message: str) -> None:
         wd.kernels.RecordingError, match=rf"^test_arithmetic.py:\d+: {message}|{message}"
     ):
         refused(wd.load_robot("cartpole"), np.zeros((1, 4)))
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.LARGEST_PRODUCT == 1024

@@ -46,3 +46,30 @@ def test_clip_of_one_number() -> None:
     x = of(Symbol(graph, graph.node("input", "x", 0)))
     clipped = x.clip(0.0, 1.0)
     assert clipped.shape == () and len(graph.nodes) == 3
+
+
+@pytest.mark.filterwarnings("ignore:Arrays of 2-dimensional vectors")
+@pytest.mark.parametrize(("first", "second"), [(2, 2), (2, 3), (3, 2), (3, 3)])
+def test_cross_of_vectors_of_two_and_three_entries(first: int, second: int) -> None:
+    """As NumPy's, with its signs."""
+    a, b = np.array([1.5, -2.0, 0.25])[:first], np.array([3.0, 0.5, -1.25])[:second]
+    assert np.array_equal(np.cross(of(a), of(b)).entries.astype(float), np.cross(a, b))
+
+
+def test_solve_symmetric_of_several_right_sides() -> None:
+    """Each column is the solution for that column; sizes that differ are refused."""
+    A = np.array([[4.0, 1.0, -0.5], [1.0, 3.0, 0.25], [-0.5, 0.25, 2.0]])
+    b = np.array([[1.0, -2.0], [0.5, 3.0], [2.5, 0.125]])
+    assert np.allclose(solve_symmetric(of(A), of(b)).entries.astype(float), np.linalg.solve(A, b))
+    for left, right in ((A, b[:, 0]), (of(A), b[:, 0]), (A, of(b[:, 0]))):
+        found = solve_symmetric(left, right)
+        found = found if isinstance(found, np.ndarray) else found.entries.astype(float)
+        assert np.allclose(found, np.linalg.solve(A, b[:, 0]))
+    message = r"A must be \(n, n\) and b \(n,\) or \(n, k\), got \({}\) and \({}\)"
+    for left, right, shapes in (
+        (A, b[:2], ("3, 3", "2, 2")),
+        (A[0], b, ("3,", "3, 2")),
+        (A[:2], b, ("2, 3", "3, 2")),
+    ):
+        with pytest.raises(TypeError, match=message.format(*shapes)):
+            solve_symmetric(of(left), right)

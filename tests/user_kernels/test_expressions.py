@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from warpdyn.algebra import scalar
 from warpdyn.recording.graph import Graph
 from warpdyn.recording.recorder import input_symbols
-from warpdyn.user_kernels.conditions import less
+from warpdyn.user_kernels import expressions as chosen
+from warpdyn.user_kernels.conditions import less, less_equal, negate
 from warpdyn.user_kernels.expressions import DEEPEST, show_expressions, show_scalar
 
 
@@ -19,6 +21,41 @@ def test_scalars() -> None:
     assert show_scalar(x.maximum(x, y)) == "maximum(q[0], q[1])"
 
 
+def test_every_operation_has_words() -> None:
+    """As NumPy would be written."""
+    x, y = input_symbols(Graph(), "q", 2)
+    shown = {
+        "(q[0] + q[1])": x + y,
+        "(q[0] - q[1])": x - y,
+        "1/q[0]": 1.0 / x,
+        "minimum(q[0], q[1])": scalar.minimum(x, y),
+        "maximum(q[0], 0.5)": scalar.maximum(x, 0.5),
+        "where(q[0] < q[1], q[1], 2)": scalar.select_less(x, y, y, 2.0),
+        "where(q[0] <= q[1], q[1], 2)": scalar.select_less_equal(x, y, y, 2.0),
+        "-sin(q[0])": -scalar.sin(x),
+        "atan2(q[0], q[1])": scalar.atan2(x, y),
+        "q[0] <= q[1]": less_equal(x, y),
+        "not(q[0] < q[1])": negate(less(x, y)),
+    }
+    for text, value in shown.items():
+        assert show_scalar(value) == text
+    assert show_scalar(0.123456789) == "0.123457" and show_scalar(False) == "False"
+
+
+def test_the_deepest_and_the_widest_that_are_written_out() -> None:
+    """Four operations, twelve entries; what a loop gives is named as that."""
+    x, _ = input_symbols(Graph(), "q", 2)
+    deep = x
+    for _ in range(DEEPEST - 1):
+        deep = scalar.sin(deep)
+    assert show_scalar(deep) == "sin(sin(sin(q[0])))"
+    assert show_scalar(scalar.sin(scalar.sin(deep))) == "sin(sin(sin(sin(...))))"
+    wide = np.array([x] * 12, dtype=object)
+    assert show_expressions(wide) == f"[{', '.join(['q[0]'] * 12)}]"
+    (again,) = scalar.repeat(lambda s: [2.0 * s[0]], [x], 3)
+    assert show_scalar(again) == "result of a loop"
+
+
 def test_deep_and_wide_ones_are_cut() -> None:
     x, y = input_symbols(Graph(), "q", 2)
     deep = x
@@ -28,3 +65,9 @@ def test_deep_and_wide_ones_are_cut() -> None:
     rows = np.array([[x, 1.0], [y, 0.0]], dtype=object)
     assert show_expressions(rows) == "[[q[0], 1], [q[1], 0]]"
     assert show_expressions(np.array([x] * 13, dtype=object)) == "<values of shape (13,)>"
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.DEEPEST == 4
+    assert chosen.WIDEST == 12

@@ -155,6 +155,19 @@ def test_a_package_that_fails_above_its_module(
         load_kernel("broken_laws.springs:spring")
 
 
+def test_a_package_that_raises_above_its_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its error is named in one line."""
+    package = tmp_path / "odd_laws"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise OSError('no\\n  disk')\n")
+    (package / "springs.py").write_text(TEXT)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ImportError, match=r"^odd_laws.springs: OSError: no disk$"):
+        load_kernel("odd_laws.springs:spring")
+
+
 def test_a_name_with_a_colon_is_a_kernels_unless_a_file_is_there(tmp_path: Path) -> None:
     odd = tmp_path / "a:b.urdf"
     odd.write_text("")

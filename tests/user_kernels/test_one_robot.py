@@ -19,6 +19,7 @@ import warpdyn as wd
 from warpdyn.execution.batched import FUNCTIONS, describe_call
 from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call
+from warpdyn.user_kernels import one_robot as chosen
 
 ROOT = Path(__file__).resolve().parents[2]
 LEFT_OUT = ("model", "params", "out")
@@ -179,7 +180,14 @@ def test_the_environments_number() -> None:
     [
         (lambda robot, q: robot.jacobain(q, frame="x"), "no 'jacobain'; did you mean jacobian"),
         (lambda robot, q: robot.crba(q[:3]), r"crba: q must be \(nq\) = \(8,\), got \(3,\)"),
-        (lambda robot, q: robot.fk(q, params=1), "params= belongs to the call of the kernel"),
+        (lambda robot, q: robot.fk(q, params=1), r"params= belongs .*, not to robot.fk$"),
+        (lambda robot, q: robot.fk(q, out=q), "out= belongs to the call of the kernel"),
+        (lambda robot, q: robot.xyzzy, "a robot has no 'xyzzy'$"),
+        (lambda robot, q: robot.with_mass, "a robot has no 'with_mass'"),
+        (
+            lambda robot, q: robot.fk(q, frame="panda_hand", gravity=q),
+            "unexpected keyword argument 'gravity'",
+        ),
         (lambda robot, q: robot.fk(q, frame="hnad"), "hnad"),
     ],
 )
@@ -190,6 +198,41 @@ def test_a_mistake_names_the_line(text: Any, message: str) -> None:
         wd.kernel(text)(model, np.zeros((2, model.nq)))
     if isinstance(caught.value, wd.kernels.RecordingError):
         assert "test_one_robot.py:" in str(caught.value)
+
+
+def test_private_names_are_not_looked_up() -> None:
+    """So that copies and pickles of Python ask in vain."""
+
+    @wd.kernel
+    def look(robot: Any, q: Any) -> Any:
+        assert not hasattr(robot, "_nonsense") and not hasattr(robot, "__deepcopy__")
+        assert dir(robot) == sorted(dir(robot)) and "env" in dir(robot) and "nq" in dir(robot)
+        return q
+
+    assert np.array_equal(wd.oracle(look, by_name("cartpole").model, np.ones((1, 2))), [[1, 1]])
+
+
+def test_arguments_that_have_no_name_on_a_robot() -> None:
+    """A Jacobian's point is told from its shape; a table is an argument of the kernel."""
+    model = by_name("panda").model
+
+    @wd.kernel
+    def point(robot: Any, q: Any) -> Any:
+        return robot.fk(q, frame="panda_hand") @ np.array([0.0, 0.0, 0.1, 1.0])
+
+    q = np.zeros((1, model.nq))
+    wanted = wd.fk(model, q, frame="panda_hand")[0] @ [0.0, 0.0, 0.1, 1.0]
+    assert np.allclose(wd.oracle(point, model, q)[0], wanted)
+
+    @wd.kernel
+    def scanned(robot: Any, q: Any) -> Any:
+        ground = wd.HeightMap(np.zeros((3, 3)), 1.0)
+        return robot.height_scan(q, np.zeros((1, 2)), terrain=ground)
+
+    with pytest.raises(
+        TypeError, match=r"robot.height_scan: \S+ must be an argument of the kernel"
+    ):
+        scanned(model, q)
 
 
 def test_a_method_has_the_functions_help() -> None:
@@ -219,3 +262,8 @@ def test_the_stub_for_editors_has_the_public_functions() -> None:
         own = [each for each in inspect.signature(function).parameters if each not in LEFT_OUT]
         assert arguments == ["self", *own], name
         assert ast.get_docstring(method) == inspect.getdoc(function), name
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.SINGLE == 2.9802322387695312e-08

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -17,7 +18,9 @@ from warpdyn.codegen.source import write
 from warpdyn.execution.batched import describe_call
 from warpdyn.execution.request.call import gather, input_shapes
 from warpdyn.execution.request.evaluate import record_call
-from warpdyn.user_kernels.random_numbers import LARGEST
+from warpdyn.user_kernels import random_numbers
+from warpdyn.user_kernels import random_numbers as chosen
+from warpdyn.user_kernels.random_numbers import LARGEST, _counter
 
 MODEL = wd.load_robot("cartpole")
 
@@ -134,9 +137,51 @@ def test_seeds_of_any_size() -> None:
     assert len(np.unique(np.concatenate(found))) == 30
 
 
+def test_known_keys_give_known_numbers() -> None:
+    """Each draw has a counter of its own in its stream; Box and Muller's formula of two of them."""
+    key = wd.random.key(5, 3, 2, stream=63)
+    counters = [float(63 << 18 | k) for k in range(6)]
+    drawn = np.array([scalar.uniform(5.0, 3.0, 2.0, c) for c in counters])
+    numbers = wd.random.uniform(key, (3, 2)).entries.astype(float)
+    assert np.array_equal(numbers, drawn.reshape(3, 2))
+    first, second = drawn[::2], drawn[1::2]
+    radius, angle = np.sqrt(-2.0 * np.log(1.0 - first)), 2.0 * np.pi * second
+    pairs = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1).ravel()
+    for shape, count in ((5, 5), ((2, 3), 6), ((), 1), (np.int64(2), 2)):
+        found = wd.random.normal(key, shape, 0.25, 3.0).entries.astype(float)
+        assert np.allclose(found.ravel(), 0.25 + 3.0 * pairs[:count], rtol=1e-14)
+        assert found.shape == (shape if isinstance(shape, tuple) else (shape,))
+    assert wd.random.normal(key).entries[()] == pytest.approx(pairs[0])
+    assert wd.random.uniform(key, 2, -1.0, 4.0).entries[1] == -1.0 + drawn[1] * 5.0
+    assert wd.random.uniform(key.at(7)).entries[()] == scalar.uniform(5.0, 3.0, 2.0, float(7 << 18))
+    assert wd.random.key(1, 2) == wd.random.key(1, 2, 0, stream=0)
+
+
+def test_large_seeds_are_reduced_at_2_to_the_24() -> None:
+    """Smaller ones are themselves."""
+    for seed in (LARGEST - 1, np.int64(LARGEST - 1), float(LARGEST - 1)):
+        assert _counter("seed", seed) == LARGEST - 1
+    for seed in (LARGEST, 1 << 80):
+        assert _counter("seed", seed) == crc32(str(seed).encode()) % LARGEST
+    with pytest.raises(TypeError, match=r"the seed of a key is one number, got shape \(2,\)"):
+        _counter("seed", [1.0, 2.0])
+    assert _counter("seed", [7.0]) == 7.0
+
+
+def test_the_most_draws_of_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(random_numbers, "_uniform", lambda *counters: counters[-1])
+    key = wd.random.key(0, 0)
+    assert wd.random.uniform(key, (1 << 18) - 1).entries[-1] == (1 << 18) - 2
+    with pytest.raises(TypeError, match="262,143 draws at most, 262144 were asked for"):
+        wd.random.uniform(key, (1 << 9, 1 << 9))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        (lambda robot, q: wd.random.key(0, robot.env, stream=-1), "of \\[0, 64\\), got -1"),
+        (lambda robot, q: wd.random.key(0, robot.env, stream=1.0), "known whole number.*got 1.0"),
+        (lambda robot, q: wd.random.key(0, robot.env).at(q), "the stream of a key must be a known"),
         (lambda robot, q: wd.random.uniform(3, 2), "need a key"),
         (lambda robot, q: wd.random.key(-1, robot.env) and None, "returned nothing"),
         (lambda robot, q: wd.random.uniform(wd.random.key(-1, robot.env)), "at least 0, got -1"),
@@ -152,3 +197,8 @@ def test_seeds_of_any_size() -> None:
 def test_keys_that_are_none(text: Any, message: str) -> None:
     with pytest.raises(TypeError, match=message):
         wd.kernel(text)(MODEL, np.zeros((2, 2)))
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.LARGEST == 16_777_216

@@ -70,3 +70,28 @@ def test_an_array_of_python_objects_is_named(name: str) -> None:
     with pytest.raises(RecordingError, match=r"NumPy says: .*Python objects.*np.stack") as refused:
         wd.kernel(listed)(wd.load_robot("cartpole"), np.zeros((1, 2)))
     assert "test_refusals.py:" in str(refused.value)
+
+
+def refused(body: object) -> str:
+    """The message with which a kernel of this body is refused."""
+    with pytest.raises(RecordingError) as caught:
+        wd.kernel(lambda robot, q: body(robot, q))(wd.load_robot("cartpole"), np.zeros((1, 2)))
+    return str(caught.value)
+
+
+def test_a_known_number_that_a_function_of_ours_cannot_take() -> None:
+    """The user's line, and Python's error; the user's own errors stay what they are."""
+    message = refused(lambda robot, q: robot.fk(np.array([0.0, np.inf]))[0])
+    assert message.startswith("test_refusals.py:")
+    assert "known numbers lead to ValueError: math domain error" in message
+    zeros = np.zeros((2, 2))
+    message = refused(lambda robot, q: wd.kernels.solve_symmetric(zeros, q))
+    assert "known numbers lead to ZeroDivisionError: float division by zero" in message
+    with pytest.raises(ZeroDivisionError):
+        wd.kernel(lambda robot, q: q / (1 // 0))(wd.load_robot("cartpole"), np.zeros((1, 2)))
+    with pytest.raises(ValueError, match="my own"):
+        wd.kernel(lambda robot, q: own_error())(wd.load_robot("cartpole"), np.zeros((1, 2)))
+
+
+def own_error() -> None:
+    raise ValueError("my own")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,45 @@ def test_out_by_name() -> None:
     assert named.arrays_of_out(None) is None
     with pytest.raises(TypeError, match="each result, a, b; got c"):
         named.arrays_of_out({"c": a})
+
+
+def test_names_of_results() -> None:
+    """A kernel's words; a named tuple is by its names; a lambda's results are `Results`."""
+    Pair = namedtuple("Pair", ["first", "second"])
+    made = describe_results("f", Pair(np.zeros(2), 1.0))
+    assert made.form == "dictionary" and list(made.by_name) == ["first", "second"]
+    for kernel, name in (("f", "f"), ("<lambda>", "Results")):
+        maker = made.result_maker(kernel, True)
+        assert maker is not None and type(maker(1, 2)).__name__ == name
+    for name in ("a b", "_a", 3, "1a"):
+        with pytest.raises(RecordingError) as refused:
+            describe_results("f", {name: 1.0})
+        wanted = f"f: names of results must be words such as 'tau', got {name!r}"
+        assert str(refused.value) == wanted
+    for returned, words in ((None, "nothing; it must return its result"), ((), "no results")):
+        with pytest.raises(RecordingError, match=f"^f returned {words}$"):
+            describe_results("f", returned)
+    with pytest.raises(RecordingError, match=r"^f: its result out1: .*got str"):
+        describe_results("f", (1.0, "tau"))
+    assert list(entries_by_name("f", (1.0, 2.0))) == ["out0", "out1"]
+
+
+def test_kinds_of_results() -> None:
+    """Conditions alone are bool, with numbers among them they are numbers; whole numbers are int."""
+    mixed = [True, 2.0]
+    kinds = {"bool": [True, False], "float": mixed, "int": of(np.ones(2)).astype(int)}
+    for kind, values in kinds.items():
+        assert describe_results("f", values).by_name["out"].kind == kind
+    assert describe_results("f", np.zeros((0, 2))).by_name["out"] == ((0, 2), "float")
+    assert describe_results("f", np.zeros((1, 2, 3))).by_name["out"].shape == (1, 2, 3)
+    one = describe_results("f", [True]).result_maker("f", True)
+    assert one is not None and one(np.ones((2, 1))).dtype == bool
+    two = describe_results("f", ([True], 1.0)).result_maker("f", True)
+    assert two is not None and isinstance(two(np.ones((2, 1)), np.ones(2)), tuple)
+    whole = describe_results("f", (kinds["int"], 1.0)).result_maker("f", True)
+    assert whole is not None and [x.dtype for x in whole(np.ones(2), np.ones(2))] == ["i4", "f8"]
+    out = np.ones(2)
+    assert describe_results("f", {"a": 1.0}).arrays_of_out({"a": out}) is out
 
 
 def test_four_dimensions_are_too_many() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -142,6 +142,14 @@ def test_refusals() -> None:
         "pass it to both": in_a_repeat,
         "further in": not_passed,
         "single rows": sliced,
+        "written row by row, a\\[k\\] = x": lambda q: loop(
+            2, lambda k, s, a: a.__setitem__(slice(None), 0.0) or s, q, q
+        )[0],
+        "at least 0, got -1": lambda q: loop(-1, lambda k, s, a: s, q, q)[0],
+        "at least 0, got 1.5": lambda q: loop(1.5, lambda k, s, a: s, q, q)[0],
+        "must be a single number, got True": lambda q: loop(2, lambda k, s, a: s + a[True], q, q)[
+            0
+        ],
         "row 7 of an array of 2 rows": lambda q: loop(2, lambda k, s, a: s + a[7], q, q)[0],
         "has shape \\(\\), got \\(2,\\)": lambda q: loop(
             2, lambda k, s, a: a.__setitem__(k, q) or s, q, q
@@ -153,6 +161,30 @@ def test_refusals() -> None:
     }
     for words, body in cases.items():
         assert re.search(words, refused(body)), words
+
+
+def test_the_form_of_the_arrays_is_kept() -> None:
+    """Named tuples, lists, dictionaries in each other; the rows stay in their places; none are run."""
+
+    class Two(NamedTuple):
+        first: Any
+        second: Any
+
+    given = Two([np.ones(2)], {"a": np.zeros((3, 1))})
+
+    @wd.kernel
+    def kept(robot: Any, q: Any) -> Any:
+        def step(k: Any, state: Any, arrays: Any) -> Any:
+            assert isinstance(arrays, Two)
+            arrays.second["a"][k, 0] = arrays.first[0][-1] + k
+            return state
+
+        _, arrays = wd.kernels.loop(3, step, (), given)
+        assert isinstance(arrays, Two) and isinstance(arrays.first, list)
+        _, never = wd.kernels.loop(0, step, (), Two([np.ones(2)], {"a": np.ones((3, 1))}))
+        return np.concatenate([arrays.first[0][:], arrays.second["a"][:, 0], never.second["a"][1]])
+
+    assert np.array_equal(wd.oracle(kept, MODEL, np.zeros((1, 2)))[0], [1, 1, 1, 2, 3, 1])
 
 
 def test_an_array_is_passed_once() -> None:

@@ -9,15 +9,29 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.user_kernels.signature import SharedArray, by_name, read_signature, shared, table
+from warpdyn.user_kernels.signature import (
+    NEEDED,
+    RESERVED,
+    ArrayArgument,
+    SharedArray,
+    Table,
+    by_name,
+    of_shapes,
+    read_signature,
+    shared,
+    table,
+)
 
 
 @pytest.mark.parametrize(
     ("name", "shape"),
     [
         *((name, ("nq",)) for name in ("q", "q0", "q_next")),
+        *((name, ("nq",)) for name in ("q12", "q1", "q_a_b")),
         *((name, ("nv",)) for name in ("v", "v_wanted", "a", "b", "tau", "qd", "ddq")),
-        *((name, None) for name in ("target", "qx", "vx", "table")),
+        *((name, ("nv",)) for name in ("dq", "qdd", "torque", "torques", "velocity")),
+        *((name, ("nv",)) for name in ("acceleration", "v2", "tau12_max", "velocity_last")),
+        *((name, None) for name in ("target", "qx", "vx", "table", "ab", "q1_a", "my_q", "Q")),
     ],
 )
 def test_names_say_widths(name: str, shape: Any) -> None:
@@ -98,6 +112,93 @@ def test_help_shows_the_kernels_own_signature() -> None:
 def test_signatures_that_are_none(text: Any, message: str) -> None:
     with pytest.raises(TypeError, match=message):
         wd.kernel(text)
+
+
+@pytest.mark.parametrize("name", RESERVED)
+@pytest.mark.parametrize("place", ["array", "option", "mapping"])
+def test_names_of_the_caller(name: str, place: str) -> None:
+    """Neither an array nor an option has one of them; the message lists them all."""
+    kind = inspect.Parameter.KEYWORD_ONLY if place == "option" else POSITIONAL
+    with pytest.raises(TypeError) as refused:
+        if place == "mapping":
+            of_shapes("f", {name: (3,)})
+        else:
+            read_signature(with_parameters("robot", inspect.Parameter(name, kind)))
+    assert str(refused.value) == (
+        f"f: the argument {name!r} needs another name; out, params, model, env are the caller's"
+    )
+
+
+POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
+
+
+def with_parameters(*parameters: Any) -> Any:
+    """A function `f` with these parameters."""
+
+    def f(*_: Any, **__: Any) -> None: ...
+
+    f.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [inspect.Parameter(p, POSITIONAL) if isinstance(p, str) else p for p in parameters]
+    )
+    return f
+
+
+def test_robots_of_every_kind_of_parameter() -> None:
+    """The robot may be positional only, then so is the model; it cannot be a keyword, or many."""
+    kinds = inspect.Parameter
+    for kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD):
+        call = read_signature(with_parameters(kinds("robot", kind), "q")).call
+        assert call.parameters["model"].kind is kind
+    for kind in (kinds.KEYWORD_ONLY, kinds.VAR_POSITIONAL, kinds.VAR_KEYWORD):
+        with pytest.raises(TypeError) as refused:
+            read_signature(with_parameters(kinds("robot", kind)))
+        wanted = "f: a kernel's first argument is the robot: def f(robot, q, ...)"
+        assert str(refused.value) == wanted
+
+
+def test_whole_messages_of_shapes() -> None:
+    """What is not known, what is no size, with the words that a user writes instead."""
+    with pytest.raises(TypeError) as refused:
+        of_shapes("f", {"x": None})  # type: ignore[dict-item]
+    assert str(refused.value) == (
+        "f: the shape of 'x' is not known; say it: x: (3,) for three numbers of each environment, "
+        '("nv", 6), () for one number'
+    )
+    for size in (-1, 1.5, "nw"):
+        with pytest.raises(TypeError) as refused:
+            of_shapes("f", {"x": (2, size)})  # type: ignore[dict-item]
+        wanted = f"f: sizes of 'x' are whole numbers or nq, nv, nlinks, got {size!r}"
+        assert str(refused.value) == wanted
+    assert of_shapes("f", {"x": (0, "nlinks")}).arrays["x"].shape == (0, "nlinks")
+
+
+def test_signatures_of_mappings() -> None:
+    """Arrays of every form, no options; a list is a shape as well as a tuple."""
+    shapes = {"q": None, "x": [2, 3], "t": table([4, 5]), "c": shared((2,))}  # type: ignore
+    found = of_shapes("f", shapes)  # type: ignore[arg-type]
+    assert found.arrays == {
+        "q": ArrayArgument(("nq",), False, None, False),
+        "x": ArrayArgument((2, 3), False, None, False),
+        "t": ArrayArgument((4, 5), False, None, True),
+        "c": ArrayArgument((2,), True, None, False),
+    }
+    assert found.defaults == {} and isinstance(table((4, 5)), Table)
+    assert list(found.call.parameters) == ["model", "q", "x", "t", "c", "params", "out"]
+
+
+def test_defaults_of_arrays_and_options() -> None:
+    """An array's default is a constant; an option without one is needed."""
+
+    def text(robot: Any, q: Any, gain: Any = None, *, a: int, b: int = 2) -> int:
+        return 0
+
+    text.__annotations__["gain"] = ()
+    found = read_signature(text)
+    assert found.arrays["gain"] == ArrayArgument((), False, (None,), False)
+    assert found.arrays["q"].default is None
+    assert found.defaults == {"a": NEEDED, "b": 2}
+    assert found.call.return_annotation is inspect.Signature.empty
+    assert found.call.parameters["params"].default is found.call.parameters["out"].default is None
 
 
 def test_sizes_that_are_none() -> None:

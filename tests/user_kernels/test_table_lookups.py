@@ -36,12 +36,36 @@ def test_a_kernel_looks_up_values_and_makes_a_terrain() -> None:
     assert by.shape == (4, 5) and by.sum() == pytest.approx(6)
 
 
+def test_several_places_of_a_table() -> None:
+    """Rows and columns of any shape, each with its own column; a table has its shape."""
+
+    @wd.kernel
+    def around(robot, q, heights: wd.kernels.table((4, 5))):
+        assert heights.shape == (4, 5) and heights.ndim == 2
+        return heights.look(np.array([[0.0, 1.0], [2.0, 3.0]]), np.array([[4.0, 3.0], [0.0, 1.0]]))
+
+    wanted = [[HEIGHTS[0, 4], HEIGHTS[1, 3]], [HEIGHTS[2, 0], HEIGHTS[3, 1]]]
+    assert np.array_equal(wd.oracle(around, MODEL, np.zeros((1, 2)), HEIGHTS)[0], wanted)
+
+
 def test_what_cannot_be_done_with_a_table_is_said() -> None:
     def indexed(robot, q, heights: wd.kernels.table((4, 5))):
         return heights[0, 0] * q[0]
 
     with pytest.raises(TypeError, match=r"table.look\(row, column\)"):
         wd.kernel(indexed)(MODEL, np.zeros((2, 2)), HEIGHTS)
+
+    def unequal(robot, q, heights: wd.kernels.table((4, 5))):
+        return heights.look(q, q[0])
+
+    with pytest.raises(TypeError, match=r"look\(row, column\) needs .* got \(2,\) and \(\)"):
+        wd.kernel(unequal)(MODEL, np.zeros((2, 2)), HEIGHTS)
+
+    def converted(robot, q, heights: wd.kernels.table((4, 5))):
+        return np.asarray(heights)
+
+    with pytest.raises(TypeError, match="a table has no numbers before the kernel runs"):
+        wd.kernel(converted)(MODEL, np.zeros((2, 2)), HEIGHTS)
 
     def constant(robot, q):
         return robot.height_scan(q, np.zeros((1, 2)), terrain=wd.HeightMap(HEIGHTS, 1.0))

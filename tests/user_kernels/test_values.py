@@ -13,6 +13,7 @@ import warpdyn as wd
 from warpdyn.recording.graph import Graph
 from warpdyn.recording.recorder import input_symbols
 from warpdyn.user_kernels import values as _values
+from warpdyn.user_kernels import values as chosen
 
 EXPRESSIONS: tuple[Callable[[Any, Any], Any], ...] = (
     lambda x, M: x + 1,
@@ -183,7 +184,29 @@ IN_PLACE: tuple[Callable[[Any, Any], Any], ...] = (
     lambda x, M: x + np.add.reduce(x[:0]) + np.multiply.reduce(x[:0]) + np.sum(M[:0], axis=0)[0],
     lambda x, M: np.where(np.all(x[:0] > 0), x, 0.0) + np.where(np.any(x[:0] > 0), 0.0, x),
     lambda x, M: np.subtract.outer(x, x[:2]) + np.maximum.outer(x, M[0, :2]),
+    lambda x, M: np.subtract.outer(M, x[:2]) + M.sum(),
+    lambda x, M: np.where(_with(x, 2, 0.0).astype(bool), x[1], 2.0) + x.astype(float),
+    lambda x, M: x * _Six() + x.astype(np.float64),
+    lambda x, M: np.diff(x, prepend=0.5, append=2.0) + np.diff(M, axis=0, n=2)[0, 0],
+    lambda x, M: np.linalg.norm(M, ord="fro") + np.linalg.norm(x, 2) + x[0],
+    lambda x, M: np.linalg.norm(M, 2, axis=1) * np.linalg.norm(M, axis=0, keepdims=True)[0],
+    lambda x, M: np.clip(x, None, 0.1) - np.clip(x, -0.2, None) + x.clip(min=-0.1, max=x[0]),
+    lambda x, M: (
+        np.full_like(M, x[0]) + np.ones_like(x, shape=(3, 3)) + np.full_like(x, 2.0, shape=3)
+    ),
+    lambda x, M: np.mean(M, axis=1, keepdims=True) - np.sum(M, axis=-1, keepdims=True) + M,
+    lambda x, M: np.sum((M > 0)[:2], dtype=int) + np.sum(M, dtype=float) + x,
+    lambda x, M: M[0].tolist()[1] + x[2:3].item() + M.flatten()[:3] * len(M),
+    lambda x, M: M.transpose(1, 0) @ M.reshape(9)[3:6] + np.transpose(M)[0],
+    lambda x, M: M[None] @ x[:3] + (x[:3] @ M[None])[0],
 )
+
+
+class _Six:
+    """An array of another library, which converts itself."""
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return np.arange(6.0)
 
 
 def _with(array: Any, key: Any, value: Any) -> Any:
@@ -249,6 +272,25 @@ REFUSED: tuple[tuple[Callable[[Any], Any], str], ...] = (
     (lambda x: _added(x > 0, 1.0), "do not fit into conditions in place"),
     (lambda x: x + "a", "values, numbers and NumPy's arrays, got str"),
     (lambda x: x.nonsense, "a value has no 'nonsense'"),
+    (lambda x: x[: len(x[0])], "a single value has no length"),
+    (lambda x: [*x[0]], "a single value cannot be taken apart"),
+    (lambda x: np.linalg.norm(x, 1), r"norm has ord=None and, of vectors, 2 in a kernel, got 1"),
+    (lambda x: np.linalg.norm(x.reshape(2, 3), 2), "of vectors, 2 in a kernel, got 2"),
+    (lambda x: np.clip(x, 0, 1, out=x), "np.clip has no out= in a kernel"),
+    (lambda x: np.mean(x, where=x > 0), "np.mean has no where= in a kernel"),
+    (lambda x: np.concatenate([x, x], casting="unsafe"), "np.concatenate has no casting= in"),
+    (lambda x: np.clip(x, 0, 1, dtype=np.float32), "np.clip has no dtype float32 in a kernel"),
+    (lambda x: np.sum(x, initial=1.0), "np.add.reduce has no initial in a kernel"),
+    (
+        lambda x: np.sum(x, initial=1.0, where=x > 0),
+        "np.add.reduce has no initial, where in a kernel",
+    ),
+    (lambda x: np.sum(x, dtype=int), "np.add.reduce has no dtype int64"),
+    (lambda x: np.maximum.reduce(x, dtype="f4"), "np.maximum.reduce has no dtype float32"),
+    (lambda x: np.max(x[:0]), "np.maximum of no entries is not defined"),
+    (lambda x: np.add(x, [x[0], x[:2]]), "not of one shape; its rows must be of equal length"),
+    (lambda x: np.add.reduceat(x, [0, 1]), r"np.add.reduceat has no form in a kernel$"),
+    (lambda x: np.add(x, x, where=[True] * 6), "np.add.__call__ with where has no form in a"),
 )
 
 
@@ -274,3 +316,9 @@ def test_printing_shows_expressions(capsys: pytest.CaptureFixture[str]) -> None:
     assert "q[0]*sin(q[1])" in shown.replace("sin(q[1])*q[0]", "q[0]*sin(q[1])")
     assert "0.5 < q[0]" in shown and "[q[0], q[1], q[2]]" in shown
     assert "<values of shape (15,)>" in shown
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.LARGEST_CONSTANT == 4096
+    assert chosen.STARTS == {"add": 0.0, "multiply": 1.0, "logical_and": True, "logical_or": False}

@@ -30,8 +30,6 @@ def tendon_forces(
     · v) [N, N·m]."""
     for cable in tree.cables:
         spring, damping = cable.effects.spring, cable.effects.viscous
-        if not (spring or damping):
-            continue
         force = _stretch(cable, q) * spring + cable.rate(v) * damping
         for k, _, c in cable.columns:
             yield k, force * c
@@ -43,8 +41,6 @@ def tendon_force_derivatives(
     """Row, column and derivatives by q and v of these forces."""
     for cable in tree.cables:
         spring, damping = cable.effects.spring, cable.effects.viscous
-        if not (spring or damping):
-            continue
         low, high = cable.slack
         taut: Scalar = 1.0
         if low != high:

@@ -69,9 +69,6 @@ register(WARP, REGISTRY[WARP.name])
 def find_library(array: object) -> Library | None:
     """The library of an array; None if the object is not an array of any library."""
     kind = type(array)
-    library = known.get(kind)
-    if library is not None:
-        return library
     for base in kind.__mro__:
         package = base.__module__.partition(".")[0]
         library = known.get(base) or _load_built_in(PACKAGES.get(package, package))

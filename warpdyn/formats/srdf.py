@@ -55,10 +55,9 @@ class SrdfReader(Reading):
 
     def place(self, element: etree._Element) -> str:
         """The group state that contains an element."""
-        for around in (element, *element.iterancestors()):
-            if tag_name(around) == "group_state":
-                return f'group_state "{around.get("name", "")}"'
-        return f"<{tag_name(element)}>"
+        around = (element, *element.iterancestors())
+        state = next(each for each in around if tag_name(each) == "group_state")
+        return f'group_state "{state.get("name", "")}"'
 
     def configurations(self, model: Model, root: etree._Element) -> list[Configuration]:
         """A configuration for each name of a group state, in the order of the file."""

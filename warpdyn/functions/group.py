@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import accumulate
 from typing import Any, NamedTuple, overload
 
@@ -109,10 +110,10 @@ class Group:
         calls = self._calls(function, given, options, each)
         if out is None and not all(map(_writes_in_place, given)):
             return _join([function(*args, **keywords) for args, keywords in calls])
-        outs, results = self._outs(function, calls, out)
+        outs, make_result = self._outs(function, calls, out)
         for (args, keywords), mine in zip(calls, outs, strict=True):
-            function(*args, out=mine if len(mine) > 1 else mine[0], **keywords)
-        return results
+            function(*args, out=_as_out(mine), **keywords)
+        return make_result()
 
     @overload
     def bind(
@@ -146,12 +147,12 @@ class Group:
         """Prepare the calls once, as `warpdyn.bind` does; `run()` then launches them without any
         check. constants: as in `warpdyn.bind`."""
         calls = self._calls(function, given, options, each)
-        outs, results = self._outs(function, calls, out)
+        outs, make_result = self._outs(function, calls, out)
         launches: list[Callable[[], Any]] = [
             bind(
                 function,
                 *args,
-                out=mine if len(mine) > 1 else mine[0],
+                out=_as_out(mine),
                 constants=constants,
                 **keywords,
             )
@@ -161,7 +162,7 @@ class Group:
         def run() -> A | tuple[A, ...]:
             for launch in launches:
                 launch()
-            return results
+            return make_result()
 
         return BoundCall(run)
 
@@ -208,9 +209,10 @@ class Group:
                 function, (model, *given), dict(options) | _keywords_of_group(each, k)
             )
             inputs = inputs_of(call)
+            # The arrays of a call are those given, then those of its options, such as a seed.
             parts = tuple(
                 x if x is None else self._part(name, x, rows, inputs[name].shape)
-                for name, x in zip(call.arrays, given, strict=True)
+                for name, x in zip(call.arrays, given, strict=False)
             )
             shared = {
                 n: x[rows] if _by_environment(x, self.count) else x for n, x in options.items()
@@ -233,8 +235,9 @@ class Group:
 
     def _outs(
         self, function: Callable[..., Any], calls: Sequence[tuple[tuple, dict[str, Any]]], out: Any
-    ) -> tuple[list[list[Array]], Any]:
-        """The part of each result that each model writes, and the whole results."""
+    ) -> tuple[list[list[Array]], Callable[[], Any]]:
+        """The part of each result that each model writes, and a function that makes the whole result
+        after the launches: flags and counts are converted copies of what a kernel writes."""
         asked = [describe_call(function, args, keywords) for args, keywords in calls]
         shapes = [list(result_shapes(call).values()) for call in asked]
         widest = [tuple(map(max, zip(*each, strict=True))) for each in zip(*shapes, strict=True)]
@@ -253,9 +256,23 @@ class Group:
             ]
             for rows, needed in zip(self.rows, shapes, strict=True)
         ]
-        if asked[0].named is not None:
-            return outs, asked[0].named(*whole)
-        return outs, tuple(whole) if len(whole) > 1 else whole[0]
+        named = asked[0].named
+        if out is not None:  # the result then holds these arrays, unconverted
+            args, keywords = calls[0]
+            named = describe_call(function, args, {**keywords, "out": _as_out(outs[0])}).named
+        return outs, partial(_make_result, named, whole)
+
+
+def _make_result(named: Callable[..., Any] | None, whole: Sequence[Array]) -> Any:
+    """The result in the form that the function gives it, from the arrays that its kernels wrote."""
+    if named is not None:
+        return named(*whole)
+    return tuple(whole) if len(whole) > 1 else whole[0]
+
+
+def _as_out(arrays: Sequence[Array]) -> Any:
+    """Result arrays in the form that `out=` takes."""
+    return arrays if len(arrays) > 1 else arrays[0]
 
 
 def _keywords_of_group(each: Mapping[str, Sequence[Any]] | None, k: int) -> dict[str, Any]:
@@ -283,7 +300,9 @@ def _writes_in_place(x: Array) -> bool:
 def _join(results: Sequence[Any]) -> Any:
     """Results one after the other, padded with zeros, by operations that JAX and Torch
     differentiate."""
-    if isinstance(results[0], tuple):
-        return tuple(_join(parts) for parts in zip(*results, strict=True))
+    first = results[0]
+    if isinstance(first, tuple):
+        whole = tuple(_join(parts) for parts in zip(*results, strict=True))
+        return first._make(whole) if hasattr(first, "_make") else whole
     widest = [max(sizes) for sizes in zip(*(x.shape[1:] for x in results), strict=True)]
-    return library_of(results[0]).end_to_end(results, widest)
+    return library_of(first).end_to_end(results, widest)

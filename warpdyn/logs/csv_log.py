@@ -105,9 +105,13 @@ def _floats(name: str, column: int, rows: Sequence[tuple[int, Sequence[str]]]) -
     try:
         return np.array([row[column] for _, row in rows], dtype=np.float64)
     except ValueError:
-        for line, row in rows:
-            try:
-                float(row[column])
-            except ValueError:
-                raise LogError(f"line {line}: {name} is {row[column]!r}, not a number") from None
-        raise
+        line, text = next((line, row[column]) for line, row in rows if not _is_number(row[column]))
+        raise LogError(f"line {line}: {name} is {text!r}, not a number") from None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

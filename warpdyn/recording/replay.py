@@ -115,9 +115,7 @@ def replay_step(
             values[i] = inputs[arguments[0]][arguments[1]]
             continue
         operands = [values[x] if isinstance(x, int) else x for x in arguments]
-        if operation == "mul" and operands[1] is arguments[1] == 0.0:  # NaN for inf and NaN
-            values[i] = Symbol(graph, graph.node("mul", *plain_operands(operands)))
-        elif operation == GIVEN:
+        if operation == GIVEN:
             values[i] = Symbol(graph, arrays[int(arguments[0])])
         elif operation in ARRAY_OPERATIONS:
             values[i] = _replay_array(routine.graph, i, graph, operands)

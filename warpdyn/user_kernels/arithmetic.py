@@ -92,8 +92,6 @@ def divide_with_remainder(x: Scalar, y: Scalar) -> tuple[Scalar, Scalar]:
 
     The quotient is rounded and may thus be one too large or too small. The remainder shows this.
     """
-    if is_number(x) and is_number(y):
-        return on_numbers("floor_divide", x, y), on_numbers("remainder", x, y)
     ratio = divide(x, y)
     whole = scalar.floor(ratio)
     rest = subtract(x, multiply(y, whole))
@@ -119,8 +117,6 @@ def _one_where(condition: Any) -> Scalar:
 
 def rint(x: Scalar) -> Scalar:
     """The nearest whole number; halves are rounded to the even one."""
-    if is_number(x):
-        return on_numbers("rint", x)
     below = scalar.floor(x)
     rest, above = subtract(x, below), below + 1.0
     even = equal(subtract(below, 2.0 * scalar.floor(0.5 * below)), 0.0)
@@ -131,8 +127,6 @@ def rint(x: Scalar) -> Scalar:
 
 def sign(x: Scalar) -> Scalar:
     """-1, 0 or 1; NaN for NaN."""
-    if is_number(x):
-        return on_numbers("sign", x)
     return choose(less(0.0, x), 1.0, choose(less(x, 0.0), -1.0, subtract(x, x)))
 
 

@@ -106,7 +106,8 @@ def check_options(name: str, options: dict[str, Any]) -> None:
     """Raise for options that would be ignored: a dtype, an output array, a mask."""
     check_dtype(f"np.{name}", options.pop("dtype", None))
     for option in ("out", "where", "casting", "initial"):
-        if options.pop(option, None) not in (None, np._NoValue):  # type: ignore[attr-defined]
+        value = options.pop(option, None)
+        if value is not None and value is not np._NoValue:  # type: ignore[attr-defined]
             refuse(f"np.{name} has no {option}= in a kernel")
 
 

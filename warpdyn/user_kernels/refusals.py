@@ -24,12 +24,10 @@ class RecordingError(TypeError):
 def place() -> str:
     """File and line of the innermost frame in the user's code, as a prefix for errors."""
     frame = sys._getframe(1)
-    while frame is not None:
-        if _is_the_users(frame.f_code):
-            return _place(frame.f_code, frame.f_lineno)
+    while not _is_the_users(frame.f_code):
         assert frame.f_back is not None, "a text is recorded because somebody called it"
         frame = frame.f_back
-    return ""
+    return _place(frame.f_code, frame.f_lineno)
 
 
 def _is_the_users(code: CodeType) -> bool:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..settings.node_settings import Settings
-from ..settings.parameter import per_joint
 from ..states.state import State
 from .setpoint import SETPOINT_BOUND, ReferenceLimits, Setpoint
 from .trajectory_goal import (
@@ -18,6 +17,7 @@ from .trajectory_goal import (
     TrajectoryRefusedError,
 )
 from .trajectory_motion import TrajectoryMotion
+from .trajectory_tolerances import ToleranceParameters
 from .waypoint_spline import Waypoint, WaypointSpline
 
 MOST_WAYPOINTS = 2000
@@ -58,13 +58,7 @@ class TrajectoryFollower:
 
         followed: whether mode or law read the positions of the setpoint.
         """
-        n = len(self._tracked)
-        path = per_joint("trajectory.path_tolerance", settings.trajectory_path_tolerance, n)
-        goal = per_joint("trajectory.goal_tolerance", settings.trajectory_goal_tolerance, n)
-        far = np.where(path > 0.0, path, np.inf), np.where(goal > 0.0, goal, np.inf)
-        self._path, self._goal = (
-            dict(zip(self._tracked, each.tolist(), strict=True)) for each in far
-        )
+        self._tolerances = ToleranceParameters(settings, self._tracked)
         self._goal_time = settings.trajectory_goal_time
         self._slows = settings.reference_violation == "clip"
         self._followed, self._law_name = followed, settings.law_name
@@ -150,8 +144,8 @@ class TrajectoryFollower:
             self._motion, self._next, self.active = None, None, False
             self._setpoint.rest()
 
-    def follow(self, now: float, q: np.ndarray) -> bool:
-        """Move the setpoint to where it belongs now; q (nq,) is the measured position. Returns whether it jumped,
+    def follow(self, now: float, q: np.ndarray, v: np.ndarray) -> bool:
+        """Move the setpoint to where it belongs now; q (nq,) and v (nv,) are measured. Returns whether it jumped,
         so that the commands blend."""
         if self._next is not None and now >= self._next.start:
             _finish_goals(TrajectoryEnd.REPLACED, REPLACED, self._motion)
@@ -161,24 +155,23 @@ class TrajectoryFollower:
         if motion is None or now < motion.start:
             return False
         is_over = motion.move(self._setpoint, now)
-        error = motion.error(q)
         if not motion.has_tolerances:  # it decelerates after a cancellation
             if is_over:
                 self._finish(self.status)
             return False
-        far = np.abs(error) > motion.path
-        if far.any():
-            return self._abort(motion, q, far, error, TrajectoryEnd.PATH_TOLERANCE_VIOLATED)
+        errors = motion.error(q), motion.speed_error(v)
+        if text := motion.path.violation(*errors):
+            return self._abort(motion, q, text, motion.path.end)
         if not is_over:
             return False
-        far = np.abs(error) > motion.goal
-        if not far.any():
+        text = motion.goal.violation(*errors)
+        if not text:
             _finish_goals(TrajectoryEnd.SUCCEEDED, "succeeded", motion)
             self._finish("succeeded")
             return False
         wait = self._goal_time if motion.request.goal_time is None else motion.request.goal_time
         if wait and now - motion.start - motion.spline.end > wait:
-            return self._abort(motion, q, far, error, TrajectoryEnd.GOAL_TOLERANCE_VIOLATED)
+            return self._abort(motion, q, text, motion.goal.end)
         return False
 
     def _finish(self, status: str) -> None:
@@ -186,27 +179,11 @@ class TrajectoryFollower:
         self._motion, self.active = self._next, self._next is not None
         self._setpoint.rest()
 
-    def _abort(
-        self,
-        motion: TrajectoryMotion,
-        q: np.ndarray,
-        far: np.ndarray,
-        error: np.ndarray,
-        end: TrajectoryEnd,
-    ) -> bool:
+    def _abort(self, motion: TrajectoryMotion, q: np.ndarray, why: str, end: TrajectoryEnd) -> bool:
         """End the trajectory and hold the robot where it is."""
-        limits, request = motion.limits, motion.request
-        k = int(np.argmax(np.where(far, np.abs(error), 0.0)))
-        name, which, bound, own = limits.names[k], "path_tolerance", motion.path[k], request.path
-        if end is TrajectoryEnd.GOAL_TOLERANCE_VIOLATED:
-            which, bound, own = "goal_tolerance", motion.goal[k], request.goal
-        whose = f"the goal's {which}" if name in own else f"trajectory.{which}"
-        text = (
-            f"aborted: {name} is {abs(error[k]):.3g} from the trajectory, more than {whose} "
-            f"{bound:g}"
-        )
+        limits, text = motion.limits, f"aborted: {why}"
         self._counts["trajectory_aborted"] += 1
-        request.finish(end, text)
+        motion.request.finish(end, text)
         self.end(text)
         self._setpoint.q[limits.rows] = np.clip(q[limits.rows], limits.low, limits.high)
         return True
@@ -273,10 +250,7 @@ class TrajectoryFollower:
         if slowdown > 1.0:
             summary += f", slowed down by {slowdown:.3g}"
             self._counts["reference_clipped"] += 1
-        path, near = (
-            np.array([own.get(name, far[name]) for name in names])
-            for own, far in ((goal.path, self._path), (goal.goal, self._goal))
-        )
+        path, near = self._tolerances.of(names, goal)
         return TrajectoryMotion(spline, start, limits, path, near, summary, goal)
 
     def _first(

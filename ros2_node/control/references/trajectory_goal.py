@@ -42,6 +42,10 @@ class TrajectoryGoal:
     """Largest distance from the motion, by joint [rad, m]; inf where there is none."""
     goal: dict[str, float] = field(default_factory=dict)
     """Largest distance from the last point, by joint [rad, m]; inf where there is none."""
+    path_velocity: dict[str, float] = field(default_factory=dict)
+    """Largest difference from the motion in velocity, by joint [rad/s, m/s]; inf where there is none."""
+    goal_velocity: dict[str, float] = field(default_factory=dict)
+    """Largest speed after the motion, by joint [rad/s, m/s]; inf where there is none."""
     goal_time: float | None = None
     """Time after the motion within which the joints must be there [s]; 0 for any time."""
     points: int = 0
@@ -58,7 +62,10 @@ class TrajectoryGoal:
 
     def check(self, names: Sequence[str]) -> None:
         """TrajectoryRefusedError where a tolerance is for a joint that the trajectory does not name."""
-        for which, tolerances in (("path_tolerance", self.path), ("goal_tolerance", self.goal)):
+        for which, tolerances in (
+            ("path_tolerance", self.path | self.path_velocity),
+            ("goal_tolerance", self.goal | self.goal_velocity),
+        ):
             if unknown := [name for name in tolerances if name not in names]:
                 raise TrajectoryRefusedError(
                     f"{which} is for {unknown[0]}, which the trajectory does not name",

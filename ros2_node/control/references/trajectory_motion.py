@@ -8,6 +8,7 @@ from ..states.finite_difference import short_way
 from ..states.state import State
 from .setpoint import ReferenceLimits, Setpoint
 from .trajectory_goal import TrajectoryGoal, TrajectoryProgress
+from .trajectory_tolerances import Tolerances
 from .waypoint_spline import Waypoint, WaypointSpline
 
 STOP_ACCELERATION = 50.0
@@ -15,7 +16,7 @@ STOP_ACCELERATION = 50.0
 
 
 class TrajectoryMotion:
-    """A spline of some joints, with its start [s], limits and tolerances (n,).
+    """A spline of some joints, with its start [s], limits, and tolerances on its way and at its end.
 
     request: the goal that it fulfils; a motion without one has no tolerances.
     """
@@ -25,8 +26,8 @@ class TrajectoryMotion:
         spline: WaypointSpline,
         start: float,
         limits: ReferenceLimits,
-        path: np.ndarray,
-        goal: np.ndarray,
+        path: Tolerances,
+        goal: Tolerances,
         summary: str,
         request: TrajectoryGoal | None = None,
     ) -> None:
@@ -53,6 +54,10 @@ class TrajectoryMotion:
     def error(self, q: np.ndarray) -> np.ndarray:
         """The distance of a measured position (nq,) from the place of the last `move`, by joint."""
         return short_way(self._point[0] - q[self.limits.rows], self.limits.turns)
+
+    def speed_error(self, v: np.ndarray) -> np.ndarray:
+        """The difference of a measured velocity (nv,) from that of the last `move`, by joint."""
+        return np.asarray(self._point[1] - v[self.limits.columns])
 
     def point_at(self, now: float) -> dict[str, np.ndarray]:
         """Position, velocity and acceleration of each joint at a time."""

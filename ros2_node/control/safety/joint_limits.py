@@ -56,9 +56,7 @@ class JointLimits:
         has = np.isfinite(lower) & np.isfinite(upper)
         self._range = np.where(has, upper - lower, np.inf)
         self._cycle, self._added = CYCLE, -np.inf
-        self._middle = np.where(
-            has, 0.5 * (np.where(has, lower, 0.0) + np.where(has, upper, 0.0)), 0.0
-        )
+        self._middle = 0.5 * (np.where(has, lower, 0.0) + np.where(has, upper, 0.0))
 
     def change(self, settings: Settings, effort_limit: np.ndarray) -> None:
         """Use new parameters; ValueError when a list does not fit the joints.

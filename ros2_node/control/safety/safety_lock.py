@@ -29,8 +29,7 @@ def _at_most_of_rates(before: Any, after: Any) -> bool:
     old, new = (np.asarray(x, float) for x in (before, after))
     if old.ndim and new.ndim and old.shape != new.shape:
         return False
-    derived = (old < 0.0) == (new < 0.0)
-    within = np.where(old < 0.0, new == old, new <= old) & (new != 0.0) & derived
+    within = np.where(old < 0.0, new == old, (new > 0.0) & (new <= old))
     return bool(np.all(within | (old == 0.0)))
 
 

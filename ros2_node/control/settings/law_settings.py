@@ -95,6 +95,18 @@ class LawSettings:
             per_joint=True,
         ),
     ]
+    trajectory_stopped_velocity_tolerance: Annotated[
+        Number,
+        Parameter(
+            0.0,
+            "~/trajectory has succeeded when no joint moves faster than this, too. 0: at any speed.",
+            "rad/s or m/s",
+            name="trajectory.stopped_velocity_tolerance",
+            low=0.0,
+            high=1e4,
+            per_joint=True,
+        ),
+    ]
     trajectory_goal_time: Annotated[
         float,
         Parameter(

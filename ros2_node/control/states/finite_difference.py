@@ -36,7 +36,6 @@ class FiniteDifference:
         """Start anew, as after a jump of the clock."""
         self._at[:] = np.nan
         self._stamp[:] = 0
-        self._known[:] = False
 
     def speed(
         self, columns: Index, p: np.ndarray, stamp: int, now: float, longest: float, cutoff: float

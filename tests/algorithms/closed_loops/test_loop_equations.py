@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from loop_robots import ROBOTS, closed, four_bar
+from loop_robots import ROBOTS as LOOP_ROBOTS
+from loop_robots import closed, four_bar, tied
 from states import states, step
 
 import warpdyn as wd
 from warpdyn.algorithms.closed_loops.loop_equations import LoopRows, loop_bias
 from warpdyn.execution.request.evaluate import tree_of
+
+HELD = wd.description.Loop.couple("left1_joint", None, (0.4,))
+ROBOTS = {**LOOP_ROBOTS, "held": tied(HELD)}
 
 STEP = 1e-6
 """Step of central differences [rad, m]."""

@@ -68,6 +68,18 @@ def test_contacts_keep_their_places_and_features_in_small_motions() -> None:
             assert np.abs(at.array(one.position) - at.array(two.position)).max() < 1e-3
 
 
+def test_both_ends_of_an_axis_in_the_box_are_as_deep_as_they_lie() -> None:
+    """Along a face: each end is a sphere below it."""
+    for side in (1.0, -1.0):
+        other = capsule((0.01, 0.02, 0.09 * side), (0.0, QUARTER, 0.0))
+        found = contacts(other, BOX)
+        assert at.gaps(found) == pytest.approx([-0.06, -0.06])
+        assert sorted(c.position.x for c in found) == pytest.approx([-0.1, 0.1])  # type: ignore[type-var]
+        for c in found:
+            assert [*c.normal] == pytest.approx([0.0, 0.0, -side])
+            assert (c.position.y, c.position.z) == pytest.approx((0.02, 0.07 * side))
+
+
 def test_an_axis_inside_the_box_leaves_it_the_shortest_way() -> None:
     """Through a face, or across an edge."""
     for p, angles, depth in (

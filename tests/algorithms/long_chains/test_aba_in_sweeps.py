@@ -3,6 +3,8 @@ chain."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from long_chains import SWEPT, snake
@@ -21,10 +23,16 @@ RESIDUAL = 1e-11
 """Error of rnea(aba(tau)) against tau, relative to the largest term of M a."""
 
 
-@pytest.mark.parametrize("name", SWEPT)
+ROBOTS = {
+    **SWEPT,
+    "heavy_base": lambda: replace(SWEPT["floating"](), base_armature=0.7),
+}
+
+
+@pytest.mark.parametrize("name", ROBOTS)
 def test_sweeps_give_the_same_accelerations(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """On numbers and recorded, with gravity in any direction and forces on every link."""
-    model = SWEPT[name]()
+    model = ROBOTS[name]()
     s = states(model, 1)
     arrays = {n: getattr(s, n)[0].tolist() for n in ("q", "v", "tau", "gravity", "forces")}
 

@@ -9,6 +9,7 @@ from robots import ROBOTS, Robot
 
 import warpdyn as wd
 from warpdyn.algebra.spatial import Placement
+from warpdyn.algorithms.long_chains import chain_rows
 from warpdyn.algorithms.long_chains.chain_rows import (
     chain_bodies,
     inertia_entries,
@@ -82,3 +83,12 @@ def test_robots_of_the_tests_are_no_long_chains(robot: Robot) -> None:
 def test_long_chains() -> None:
     assert is_long_chain(tree_of(snake(64)))
     assert not is_long_chain(tree_of(branched()))
+
+
+def test_long_chains_are_told_by_their_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pairs of a body and one that carries it: 1,225 of 50 joints in a row."""
+    assert chain_rows.ENTRIES == 1200
+    tree = tree_of(snake(20))
+    for entries, long in ((190, True), (191, False)):
+        monkeypatch.setattr(chain_rows, "ENTRIES", entries)
+        assert is_long_chain(tree) is long

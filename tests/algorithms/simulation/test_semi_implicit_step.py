@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gradient_cases import MODELS
+from recorded_steps import STEPS, numbers_of
 from robots import Robot
 from states import states
 
@@ -165,3 +166,79 @@ def test_joints_stop_at_their_limits() -> None:
     sprung = model.with_limit_springs(stiffness=10.0)
     call = wd.step.describe(sprung, q, q, q)  # type: ignore[attr-defined]
     assert not dict(call.options)["scene"].stops
+
+
+# Results as first recorded (2026-11-27): every number of the method counts, such as the compliance
+# of sticking, the way of a rebound, or the share of an error that a step takes back. A change of one
+# of them is a change of these results, and says so here.
+
+STEPS_AS_RECORDED: dict[str, dict[str, float]] = {
+    "rigid": {
+        "q": 0.829383341,
+        "v": 2.06119542,
+        "impulses": -0.141037253,
+        "forces": -35.2593133,
+        "torques": -3.0295491,
+    },
+    "rough": {
+        "q": 0.829297447,
+        "v": 2.08622755,
+        "impulses": 0.240205824,
+        "forces": -33.9895449,
+        "torques": -3.00880998,
+        "joint_impulses": 0.0,
+    },
+    "sloped": {
+        "q": 0.761382717,
+        "v": -0.678363395,
+        "impulses": -0.127039081,
+        "forces": -31.7597702,
+        "torques": 10.4544525,
+    },
+    "soft": {
+        "q": 0.829301399,
+        "v": 2.07993391,
+        "impulses": 8.99188733e-05,
+        "forces": -8.83259314,
+        "torques": -2.6996145,
+    },
+    "heun": {
+        "q": 0.821899746,
+        "v": 1.85024289,
+        "impulses": 0.000445686188,
+        "forces": -12.4686659,
+        "torques": -1.68260244,
+    },
+    "rk4": {
+        "q": 0.825921802,
+        "v": 2.13715711,
+        "impulses": 0.000261168828,
+        "forces": -9.16593301,
+        "torques": -2.13678155,
+    },
+    "pile": {
+        "q": 1.83141868,
+        "v": 0.039132389,
+        "pair_impulses": 0.0935803897,
+        "pair_features": 1.45402791,
+        "pair_forces": -11.0407511,
+        "pairs_left_out": 0.0,
+    },
+    "rods": {
+        "q": 1.40508807,
+        "v": -195.653052,
+        "torques": -5.45252646,
+        "joint_impulses": 0.0,
+        "loop_forces": 25.4740952,
+        "pairs_left_out": 0.0,
+    },
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_step_is_the_one_of_before(name: str) -> None:
+    found = numbers_of(STEPS[name]())
+    wanted = STEPS_AS_RECORDED[name]
+    assert found.keys() == wanted.keys()
+    for result, number in wanted.items():
+        assert found[result] == pytest.approx(number, rel=1e-6, abs=1e-9), result

@@ -6,12 +6,18 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from module_numbers import module_numbers
 
 rl = pytest.importorskip("warpdyn.rl")
 pytest.importorskip("warpdyn.viewer")
 
 import warpdyn as wd
-from warpdyn.cli.learning.environment_page import AROUND, SIDE, EnvironmentPage
+from warpdyn.cli.learning.environment_page import (
+    AROUND,
+    SIDE,
+    EnvironmentPage,
+    _origins,
+)
 
 
 def test_robots_are_drawn_where_their_arrays_say() -> None:
@@ -52,3 +58,17 @@ def test_ground_is_drawn_around_each_place_once() -> None:
         areas = 0.5 * np.cross(b - a, c - a)[:, 2]
         np.testing.assert_allclose(areas, 0.5 * cell**2, rtol=1e-4)
     assert drawn[0][1][:, :2].min(axis=0).tolist() == [1.0, 2.0]
+
+
+def test_without_a_height_map_all_places_are_the_origin() -> None:
+    q = np.zeros((3, 7))
+    np.testing.assert_array_equal(_origins({"q": q}), np.zeros((3, 3)))
+    places = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_array_equal(_origins({"q": q, "origin": places}), places)
+
+
+def test_numbers_change_only_on_purpose() -> None:
+    assert module_numbers("warpdyn/cli")["learning.environment_page"] == {
+        "SIDE": 4.0,
+        "AROUND": 6.0,
+    }

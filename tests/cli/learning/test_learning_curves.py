@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from module_numbers import module_numbers
 
 from warpdyn.cli.learning.learning_curves import draw_curves, read_curve
 
@@ -39,3 +40,10 @@ def test_lines_are_read_and_drawn(tmp_path: Path) -> None:
 
     both, one = (imread(tmp_path / f"{name}.png") for name in ("both", "one"))
     assert both.shape == one.shape and np.abs(both - one).max() > 0.5
+
+
+def test_numbers_change_only_on_purpose() -> None:
+    assert module_numbers("warpdyn/cli")["learning.learning_curves"] == {
+        "WINDOW": 3,
+        "COLOURS": 10,
+    }

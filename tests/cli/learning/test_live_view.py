@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from module_numbers import module_numbers
 
 rl = pytest.importorskip("warpdyn.rl")
 pytest.importorskip("warpdyn.viewer")
@@ -43,3 +44,10 @@ def test_a_training_does_not_depend_on_who_watches(viewed: Any) -> None:
     seen = [x.reward for x in trainer.run(iterations=2)]
     other = rl.Trainer(rl.CartpoleSwingUp(), recipe=RECIPE)
     assert [x.reward for x in other.run(iterations=2)] == seen
+
+
+def test_numbers_change_only_on_purpose() -> None:
+    assert module_numbers("warpdyn/cli")["learning.live_view"] == {
+        "ROBOTS": 4,
+        "LONGEST": 10.0,
+    }

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from module_numbers import module_numbers
 
 from warpdyn.cli.main import main
 
 rl = pytest.importorskip("warpdyn.rl")
 pytest.importorskip("matplotlib")
+import torch
 from rl_cases import barely_trained
 
-from warpdyn.cli.learning.play import roll_out
+from warpdyn.cli.learning import play as play_module
+from warpdyn.cli.learning.play import PlayedMotion, roll_out
 from warpdyn.rl.pictures.robot_stage import Stage
 
 
@@ -119,3 +125,226 @@ def test_a_robot_with_a_free_base_is_followed(task: str, follows: bool) -> None:
         stage.show(each, np.zeros(3))
     wanted = [0.5, 3.0] if follows else [2.25, 2.25]
     assert np.allclose([centre[0] for centre in centres], wanted)
+
+
+class StageOnPaper:
+    """Notes what is drawn on a panel, and of which poses."""
+
+    made: ClassVar[list[StageOnPaper]] = []
+
+    def __init__(self, task: Any, drawn: Any, panel: Any, poses: Any) -> None:
+        self.panel, self.first, self.shown = panel, poses, []  # type: ignore[var-annotated]
+        self.made.append(self)
+
+    def show(self, poses: Any, origin: Any) -> None:
+        self.shown.append((poses, tuple(origin)))
+
+
+class PosesOfNames:
+    """A robot's picture whose poses are its configurations."""
+
+    def __init__(self, model: object) -> None:
+        self.poses = lambda q: q[..., 0]
+
+
+@pytest.fixture
+def played(monkeypatch: pytest.MonkeyPatch) -> PlayedMotion:
+    """Five robots for 0.3 s, 10 steps; robot n at step k is at 10 n + k."""
+    monkeypatch.setattr("warpdyn.rl.pictures.robot_stage.Stage", StageOnPaper)
+    monkeypatch.setattr(play_module, "RobotPicture", PosesOfNames)
+    monkeypatch.setattr(StageOnPaper, "made", [])
+    place = np.arange(10.0)[:, None] + 10.0 * np.arange(5.0)
+    measured = {"speed": (place, place + 0.5), "turn": (-place, None)}
+    origins = np.stack([place, -place, 0 * place], -1)
+    return PlayedMotion(0.03, place[..., None], origins, measured, 0)
+
+
+TASK = SimpleNamespace(name="Hop", model=SimpleNamespace(name="hopper"))
+
+
+def lines_of(panel: Any) -> list[tuple[list[float], str, str]]:
+    """Values, style and name of each curve of a panel."""
+    found = [(x.get_ydata(), x.get_linestyle(), x.get_label()) for x in panel.get_lines()]
+    return [(list(map(float, y)), style, name) for y, style, name in found if len(y) == 10]
+
+
+def test_a_still_picture_has_five_moments_of_each_robot(played: PlayedMotion) -> None:
+    """From the first step to the last; the curves, commands dashed, next to them."""
+    figure = play_module.still(TASK, played)  # type: ignore[arg-type]
+    assert figure.get_size_inches().tolist() == [15.0, 12.0]
+    assert figure.get_suptitle() == "Hop, hopper"
+    moments = [0, 2, 4, 6, 9]
+    assert len(StageOnPaper.made) == 25
+    for k, stage in enumerate(StageOnPaper.made):
+        env, step = k // 5, moments[k % 5]
+        at = 10.0 * env + step
+        assert stage.first == 10.0 * env and stage.shown == [(at, (at, -at, 0.0))]
+        assert stage.panel.get_title() == (f"{0.03 * step:.1f} s" if env == 0 else "")
+    curves = figure.axes[5::6]
+    assert [len(panel.get_legend().texts) if panel.get_legend() else 0 for panel in curves] == [
+        2,
+        0,
+        0,
+        0,
+        0,
+    ]
+    assert [panel.get_xlabel() for panel in curves] == ["", "", "", "", "time [s]"]
+    for env, panel in enumerate(curves):
+        place = [10.0 * env + k for k in range(10)]
+        assert lines_of(panel) == [
+            (place, "-", "speed"),
+            ([x + 0.5 for x in place], "--", panel.get_lines()[1].get_label()),
+            ([-x for x in place], "-", "turn"),
+        ]
+        np.testing.assert_allclose(panel.get_lines()[0].get_xdata(), 0.03 * np.arange(10))
+
+
+def test_a_moving_picture_has_four_robots_in_a_row(played: PlayedMotion) -> None:
+    """Curves below them with a mark at the time; panels of the last row that are left over are empty."""
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    draw, steps = play_module.moving_figure(TASK, played, figure)  # type: ignore[arg-type]
+    assert figure.get_size_inches().tolist() == [12.0, 8.4] and steps == range(0, 10, 1)
+    panels = np.array(figure.axes).reshape(4, 4)
+    shown = [[panel.axison for panel in row] for row in panels]
+    assert shown == [[True] * 4, [True] * 4, [True, *[False] * 3], [True, *[False] * 3]]
+    robots = [stage.panel for stage in StageOnPaper.made]
+    assert robots == [*panels[0], panels[2, 0]]
+    assert draw(7) == []
+    for env, stage in enumerate(StageOnPaper.made):
+        at = 10.0 * env + 7
+        assert stage.first == 10.0 * env and stage.shown == [(at, (at, -at, 0.0))]
+        below = panels[2 * (env // 4) + 1, env % 4]
+        assert list(map(float, below.get_lines()[-1].get_xdata())) == [7 * 0.03] * 2
+        assert lines_of(below)[0][0] == [10.0 * env + k for k in range(10)]
+        assert (below.get_legend() is not None) == (env == 0)
+
+
+def test_a_moving_picture_is_shown_at_the_robots_speed(
+    played: PlayedMotion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """25 pictures a second, at most as many as there are steps."""
+    pytest.importorskip("matplotlib.animation")
+    import matplotlib
+
+    monkeypatch.setattr(matplotlib, "use", matplotlib.use)
+    shown: list[Any] = []
+    monkeypatch.setattr("matplotlib.pyplot.figure", lambda **_: Figure())
+    monkeypatch.setattr("matplotlib.pyplot.show", lambda: shown.append("shown"))
+    monkeypatch.setattr(
+        "matplotlib.animation.FuncAnimation",
+        lambda figure, draw, frames, interval: shown.append((frames, interval)),
+    )
+    from matplotlib.figure import Figure
+
+    for step, frames in ((0.03, range(0, 10, 1)), (0.02, range(0, 10, 2)), (0.01, range(0, 10, 4))):
+        play_module.show(TASK, replace(played, step=step))  # type: ignore[arg-type]
+        assert shown[-1] == "shown" and shown[-2][0] == frames
+        assert shown[-2][1] == pytest.approx(1e3 * step * frames.step)
+
+
+@pytest.mark.parametrize(
+    ("variables", "system", "there"),
+    [
+        ({}, "linux", False),
+        ({"DISPLAY": ":0"}, "linux", True),
+        ({"WAYLAND_DISPLAY": "w"}, "linux", True),
+        ({"DISPLAY": ""}, "linux", False),
+        ({}, "darwin", True),
+        ({}, "win32", True),
+    ],
+)
+def test_where_there_is_a_screen(
+    variables: dict[str, str], system: str, there: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.platform", system)
+    assert play_module.on_screen() is there
+
+
+class FewSteps:
+    """Environments whose numbers count steps: two robots of seven coordinates."""
+
+    num_envs = 2
+
+    def __init__(self, free: bool, carried: dict[str, tuple[int, ...]], step: float = 0.25) -> None:
+        model = SimpleNamespace(floating_base=free)
+        self.task = SimpleNamespace(model=model, step_seconds=step, name="Hop")
+        observation = SimpleNamespace(policy="seen")
+        self.text = SimpleNamespace(
+            observation=observation, observations={"seen": (3,)}, carried=carried
+        )
+        self.steps, self.sizes = -1, carried
+
+    @property
+    def carried(self) -> dict[str, Any]:
+        """Each number is the step, and a tenth of its place."""
+        sizes = {"q": (7,), "v": (6,), **self.sizes}
+        return {
+            name: torch.tensor(self.steps + 0.1 * np.arange(2 * np.prod(size)).reshape(2, *size))
+            for name, size in sizes.items()
+        }
+
+    @property
+    def observations(self) -> dict[str, Any]:
+        return {"seen": torch.full((2, 3), float(self.steps))}
+
+    def reset(self) -> None:
+        self.steps = 0
+
+    def step(self, actions: np.ndarray) -> tuple[Any, ...]:
+        assert (actions == 10.0 * self.steps).all()
+        self.steps += 1
+        return None, torch.tensor([self.steps, -1.0]), torch.tensor([True, self.steps == 2]), 0, 0
+
+
+class Tenfold:
+    def check(self, task: object, width: int) -> None:
+        assert width == 3
+
+    def __call__(self, seen: np.ndarray) -> np.ndarray:
+        return 10.0 * seen
+
+
+@pytest.mark.parametrize("free", [True, False])
+@pytest.mark.parametrize("width", [None, 2, 3])
+@pytest.mark.parametrize("origin", [True, False])
+def test_a_roll_out_records_each_step_before_it(
+    free: bool, width: int | None, origin: bool
+) -> None:
+    """Rewards are those of a second; speeds and commands only of a free base with three of them."""
+    carried = {"command": (width,)} if width else {}
+    carried |= {"origin": (3,)} if origin else {}
+    env = FewSteps(free, carried)
+    played = roll_out(env, Tenfold(), 0.7)  # type: ignore[arg-type]
+    steps = np.arange(3.0)[:, None, None]
+    assert played.step == 0.25 and played.fallen == 3 + 1
+    np.testing.assert_allclose(played.q, steps + 0.1 * np.arange(14.0).reshape(2, 7))
+    places = steps + 0.1 * np.arange(6.0).reshape(2, 3)
+    np.testing.assert_allclose(played.origins, places if origin else 0 * places)
+    if not free or width != 3:
+        ((name, (earned, asked)),) = played.shown.items()
+        assert name == "reward in a second" and asked is None
+        np.testing.assert_allclose(earned, [[4.0, -4.0], [8.0, -4.0], [12.0, -4.0]])
+        return
+    assert list(played.shown) == ["forward [m/s]", "aside [m/s]", "turn [rad/s]"]
+    for k, (found, asked) in enumerate(played.shown.values()):
+        column = [0, 1, 5][k]
+        np.testing.assert_allclose(found, steps[..., 0] + 0.1 * np.array([column, 6 + column]))
+        np.testing.assert_allclose(asked, steps[..., 0] + 0.1 * np.array([k, 3 + k]))  # type: ignore[arg-type]
+
+
+def test_a_roll_out_has_at_least_one_step() -> None:
+    assert len(roll_out(FewSteps(False, {}), Tenfold(), 0.01).q) == 1  # type: ignore[arg-type]
+
+
+def test_numbers_change_only_on_purpose() -> None:
+    assert module_numbers("warpdyn/cli")["learning.play"] == {
+        "SECONDS": 10.0,
+        "FRAMES": 25,
+        "MOMENTS": 5,
+    }

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from module_numbers import module_numbers
 
 from warpdyn.cli.main import main
 
@@ -194,3 +195,12 @@ def test_curves_are_what_is_done_and_what_was_told() -> None:
         assert told == pytest.approx(np.full(len(x), 3.0))
     finally:
         shown.page.stop()
+
+
+def test_numbers_change_only_on_purpose() -> None:
+    assert module_numbers("warpdyn/cli")["learning.play_on_page"] == {
+        "PICTURES": 60.0,
+        "PAST": 10.0,
+        "CURVES": 4.0,
+        "BEHIND": 0.5,
+    }

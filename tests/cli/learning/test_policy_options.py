@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from warpdyn.cli.learning.policy_options import setting_text
-from warpdyn.cli.main import parser
+from warpdyn.cli.learning.policy_options import find_modules_here, print_settings, setting_text
+from warpdyn.cli.main import main, parser
 
 
 @pytest.mark.parametrize(
@@ -55,6 +58,14 @@ def test_help_lists_the_settings_of_a_task(
     assert end.value.code == 2 and "did you mean 'Swing'?" in capsys.readouterr().err
 
 
+class Noise(NamedTuple):
+    """A setting of several numbers, of which some have defaults."""
+
+    size: object
+    law: str = "uniform"
+    seconds: float = 1.0
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [
@@ -64,7 +75,95 @@ def test_help_lists_the_settings_of_a_task(
         (np.array([1.0, 2.5]), "1,2.5"),
         ({}, "none"),
         ({"seconds": 6.0}, "seconds=6"),
+        ({"a": 1, "b": None}, "a=1 b=none"),
+        (True, "True"),
+        (np.float32(0.5), "0.5"),
+        (SimpleNamespace(vary=("mass", "friction")), "varies mass, friction"),
+        (Noise(0.25), "0.25"),
+        (Noise(0.25, "uniform"), "0.25"),
+        (Noise((0.5, 1.5), "normal"), "0.5,1.5,law=normal"),
+        (Noise(0.25, "uniform", 2.0), "0.25,seconds=2"),
     ],
 )
 def test_values_are_printed_as_they_are_read(value: object, text: str) -> None:
     assert setting_text(value) == text
+
+
+def test_settings_stand_in_columns(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Below a line with the task; how they are written follows."""
+    module = "warpdyn.rl.settings.task_settings"
+    monkeypatch.setattr(f"{module}.make_with_settings", lambda task, words: (task, tuple(words)))
+    monkeypatch.setattr(f"{module}.settings_of", lambda made: {"seconds": 6.0, "set": made[1]})
+    print_settings("hop", ["a=1", "b=2"])
+    said = capsys.readouterr().out
+    assert said.splitlines()[:4] == [
+        "",
+        "settings of hop, for --set NAME=VALUE:",
+        "  seconds  6",
+        "  set      a=1,b=2",
+    ]
+    assert said.endswith("NAME=none removes it\n")
+
+
+def test_modules_of_the_folder_are_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Once, after all others."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        find_modules_here()
+    assert sys.path[-1] == str(tmp_path) and sys.path.count(str(tmp_path)) == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["train", "t"],
+        ["train", "t", "--help"],
+        ["eval", "t"],
+        ["sim2sim", "t"],
+        ["play", "t", "--gif", "a.gif"],
+    ],
+    ids=" ".join,
+)
+def test_what_learning_lacks_is_a_line(
+    words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As without onnxruntime."""
+    lacks = ImportError("warpdyn.rl needs onnxruntime, which is not installed")
+
+    class Lacking:
+        def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+            if name.startswith("warpdyn.rl"):
+                raise lacks
+
+    for name in [name for name in sys.modules if name.startswith("warpdyn.rl")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr("warpdyn.rl", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Lacking(), *sys.meta_path])
+    try:
+        status = main(words)
+    except SystemExit as end:
+        status = int(end.code or 0)
+    assert status == 2
+    assert capsys.readouterr().err.strip().endswith(f"error: {lacks}")
+
+
+@pytest.mark.parametrize("name", ["VecEnv", "evaluate", "sim2sim"])
+def test_what_running_environments_lacks_is_a_line(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As without Torch, which a policy alone does not need."""
+    rl = pytest.importorskip("warpdyn.rl")
+    lacks = f"warpdyn.rl.{name} needs torch, which is not installed"
+
+    def missing(wanted: str) -> object:
+        raise ImportError(lacks)
+
+    monkeypatch.delitem(vars(rl), name, raising=False)
+    monkeypatch.setattr(rl, "__getattr__", missing)
+    command = {"VecEnv": ["play", "--gif", "a.gif"], "evaluate": ["eval"], "sim2sim": ["sim2sim"]}
+    first, *options = command[name]
+    assert main([first, "cartpole_swing_up", *options]) == 2
+    assert " ".join(capsys.readouterr().err.split()) == f"warpdyn: error: {lacks}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from module_numbers import module_numbers
 
 from warpdyn.cli.main import main
 
@@ -33,3 +34,9 @@ def test_without_mujoco(capsys: pytest.CaptureFixture[str], tmp_path: Path, monk
     monkeypatch.setattr("warpdyn.rl.adapters.mujoco_env.find_spec", lambda name: None)
     assert main(["sim2sim", "cartpole_swing_up", "--policy", policy]) == 2
     assert "MuJoCo is not installed: pip install mujoco" in capsys.readouterr().err
+
+
+def test_numbers_change_only_on_purpose() -> None:
+    assert module_numbers("warpdyn/cli")["learning.sim2sim"] == {
+        "LONG": 10.0,
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -184,3 +185,89 @@ def test_a_policy_learns_from_a_teacher(tmp_path: Path, capsys: pytest.CaptureFi
     assert "needs a teacher" in _one_line(capsys.readouterr().err)
     assert main([*words, *folder, "--teacher", "panda_reach"]) == 2
     assert "is of the task PandaReach and the robot panda" in _one_line(capsys.readouterr().err)
+
+
+def test_outputs_of_a_training_are_made_and_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each only when it is asked for; all get the trainer and the folder."""
+    made: list[tuple[object, ...]] = []
+
+    def part(name: str) -> Callable[..., SimpleNamespace]:
+        def make(*given: object, **options: object) -> SimpleNamespace:
+            made.append((name, *given, *options.values()))
+            page = SimpleNamespace(page=SimpleNamespace(address="http://here:80"))
+            return SimpleNamespace(
+                name=name, close=lambda: made.append(("closed", name)), shown=page
+            )
+
+        return make
+
+    adapters = "warpdyn.rl.adapters"
+    modules = {
+        f"{adapters}.tensorboard_log": {"TensorboardLog": part("board")},
+        f"{adapters}.wandb_log": {"WandbLog": part("wandb")},
+        "warpdyn.cli.learning.training_video": {"TrainingVideo": part("video")},
+        "warpdyn.cli.learning.live_view": {"LiveView": part("view")},
+    }
+    for name, parts in modules.items():
+        monkeypatch.setitem(sys.modules, name, SimpleNamespace(**parts))
+    words = (
+        ([], [], [], "none"),
+        (["--logger", "tensorboard"], ["board"], [], "board"),
+        (["--logger", "wandb"], ["wandb"], [], "wandb"),
+        (["--video", "5"], ["video"], [], "none"),
+        (["--view", "--host", "here", "--port", "80"], [], ["view"], "view"),
+        (["--logger", "tensorboard", "wandb", "--view"], ["board", "wandb"], ["view"], "all"),
+    )
+    for extra, loggers, watchers, closed in words:
+        for curve, done in (([], 0), ([SimpleNamespace(steps=70), SimpleNamespace(steps=90)], 90)):
+            trainer = SimpleNamespace(
+                curve=curve, loggers=[], watchers=[], env="env", task=SimpleNamespace(name="Hop")
+            )
+            args = parser().parse_args(["train", "t", *extra])
+            made.clear()
+            closing = train._attach_outputs(args, trainer, tmp_path)  # type: ignore[arg-type]
+            for close in closing:
+                close()
+            assert [x.name for x in trainer.loggers] == loggers
+            assert [x.name for x in trainer.watchers] == watchers
+            every = {"board": ("board", tmp_path, done), "wandb": ("wandb", trainer, tmp_path)}
+            every |= {"video": ("video", trainer, tmp_path, 5)}
+            every |= {"view": ("view", "env", args.host, args.port)}
+            names = [*loggers, *watchers]
+            ends = {"none": [], "all": names}.get(closed, [closed])
+            assert made == [every[name] for name in names] + [("closed", name) for name in ends]
+            said = _one_line(capsys.readouterr().out)
+            assert (f"curves: tensorboard --logdir {tmp_path}" in said) == ("board" in names)
+            assert ("Hop while it trains: http://here:80" in said) == ("view" in names)
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("rank_here", [0, 1])
+def test_of_several_processes_each_machine_reports_an_error_once(
+    first: bool, rank_here: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All but the first are silent; Ctrl-C is the shell's status."""
+    raised: list[BaseException] = [train.UserError("no"), KeyboardInterrupt()]
+    monkeypatch.setattr(
+        rl.Processes, "of_torchrun", lambda: SimpleNamespace(first=first, rank_here=rank_here)
+    )
+
+    def fail(args: object) -> int:
+        raise raised[0]
+
+    monkeypatch.setattr(train, "_train", fail)
+    if first or not rank_here:
+        with pytest.raises(train.UserError):
+            train.train(SimpleNamespace())  # type: ignore[arg-type]
+    else:
+        assert train.train(SimpleNamespace()) == 0  # type: ignore[arg-type]
+    raised.pop(0)
+    if first:
+        with pytest.raises(KeyboardInterrupt):
+            train.train(SimpleNamespace())  # type: ignore[arg-type]
+    else:
+        assert train.train(SimpleNamespace()) == 130  # type: ignore[arg-type]
+    monkeypatch.setattr(train, "_train", lambda args: 7)
+    assert train.train(SimpleNamespace()) == 7  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from module_numbers import module_numbers
 
 rl = pytest.importorskip("warpdyn.rl")
 from PIL import Image
@@ -31,3 +32,10 @@ def test_the_policy_is_the_trainers() -> None:
     policy.check(trainer.task, 6)
     first = policy(seen)
     assert first.shape == (2, 2) and np.allclose(first[0], first[1])
+
+
+def test_numbers_change_only_on_purpose() -> None:
+    assert module_numbers("warpdyn/cli")["learning.training_video"] == {
+        "ROBOTS": 2,
+        "SECONDS": 5.0,
+    }

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hopper import HOPPER, PLAN
+from module_numbers import module_numbers
 
 import warpdyn as wd
 from warpdyn.cli.pictures.roll_out import drivable, gains, posture, pushed_link, pushes, roll_out
@@ -111,3 +112,18 @@ def test_a_scene_without_joints_has_no_joint_errors() -> None:
     assert set(history.measured) == {"loads", "pair_loads"}
     assert not history.measured["pair_loads"].any()
     assert len(heights) == plan.launches + 1 and heights[0] == pytest.approx(0.05)
+
+
+def test_numbers_change_only_on_purpose() -> None:
+    assert module_numbers("warpdyn/cli")["pictures.roll_out"] == {
+        "FULL_EFFORT": 0.1,
+        "FREQUENCY": 10.0,
+        "DAMPING": 0.7,
+        "SETTLING": 0.04,
+        "DROP": 0.05,
+        "SPREAD": 0.05,
+        "PUSH_EVERY": 1.0,
+        "PUSH_LASTS": 0.2,
+        "ENOUGH_SWEEPS": 200,
+        "STANDARD_GRAVITY": 9.81,
+    }

@@ -5,15 +5,18 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from hopper import HOPPER, PLAN
+from module_numbers import module_numbers
+from printed import printed_rows
 
 import warpdyn as wd
 from warpdyn.cli.main import main
-from warpdyn.cli.pictures.roll_out import History
-from warpdyn.cli.pictures.simulate import print_results, remarks, show_on_page, upright
+from warpdyn.cli.pictures.roll_out import History, Plan
+from warpdyn.cli.pictures.simulate import picture, print_results, remarks, show_on_page, upright
 
 
 def test_a_simulation_prints_draws_and_saves(
@@ -191,3 +194,126 @@ def test_a_page_that_cannot_be_shown_is_one_line(monkeypatch: pytest.MonkeyPatch
         show_on_page(args, "motion", "sim", 2.5)  # type: ignore[arg-type]
     page = {"stays": True, "host": "here", "port": 80}
     assert asked == [(("motion", "sim", 2.5, Path("a.html")), page)]
+
+
+def drawn(plan: Plan, measured: dict[str, np.ndarray], monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The figure that `picture` would save."""
+    figures: list[Any] = []
+    monkeypatch.setattr(
+        "matplotlib.figure.Figure.savefig",
+        lambda self, path, dpi: figures.append((self, path, dpi)),
+    )
+    time = 0.25 * np.arange(1, 5)
+    model = SimpleNamespace(name="hopper")
+    history = History(time, measured, 0, 0.0, 1.0)
+    picture(model, plan, history, Path("a.png"))  # type: ignore[arg-type]
+    ((figure, path, dpi),) = figures
+    assert (path, dpi) == (Path("a.png"), 90)
+    return figure
+
+
+def test_each_measurement_has_a_panel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bands of all robots and of eight in ten, and the median; pushes are orange; residuals are on a
+    logarithmic scale, and loads of a landing do not hide the usual one."""
+    pytest.importorskip("matplotlib")
+    plan = PLAN._replace(envs=11, push=5.0, seconds=2.0)
+    robots = np.tile(np.arange(11.0), (4, 1))
+    loads = robots.copy()
+    loads[0, 0] = 50.0
+    measured = {"heights": robots, "loads": loads, "residuals": 1e-3 + robots, "odd": robots}
+    figure = drawn(plan, measured, monkeypatch)
+    assert figure.get_suptitle() == "11 times hopper, pushed by 5 N where it is orange"
+    assert figure.get_size_inches().tolist() == pytest.approx([9.0, 7.3])
+    heights, load, residual = figure.axes
+    assert [panel.get_ylabel() for panel in figure.axes] == [
+        "height of the base\n[m]",
+        "ground force / weight",
+        "residual / weight",
+    ]
+    bands = {band.get_label(): band for band in heights.collections}
+    for label, low, high, alpha in (("all", 0.0, 10.0, 0.15), ("80 %", 1.0, 9.0, 0.35)):
+        points = bands[label].get_paths()[0].vertices
+        assert (points[:, 1].min(), points[:, 1].max()) == (low, high)
+        assert (points[:, 0].min(), points[:, 0].max()) == (0.25, 1.0)
+        assert bands[label].get_alpha() == alpha
+    (median,) = heights.get_lines()
+    assert median.get_label() == "median" and median.get_ydata().tolist() == [5.0] * 4
+    assert [len(panel.patches) for panel in figure.axes] == [2, 2, 2]
+    assert np.allclose([p.get_x() for p in heights.patches], [0.5, 1.5])
+    assert residual.get_yscale() == "log" and heights.get_yscale() == "linear"
+    assert np.allclose(residual.get_ylim(), (1e-6, 10.0)) and load.get_ylim() == (0.0, 3.0)
+    assert [panel.get_xlabel() for panel in figure.axes] == ["", "", "time [s]"]
+    assert len(heights.get_legend().texts) == 3 and load.get_legend() is None
+
+
+@pytest.mark.parametrize(("most", "top"), [(0.5, 1.1), (2.0, 2.2), (9.0, 3.0)])
+def test_loads_are_drawn_up_to_a_little_beyond_the_largest(
+    most: float, top: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    figure = drawn(PLAN, {"loads": np.full((4, 2), most)}, monkeypatch)
+    assert figure.get_suptitle() == "3 times hopper" and not figure.axes[0].patches
+    assert figure.axes[0].get_ylim() == pytest.approx((0.0, top))
+
+
+def test_a_robot_is_told_by_what_it_has() -> None:
+    """Its drives, the posture that is held, bodies that pass through each other, pushes: a line each."""
+    ball = wd.ModelBuilder("b").add_link("a").add_link("c", 1.0, (0, 0, 0), np.eye(3))
+    ball = ball.add_joint("j", "ball", "a", "c").build()
+    drives = "no drives: wd.PD drives single angles and lengths, and this robot has other joints"
+    assert list(remarks(ball, PLAN)) == [drives]
+    pendulum = wd.load_urdf(HOPPER)
+    held = 'held is the neutral configuration: the robot has none named "home"'
+    assert list(remarks(pendulum, PLAN)) == [held]
+    drawn = pendulum.with_configuration("qpos0", [0.4])
+    assert list(remarks(drawn, PLAN)) == ['held is "qpos0": the robot has none named "home"']
+    home = pendulum.with_configuration("home", [0.4])
+    assert list(remarks(home, PLAN)) == []
+    push = "pushed is tail, every second by 2.5 N for 0.2 s in a direction of its own"
+    assert list(remarks(home, PLAN._replace(push=2.5))) == [push]
+    cube = home.with_object("cube", wd.description.Box(0.1, 0.1, 0.1), mass=1.0)
+    through = "bodies pass through each other; --pair names two links that touch"
+    assert through in list(remarks(cube, PLAN))
+    assert through not in list(remarks(cube, PLAN._replace(pairs=(("cube", "x"),))))
+
+
+def test_the_table_of_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+    """Least, median and most of the last launch; failures are told."""
+    model, sim = wd.load_robot("cartpole"), SimpleNamespace(points=(1, 2))
+    plan = PLAN._replace(envs=3, substeps=5, dt=0.004)
+    measured = {"errors": np.array([[9.0, 9.0, 9.0], [0.5, 2.0, 0.25]])}
+    print_results(model, plan, sim, History(np.array([0.02, 0.04]), measured, 4, 0.5, 2.0))  # type: ignore[arg-type]
+    out = capsys.readouterr().out
+    assert printed_rows(out) == [
+        ["at the end", "least", "median", "most"],
+        ["joints off target [rad, m]", "0.2500", "0.5000", "2.0000"],
+    ]
+    said = " ".join(out.split())
+    assert said.startswith(
+        "cartpole: 3 robots with 2 contact points each for 0.04 s, 5 steps of 4 ms a launch, float32, on cpu: "
+    )
+    assert "7.5 steps a second: all robots together 0.03 times real time" in said
+    assert "the first launch took 0.50 s" in said
+    assert said.endswith("a state was not finite, and began anew, 4 times")
+
+
+def test_what_the_viewer_lacks_is_a_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As without viser, of all commands that show a page."""
+    monkeypatch.delitem(sys.modules, "warpdyn.cli.pictures.simulated_motion", raising=False)
+    monkeypatch.delattr("warpdyn.cli.pictures.simulated_motion", raising=False)
+    monkeypatch.setitem(sys.modules, "warpdyn.viewer", None)
+    monkeypatch.delattr("warpdyn.viewer", raising=False)
+    for words in (["simulate", "cartpole", "--view"], ["view", "cartpole"]):
+        assert main(words) == 2
+        said = capsys.readouterr()
+        assert said.err.startswith("warpdyn: error: ") and said.err.count("\n") == 1
+        assert "viewer" in said.err and not said.out
+
+
+def test_numbers_change_only_on_purpose() -> None:
+    assert module_numbers("warpdyn/cli")["pictures.simulate"] == {
+        "ENVS": 1024,
+        "ON_PAGE": 1,
+    }

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from module_numbers import module_numbers
 
 from warpdyn.cli.main import main
 
@@ -93,3 +94,11 @@ def test_what_cannot_be_shown_is_one_line(
 ) -> None:
     assert main(["simulate", str(scene), *RUN, *words]) == 2
     assert said in " ".join(capsys.readouterr().err.split())
+
+
+def test_numbers_change_only_on_purpose() -> None:
+    assert module_numbers("warpdyn/cli")["pictures.simulated_motion"] == {
+        "WITH_FORCES": 16,
+        "LONGEST": 0.3,
+        "LARGE": 0.95,
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from warpdyn.codegen.bytecode import assembler as chosen
 from warpdyn.codegen.bytecode.assembler import NOWHERE, Assembler
 from warpdyn.codegen.bytecode.instructions import NUMBER, WORDS
 
@@ -28,3 +29,8 @@ def test_slots_and_instructions_are_counted() -> None:
     to.add("copy", 1, 2, 3)
     assert to.here == 1 and to.code == [NUMBER["copy"], 1, 2, 3, 0] and len(to.code) == WORDS
     assert to.new_counter() == 0 and to.new_counter() == 1 and to.tables == {"heights": 0}
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.NOWHERE == 0

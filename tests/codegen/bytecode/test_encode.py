@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from bytecode_on_numbers import run
+from every_statement import PROGRAMS
+from every_statement import SHAPES as TABLED
 
 import warpdyn as wd
 from warpdyn.algebra import scalar
@@ -163,3 +165,15 @@ def test_values_for_the_next_instruction_stay_in_registers() -> None:
     made = encode(program)
     assert NUMBER["fma_ssa"] in made.code[::WORDS]
     assert made.slots <= 6
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_each_kind_of_statement(name: str) -> None:
+    """To the last bit, with a table."""
+    program = record(PROGRAMS[name], TABLED, tables=("t",))
+    draw = np.random.default_rng(2)
+    table = draw.normal(size=TABLED["t"]).tolist()
+    code = encode(program)
+    for x in draw.uniform(0.05, 0.7, (5, 4)).tolist():
+        found = run(code, {"x": x, "t": ()}, [table])["out"]
+        assert found == program.on_numbers({"x": x, "t": table})["out"]

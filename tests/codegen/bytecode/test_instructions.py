@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from warpdyn.codegen.bytecode import instructions as chosen
 from warpdyn.codegen.bytecode.instructions import (
     BLOCKS,
     FIELDS,
@@ -27,3 +28,13 @@ def test_each_field_is_known() -> None:
 
 def test_instructions_with_more_than_four_fields_exist() -> None:
     assert {*BLOCKS, *WITH_FOURTH} <= {*OPERATIONS}
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.WORDS == 5
+    assert chosen.DEPTH == 32
+    assert chosen.LOOPS == 256
+    assert chosen.TABLES == 64
+    assert chosen.MOST_BOUNDS == 64
+    assert chosen.CORNERS == 4

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from bytecode_on_numbers import run
 
+from warpdyn.codegen.bytecode import statements as chosen
 from warpdyn.codegen.bytecode.bytecode import Bytecode
 from warpdyn.codegen.bytecode.encode import encode
 from warpdyn.codegen.bytecode.instructions import OPERATIONS, WORDS
@@ -59,3 +60,9 @@ def test_a_value_read_later_keeps_its_slot() -> None:
 
     x = [0.5, 2.0, -3.0]
     assert run(made(text), {"x": x})["out"] == text(x)
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.NOTHING == -1
+    assert chosen.ZEROS == ((0, 0, 0), (0, 0), (0,), (), ())

@@ -17,6 +17,7 @@ from warpdyn.execution.batched import Function
 
 torch = pytest.importorskip("torch")
 
+from warpdyn.execution.autodiff import torch_remembered as chosen  # noqa: E402
 from warpdyn.execution.autodiff.torch_remembered import MOST, DifferentiatedCall  # noqa: E402
 
 
@@ -283,3 +284,8 @@ def test_single_precision_and_searches() -> None:
         result = wd.inverse_kinematics(ARM, targets, frame="tip")
         with pytest.raises(TypeError, match="inverse_kinematics has no derivatives"):
             result.q.sum().backward()
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.MOST == 16

@@ -10,6 +10,7 @@ import pytest
 
 import warpdyn as wd
 from warpdyn.execution.compile import announcements
+from warpdyn.execution.compile import announcements as chosen
 
 
 @pytest.fixture(autouse=True)
@@ -91,3 +92,9 @@ def test_a_bar_does_not_outlive_an_error(monkeypatch: pytest.MonkeyPatch) -> Non
     written = screen.getvalue()
     time.sleep(2 * announcements.REFRESH)
     assert screen.getvalue() == written and "200 of" not in written
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.WORTH_A_LINE == 1.0
+    assert chosen.REFRESH == 0.2

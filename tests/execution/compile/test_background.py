@@ -12,6 +12,7 @@ import pytest
 from fresh_caches import environment_with_header, lend_header
 
 from warpdyn.execution.compile import background
+from warpdyn.execution.compile import background as chosen
 
 
 def test_tasks_run_in_order_on_a_thread() -> None:
@@ -151,3 +152,9 @@ print(wd.kernels.compile(model, [wd.rnea], dtype="float32"))
         [sys.executable, "-c", compiled], env=environment, capture_output=True, text=True
     )
     assert third.stdout == "0\n", third.stderr
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.LAST_WAIT == 2.0
+    assert chosen.NICENESS == 10

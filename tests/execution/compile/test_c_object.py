@@ -9,6 +9,7 @@ import pytest
 import warp as wp
 
 from warpdyn.execution.compile import c_object
+from warpdyn.execution.compile import c_object as chosen
 
 SOURCE = 'extern "C" int twice(int x) { return 2 * x; }'
 
@@ -45,3 +46,8 @@ def test_a_missing_function_is_an_error(empty_cache: Path) -> None:
 def test_it_is_impossible_without_the_functions_of_warp(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(c_object, "FUNCTIONS", ("no_such_function",))
     assert not c_object.is_possible()
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.LEVEL == 1

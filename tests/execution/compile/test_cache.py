@@ -23,6 +23,7 @@ from states import error, states
 import warpdyn as wd
 from warpdyn.algorithms import manifold, rnea
 from warpdyn.algorithms.frames import for_frames
+from warpdyn.execution.compile import cache as chosen
 from warpdyn.execution.compile import sealed_files
 from warpdyn.execution.compile.cache import (
     RECORDING,
@@ -282,3 +283,8 @@ def test_models_of_equal_content_share_programs() -> None:
     q = states(model, 2).q
     wd.crba(model, q)
     assert error(wd.crba(heavier, q), wd.oracle(wd.crba, heavier, q)) <= CLOSE
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.FORMAT == 6

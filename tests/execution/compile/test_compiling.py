@@ -23,6 +23,7 @@ from fresh_caches import ONE_CALL, environment, environment_with_header, run
 
 import warpdyn as wd
 from warpdyn.execution.compile import compiling, kernel_objects
+from warpdyn.execution.compile import compiling as chosen
 from warpdyn.execution.compile.compiling import Kernel, expected_seconds, label_of, load_all, noting
 from warpdyn.execution.launch.launch import prepare
 
@@ -180,3 +181,14 @@ def test_a_full_disk_is_named(
         match=r"crba for cartpole could not be written to .*No space left.*WARP_CACHE_PATH",
     ):
         wd.crba(model, Z)  # it depends on the model's armature, so no other test has loaded it
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.ENOUGH_INTERPRETED == 0.02
+    assert chosen.SECONDS == 0.35
+    assert chosen.SECONDS_PER_CHARACTER == 7e-06
+    assert chosen.SECONDS_FOR_HEADERS == 2.7
+    assert chosen.NVRTC == 0.25
+    assert chosen.NVRTC_PER_CHARACTER == 1.8e-05
+    assert chosen.NVRTC_PER_ENTRY == 0.0034

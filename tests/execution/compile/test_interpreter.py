@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from warpdyn.execution.compile import c_object
+from warpdyn.execution.compile import interpreter as chosen
 from warpdyn.execution.compile.interpreter import _single, interpreter
 
 
@@ -32,3 +33,8 @@ def test_an_interpreter_that_cannot_be_compiled_says_what_to_do(
 def test_there_is_an_interpreter_for_each_precision() -> None:
     single, double = interpreter(True), interpreter(False)
     assert single is not None and double is not None and single.address != double.address
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.EXPECTED_SECONDS == 2.0

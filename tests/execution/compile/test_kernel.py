@@ -17,6 +17,7 @@ from states import error, states
 import warpdyn as wd
 from warpdyn.codegen.arguments import HEADER
 from warpdyn.codegen.source import Source, write
+from warpdyn.execution.compile import kernel as chosen
 from warpdyn.execution.compile.kernel import KernelCommand, compile_kernel
 from warpdyn.execution.launch.job import Job
 from warpdyn.execution.launch.launch import prepare
@@ -123,3 +124,8 @@ def test_stdout_is_the_programs(before: str, environment: dict[str, str], chats:
         check=True,
     )
     assert (done.stdout != "0.0\n") is chats and done.stdout.endswith("0.0\n")
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.BLOCK == 32

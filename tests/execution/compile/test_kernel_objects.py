@@ -15,6 +15,7 @@ from fresh_caches import ONE_CALL, environment, run
 
 import warpdyn as wd
 from warpdyn.execution.compile import kernel_objects
+from warpdyn.execution.compile import kernel_objects as chosen
 from warpdyn.execution.compile.kernel_objects import compile_module, is_whole, place_of
 from warpdyn.execution.launch.launch import prepare
 
@@ -131,3 +132,11 @@ def test_without_room_nothing_is_compiled_here(
     monkeypatch.setattr(kernel_objects.build, "build_cpu", lambda *_, **__: pytest.fail("compiled"))
     with pytest.raises(OSError, match=r"No space left on device \(1,\d+,\d+ bytes needed in"):
         compile_module(module, place_of(module, wp.get_device("cpu")))
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.BLOCK == 1
+    assert chosen.SPACE_PER_CHARACTER == 8
+    assert chosen.SPACE == 1_048_576
+    assert chosen.SPACE_FOR_HEADER == 16_777_216

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from warpdyn.execution.compile import sealed_files
+from warpdyn.execution.compile import sealed_files as chosen
 from warpdyn.execution.compile.sealed_files import (
     SHARED,
     distrust_folder,
@@ -146,3 +147,8 @@ def test_a_tag_says_that_a_folder_is_ours(tmp_path: Path) -> None:
     assert not is_tagged(tmp_path)
     (tmp_path / sealed_files.TAG).write_text("Signature: 8a477f597d28d172789f06886806bc55\n")
     assert not is_tagged(tmp_path)
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.LARGEST == 268_435_456

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import io
+import json
+import pickle
 import subprocess
 import sys
+from dataclasses import asdict
+from types import SimpleNamespace
+from typing import Any
 
+import pytest
+
+from warpdyn.algebra import scalar
+from warpdyn.codegen.source import write
 from warpdyn.execution.compile import writer_child
+from warpdyn.recording.program import record
 
 IMPORTS = """
 import runpy, sys
@@ -21,3 +32,29 @@ def test_it_imports_neither_warp_nor_numpy() -> None:
     command = [sys.executable, "-I", "-S", "-c", IMPORTS, writer_child.__file__]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_it_writes_what_this_process_would_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its niceness, without the collector of garbage."""
+    program = record(lambda x: [x[0] * x[1], scalar.sin(x[1])], {"x": (2,)})
+    asked: list[Any] = []
+    monkeypatch.setattr(writer_child, "import_without_face", lambda: asked.append("imports"))
+    monkeypatch.setattr(writer_child.os, "nice", asked.append)
+    monkeypatch.setattr(writer_child.gc, "disable", lambda: asked.append("gc"))
+    content = pickle.dumps((program, "some", True, "cpu"))
+    written = io.BytesIO()
+    monkeypatch.setattr(writer_child.sys, "argv", ["child", "7"])
+    monkeypatch.setattr(writer_child.sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content)))
+    monkeypatch.setattr(writer_child.sys, "stdout", SimpleNamespace(buffer=written))
+    writer_child.main()
+    ours = json.loads(json.dumps(asdict(write(program, "some", True, "cpu"))))
+    assert json.loads(written.getvalue()) == ours and asked == [7, "gc", "imports"]
+
+
+def test_the_package_without_its_face(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its inner modules are found; nothing that its `__init__` imports is there."""
+    monkeypatch.setitem(sys.modules, "warpdyn", sys.modules["warpdyn"])
+    monkeypatch.setattr(sys, "path", ["first"])
+    writer_child.import_without_face()
+    face = sys.modules["warpdyn"]
+    assert face.__path__ == [str(writer_child.PACKAGE)] and not hasattr(face, "rnea")

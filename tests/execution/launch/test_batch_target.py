@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from warpdyn.execution.launch import batch_target
+from warpdyn.execution.launch import batch_target as chosen
 from warpdyn.execution.launch.batch_target import FEW, target_for_batch
 
 
@@ -27,3 +28,9 @@ def test_small_batches_use_the_shared_memory_of_the_device(
     on(monkeypatch, kib)
     assert target_for_batch("cuda:0", 1) == target_for_batch("cuda:0", 10 * FEW) == target
     assert target_for_batch("cuda:0", 10 * FEW + 1) == "cuda"
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.FEW == 64
+    assert chosen.OF_SYSTEM == 1024

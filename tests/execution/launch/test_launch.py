@@ -11,6 +11,7 @@ from states import error, states
 import warpdyn as wd
 from warpdyn.codegen.arguments import FIELDS, HEADER
 from warpdyn.execution.launch import job, launch
+from warpdyn.execution.launch import launch as chosen
 from warpdyn.execution.launch.job import Job
 from warpdyn.execution.launch.launch import kernel_source, prepare
 
@@ -163,3 +164,8 @@ def test_results_do_not_depend_on_what_was_called_before(device: str) -> None:
         wd.rnea(model, s.q[0], s.v[0], s.a[0])
         wd.rnea(model, s.q, s.v, s.a, gravity=(1, 2, 3))
     assert once() == first
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.LONG == 10.0

@@ -19,6 +19,7 @@ from states import states
 import warpdyn as wd
 from warpdyn.execution.batched import describe_call
 from warpdyn.execution.launch import native_threads
+from warpdyn.execution.launch import native_threads as chosen
 from warpdyn.execution.launch.launch import prepare
 
 PACKAGE = Path(wd.__file__).parents[1]
@@ -163,3 +164,10 @@ def test_signals_come_to_python() -> None:
         "time.sleep(1)"
     )
     assert done.stdout.strip() == "heard", done.stderr
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.PATIENCE == 200
+    assert chosen.PLACE == 256
+    assert chosen.STACK == 16_777_216

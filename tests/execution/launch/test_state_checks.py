@@ -12,6 +12,7 @@ from hand_models import ball_arm
 
 import warpdyn as wd
 from warpdyn.execution.launch import launch
+from warpdyn.execution.launch import state_checks as chosen
 from warpdyn.execution.launch.state_checks import SHOWN, check_bounds
 
 MODEL = wd.load_robot("panda", floating_base=True)
@@ -180,3 +181,10 @@ def test_nothing_is_looked_at_otherwise(monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr(launch, "check_arrays", refused)
     wd.rnea(MODEL, Q, V, V)
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.UNIT == 0.001
+    assert chosen.AT_LIMIT == 1e-06
+    assert chosen.SHOWN == 5

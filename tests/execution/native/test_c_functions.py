@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from warpdyn.execution.native import c_functions
+from warpdyn.execution.native import c_functions as chosen
 from warpdyn.execution.native.c_functions import (
     address,
     interpreter,
@@ -44,3 +45,10 @@ def test_a_function_holds_its_words() -> None:
     assert function((1, 2), {"a": 3}) is MISS
     del function
     assert sys.getrefcount(words) == before
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.OPERANDS == 16
+    assert chosen.LONG == 1e-05
+    assert chosen._FASTCALL == 128

@@ -25,6 +25,7 @@ from native_calls import forget, in_c, natively, nothing_known_of, planned, set_
 
 import warpdyn as wd
 from warpdyn.execution.native import c_functions, native_call
+from warpdyn.execution.native import native_call as chosen
 from warpdyn.execution.repeat.planned_call import MISS, KnownCall
 
 
@@ -278,3 +279,8 @@ def test_without_it_calls_go_as_they_went(monkeypatch: pytest.MonkeyPatch) -> No
     results = [wd.rnea(ARM, q, v, a) for _ in range(4)]
     assert known(wd.rnea) == 0
     assert all(np.array_equal(x, results[0]) for x in results)
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.MOST == 8

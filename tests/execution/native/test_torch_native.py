@@ -19,6 +19,7 @@ torch = pytest.importorskip("torch")
 
 from warpdyn.execution.autodiff.torch_remembered import DifferentiatedCall  # noqa: E402
 from warpdyn.execution.native import torch_native  # noqa: E402
+from warpdyn.execution.native import torch_native as chosen  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -267,3 +268,9 @@ def test_torch_says_what_the_header_asks(monkeypatch: pytest.MonkeyPatch) -> Non
     assert not torch_native._as_expected()
     monkeypatch.setattr(torch_native, "_library", lambda: None)
     assert not torch_native._as_expected()
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.MOST == 8
+    assert chosen._WORDS == 23

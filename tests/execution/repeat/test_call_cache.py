@@ -12,6 +12,7 @@ from native_calls import in_c, natively, nothing_known_of, planned
 
 import warpdyn as wd
 from warpdyn.execution.repeat import call_cache
+from warpdyn.execution.repeat import call_cache as chosen
 from warpdyn.execution.repeat.call_cache import CallCache, unknown
 from warpdyn.execution.repeat.planned_call import MISS
 
@@ -106,3 +107,9 @@ def test_further_positional_arguments_have_the_last_name() -> None:
     cache = cache_of(lambda first, *arrays: None, [])
     found = cache.key_of((1.0, np.zeros(2), np.ones(2), np.ones(3)), {})
     assert found is not None and found.names == ["arrays"] * 3
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.MOST == 512
+    assert chosen.RUNS_IN_PYTHON == 8

@@ -23,6 +23,7 @@ from native_calls import planned
 import warpdyn as wd
 from warpdyn.execution.batched import FUNCTIONS, Function
 from warpdyn.execution.repeat import call_cache
+from warpdyn.execution.repeat import planned_call as chosen
 
 
 @pytest.fixture(autouse=True)
@@ -309,3 +310,8 @@ def test_out_that_comes_to_lie_over_an_input_is_refused() -> None:
     with pytest.raises(ValueError, match="out shares memory with q"):
         wd.gravity_torques(ARM, q, out=memory[4:12])
     assert wd.gravity_torques(ARM, q, out=out) is out
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.KEPT == 1024

@@ -8,6 +8,7 @@ from robots import by_name
 from states import states
 
 import warpdyn as wd
+from warpdyn.execution.request import argument_checks as chosen
 from warpdyn.execution.request.argument_checks import check_shape
 from warpdyn.execution.request.call import inputs_of
 
@@ -137,3 +138,8 @@ def test_numbers_may_stand_for_what_serves_all() -> None:
         TypeError, match=r"gravity must be numbers \(x, y, z\) or an array, got 'moon'"
     ):
         wd.rnea(PANDA, S.q, S.v, S.a, gravity="moon")
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.MOST_BY_VALUE == 512

@@ -5,14 +5,17 @@ from __future__ import annotations
 import io
 import os
 import struct
+import sys
 import zipfile
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from time_limit import time_limit
 
 from warpdyn.formats.meshes import material_files
+from warpdyn.formats.meshes import material_files as chosen
 from warpdyn.formats.meshes.material_files import MaterialFiles
 from warpdyn.formats.meshes.mesh_surface import colored_surfaces, surface_of
 from warpdyn.model import mesh_files
@@ -129,3 +132,41 @@ def test_a_packed_collada_file_counts_unpacked(
     assert "its file unpacked has 1,000,000 bytes, more than the 900,000" in why(tmp_path / "a.dae")
     with pytest.raises(MeshError, match="unpacked has"):
         surface_of(tmp_path / "a.dae")
+
+
+def test_a_texture_that_is_no_picture_is_left_out(tmp_path: Path) -> None:
+    """And so is every texture without Pillow."""
+    (tmp_path / "a.png").write_bytes(b"no picture")
+    files = MaterialFiles(tmp_path)
+    assert files.get(" a.png ") == files["a.png"] == b"no picture"
+    assert files.keys() == () and files.refusals == []
+    (part,) = colored_surfaces(obj(tmp_path))
+    assert part.color == (1.0, 0.0, 0.0, 1.0)
+
+
+def test_without_pillow_no_texture_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.png").write_bytes(png(60_000, 60_000))
+    with pytest.raises(MeshError, match="pixels"):
+        MaterialFiles(tmp_path).get("a.png")
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    assert MaterialFiles(tmp_path).get("a.png") == png(60_000, 60_000)
+
+
+def test_the_most_pixels_and_what_is_said_of_more() -> None:
+    """8192 by 8192 are read, a column more is not."""
+    size = SimpleNamespace(size=(8192, 8192))
+    material_files.check_pixels(size, "it")
+    material_files.check_pixels(None, "it")
+    with pytest.raises(MeshError) as refused:
+        material_files.check_pixels(SimpleNamespace(size=(8192, 8193)), "it")
+    assert str(refused.value) == (
+        "it has 8192 x 8193 pixels, more than the 67,108,864 that are read; name a file of the mesh, "
+        "a smaller one, or leave it out"
+    )
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.MOST_PIXELS == 67_108_864

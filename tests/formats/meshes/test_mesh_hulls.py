@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from warpdyn.formats.meshes import mesh_hulls as chosen
 from warpdyn.formats.meshes.mesh_hulls import hull_points, simplified_hull
 from warpdyn.model.description import Geometry
 from warpdyn.model.mesh_files import MeshError
@@ -172,3 +173,9 @@ def test_a_mesh_without_a_scale_is_as_large_as_its_file(tmp_path: Path) -> None:
     for size in ((), (1.0, 1.0, 1.0)):
         points = np.array(hull_points(mesh(tmp_path / "box.ply", size), 16))
         assert np.ptp(points, axis=0) == pytest.approx([1.0, 2.0, 3.0], abs=1e-9)
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.DIRECTIONS == 1024
+    assert chosen.CLOSE == 1e-06

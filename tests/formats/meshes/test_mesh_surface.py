@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from warpdyn.formats.meshes import mesh_surface
+from warpdyn.formats.meshes import mesh_surface as chosen
 from warpdyn.formats.meshes.mesh_surface import colored_surfaces, surface_of
 from warpdyn.model.mesh_files import MeshError
 
@@ -149,3 +151,36 @@ def test_a_hull_has_the_outer_points_and_their_triangles() -> None:
     assert found.vertices.shape == (8, 3) and found.faces.shape == (12, 3)
     assert found.vertices.dtype == np.float64 and found.faces.dtype == np.int64
     assert trimesh.Trimesh(*found, process=False).volume == pytest.approx(6.0)
+
+
+def test_points_without_a_hull(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two have none; without trimesh nothing has one."""
+    corners = np.array([(x, y, z) for x in (0, 1) for y in (0, 2) for z in (0, 3)], float)
+    hull = mesh_surface.hull_of(np.concatenate([corners, [[0.5, 0.5, 0.5]]]))
+    assert len(hull.vertices) == 8 and len(hull.faces) == 12
+    with pytest.raises(MeshError, match="trimesh cannot read it"):
+        mesh_surface.hull_of(corners[:2])
+    monkeypatch.setitem(sys.modules, "trimesh", None)
+    with pytest.raises(MeshError) as refused:
+        mesh_surface.hull_of(corners)
+    assert str(refused.value) == mesh_surface.NO_READER
+
+
+def test_what_trimesh_cannot_convert_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its own reason."""
+    trimesh.creation.box().export(tmp_path / "box.ply")
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("no\n  geometry")
+
+    monkeypatch.setattr(trimesh.Scene, "to_geometry", broken)
+    with pytest.raises(MeshError, match=r"trimesh cannot read it.*no geometry"):
+        surface_of(tmp_path / "box.ply")
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.MOST_VERTICES == 2_000_000
+    assert chosen.MOST_COLORS == 8

@@ -334,3 +334,16 @@ def test_bytes_are_a_model_or_a_model_error(data: bytes) -> None:
     """Whatever they are."""
     survives(b"<mujoco>" + data)
     survives(data)
+
+
+@pytest.mark.parametrize(
+    ("damping", "said"), [("1", True), ("0", False), ("0.00 0 0", False), ("0 0 0.5", True)]
+)
+def test_damping_of_a_free_base_is_a_remark(damping: str, said: bool) -> None:
+    """Of a joint of its own as of a class; nothing is said of zeros."""
+    base = f'<body name="b"><joint type="free" damping="{damping}"/>{INERTIAL}</body>'
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        model = load_mjcf(f"<mujoco><worldbody>{base}</worldbody></mujoco>")
+    found = [each for each in model.warnings if "damping of a free base" in each]
+    assert bool(found) is said

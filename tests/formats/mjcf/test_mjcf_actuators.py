@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import mujoco
 import numpy as np
@@ -192,3 +193,115 @@ def test_a_force_range_that_is_wider_one_way_holds_as_in_mujoco(
         mujoco.mj_forward(theirs, data)
         ours = wd.oracle(wd.actuator_torques, model, data.qpos, data.qvel, data.ctrl)
         np.testing.assert_allclose(ours, data.qfrc_actuator, atol=1e-12)
+
+
+def remarks(actuators: str, extra: str = "", joint: str = "") -> tuple[str, ...]:
+    """What is said of a model with these actuators."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        return load_mjcf(arm(actuators, extra, joint)).warnings
+
+
+@pytest.mark.parametrize(
+    ("actuators", "said"),
+    [
+        ('<engine joint="a"/>', "element <engine> of <actuator>"),
+        ('<position joint="a" timeconst="0.1"/>', "a position servo with timeconst"),
+        ('<general joint="a" dyntype="filter"/>', 'an actuator with dyntype="filter"'),
+        (
+            '<position joint="a" kp="1" dampratio="1"/>',
+            "an actuator with dampratio, which depends on a mass; write kv",
+        ),
+        ('<general joint="a" gaintype="muscle"/>', 'an actuator with gaintype="muscle"'),
+        ('<general joint="a" biastype="muscle"/>', 'an actuator with biastype="muscle"'),
+        ('<motor site="s"/>', "an actuator of neither a joint nor a fixed tendon"),
+        ('<motor tendon="rope"/>', "an actuator of a spatial tendon"),
+        (
+            '<intvelocity joint="a" actrange="-1 1"/>',
+            "actuator <intvelocity>, whose force depends on more than control, position and velocity",
+        ),
+    ],
+)
+def test_actuators_that_are_left_out_are_remarked(actuators: str, said: str) -> None:
+    """Each in its own words, with its line."""
+    assert [line for line in remarks(actuators) if "ignored" in line and said in line]
+    assert not load(arm(actuators)).actuators
+
+
+@pytest.mark.parametrize(
+    ("gear", "forces"),
+    [(2.0, (-3.0, 7.5)), (-2.0, (-7.5, 3.0)), (0.0, (-9.0, 9.0))],
+)
+def test_a_force_range_with_two_ends_holds_its_actuator(
+    gear: float, forces: tuple[float, float]
+) -> None:
+    """Divided by the gear, whose sign exchanges them; one without gear moves nothing."""
+    model = load(
+        arm(
+            f'<motor name="m" joint="a" gear="{gear}" forcerange="-9 9"/>',
+            joint='actuatorfrcrange="-6 15"',
+        )
+    )
+    (actuator,) = model.actuators
+    assert actuator.forces == pytest.approx(forces)
+    free = load(arm('<motor joint="a" gear="2"/>', joint='actuatorfrcrange="-6 15"'))
+    assert free.actuators[0].forces == pytest.approx((-3.0, 7.5))
+
+
+def test_a_force_range_of_several_actuators() -> None:
+    """They are left out, and so is one of a tendon; what acts elsewhere stays."""
+    several = '<motor name="m" joint="a"/><motor name="n" joint="a"/><motor name="k" joint="b"/>'
+    said = (
+        '2 actuators of joint "a" are left out: its actuatorfrcrange is wider one way, and holds for '
+        "the sum of several"
+    )
+    frc = 'actuatorfrcrange="-6 15"'
+    assert any(said in line for line in remarks(several, joint=frc))
+    assert [x.name for x in load(arm(several, joint=frc)).actuators] == ["k"]
+    tendon = '<motor name="m" tendon="t"/><motor name="k" joint="b"/>'
+    assert [x.name for x in load(arm(tendon, TENDON, frc)).actuators] == ["k"]
+    assert any('1 actuators of joint "a"' in line for line in remarks(tendon, TENDON, frc))
+
+
+def test_names_of_actuators() -> None:
+    """The file's; for others their number, with what makes it unlike a name of the file."""
+    text = '<motor joint="a"/><motor name="actuator2" joint="a"/><motor joint="b"/>'
+    names = [each.name for each in load(arm(text)).actuators]
+    assert names == ["actuator0", "actuator2", "actuator2_"]
+    with pytest.raises(ModelError, match='two actuators are named "m"; rename one'):
+        load(arm('<motor name="m" joint="a"/><motor name="m" joint="b"/>'))
+    with pytest.raises(ModelError, match="its joint does not exist; correct the name"):
+        load(arm('<motor joint="c"/>'))
+
+
+@pytest.mark.parametrize(
+    ("servo", "controls"),
+    [
+        ('<position joint="a" inheritrange="0.5"/>', (0.0, 1.5)),
+        ('<position tendon="t" inheritrange="2"/>', (-4.0, 8.0)),
+        ('<position joint="a" inheritrange="1" ctrllimited="false"/>', (-math.inf, math.inf)),
+        ('<position joint="a" ctrlrange="-1 2" kp="3"/>', (-1.0, 2.0)),
+    ],
+)
+def test_controls_of_a_servo(servo: str, controls: tuple[float, float]) -> None:
+    """Its own range, or a share of its joint's or its tendon's around the middle."""
+    ranged = TENDON.replace('name="t"', 'name="t" range="-1 5"').replace(
+        "<tendon>", '<tendon><fixed name="u"><joint joint="a" coef="1"/></fixed>'
+    )
+    text = arm(servo, ranged, 'range="-0.75 2.25"', 'angle="radian"')
+    (actuator,) = load(text).actuators
+    assert actuator.controls == pytest.approx(controls)
+
+
+@pytest.mark.parametrize("target", ['joint="b"', 'tendon="t"'])
+def test_a_servo_of_a_target_without_range(target: str) -> None:
+    with pytest.raises(ModelError, match="it has inheritrange, and its target has no range; write"):
+        load(arm(f'<position {target} inheritrange="1"/>', TENDON))
+
+
+def test_limits_from_actuators_are_said() -> None:
+    """One joint by its name, several by their number."""
+    motors = '<motor joint="a" forcerange="-1 1"/>', '<motor joint="b" forcerange="-1 1"/>'
+    said = "the limit of effort of {} is that of actuators: range times gear"
+    assert any(said.format('joint "a"') in line for line in remarks(motors[0]))
+    assert any(said.format("2 joints") in line for line in remarks("".join(motors)))

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from lxml import etree
 from mjcf_texts import load
 from states import error
 
 import warpdyn as wd
+from warpdyn.formats.mjcf import mjcf_composite as chosen
+from warpdyn.formats.mjcf.mjcf_composite import with_cables
+from warpdyn.formats.mjcf.mjcf_values import MjcfValues
 from warpdyn.functions.dynamics import effect_torques
 from warpdyn.model.description import ModelError
 
@@ -136,3 +140,18 @@ def test_bodies_of_a_straight_cable_have_their_x_along_it(curve: str) -> None:
         np.testing.assert_allclose(R.T @ R, np.eye(3), atol=1e-12)
         assert np.linalg.det(R) > 0
         np.testing.assert_allclose(pose[:3, 3] - found[0][:3, 3], k * along, atol=1e-12)
+
+
+def test_bodies_of_an_included_cable_are_of_its_file() -> None:
+    """Which messages name."""
+    root = etree.fromstring(CABLE.format('curve="s" count="4" size="1"', "box"))
+    (cable,) = root.iter("composite")
+    values = MjcfValues("main.xml", root, {cable: "cable.xml"})
+    with_cables(values, root)
+    bodies = [body for body in root.iter("body") if body.get("name", "").startswith("PB_")]
+    assert [values.line(body) for body in bodies] == ["line 0 of cable.xml"] * 3
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.MOST == 300

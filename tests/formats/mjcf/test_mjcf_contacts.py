@@ -9,9 +9,12 @@ from itertools import combinations, product
 from pathlib import Path
 
 import pytest
+from lxml import etree
 
 import warpdyn as wd
-from warpdyn.formats.mjcf.mjcf_contacts import GeomContact
+from warpdyn.formats.mjcf import mjcf_contacts as chosen
+from warpdyn.formats.mjcf.mjcf_contacts import GeomContact, MjcfContacts
+from warpdyn.formats.mjcf.mjcf_values import MjcfValues
 from warpdyn.model.description import Geometry
 from warpdyn.model.ground_contact import STANDARD_WEIGHT, ContactFriction, GroundContact
 from warpdyn.model.scene.shape_pairs import shape_pairs
@@ -346,3 +349,66 @@ def test_pairs_of_an_attached_model_come_along(tmp_path: Path) -> None:
     assert model.excluded_pairs == (("a_lower", "a_ball"),)
     (pair,) = model.touching_pairs
     assert pair.links == ("a_upper", "a_ball") and pair.friction.sliding == 0.9
+
+
+def test_numbers_that_are_none_touch_nothing() -> None:
+    """A geom whose contact cannot be read has none with the ground, and none with another."""
+    root = etree.fromstring("<mujoco><worldbody/></mujoco>")
+    contacts = MjcfContacts(MjcfValues("r.xml", root), root)
+    for key in ("friction", "condim", "contype", "priority", "solref", "margin"):
+        assert contacts.of("b", {key: "x"}) is None and contacts.touch({key: "x"}) is None
+    assert contacts.of("b", {}) is not None and contacts.touch({}) is not None
+
+
+def test_the_friction_of_a_pair_that_is_said_in_part() -> None:
+    """MuJoCo's default for what is left out, number by number."""
+    mujoco = pytest.importorskip("mujoco")
+    numbers = ("0.7", "0.6", "0.05", "0.004", "0.003")
+    for count in range(6):
+        said = f'friction="{" ".join(numbers[:count])}"' if count else ""
+        text = f"""<mujoco><worldbody><body name="a"><joint/><geom name="a" size="1"/></body>
+        <body name="b"><joint/><geom name="b" size="1"/></body></worldbody>
+        <contact><pair geom1="a" geom2="b" {said}/></contact></mujoco>"""
+        theirs = mujoco.MjModel.from_xml_string(text).pair_friction[0]
+        root = etree.fromstring(text)
+        contacts = MjcfContacts(MjcfValues("r.xml", root), root)
+        contacts.body_of_geom = {"a": "a", "b": "b"}
+        pair = contacts._read_pair(root.find("contact/pair"))
+        along, torsion, roll = pair.contact.friction
+        across, roll_across = pair.across
+        assert [along, across, torsion, roll, roll_across] == pytest.approx(theirs.tolist())
+
+
+@pytest.mark.parametrize(
+    ("pair", "said"),
+    [
+        ('geom1="a" geom2="z"', 'geom2 is "z", and no geom has this name'),
+        ('geom1="z" geom2="a"', 'geom1 is "z", and no geom has this name'),
+        ('geom1="a"', 'geom2 is "", and no geom has this name'),
+        ('geom1="a" geom2="b" condim="x"', "; its parameters are numbers"),
+        ('geom1="a" geom2="b" friction="1 x"', "; its parameters are numbers"),
+    ],
+)
+def test_pairs_that_are_none(pair: str, said: str) -> None:
+    text = f"""<mujoco><worldbody><body><joint/><geom name="a" size="1"/></body><body><joint/>
+    <geom name="b" size="1"/></body></worldbody><contact><pair {pair}/></contact></mujoco>"""
+    with pytest.raises(wd.ModelError, match=re.escape(said)):
+        wd.load(text)
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.DEFAULTS == {
+        "friction": (1.0, 0.005, 0.0001),
+        "condim": (3.0,),
+        "priority": (0.0,),
+        "solmix": (1.0,),
+        "solref": (0.02, 1.0),
+        "solimp": (0.9, 0.95, 0.001, 0.5, 2.0),
+        "margin": (0.0,),
+        "gap": (0.0,),
+        "contype": (1.0,),
+        "conaffinity": (1.0,),
+    }
+    assert chosen.FRICTION_OF_PAIR == (1.0, 1.0, 0.005, 0.0001, 0.0001)
+    assert chosen.HALVINGS == 60

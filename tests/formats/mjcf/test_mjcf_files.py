@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
+from warpdyn.formats.mjcf import mjcf_files
 from warpdyn.formats.mjcf.mjcf_files import Neighbours
 from warpdyn.formats.robot_source import Reading, RobotSource
 from warpdyn.model.description import ModelError
@@ -60,3 +61,58 @@ def test_files_that_are_no_files_or_cannot_be_opened_are_refused(text: RobotSour
         files.read_file(reading, ELEMENT, folder)
     with pytest.raises(ModelError, match=r'"parts/gone\.stl" cannot be read: No such file'):
         files.read_file(reading, ELEMENT, folder / "gone.stl")
+
+
+def test_a_file_that_grows_meanwhile_is_read_up_to_the_bound(
+    text: RobotSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What earlier files have taken of the bytes is not there any more."""
+    limits: list[int] = []
+
+    def read(path: Path, most: int, remedy: str) -> bytes:
+        limits.append(most)
+        return path.read_bytes()
+
+    monkeypatch.setattr(mjcf_files, "read_regular_file", read)
+    files, reading = Neighbours(text, True, 2, 10), Reading("main.xml")
+    path = files.find(reading, ELEMENT, "parts/a.stl")
+    assert files.read_file(reading, ELEMENT, path) == files.read_file(reading, ELEMENT, path)
+    assert limits == [10, 5] and (files.files, files.bytes) == (2, 10)
+
+
+def test_whole_messages(text: RobotSource, tmp_path: Path) -> None:
+    """What is not there, what is elsewhere, what may not be read, and what is too much."""
+    reading = Reading("main.xml")
+    trusted = Neighbours(text, True, 9, 3 * 2**20)
+    beside = "; put it beside main.xml"
+    outside = (
+        " is outside of the folder of main.xml; only files in it or below are read, or in a folder "
+        'that you trust: includes="folder"'
+    )
+    alone = RobotSource.of("<mujoco/>", "load", "MJCF")
+    off = "no other file is read with includes=False"
+    without = "it is looked for beside a file; give its path, not a text"
+    (tmp_path / "robot" / "ring").symlink_to("ring")
+    for files, name, said in (
+        (trusted, "none.stl", f'there is no file "none.stl"{beside}'),
+        (trusted, "parts", f'there is no file "parts"{beside}'),
+        (trusted, "ring", f'there is no file "ring"{beside}'),
+        (trusted, "x" * 5000, f'there is no file "{"x" * 5000}"{beside}'),
+        (trusted, "../b.stl", f'"../b.stl"{outside}'),
+        (Neighbours(text, False, 9, 99), "parts/a.stl", f'"parts/a.stl": {off}'),
+        (Neighbours(alone, False, 9, 99), "a.stl", f'"a.stl": {off}'),
+        (Neighbours(alone, True, 9, 99), "a.stl", f'"a.stl": {without}'),
+    ):
+        with pytest.raises(ModelError) as refused:
+            files.find(reading, ELEMENT, name)
+        assert str(refused.value) == f"main.xml: <mesh>: {said} (line 1)"
+    many = Neighbours(text, True, 0, 3 * 2**20)
+    with pytest.raises(ModelError, match="too much to read: at most 0 files of 3 MiB together are"):
+        many.read_file(reading, ELEMENT, tmp_path / "b.stl")
+    with pytest.raises(ValueError) as none:
+        Neighbours(text, "nowhere", 9, 99)
+    wanted = "includes is True, False or a folder, got 'nowhere', which is none"
+    assert str(none.value) == wanted
+    in_folder = Neighbours(alone, tmp_path, 9, 99)
+    assert in_folder.name(in_folder.find(reading, ELEMENT, "b.stl")) == "b.stl"
+    assert Neighbours(alone, False, 9, 99).name(tmp_path / "b.stl") == "b.stl"

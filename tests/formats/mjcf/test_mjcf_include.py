@@ -9,6 +9,7 @@ from mjcf_texts import INERTIAL
 
 import warpdyn as wd
 from warpdyn.formats.mjcf import mjcf_include
+from warpdyn.formats.mjcf import mjcf_include as chosen
 from warpdyn.formats.mjcf.mjcf import load_mjcf
 from warpdyn.model.description import ModelError
 
@@ -193,3 +194,9 @@ def test_a_million_lines_are_a_file_like_others(write) -> None:
     path = write("main.xml", main("a.xml"))
     write("a.xml", f"<x>{10**6 * chr(10)}<worldbody>{link('a')}</worldbody></x>")
     assert wd.load(path).joint_names == ("j_a",)
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.MOST_FILES == 100
+    assert chosen.MOST_BYTES == 67_108_864

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from mjcf_texts import ARM, GRIPPER, INERTIAL, LOOSE, MUJOCO, SPHERICAL, body, free, load
 
+from warpdyn.formats.mjcf import mjcf_inertia
+from warpdyn.formats.mjcf import mjcf_inertia as chosen
 from warpdyn.model.description import ModelError
 
 
@@ -121,3 +123,47 @@ def test_an_inertial_needs_a_place_and_a_mass(inside: str, missing: str) -> None
     """By the name of what is missing, as in MuJoCo."""
     with pytest.raises(ModelError, match=f"<inertial> has no {missing}"):
         load(body(f"<joint/><inertial {inside}/>"))
+
+
+def test_what_mujoco_has_weighed_is_kept_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last files; a file that is read again is not weighed again."""
+    mujoco = pytest.importorskip("mujoco")
+    compiled_texts: list[str] = []
+    compile_text = mujoco.MjModel.from_xml_string
+
+    def counted(text: str, *files: object) -> object:
+        compiled_texts.append(text)
+        return compile_text(text, *files)
+
+    monkeypatch.setattr(mujoco.MjModel, "from_xml_string", staticmethod(counted))
+    monkeypatch.setattr(mjcf_inertia, "MOST_KNOWN", 2)
+    monkeypatch.setattr(mjcf_inertia, "_known", {})
+    texts = [body(f'<geom size="0.{k}"/><joint/>') for k in (1, 2, 3)]
+    for text, count in ((0, 1), (1, 2), (0, 2), (1, 2), (2, 3), (2, 3), (0, 4)):
+        mass = load(texts[text]).total_mass
+        assert mass == pytest.approx(4000 / 3 * np.pi * (0.1 * (text + 1)) ** 3)
+        assert len(compiled_texts) == count
+
+
+def test_an_inertia_without_bound_is_refused_by_name() -> None:
+    """Bounds and balance are asked only of what is finite."""
+    endless = '<inertial pos="0 0 0" mass="1" diaginertia="1e300 1e300 1e300"/><joint/>'
+    for settings in ('boundinertia="0.1"', 'balanceinertia="true"', ""):
+        with pytest.raises(ModelError, match="inertia"):
+            load(compiled(settings, body(endless)))
+
+
+def test_a_geom_that_mujoco_cannot_weigh_is_refused() -> None:
+    """By MuJoCo's own words, in one line."""
+    pytest.importorskip("mujoco")
+    with pytest.raises(ModelError) as refused:
+        load(body('<geom type="box" size="0.1"/><joint/>'))
+    said = str(refused.value)
+    assert "MuJoCo cannot weigh the geoms: " in said and said.endswith("; correct them")
+    assert "\n" not in said
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.AT_ONCE == 300
+    assert chosen.MOST_KNOWN == 64

@@ -10,6 +10,7 @@ import pytest
 from mjcf_texts import INERTIAL, body
 
 import warpdyn as wd
+from warpdyn.formats.mjcf import mjcf_meshes as chosen
 from warpdyn.formats.mjcf.mjcf import load_mjcf
 from warpdyn.model.description import ModelError
 
@@ -108,3 +109,9 @@ def test_what_was_weighed_is_known(robot: Path, monkeypatch: pytest.MonkeyPatch)
     rock.write_text(rock.read_text().replace("v 0.3", "v 0.4"))
     with pytest.raises(ModelError, match="weighed again"):
         wd.load(robot)
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.MOST_FILES == 2000
+    assert chosen.MOST_BYTES == 536_870_912

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from lxml import etree
 from mjcf_texts import INERTIAL, MUJOCO, load
 from mujoco_peer import Peer
 from states import error, states
 
 import warpdyn as wd
+from warpdyn.formats.mjcf import mjcf_replicate
+from warpdyn.formats.mjcf import mjcf_replicate as chosen
+from warpdyn.formats.mjcf.mjcf_replicate import with_copies
+from warpdyn.formats.mjcf.mjcf_values import MjcfValues
 from warpdyn.model.description import ModelError
 
 RING = f"""
@@ -67,3 +72,33 @@ def test_names_of_frames_and_missing_names_stay() -> None:
     assert not any(there.body(i).name for i in range(1, there.nbody))
     assert load(text).link_names == load(plain.replace(' name="f"', "")).link_names
     assert load(text).joint_names == load(plain.replace(' name="f"', "")).joint_names
+
+
+def test_copies_of_an_included_element_are_of_its_file() -> None:
+    """Which messages name; copies stand where the element stood, in their order."""
+    text = '<mujoco><worldbody><body name="x"/><replicate count="2" offset="1 0 0"><body name="a"/>'
+    text += '</replicate><body name="y"/></worldbody></mujoco>'
+    root = etree.fromstring(text)
+    (copied,) = root.iter("replicate")
+    values = MjcfValues("main.xml", root, {copied: "part.xml"})
+    with_copies(values, root)
+    names = {body.get("name"): values.line(body) for body in root.iter("body")}
+    assert list(names) == ["x", "a0", "a1", "y"]
+    assert {n for n, line in names.items() if line == "line 1 of part.xml"} == {"a0", "a1"}
+    assert [frame.get("pos") for frame in root.iter("frame")] == ["0.0 0.0 0.0", "1.0 0.0 0.0"]
+
+
+def test_the_most_elements_after_copying(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the file and of all copies, with the copied element itself."""
+    text = f'<mujoco><worldbody><replicate count="3"><body><joint/>{INERTIAL}</body></replicate>'
+    text += "</worldbody></mujoco>"
+    monkeypatch.setattr(mjcf_replicate, "MOST", 6 + 3 * 4)
+    assert load(text).nv == 3
+    monkeypatch.setattr(mjcf_replicate, "MOST", 6 + 3 * 4 - 1)
+    with pytest.raises(ModelError, match="copies would make more than 17 elements of the file"):
+        load(text)
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.MOST == 200_000

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mjcf_texts import INERTIAL
 
 import warpdyn as wd
+from warpdyn.formats.mjcf import mjcf_shapes as chosen
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -173,3 +175,92 @@ def test_a_scale_that_is_not_three_numbers_is_one(tmp_path: Path, old: str, new:
     (tmp_path / "robot.xml").write_text(TEXT.replace(old, new))
     (mesh,) = (v for v in wd.load(tmp_path / "robot.xml").link("a").visuals if v.shape == "mesh")
     assert mesh.size == (1.0, 1.0, 1.0)
+
+
+COLOURS = """<mujoco><asset><material name="plain"/><material name="blue" rgba="0 0 1 0.5"/>
+<material rgba="0.2 0.3 0.4 1"/></asset><worldbody><body name="b"><joint/>
+<geom name="none" size="1"/><geom name="plain" size="1" material="plain"/>
+<geom name="blue" size="1" material="blue"/><geom name="own" size="1" material="blue" rgba="1 0 0 1"/>
+<geom name="absent" size="1" material="red"/><geom name="clear" size="1" rgba="1 0 0 0"/>
+</body></worldbody></mujoco>"""
+
+
+def test_colours_of_materials() -> None:
+    """White for one that has none, grey without one; what is seen through is not seen at all."""
+    link = wd.load(COLOURS).link("b")
+    assert {x.name: x.color for x in link.visuals} == {
+        "none": (0.5, 0.5, 0.5, 1.0),
+        "plain": (1.0, 1.0, 1.0, 1.0),
+        "blue": (0.0, 0.0, 1.0, 0.5),
+        "own": (1.0, 0.0, 0.0, 1.0),
+        "absent": (0.5, 0.5, 0.5, 1.0),
+    }
+    assert "clear" in {x.name for x in link.collisions}
+
+
+@pytest.mark.parametrize(
+    ("geom", "size"),
+    [
+        ('type="sphere" size="0.1 0.2 0.3"', (0.1,)),
+        ('type="capsule" size="0.1 0.2 0.3"', (0.1, 0.4)),
+        ('type="cylinder" size="0.1 0.2"', (0.1, 0.4)),
+        ('type="box" size="0.1 0.2 0.3"', (0.2, 0.4, 0.6)),
+        ('type="box" size="0 0.2 0.3"', (0.0, 0.4, 0.6)),
+        ('type="ellipsoid" size="0.1 0.2 0.3"', (0.1, 0.2, 0.3)),
+        ('type="plane" size="0.1 0.2 0.3" pos="0 0 1"', (0.2, 0.4)),
+        ('type="cylinder" size="0.1" fromto="0 0 0 0 3 4"', (0.1, 5.0)),
+        ('type="box" size="0.1 0.2" fromto="0 0 0 0 3 4"', (0.2, 0.2, 5.0)),
+        ('type="sphere" size=""', None),
+        ('type="capsule" size="0.1"', None),
+        ('type="box" size="0.1 0.2"', None),
+        ('type="ellipsoid" size="0.1 0.2"', None),
+        ('type="plane" size="0.1" pos="0 0 1"', None),
+        ('type="plane" size="0.1 0.2"', None),
+        ('type="box" size="0.1 -0.2 0.3"', None),
+        ('type="hfield" hfield="hills"', None),
+        ('type="mesh" mesh="none"', None),
+        ('size="0.1" friction="x"', None),
+        ('size="0.1" pos="x 0 0"', None),
+    ],
+)
+def test_sizes_of_every_kind(geom: str, size: tuple | None) -> None:
+    """Whole ones where MuJoCo has halves; a shape without its numbers is left out."""
+    text = f"""<mujoco><worldbody><body name="b"><joint/>{INERTIAL}<geom {geom}/></body></worldbody>
+    </mujoco>"""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", wd.ModelWarning)
+        visuals = wd.load(text).link("b").visuals
+    assert [shape.size for shape in visuals] == ([] if size is None else [pytest.approx(size)])
+
+
+def test_groups_and_masks_that_are_no_numbers_are_zero() -> None:
+    """Group 2 is the last that is drawn; each mask alone touches."""
+    geoms = {
+        "two": 'group="2"',
+        "three": 'group="3"',
+        "word": 'group="x"',
+        "none": 'contype="0" conaffinity="0"',
+        "type": 'contype="2" conaffinity="0"',
+        "affinity": 'contype="0" conaffinity="4"',
+    }
+    text = "".join(f'<geom name="{n}" size="1" {words}/>' for n, words in geoms.items())
+    body = f'<body name="b"><joint/>{INERTIAL}{text}</body>'
+    link = wd.load(f"<mujoco><worldbody>{body}</worldbody></mujoco>").link("b")
+    assert [x.name for x in link.visuals] == [n for n in geoms if n != "three"]
+    assert [x.name for x in link.collisions] == ["two", "three", "word", "type", "affinity"]
+
+
+def test_grounds_of_a_free_base_that_have_no_size_are_not_counted() -> None:
+    text = """<mujoco><worldbody><geom type="plane" size="x" pos="0 0 1"/>
+    <geom type="plane" size="1 1 1" pos="0 0 2"/><geom type="plane" size="1" pos="0 0 2"/>
+    <body><freejoint/><geom size="0.1"/></body></worldbody></mujoco>"""
+    with pytest.warns(
+        wd.ModelWarning, match="geoms of kinds that nothing touches here: 1 plane; a"
+    ):
+        wd.load(text)
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.GREY == (0.5, 0.5, 0.5, 1.0)
+    assert chosen.SHOWN == 2

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
+from mjcf_texts import INERTIAL
 
 from warpdyn.algebra.spatial import Rotation, Vector
+from warpdyn.formats.mjcf import mjcf_values as chosen
+from warpdyn.formats.mjcf.mjcf import load_mjcf
 from warpdyn.formats.mjcf.mjcf_values import MjcfValues, place, z_to
 from warpdyn.formats.robot_source import xml_root
 from warpdyn.model.description import ModelError
@@ -84,3 +88,31 @@ def test_elements_are_called_by_the_name_around_them() -> None:
     assert place(inertial) == 'body "b", <inertial>' and place(root) == "<mujoco>"
     with pytest.raises(ModelError, match="both quat and euler"):
         values_of().rotation(ELEMENT, {"quat": "1 0 0 0", "euler": "0 0 0"})
+
+
+@pytest.mark.parametrize(
+    ("defaults", "said"),
+    [
+        ("<default/>", 'a <default> inside another has no class; write class="..."'),
+        ('<default class=""/>', 'a <default> inside another has no class; write class="..."'),
+        (
+            '<default class="a"/><default class="a"/>',
+            'two default classes are named "a"; give each its own name',
+        ),
+        (
+            '<default class="a"/><default class="b"/><joint class="c"/>',
+            'there is no default class "c"; the classes are main, a, b',
+        ),
+    ],
+)
+def test_default_classes_that_are_none(defaults: str, said: str) -> None:
+    text = f"<mujoco><default>{defaults.partition('<joint')[0]}</default><worldbody><body>"
+    text += f"<joint {'class=' + chr(34) + 'c' + chr(34) if '<joint' in defaults else ''}/>"
+    text += f"{INERTIAL}</body></worldbody></mujoco>"
+    with pytest.raises(ModelError, match=re.escape(said)):
+        load_mjcf(text)
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.TINY == 1e-14

@@ -10,6 +10,7 @@ from sdf_texts import (
     AB,
     ROUND_OFF,
     at,
+    axis,
     joint,
     link,
     load,
@@ -26,6 +27,7 @@ from sdf_texts import (
 
 import warpdyn as wd
 from warpdyn import ContactPoints
+from warpdyn.formats.sdf import sdf as chosen
 from warpdyn.formats.sdf.sdf import load_sdf
 from warpdyn.model.description import ModelError
 
@@ -364,3 +366,39 @@ def test_an_include_next_to_a_model_is_refused_by_name() -> None:
         with pytest.raises(ModelError, match=r'includes "model://arm".*model="lamp"'):
             load_sdf(text, **options)
     assert load_sdf(text, model="lamp").nlinks == 1
+
+
+def test_what_a_world_says_of_its_state_is_ignored_by_name() -> None:
+    """With the line; a model that is repeated, too."""
+    text = sdf(world(model(AB, joint(inside=axis())), "<state/>", "<population/>"))
+    assert {each.partition(" (")[0] for each in remarks(text)} == {
+        "ignored element <state> of <world>",
+        "ignored element <population> of <world>",
+    }
+
+
+@pytest.mark.parametrize(("count", "shown"), [(2, 2), (12, 12), (13, 12)])
+def test_models_to_choose_from_are_named(count: int, shown: int) -> None:
+    """The first twelve, in one line with what to say."""
+    text = sdf(world(*(model(link("a"), name=f"m{k}") for k in range(count))))
+    names = ", ".join(f'"m{k}"' for k in range(shown))
+    assert refusal(text).endswith(
+        f': it holds {count} models ({names}); say which: model="..."; or model="world" for all as one '
+        "robot"
+    )
+    assert refusal(text, model="x").endswith(
+        f': it has no models named "x"; give the name of one of its models ({names})'
+    )
+    included = sdf(world("<include><uri>model://arm</uri></include>"))
+    written = (
+        "what comes by <include> is not read: write it into the file (gz sdf -p prints it whole)"
+    )
+    assert refusal(included).endswith(f": it has no <model> of its own; {written}")
+    assert refusal(included, model="x").endswith(f': it has no model named "x"; {written}')
+    assert refusal(sdf(world())).endswith(": it has no <model> of its own; a robot needs one")
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.OLDEST == (1, 4)
+    assert chosen.NEWEST == (1, 12)

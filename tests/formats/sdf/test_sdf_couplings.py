@@ -15,6 +15,7 @@ from sdf_texts import (
     motion,
     placed,
     poses,
+    refusal,
     robot,
     turned,
 )
@@ -96,3 +97,14 @@ def test_a_gearbox_may_carry_its_child_alone() -> None:
     assert np.allclose(
         poses(found, [0.3])["c"][:3, :3], turned([0, 0, 1], -2 * 0.3), rtol=0, atol=ROUND_OFF
     )
+
+
+def test_a_joint_of_what_stands_still_is_followed_by_none() -> None:
+    """A static model's joints are no joints of the robot."""
+    still = model(
+        *("<static>true</static>", link("c"), link("d", "0 0 1 0 0 0")),
+        *(joint("k", parent="c", child="d", inside=axis()),),
+        name="still",
+    )
+    text = robot(AB, still, joint(inside=axis(inside=mimic(leader="still::k"))))
+    assert 'it mimics "k", which is not part of this model' in refusal(text)

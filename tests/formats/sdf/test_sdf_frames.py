@@ -8,6 +8,7 @@ from sdf_texts import (
     AB,
     ROUND_OFF,
     at,
+    axis,
     frame,
     joint,
     link,
@@ -19,9 +20,11 @@ from sdf_texts import (
     robot,
     sdf,
     turned,
+    world,
 )
 
 from warpdyn.formats.robot_source import xml_root
+from warpdyn.formats.sdf import sdf_frames as chosen
 from warpdyn.formats.sdf.sdf_frames import SdfFrames, snap_entry
 from warpdyn.formats.sdf.sdf_values import SdfValues
 
@@ -192,3 +195,50 @@ def test_circles_are_refused_by_name() -> None:
 def test_rounding_noise_of_rotations_is_dropped(whole: float) -> None:
     """Within a few units of the last place; real angles stay."""
     assert snap_entry(whole + 1e-16) == whole and snap_entry(whole + 1e-9) == whole + 1e-9
+
+
+def test_links_of_a_world_are_no_frames() -> None:
+    """A world's models are its content, and what else stands in it moves nothing."""
+    alone = load(robot(AB, joint(inside=axis())))
+    text = sdf(world(link("a"), link("loose"), model(AB, joint(inside=axis()))))
+    assert load(text).link_names == alone.link_names
+    assert load(text, model="world").link_names == ("m::a", "m::b")
+
+
+def test_paths_and_names_of_nested_models() -> None:
+    """Seen from the world, from a model, and from one inside it."""
+    inner = model(link("a"), frame("f", "", "a"), name="inner")
+    root = xml_root("x", sdf(world(model(inner, link("a"), name="outer"))).encode(), None, "<sdf>")
+    frames = SdfFrames(SdfValues("x", root), root[0])
+    outer = frames.find(frames.world, "outer")
+    assert outer is not None and frames.world.within(frames.world)
+    deep = frames.find(outer, "inner::f")
+    assert deep is not None and deep.path(outer) == "inner::f" and deep.kind == "frame"
+    assert deep.path(frames.world) == "outer::inner::f" and deep.within(outer)
+    nested = frames.find(outer, "inner")
+    assert nested is not None and deep.path(nested) == "f" and not outer.within(nested)
+    assert [x.path(outer) for x in outer.walk("link")] == ["inner::a", "a"]
+    assert [x.kind for x in outer.walk("link", "frame", "model")] == [
+        "model",
+        "link",
+        "frame",
+        "link",
+    ]
+    for scope, name, kinds, found in (
+        (outer, "__model__", (), outer),
+        (outer, "__model__", ("model",), outer),
+        (outer, "__model__", ("link",), None),
+        (outer, "world", (), None),
+        (frames.world, "world", (), frames.world),
+        (frames.world, "world", ("link",), None),
+        (frames.world, "__model__", (), None),
+        (outer, "inner::f", ("link",), None),
+        (outer, "inner::g", (), None),
+        (frames.world, "outer::inner::f", ("frame",), deep),
+    ):
+        assert frames.find(scope, name, *kinds) is found, (scope.name, name, kinds)
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.ROUND_OFF == 1e-14

@@ -18,6 +18,7 @@ from sdf_texts import (
 )
 
 from warpdyn.formats.robot_source import xml_root
+from warpdyn.formats.sdf import sdf_values as chosen
 from warpdyn.formats.sdf.sdf_values import SdfValues, child, children, place
 from warpdyn.model.description import ModelError
 
@@ -109,3 +110,8 @@ def test_names_that_cannot_be(name: str) -> None:
     """Blank ones, and those that SDFormat keeps for itself."""
     with pytest.raises(ModelError, match=r"has no name|is reserved by SDFormat"):
         SdfValues("text", (1, 9)).name(element(f'<link name="{name}"/>'))
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.OLD_INFINITY == 1e16

@@ -269,3 +269,61 @@ def test_without_usd_core_the_remedy_is_said(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setitem(sys.modules, "pxr", None)
     assert "pip install '.[usd]' in warpdyn's folder" in refusal(stage(*ARM))
+
+
+def test_joints_that_join_nothing() -> None:
+    """A disabled one is a remark; one between the world and the world is nothing at all."""
+    parts = body("a", root=True), body("b"), joint("j")
+    off = joint("off", "Fixed", ("", "a"), "bool physics:jointEnabled = 0")
+    with pytest.warns(ModelWarning, match="/robot/off: this joint is disabled; it is left out"):
+        model = load_usd(stage(*parts, off))
+    assert model.floating_base and model.joint_names == ("j",)
+    assert load(stage(*parts, joint("w", "Fixed", ("", "")))).key == load(stage(*parts)).key
+
+
+PLACE = 'def Xform "{}"\n{{\n{}}}\n'
+
+
+def test_a_joint_may_name_a_prim_below_a_body() -> None:
+    """Its frame is then the prim's, moved and scaled as the stage has it; a scene's holds the
+    robot in the world."""
+    inner = PLACE.format("mount", at(0.0, 0.0, 0.5, HALF))
+    plain = stage(
+        body("a", at(0, 0, 1), root=True),
+        body("b"),
+        joint("j", inside=frames("0, 0, 0.75", turn0=HALF)),
+    )
+    below = stage(
+        body("a", at(0, 0, 1) + inner, root=True),
+        body("b"),
+        joint("j", bodies=("a/mount", "b"), inside=frames("-0.25, 0, 0")),
+    )
+    for q in (0.0, 0.4):
+        there = pose(load(below, floating_base=False), [q], "b")
+        assert np.abs(there - pose(load(plain, floating_base=False), [q], "b")).max() <= SINGLE
+    wall = PLACE.format("wall", at(0.0, 2.0, 0.0, HALF))
+    held = load(stage(wall, body("a"), joint("h", "Fixed", ("wall", "a"), frames("0.5, 0, 0"))))
+    wanted = shift(0, 2, 0) @ turn("y", math.pi / 2) @ shift(0.5, 0, 0)
+    assert not held.floating_base and np.abs(pose(held, [], "a") - wanted).max() <= SINGLE
+
+
+def test_a_joint_that_follows_what_is_no_joint_of_the_robot() -> None:
+    said = "rel newton:mimicJoint = </robot/a>\n"
+    parts = body("a", root=True), body("b"), joint("j", inside=said)
+    assert "/robot/j: it mimics /robot/a, which is no joint of the robot" in refusal(stage(*parts))
+
+
+@pytest.mark.parametrize("offset", ["0, 0, 0", "0, 0.25, 0"])
+def test_the_frame_of_a_joint_in_its_child_may_be_turned(offset: str) -> None:
+    """Its axis is then another one of the child; the joint's frame stands on it."""
+    parts = body("a", root=True), body("b")
+    turned = joint("j", inside=frames("1, 0, 0", offset, HALF, "0.70710678, 0.70710678, 0, 0"))
+    model = load(stage(*parts, turned), floating_base=False)
+    axis = {"0, 0, 0": "b", "0, 0.25, 0": "j_frame"}[offset]
+    assert model.joint("j").child == axis
+    along = {"b": (0.0, -1.0, 0.0), "j_frame": (0.0, 0.0, 1.0)}[axis]
+    assert model.joint("j").axis == pytest.approx(along, abs=SINGLE)
+    for q in (0.0, 0.7):
+        T = shift(1, 0, 0) @ turn("y", math.pi / 2) @ turn("z", q) @ turn("x", -math.pi / 2)
+        T = T @ shift(*(-float(x) for x in offset.split(", ")))
+        assert np.abs(pose(model, [q], "b") - T).max() <= SINGLE

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from usd_texts import at, body, stage
 
+from warpdyn.formats.usd import usd_inertia as chosen
 from warpdyn.formats.usd.usd import load_usd
 from warpdyn.formats.usd.usd_inertia import mesh_moments
 from warpdyn.model.description import ModelError, ModelWarning
@@ -108,3 +109,16 @@ def test_shapes_whose_volume_is_not_known_are_refused_by_path() -> None:
     for part in unknown:
         with pytest.raises(ModelError, match=r"/robot/a: its mass.* /robot/a/s, which is not comp"):
             load_usd(stage(body("a", part, mass=None)))
+
+
+def test_a_hull_of_points_in_a_plane_encloses_nothing() -> None:
+    """Its body is refused by the shape's path."""
+    pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
+    flat = mesh(APPROXIMATION.format("convexHull")).replace(", 0.6)", ", 0.0)")
+    with pytest.raises(ModelError, match=r"/robot/a: its mass.* /robot/a/s, which is not comp"):
+        load_usd(stage(body("a", flat, mass=None)))
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.SAME == 1e-05

@@ -70,3 +70,39 @@ def test_a_layer_that_is_not_there_is_left_to_usd(tmp_path: Path) -> None:
     path = written(tmp_path, REFERRING["sublayer"], "robot.usda", "none.usda")
     with pytest.raises(ModelError, match=r"no prim has PhysicsRigidBodyAPI|cannot read it"):
         load_usd(path)
+
+
+def test_a_layer_that_cannot_be_looked_at_is_left_to_usd(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one whose folder nobody may enter."""
+    (tmp_path / "last.usda").write_text(ROBOT)
+    path = written(tmp_path, REFERRING["sublayer"], "robot.usda", "last.usda")
+
+    def closed(*_: object) -> None:
+        raise PermissionError("closed")
+
+    monkeypatch.setattr(usd_layers, "check_regular_file", closed)
+    assert load_usd(path).link_names == ("world", "a")
+
+
+def test_a_layer_that_usd_cannot_read_is_left_to_usd(tmp_path: Path) -> None:
+    """A reference to it is a part that the robot lacks."""
+    (tmp_path / "broken.usda").write_text("#usda 1.0\n(")
+    inside = (
+        '#usda 1.0\n(subLayers = [@./last.usda@])\ndef "more" (references = @./broken.usda@) {}\n'
+    )
+    (tmp_path / "last.usda").write_text(ROBOT)
+    (tmp_path / "robot.usda").write_text(inside)
+    assert load_usd(tmp_path / "robot.usda").link_names == ("world", "a")
+
+
+def test_a_layer_is_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though two others refer to it."""
+    (tmp_path / "last.usda").write_text(ROBOT)
+    twice = "#usda 1.0\n(\n subLayers = [@./last.usda@, @./more.usda@]\n)\n"
+    (tmp_path / "more.usda").write_text(REFERRING["sublayer"].format("last.usda"))
+    (tmp_path / "robot.usda").write_text(twice)
+    size = sum((tmp_path / name).stat().st_size for name in ("last.usda", "more.usda"))
+    monkeypatch.setattr(usd_layers, "STAGE", size)
+    assert load_usd(tmp_path / "robot.usda").link_names == ("world", "a")

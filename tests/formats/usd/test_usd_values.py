@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from usd_texts import body, frames, joint, stage
 
+from warpdyn.formats.usd import usd_values as chosen
 from warpdyn.formats.usd.usd import load_usd
-from warpdyn.formats.usd.usd_values import Units, kind_of
+from warpdyn.formats.usd.usd_values import Units, error_message, kind_of
 from warpdyn.model.description import ModelError, ModelWarning
 
 pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
@@ -119,3 +120,50 @@ def test_a_rotation_of_length_zero_is_refused() -> None:
         ModelError, match=r"a rotation is \(0, 0, 0, 0\); it needs a unit quaternion"
     ):
         load_usd(stage(*PAIR, turned))
+
+
+@pytest.mark.parametrize(
+    ("direction", "magnitude", "said"),
+    [
+        (None, None, ""),
+        (None, -1.0, ""),
+        (None, 9.8, ""),
+        (None, 9.82, ""),
+        (None, 9.84, "(0, 0, -9.84)"),
+        (None, 3.71, "(0, 0, -3.71)"),
+        (None, 0.0, "(0, 0, -0)"),
+        ((0, 0, -2), None, ""),
+        ((0, 0, 2), None, "(0, 0, 9.81)"),
+        ((3, 0, -4), 10.0, "(6, 0, -8)"),
+        ((0, 3, -4), -1.0, "(0, 5.886, -7.848)"),
+    ],
+)
+def test_gravity_of_a_scene(direction: tuple | None, magnitude: float | None, said: str) -> None:
+    """A negative magnitude, or none, is the earth's; no direction is downwards."""
+    inside = f"vector3f physics:gravityDirection = {direction}\n" if direction else ""
+    inside += f"float physics:gravityMagnitude = {magnitude}\n" if magnitude is not None else ""
+    text = stage(*PAIR, joint("j"), f'def PhysicsScene "s"\n{{\n{inside}}}\n')
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        found = load_usd(text).warnings
+    more = "; a model holds none, functions take gravity=..."
+    assert found == ((f"its gravity is {said}{more}",) if said else ())
+
+
+class NoTextError(Exception):
+    """An error of usd-core whose message cannot be decoded."""
+
+    def __str__(self) -> str:
+        return b"\xff".decode()
+
+
+def test_the_message_of_an_error_is_one_short_line() -> None:
+    """Its end, if it is long; its bytes may be no text."""
+    assert error_message(NoTextError()) == "its bytes are no text"
+    assert error_message(ValueError(" a\n\n b ")) == "a b"
+    assert error_message(ValueError("x" * 300 + "y" * 10)) == "x" * 290 + "y" * 10
+
+
+def test_numbers_that_were_chosen() -> None:
+    """By measurements, or by what is outside of this code; another value needs another reason."""
+    assert chosen.AXES == {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}

@@ -13,7 +13,7 @@ import warpdyn as wd
 from warpdyn.execution.batched import FUNCTIONS
 from warpdyn.execution.compile import compiling
 from warpdyn.execution.launch import launch
-from warpdyn.functions.export.compile_ahead import kernels_of
+from warpdyn.functions.export.compile_ahead import kernels_of, zeros_of
 from warpdyn.model.actuators import Actuator
 
 MODEL = replace(wd.load_robot("cartpole"), name="listed_cartpole")
@@ -169,3 +169,10 @@ def test_forces_are_of_the_points_that_are_named() -> None:
     function = partial(wd.link_contact_forces, points=points, frame=FRAME)
     (kernel,) = kernels_of(MODEL, function, dtype="float32", device="cpu")
     assert kernel.source.results == {"out": (6,)}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_arrays_of_a_listed_call_are_zeros_of_one_environment(dtype: str) -> None:
+    for shape in ((3,), (), (2, 4)):
+        array = zeros_of(dtype, "cpu")(*shape)
+        assert array.shape == (1, *shape) and array.dtype == dtype and not array.any()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from functools import partial
@@ -203,6 +204,16 @@ def test_what_cannot_be_exported_says_why(tmp_path: Path) -> None:
         wd.export(model, [])
     with pytest.raises(TypeError, match="calls must be a list"):
         wd.export(model, wd.rnea)
+    with pytest.raises(ValueError, match=r'language must be "c\+\+" or "c", got \'rust\''):
+        wd.export(model, [wd.rnea], language="rust")
+
+    @wd.kernel
+    def growth(robot, q, v):
+        return {"rate": np.exp(q[:1]) + np.log(v[:1])}
+
+    words = "growth needs exp, log of the C library, which libm=False leaves out"
+    with pytest.raises(ValueError, match=words):
+        wd.export(model, [wd.rnea, growth], libm=False)
     file = tmp_path / "panda.hpp"
     wd.export(model, [wd.crba], file)
     with pytest.raises(FileExistsError, match="overwrite=True replaces it"):
@@ -295,3 +306,37 @@ def test_a_loop_that_ends_early(language: str, tmp_path: Path) -> None:
     for found in (made.one_by_one, made.batch):
         error = np.abs(found("law", [*inputs.values()], (model.nv,)) - expected).max()
         assert error <= 1e-13 * np.abs(expected).max(), found.__name__
+
+
+COMMENTS = """\
+tip: Forward kinematics: poses of links in the world, or in the frame `relative_to`.
+
+q: configuration [rad, m], 2; quaternions are x y z w
+pose: homogeneous transform, link axes to those of the world or of relative_to [m], 4 x 4,
+rows one after the other
+frame = tip
+form = matrix
+8 operations, 2 sines and cosines.
+
+The same for n robots, a row each: q[n x 2], pose[n x 4 x 4]."""
+
+
+def test_comments_describe_the_arrays_and_the_cost() -> None:
+    """Of one function, whole: its first paragraph, arrays with their shapes, options, operations."""
+    text = wd.export(wd.load_robot("double_pendulum"), {"tip": partial(wd.fk, frame="tip")})
+    comments = re.findall(r"(?:^/// ?.*\n)+", text, re.MULTILINE)
+    lines = [[line[4:] for line in each.splitlines()] for each in comments]
+    assert "\n\n".join("\n".join(each) for each in lines) == COMMENTS
+
+
+def test_the_header_describes_the_robot() -> None:
+    """Name, key, base and sizes; angles by precision."""
+    for base, words in (
+        (False, "a fixed base, nq = 8, nv = 8"),
+        (True, "a free base, nq = 15, nv = 14"),
+    ):
+        model = wd.load_robot("panda", floating_base=base)
+        text = wd.export(model, [wd.gravity_torques])
+        first, second = text.splitlines()[:2]
+        assert first.startswith("// panda: dynamics as straight-line code, written by warpdyn ")
+        assert second.startswith(f"// Model {model.key[:16]}: {words}")

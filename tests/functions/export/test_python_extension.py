@@ -13,6 +13,7 @@ import pytest
 
 import warpdyn as wd
 from warpdyn.cli.workload import random_states
+from warpdyn.functions.export import python_extension
 
 HERE = Path(sysconfig.get_path("include"), "Python.h").exists() and shutil.which("cc") is not None
 needs_headers = pytest.mark.skipif(not HERE, reason="needs a C compiler and Python's headers")
@@ -66,3 +67,15 @@ def test_without_a_compiler_it_says_what_to_install(
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(RuntimeError, match=r"a C compiler is needed .* apt-get install gcc"):
         wd.export_python(wd.load_robot("cartpole"), [wd.rnea], tmp_path)
+
+
+@needs_headers
+def test_words_of_a_compiler_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are in the error, and no module is left."""
+    failing = tmp_path / "cc"
+    failing.write_text("#!/bin/sh\necho no more memory >&2\nexit 3\n")
+    failing.chmod(0o755)
+    monkeypatch.setattr(python_extension, "COMPILERS", [str(failing)])
+    with pytest.raises(RuntimeError, match=r"cc did not compile the module: no more memory$"):
+        wd.export_python(wd.load_robot("cartpole"), [wd.rnea], tmp_path / "made")
+    assert not list((tmp_path / "made").iterdir())

@@ -36,3 +36,9 @@ def test_without_gcc_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """No error: the file is the same but for that line."""
     monkeypatch.setattr(shutil, "which", lambda name: None)
     assert stacks("", ["rnea"], "panda", "c++") == ({}, "")
+
+
+@needs_compiler
+@pytest.mark.parametrize("language", ["c++", "c"])
+def test_a_text_that_does_not_compile_has_no_stacks(language: str) -> None:
+    assert stacks("no program", ["rnea"], "panda", language) == ({}, "")

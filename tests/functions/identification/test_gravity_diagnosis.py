@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.functions.identification.gravity_diagnosis import FELT, LEAST_TORQUE, JointGravity
+from warpdyn.functions.identification.gravity_diagnosis import (
+    EXPLAINED,
+    FELT,
+    LEAST_TORQUE,
+    GravityDiagnosis,
+    JointGravity,
+    _of_joint,
+)
 
 MODEL, TOOL = wd.load_robot("ur5e"), "tool0"
 Q = wd.random_configuration(MODEL, 8, seed=3)
@@ -79,3 +86,51 @@ def test_a_joint_is_described_by_what_stands_out(numbers: tuple[float, ...], tex
     """Scale, its deviation, offset, its deviation, error. What equals a bound does not stand out."""
     assert FELT == 3.0
     assert str(JointGravity("j", *numbers)) == f"j: {text}"
+
+
+def load_of(mass: float = 0.5, deviation: float = 0.125, explained: float = 0.9) -> str:
+    found = GravityDiagnosis((), 4, "hand", mass, deviation, (0.1, -0.25, 0.0), explained)
+    return found.load
+
+
+def test_a_load_is_described_where_it_stands_out() -> None:
+    """By its mass against three deviations and by its share of the errors; a bound is enough."""
+    words = "0.5 ± 0.1 kg at hand, centre of mass (0.1, -0.25, 0) m, would explain 90 % of it"
+    assert load_of() == f"a payload of {words}"
+    assert load_of(-0.5) == f"the model carries too much: {words}"
+    assert EXPLAINED == 0.8
+    assert load_of(0.375) and not load_of(0.374) and load_of(-0.375) and not load_of(-0.374)
+    assert load_of(explained=0.8) and not load_of(explained=0.79)
+    joint = JointGravity("j", 0.5, 0.125, 1.0, 0.25, 9.0)
+    for link, more in (("hand", [f"  {load_of()}"]), ("", [])):
+        found = GravityDiagnosis((joint, joint), 4, link, 0.5, 0.125, (0.1, -0.25, 0.0), 0.9)
+        assert str(found).splitlines() == ["4 poses at rest", *[f"  {joint}"] * 2, *more]
+
+
+def test_scale_and_offset_are_those_of_a_regression() -> None:
+    """With the standard deviations of least squares; of a torque that hardly varies, an offset."""
+    own, rest = np.array([1.0, 2.0, 3.0, 5.0, 8.0]), np.array([0.3, 0.1, 0.5, 0.6, 1.1])
+    found = _of_joint("j", own, rest)
+    (scale, offset), covariance = np.polyfit(own, rest, 1, cov="unscaled")
+    variance = ((rest - scale * own - offset) ** 2).sum() / 3
+    spread = np.sqrt(variance * covariance.diagonal())
+    assert (found.scale, found.offset) == pytest.approx((scale, offset))
+    assert (found.scale_deviation, found.offset_deviation) == pytest.approx(tuple(spread))
+    assert found.error == pytest.approx(np.sqrt((rest**2).mean()))
+    for level in ([10.0, 11.0, 10.5], [0.1, 0.11, 0.12], [-10.0, -11.0, -10.5]):
+        flat = _of_joint("j", np.array(level), rest[:3])
+        assert (flat.scale, flat.scale_deviation) == (0.0, np.inf)
+        assert flat.offset == pytest.approx(0.3)
+        assert flat.offset_deviation == pytest.approx(np.std(rest[:3], ddof=1) / np.sqrt(3))
+    for level in ([10.0, 11.2, 10.5], [0.1, 0.125, 0.12], [-10.0, -11.2, -10.5]):
+        assert np.isfinite(_of_joint("j", np.array(level), rest[:3]).scale_deviation)
+
+
+def test_a_load_that_cannot_be_told_has_no_place() -> None:
+    """Too small against its deviation; in poses that do not tell its four numbers apart; and
+    nothing is explained where nothing is wrong."""
+    found = wd.diagnose_gravity(MODEL, Q, OWN + NOISE, link=TOOL)
+    assert found.com == (0.0, 0.0, 0.0) and abs(found.mass) < FELT * found.mass_deviation
+    same = wd.diagnose_gravity(MODEL, np.tile(Q[:1], (4, 1)), np.tile(OWN[:1], (4, 1)), link=TOOL)
+    assert same.mass_deviation == np.inf and same.com == (0.0, 0.0, 0.0)
+    assert wd.diagnose_gravity(MODEL, Q, OWN, link=TOOL).explained == 0.0

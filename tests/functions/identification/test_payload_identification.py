@@ -185,3 +185,37 @@ def test_inertias_are_rough_by_the_largest_moment(share: float, told: bool) -> N
     )
     assert found.deviations[4:] == pytest.approx(np.full(6, share * ROUGH_INERTIA * 0.1))
     assert set(found.unknown) == (set() if told else {n for n in NUMBERS if n.startswith("I")})
+
+
+def test_a_joint_without_noise_does_not_decide_alone(random_motion) -> None:
+    """Its standard deviation is told as a millionth of the largest one."""
+    q, v, a, tau = random_motion
+    draw = np.random.default_rng(0).normal(size=tau.shape)
+    measured = tau + draw * [0.1, 0.1, 0.1, 0.1, 0.1, 0.0]
+    found = wd.identify_payload(MODEL, TOOL, q, v, a, measured)
+    assert found.noise[5] == pytest.approx(1e-6 * found.noise.max(), rel=1e-3)
+    np.testing.assert_allclose(found.noise[:5], 0.1, rtol=0.2)
+
+
+def test_a_payload_is_described_line_by_line() -> None:
+    """With units; numbers that are rough are not told."""
+    parameters = np.asarray(wd.inertial.from_body(2.0, (0.1, 0.0, -0.05), np.diag([0.3, 0.4, 0.5])))
+    covariance = np.diag([0.01**2] + [1e-3**2] * 3 + [0.02**2] * 6)
+    for consistent in (True, False):
+        found = IdentifiedPayload(
+            TOOL, parameters, parameters, covariance, consistent, 12.3456, np.zeros(6), samples=10
+        )
+        lines = str(found).splitlines()
+        values = [f"  {n}: {x:.4g} ± {s:.2g} {unit}" for n, x, s, unit in zip(
+            NUMBERS, found.values, found.deviations, ["kg", *["m"] * 3, *["kg·m²"] * 6], strict=True
+        )]  # fmt: skip
+        nearest = ["  the regression gave no possible body; this is the nearest one"]
+        wanted = [f"payload on {TOOL}, from 10 samples", *values, *nearest * (not consistent)]
+        assert lines == [*wanted, "  condition number 12.3"]
+    assert lines[1] == "  mass: 2 ± 0.01 kg" and lines[2].startswith("  com x: 0.1 ± ")
+    hidden = np.array(covariance)
+    hidden[4:, 4:] = np.diag([np.inf] * 6)
+    found = IdentifiedPayload(
+        TOOL, parameters, parameters, hidden, True, np.inf, np.zeros(6), samples=10
+    )
+    assert found.unknown == NUMBERS[4:] and "  Iyz: not known" in str(found).splitlines()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.functions.pictures.robot_picture import RobotPicture, Sight, outline
+from warpdyn.functions.pictures.robot_picture import RobotPicture, Sight, _bodies, outline
 
 LINK = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 SHAPES = f"""<robot name="shapes"><link name="ball">{LINK}<visual><origin xyz="0 0 1"/><geometry>
@@ -17,6 +17,7 @@ SHAPES = f"""<robot name="shapes"><link name="ball">{LINK}<visual><origin xyz="0
 <limit lower="-1" upper="1"/></joint>
 <joint name="turn" type="continuous"><parent link="box"/><child link="bare"/><origin xyz="1 0 0"/>
 <axis xyz="0 1 0"/></joint></robot>"""
+WEDGE = "v 0.5 0 0\nv 0 0 0\nv 0 0.2 0\nv 0 0 0.3\nf 1 3 4\nf 1 4 2\nf 1 2 3\nf 2 4 3\n"
 LEVEL = Sight(0.0, 0.0)
 
 
@@ -113,3 +114,21 @@ def test_a_shape_is_seen_by_its_width_and_height(geom, sizes):
     outlines = [patch.outline for patch in drawn.patches(drawn.poses(np.zeros(0)), np.zeros(3))]
     seen = max((np.ptp(outline, axis=0) for outline in outlines), key=np.sum)
     np.testing.assert_allclose(seen, sizes, rtol=0.01)
+
+
+def test_planes_and_meshes_that_are_not_there_are_not_drawn(tmp_path) -> None:
+    """The other shapes of the link are, where they lie in it."""
+    (tmp_path / "wedge.obj").write_text(WEDGE)
+    lifted = wd.description.Pose((0.0, 0.0, 1.0))
+    files = [str(tmp_path / name) for name in ("gone.obj", "wedge.obj")]
+    geometries = [
+        wd.description.Geometry("mesh", (1.0, 1.0, 2.0), filename=files[0]),
+        wd.description.Geometry("plane"),
+        wd.description.Geometry("mesh", (1.0, 1.0, 2.0), filename=files[1], pose=lifted),
+        wd.description.Geometry("sphere", (0.3,)),
+    ]
+    wedge, ball = _bodies(2, geometries)
+    assert (ball.link, ball.radius, ball.points.tolist()) == (2, 0.3, [[0.0, 0.0, 0.0]])
+    assert (wedge.link, wedge.radius) == (2, 0.0)
+    corners = sorted(map(tuple, wedge.points.round(12).tolist()))
+    assert corners == [(0.0, 0.0, 1.0), (0.0, 0.0, 1.6), (0.0, 0.2, 1.0), (0.5, 0.0, 1.0)]

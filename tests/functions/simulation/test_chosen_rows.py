@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from warpdyn.arrays.libraries import library_of
+from warpdyn.execution.config import config
 from warpdyn.functions.simulation.chosen_rows import ChosenRows
 
 ENVS = 4
@@ -55,3 +56,15 @@ def test_values_are_for_all_rows_or_for_the_chosen(chosen: ChosenRows) -> None:
     assert chosen.check_values("q", two, 3, mask) is two
     with pytest.raises(ValueError, match=r"q must be \(3,\) or \(2, 3\), got \(3, 3\)"):
         chosen.check_values("q", np.ones((3, 3)), 3, rows)
+
+
+def test_indices_on_a_device_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Except in debug mode, which names those of no environment."""
+    library = library_of(np.zeros(1))
+    monkeypatch.setattr(type(library), "on_cuda", lambda *_: True)
+    chosen, where = ChosenRows(library, ENVS), np.array([1, 9, 2])
+    index, count = chosen.rows(where)
+    assert index is where and count == 3
+    monkeypatch.setattr(config, "debug", True)
+    with pytest.raises(IndexError, match="there are environments 0 to 3; got 9"):
+        chosen.rows(where)

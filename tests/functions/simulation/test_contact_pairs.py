@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import warpdyn as wd
+from warpdyn.functions.simulation.contact_pairs import LARGEST_MESH
 
 CUBE = wd.description.Box(0.04, 0.04, 0.04)
 BALL = wd.description.Sphere(0.1)
@@ -300,6 +302,44 @@ def test_wrong_arguments(options: dict[str, Any], message: str) -> None:
     """Each is refused by name."""
     with pytest.raises((TypeError, ValueError), match=message):
         wd.Simulation(TWO_BALLS, 1, points=[], **{"pairs": wd.ContactPairs(TWO_BALLS), **options})
+
+
+@pytest.mark.parametrize("count", [3, 4.0, True, LARGEST_MESH + 1])
+def test_the_number_of_a_meshs_vertices_is_bounded(count: Any) -> None:
+    words = f"mesh_vertices must be a whole number from 4 to {LARGEST_MESH}, got {count!r}"
+    with pytest.raises(ValueError, match=words):
+        wd.ContactPairs(TWO_BALLS, mesh_vertices=count)
+    assert len(wd.ContactPairs(TWO_BALLS, mesh_vertices=LARGEST_MESH)) == 1
+    assert len(wd.ContactPairs(TWO_BALLS, mesh_vertices=4)) == 1
+
+
+@pytest.mark.parametrize("count", [0, 1.0, True])
+def test_slots_are_counted(count: Any) -> None:
+    words = f"slots must be a whole number of at least 1, or None, got {count!r}"
+    with pytest.raises(ValueError, match=words):
+        wd.ContactPairs(TWO_BALLS, slots=count)
+    assert wd.ContactPairs(TWO_BALLS, slots=1).slots == 1
+
+
+def test_pairs_are_equal_if_the_model_and_all_of_them_are() -> None:
+    pairs = wd.ContactPairs(TWO_BALLS)
+    assert pairs == wd.ContactPairs(TWO_BALLS) and pairs != "pairs"
+    other = world(("a", BALL, 1.0, (0, 0, 1)), ("b", BALL, 2.0, (0.5, 0, 1)))
+    assert pairs != wd.ContactPairs(other) and pairs != wd.ContactPairs(TWO_BALLS, slots=1)
+    grounded = [pairs.with_ground("a", friction=mu) for mu in (0.5, 0.5, 0.6)]
+    assert grounded[0] == grounded[1] != grounded[2] and grounded[0] != pairs
+
+
+def test_a_plane_of_the_world_carries_a_ball() -> None:
+    """It is a shape without sizes, at the pose of its link."""
+    lifted = wd.description.Pose((0.0, 0.0, 0.5))
+    plane = wd.description.Geometry("plane", (0.0, 0.0), pose=lifted)
+    links = [replace(x, collisions=(plane,)) if x.name == "world" else x for x in TWO_BALLS.links]
+    pairs = wd.ContactPairs(replace(TWO_BALLS, links=tuple(links)))
+    assert pairs.links == (("world", "a"), ("world", "b"), ("a", "b"))
+    shape = pairs[0].first
+    assert (shape.kind, shape.size, shape.vertices) == ("plane", (), ())
+    assert shape.position == (0.0, 0.0, 0.5) and not pairs.left_out
 
 
 FAST = 1e6

@@ -177,3 +177,11 @@ def test_a_box_stands_on_the_corners_of_its_shape() -> None:
     q[2] = 0.057
     end = wd.oracle(wd.step, model, q, v, v, points=trunk, dt=0.005, substeps=4)
     assert np.sum(end[3][:, 2]) > 10 and set(np.nonzero(end[3][:, 2])[0]) <= {0, 2, 4, 6}
+
+
+def test_points_are_equal_if_the_model_and_all_of_them_are() -> None:
+    model = model_of(wd.description.Geometry("sphere", (0.07,)))
+    points = wd.ContactPoints(model)
+    assert points == wd.ContactPoints(model) and hash(points) == hash(wd.ContactPoints(model))
+    assert points != points.only("pole") and points != "points"
+    assert points != wd.ContactPoints(replace(model, name="another"))

@@ -7,6 +7,7 @@ import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import warpdyn as wd
@@ -15,6 +16,7 @@ from warpdyn.functions.simulation.default_points import (
     LISTED,
     default_points,
     patterns_for,
+    refuse_none,
     refuse_unread,
 )
 
@@ -137,3 +139,63 @@ def test_of_many_links_at_ends_some_are_named(count: int) -> None:
     shown = ", ".join(map(repr, names[:LISTED]))
     more = f" and {count - LISTED} more" if count > LISTED else ""
     assert last.endswith(f" on {shown}{more}")
+
+
+@pytest.mark.parametrize("gone", [1, 2, 3])
+@pytest.mark.parametrize("boxes", [0, 1])
+def test_all_that_is_said_of_shapes_that_were_not_read(
+    gone: int, boxes: int, tmp_path: Path
+) -> None:
+    shapes = {f"a{k}": MESH.format(f"a{k}.obj") for k in range(gone)}
+    shapes |= {f"b{k}": BOX.format(1) for k in range(boxes)}
+    points = wd.ContactPoints(robot(tmp_path, shapes))
+    whole = str(gone) if boxes else f"all {gone}"
+    more = f", and {gone - 1} more" if gone > 1 else ""
+    words = (
+        f"r would sink into the ground: {whole} of its collision shapes could not be read: the mesh "
+        f"a0.obj of a0 (there is no such file){more}. Mend that, or say what touches: "
+        "points=wd.ContactPoints(model).with_sphere('a0', (0, 0, 0), 0.02), or points=[] for nothing"
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(words)}$"):
+        refuse_unread(points)
+    if boxes:
+        refuse_none(points)
+    else:
+        with pytest.raises(ValueError, match="would sink"):
+            refuse_none(points)
+    refuse_unread([])
+    refuse_none([])
+
+
+def test_links_farthest_from_the_root_are_named_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the whole advice: a pattern, then spheres of your own; as many points as the bound pass."""
+    builder = wd.ModelBuilder("r").add_link("hub", 1.0, inertia=np.eye(3))
+    parents = {"near_tip": "hub", "arm": "hub", "middle": "arm", "far_tip": "middle"}
+    for name, parent in parents.items():
+        builder.add_link(name, 1.0, inertia=np.eye(3))
+        kind = "fixed" if name == "middle" else "revolute"
+        builder.add_joint(f"to_{name}", kind, parent, name, pose=(3.0, 0.0, len(name)))
+    points = wd.ContactPoints(builder.build(floating_base=True))
+    for name in parents:
+        points = points.with_sphere(name, (0.0, 0.0, 0.0), 0.1)
+    assert list(default_points_module._fewer(points)) == [
+        "points=wd.ContactPoints(model).only('*ar_tip')",
+        "spheres of your own, points=[wd.ContactPoint(link, centre, radius), ...] on 'far_tip', "
+        "'near_tip'",
+    ]
+    assert patterns_for(points, ["far_tip"]) == ["far_tip"]
+    model = robot(tmp_path, {"trunk": BOX.format(2), "arm": BOX.format(1)})
+    monkeypatch.setattr(default_points_module, "MOST_POINTS", 16)
+    assert len(default_points(model)) == 16
+    monkeypatch.setattr(default_points_module, "MOST_POINTS", 15)
+    with pytest.raises(ValueError, match="has 16 contact points, more than 15; choose those that"):
+        default_points(model)
+
+
+def test_a_pattern_may_be_a_beginning(tmp_path: Path) -> None:
+    shapes = {name: BOX.format(1) for name in ("trunk", "foot_l", "foot_r", "hip_l", "hip_r")}
+    points = wd.ContactPoints(robot(tmp_path, shapes))
+    assert patterns_for(points, ["foot_l", "foot_r"]) == ["foot_*"]
+    assert patterns_for(points, ["foot_l", "hip_l"]) == ["foot_l", "hip_l"]

@@ -145,6 +145,28 @@ def test_of_other_formats_passive_forces_are_data_unless_asked_for() -> None:
     assert any(joint.effects for joint in with_passive_forces(panda, "description").joints)
 
 
+def test_each_kind_of_passive_force_is_added_alone() -> None:
+    """The description has all four. A kind that the model already has stays as it was."""
+    text = """<mujoco><worldbody><body name="b" gravcomp="0.5"><joint name="j" axis="0 1 0" damping="0.7"
+    frictionloss="0.2" stiffness="3" springref="0.1"/><geom size="0.1" mass="1"/></body></worldbody></mujoco>"""
+    model = quietly_loaded(text)
+    before = {
+        "viscous": model.with_friction(viscous=0.9),
+        "coulomb": model.with_friction(coulomb=0.9),
+        "spring": model.with_springs(0.9),
+        "borne": model.with_gravity_compensation(0.9),
+        "none": model,
+    }
+    for name, given in before.items():
+        made = with_passive_forces(given, "description")
+        (effects,) = made.joints[0].effects
+        found = {n: getattr(effects, n) for n in ("viscous", "coulomb", "spring")}
+        found["borne"] = made.link("b").borne
+        wanted = {"viscous": 0.7, "coulomb": 0.2, "spring": 3.0, "borne": 0.5}
+        assert found == {**wanted, **({name: 0.9} if name != "none" else {})}
+        assert with_passive_forces(made, "description") is made
+
+
 def test_parameters_of_the_model_are_those_of_the_simulated_one() -> None:
     """Masses that vary, of a robot whose passive forces act."""
     masses = np.array([[2.0], [4.0]], np.float32)

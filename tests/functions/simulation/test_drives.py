@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from loop_robots import leg
 
 import warpdyn as wd
 from warpdyn.functions.simulation.drives import (
+    _are_zero,
     bounds_of,
     drive_arrays,
     rows_of_joints,
@@ -58,6 +60,15 @@ def test_what_is_no_drive_is_refused() -> None:
         drive_arrays(PANDA, 20.0, targets)
     with pytest.raises(ValueError, match="kd must be at least 0"):
         drive_arrays(PANDA, wd.PD(1.0, -1.0), targets)
+    with pytest.raises(
+        ValueError, match="stall_effort= is of a speed-torque curve, which needs no"
+    ):
+        drive_arrays(PANDA, wd.PD(1.0, 1.0, stall_effort=5.0), targets)
+    slow = drive_arrays(PANDA, wd.PD(1.0, 1.0, no_load_speed=0.5), targets)
+    assert slow["no_load_speed"] == ((0.5,) * 8, (8,))
+    for speed in (0.0, (1.0,) * 6 + (0.0,)):
+        with pytest.raises(ValueError, match=r"no_load_speed must be above 0, got [0(]"):
+            drive_arrays(PANDA, wd.PD(1.0, 1.0, no_load_speed=speed), targets)
 
 
 # Speed-torque curve and strength.
@@ -349,3 +360,13 @@ def test_ball_joints_need_gains_that_are_zero() -> None:
         ):
             wd.Simulation(model, 2, control=wd.PD(kp, 0.0), points=())
     wd.Simulation(model, 2, control=wd.PD(np.zeros(count), 0.0), points=())
+
+
+def test_gains_that_may_be_arrays_of_a_device_are_not_read() -> None:
+    """Torch tensors could lie on a GPU: only numbers and host arrays are known to be zero."""
+    entries = [0, 2]
+    assert _are_zero(0.0, entries) and not _are_zero(0.1, entries)
+    for form in (np.asarray, tuple, list):
+        assert _are_zero(form([0.0, 5.0, 0.0]), entries)
+        assert not _are_zero(form([0.0, 5.0, 0.1]), entries)
+    assert not _are_zero(torch.zeros(3), entries)

@@ -74,3 +74,16 @@ def test_bodies_lie_on_a_terrain_and_on_each_other(terrain: wd.HeightMap | wd.Pl
     assert np.abs(sim.v).max() < 1e-3
     with pytest.raises(ValueError, match=r"plane z = 0 with cube1 \(with_ground\), and terrain="):
         wd.Simulation(TWO, 1, pairs=PAIRS.with_ground("cube1"), points=[], **told)
+
+
+def test_a_mesh_has_at_least_four_vertices() -> None:
+    """Three of them have no inside."""
+    corners = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    for count in (3, 4):
+        mesh = ContactShape("cube0", "mesh", (), vertices=corners[:count])
+        pair = ContactPair(mesh, PAIRS[0].second)
+        if count == 4:
+            assert checked_pairs(TWO, [pair]) == (pair,)
+        else:
+            with pytest.raises(ValueError, match="a mesh on cube0 needs at least 4 vertices"):
+                checked_pairs(TWO, [pair])

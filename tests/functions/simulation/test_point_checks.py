@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.functions.simulation.point_checks import checked_points, refusing_still_points
+from warpdyn.functions.simulation.point_checks import (
+    checked_points,
+    refusing_for_explicit_forces,
+    refusing_still_points,
+)
 
 MODEL = wd.load_robot("panda")
 
@@ -57,3 +61,12 @@ def test_explicit_forces_need_joints_that_move_inertia() -> None:
     ):
         with pytest.raises(wd.ModelError, match='joint "j" moves no inertia'):
             call()
+
+
+def test_explicit_forces_need_points_that_move() -> None:
+    refuse = refusing_for_explicit_forces([wd.ContactPoint(MODEL.root, (0, 0, 0), 0.1)])
+    with pytest.raises(
+        ValueError, match=f"contact points on '{MODEL.root}', which is fixed in the"
+    ):
+        refuse(MODEL)
+    refusing_for_explicit_forces([wd.ContactPoint("panda_hand", (0, 0, 0), 0.1)])(MODEL)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from array_kinds import host, made, usable
 
+import warpdyn as wd
 from warpdyn.arrays.libraries import library_of
 from warpdyn.functions.simulation.reset_on_device import reset_on_device
 
@@ -65,3 +66,44 @@ def test_a_row_for_each_of_the_chosen(library: str, device: str) -> None:
                 reset_on_device(
                     library_of(q), index, count, {"q": q}, {"q": np.zeros((3, 2), np.float32)}
                 )
+
+
+SCENE = wd.load_robot("cartpole").with_object(
+    "cube", wd.description.Box(0.1, 0.1, 0.1), mass=0.5, pose=(1, 0, 0.05)
+)
+
+
+@pytest.mark.parametrize("library", ["torch", "warp"])
+@pytest.mark.parametrize("rows", [None, "mask", "int64"])
+def test_a_simulation_and_its_bodies_are_reset_by_it(
+    library: str, rows: str | None, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a device as on the host, where the library writes rows: to `start` and to values."""
+    usable(library, device)
+    where = None if rows is None else ROWS[rows]
+    like = made(library, np.zeros(1, np.float32), device)
+    points = wd.ContactPoints(SCENE).only("cube")
+    sims = [wd.Simulation(SCENE, ENVS, points=points, like=like) for _ in range(2)]
+    count = ENVS if where is None else len(np.arange(ENVS)[where])
+    q = np.tile(SCENE.neutral, (count, 1)) + 0.01 * np.arange(count)[:, None]
+    turn = np.array([0.0, 0.0, 0.6, 0.8])
+    pose = np.concatenate([np.arange(3.0 * count).reshape(count, 3), np.tile(turn, (count, 1))], 1)
+    actions = (
+        lambda sim: sim.reset(where),
+        lambda sim: sim.reset(where, q=q, v=np.arange(float(SCENE.nv))),
+        lambda sim: sim.body("cube").reset(where),
+        lambda sim: sim.body("cube").reset(where, pose=pose, velocity=np.arange(6.0)),
+    )
+    for action in actions:
+        states = []
+        for on_device, sim in zip((False, True), sims, strict=True):
+            for _ in range(3):
+                sim.step()
+            with monkeypatch.context() as patched:
+                if on_device:
+                    patched.setattr(type(library_of(like)), "on_cuda", lambda *_: True)
+                action(sim)
+            states.append(sim.state())
+        assert states[0].keys() == states[1].keys()
+        for name, x in states[0].items():
+            np.testing.assert_array_equal(states[1][name], x, err_msg=name)

@@ -393,3 +393,15 @@ def test_links_of_pairs_may_have_sensors() -> None:
     assert sim.link_forces.shape == (3, 1, 6)
     with pytest.raises(KeyError, match=r"no contact points or pairs on 'table'; .* low, high"):
         pile(sensors=wd.Sensors(links=["table"]))
+
+
+def test_pairs_are_flagged_without_sensors_of_links() -> None:
+    """The flags are those of a simulation that measures the forces on links, too."""
+    flags = []
+    for sensors in (wd.Sensors(imu=["low"]), wd.Sensors(links=["low"])):
+        sim = pile(sensors=sensors)
+        for _ in range(40):
+            sim.step()
+        flags.append(sim.pair_contacts.tolist())
+        assert sim.link_forces.shape == (3, len(sensors.links), 6)
+    assert flags[0] == flags[1] and np.any(flags)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from dataclasses import fields
 from typing import Any
 
@@ -61,3 +62,35 @@ def test_each_ground_has_its_own_memory_of_contacts() -> None:
             contact_arrays(MODEL, (), options, q)
     with pytest.raises(ValueError, match=r"on a wd\.SoftGround points have a deformation="):
         contact_arrays(MODEL, points, StepOptions(ground=SOFT, impulses=memory), q)
+    with pytest.raises(
+        ValueError, match=r"^deformation= is of points on a wd.SoftGround; those on w"
+    ):
+        contact_arrays(MODEL, points, StepOptions(deformation=memory), q)
+
+
+def test_arrays_of_pairs_need_pairs() -> None:
+    """An option of pairs alone counts as pairs, so that it is refused where there are none."""
+    array = np.zeros((3, 4))
+    assert not StepOptions().has_pairs and not StepOptions(pairs_left_out=array).has_pairs
+    for options in ({"pairs": [None]}, {"pair_impulses": array}, {"pair_features": array}):
+        assert StepOptions(**options).has_pairs
+
+
+@pytest.mark.parametrize("name", ["speed_guard", "stops", "pairs"])
+def test_options_of_implicit_steps_are_refused_elsewhere(name: str) -> None:
+    """With the whole reason; limit springs are offered for stops alone."""
+    value = {"speed_guard": True, "stops": "springs", "pairs": [None]}[name]
+    words = f'{name}= acts implicitly, which integrator="rk4" is not; leave it out'
+    if name == "stops":
+        words += "; limit springs of the model (model.with_limit_springs) act in every integrator"
+    with pytest.raises(ValueError, match=f"^{re.escape(words)}$"):
+        StepOptions(integrator="rk4", **{name: value}).with_defaults()
+    assert StepOptions(**{name: value}).with_defaults() is not None
+
+
+def test_a_guard_that_is_given_stays() -> None:
+    for guard in (False, True):
+        assert StepOptions(speed_guard=guard).with_defaults().speed_guard is guard
+    assert StepOptions(integrator="rk4", speed_guard=False).with_defaults().speed_guard is False
+    for stops in ("none", "springs", "rows"):
+        assert StepOptions(stops=stops).with_defaults().stops == stops

@@ -25,4 +25,6 @@ def test_a_step_has_the_results_that_it_needs(model: wd.Model, stops: str, form:
     found = wd.step(model, *arrays, stops=stops)
     assert type(found) is form and found.deformation is found.impulses
     assert (found.joint_impulses is None) == (form is Step)
+    scene = StepOfScene(*(np.full(1, k) for k in range(len(StepOfScene._fields))))
+    assert scene.deformation is scene.impulses
     assert set(StepOfRows._fields) < set(StepOfScene._fields)

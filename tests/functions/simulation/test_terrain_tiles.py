@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warpdyn.functions.simulation.terrain_tiles import DITCH, KINDS, tile, tiles
+from warpdyn.functions.simulation.terrain_tiles import (
+    BLOCK,
+    DITCH,
+    KINDS,
+    PLATFORM,
+    RIM,
+    TREAD,
+    tile,
+    tiles,
+)
 
 SIZE, CELL = 8.0, 0.1
 
@@ -104,3 +113,56 @@ def test_sizes_of_each_kind_are_those_of_its_description(
             assert heights.min() == -size and heights.max() == 0.0
         else:
             assert 0.9 * size < heights.max() <= size and 0.9 * size < -heights.min() <= size
+
+
+def grid() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Coordinates of the nodes of a tile about its middle, and the larger distance from it."""
+    along = np.linspace(-SIZE / 2, SIZE / 2, 81)
+    x, y = np.meshgrid(along, along, indexing="ij")
+    return x, y, np.maximum(np.abs(x), np.abs(y))
+
+
+def within(heights: np.ndarray) -> np.ndarray:
+    """The heights where a tile may have some: away from its edge and from its platform."""
+    _, _, out = grid()
+    return np.where((out > PLATFORM) & (out < SIZE / 2 - RIM + 1e-9), heights, 0.0)
+
+
+def test_rough_ground_is_bilinear_between_its_nodes() -> None:
+    """Heights at nodes 0.2 m apart from the edge on, from the generator of the tile's seed."""
+    bumps = np.random.default_rng(7).uniform(-1.0, 1.0, (42, 42)) * (0.01 + 0.07 * 0.6)
+    nodes = np.arange(42) * 0.2 - SIZE / 2
+    along = np.linspace(-SIZE / 2, SIZE / 2, 81)
+    half = np.stack([np.interp(along, nodes, column) for column in bumps.T], axis=1)
+    whole = np.stack([np.interp(along, nodes, row) for row in half])
+    np.testing.assert_allclose(of("rough", 0.6, 7), within(whole), atol=1e-12)
+
+
+def test_blocks_have_one_height_each() -> None:
+    """From the edge on, from the generator of the tile's seed."""
+    count = int(SIZE / BLOCK) + 1
+    blocks = np.random.default_rng(7).uniform(-1.0, 1.0, (count, count)) * (0.03 + 0.17 * 0.6)
+    x, y, _ = grid()
+    i, j = (np.floor((z + SIZE / 2) / BLOCK + 1e-9).astype(int) for z in (x, y))
+    np.testing.assert_allclose(of("steps", 0.6, 7), within(blocks[i, j]), atol=1e-15)
+
+
+@pytest.mark.parametrize("difficulty", [0.0, 0.3, 1.0])
+def test_ditches_and_stairs_are_where_they_belong(difficulty: float) -> None:
+    """From the platform on: level ground of 0.25 m, then ditches 1 m apart, and treads."""
+    _, _, out = grid()
+    width = 0.05 + 0.55 * difficulty
+    ditch, begin = np.zeros_like(out, bool), PLATFORM + 0.25
+    while begin < SIZE:
+        ditch |= (out >= begin) & (out < begin + width) & (out > PLATFORM + 0.25)
+        begin += 1.0 + width
+    behind = np.mod(out - PLATFORM - 0.25 + 1e-6, 1.0 + width)
+    clear = (behind > 2e-6) & (np.abs(behind - width) > 2e-6)  # not at an edge
+    found, wanted = of("gaps", difficulty), np.where(ditch, -DITCH, 0.0)
+    assert np.array_equal(found[clear], np.where(out < SIZE / 2 - RIM, wanted, 0.0)[clear])
+    rise, room = 0.03 + 0.17 * difficulty, SIZE / 2 - RIM
+    treads = np.minimum(np.floor((room - out) / TREAD + 1e-9) + 1, (room - PLATFORM) // TREAD)
+    stairs = np.where(out < room + 1e-9, rise * treads, 0.0)
+    np.testing.assert_allclose(of("stairs", difficulty), stairs, atol=1e-12)
+    slope = (0.05 + 0.45 * difficulty) * np.clip(room - out, 0.0, room - PLATFORM)
+    np.testing.assert_allclose(of("slope", difficulty), slope, atol=1e-12)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -35,3 +37,34 @@ def test_a_count_is_a_whole_number(number: object) -> None:
     assert whole_number("envs", np.int64(3)) == 3
     with pytest.raises(ValueError, match="envs must be a whole number of at least 1, got"):
         whole_number("envs", number)
+
+
+@pytest.mark.parametrize("above", [None, 0.0, 0.5])
+def test_bounds_of_arrays_are_those_of_numbers(above: float | None) -> None:
+    """The bound itself, and NaN, in each form; the error names the first wrong entry."""
+    bound, like = above or 0.0, np.zeros((3, 7))
+    for wrong in (bound - 1.0, math.nan, *([] if above is None else [bound])):
+        with pytest.raises(ValueError, match=f"^k must be .*{bound:g}|0 or more.*, got {wrong}$"):
+            for_all("k", wrong, like, above)
+        words = f"at least {bound:g}" if above is None else f"above {bound:g}"
+        for array, where in (
+            (np.array([bound + 1.0, wrong, wrong]), r" at \[1\]"),
+            (np.array([[bound + 1.0], [bound + 2.0], [wrong]]), r" at \[2, 0\]"),
+        ):
+            with pytest.raises(ValueError, match=f"^k must be {words}, got {wrong:g}{where}$"):
+                for_all("k", array, like, above)
+    least = bound if above is None else bound + 1e-9
+    assert for_all("k", least, like, above) == (least,)
+    assert for_all("k", np.full(3, least), like, above).tolist() == [[least]] * 3
+
+
+def test_bounds_of_sequences() -> None:
+    """Each entry of a tuple or an array, down to the bound."""
+    for numbers in ((0.5, 1.0), [0.5, 1.0], np.array([0.5, 1.0])):
+        assert for_each("kp", numbers, 2, 0.5) is numbers
+    with pytest.raises(ValueError, match=r"^kp must be at least 0.5, got \(0.7, 0.4\)$"):
+        for_each("kp", (0.7, 0.4), 2, 0.5)
+    with pytest.raises(ValueError, match=r"^kp must be at least 0.5, got 0.4 at \[1\]$"):
+        for_each("kp", np.array([0.7, 0.4]), 2, 0.5)
+    whole = np.array([-1, 1])  # refused where its dtype is checked
+    assert for_each("kp", whole, 2, 0.5) is whole and for_each("kp", np.zeros(0), 0, 1.0).size == 0

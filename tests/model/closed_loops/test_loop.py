@@ -11,8 +11,11 @@ import pytest
 from loop_robots import CONNECT, COUPLE, WELD, four_bar, tied
 
 import warpdyn as wd
+from warpdyn.algebra.spatial import IDENTITY, Placement, Vector
 from warpdyn.description import Loop
+from warpdyn.model.closed_loops.loop import loop_of_joint
 from warpdyn.model.description import ModelError
+from warpdyn.model.joints import KINDS
 
 
 def test_loops_are_part_of_an_immutable_model() -> None:
@@ -126,3 +129,54 @@ def test_rows_of_each_kind() -> None:
     """Three, six, one."""
     assert [each.rows for each in (CONNECT, WELD, COUPLE)] == [3, 6, 1]
     assert COUPLE.position(2.0) == pytest.approx(0.2 - 1.0 + 1.2)
+
+
+def test_links_that_moved_take_along_their_own_ends_alone() -> None:
+    """An end in the world stays, and joints are no links."""
+    place = Placement(IDENTITY, Vector(0.0, 0.0, 2.0))
+    loop = Loop.weld("a", (0.1, 0, 0), None, (0.5, 0, 0))
+    moved = loop.with_moved_links({"a": ("b", place)})
+    assert moved == Loop.weld("b", (0.1, 0, 2.0), None, (0.5, 0, 0))
+    assert COUPLE.with_moved_links({"left1_joint": ("b", place)}) is COUPLE
+    assert COUPLE.with_renamed_links({"left1_joint": "b"}) is COUPLE
+    assert loop.with_renamed_joints({"a": "b"}) is loop
+
+
+def test_a_loop_is_called_by_its_kind_its_name_and_its_ends() -> None:
+    assert str(Loop.weld("a", name="grip")) == "weld grip of a and the world"
+    assert str(Loop.couple("i", None, (0.4,))) == "joint of i and a constant"
+    assert str(Loop.connect("a", (0, 0, 0), "b", (0, 0, 0))) == "connect of a and b"
+
+
+@pytest.mark.parametrize(
+    ("kind", "loop"),
+    [
+        ("fixed", "weld"),
+        ("ball", "connect"),
+        ("revolute", "hinge"),
+        ("continuous", "hinge"),
+        ("prismatic", None),
+        ("screw", None),
+        ("gearbox", None),
+        ("planar", None),
+        ("universal", None),
+    ],
+)
+def test_joints_that_close_loops(kind: str, loop: str | None) -> None:
+    """Some kinds do, between links or a link and the world, never within the world."""
+    X, Y = (Placement(IDENTITY, Vector(x, 0.0, 0.0)) for x in (1.0, 2.0))
+    joint_kind, axis = KINDS[kind], (1.0, 0.0, 0.0)
+    assert loop_of_joint("j", joint_kind, axis, [(None, X), (None, Y)]) is None
+    for ends in ([("a", X), (None, Y)], [(None, Y), ("a", X)], [("a", X), ("b", Y)]):
+        made = loop_of_joint("j", joint_kind, axis, ends)
+        if made is None or loop is None:
+            assert made is loop
+            continue
+        assert (made.kind, made.name) == (loop, "j")
+        ((first, _), (second, _)) = sorted(ends, key=lambda end: end[0] is None)
+        assert (made.first, made.second) == (first, second)
+        poses = (made.first_pose, made.second_pose)
+        assert [pose.position for pose in poses] == [(1.0, 0.0, 0.0), (2.0, 0.0, 0.0)]
+        for pose in poses:
+            along = [row[2] for row in pose.rotation]
+            assert along == ([1.0, 0.0, 0.0] if loop == "hinge" else [0.0, 0.0, 1.0])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -157,72 +156,3 @@ def test_stop_reaches_every_enabled_robot():
         while robot.stop_step(1.0) is not None:
             pass
     assert two.idle
-
-
-NUMBERS = {
-    "commands.bumpless_transfer": {"STEPS": 16, "MOST_FADES": 64},
-    "commands.torque_output": {
-        "STOP_TIME": 0.2,
-        "LAST_COMMANDS": 5,
-        "RISE_TIME": 0.02,
-        "POLICY_RISE_TIME": 0.005,
-        "SATURATED": 0.2,
-        "STOP_PERIOD": 0.01,
-    },
-    "efforts.effort_watch": {"LEAST_POSES": 3},
-    "efforts.external_torques": {"LEAST_FELT": 0.02},
-    "efforts.measured_efforts": {"LONGEST": 0.1},
-    "efforts.rest_poses": {"STILL": 0.01, "SETTLING": 0.3, "AVERAGED": 0.5, "APART": 0.1},
-    "references.pose_reference": {"LEAD": 0.9, "POSE_BOUND": 1e3},
-    "references.setpoint": {"SETPOINT_BOUND": 1e4},
-    "references.trajectory_follower": {"START_TOLERANCE": 0.1},
-    "references.trajectory_motion": {"STOP_ACCELERATION": 50.0},
-    "references.twist_reference": {
-        "SINGULAR": 0.02,
-        "DAMPING": 0.02,
-        "LIMIT_TIME": 0.2,
-        "LONGEST_STEP": 0.05,
-    },
-    "references.virtual_body": {"LONGEST_STEP": 0.05},
-    "references.wrench_sensor": {"RIGID": 1e-6, "LONGEST_STEP": 0.1},
-    "robot": {"FLOAT_TIME": 0.05, "LATE_TIME": 0.1},
-    "robot_references": {"POSTURE_SPEED": 2.0, "LONGEST_CYCLE": 0.05},
-    "safety.joint_limits": {
-        "LARGEST_SHARE": 0.05,
-        "BRAKING_TIME": 0.1,
-        "SPRING_PER_CYCLE": 0.3,
-        "DAMPER_PER_CYCLE": 0.4,
-        "CYCLE": 0.005,
-        "LONGEST_CYCLE": 0.05,
-        "TOLERANCE": 0.1,
-    },
-    "safety.watchdog_clock": {"QUIET": 0.5},
-    "states.base_state": {"BOUND": 1e4, "ROUNDING": 0.02},
-    "states.external_wrench": {"WRENCH_BOUND": 1e4},
-    "states.finite_difference": {"LEAST_INTERVAL": 5e-4, "BACKWARDS": 2e-3},
-    "states.joint_states": {
-        "POSITION_BOUND": 1e4,
-        "MIMIC_TOLERANCE": 0.01,
-        "FUTURE": 10**9,
-        "SPEED_FACTOR": 2.0,
-        "FREE_SPEED": 100.0,
-    },
-    "states.low_pass": {"LONGEST_STEP": 0.1},
-    "states.position_steps": {
-        "JUMP_TIME": 0.05,
-        "JUMP_MARGIN": 0.1,
-        "FASTEST": 20.0,
-        "SLACK": 0.01,
-        "JITTER": 0.002,
-    },
-    "torques.friction_compensation": {"RESTING": 0.5, "REST_TIME": 0.3, "FADING": 0.2},
-    "torques.law_input_targets": {"LONGEST_STEP": 0.05},
-}
-"""Times, bounds and margins of the control loop by module, in SI units; stamps in nanoseconds."""
-
-
-@pytest.mark.parametrize("module", NUMBERS)
-def test_the_numbers_that_a_robot_feels_change_only_on_purpose(module):
-    """Tests of a module use its names for them, so that none of those sees another value."""
-    found = import_module(f"ros2_node.control.{module}")
-    assert {name: getattr(found, name) for name in NUMBERS[module]} == NUMBERS[module]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+import ros2_node
 from ros2_node.control import installed_command
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -50,3 +52,35 @@ def test_what_else_is_missing_is_not_hidden() -> None:
     with pytest.raises(ModuleNotFoundError, match="nothing"):
         installed_command.run(main)
     assert installed_command.run(lambda: None) == 0 and installed_command.run(lambda: 3) == 3
+
+
+@pytest.mark.parametrize(
+    ("command", "module"),
+    [("run_node", "node"), ("run_lifecycle_node", "lifecycle_node"), ("run_view", "joint_view")],
+)
+def test_a_command_returns_the_status_of_its_module(
+    command: str, module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for status, code in ((5, 5), (None, 0)):
+        stand_in = SimpleNamespace(main=lambda status=status: status)
+        monkeypatch.setitem(sys.modules, f"ros2_node.{module}", stand_in)
+        assert getattr(ros2_node, command)() == code
+
+
+def test_a_view_without_a_viewer_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another import that fails is a defect."""
+    lacks = ["warpdyn.viewer needs viser: pip install warpdyn[viewer]", "no name 'x' in viser"]
+
+    class Lacking:
+        def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+            if name == "ros2_node.joint_view":
+                raise ImportError(lacks[0])
+
+    monkeypatch.delitem(sys.modules, "ros2_node.joint_view", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Lacking(), *sys.meta_path])
+    assert ros2_node.run_view() == 2
+    assert capsys.readouterr().err == f"{lacks.pop(0)}\n"
+    with pytest.raises(ImportError, match="no name 'x'"):
+        ros2_node.run_view()

@@ -284,3 +284,42 @@ def test_a_described_robot_is_compared_with_the_robot_that_is_shown(monkeypatch)
     with pytest.raises(ValueError, match="panda has other joints"):
         models.check(settings)
     assert asked == ["panda"]
+
+
+def test_a_text_as_large_as_allowed_is_kept(monkeypatch):
+    """The refusal of a larger one has both sizes."""
+    models, text = Models([Counter()]), wheel_text()
+    monkeypatch.setattr(module, "LARGEST_TEXT", len(text))
+    assert models.offer(text, Settings.of()) == "" and models.text == text
+    monkeypatch.setattr(module, "LARGEST_TEXT", 3 * 2**20)
+    larger = " " * (5 * 2**20)
+    assert (
+        models.offer(larger, Settings.of())
+        == models.refusal
+        == (
+            "robot_description has 5 MB; a description of more than 3 MB is not read: is it a URDF file?"
+        )
+    )
+    assert models.text == text
+    models.clear()
+
+
+@pytest.mark.parametrize(
+    ("idle", "state_timeout", "seconds"),
+    [(True, 0.1, 1.0), (False, 0.1, 0.05), (False, 60.0, 1.0), (None, 0.1, 1.0)],
+)
+def test_a_check_takes_at_most_so_long(idle, state_timeout, seconds, monkeypatch):
+    """A second; while a robot is enabled half of `state_timeout` if that is less."""
+    waited = []
+
+    class Reader:
+        def __init__(self, target, **options):
+            self.start = target
+            self.join = waited.append
+
+    monkeypatch.setattr(module.threading, "Thread", Reader)
+    models = Models([Counter()])
+    monkeypatch.setattr(models, "_check", lambda settings: None)
+    models.fleet = None if idle is None else SimpleNamespace(idle=idle)
+    models.check(panda_settings(state_timeout=state_timeout))
+    assert waited == [pytest.approx(seconds)]

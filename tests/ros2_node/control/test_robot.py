@@ -532,3 +532,63 @@ def test_an_external_wrench_comes_and_goes_without_a_step():
     steps = np.abs(np.diff(commands, axis=0)).max(axis=0)
     assert (steps <= 1.05 * whole / (FLOAT_TIME / 0.001)).all()
     np.testing.assert_allclose(commands[-1], commands[0], atol=1e-9)
+
+
+def test_a_state_as_old_as_the_timeout_is_fresh(shared, robot):
+    """For ~/enable, the next state, the status and the watchdog; a little older it is none."""
+    shared.change(panda_settings(ramp_time=0.0, state_timeout=0.125))
+    late = 0.125 + 2**-10
+    feed(robot, 1.0)
+    assert robot.status(1.125) is Status.READY and robot.status(1.0 + late) is Status.WAITING
+    assert not robot.enable(1.0 + late, 0.0)[0] and robot.enable(1.125, 0.0)[0]
+    assert robot.watch(1.125, 0.0) is None and feed(robot, 1.125)
+    assert robot.watch(1.25, 0.0) is None and robot.is_enabled
+    assert not feed(robot, 1.125 + late) and robot.counts["state_after_gap"] == 1
+    robot.watch(1.125 + late, 0.0)
+    assert loss_of(robot) == "no valid joint_states for 0.125 s"
+
+
+def test_a_process_that_did_not_run_is_told_after_a_gap_of_the_timeout(shared, robot):
+    for gap, told in ((0.125, ""), (0.25, ": this process did not run for 0.25 s")):
+        shared.change(panda_settings(ramp_time=0.0, state_timeout=0.125))
+        feed(robot, 1.0)
+        assert robot.enable(1.0, 0.0)[0]
+        robot._watched = 1.5 - gap
+        robot.watch(1.5, 0.0)
+        assert loss_of(robot) == f"no valid joint_states for 0.125 s{told}"
+        while robot.stop_step(1e9) is not None:
+            pass
+        robot.reset()
+
+
+def test_stamps_may_be_too_old_for_a_tenth_of_a_second(robot, monkeypatch):
+    monkeypatch.setattr(robot.states, "lateness", lambda: "late")
+    monkeypatch.setattr(robot.states, "late_for", lambda now: now - 5.0)
+    feed(robot, 5.0625)
+    robot.states.arrived = 5.0625
+    monkeypatch.setattr(robot.states, "lateness", lambda: "")
+    assert robot.enable(5.0625, 0.0)[0]
+    monkeypatch.setattr(robot.states, "lateness", lambda: "late")
+    monkeypatch.setattr(robot.states, "late_for", lambda now: 0.1)
+    robot.watch(5.07, 0.0)
+    assert robot.is_enabled
+    monkeypatch.setattr(robot.states, "late_for", lambda now: 0.101)
+    robot.watch(5.07, 0.0)
+    assert not robot.is_enabled and loss_of(robot) == "late"
+
+
+def test_what_closes_a_gate_is_told(shared, robot):
+    """The answers of requests, the count of faults, and the text of the last one."""
+    assert robot.disable(0.0) == (True, "already disabled")
+    feed(robot, 1.0)
+    assert robot.enable(1.0, 0.0) == (True, "enabled")
+    assert robot.enable(1.0, 0.0) == (True, "already enabled")
+    assert robot.disable(0.0) == (True, "disabled")
+    while robot.stop_step(1e9) is not None:
+        pass
+    assert robot.reset() == (True, "there was no fault")
+    robot.fail("broken", 0.0)
+    assert robot.reset() == (True, "cleared: broken")
+    assert robot.counts["fault"] == 1 and robot.last_fault == "broken"
+    robot.read([], (), (), 0, 2.0)
+    assert robot.enable(2.0, 0.0) == (False, "there is no fresh joint_states: empty_message 1")

@@ -10,6 +10,7 @@ import pytest
 from fleets import MODEL, wheel_text
 
 from ros2_node.control import robot_description
+from ros2_node.control.models import LARGEST_TEXT
 from ros2_node.control.robot_description import load_model
 from ros2_node.control.settings.node_settings import Settings
 
@@ -117,3 +118,21 @@ HEAD = (
     '<robot name="wheel" xmlns:xacro="http://www.ros.org/wiki/xacro">'
     '<xacro:property name="joint" value="turn"/>'
 )
+
+
+def test_a_urdf_file_is_not_expanded(tmp_path):
+    """Its names stay as they are, also where xacro would read them as expressions."""
+    file = tmp_path / "wheel.urdf"
+    file.write_text(wheel_text().replace('"spin"', '"${1 + 1}"'))
+    assert of_file(file).joint_names == ("${1 + 1}",)
+
+
+def test_the_limits_are_those_of_the_documentation():
+    """16 MiB and 10 s; of a text that is no description the first forty characters are told."""
+    assert robot_description.LARGEST == LARGEST_TEXT == 16 * 2**20
+    assert robot_description.READING_TIME == 10.0
+    with pytest.raises(ValueError) as error:
+        load_model(Settings.of(), f"  {'x' * 41}  ")
+    assert str(error.value) == (
+        f"robot_description begins with '{'x' * 40}': send the text of a URDF file"
+    )

@@ -302,3 +302,32 @@ def test_while_it_is_withheld_nothing_is_enabled_and_all_can_be_closed(two):
     two.withheld = ""
     two.robots[1].disable(0.0)
     assert two.enable([1], True, 0.0, 0.0)[0]
+
+
+def test_a_model_that_waits_lets_nobody_in(two, monkeypatch):
+    """Robots that run may be disabled meanwhile."""
+    monkeypatch.setattr(type(two.models), "changing", True)
+    answer = two.enable([0], True, 0.0, 0.0)
+    assert answer == (False, "a new model is being taken; try again")
+    assert two.enable([0], False, 0.0, 0.0) == (True, "already disabled")
+
+
+def test_the_model_is_read_again_at_request():
+    supervisor = ready(panda_settings())
+    before = supervisor.fleet
+    text = "the model is being read again; the log and /diagnostics say how it went"
+    assert supervisor.reload() == (True, text) and supervisor.models.building
+    while supervisor.step(0.0) is Event.NOTHING:
+        time.sleep(0.002)
+    assert supervisor.fleet is not before
+
+
+def test_a_node_without_a_model_says_why_and_can_be_closed():
+    supervisor = Supervisor(Settings.of())
+    assert not supervisor.lacks_its_model
+    assert supervisor.enable([0], True, 0.0, 0.0) == (False, "there is no model yet")
+    supervisor.models.refusal = "no links"
+    assert supervisor.enable([0], False, 0.0, 0.0) == (True, "there is no model yet: no links")
+    assert supervisor.reset([0]) == (True, "there is no model yet")
+    assert Supervisor(panda_settings()).lacks_its_model
+    assert Supervisor(Settings.of({"robot_description": "<robot/>"})).lacks_its_model

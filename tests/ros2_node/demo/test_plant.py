@@ -182,3 +182,54 @@ def test_in_lockstep_time_is_the_simulations_and_a_step_waits_for_a_command(plan
     plant.braked = True
     assert not plant.waiting
     plant._on_reset(Trigger.Request(), SimpleNamespace())
+
+
+def test_a_step_waits_a_second_for_its_command(plant, monkeypatch):
+    clock = SimpleNamespace(now=5.0)
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(plant, "_lockstep", True)
+    monkeypatch.setattr(plant, "braked", False)
+    plant.step()
+    for passed, waits in ((1.0, True), (1.0625, False)):
+        clock.now = 5.0 + passed
+        assert plant.waiting is waits
+    plant._on_reset(Trigger.Request(), SimpleNamespace())
+
+
+def test_parameters_of_a_plant(context):
+    """Pose, load, damping, friction, rate and brakes; the order of the commands."""
+    values = {
+        "pose_joints": ["panda_joint2"],
+        "pose": [-0.5],
+        "payload.link": "panda_hand",
+        "payload.mass": 1.5,
+        "payload.com": [0.0, 0.1, 0.2],
+        "rate": 250.0,
+        "damping": 0.25,
+        "friction": 0.75,
+        "braked": True,
+        "lockstep": True,
+        "command_joints": ["panda_joint3", "panda_joint1"],
+    }
+    overrides = [RosParameter(name, value=x) for name, x in values.items()]
+    node = Plant(context=context, parameter_overrides=overrides)
+    model, arm = node.arm.model, node.arm
+    assert node.period == model.opt.timestep == 0.004 and node.braked and node._lockstep
+    assert arm.data.qpos[arm.names.index("panda_joint2")] == -0.5
+    assert np.count_nonzero(arm.data.qpos) == 1
+    hinges = np.zeros(model.nv, dtype=bool)
+    hinges[[arm.names.index(f"panda_joint{k}") for k in range(1, 8)]] = True
+    np.testing.assert_array_equal(model.dof_damping[hinges], 0.25)
+    np.testing.assert_array_equal(model.dof_frictionloss, np.where(hinges, 0.75, 0.0))
+    load = model.body("payload")
+    assert load.mass[0] == 1.5 and load.pos.tolist() == [0.0, 0.1, 0.2]
+    assert node.columns == [arm.names.index(name) for name in node.order] == [2, 0]
+    node.destroy_node()
+    plain = Plant(context=context)
+    assert plain.period == 0.001 and not plain.braked and not plain._lockstep
+    assert "payload" not in [plain.arm.model.body(i).name for i in range(plain.arm.model.nbody)]
+    np.testing.assert_array_equal(plain.arm.model.dof_damping[hinges], 0.5)
+    assert not plain.arm.model.dof_frictionloss.any() and plain.trace_file == ""
+    plain.step()
+    assert plain.trace == []
+    plain.destroy_node()

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import time
+from importlib import import_module
 
 import pytest
 import rclpy
+from rclpy.executors import ExternalShutdownException
 
+from ros2_node import demo
 from ros2_node.demo import running
 from ros2_node.demo.running import BAD_START, run_demo_node
 
@@ -78,3 +81,41 @@ def test_a_robot_that_there_is_not_is_a_code(calls):
 
     assert run_demo_node(make, lambda node, rounds: None) == BAD_START
     assert calls == ["init", "shutdown"]
+
+
+def test_rclpy_that_ends_elsewhere_is_an_end(calls):
+    """As by `rclpy.shutdown()` in another thread: the node is destroyed."""
+    made = []
+
+    def play(node, rounds):
+        made.append(node)
+        raise ExternalShutdownException
+
+    assert run_demo_node(Demo, play) == 0
+    assert made[0].rounds == -1 and calls == ["init", "shutdown"]
+
+
+MAINS = {
+    "plant": ("Plant", "play"),
+    "state_source": ("StateSource", None),
+    "teleoperation": ("Teleoperation", None),
+    "teleoperation_leader": ("Hand", None),
+    "walker": ("Walker", "play"),
+}
+
+
+@pytest.mark.parametrize("name", MAINS)
+def test_each_demo_node_is_a_process(name, monkeypatch):
+    """It plays, or handles messages alone; its command returns its status."""
+    module = import_module(f"ros2_node.demo.{name}")
+    node, plays = MAINS[name]
+    ran = []
+    monkeypatch.setattr(
+        module,
+        "run_demo_node",
+        lambda make, play=None, args=None: ran.append((make, play, args)) or 7,
+    )
+    wanted = (getattr(module, node), getattr(module, plays) if plays else None, ["a"])
+    assert module.main(["a"]) == 7 and ran == [wanted]
+    monkeypatch.setattr(module, "main", lambda: 3)
+    assert getattr(demo, "run_hand" if node == "Hand" else f"run_{name}")() == 3

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from fleets import wheel_text
 from rclpy.parameter import Parameter as RosParameter
 
 import warpdyn as wd
@@ -86,3 +87,36 @@ def test_the_fastest_joint_swings_at_the_frequency_that_is_asked_for(source, mon
     start, half, whole = offsets
     assert abs(start) > 0.1 * node._half[-1]
     np.testing.assert_allclose([half, whole], [-start, start], atol=1e-12)
+
+
+def test_a_joint_swings_by_three_tenths_of_its_range(source, tmp_path):
+    """One without limits, or with wider ones, by those of a turn; slower joints come first."""
+    file = tmp_path / "wheel.urdf"
+    for kind, middle, half in (("revolute", 0.0, 0.3), ("continuous", 0.0, 0.3 * np.pi)):
+        file.write_text(wheel_text(kind))
+        node, _ = source(robot=str(file))
+        np.testing.assert_allclose(node._middle, middle, atol=1e-12)
+        np.testing.assert_allclose(node._half, half)
+    node, _ = source(speed=0.5)
+    lower, upper = MODEL.position_lower, np.minimum(MODEL.position_upper, np.pi)
+    assert upper[5] == np.pi
+    np.testing.assert_allclose(node._middle, (lower + upper) / 2)
+    np.testing.assert_allclose(node._half, 0.15 * (upper - lower))
+    np.testing.assert_allclose(node._omega, np.pi * np.linspace(0.4, 1.0, MODEL.nq))
+    assert node._phase.tolist() == [[0.0]]
+
+
+def test_robots_of_a_batch_are_spread_over_the_swing(source):
+    node, _ = source(robots=4)
+    np.testing.assert_allclose(node._phase[:, 0], np.pi * np.array([0.0, 0.5, 1.0, 1.5]))
+
+
+def test_rate_and_description(context):
+    """Latched, with the text of the robot; 100 states a second if nothing else is asked for."""
+    for values, period in (({}, 0.01), ({"rate": 20.0}, 0.05)):
+        overrides = [RosParameter(name, value=x) for name, x in values.items()]
+        node = StateSource(context=context, parameter_overrides=overrides)
+        (timer,) = node.timers
+        assert timer.timer_period_ns * 1e-9 == pytest.approx(period)
+        assert node._descriptions.topic_name == "/robot_description"
+        node.destroy_node()

@@ -96,3 +96,34 @@ def test_two_arms_a_node_each_and_a_hand_are_started_and_ended(monkeypatch):
     n = np.arange(4.0)[:, None] + np.arange(len(module.JOINTS))
     np.testing.assert_array_equal(led.leader, n + len("leader"))
     np.testing.assert_array_equal(led.follower, n + len("follower"))
+
+
+def test_the_command_says_how_far_the_hand_has_led(monkeypatch, capsys):
+    """An error of a process is a line and a status."""
+    asked, domains = [], []
+    led = SimpleNamespace(
+        times=np.array([0.0, 4.26]), swing=np.radians(12.34), error=np.radians(0.567)
+    )
+
+    def teleoperate(seconds, feedback, say):
+        asked.append((seconds, feedback))
+        say("hello")
+        return led
+
+    monkeypatch.setattr(module, "teleoperate", teleoperate)
+    monkeypatch.setattr(module, "on_this_machine", domains.append)
+    monkeypatch.setattr(module.os, "getpid", lambda: 205)
+    for words, numbers in (([], (8.0, 0.0)), (["--seconds", "4", "--feedback", "20"], (4.0, 20.0))):
+        monkeypatch.setattr("sys.argv", ["teleoperating", *words])
+        assert module.main() == 0 and asked.pop() == numbers and domains.pop() == 6
+        assert capsys.readouterr().out == (
+            "  hello\n  4.3 s: the hand led a joint by 12.3 deg; the follower was 0.57 deg off at most\n"
+        )
+
+    def stop(*given, **options):
+        raise module.ProcessError("the plant ended by itself")
+
+    monkeypatch.setattr(module, "teleoperate", stop)
+    monkeypatch.setattr("sys.argv", ["teleoperating", "--domain", "9"])
+    assert module.main() == 2 and domains == [9]
+    assert capsys.readouterr().err == "the demo stopped: the plant ended by itself\n"

@@ -92,3 +92,26 @@ def test_a_state_is_fresh_until_its_time_is_over(between, monkeypatch):
 def test_a_rate_that_is_none_is_refused(between):
     with pytest.raises(ValueError, match=r"rate must lie in 1 .. 2000 Hz, got 0"):
         between(rate=0.0)
+
+
+@pytest.mark.parametrize("rate", [1.0, 250.0, 2000.0])
+def test_references_are_sent_at_their_rate(between, rate):
+    node, _ = between(rate=rate)
+    (timer,) = node.timers
+    assert timer.timer_period_ns * 1e-9 == pytest.approx(1.0 / rate)
+    for bad in (0.99, 2000.1):
+        with pytest.raises(ValueError, match="rate must lie in"):
+            between(rate=bad)
+
+
+def test_all_joints_are_handed_on_where_none_is_named(between):
+    """In the order of the state; velocities only where there is one for each."""
+    node, sent = between()
+    side = node.sides[0]
+    for velocity in ([0.1, 0.2], [0.1]):
+        side._on_state(state(["x", "y"], [1.0, 2.0], velocity))
+        node._hand_on()
+        message = sent[-1][1]
+        assert message.joint_names == ["x", "y"]
+        assert list(message.points[0].positions) == [1.0, 2.0]
+        assert list(message.points[0].velocities) == (velocity if len(velocity) == 2 else [])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
 
@@ -69,3 +70,70 @@ def test_it_pulls_like_a_spring_on_its_way(hand):
     np.testing.assert_allclose(
         hand.sent[-1], [stiffness * hand.swing - 0.5 * damping, 0.0, 0.0], atol=1e-9
     )
+
+
+def test_the_second_joint_swings_twice_as_often(hand):
+    """By half of `swing` at a quarter and at three quarters of the period; the way begins at the first state."""
+    hand._open = True
+    hand._on_state(state(5.0, q=(0.5, -1.0, 0.0, 0.0)))
+    assert GRIP == (40.0, 6.0) and (hand.swing, hand.period) == (0.3, 4.0)
+    for share, way in (
+        (0.25, (0.15, 0.15)),
+        (0.5, (0.3, 0.0)),
+        (0.75, (0.15, 0.15)),
+        (1.0, (0.0, 0.0)),
+    ):
+        v = (0.0, 0.25, 0.0, 0.0)
+        hand._on_state(state(5.0 + 4.0 * share, q=(0.6, -1.0, 0.0, 0.0), v=v))
+        first, second, finger = hand.sent[-1]
+        assert first == pytest.approx(40.0 * (way[0] - 0.1)) and finger == 0.0
+        assert second == pytest.approx(40.0 * way[1] - 6.0 * 0.25)
+
+
+def test_the_push_is_in_the_order_of_the_commands(context):
+    """Of the joints that it moves; its arms and its timer are those of the parameters."""
+    values = {
+        "leader": "left",
+        "follower": "right",
+        "joints": ["b", "a"],
+        "command_joints": ["c", "a", "b"],
+        "swing": 0.5,
+        "period": 8.0,
+    }
+    overrides = [Parameter(name, value=x) for name, x in values.items()]
+    node = Hand(context=context, parameter_overrides=overrides)
+    sent = []
+    node._push.publish = lambda message: sent.append(list(message.data))
+    assert list(node._brakes) == list(node._commanded) == ["left", "right"]
+    assert node._push.topic_name == "/left/plant/push"
+    topics = {subscription.topic_name for subscription in node.subscriptions}
+    wanted = {"/left/warpdyn/commands", "/right/warpdyn/commands", "/left/joint_states"}
+    assert wanted <= topics
+    assert [timer.timer_period_ns for timer in node.timers] == [100_000_000]
+    node._open = True
+    for q in ((1.0, 2.0, 3.0), (1.0, 2.5, 4.0)):
+        node._on_state(JointState(name=["a", "b", "c"], position=q, velocity=[0.0] * 3))
+    assert sent == [[0.0, 0.0, 0.0], [0.0, 0.0, -20.0]]
+    node.destroy_node()
+
+
+def test_brakes_open_after_more_than_a_hundred_commands_of_each(hand):
+    """Once their services are there, and the answers have come."""
+    leader, follower = hand._brakes.values()
+    done = []
+    follower.done = lambda: bool(done)
+    for arm in ("leader", "follower"):
+        hand._commanded[arm] = 100
+    hand._open_brakes()
+    assert not leader.asked and not follower.asked
+    for arm in ("leader", "follower"):
+        hand._count(arm)
+    leader.service_is_ready = lambda: False
+    hand._open_brakes()
+    assert not leader.asked and follower.asked == [False] and not hand._open
+    leader.service_is_ready = lambda: True
+    hand._open_brakes()
+    assert leader.asked == [False] and not hand._open
+    done.append(True)
+    hand._open_brakes()
+    assert hand._open and leader.asked == follower.asked == [False]

@@ -153,3 +153,19 @@ def test_it_plays_until_the_rounds_end(walker, monkeypatch):
     assert steps == [0, 1, 2]
     np.testing.assert_allclose(due, 5.0 + robot.period * np.array([1.0, 2.0, 3.0]))
     assert log.lines == ["simulating double_pendulum, held until torques come"]
+
+
+def test_the_hand_lets_go_after_more_than_a_second_and_a_half(walker, monkeypatch):
+    """Of torques that flow; the time counts from the first of them."""
+    robot, _ = walker
+    monkeypatch.setattr(robot, "period", 0.25)
+    robot.now, robot.held = 1.0, True
+    command(robot, [0.0, 0.0])
+    assert robot._flowing_since == 1.0
+    robot.now = 2.0
+    command(robot, [0.0, 0.0])
+    assert robot._flowing_since == 1.0
+    for now, held in ((2.5, True), (2.75, False)):
+        robot.now = now - 0.25
+        robot.step()
+        assert robot.held == held

@@ -100,3 +100,39 @@ def test_answers_are_logged_and_are_those_of_the_robot(node, monkeypatch):
     assert services["r0/feeling/identify_payload"]() == (True, "1 kg\nto set")
     assert services["r0/feeling/diagnose_gravity"]() == (False, "no poses")
     assert log.lines == ["1 kg\nto set", "no poses"]
+
+
+@pytest.mark.parametrize("heard", [(1, 0), (0, 1), (0, 0)])
+def test_only_who_listens_is_sent_to(node, heard):
+    """Torques and wrench apart; before a model the services answer that nothing is felt."""
+    topics, services = made(node, FELT)
+    assert all(service() == (False, NOT_FELT) for service in services.values())
+    sent = []
+    for publishers, count in zip((topics._torques, topics._wrenches), heard, strict=True):
+        publishers[0] = SimpleNamespace(
+            get_subscription_count=lambda count=count: count, publish=sent.append
+        )
+    touch = SimpleNamespace(
+        valid=True,
+        external=np.array([1.0, 2.0]),
+        torques=SimpleNamespace(link="hand", wrench=np.arange(6.0)[None]),
+    )
+    names = []
+    model = SimpleNamespace(v_indices=lambda joints: names.append(joints) or [1, 0])
+    robot = SimpleNamespace(
+        touch=touch,
+        states=SimpleNamespace(joints=("b", "a")),
+        dynamics=SimpleNamespace(model=model),
+    )
+    for sec in (3, 4):
+        topics.send(0, robot, Time(sec=sec))
+    kinds = [JointState] * heard[0] + [WrenchStamped] * heard[1]
+    assert [type(message) for message in sent] == kinds * 2
+    assert len(names) == heard[0], "joints of a model are looked up once"
+    topics.send(0, SimpleNamespace(touch=None), Time())
+    assert len(sent) == 2 * sum(heard)
+
+
+def test_without_a_link_there_is_no_topic_of_a_wrench(node):
+    topics, _ = made(node, Settings.of({"effort_source": "message"}))
+    assert len(topics._torques) == 1 and not topics._wrenches

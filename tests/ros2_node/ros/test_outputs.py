@@ -7,7 +7,7 @@ from xml.etree.ElementTree import parse
 
 import numpy as np
 import pytest
-from fleets import MODEL, N, Q, panda_settings
+from fleets import MODEL, N, Q, chain_text, panda_settings
 
 import warpdyn as wd
 from ros2_node.control.settings.node_settings import BY_NAME, Settings
@@ -148,3 +148,10 @@ def test_the_sros2_policy_lets_the_node_do_what_it_does():
     assert {f"~/{name}" for name in gate} <= named("/warpdyn", "services", reply="ALLOW")
     assert {f"/warpdyn/{name}" for name in gate} <= named("/operator", "services", request="ALLOW")
     assert not named("/driver", "services", request="ALLOW")
+
+
+def test_of_many_links_forty_are_listed():
+    chain, links = wd.load_urdf(chain_text(42)), ", ".join(f"l{k}" for k in range(40))
+    with pytest.raises(ValueError) as error:
+        WantedOutputs(Settings.of({"tip_links": ["l41", "nose"]})).check(chain)
+    assert str(error.value) == f"chain has no link 'nose'; its links are {links}"

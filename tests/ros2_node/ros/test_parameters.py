@@ -83,3 +83,33 @@ def test_inputs_of_a_law_are_parameters(made):
         ValueError, match=r"law_inputs\.stif is no input of .*, which has law_inputs"
     ):
         declare(made(law="joint_impedance", law_inputs__stif=1.0))
+
+
+def test_a_policy_is_read_before_anything_runs(made):
+    with pytest.raises(ValueError, match=r"policy: nothing\.onnx: no such policy file"):
+        declare(made(policy="nothing.onnx"))
+
+
+def test_whole_constraints_of_parameters(made):
+    """Choices, unit, and lists by joint, in one text."""
+    node = made()
+    declare(node)
+    joints = "a number, or a list with one for each of command_joints"
+    for name, text in (
+        ("mode", "one of gravity, inverse_dynamics, computed_torque"),
+        ("kp", f"unit 1/s^2; {joints}"),
+        ("torque_scale", joints),
+        ("ramp_time", "unit s"),
+        ("policy", ""),
+    ):
+        assert node.describe_parameter(name).additional_constraints == text
+
+
+def test_an_input_of_a_law_without_a_default_is_an_empty_list(made):
+    """With the shape in its description; one with a default has that, number by number."""
+    node = made(law="joint_impedance", **{"law_inputs__stiffness": 120.0})
+    declare(node)
+    told = node.describe_parameter("law_inputs.stiffness")
+    assert told.description == "Input of the law, shape ('nv',), row by row."
+    assert told.name == "law_inputs.stiffness"
+    assert list(node.get_parameter("law_inputs.damping_ratio").value) == [0.7]

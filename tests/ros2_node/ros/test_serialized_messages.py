@@ -14,7 +14,13 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from ros2_node.ros import serialized_messages
-from ros2_node.ros.serialized_messages import NumbersWriter, StateMessage, StateReader, nanoseconds
+from ros2_node.ros.serialized_messages import (
+    Form,
+    NumbersWriter,
+    StateMessage,
+    StateReader,
+    nanoseconds,
+)
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=9)
 NUMBERS = st.lists(st.floats(), max_size=5)
@@ -160,3 +166,53 @@ def test_a_huge_message_is_none(monkeypatch):
 def test_a_stamp_is_one_number(sec, nanosec):
     total = nanoseconds(Time(sec=sec, nanosec=nanosec))
     assert divmod(total, 10**9) == (sec, nanosec)
+
+
+def test_another_count_of_numbers_is_another_form():
+    """Of the same length in bytes, which its arrays' lengths alone tell."""
+    message = filled()
+    data = bytes(serialize_message(message))
+    form = Form(data, message)
+    assert form.read(data) is not None
+    for at, count in form._counts:
+        other = bytearray(data)
+        other[at] = count[0] + 1
+        assert form.read(bytes(other)) is None
+
+
+def test_a_number_of_names_beyond_the_message_is_not_the_encoding():
+    """Reading stops at its end, whatever it promises."""
+    data = bytearray(serialize_message(filled(names=("ab", "c"))))
+    at = data.index(b"ab\0") - 8
+    assert data[at : at + 4] == b"\2\0\0\0"
+    data[at : at + 4] = b"\xff\xff\xff\x7f"
+    with pytest.raises(ValueError, match="not the plain encoding"):
+        Form(bytes(data), filled())
+
+
+def test_a_large_message_is_read(monkeypatch):
+    """Up to a mebibyte; eight forms of one length, and of eight lengths."""
+    monkeypatch.setattr(serialized_messages, "deserialize_message", lambda data, kind: "read")
+    assert StateReader().read(bytes(1 << 20)) == "read"
+    monkeypatch.undo()
+    reader = StateReader()
+    for name in "abcdefghij":
+        reader.read(bytes(serialize_message(filled(names=(name, "x")))))
+    assert [len(forms) for forms in reader._forms.values()] == [8]
+    for k in range(2, 12):
+        reader.read(bytes(serialize_message(filled(names=("a" * 8 * k, "x")))))
+    assert len(reader._forms) == 8
+
+
+def test_big_endian_bytes_are_left_to_rclpy(monkeypatch):
+    """And so is every message of a machine whose numbers are."""
+    reader, data = StateReader(), bytes(serialize_message(filled()))
+    monkeypatch.setattr(serialized_messages.sys, "byteorder", "big")
+    reader.read(data)
+    assert not reader._forms
+    monkeypatch.undo()
+    monkeypatch.setattr(serialized_messages, "deserialize_message", lambda data, kind: filled())
+    reader.read(b"\0\0" + data[2:])
+    assert not reader._forms
+    reader.read(data)
+    assert reader._forms

@@ -54,7 +54,7 @@ def test_tolerances_positive_zero_and_negative():
     goal = TrajectoryGoal()
     request = Goal(
         path_tolerance=[
-            JointTolerance(name=name, position=x)
+            JointTolerance(name=name, position=x, velocity=2.0 * x)
             for name, x in (("a", 0.1), ("b", 0.0), ("c", -1.0))
         ],
         goal_tolerance=[JointTolerance(name="a", position=0.2, velocity=-1.0, acceleration=-1.0)],
@@ -62,6 +62,8 @@ def test_tolerances_positive_zero_and_negative():
     )
     fill_tolerances(goal, request)
     assert goal.path == {"a": 0.1, "c": math.inf}
+    assert goal.path_velocity == {"a": 0.2, "c": math.inf}
+    assert goal.goal_velocity == {"a": math.inf}
     assert (goal.goal, goal.goal_time) == ({"a": 0.2}, 0.5)
     other = TrajectoryGoal()
     fill_tolerances(other, Goal())
@@ -74,11 +76,11 @@ def test_tolerances_positive_zero_and_negative():
     "fields, said",
     [
         (
-            {"path_tolerance": [JointTolerance(name="a", velocity=0.1)]},
-            "path_tolerance of a bounds",
+            {"path_tolerance": [JointTolerance(name="a", acceleration=0.1)]},
+            "a bounds accelerations",
         ),
-        ({"goal_tolerance": [JointTolerance(name="a", acceleration=0.1)]}, "bounds velocity or"),
-        ({"goal_tolerance": [JointTolerance(name="a", velocity=math.nan)]}, "bounds velocity or"),
+        ({"goal_tolerance": [JointTolerance(name="a", acceleration=math.nan)]}, "accelerations"),
+        ({"goal_tolerance": [JointTolerance(name="a", velocity=math.nan)]}, "a is not a number"),
         ({"goal_tolerance": [JointTolerance(name="a", position=math.nan)]}, "a is not a number"),
         ({"path_tolerance": [JointTolerance(name="a", position=0.1)] * 2}, "names a twice"),
         ({"component_path_tolerance": [JointComponentTolerance()]}, "multi_dof_trajectory or"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from types import SimpleNamespace
 
 import pytest
 from rclpy.action import CancelResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import ClockType
 from recording_node import RecordingNode
 from std_msgs.msg import String
@@ -158,3 +160,54 @@ def test_an_action_is_guarded_and_ends_with_the_node(node, wiring, events, monke
     wiring.end_actions()
     wiring.end_actions()
     assert good.gone and bad.gone
+
+
+def test_a_service_that_waits_lets_others_run(node, wiring, events):
+    """A coroutine has a callback group of its own kind; what fails is told, and is the answer."""
+    groups = {}
+    create = node.create_service
+    node.create_service = lambda kind, name, answer, **options: (
+        create(kind, name, answer),
+        groups.update({name: options.get("callback_group")}),
+    )
+
+    async def ask(robots, request):
+        if request is None:
+            raise KeyError("gone")
+        return True, f"{robots} {request}"
+
+    wiring.serve(Trigger, "~/plain", lambda robots, request: (True, ""), [0])
+    wiring.serve(Trigger, "~/slow", ask, [2])
+    assert groups["~/plain"] is None and type(groups["~/slow"]) is ReentrantCallbackGroup
+    kind, callback = node.services["~/slow"]
+    response = asyncio.run(callback("a", Trigger.Response()))
+    assert kind is Trigger and (response.success, response.message) == (True, "[2] a")
+    response = asyncio.run(callback(None, Trigger.Response()))
+    assert (response.success, response.message) == (False, "'gone'")
+    assert events.failed == [("ask: KeyError: 'gone'", 2)]
+
+
+def test_a_subscription_has_its_options(node, wiring):
+    override = object()
+    wiring.subscribe(String, "plain", LAST, print)
+    wiring.subscribe(String, "bytes", RELIABLE, print, override=override, raw=True)
+    for topic, qos, wanted, raw in (
+        ("plain", LAST, None, False),
+        ("bytes", RELIABLE, override, True),
+    ):
+        kind, _, given, options = node.subscriptions[topic]
+        assert (kind, given) == (String, qos) and options["raw"] is raw
+        assert options["qos_overriding_options"] is wanted
+
+
+def test_a_mismatch_of_somebody_elses_robot_has_its_number(node, wiring, events):
+    """The graph is believed after two seconds, and not at them."""
+    event = SimpleNamespace(last_policy_kind=SimpleNamespace(name="QOS_POLICY_DEPTH"))
+    wiring.subscribe(String, "state", LAST, print)
+    node.subscriptions["state"][3]["event_callbacks"].incompatible_qos(event)
+    text = "a publisher of state does not match this node's DEPTH"
+    assert events.mismatched == [(text, 0)]
+    node.endpoints["state"] = [], []
+    (_, since) = wiring._standing[text]
+    assert wiring.mismatches(since + 2.0) == [text]
+    assert wiring.mismatches(since + 2.001) == []

@@ -218,3 +218,29 @@ def test_a_folder_that_is_not_empty_is_kept(tmp_path: Path) -> None:
         write_package({"a/b.txt": "x"}, tmp_path)
     write_package({"a/b.txt": "x"}, tmp_path, overwrite=True)
     assert (tmp_path / "a/b.txt").read_text() == "x" and (tmp_path / "mine").exists()
+
+
+def test_joints_of_several_velocities_and_laws_of_one_name_are_refused() -> None:
+    ball = wd.ModelBuilder("arm").add_link("a").add_link("b", 1.0, (0, 0, 0), np.eye(3))
+    model = ball.add_joint("j", "ball", "a", "b").build()
+    with pytest.raises(ValueError) as error:
+        commanded_joints(model, ())
+    assert str(error.value) == (
+        "joint j has 3 velocities; a controller commands joints with one: leave it out"
+    )
+    law = LAWS["gravity_compensation"]
+    with pytest.raises(ValueError) as error:
+        control_package(MODEL, [law, law])
+    assert str(error.value) == "two laws would be called gravity_compensation: name each once"
+
+
+def test_an_empty_folder_and_a_new_one_are_filled(tmp_path: Path) -> None:
+    """A file in its place is refused."""
+    for folder in (tmp_path / "empty", tmp_path / "new"):
+        if folder.name == "empty":
+            folder.mkdir()
+        write_package({"b.txt": "x"}, folder)
+        assert (folder / "b.txt").read_text() == "x"
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(FileExistsError):
+        write_package({"b.txt": "x"}, tmp_path / "file")

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Annotated
+
+import numpy as np
 import pytest
 import yaml
 
@@ -72,3 +76,105 @@ def test_inputs_are_checked():
 @pytest.mark.parametrize("text", ["arm", 'a"b\\c', "new\nline", "脚🦾\u2028"])
 def test_strings_of_yaml(text: str):
     assert yaml_string(text).isascii() and yaml.safe_load(yaml_string(text)) == text
+
+
+@wd.kernel
+def pulling(
+    robot,
+    q,
+    target: (2, 2),
+    gain: Annotated[np.ndarray, ("nv",)] = 3.0,
+    offset: Annotated[np.ndarray, ()] = -0.5,
+):
+    """A law with an array of each form."""
+    return gain * (target[0, 0] * q + offset)
+
+
+def test_a_whole_file_of_example_parameters():
+    law = users_law(pulling, {})
+    text = example_parameters([law, LAWS["gravity_compensation"]], MODEL, ["b", 'a"'], "arm")
+    assert (
+        text
+        == """controller_manager:
+  ros__parameters:
+    update_rate: 1000  # Hz
+    joint_state_broadcaster:
+      type: joint_state_broadcaster/JointStateBroadcaster
+    pulling:
+      type: arm/PullingController
+    gravity_compensation:
+      type: arm/GravityCompensationController
+
+pulling:
+  ros__parameters:
+    joints: ["b", "a\\U00000022"]
+    ramp_time: 1.0
+    law_inputs:
+    #   target: []  # no value: it must be set
+      gain: [3.0, 3.0, 3.0, 3.0, 3.0, 3.0]
+      offset: [-0.5]
+
+gravity_compensation:
+  ros__parameters:
+    joints: ["b", "a\\U00000022"]
+    ramp_time: 1.0
+"""
+    )
+
+
+def test_whole_entries_of_a_laws_inputs():
+    """Type, default where there is one, number of entries, and that none is not a list."""
+    entries = yaml.safe_load(parameter_file(users_law(pulling, {}), MODEL, "x"))["x"]
+    check = {"not_empty<>": []}
+    assert entries["law_inputs"] == {
+        "target": {
+            "type": "double_array",
+            "description": "Input target of the law: 4 numbers, or those of the diagonal.",
+            "validation": check,
+        },
+        "gain": {
+            "type": "double_array",
+            "default_value": [3.0] * 6,
+            "description": "Input gain of the law: 6 numbers, or one for all.",
+            "validation": check,
+        },
+        "offset": {
+            "type": "double_array",
+            "default_value": [-0.5],
+            "description": "Input offset of the law: 1 numbers.",
+            "validation": check,
+        },
+    }
+    assert entries["joints"]["read_only"] is True and entries["joints"]["default_value"] == []
+    assert entries["start_effort"] == {
+        "type": "string",
+        "default_value": "zero",
+        "read_only": True,
+        "description": "Where the commands begin on activation: at zero, or at the measured effort.",
+        "validation": {"one_of<>": [["zero", "measured"]]},
+    }
+    assert entries["gravity"]["validation"] == {
+        "element_bounds<>": [-1000.0, 1000.0],
+        "fixed_size<>": [3],
+    }
+    assert "read_only" not in entries["ramp_time"] and entries["ramp_time"]["type"] == "double"
+    assert entries["ramp_time"]["description"].endswith(" [s]")
+    assert entries["unlimited_effort"]["type"] == "bool"
+
+
+def test_a_whole_function_that_reads_a_laws_parameters():
+    law = replace(users_law(pulling, {}), bounds={"gain": (-1.0, 2.5)}, springs=("target",))
+    assert fill_function(law, MODEL).splitlines() == [
+        "  std::string wrong;",
+        "  (void)parameters;",
+        "  (void)inputs;",
+        '  if (wrong.empty()) wrong = fill("law_inputs.target", parameters.law_inputs.target, '
+        "inputs.target, Form::diagonal);",
+        '  if (wrong.empty()) wrong = check_stiffness("law_inputs.target", inputs.target);',
+        '  if (wrong.empty()) wrong = fill("law_inputs.gain", parameters.law_inputs.gain, '
+        "inputs.gain, Form::one_for_all);",
+        '  if (wrong.empty()) wrong = check_bounds("law_inputs.gain", inputs.gain, -1.0, 2.5);',
+        '  if (wrong.empty()) wrong = fill("law_inputs.offset", parameters.law_inputs.offset, '
+        "inputs.offset, Form::plain);",
+        "  return wrong;",
+    ]

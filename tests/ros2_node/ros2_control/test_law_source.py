@@ -8,7 +8,7 @@ import pytest
 
 import warpdyn as wd
 from ros2_node.ros2_control.controller_laws import ControllerLaw, built_in_laws
-from ros2_node.ros2_control.law_source import frame_function, law_structs
+from ros2_node.ros2_control.law_source import _number, frame_function, law_structs
 from warpdyn.functions.export.exporting import exported_functions
 
 PANDA = wd.load_robot("panda")
@@ -49,3 +49,18 @@ def test_a_law_returns_torques():
 
     with pytest.raises(ValueError, match=r"law odd must return .* \(8,\), the torques; got \(2,\)"):
         structs(ControllerLaw("odd", odd))
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (1.5, "1.5"),
+        (-2.0, "-2.0"),
+        (0.1, "0.1"),
+        (float("nan"), "0.0"),
+        (float("inf"), "infinity"),
+        (-float("inf"), "-infinity"),
+    ],
+)
+def test_numbers_of_cpp(number: float, text: str):
+    assert _number(number) == text

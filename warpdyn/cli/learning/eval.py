@@ -84,12 +84,12 @@ def task_and_policy(args: argparse.Namespace) -> tuple[Any, Task, Policy]:
 
 
 def report_task_errors(make: Callable[[], T]) -> T:
-    """The result of `make`, with a `TaskError` turned into a line for the user."""
+    """The result of `make`, with a `TaskError`, or a package that is missing, turned into a line for the user."""
     from ... import rl
 
     try:
         return make()
-    except rl.TaskError as error:
+    except (rl.TaskError, ImportError) as error:
         raise UserError(str(error)) from None
 
 

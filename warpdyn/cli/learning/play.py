@@ -79,8 +79,6 @@ def add_parser(commands: Commands) -> None:
 def play(args: argparse.Namespace) -> int:
     """Show a page in the browser if the viewer is installed and no file is requested; otherwise
     roll out, and show the picture on the screen or write it to a file."""
-    from ...rl.tasks.task_files import short_name
-
     # Mistakes of the command line come before the policy is read.
     check_picture(args.png or Path("play.png"))
     rl, task, policy = task_and_policy(args)
@@ -88,6 +86,8 @@ def play(args: argparse.Namespace) -> int:
     if moving is None and args.png is None and find_spec("viser") and find_spec("trimesh"):
         return _on_page(args, rl, task, policy)
     if moving is None and args.png is None and not on_screen():
+        from ...rl.tasks.task_files import short_name
+
         moving = Path(f"{short_name(args.task)}.gif")
     if moving is not None:
         if moving.suffix.lower() != ".gif":

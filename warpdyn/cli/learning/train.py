@@ -75,9 +75,9 @@ def train(args: argparse.Namespace) -> int:
     With several processes started by `torchrun`, only the first one shows progress and writes
     files. On each machine its first process reports errors.
     """
-    from ... import rl
-
     try:
+        from ... import rl
+
         rl.Trainer  # noqa: B018  (raises an error if a requirement is missing)
     except ImportError as error:
         raise UserError(str(error)) from None

@@ -121,11 +121,8 @@ class Statements:
                 free.append(slot.pop(x))
 
     def _end_body(self) -> None:
-        """Free the slots of all values but those of outputs, and write outputs that are constants."""
+        """Write outputs that are constants."""
         to = self.to
-        for x, slot in self.slot.items():
-            if x not in self.held and x not in self.free_inputs:
-                to.free.append(slot)
         if self.place is None:
             return
         for place, output in zip(self.program.places, self.program.outputs, strict=True):
@@ -168,8 +165,6 @@ class Statements:
         self.in_registers = NOTHING if number in OF_LANES else target
         if target in self.stores:
             self._store(target)
-        elif target not in last:
-            to.free.append(slot.pop(target))
 
     def _on_slots(self, operation: str, arguments: Sequence[Any]) -> tuple[int, list[int]]:
         """The instruction on slots alone, those of constants included."""

@@ -83,7 +83,6 @@ class Command:
 
     def run_at_once(self) -> None:
         """Run the launch even while Warp records launches, without adding it to the recording."""
-        raise NotImplementedError
 
 
 class KernelCommand(Command):

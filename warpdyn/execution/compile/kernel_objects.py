@@ -208,8 +208,7 @@ def _keep(made: Path, source: str, place: ObjectFiles) -> None:
     if reason:
         text = f"what lies at {place.folder} cannot be used, {reason}; remove it"
         raise OSError(errno.EPERM, text)
-    if place.folder.exists() and not place.folder.is_dir():
-        sealed_files.discard(place.folder)
+    sealed_files.discard(place.folder)  # a file, or an empty folder
     sealed_files.make_folder(place.folder)
     # The hashes come last, because a kernel without them does not count.
     for name in (source, place.metadata, place.object, place.hashes.name):

@@ -11,6 +11,7 @@ These calls are checked each time: calls whose arrays are traced or have to be c
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from math import prod
@@ -181,7 +182,7 @@ class KnownCall:
         return tuple(results) if len(results) > 1 else results[0]
 
 
-class DifferentiatedPlan:
+class DifferentiatedPlan(ABC):
     """Plan of a call that its library differentiates."""
 
     forward: KnownCall
@@ -196,11 +197,11 @@ class DifferentiatedPlan:
     on_adjoint: Callable[..., None] | None = None
     """Called with each new plan of a backward pass, its arrays, cotangents and order of results."""
 
+    @abstractmethod
     def adjoint(
         self, model: Any, arrays: Sequence[Any], cotangents: Sequence[Any]
     ) -> Sequence[Any]:
         """Cotangents of the arrays, None of those that need none."""
-        raise NotImplementedError
 
 
 def known_call(

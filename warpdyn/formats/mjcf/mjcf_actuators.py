@@ -164,11 +164,10 @@ def _controls(
 
 
 def _tendon_range(values: MjcfValues, element: Element, name: str) -> tuple[float, float]:
-    for tendon in element.getroottree().iterfind(".//tendon/fixed"):
-        if tendon.get("name") == name:
-            written = values.attributes(tendon, TENDON, None)
-            return _bounds(values, tendon, written, "range", "limited")
-    return NO_BOUNDS
+    tendons = element.getroottree().iterfind(".//tendon/fixed")
+    tendon = next(each for each in tendons if each.get("name") == name)
+    written = values.attributes(tendon, TENDON, None)
+    return _bounds(values, tendon, written, "range", "limited")
 
 
 def _bounds(

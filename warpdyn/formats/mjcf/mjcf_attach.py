@@ -86,8 +86,7 @@ class Attachment:
         """
         for element in list(root.iter("attach")):
             parent = element.getparent()
-            if parent is None:
-                raise values.refusal(element, "it is no content; write an element around it")
+            assert parent is not None, "the outermost element is <mujoco>"
             path, (inner, model) = self._model(values, root, element, chain)
             key = _with_settings(values, inner)
             prefix = element.get("prefix", "")

@@ -38,8 +38,9 @@ def with_cables(values: MjcfValues, root: Element) -> None:
     """Replace each <composite> by a chain of bodies. Elasticity and skin are left out."""
     for element in list(root.iter("composite")):
         parent = element.getparent()
+        assert parent is not None, "the outermost element is <mujoco>"
         kind = element.get("type", "")
-        if kind != "cable" or parent is None:
+        if kind != "cable":
             raise values.refusal(
                 element,
                 f'<composite type="{kind}"> is not read: MuJoCo has none any more; write its bodies '

@@ -25,7 +25,8 @@ def with_copies(values: MjcfValues, root: Element) -> None:
         written = {str(key): str(value) for key, value in element.attrib.items()}
         (number,) = values.numbers(element, "count", {"count": "nan", **written}, 1)
         parent = element.getparent()
-        if number < 1 or number != int(number) or parent is None:
+        assert parent is not None, "the outermost element is <mujoco>"
+        if number < 1 or number != int(number):
             raise values.refusal(element, f'count is "{written["count"]}"; it is a whole number')
         count = int(number)
         size += count * sum(1 for _ in element.iter())

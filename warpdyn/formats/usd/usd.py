@@ -138,15 +138,16 @@ class UsdReader:
             self._gravity(physics.Scene(prim))
 
     def _gravity(self, scene: Any) -> None:
+        units = self.values.units
         size = scene.GetGravityMagnitudeAttr().Get()
         along = np.array(scene.GetGravityDirectionAttr().Get() or (0, 0, 0), dtype=float)
-        if size is None or not 0 <= size < np.inf or not along.any():
-            return  # minus infinity and no direction: gravity as on the earth, downwards
-        x, y, z = self.values.units.up[:3, :3] @ along / np.linalg.norm(along)
-        size *= self.values.units.metre
+        # UsdPhysics: a negative magnitude is the earth's, and no direction is downwards.
+        size = size * units.metre if size is not None and 0 <= size < np.inf else 9.81
+        down = np.array([0.0, 0.0, -1.0])
+        x, y, z = units.up[:3, :3] @ along / np.linalg.norm(along) if along.any() else down
         if abs(x) + abs(y) > 1e-3 or abs(size * z + 9.81) > 0.02:
             self.values.remarks.append(
-                f"its gravity is ({x * size:g}, {y * size:g}, {z * size:g}); a model holds none, "
+                f"its gravity is ({x * size + 0.0:g}, {y * size + 0.0:g}, {z * size:g}); a model holds none, "
                 "functions take gravity=..."
             )
 

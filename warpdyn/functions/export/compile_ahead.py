@@ -150,8 +150,6 @@ def call_on_zeros(
     try:
         return describe_call(function, (*before, model, *arrays), options)
     except (TypeError, ValueError) as error:
-        if isinstance(function, partial):
-            raise
         name = f"wd.{function.__name__}"
         raise type(error)(
             f"{error}; what zeros cannot stand for is given by functools.partial({name}, ...)"

@@ -133,6 +133,7 @@ def test_slots_give_what_all_contacts_give_at_once(
     """The same constraints in the same order; pairs that are not near have no impulse."""
     found, wanted, touching = swept(model, robot, sweeps)
     np.testing.assert_allclose(found.v, wanted, atol=1e-10)
+    assert len(found.impulses) == 12 * bool(robot)  # of the four feet alone
     impulses, features = touching.contacts
     pressed = np.linalg.norm(np.array(impulses, float), axis=1)
     assert (pressed > 1e-4).sum() >= 4 and found.left_out == 0

@@ -78,5 +78,31 @@ def test_of_too_many_fades_the_youngest_takes_up_the_change():
         np.testing.assert_allclose(blend.apply(wanted, last, now), last, atol=1e-9)
         now += 1.01 * duration / STEPS
         last = blend.apply(wanted, last, now)
-    assert most == MOST_FADES
+    assert most == MOST_FADES == 64
     np.testing.assert_allclose(blend.apply(wanted, last, 101.0), wanted, atol=1e-9)
+
+
+def test_a_change_within_a_sixteenth_of_the_time_fades_with_the_one_before():
+    """Both end together; a later one is a fade of its own."""
+    for passed, fades in ((1.0, 1), (1.0625, 2)):
+        blend = BumplessTransfer()
+        blend.add(np.ones(1), 0.0, 16.0)
+        blend.add(np.ones(1), passed, 16.0)
+        assert len(blend._fades) == fades
+        np.testing.assert_allclose(
+            blend.apply(np.zeros(1), np.zeros(1), passed), 1.0 + 1.0 - passed / 16.0
+        )
+    assert not Fade(np.ones(1), 0.0, 1.0).absorb(np.ones(1), 0.5)
+
+
+def test_an_offset_without_a_time_fades_at_once():
+    blend = BumplessTransfer()
+    blend.add(np.ones(1), 0.0, 0.0)
+    assert not blend.active and not blend._fades
+
+
+def test_of_two_changes_between_commands_the_longer_time_counts():
+    blend = BumplessTransfer()
+    for duration, pending in ((0.25, 0.25), (0.125, 0.25), (0.5, 0.5)):
+        blend.begin(duration)
+        assert blend.pending == pending and blend.active

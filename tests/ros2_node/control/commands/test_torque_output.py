@@ -13,9 +13,9 @@ from ros2_node.control.commands.torque_output import (
     LAST_COMMANDS,
     POLICY_RISE_TIME,
     RISE_TIME,
-    SATURATED,
     STOP_TIME,
     TorqueOutput,
+    command_joints,
     finite,
 )
 from ros2_node.control.settings.node_settings import Settings
@@ -254,13 +254,13 @@ def test_the_action_of_a_stop_sequence_is_fixed_when_it_begins():
 
 
 def test_saturation_that_lasts_is_named():
-    """The joints at their limits, once that has lasted longer than SATURATED."""
+    """The joints at their limits, once that has lasted longer than 0.2 s."""
     output = TorqueOutput(MODEL, NAMES, panda_settings(ramp_time=0.0))
     output.start(0.0)
     much = np.zeros(N)
     much[1] = 1e3
     for now in (0.0, 0.1, 0.2, 0.25):
-        assert output.saturated_joints(now) == ("" if now <= SATURATED else "panda_joint2")
+        assert output.saturated_joints(now) == ("" if now <= 0.2 else "panda_joint2")
         output.compute(much, now)
     output.compute(np.zeros(N), 0.3)
     assert output.saturated_joints(9.0) == ""
@@ -325,3 +325,69 @@ def test_a_stop_sequence_that_runs_does_not_begin_anew():
     output.stop(1.05)
     np.testing.assert_array_equal(output.stop_step(1.05), half)
     assert output.stopping and np.abs(half).max() > 0.0
+
+
+def test_numbers_that_equal_a_bound_are_neither_clamped_nor_rate_limited():
+    """Commands at the effort limits, and changes at the rate."""
+    output = TorqueOutput(MODEL, NAMES, Settings.of({"ramp_time": 0.0, "max_torque_rate": 0.0}))
+    output.start(0.0)
+    np.testing.assert_array_equal(output.compute(LIMIT, 0.0), LIMIT)
+    assert output.clamped == 0 and output.saturated_joints(9.0) == ""
+    assert output.compute(1.0625 * LIMIT, 0.0)[0] == LIMIT[0] and output.clamped == 1
+    output = TorqueOutput(MODEL, NAMES, Settings.of({"ramp_time": 0.0, "max_torque_rate": 8.0}))
+    output.start(0.0)
+    for now, torque, limited in ((0.0625, 0.5, 0), (0.125, 1.0, 0), (0.1875, 2.0, 1)):
+        command = output.compute(np.full(N, torque), now)
+        np.testing.assert_array_equal(command, min(torque, 1.5))
+        assert output.rate_limited == limited
+
+
+def test_a_pause_counts_as_a_tenth_of_a_second():
+    """A command that comes after ten seconds changes by no more."""
+    output = TorqueOutput(MODEL, NAMES, Settings.of({"ramp_time": 0.0, "max_torque_rate": 8.0}))
+    output.start(0.0)
+    np.testing.assert_allclose(output.compute(np.full(N, 9.0), 10.0), 0.8)
+
+
+def test_the_numbers_of_the_documentation():
+    """A stop ramp of at most 0.2 s, five equal commands after it, and effort limits in 20 ms or 5 ms."""
+    output, _ = running(ramp_time=1.0)
+    output.stop(0.0)
+    assert output.stop_step(0.05)[0] == 60.0 and output.stop_step(0.15)[0] == pytest.approx(20.0)
+    left = [output.stop_step(0.2) for _ in range(6)]
+    assert [None if c is None else float(c[0]) for c in left] == [0.0] * 5 + [None]
+    for policy, change in (("", 0.05), ("any", 0.2)):
+        output = TorqueOutput(MODEL, NAMES, Settings.of({"ramp_time": 0.0, "policy": policy}))
+        output.start(0.0)
+        output.compute(np.zeros(N), 0.0)
+        np.testing.assert_allclose(output.compute(LIMIT, 0.001), change * LIMIT)
+
+
+def test_a_blend_takes_the_ramp_time_or_less():
+    """`give_way` forgets what was coming in before."""
+    for begin, half in (
+        (lambda output: output.blend(), 0.5),
+        (lambda output: output.blend(0.5), 0.25),
+        (lambda output: output.give_way(0.5), 0.25),
+        (lambda output: output.give_way(9.0), 0.5),
+    ):
+        output = TorqueOutput(MODEL, NAMES, Settings.of({"max_torque_rate": 0.0}))
+        output.start(-10.0)
+        output.compute(np.ones(N), 0.0)
+        begin(output)
+        output.compute(np.full(N, 5.0), 0.0)
+        np.testing.assert_allclose(output.compute(np.full(N, 5.0), half), 3.0)
+        output.give_way(0.25)
+        output.compute(np.full(N, 5.0), half)
+        np.testing.assert_allclose(output.compute(np.full(N, 5.0), half + 0.25), 5.0)
+
+
+def test_command_joints_are_among_those_that_are_read():
+    read = ("a", "b", "c")
+    assert command_joints(Settings.of(), read) == read
+    assert command_joints(Settings.of({"command_joints": ["c", "a"]}), read) == ("c", "a")
+    with pytest.raises(ValueError) as error:
+        command_joints(Settings.of({"command_joints": ["a", "d"]}), read)
+    assert str(error.value) == (
+        "command_joints names 'd', which is not among the joints read: a, b, c"
+    )

@@ -51,3 +51,14 @@ def test_joints_that_are_not_seen_are_named():
 def test_a_list_must_fit():
     with pytest.raises(ValueError, match="collision_threshold has 2 numbers"):
         guard(collision_threshold=[1.0, 1.0])
+
+
+def test_a_torque_at_its_threshold_is_no_collision():
+    """At rest and in motion."""
+    one = guard(collision_threshold=1.0, collision_speed_factor=2.0)
+    v = np.array([0.5, 0.0, 0.0, 0.0])
+    for size, hit in ((2.0, False), (2.0625, True)):
+        said = one.hit(np.array([-size, 1.0, 1.0, 9.0]), v, KNOWN)
+        assert said == (
+            "collision: external torque of b is -2.06 N·m, more than its threshold 2" if hit else ""
+        )

@@ -385,3 +385,109 @@ def test_an_identified_payload_is_told_as_parameters(monkeypatch, unknown):
         "gravity": "gravity",
         "joints": ["a"],
     }
+
+
+def test_a_motion_is_recorded_from_call_to_call(monkeypatch):
+    """Each state with its time, position, velocity and torques; one whose known joints are others than
+    before spoils it, and so does one without torques."""
+    fleet = feeling_fleet(identification_time=5.0)
+    touch = fleet.robots[0].touch
+    heard = []
+    monkeypatch.setattr(
+        touch.record, "_find", lambda *rows: heard.append([x.copy() for x in rows]) or "found"
+    )
+
+    def answer():
+        touch.record.end()
+        touch.record._thread.join(10.0)
+        return touch.identify()
+
+    go(fleet, HELD, 0.0, 2, dt=0.03125)
+    assert touch.identify() == (True, "listening for 5 s: move the arm, then call again")
+    for k in range(12):
+        feel(fleet.robots[0], 1.0 + 0.03125 * k, HELD + k, Q + 0.001 * k, 0.01 * k + 0 * Q)
+    assert answer() == (True, "found")
+    time, q, v, tau = heard[0]
+    np.testing.assert_allclose(time, 0.03125 * np.arange(12), rtol=1e-6)
+    for k, rows in enumerate(zip(q, v, tau, strict=True)):
+        for found, wanted in zip(rows, (Q + 0.001 * k, 0.01 * k + 0 * Q, HELD + k), strict=True):
+            np.testing.assert_allclose(found, wanted, atol=1e-12)
+    for effort in (np.where(np.arange(8) == 7, np.nan, HELD), ()):
+        touch.identify()
+        now, _ = go(fleet, HELD, 3.0, 5, dt=0.03125)
+        now, _ = go(fleet, effort, now, 1, dt=0.03125)
+        go(fleet, HELD, now, 9, dt=0.03125)
+        assert answer()[1].startswith("states were lost or efforts were missing")
+
+
+def test_a_repeated_stamp_is_no_state(fleet):
+    """Nothing passes between two of them: what was felt stays, and nothing is recorded."""
+    touch = fleet.robots[0].touch
+    now, _ = go(fleet, HELD - PUSH, 0.0, 60)
+    felt = touch.external.copy()
+    touch.record.listening = True
+    assert feel(fleet.robots[0], now - 0.002, HELD + 50.0, Q + 1e-6)
+    np.testing.assert_array_equal(touch.external, felt)
+    assert not touch.record._rows
+    touch.record.listening = False
+
+
+def test_gravity_is_not_diagnosed_by_commands():
+    """Their torques are those of the model itself."""
+    touch = feeling_fleet(effort_source="command", payload__link="").robots[0].touch
+    text = "measured efforts are needed: start the node with effort_source: message"
+    assert touch.diagnose() == touch.identify() == (False, text)
+    assert touch.report() == {
+        "largest external torque": "none",
+        "efforts known of": "none",
+        "poses at rest": "0",
+    }
+
+
+def test_the_report_has_the_largest_torque_of_either_sign(fleet):
+    go(fleet, HELD - PUSH, 0.0, 200)
+    report = fleet.robots[0].touch.report()
+    assert report["largest external torque"] == "-6 N·m in panda_joint2"
+    assert report["poses at rest"] == "0"
+
+
+def test_three_poses_are_diagnosed(fleet):
+    touch = fleet.robots[0].touch
+    for count in range(4):
+        good, text = touch.diagnose()
+        assert good == (count >= 3)
+        if not good:
+            assert text == (
+                f"{count} poses at rest so far: bring the arm to at least 3, a second each"
+            )
+        touch.rest.add(0.8, Q + 0.2 * count, np.zeros(8), HELD, np.ones(8, dtype=bool))
+
+
+@pytest.mark.parametrize(
+    ("values", "warmed"),
+    [
+        ({}, ["observer", "diagnosis", "rnea", "regressor panda_hand"]),
+        ({"payload__link": ""}, ["observer", "diagnosis"]),
+        ({"effort_source": "command"}, ["observer"]),
+    ],
+)
+def test_kernels_of_the_services_are_warm(values, warmed, monkeypatch):
+    """With the shapes and options of the calls that come; by commands there are no services."""
+    touch, called = feeling_fleet(**values).robots[0].touch, []
+
+    def kernel(name):
+        def call(model, *arrays, links=(), gravity):
+            assert [x.shape for x in arrays] == [(3, model.nq), (3, model.nv), (3, model.nv)]
+            assert gravity == (0.0, 0.0, -9.81)
+            called.append(" ".join([name, *links]))
+
+        return call
+
+    monkeypatch.setattr(touch.torques, "warm", lambda: called.append("observer"))
+    monkeypatch.setattr(
+        touch, "_diagnosis", lambda q, tau: called.append("diagnosis") or len(q) == len(tau) == 3
+    )
+    monkeypatch.setattr(wd, "rnea", kernel("rnea"))
+    monkeypatch.setattr(wd, "joint_torque_regressor", kernel("regressor"))
+    touch.warm()
+    assert called == warmed

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from feeling import feeling_fleet
-from fleets import MODEL, Q, panda_settings
+from fleets import MODEL, Q, chain_text, panda_settings
 
 import warpdyn as wd
 from ros2_node.control.efforts.external_torques import (
     LEAST_FELT,
     ExternalTorques,
+    check_felt,
     explaining_wrench,
     joints_before,
 )
@@ -42,8 +45,9 @@ def test_it_feels_what_pushes_with_the_load_and_the_gravity_that_are_set():
     other = panda_settings(effort_source="message", payload__link="panda_link7", payload__mass=1.0)
     dynamics.carry(Payload(MODEL, other))
     moved = wd.gravity_torques(MODEL.with_payload("panda_link7", 1.0, (0, 0, 0)), Q)
-    np.testing.assert_allclose(settle(torques, moved - PUSH), PUSH, atol=1e-6)
-    np.testing.assert_allclose(torques.weigh(), moved, atol=1e-9)
+    np.testing.assert_allclose(settle(torques, moved + PUSH), -PUSH, atol=1e-6)
+    dynamics.carry(Payload(MODEL, panda_settings(effort_source="message")))
+    np.testing.assert_allclose(torques.weigh(), own, atol=1e-9)
 
 
 UR5E = wd.load_robot("ur5e")
@@ -147,3 +151,22 @@ def test_the_joints_before_a_link():
     assert joints_before(MODEL, "panda_link0") == [] == joints_before(MODEL, "")
     assert joints_before(MODEL, "panda_hand") == list(MODEL.joint_names[:7])
     assert joints_before(MODEL, "panda_rightfinger") == list(MODEL.joint_names)
+
+
+def test_a_direction_that_is_hardly_felt_counts_as_two_hundredths():
+    for felt, wrench in ((0.04, 25.0), (0.02, 50.0), (0.01, 25.0), (0.0, 0.0)):
+        J = np.zeros((6, 1))
+        J[2] = felt
+        found = explaining_wrench(J, np.ones(1))
+        np.testing.assert_allclose(found, [0.0, 0.0, wrench, 0.0, 0.0, 0.0], atol=1e-12)
+
+
+def test_of_many_links_forty_are_listed():
+    chain, links = wd.load_urdf(chain_text(42)), ", ".join(f"l{k}" for k in range(40))
+    with pytest.raises(ValueError) as error:
+        check_felt(chain, SimpleNamespace(external_wrench_link="hand"))
+    assert (
+        str(error.value) == f"external_wrench_link 'hand' is not a link of chain, which has {links}"
+    )
+    check_felt(chain, SimpleNamespace(external_wrench_link="l41"))
+    check_felt(chain, SimpleNamespace(external_wrench_link=""))

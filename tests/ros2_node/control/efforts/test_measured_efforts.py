@@ -98,3 +98,46 @@ def test_another_publisher_whose_stamps_are_older_is_no_jump(both):
     assert passed(arm, 1001 * MS) == pytest.approx(1e-3) and not counts["effort_time_jump"]
     assert passed(arm, 999 * MS) == 0.0 and counts["effort_time_jump"] == 1
     assert passed(gripper, 800 * MS) == 0.0 and counts["effort_time_jump"] == 2
+
+
+def test_a_tenth_of_a_second_is_the_longest_pause(both):
+    """By stamps and by arrivals; a longer one is counted, and the first state is none."""
+    _, efforts, counts = both
+    for stamp, now, dt in ((1000, 0.0, 0.0), (1100, 0.0, 0.1), (1201, 0.0, 0.0)):
+        assert efforts.time_since_last(stamp * MS, now) == dt
+    assert counts == {"effort_gap": 1}
+    for now, dt in ((0.5, 0.0), (0.59375, 0.09375), (0.75, 0.0)):
+        assert efforts.time_since_last(0, now) == dt
+    assert counts == {"effort_gap": 3}
+
+
+def test_stamps_of_another_publisher_may_be_a_tenth_of_a_second_behind(both):
+    states, efforts, counts = both
+    for behind, answer in ((99, None), (100, 0.0)):
+        efforts.forget()
+        states.read(NAMES[:7], Q[:7], [0.0] * 7, 1000 * MS, 0.0)
+        assert efforts.time_since_last(1000 * MS, 0.0) == 0.0
+        states.read(NAMES[7:], Q[7:], [0.0], (1000 - behind) * MS, 0.0)
+        assert efforts.time_since_last((1000 - behind) * MS, 0.0) == answer
+    assert counts["effort_time_jump"] == 1
+
+
+def test_a_message_without_any_number_is_not_counted(both):
+    """A driver that has none fills its array; one with some lacks those."""
+    states, efforts, counts = both
+    states.read(NAMES, Q, [0.0] * N, 1, 0.0)
+    efforts.read(np.full(N, np.nan))
+    assert not counts and not efforts.known.any()
+    states.read([*NAMES, "tool"], [*Q, 0.0], [0.0] * (N + 1), 2, 0.0)
+    efforts.read([*np.full(N, np.nan), 1.0])
+    assert counts["effort_nonfinite"] == 1
+
+
+def test_a_stamp_of_a_nanosecond_is_one(both):
+    """Zero alone is none."""
+    _, efforts, _ = both
+    assert efforts.time_since_last(1, 10.0) == 0.0
+    assert efforts.time_since_last(5 * MS + 1, 99.0) == 0.005
+    efforts.forget()
+    efforts.time_since_last(2, 10.0)
+    assert efforts.time_since_last(1, 10.0625) == 0.0, "it has gone back"

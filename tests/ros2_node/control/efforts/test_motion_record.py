@@ -81,3 +81,50 @@ def test_while_it_computes_there_is_no_answer():
     assert not record.listening
     may_end.set()
     assert ask_until_known(record) == (True, "True")
+
+
+def test_ten_states_are_the_least_and_a_record_does_not_fill_the_memory(monkeypatch):
+    """A state while nobody listens is not kept; the first one that is kept has no time before it."""
+    monkeypatch.setattr("ros2_node.control.efforts.motion_record.MOST", 12)
+    for states, answer in (
+        (9, (False, "no states with efforts were heard")),
+        (10, (True, "found")),
+    ):
+        record = MotionRecord(lambda *arrays: "found")
+        heard(record)
+        record.ask(0.0)
+        heard(record, states)
+        assert record.listening and len(record._rows) == states
+        record.ask(0.0)
+        assert ask_until_known(record) == answer
+    record.ask(0.0)
+    heard(record, 11)
+    assert record.listening
+    record.add(0.01, np.zeros(2), np.zeros(1), np.zeros(1))
+    assert not record.listening and ask_until_known(record) == (True, "found")
+
+
+def test_a_time_ends_with_the_state_that_reaches_it():
+    """The answer to a call before has the time that is left."""
+    record = MotionRecord(lambda time, *others: f"{time[0]:g} to {time[-1]:g}")
+    assert record.ask(1.5) == (True, "listening for 1.5 s: move the arm, then call again")
+    heard(record, 12, 0.125)
+    assert record.ask(1.5) == (False, "listening, 0.1 s are left")
+    heard(record, 1)
+    record.add(0.125, np.zeros(2), np.zeros(1), np.zeros(1))
+    assert not record.listening
+    assert ask_until_known(record)[1].startswith("states were lost or efforts were missing")
+    record.ask(1.5)
+    heard(record, 13, 0.125)
+    assert not record.listening and ask_until_known(record) == (True, "0 to 1.5")
+
+
+def test_a_gap_is_a_state_without_time_before_it():
+    """Also one that goes back; the first state of a record is none."""
+    for dt, said in ((0.0, "states were lost"), (-0.01, "states were lost"), (0.01, "found")):
+        record = MotionRecord(lambda *arrays: "found")
+        record.ask(0.0)
+        heard(record)
+        record.add(dt, np.zeros(2), np.zeros(1), np.zeros(1))
+        record.ask(0.0)
+        assert ask_until_known(record)[1].startswith(said)

@@ -46,3 +46,35 @@ def test_other_joints_with_efforts_are_another_arm():
     assert len(poses) == 1
     rest(poses, [0.0, 0.0], np.zeros(2), 0.1, known=KNOWN & [True, False])
     assert not len(poses)
+
+
+def test_a_pose_is_the_mean_of_half_a_second_after_three_tenths():
+    """Each state counts by its time; the next half second is a pose of its own."""
+    poses = RestPoses(1, 1)
+    known = np.ones(1, dtype=bool)
+
+    def add(dt, q, tau, v=0.0):
+        poses.add(dt, np.array([q]), np.array([v]), np.array([tau]), known)
+
+    add(0.3, 0.0, 1.0)
+    add(0.2, 0.01, 2.0)
+    np.testing.assert_allclose(poses.q, [[0.004]], rtol=1e-12)
+    np.testing.assert_allclose(poses.tau, [[1.4]], rtol=1e-12)
+    add(0.5, 3.0, 7.0)
+    np.testing.assert_allclose(poses.q, [[0.004], [3.0]], rtol=1e-12)
+    np.testing.assert_allclose(poses.tau, [[1.4], [7.0]], rtol=1e-12)
+    for v, rests in ((0.01, False), (0.0099, True)):
+        add(0.5, 6.0, 0.0, v)
+        assert len(poses) == 2 + rests
+
+
+def test_poses_a_tenth_apart_are_two():
+    """The older of two that are closer goes; a hundred are kept."""
+    for q, count in ((0.1, 2), (0.099, 1)):
+        poses = RestPoses(1, 1)
+        for place in (0.0, q):
+            poses.add(0.8, np.array([place]), np.zeros(1), np.zeros(1), KNOWN[:1])
+        assert len(poses) == count and poses.q[-1] == q
+    for k in range(105):
+        poses.add(0.8, np.array([float(k)]), np.zeros(1), np.zeros(1), KNOWN[:1])
+    np.testing.assert_array_equal(poses.q[:, 0], np.arange(5.0, 105.0))

@@ -202,3 +202,47 @@ def test_between_rotations_that_are_one_nothing_turns():
     turned = np.array([0.0, 0.0, np.sin(0.1), np.cos(0.1)])
     halfway = between(np.array([0.0, 0.0, 0.0, 1.0]), turned, 0.5)
     np.testing.assert_allclose(halfway, [0.0, 0.0, np.sin(0.05), np.cos(0.05)], atol=1e-15)
+
+
+def test_bounds_of_a_pose(arm):
+    """A kilometre, and a quaternion two hundredths longer or shorter than one; a disabled robot checks too."""
+    _, robot = arm
+    _, quaternion = pose_of()
+    before = robot.state.pose_desired.copy()
+    for far, length, reason in (
+        (1000.0, 1.0, None),
+        (-1000.0, 1.0, None),
+        (1000.1, 1.0, "pose_nonfinite"),
+        (0.0, 1.019, None),
+        (0.0, 1.021, "pose_no_rotation"),
+        (0.0, -0.981, None),
+        (0.0, 0.979, "pose_no_rotation"),
+    ):
+        assert robot.refer_pose(ROOT, [0.0, far, 0.0], length * quaternion) == reason
+    np.testing.assert_array_equal(robot.state.pose_desired, before)
+
+
+def test_a_deviation_in_metres_and_radians_is_told_with_both(arm):
+    _, robot = arm
+    pose = robot.pose
+    pose._error = np.array([0.125, 0.5])
+    assert pose.astray() == (
+        "panda_hand is 0.125 m and 0.5 rad from its pose reference, more than max_pose_error "
+        "0.1 m and 0.4 rad"
+    )
+    pose._error = np.array([0.1, 0.4])
+    assert pose.astray() == ""
+    pose._error = np.array([0.1, 0.5])
+    assert pose.astray() == (
+        "panda_hand is 0.5 rad from its pose reference, more than max_pose_error 0.4 rad"
+    )
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_a_share_of_a_turn_has_unit_length(share):
+    one, other = np.array([0.0, 0.6, 0.0, 0.8]), np.array([0.6, 0.0, 0.0, 0.8])
+    found = between(one, other, share)
+    np.testing.assert_allclose(np.linalg.norm(found), 1.0, rtol=1e-14)
+    angles = [apart(np.r_[0, 0, 0, x], np.r_[0, 0, 0, found])[1] for x in (one, other)]
+    whole = apart(np.r_[0, 0, 0, one], np.r_[0, 0, 0, other])[1]
+    np.testing.assert_allclose(angles, [share * whole, (1 - share) * whole], atol=1e-7)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import warpdyn as wd
 from ros2_node.control.references.setpoint import Setpoint
 from ros2_node.control.settings.node_settings import Settings
+from ros2_node.control.states.state import State
 
 
 @pytest.fixture
@@ -191,3 +192,115 @@ def test_a_joint_without_a_velocity_limit_is_not_bounded():
     model = wd.load_urdf(wheel_text())
     setpoint = Setpoint(model, ["spin"], ["spin"], Counter())
     assert setpoint.read(["spin"], ((), (500.0,), ()), 0.0) is None
+
+
+def test_a_position_beyond_ten_thousand_is_nonsense(setpoint):
+    for value, reason in ((1e4, None), (-1e4, None), (1.0001e4, "reference_nonfinite")):
+        assert setpoint.read(NAMES[:1], ((value,), (), ()), 0.0) == reason
+
+
+def test_rounding_makes_no_reference_too_fast():
+    """A part in 1e9 of a velocity limit."""
+    for share, reason in ((1.0 + 9e-10, None), (1.0 + 1.2e-9, "reference_too_fast")):
+        assert tracking().read(NAMES, ((), share * MODEL.velocity_limit, ()), 0.0) == reason
+
+
+LOW, HIGH = MODEL.position_lower[0], MODEL.position_upper[0]
+
+
+@pytest.mark.parametrize(
+    ("at", "rate", "beyond", "kept"),
+    [
+        (HIGH, 0.5, False, 0.0),
+        (HIGH, -0.5, False, -0.5),
+        (LOW, 0.5, False, 0.5),
+        (LOW, -0.5, False, 0.0),
+        (HIGH + 0.25, 0.5, True, 0.0),
+        (HIGH + 0.25, -0.5, True, 0.0),
+        (LOW - 0.25, 0.5, True, 0.0),
+        (0.0, 0.5, False, 0.5),
+    ],
+)
+def test_a_reference_at_a_limit_moves_away_from_it_alone(at, rate, beyond, kept):
+    """One beyond rests at the limit, and is told; the next one within forgets it."""
+    setpoint = tracking(max_tracking_error=0.0)
+    point = ((at, 0.25), (rate, 0.125), (rate, 0.125))
+    assert setpoint.read([NAMES[0], NAMES[2]], point, 0.0) is None
+    np.testing.assert_array_equal(setpoint.q[[0, 2]], [np.clip(at, LOW, HIGH), 0.25])
+    for row in (setpoint.v, setpoint.a):
+        np.testing.assert_array_equal(row[[0, 2]], [kept, 0.125])
+    assert setpoint._counts["reference_beyond_limit"] == beyond
+    assert setpoint.at_limits == ({"panda_joint1"} if beyond else frozenset())
+    assert setpoint.clipped == (
+        f"panda_joint1 is to be at {at:.4g}, beyond its limits {LOW:.4g} to {HIGH:.4g}: "
+        "its reference stays within them"
+        if beyond
+        else ""
+    )
+    setpoint.read(NAMES[:1], ((0.0,), (), ()), 0.0)
+    assert not setpoint.at_limits
+
+
+def test_without_repulsion_a_reference_may_exceed_the_limits():
+    setpoint = tracking(max_tracking_error=0.0, joint_limit_repulsion="never")
+    assert setpoint.read(NAMES[:1], ((HIGH + 1.0,), (), ()), 0.0) is None
+    assert setpoint.q[0] == HIGH + 1.0 and not setpoint.at_limits and not setpoint._counts
+
+
+def test_a_reference_that_comes_with_the_enable_is_kept():
+    """One at that very time is not older; an older one gives its place to the robot."""
+    for arrived, kept in ((2.0, True), (1.9375, False)):
+        setpoint = tracking()
+        setpoint.read(NAMES[:1], ((0.5,), (0.25,), ()), arrived)
+        setpoint.stay(np.zeros(N), since=2.0)
+        assert (setpoint.q[0], setpoint.v[0]) == ((0.5, 0.25) if kept else (0.0, 0.0))
+        assert setpoint.arrived == (2.0 if kept else -np.inf)
+
+
+def test_whole_texts_of_refusals():
+    setpoint = tracking(max_tracking_error=0.25)
+    setpoint.read(NAMES[:2], ((), (0.5, 5.0), ()), 0.0)
+    assert setpoint.refusal == (
+        "panda_joint2 is to reach 5, more than its velocity limit 2.175: send a slower reference, "
+        "or set reference_violation to clip"
+    )
+    setpoint.read(NAMES[:2], ((), (), (75.0, -100.0)), 0.0)
+    assert setpoint.refusal == (
+        "panda_joint2 is to reach -100, more than its max_reference_acceleration 50: send a slower "
+        "reference, or set reference_violation to clip"
+    )
+    setpoint.stay(np.zeros(N))
+    assert setpoint.read(NAMES[:2], ((0.5, -0.75), (), ()), 0.0, np.zeros(N)) == "reference_too_far"
+    assert setpoint.refusal == (
+        "panda_joint1 is 0.5 from its reference, more than max_tracking_error 0.25; "
+        "panda_joint2 is 0.75 from its reference, more than max_tracking_error 0.25"
+    )
+
+
+def test_a_law_reads_the_short_way_of_a_joint_without_end():
+    """A joint that has no wanted position is wanted where it is."""
+    model = wd.load_urdf(wheel_text())
+    setpoint = Setpoint(model, ["spin"], ["spin"], Counter())
+    setpoint.change(Settings.of({"mode": "computed_torque"}))
+    state = State.of_robots(model, 1).row(0)
+    state.q[:] = 3.0
+    setpoint.write(state)
+    assert state.q_desired[0] == 3.0
+    setpoint.read(["spin"], ([-3.0], [0.5], [0.25]), 0.0)
+    setpoint.write(state)
+    np.testing.assert_allclose(state.q_desired, 2 * np.pi - 3.0)
+    assert state.v_desired[0] == 0.5 and state.a_desired[0] == 0.25
+
+
+def test_a_motion_moves_its_joints_and_the_others_rest():
+    setpoint = tracking()
+    setpoint.read(NAMES, (np.zeros(N), np.full(N, 0.02), np.ones(N)), 0.0)
+    joints = setpoint.limits_of(NAMES[1:3])
+    before = setpoint.q.copy()
+    setpoint.move(joints, np.array([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]]), 7.0)
+    rows = ([0.1, 0.2], [0.3, 0.4], [0.5, 0.6])
+    for found, row in zip(setpoint.point(joints), rows, strict=True):
+        np.testing.assert_array_equal(found, row)
+    np.testing.assert_array_equal(np.delete(setpoint.q, [1, 2]), np.delete(before, [1, 2]))
+    assert not np.delete(setpoint.v, [1, 2]).any() and not np.delete(setpoint.a, [1, 2]).any()
+    assert setpoint.arrived == 7.0 and not setpoint.ends(7.5, 0.5) and setpoint.ends(7.5625, 0.5)

@@ -38,9 +38,10 @@ class Followed:
     def accept(self, waypoints, start=0.0, now=0.0, enabled=True, names=None, goal=None):
         return self.follower.accept(names or self.names, waypoints, start, now, enabled, goal)
 
-    def at(self, now, q=None):
-        """The setpoint at a time, of a robot that follows it or stays at q."""
-        jumped = self.follower.follow(now, self.setpoint.q.copy() if q is None else q)
+    def at(self, now, q=None, v=None):
+        """The setpoint at a time, of a robot that follows it, or stays at q and moves with v."""
+        moving = np.zeros(len(self.names)) if v is None else v
+        jumped = self.follower.follow(now, self.setpoint.q.copy() if q is None else q, moving)
         assert isinstance(jumped, bool)
         return self.setpoint.q.copy(), self.setpoint.v.copy(), self.setpoint.a.copy()
 
@@ -179,9 +180,9 @@ def test_path_tolerance_ends_it_where_the_robot_is():
     """The first joint beyond it is named; commands are to blend."""
     f = Followed(trajectory__path_tolerance=0.05)
     f.accept([there(1.0, 2 * STEP)])
-    assert not f.follower.follow(0.2, Q)
+    assert not f.follower.follow(0.2, Q, np.array(REST))
     stuck = Q.copy()
-    assert f.follower.follow(0.6, stuck)
+    assert f.follower.follow(0.6, stuck, np.array(REST))
     assert (
         "aborted: " in f.follower.status and "trajectory.path_tolerance 0.05" in f.follower.status
     )
@@ -200,7 +201,9 @@ def test_goal_tolerance_waits_for_the_robot_for_goal_time():
     assert f.follower.status == "succeeded"
     g = Followed(**values)
     g.accept([there()])
-    assert not g.follower.follow(1.4, Q) and g.follower.follow(1.6, Q)
+    assert not g.follower.follow(1.4, Q, np.array(REST)) and g.follower.follow(
+        1.6, Q, np.array(REST)
+    )
     assert "trajectory.goal_tolerance 0.02" in g.follower.status
 
 
@@ -285,16 +288,22 @@ def test_tolerances_of_a_goal_go_before_those_of_the_parameters():
     """Its joints alone; infinity is none. The text says whose tolerance it was."""
     f = Followed(trajectory__path_tolerance=0.05)
     goal = begun(f, path=dict.fromkeys(NAMES, np.inf), goal={NAMES[3]: 0.02}, goal_time=0.5)
-    assert not f.follower.follow(1.4, Q) and goal.end is None
-    assert f.follower.follow(1.6, Q) and goal.end is TrajectoryEnd.GOAL_TOLERANCE_VIOLATED
+    assert not f.follower.follow(1.4, Q, np.array(REST)) and goal.end is None
+    assert (
+        f.follower.follow(1.6, Q, np.array(REST))
+        and goal.end is TrajectoryEnd.GOAL_TOLERANCE_VIOLATED
+    )
     assert f"{NAMES[3]} is 0.1 from" in goal.text and "the goal's goal_tolerance 0.02" in goal.text
     f = Followed(trajectory__path_tolerance=0.05)
     goal = begun(f, path={NAMES[3]: np.inf})
-    assert f.follower.follow(1.0, Q) and goal.end is TrajectoryEnd.PATH_TOLERANCE_VIOLATED
+    assert (
+        f.follower.follow(1.0, Q, np.array(REST))
+        and goal.end is TrajectoryEnd.PATH_TOLERANCE_VIOLATED
+    )
     assert "more than trajectory.path_tolerance 0.05" in goal.text
     f = Followed(trajectory__goal_tolerance=0.02, trajectory__goal_time=0.1)
     goal = begun(f, goal_time=0.0)
-    assert not f.follower.follow(9.0, Q) and goal.end is None
+    assert not f.follower.follow(9.0, Q, np.array(REST)) and goal.end is None
 
 
 def test_each_goal_notes_its_own_end():
@@ -340,3 +349,33 @@ def test_a_goal_is_withdrawn_alone():
     assert present.end is waits.end is TrajectoryEnd.CANCELLED
     f.at(5.0)
     assert not f.setpoint.v.any() and not f.follower.active
+
+
+def test_a_joint_with_another_velocity_aborts_the_motion():
+    """The robot holds where it is."""
+    f = Followed()
+    goal = TrajectoryGoal(path_velocity={NAMES[2]: 0.2})
+    assert f.accept([there()], goal=goal) is None
+    v = 1.5 * STEP
+    f.at(0.5, v=v)
+    assert f.follower.active
+    v[2] += 0.3
+    f.at(0.5, q=Q, v=v)
+    assert goal.end is TrajectoryEnd.PATH_TOLERANCE_VIOLATED and not f.follower.active
+    assert f.follower.status.startswith(f"aborted: {NAMES[2]} differs by 0.3 in velocity")
+    np.testing.assert_array_equal(f.setpoint.q, Q)
+
+
+def test_the_end_waits_until_the_joints_rest():
+    f = Followed(trajectory__stopped_velocity_tolerance=0.05, trajectory__goal_time=0.5)
+    moving = np.full(len(NAMES), 0.1)
+    f.accept([there()])
+    f.at(1.2, v=moving)
+    assert f.follower.active
+    f.at(1.3, v=0.4 * moving)
+    assert f.follower.status == "succeeded"
+    goal = TrajectoryGoal()
+    f.accept([there()], start=2.0, now=2.0, goal=goal)
+    f.at(3.6, v=moving)
+    assert goal.end is TrajectoryEnd.GOAL_TOLERANCE_VIOLATED
+    assert "still moves with 0.1, more than trajectory.stopped_velocity_tolerance 0.05" in goal.text

@@ -19,9 +19,10 @@ def test_the_first_end_counts():
     assert (goal.end, goal.text) == (TrajectoryEnd.REPLACED, "replaced")
 
 
+@pytest.mark.parametrize("kind", ["", "_velocity"])
 @pytest.mark.parametrize("which", ["path", "goal"])
-def test_a_tolerance_is_for_a_joint_of_the_trajectory(which):
-    goal = TrajectoryGoal(**{which: {"elbow": 0.1}})
+def test_a_tolerance_is_for_a_joint_of_the_trajectory(which, kind):
+    goal = TrajectoryGoal(**{which + kind: {"elbow": 0.1}})
     goal.check(["shoulder", "elbow"])
     with pytest.raises(TrajectoryRefusedError, match=f"{which}_tolerance is for elbow") as caught:
         goal.check(["shoulder"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from driven_arm import HAND, READY
@@ -9,6 +11,7 @@ from fleets import N, feed, launch, loss_of, panda_fleet
 from simulated_arms import SimulatedArm
 
 import warpdyn as wd
+from ros2_node.control.references.virtual_body import VirtualBody
 
 REST = [0.0] * N
 BODY = {
@@ -189,3 +192,27 @@ def test_a_simulated_arm_is_led_by_a_push():
     arm.run(0.5, sense=sense, push=torque)
     np.testing.assert_allclose(place()[:3, 3] - first, [0.0, 0.5 * 8.0 / 80.0, 0.0], atol=1e-3)
     assert arm.robot.is_enabled
+
+
+def test_a_wrench_as_old_as_the_timeout_is_fresh():
+    """An older one is told with the reason of the last refusal."""
+    body = VirtualBody.__new__(VirtualBody)
+    body.sensor, body._timeout = SimpleNamespace(arrived=1.0, refusal=""), 0.125
+    assert body.missing(1.125) == ""
+    assert body.missing(1.1875) == "no ft_wrench for 0.125 s"
+    body.sensor.refusal = "frame_id 'x'"
+    assert body.missing(1.1875) == "no ft_wrench for 0.125 s (frame_id 'x')"
+
+
+def test_a_pause_counts_as_a_twentieth_of_a_second(fleet):
+    """And a clock that runs back as no time."""
+    m, d, k = (BODY[f"law_inputs__virtual_{x}"][0] for x in ("mass", "damping", "stiffness"))
+    push = np.array([10.0, 0, 0, 0, 0, 0])
+    for pause, dt in ((0.05, 0.05), (0.25, 0.05), (0.0, 0.0)):
+        pushed = Pushed(fleet)
+        pushed.step(push, pause)
+        wanted = dt * push[0] / (m + dt * d + dt**2 * k)
+        assert pushed.robot.state.twist_compliant[0] == pytest.approx(wanted, rel=1e-6)
+    pushed = Pushed(fleet)
+    pushed.robot.references.body.follow(pushed.now - 1.0, True)
+    assert not pushed.robot.state.twist_compliant.any()

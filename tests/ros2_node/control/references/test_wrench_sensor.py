@@ -7,10 +7,11 @@ from collections import Counter
 import numpy as np
 import pytest
 from driven_arm import HAND, READY
-from fleets import MODEL, panda_settings
+from fleets import MODEL, chain_text, panda_settings
 
 import warpdyn as wd
 from ros2_node.control.references.wrench_sensor import WrenchSensor, load_beyond, rigid_pose
+from ros2_node.control.settings.node_settings import Settings
 
 G = np.array([0.0, 0.0, -9.81])
 
@@ -123,3 +124,59 @@ def test_a_link_without_a_payload_adds_nothing():
     assert sensor_of(payload__link=HAND, payload__mass=1.3)._mass == mass + 1.3
     with pytest.raises(ValueError, match=r"payload\.mass is set but payload\.link is empty"):
         sensor_of(payload__mass=1.3)
+
+
+def filtered(times, cutoff=1.0, cycle=0.01):
+    """The contact's first number after readings of 1 N at these times, each followed by a cycle [s]."""
+    sensor = sensor_of(ft_cutoff=cutoff)
+    sensor._mass = 0.0
+    for k, now in enumerate(times):
+        sensor.read(HAND, [float(k > 0), 0.0, 0.0], [0.0] * 3, now)
+        sensor.update(np.eye(3), cycle)
+    return sensor.contact[0]
+
+
+def test_after_a_pause_of_a_tenth_of_a_second_the_filter_begins_anew():
+    share = 1.0 - np.exp(-2.0 * np.pi * 0.01)
+    assert filtered([0.0, 0.1]) == pytest.approx(share)
+    assert filtered([0.0, 0.1001]) == 1.0
+    longest = 1.0 - np.exp(-2.0 * np.pi * 0.1)
+    for cycle in (0.1, 0.2, 9.0):
+        assert filtered([0.0, 0.05], cycle=cycle) == pytest.approx(longest)
+
+
+def test_ten_thousand_is_the_largest_wrench_and_refusals_are_told():
+    sensor = sensor_of()
+    assert sensor.read(HAND, [1e4, -1e4, 0.0], [0.0] * 3, 1.0) is None and sensor.refusal == ""
+    for frame, force, said in (
+        (HAND, [1.0001e4, 0.0, 0.0], "a number is not finite, or beyond all sense"),
+        ("camera", [0.0] * 3, "frame_id 'camera' is not ft_link panda_hand"),
+    ):
+        assert sensor.read(frame, force, [0.0] * 3, 2.0) == said == sensor.refusal
+    assert sensor.arrived == 1.0
+
+
+def test_a_dead_band_takes_all_of_a_small_wrench():
+    """Just its size leaves nothing; force and moment have one each."""
+    sensor = sensor_of(ft_deadband=[2.0, 0.5])
+    sensor._mass = 0.0
+    for force, torque, left in (
+        ([0.0, 2.0, 0.0], [0.0, 0.0, 0.25], [0.0] * 6),
+        ([0.0, 2.5, 0.0], [0.0, 0.0, -1.0], [0.0, 0.5, 0.0, 0.0, 0.0, -0.5]),
+    ):
+        sensor._is_first = True
+        sensor.read(HAND, force, torque, 0.0)
+        sensor.update(np.eye(3), 0.01)
+        np.testing.assert_allclose(sensor.contact, left, atol=1e-12)
+
+
+def test_of_many_links_forty_are_listed():
+    chain, links = wd.load_urdf(chain_text(42)), ", ".join(f"l{k}" for k in range(40))
+    with pytest.raises(ValueError) as error:
+        WrenchSensor(chain, "l3", Settings.of({"ft_link": "nose"}), Counter())
+    assert str(error.value) == f"ft_link 'nose' is no link of chain, which has {links}"
+
+
+def test_a_link_that_carries_nothing_has_no_load():
+    mass, com = load_beyond(MODEL, "panda_leftfinger")
+    assert mass == 0.0 and not com.any()

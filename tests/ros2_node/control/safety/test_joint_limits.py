@@ -336,3 +336,87 @@ def test_under_bare_gravity_compensation_a_joint_beyond_its_limit_is_told_and_no
         in reporter.level(robot, 0.05, 0.05, 1.0)[1]
     )
     assert "panda_joint4" in reporter.values(robot, panda_settings(), 0.05, 0.05, "")["joint_limit"]
+
+
+WHEEL = wd.load_urdf(wheel_text("revolute").replace('effort="0"', 'effort="9"'))
+"""One joint of inertia 1 from -1 to 1 rad, of at most 9 N·m."""
+
+
+def wheel(cycle, **values):
+    """Its limits after many cycles of one length [s], at rest in the middle."""
+    each = JointLimits(WHEEL, ["spin"])
+    each.change(Settings.of({**TRACKING, **values}), np.array([9.0]))
+    for k in range(3000):
+        each.add(np.zeros(1), np.zeros(1), np.zeros(1), cycle * k)
+    assert each._cycle == pytest.approx(min(cycle, 0.05), rel=1e-6)
+    return each
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+@pytest.mark.parametrize(
+    ("cycle", "spring", "damper"),
+    [(0.001, 45.0, 4.5), (0.05, 36.0, 4.5), (0.2, 36.0, 4.5), (0.04, 45.0, 4.5)],
+)
+def test_the_numbers_of_a_spring_and_a_damper(side, cycle, spring, damper):
+    """Half of the effort limit over a tenth of a radian, and that by a tenth of a second; the spring of a
+    light joint is softer in long cycles, of which none counts as longer than a twentieth of a second."""
+    each = wheel(cycle)
+    torque = np.array([0.25])
+    for depth, speed in ((0.05, 0.0), (0.05, 0.5), (0.1, 0.5), (0.15, 0.1), (0.05, -0.5)):
+        q, v = np.array([side * (0.9 + depth)]), np.array([side * speed])
+        found = each.add(torque, q, v, each._added + cycle)
+        push = spring * depth + damper * min(depth / 0.1, 1.0) * max(speed, 0.0)
+        assert found[0] == pytest.approx(0.25 - side * min(push, 9.0), rel=1e-4)
+    assert torque[0] == 0.25, "a copy"
+    free = each.add(torque, np.array([side * 0.9]), np.array([side]), each._added + cycle)
+    assert free is torque
+    stiff = each.add(torque, np.array([side * 2.0]), np.array([side * 9.0]), each._added + cycle)
+    assert stiff[0] == 0.25 - side * 9.0
+
+
+def test_a_damper_of_a_light_joint_is_softer_in_long_cycles():
+    """Four tenths of the inertia over the cycle."""
+    each = wheel(0.05, joint_limit_effort=1.0)
+    still, moving = (
+        each.add(np.zeros(1), np.array([1.0]), np.array([v]), each._added + 0.05)[0]
+        for v in (0.0, 0.5)
+    )
+    assert still == pytest.approx(-3.6, rel=1e-4) and moving == pytest.approx(-3.6 - 4.0, rel=1e-4)
+
+
+def test_the_first_cycle_counts_as_five_milliseconds():
+    """And each next one by a hundredth."""
+    each = JointLimits(WHEEL, ["spin"])
+    each.change(Settings.of(TRACKING), np.array([9.0]))
+    at_rest = np.zeros(1), np.zeros(1), np.zeros(1)
+    each.add(*at_rest, 5.0)
+    assert each._cycle == pytest.approx(0.005 + 0.045 / 100)
+    each.add(*at_rest, 5.01)
+    assert each._cycle == pytest.approx(0.00545 + (0.01 - 0.00545) / 100)
+
+
+@pytest.mark.parametrize(
+    ("values", "q", "text"),
+    [
+        (TRACKING, 0.9, ""),
+        (TRACKING, 0.9375, "spin is 0.0625 before its upper limit 1"),
+        (TRACKING, -0.9375, "spin is 0.0625 before its lower limit -1"),
+        (TRACKING, 1.0, "spin is 0 before its upper limit 1"),
+        (TRACKING, -1.25, "spin is 0.25 beyond its lower limit -1"),
+        ({}, 0.95, ""),
+        ({}, 1.009, ""),
+        ({}, 1.0109375, "spin is 0.0109 beyond its upper limit 1"),
+        ({}, -1.25, "spin is 0.25 beyond its lower limit -1"),
+    ],
+)
+def test_whole_texts_of_joints_near_a_limit(values, q, text):
+    """Where nothing repels, those that are beyond it by more than a tenth of the margin."""
+    each = JointLimits(WHEEL, ["spin"])
+    each.change(Settings.of(values), np.array([9.0]))
+    assert each.limit_message(np.array([q])) == text
+
+
+def test_inertias_are_those_of_sixteen_random_positions_within_a_turn():
+    """A wheel has the same everywhere; an arm's are looked at where it can be."""
+    assert lightest_inertia(WHEEL).tolist() == [pytest.approx(1.0)]
+    assert lightest_inertia(MODEL) is lightest_inertia(MODEL)

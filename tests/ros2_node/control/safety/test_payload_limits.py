@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
-from fleets import MODEL, Q, feed, panda_fleet, panda_settings
+from fleets import MODEL, NAMES, Q, feed, panda_fleet, panda_settings
 
 import warpdyn as wd
 from ros2_node.control.safety.payload_limits import overload, payload_torques
@@ -51,3 +54,20 @@ def test_the_limits_are_those_of_the_commands(values, heavy):
         limit = robot.output.limit[1]
         torque = abs(payload_torques(MODEL, fleet.settings, Q)[1])
         assert f"panda_joint2 {torque:.4g} of {limit:.4g}" in said and " kg alone exceeds" in said
+
+
+def test_a_load_that_asks_for_just_the_limit_is_carried():
+    """The text has each joint that carries more, with torque and limit, and what to do."""
+    settings = panda_settings(**HAND, payload__mass=5.0)
+    torque = np.abs(payload_torques(MODEL, settings, Q))
+    states = SimpleNamespace(arrived=0.0, q=Q)
+    output = SimpleNamespace(joints=NAMES, limit=torque.copy())
+    assert overload(MODEL, settings, states, output) == ""
+    output.limit[[1, 3]] *= 0.5
+    assert overload(MODEL, settings, states, output) == (
+        "the weight of payload.mass 5 kg alone exceeds effort limits where the robot is now: "
+        f"panda_joint2 {torque[1]:.4g} of {0.5 * torque[1]:.4g}, "
+        f"panda_joint4 {torque[3]:.4g} of {0.5 * torque[3]:.4g} N*m. "
+        "Check payload.mass and payload.com"
+    )
+    assert overload(MODEL, replace(settings, policy="walk"), states, output) == ""

@@ -44,3 +44,28 @@ def test_without_a_simulated_clock_it_is_the_steady_clock(steps):
         steady += passed
         assert clock.advance(steady) == pytest.approx(steady - 3.0)
     assert not clock.is_paused and clock.jumps == 0
+
+
+def test_a_jump_is_what_no_simulation_does():
+    """One that runs at a hundred times real time, plus a second, is none; nothing else ages."""
+    for moved, jumps in ((26.0, 0), (26.125, 1), (0.125, 0), (-0.125, 1)):
+        clock = WatchdogClock()
+        clock.advance(1.0, 50.0)
+        assert clock.advance(1.25, 50.0 + moved) == (0.125 if moved == 0.125 else 0.25)
+        assert clock.jumps == jumps
+
+
+def test_a_simulation_is_paused_after_half_a_second():
+    clock = WatchdogClock()
+    assert not clock.is_paused
+    clock.advance(0.0, 10.0)
+    for steady, paused in ((0.5, False), (0.5625, True)):
+        clock.advance(steady, 10.0)
+        assert clock.is_paused == paused
+    clock.advance(0.625, None)
+    assert not clock.is_paused, "there is no simulated clock any more"
+
+
+def test_a_steady_clock_that_runs_back_ages_nothing():
+    clock = WatchdogClock()
+    assert [clock.advance(steady) for steady in (5.0, 4.0, 4.5)] == [0.0, 0.0, 0.5]

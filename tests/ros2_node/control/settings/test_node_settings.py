@@ -98,3 +98,42 @@ def test_a_law_takes_the_place_of_mode():
     ):
         with pytest.raises(ValueError, match=said):
             Settings.of(values)
+
+
+def test_robots_have_names_of_their_own():
+    assert Settings.of({"namespaces": ["left", "right"]}).namespaces == ("left", "right")
+    with pytest.raises(ValueError, match="namespaces names something twice: left, left"):
+        Settings.of({"namespaces": ["left", "left"]})
+
+
+def test_where_the_torques_come_from_in_words():
+    for values, name in (
+        ({}, "mode gravity"),
+        ({"mode": "computed_torque"}, "mode computed_torque"),
+        ({"law": "teaching"}, "law teaching"),
+        ({"policy": "walk.onnx"}, "policy walk.onnx"),
+    ):
+        assert Settings.of(values).law_name == name
+
+
+def test_friction_needs_velocities():
+    for values, good in (
+        ({"friction.scale": 0.5}, False),
+        ({"friction.scale": [0.0, 0.5]}, False),
+        ({"friction.scale": [0.0, 0.0]}, True),
+        ({"friction.scale": 0.5, "mode": "computed_torque"}, True),
+        ({"friction.scale": 0.5, "law": "teaching"}, True),
+        ({"friction.scale": 0.5, "policy": "walk.onnx"}, True),
+    ):
+        if good:
+            assert Settings.of(values).needs_velocity or not any(values["friction.scale"])
+        else:
+            with pytest.raises(
+                ValueError, match=r"friction\.scale needs velocities, and mode gravity"
+            ):
+                Settings.of(values)
+
+
+def test_a_filter_of_either_filters_states():
+    for name in ("position_filter", "velocity_filter"):
+        assert Settings.of({name: 10.0}).filters_states

@@ -54,3 +54,24 @@ def test_a_message_that_is_repeated_proves_nothing_alive():
     assert base.read("", HERE, 8, 1.0) is None and base.age(1.0) == 0.0
     base.read("", HERE, 0, 2.0)
     assert base.read("", HERE, 0, 3.0) is None
+
+
+def test_bounds_of_a_message():
+    """Ten thousand metres or metres a second, and a quaternion two hundredths longer or shorter than one."""
+    for change, reason in (
+        ({"position": (1e4, 0.0, 0.0)}, None),
+        ({"position": (-1.0001e4, 0.0, 0.0)}, "odometry_nonfinite"),
+        ({"angular": (0.0, 0.0, -1e4)}, None),
+        ({"angular": (0.0, 0.0, 1.0001e4)}, "odometry_nonfinite"),
+        ({"quaternion": (0.0, 0.0, 0.0, 1.019)}, None),
+        ({"quaternion": (0.0, 0.0, 0.0, 1.021)}, "odometry_no_rotation"),
+        ({"quaternion": (0.0, 0.0, 0.0, -0.981)}, None),
+        ({"quaternion": (0.0, 0.0, 0.0, -0.979)}, "odometry_no_rotation"),
+    ):
+        assert BaseState("trunk").read("trunk", HERE._replace(**change), 1, 0.0) == reason
+
+
+def test_before_a_message_it_stands_at_the_origin():
+    base = BaseState("trunk")
+    np.testing.assert_array_equal(base.place, [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+    assert not base.speed.any()

@@ -48,3 +48,25 @@ def test_a_bad_wrench_is_counted_and_leaves_the_one_before(wrench, state):
         assert wrench.read("panda_hand", (0, 0, bad), (0, 0, 0), 0.0) == "wrench_nonfinite"
     np.testing.assert_array_equal(state.wrench, before)
     assert wrench._counts == {"wrench_unknown_link": 1, "wrench_nonfinite": 3}
+
+
+def test_torques_step_when_a_wrench_comes_and_when_it_goes(wrench):
+    """Not while it is refreshed on its link; one as old as the timeout is still there."""
+
+    def read(link, now):
+        assert wrench.read(link, (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), now) is None
+
+    assert not wrench.refresh(0.0, 0.25) and not wrench.active
+    read("panda_hand", 1.0)
+    assert wrench.active and wrench.refresh(1.0, 0.25) and not wrench.refresh(1.0, 0.25)
+    read("panda_hand", 1.5)
+    assert not wrench.refresh(1.75, 0.25) and wrench.active
+    read("panda_link3", 1.75)
+    assert wrench.refresh(1.75, 0.25) and wrench.refresh(2.125, 0.25)
+    assert not wrench.active and not wrench.refresh(2.125, 0.25)
+
+
+def test_ten_thousand_is_the_largest_wrench(wrench, state):
+    for size, reason in ((1e4, None), (-1e4, None), (1.0001e4, "wrench_nonfinite")):
+        assert wrench.read("panda_hand", (0.0, 0.0, 0.0), (0.0, size, 0.0), 0.0) == reason
+    assert state.wrench[HAND, 4] == -1e4

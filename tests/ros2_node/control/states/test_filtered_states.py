@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from array import array
+
 import numpy as np
 import pytest
-from fleets import N, Q, feed, launch, panda_fleet
+from fleets import NAMES, N, Q, feed, launch, panda_fleet
 
 from ros2_node.control.states.filtered_states import FilteredStates
 from ros2_node.control.states.joint_states import JointStates
@@ -83,3 +85,16 @@ def test_the_torque_filter_smooths_commands():
     np.testing.assert_allclose(command, first + SHARE * (robot.state.torque - first), atol=1e-9)
     robot.disable(1.01)
     assert not robot.watch(1.02, 1.02).any()
+
+
+@pytest.mark.parametrize(
+    ("stamps", "share"), [((1, 5_000_001), SHARE), ((2, 1), 1.0), ((0, 0), SHARE), ((1, 0), SHARE)]
+)
+def test_time_is_that_of_stamps_where_both_messages_have_one(fleet, stamps, share):
+    """Else that of the arrivals; back in time it begins anew."""
+    robot = fleet.robots[0]
+    arrivals = (1.0, 1.0) if stamps[1] > 1 else (1.0, 1.005)
+    for stamp, now, q in zip(stamps, arrivals, (Q, Q + 0.01), strict=True):
+        robot.read(NAMES, array("d", q), array("d", REST), stamp, now)
+    np.testing.assert_allclose(robot.state.q, Q + 0.01 * share, rtol=1e-5)
+    robot.forget()

@@ -11,7 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import warpdyn as wd
-from ros2_node.control.states.finite_difference import LEAST_INTERVAL, FiniteDifference, short_way
+from ros2_node.control.states.finite_difference import (
+    LEAST_INTERVAL,
+    FiniteDifference,
+    index_of,
+    short_way,
+)
 
 ALL = slice(None)
 MILLISECOND = 1_000_000
@@ -146,3 +151,46 @@ def test_an_arm_that_is_pushed_comes_back(stamped):
         q += dt * v
         furthest = max(furthest, np.abs(q[0] - Q).max())
     assert furthest < 0.1 and np.abs(q[0] - Q).max() < 1e-3 and np.abs(v).max() < 1e-2
+
+
+@pytest.mark.parametrize(
+    ("later", "speed"),
+    [(0.4, 1.0), (0.6, 2.0), (-1.9, 1.0), (-2.1, 0.0), (100.0, 2.0), (100.1, 0.0)],
+)
+def test_what_waits_and_what_begins_anew(later, speed):
+    """Stamps less than half a millisecond apart, or back by less than two, wait for the next; positions
+    older than the timeout tell nothing."""
+    difference = of_one()
+    stamps = [1000.0, 1010.0, 1010.0 + later]
+    positions = [0.0, 0.01, 0.01 + 2e-3 * later]
+    for p, stamp in zip(positions, stamps, strict=True):
+        found = difference.speed(ALL, np.array([p]), round(1e6 * stamp), 9.0, 0.1, 0.0)
+    np.testing.assert_allclose(found, speed, atol=1e-9)
+
+
+def test_after_a_jump_of_the_clock_stamps_of_before_tell_nothing():
+    difference = of_one()
+    moved(difference, [1.0, 1.01], [10**9, 1_010_000_000])
+    difference.forget()
+    later = difference.speed(ALL, np.array([9.0]), 1_020_000_000, 1.02, 0.1, 50.0)
+    assert later == 0.0
+    np.testing.assert_allclose(
+        difference.speed(ALL, np.array([9.02]), 1_030_000_000, 1.03, 0.1, 50.0), 2.0
+    )
+
+
+def test_columns_are_a_slice_where_they_are_all():
+    assert index_of([0, 1, 2], 3) == slice(None)
+    for columns in ([0, 1], [1, 0, 2]):
+        np.testing.assert_array_equal(index_of(columns, 3), columns)
+
+
+def test_a_stamp_of_a_nanosecond_is_one():
+    """Zero alone is none."""
+    for stamps, speed in (((1, 10 * MILLISECOND + 1), 1.0), ((5 * MILLISECOND, 1), 0.0)):
+        found = moved(of_one(), [9.0, 9.01], stamps)
+        np.testing.assert_allclose(found, [0.0, speed], atol=1e-9)
+    difference = of_one()
+    difference.speed(ALL, np.zeros(1), 1, 9.0, 0.1, 0.0)
+    late = difference.speed(ALL, np.array([0.01]), 10 * MILLISECOND + 1, 9.0, 0.1, 0.0)
+    np.testing.assert_allclose(late, 1.0)

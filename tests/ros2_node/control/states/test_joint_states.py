@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import warpdyn as wd
 from ros2_node.control.settings.node_settings import Settings
-from ros2_node.control.states.joint_states import JointStates
+from ros2_node.control.states.joint_states import JointStates, within_bound
 from ros2_node.control.states.name_maps import MAX_MAPS
 from ros2_node.control.states.position_steps import JUMP_MARGIN, JUMP_TIME
 from ros2_node.control.states.state import State
@@ -316,3 +316,140 @@ def test_a_jump_is_what_twice_the_velocity_limit_does_not_allow(passed):
         q = np.zeros(N)
         q[2] = share * bound
         assert states.read(NAMES, array("d", q), (), 0, passed) == reason
+
+
+ZERO = array("d", [0.0] * N)
+
+
+@pytest.mark.parametrize("policy", ["reject", "hold"])
+@pytest.mark.parametrize(("gap", "fresh"), [(0.125, True), (0.1875, False)])
+def test_a_part_as_old_as_the_timeout_is_fresh(policy, gap, fresh):
+    """Later the state is rejected, or the joints are held, at rest."""
+    states = reader(mode="computed_torque", state_timeout=0.125, missing_joint_policy=policy)
+    speed = array("d", [0.25] * N)
+    assert states.read(NAMES, ZERO, speed, 0, 1.0) is None
+    reason = states.read(NAMES[:7], ZERO[:7], speed[:7], 0, 1.0 + gap)
+    assert reason == (None if fresh or policy == "hold" else "missing_joint")
+    assert states.v[7] == (0.0 if policy == "hold" and not fresh else 0.25)
+    assert (states.v[:7] == 0.25).all()
+
+
+def test_numbers_of_a_message_that_equal_a_bound():
+    """Positions of ten thousand, speeds of twice the limit or of 100 where there is none."""
+    names, limit = NAMES, MODEL.velocity_limit
+    for factor, reason in ((2.0, None), (2.0 * (1 + 1e-9), "velocity_out_of_range")):
+        states = reader(mode="computed_torque")
+        assert states.read(names, ZERO, array("d", -factor * limit), 0, 0.0) == reason
+    wheel = wd.load_urdf(wheel_text())
+    for speed, reason in ((100.0, None), (-100.0, None), (100.01, "velocity_out_of_range")):
+        states = reader(wheel, mode="computed_torque")
+        assert states.read(["spin"], ZERO[:1], array("d", [speed]), 0, 0.0) == reason
+    for place, reason in ((1e4, None), (-1e4, None), (1.0001e4, "position_out_of_range")):
+        assert reader(wheel).read(["spin"], array("d", [place]), (), 0, 0.0) == reason
+        assert within_bound(np.array([place, -1e4]), 1e4) == (reason is None)
+
+
+@pytest.mark.parametrize("first", [0.0, 0.25])
+def test_a_mimic_joint_is_compared_with_its_source(first):
+    """Within ten millimetres, by its multiplier and offset; not where its source is in another message."""
+    for error, odd in ((0.0099, 0), (0.0101, 1), (-0.0101, 1)):
+        states = reader()
+        position = array("d", [*[0.0] * 7, first, first + error])
+        states.read([*NAMES, "panda_finger_joint2"], position, (), 0, 0.0)
+        assert states.counts["mimic_mismatch"] == odd
+        states.read(["panda_finger_joint2", *NAMES[:7]], array("d", [9.0, *[0.0] * 7]), (), 0, 0.0)
+        assert states.counts["mimic_mismatch"] == odd
+
+
+def test_stamps_are_compared_with_the_nodes_clock():
+    """A second ahead and half a second behind are allowed; without a stamp or a clock nothing is."""
+    second = 10**9
+    for ahead, future in ((second, 0), (second + 1, 1)):
+        states = reader()
+        states.read(NAMES, ZERO, (), 5 * second + ahead, 0.0, ros_now=5 * second)
+        assert states.counts["stamp_future"] == future and states.lag == 0.0
+    for behind, old in ((500_000_000, 0), (500_000_001, 1)):
+        states = reader(max_state_age=0.5)
+        states.read(NAMES, ZERO, (), 5 * second - behind, 2.0, ros_now=5 * second)
+        assert states.counts["stamp_old"] == old and states.lag == pytest.approx(0.5)
+        assert states.late_for(2.5) == (0.5 if old else -np.inf)
+        assert bool(states.lateness()) == bool(old)
+    assert states.lateness() == (
+        "the stamps of joint_states are 0.5 s older than this node's clock, more than max_state_age "
+        "0.5 s: the driver lags, or the clocks differ (synchronise them, or set use_sim_time where "
+        "the stamps are a simulation's)"
+    )
+    for stamp, now in ((0, 5 * second), (1, 0)):
+        states = reader(max_state_age=0.5)
+        states.read(NAMES, ZERO, (), stamp, 0.0, ros_now=now)
+        assert states.lag == 0.0 and not states.counts
+    any_age = reader(max_state_age=0.0)
+    any_age.read(NAMES, ZERO, (), 1, 0.0, ros_now=50 * second)
+    assert any_age.lag > 49.0 and not any_age.lateness() and not any_age.counts
+
+
+def test_lateness_counts_from_the_first_stamp_that_was_too_old():
+    second = 10**9
+    states = reader(max_state_age=0.5)
+    for now, behind in ((1.0, 2), (1.25, 3), (1.5, 0), (1.75, 2), (2.0, 2)):
+        stamp = int((100 + now - behind) * second)
+        states.read(NAMES, ZERO, (), stamp, now, ros_now=int((100 + now) * second))
+    assert states.late_for(2.25) == 0.5 and states.counts["stamp_old"] == 4
+    states.forget()
+    assert states.lag == 0.0 and states.late_for(2.25) == -np.inf
+
+
+def test_joints_beyond_their_limits_are_named_with_them():
+    """By more than the margin; without a margin, and of joints without an end, nothing is."""
+    high, low = MODEL.position_upper[0], MODEL.position_lower[2]
+    for beyond, odd in ((0.125, 0), (0.25, 1)):
+        states = reader(position_limit_margin=0.125)
+        q = np.array([*[0.0] * 3, -1.0, 0.0, 1.0, *[0.0] * 2])
+        q[0], q[2] = high + beyond, low - beyond
+        states.read(NAMES, array("d", q), (), 0, 0.0)
+        assert states.counts["position_beyond_limit"] == odd
+        assert bool(states.beyond_limits()) == bool(odd)
+    assert states.beyond_limits() == (
+        f"panda_joint1 is at {q[0]:.4g}, beyond its limits {MODEL.position_lower[0]:.4g} to {high:.4g}; "
+        f"panda_joint3 is at {q[2]:.4g}, beyond its limits {low:.4g} to {MODEL.position_upper[2]:.4g} "
+        "by more than position_limit_margin 0.125: are joint_states in radians and metres, and are the "
+        "encoders referenced?"
+    )
+    states.change(Settings.of({"position_limit_margin": 0.0}))
+    assert not states.beyond_limits()
+    wheel = reader(wd.load_urdf(wheel_text()), position_limit_margin=0.125)
+    wheel.read(["spin"], array("d", [50.0]), (), 0, 0.0)
+    assert not wheel.beyond_limits()
+
+
+def test_stamps_that_go_back_are_told_and_those_that_stand_are_repeated():
+    """Standing stamps with other positions are a slow clock, and nothing is said."""
+    states = reader()
+    for stamp, place in ((5, 0.0), (5, 0.01), (5, 0.01), (4, 0.02), (0, 0.03)):
+        states.read(NAMES, array("d", [place] * N), (), stamp, 0.01 * stamp)
+    assert {k: n for k, n in states.counts.items() if n} == {
+        "repeated_message": 1,
+        "stamp_backwards": 1,
+    }
+
+
+def test_velocities_that_only_the_observer_needs_are_kept_for_it():
+    """In mode gravity: a message without good ones gives none, and is used."""
+    states = reader(effort_source="message")
+    assert not states.felt_v.any()
+    speed = array("d", np.full(N, 0.25))
+    assert states.read(NAMES, ZERO, speed, 0, 0.0) is None
+    assert (states.felt_v == 0.25).all() and not states.v.any()
+    assert states.read(NAMES, ZERO, (), 0, 0.1) is None
+    assert np.isnan(states.felt_v).all()
+    plain = reader()
+    plain.read(NAMES, ZERO, speed, 0, 0.0)
+    assert not plain.felt_v.any()
+
+
+def test_a_stamp_of_a_nanosecond_is_one():
+    """It can be repeated, and others can go back to it; zero alone says nothing."""
+    states = reader()
+    for stamp in (1, 1, 5, 1, 0, 0):
+        states.read(NAMES, ZERO, (), stamp, 0.01)
+    assert states.counts["repeated_message"] == 1 and states.counts["stamp_backwards"] == 1

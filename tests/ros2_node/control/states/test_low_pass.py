@@ -42,3 +42,11 @@ def test_angles_go_the_short_way():
     low_pass.follow(np.array([3.1, 3.1]), 0.0)
     y = low_pass.follow(np.array([-3.1, -3.1]), 0.005)
     assert y[0] > 3.1 and y[1] < 3.1
+
+
+def test_a_pause_is_longer_than_a_tenth_of_a_second():
+    low_pass = LowPass(1.0, 1)
+    for passed, y in ((0.1, 1.0 - np.exp(-0.2 * np.pi)), (0.101, 1.0)):
+        low_pass.forget()
+        low_pass.follow(np.zeros(1), 0.0)
+        np.testing.assert_allclose(low_pass.follow(np.ones(1), passed), [y], rtol=1e-12)

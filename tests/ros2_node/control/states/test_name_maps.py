@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from fleets import MODEL, NAMES, N
+from fleets import MODEL, NAMES, N, chain_text
 
-from ros2_node.control.states.name_maps import MAX_MAPS, NameMaps
+import warpdyn as wd
+from ros2_node.control.states.name_maps import MAX_MAPS, NameMaps, unreadable
 
 
 def maps():
@@ -37,3 +38,24 @@ def test_a_list_of_names_is_mapped_once_and_the_oldest_are_forgotten():
     for k in range(MAX_MAPS):
         both.find([f"x{k}"])
     assert len(both) == MAX_MAPS and both.find(NAMES) is not first
+
+
+def test_a_map_remembers_no_message_and_has_the_mimics_whose_source_comes_along():
+    """(entry, entry of the source, multiplier, offset)."""
+    both = maps()
+    fresh = both.find(["panda_finger_joint2", *NAMES])
+    assert fresh.mimics == ((0, N, 1.0, 0.0),) and fresh.unknown == 0
+    assert fresh.stamp == 0 and fresh.needed is None and fresh.problem is None
+    assert both.find([*NAMES[:7], "panda_finger_joint2"]).mimics == ()
+
+
+def test_why_a_joint_cannot_be_read():
+    """A mimic has its source's name; of many joints forty are listed."""
+    assert unreadable(MODEL, "panda_finger_joint2") == (
+        "joint 'panda_finger_joint2' follows 'panda_finger_joint1' and has no coordinate of its own: "
+        "take it off the list"
+    )
+    names = ", ".join(f"j{k}" for k in range(40))
+    assert unreadable(wd.load_urdf(chain_text(42)), "nose") == (
+        f"chain has no moving joint 'nose'; its joints are {names}"
+    )

@@ -308,3 +308,69 @@ def test_arms_that_are_shaken_are_not_accused(rate):
     arm.run(2.0, push=lambda t: share * np.sign(np.sin(2 * np.pi * 50.0 * t)))
     assert arm.robot.is_enabled and not arm.robot.counts[DROPPED], arm.robot.counts
     assert np.abs(np.diff(arm.velocities, axis=0)).max() * rate > 100.0, "it accelerates hard"
+
+
+ONE = slice(0, 1)
+
+
+def of_one_joint(fastest=2.0):
+    return PositionSteps(np.array([fastest]), np.array([False]))
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_the_numbers_of_a_jump(sign):
+    """Twice the velocity limit in the time that has passed and 50 ms, and a tenth of a radian."""
+    for step, jumped in ((0.339, False), (0.341, True)):
+        assert of_one_joint().jumps(ONE, np.array([sign * step]), np.array([0.01])) == jumped
+
+
+@pytest.mark.parametrize(
+    ("speed", "dt", "stamped", "bound"),
+    [
+        (0.0, 0.01, True, 0.02),
+        (1.0, 0.01, True, 0.022),
+        (-1.0, 0.01, True, 0.022),
+        (1.0, 0.02, True, 0.032),
+        (0.0, 0.01, False, 0.02),
+        (1.0, 0.01, False, 0.07),
+    ],
+)
+def test_the_numbers_of_a_contradiction(speed, dt, stamped, bound):
+    """10 mrad, half the velocity limit in the time between the messages, and the speed times 2 ms of a stamp
+    or 50 ms of an arrival."""
+    start = 10**9
+    for beyond, said in ((-1e-4, False), (1e-4, True)):
+        for side in (-1.0, 1.0):
+            steps, v = of_one_joint(), np.array([speed])
+            steps.note(ONE, start if stamped else 0, 5.0)
+            p = np.array([speed * dt + side * (bound + beyond)])
+            stamp = start + round(1e9 * dt) if stamped else 0
+            arguments = (ONE, (np.zeros(1), p), (v, v), stamp, 5.0 + dt, 0.1)
+            assert steps.contradicts(*arguments) == said
+
+
+def test_positions_as_old_as_the_timeout_still_tell():
+    for passed, said in ((0.125, True), (0.1875, False)):
+        steps = of_one_joint()
+        steps.note(ONE, 0, 1.0)
+        still = np.zeros(1), np.zeros(1)
+        assert steps.contradicts(ONE, (still[0], np.ones(1)), still, 0, 1.0 + passed, 0.125) == said
+
+
+def test_a_joint_without_a_velocity_limit_counts_as_twenty():
+    model = wd.load_urdf(wheel_text("revolute"))
+    for step, reason in ((2.49, None), (2.51, "position_jump_dropped")):
+        states = reader(model, mode="gravity")
+        states.read(["spin"], array("d", [0.0]), (), 0, 0.0)
+        assert states.read(["spin"], array("d", [step]), (), 0, 0.01) == reason
+
+
+@pytest.mark.parametrize(("stamp", "bound"), [(10_000_001, 0.032), (1, 0.022), (0, 0.08)])
+def test_a_stamp_of_a_nanosecond_is_one(stamp, bound):
+    """Of the message before and of this one; zero alone is none."""
+    v = np.array([1.0])
+    for beyond, said in ((-1e-4, False), (1e-4, True)):
+        steps = of_one_joint()
+        steps.note(ONE, 1, 5.0)
+        p = np.array([bound + beyond])
+        assert steps.contradicts(ONE, (np.zeros(1), p), (v, v), stamp, 5.01, 0.1) == said

@@ -159,3 +159,39 @@ def test_on_a_device_nothing_is_left_to_compile_in_a_callback(on_device, monkeyp
     panda_fleet(device="cuda:0", publish_link_poses=False)
     panda_fleet()
     assert len(seen) == 1, "nobody wants them, or the robots' kernels serve"
+
+
+def test_a_state_has_at_most_four_million_numbers(shared):
+    """The docs say how many."""
+    assert shared.batch.robots_in(4_194_304, []) == 262_144
+    with pytest.raises(ValueError) as error:
+        shared.batch.robots_in(4_194_320, [])
+    assert str(error.value) == (
+        "the data has 4194320 numbers; at most 4194304 are read, 262144 robots: send them in parts"
+    )
+
+
+def test_the_memory_of_more_than_1024_robots_is_given_back(shared):
+    """And taken again by the next state."""
+    state = np.zeros((1025, 2, N))
+    state[:, 0] = Q
+    for robots, freed in ((1024, False), (1025, True), (3, False)):
+        held = shared.batch.compute(state[:robots]).copy()
+        assert held.shape == (robots, N)
+        assert shared.batch.release() == freed and len(shared.batch.torque) == (
+            1 if freed else robots
+        )
+        np.testing.assert_allclose(held, np.tile(held[0], (robots, 1)), atol=1e-12)
+    assert not shared.batch.release()
+
+
+def test_a_number_of_ten_thousand_is_still_one(shared):
+    state = np.zeros((3, 2, N))
+    state[:, 0] = Q
+    before = shared.batch.bad_robots
+    state[1, 1, 2], state[2, 1, 2] = 1e4, -1.0001e4
+    torque = shared.batch.compute(state)
+    assert torque[:2].any(axis=1).all() and not torque[2].any()
+    assert shared.batch.bad_robots == before + 1
+    state[1:, 1, 2] = -1e4
+    assert shared.batch.compute(state).any(axis=1).all() and shared.batch.bad_robots == before + 1

@@ -11,6 +11,7 @@ from fleets import (
     MODEL,
     NAMES,
     Q,
+    chain_text,
     fault_of,
     feed,
     launch,
@@ -26,7 +27,7 @@ from ros2_node.control.robot_check import check_robot
 from ros2_node.control.settings.law_settings import LAWS
 from ros2_node.control.settings.node_settings import Settings
 from ros2_node.control.torques.device_launch import DeviceLaunch
-from ros2_node.control.torques.law import inputs_of, kernel_of_law
+from ros2_node.control.torques.law import check_largest, inputs_of, kernel_of_law
 
 TEXT = """import numpy as np
 import warpdyn as wd
@@ -432,3 +433,64 @@ def test_angles_without_end_go_the_shorter_way(tmp_path):
     robot.read(["spin"], [3.0], [], 1, 0.0)
     fleet.compute()
     np.testing.assert_allclose(robot.state.torque, 2 * np.pi - 6.0, atol=1e-9)
+
+
+EVERYTHING = """import warpdyn as wd
+
+@wd.kernel
+def everything(robot, q, v, q_desired, v_desired, a_desired, q_posture, pose_desired: (7,),
+               pose_compliant: (7,), twist_compliant: (6,), contact_wrench: (6,),
+               f_ext: ("nlinks", 6), gravity: (3,), virtual_mass: (6,), virtual_damping: (6,),
+               virtual_stiffness: (6,), *, frame):
+    a = a_desired + v_desired - v
+    a = a + pose_desired[6] + pose_compliant[6] + twist_compliant[5] + contact_wrench[5]
+    a = a + virtual_mass[5] + virtual_damping[5] + virtual_stiffness[5] + q_desired - q_posture
+    return robot.rnea(q, v, a, f_ext=f_ext, gravity=gravity)
+
+
+@wd.kernel
+def waiting(robot, q, contact_wrench: (6,), twist_compliant: (6,), virtual_mass: (6,)):
+    return q + contact_wrench[0] + twist_compliant[0] + virtual_mass[0]
+"""
+
+
+def test_a_law_may_read_all_that_the_node_has(tmp_path):
+    """Each array with its shape; one of an admittance comes with the numbers of its virtual body."""
+    file = tmp_path / "all_laws.py"
+    file.write_text(EVERYTHING)
+    body = {f"law_inputs__virtual_{x}": [1.0] * 6 for x in ("mass", "damping", "stiffness")}
+    settings = panda_settings(
+        law=f"{file}:everything", law_options=["frame=panda_hand"], ft_link="panda_hand", **body
+    )
+    check_robot(MODEL, settings)
+    with pytest.raises(ValueError) as error:
+        check_robot(
+            MODEL, panda_settings(law=f"{file}:waiting", law_inputs__virtual_mass=[1.0] * 6)
+        )
+    assert str(error.value) == (
+        f"law {file}:waiting reads contact_wrench, twist_compliant: it needs the arguments pose_desired, "
+        "virtual_damping, virtual_mass, virtual_stiffness too"
+    )
+
+
+def test_of_many_links_forty_are_listed():
+    settings = Settings.of(
+        {
+            "robot_description": chain_text(42),
+            "law": "cartesian_impedance",
+            "law_options": ["frame=nix"],
+            "law_inputs.stiffness": [1.0] * 6,
+        }
+    )
+    links = ", ".join(f"l{k}" for k in range(40))
+    with pytest.raises(ValueError) as error:
+        check_robot(wd.load_urdf(chain_text(42)), settings)
+    assert str(error.value) == (f"law_options frame=nix: chain has no such link; it has {links}")
+
+
+def test_an_input_may_be_as_large_as_its_law_allows():
+    """A number that is none exceeds every bound."""
+    check_largest({"gain": np.array([5.0, -5.0])}, {"gain": 5.0})
+    for x in (5.0625, -5.0625, np.nan):
+        with pytest.raises(ValueError, match=f"gain must be at most 5, got {abs(x):g}"):
+            check_largest({"gain": np.array([1.0, x])}, {"gain": 5.0})

@@ -138,3 +138,32 @@ def test_which_laws_have_topics():
     assert inputs_by_topic(panda_settings(law="my_laws.py:spring"), names) == []
     off = panda_settings(law="joint_impedance", law_input_range=0.0)
     assert inputs_by_topic(off, names) == []
+
+
+def test_a_pause_counts_as_a_twentieth_of_a_second(fleet, targets):
+    """And a clock that runs back as no time; a value that is nearly reached is reached."""
+    settings = fleet.settings
+    targets.change(settings.with_changes({"law_input_time": 0.5}))
+    targets.follow(20.0)
+    assert targets.read("stiffness", 2.0 * STIFFNESS) is None
+    for now, share in ((21.0, 0.1), (20.5, 0.1), (20.55, 0.2), (29.0, 0.3)):
+        targets.follow(now)
+        np.testing.assert_allclose(row(fleet, "stiffness"), STIFFNESS * (1.0 + 2.0 * share))
+        assert targets.active
+    for k in range(4):
+        targets.follow(30.0 + k)
+    np.testing.assert_array_equal(row(fleet, "stiffness"), 2.0 * STIFFNESS)
+    assert not targets.active
+    targets.change(settings)
+
+
+def test_the_largest_value_may_be_wanted(fleet, targets):
+    """Within a part in a thousand million; the text of a refusal has both numbers."""
+    for share, good in ((2.0 * (1 + 9e-10), True), (2.0 * (1 + 1.2e-9), False)):
+        assert (targets.read("stiffness", share * STIFFNESS) is None) == good
+    wanted = STIFFNESS.copy()
+    wanted[4] = 300.0
+    assert targets.read("stiffness", wanted) == (
+        "stiffness: 300 exceeds 200, law_input_range times the parameter law_inputs.stiffness"
+    )
+    targets.restore()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fleets import MODEL, Q, feed, launch, panda_fleet, panda_settings
+from fleets import MODEL, Q, chain_text, feed, launch, panda_fleet, panda_settings
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -117,3 +117,35 @@ def test_two_hundred_loads_make_no_kernel_and_keep_no_memory(monkeypatch):
             np.testing.assert_allclose(robot.state.torque, exact, atol=1e-9)
     gc.collect()
     assert resident() - before < 2.0, "one kernel alone is 2 to 6 MB"
+
+
+@pytest.mark.parametrize(
+    ("moments", "good"),
+    [
+        ((1.0, 2.0, 3.0), True),
+        ((1.0, 2.0, 3.0000029), True),
+        ((1.0, 2.0, 3.0000031), False),
+        ((0.0, 2.0, 2.0), True),
+        ((-1e-3, 2.0, 2.0), False),
+    ],
+)
+def test_moments_of_a_thin_body(moments, good):
+    """One may be the sum of the other two, to a part in a million, and one may be zero."""
+    xx, yy, zz = moments
+    settings = panda_settings(**HAND, payload__mass=1.0, payload__inertia=(xx, 0, 0, yy, 0, zz))
+    if good:
+        numbers(MODEL, settings)
+        return
+    with pytest.raises(ValueError) as error:
+        numbers(MODEL, settings)
+    assert str(error.value) == (
+        "payload.inertia must be that of a body: principal moments of at least 0, none larger than the "
+        f"sum of the other two; got {', '.join(f'{x:g}' for x in moments)} kg*m^2"
+    )
+
+
+def test_of_many_links_forty_are_listed():
+    chain, links = wd.load_urdf(chain_text(42)), ", ".join(f"l{k}" for k in range(40))
+    with pytest.raises(ValueError) as error:
+        check_link(chain, "nose")
+    assert str(error.value) == f"payload.link 'nose' is not a link of chain, which has {links}"

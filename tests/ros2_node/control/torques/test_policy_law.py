@@ -21,6 +21,7 @@ from ros2_node.control.robot_check import check_robot
 from ros2_node.control.safety.status import Status
 from ros2_node.control.settings.node_settings import Settings
 from ros2_node.control.states.base_state import BaseMotion
+from ros2_node.control.torques import policy_law
 from ros2_node.control.torques.policy_law import check_description, check_joints, policy_and_task
 
 TASK = "policy_files:Turn"
@@ -333,3 +334,60 @@ def test_a_policy_follows_no_reference_of_joints(fleet, file):
     link = fleet.dynamics.model.link_names[-1]
     with pytest.raises(ValueError, match="tracks neither joints nor a frame"):
         Fleet(turning_settings(file, twist_link=link), "", [Counter()])
+
+
+def test_a_task_comes_by_its_name_or_by_that_of_its_class():
+    """As its file says; one that is named wins."""
+    stub = SimpleNamespace(TASKS={"turn": type("Turn", (), {}), "walk": type("Walk", (), {})})
+    stub.make = lambda name: f"task {name}"
+    for of, named, task in (
+        ("turn", "", "task turn"),
+        ("Walk", "", "task walk"),
+        ("Walk", "mine:Task", "task mine:Task"),
+    ):
+        policy = SimpleNamespace(path="a.onnx", about={"task": of})
+        assert policy_law._task(stub, policy, named) == task
+    for about, said in (({"task": "Fly"}, "Fly"), ({}, "a task that it does not name")):
+        with pytest.raises(ValueError) as error:
+            policy_law._task(stub, SimpleNamespace(path="a.onnx", about=about), "")
+        assert str(error.value) == (
+            f"a.onnx is of {said}, which does not come with warpdyn: name it, "
+            "policy_task:=package.module:Task"
+        )
+
+
+def test_a_base_that_odometry_does_not_have_is_refused(file):
+    """Its velocities in the world's axes, or a command for a robot that stands."""
+    robot = wd.load_urdf(TURNING)
+    free = wd.load_urdf(TURNING, floating_base=True)
+    world = wd.load_urdf(TURNING, floating_base=True, base_velocity="local_world_aligned")
+    for model, commanded, said in (
+        (free, "speeds", ""),
+        (robot, None, ""),
+        (
+            world,
+            None,
+            "Turn has its base's velocities as 'local_world_aligned'; odometry gives the base's own "
+            'axes, "local"',
+        ),
+        (
+            robot,
+            "speeds",
+            "Turn is commanded by 'speeds', and cmd_vel has the speeds of a free base alone",
+        ),
+    ):
+        task = SimpleNamespace(name="Turn", model=model, commanded=commanded)
+        if said:
+            with pytest.raises(ValueError) as error:
+                check_joints(robot, task, turning_settings(file))
+            assert str(error.value) == said
+        else:
+            assert check_joints(robot, task, turning_settings(file)) == model.joint_names
+
+
+def test_kernels_of_a_policy_are_made_once(fleet):
+    law = fleet.dynamics.law
+    deployed = [policy.deployed for policy in law.policies]
+    assert len(set(map(id, deployed))) == len(deployed) == 2
+    law.bind(fleet.dynamics.payload)
+    assert [policy.deployed for policy in law.policies] == deployed

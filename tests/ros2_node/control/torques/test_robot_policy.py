@@ -110,3 +110,36 @@ def test_torques_are_those_of_the_drives_and_zero_elsewhere():
     wanted = np.zeros(N)
     wanted[ROWS] = 2.0 * (1.0 - Q[ROWS]) - np.array(ROWS)
     np.testing.assert_array_equal(state.torque, wanted)
+
+
+def test_a_step_is_at_the_launch_that_is_nearest_to_its_time():
+    """Of two that are equally near, the earlier one; a launch comes late by more than half a period."""
+    period = 0.25
+    for launches, steps in (
+        ((0.0, 0.1875, 0.25), [0.0, 0.1875]),
+        ((0.0, 0.125, 0.1875, 0.25), [0.0, 0.25]),
+        ((0.0, 0.0625, 0.125, 0.1875, 0.3125), [0.0, 0.3125]),
+    ):
+        asked = Asked()
+        asked.period = period
+        policy, _ = policy_of(asked)
+        found = []
+        for now in launches:
+            count = len(asked.told)
+            assert not policy.prepare(now, SETTINGS)
+            found += [now] * (len(asked.told) - count)
+        assert found == steps, launches
+
+
+@pytest.mark.parametrize(
+    ("late_by", "late", "due"), [(0.125, False, 0.5), (0.1875, True, 0.6875), (-0.125, False, 0.5)]
+)
+def test_a_step_that_is_late_moves_those_that_follow(late_by, late, due):
+    """One within half a period keeps their times."""
+    asked = Asked()
+    asked.period = 0.25
+    policy, _ = policy_of(asked)
+    assert not policy.prepare(0.0, SETTINGS) and policy._due == 0.25
+    policy._before = -1.0
+    assert policy.prepare(0.25 + late_by, SETTINGS) is late
+    assert policy._due == due

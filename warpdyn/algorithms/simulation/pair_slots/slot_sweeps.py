@@ -81,11 +81,6 @@ class TouchingBodies:
         return cls(pairs, memory)
 
     @property
-    def arrays(self) -> list[RowArray]:
-        """The arrays that a loop of steps must have."""
-        return [array for each in self.memory for array in each.arrays]
-
-    @property
     def contacts(self) -> tuple[list[Sequence[Scalar]], list[Scalar]]:
         """Impulses and features of the contacts of all pairs. If some pairs have friction moments,
         each impulse has six entries."""

@@ -1,0 +1,148 @@
+"""The text that is written of programs is the one that was measured; a change of it is one on purpose.
+
+Choices that no number shows are in the text alone: which values wait in memory, where barriers stand, what is
+prefetched. After a change on purpose, `python tests/codegen/test_written_text.py` prints the new table.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from zlib import crc32
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import pytest
+from every_statement import PROGRAMS, SHAPES, STRAIGHT
+
+from warpdyn.codegen.bytecode.encode import encode
+from warpdyn.codegen.exported_header import ExportedFunction, ExportedRobot, exported_header
+from warpdyn.codegen.portable_style import Style
+from warpdyn.codegen.source import TARGETS, write
+from warpdyn.codegen.warp_cut import Dependencies
+from warpdyn.recording.program import Program, record
+
+WHOLE = {**PROGRAMS, **STRAIGHT}
+
+
+def recorded(name: str) -> Program:
+    tables = ("t",) if name == "everything" else ()
+    shapes = {n: shape for n, shape in SHAPES.items() if n != "t" or tables}
+    function = WHOLE[name]
+    return record((lambda x, t=None: function(x, t)), shapes, tables=tables)
+
+
+def digest(text: str) -> str:
+    return f"{crc32(text.encode()):08x}"
+
+
+def kernel(target: str, single: bool) -> Callable[[Program], str]:
+    def written(program: Program) -> str:
+        source = write(program, "some", single, target)
+        return f"{source.warps} {source.shared_bytes} {source.full_source}"
+
+    return written
+
+
+def header(language: str, single: bool, libm: bool) -> Callable[[Program], str]:
+    def written(program: Program) -> str:
+        each = ExportedFunction("go", program, {"x": "x"}, {"out": "out"}, ["go"])
+        style = Style(language, single, "some", libm=libm)  # type: ignore[arg-type]
+        return exported_header(ExportedRobot(["some"]), [each], style)
+
+    return written
+
+
+def bytecode(program: Program) -> str:
+    return json.dumps(encode(program), default=lambda x: getattr(x, "__dict__", None) or list(x))
+
+
+def cuts(program: Program) -> str:
+    return repr([cut for warps in (2, 3, 4) for cut in Dependencies(program).cuts(warps)])
+
+
+def texts() -> dict[tuple[str, str], Callable[[Program], str]]:
+    """What is written, by its name and the program's."""
+    found: dict[tuple[str, str], Callable[[Program], str]] = {}
+    for name in WHOLE:
+        for target in TARGETS:
+            for single in (True, False):
+                found[f"{target} {'float' if single else 'double'}", name] = kernel(target, single)
+        found["bytecode", name] = bytecode
+        if name != "everything":
+            for language in ("c++", "c"):
+                found[f"{language} float", name] = header(language, True, True)
+                found[f"{language} double", name] = header(language, False, False)
+    return {**found, ("cuts", "limbs"): cuts}
+
+
+TABLE = {
+    ("cpu float", "everything"): "934aff93",
+    ("cpu double", "everything"): "9f0f9ff8",
+    ("cuda float", "everything"): "024d6e35",
+    ("cuda double", "everything"): "32c2eea5",
+    ("cuda_few_220 float", "everything"): "024d6e35",
+    ("cuda_few_220 double", "everything"): "32c2eea5",
+    ("cuda_few_96 float", "everything"): "024d6e35",
+    ("cuda_few_96 double", "everything"): "32c2eea5",
+    ("cuda_few float", "everything"): "024d6e35",
+    ("cuda_few double", "everything"): "32c2eea5",
+    ("scalar float", "everything"): "1ffc6d19",
+    ("scalar double", "everything"): "4b36f9c4",
+    ("bytecode", "everything"): "9f9b772b",
+    ("cpu float", "gradient"): "197641f0",
+    ("cpu double", "gradient"): "e6ded3ec",
+    ("cuda float", "gradient"): "dd831cd2",
+    ("cuda double", "gradient"): "734ede2a",
+    ("cuda_few_220 float", "gradient"): "dd831cd2",
+    ("cuda_few_220 double", "gradient"): "734ede2a",
+    ("cuda_few_96 float", "gradient"): "dd831cd2",
+    ("cuda_few_96 double", "gradient"): "734ede2a",
+    ("cuda_few float", "gradient"): "dd831cd2",
+    ("cuda_few double", "gradient"): "734ede2a",
+    ("scalar float", "gradient"): "6a282035",
+    ("scalar double", "gradient"): "c5ce0940",
+    ("bytecode", "gradient"): "6ebee898",
+    ("c++ float", "gradient"): "393be15f",
+    ("c++ double", "gradient"): "092ca8e9",
+    ("c float", "gradient"): "a5e26f74",
+    ("c double", "gradient"): "cea84909",
+    ("cpu float", "limbs"): "c9fcd59d",
+    ("cpu double", "limbs"): "54c947a3",
+    ("cuda float", "limbs"): "5175be5c",
+    ("cuda double", "limbs"): "3224bcb6",
+    ("cuda_few_220 float", "limbs"): "73ce8814",
+    ("cuda_few_220 double", "limbs"): "52f516d7",
+    ("cuda_few_96 float", "limbs"): "73ce8814",
+    ("cuda_few_96 double", "limbs"): "52f516d7",
+    ("cuda_few float", "limbs"): "73ce8814",
+    ("cuda_few double", "limbs"): "52f516d7",
+    ("scalar float", "limbs"): "1405d0ce",
+    ("scalar double", "limbs"): "091d3ead",
+    ("bytecode", "limbs"): "0a1db06a",
+    ("c++ float", "limbs"): "268a1934",
+    ("c++ double", "limbs"): "8d35d3c1",
+    ("c float", "limbs"): "db7bfeb6",
+    ("c double", "limbs"): "9acd1b32",
+    ("cuts", "limbs"): "f76c4040",
+}
+"""Digests by what is written, for each program."""
+
+
+@pytest.mark.parametrize(("what", "name"), texts(), ids=map(" of ".join, texts()))
+def test_a_text_is_the_one_that_was_measured(what: str, name: str) -> None:
+    assert digest(texts()[what, name](recorded(name))) == TABLE[what, name]
+
+
+def test_the_table_is_of_the_present_texts() -> None:
+    assert TABLE.keys() == texts().keys()
+
+
+if __name__ == "__main__":
+    print("TABLE = {")
+    for (what, name), written in texts().items():
+        print(f'    ("{what}", "{name}"): "{digest(written(recorded(name)))}",')
+    print("}")

@@ -1,0 +1,416 @@
+"""Parts of launches on a GPU, with stand-ins for it: streams, targets, numbers by value, plans."""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import warpdyn as wd
+from warpdyn.arrays.torch_arrays import LIBRARY as TORCH
+from warpdyn.execution.compile import background, compiler_process, compiling
+from warpdyn.execution.launch import bound_arrays, job, launch
+from warpdyn.execution.launch.result_arrays import arrays_for_results
+from warpdyn.execution.repeat import planned_call
+from warpdyn.execution.repeat.call_cache import MISS, CallCache
+from warpdyn.execution.repeat.planned_call import known_call
+
+MODEL = wd.load_robot("cartpole")
+Q = np.array([[0.1, 0.2], [0.3, -0.4]])
+
+
+def described(*args: Any, **options: Any) -> Any:
+    return wd.rnea.describe(MODEL, *args, **options)  # type: ignore[attr-defined]
+
+
+# Launches
+
+
+@pytest.mark.parametrize(
+    ("device", "own", "has_stream"),
+    [("cpu", True, False), ("cuda:0", False, False), ("cuda:0", True, True)],
+)
+def test_the_stream_of_a_launch(device: str, own: bool, has_stream: bool) -> None:
+    """That of a library that has streams of its own, asked for at each launch."""
+    library = SimpleNamespace(own_streams=own, stream=lambda x: ("stream", x))
+    bound: Any = SimpleNamespace(device=device, library=library)
+    found = launch._stream(bound)
+    assert (found() if found else None) == (("stream", device) if has_stream else None)
+
+
+def test_a_launch_on_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One command, whatever the number of threads; the stream is asked for at the launch."""
+    prepared = launch.prepare(described(Q, Q, Q))
+    streams = ["first", "second"]
+    made = replace(prepared, stream=lambda: streams.pop(0))
+    ran: list[Any] = []
+    command = SimpleNamespace(set=lambda _: None, set_threads=lambda _: None, run=ran.append)
+    run, commands = made._prepare(lambda: command)  # type: ignore[arg-type, return-value]
+    run()
+    run()
+    assert commands == [command] and ran == ["first", "second"]
+    nothing, none = replace(prepared, count=0)._prepare(lambda: command)  # type: ignore[arg-type, return-value]
+    assert none == [] and nothing() is None  # type: ignore[func-returns-value]
+
+
+def test_the_kernel_of_a_small_batch_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its target follows from device and batch, and is part of the kernel's key, as are the
+    numbers that are passed by value."""
+    bound = bound_arrays.bind_arrays(described(Q, Q, Q, gravity=np.zeros(3)))
+    object.__setattr__(bound, "device", "cuda:0")
+    asked: list[tuple] = []
+    made: list[tuple] = []
+    monkeypatch.setattr(launch, "target_for_batch", lambda *x: asked.append(x) or "cuda_few")
+    monkeypatch.setattr(
+        launch, "_make_kernel", lambda *x: made.append(x) or SimpleNamespace(writer=None)
+    )
+    call = described(Q, Q, Q, gravity=np.zeros(3))
+    kernels: list[Any] = []
+    for numbers in ({}, {"gravity": np.zeros(3)}):
+        object.__setattr__(bound, "numbers", numbers)
+        kernels += [launch.kernel_for(call, bound), launch.kernel_for(call, bound)]
+    assert asked == [("cuda:0", 2)] * 4 and len(made) == 2
+    assert [x[-2:] for x in made] == [("cuda_few", ()), ("cuda_few", ("gravity",))]
+    assert kernels[0] is kernels[1] is not kernels[2] and kernels[2] is kernels[3]
+    launch.kernel_for(call, bound, "scalar")
+    assert len(asked) == 4 and made[-1][-2] == "scalar"
+    launch._kernels[MODEL].clear()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_numbers_by_value_are_bits_behind_the_arrays(dtype: type) -> None:
+    """In place of their address and strides there are zeros."""
+    arrays = [x.astype(dtype) for x in (Q, Q, Q)]
+    prepared = launch.prepare(described(*arrays, gravity=np.array([1.0, -2.0, 0.5], dtype)))
+    bound = bound_arrays.bind_arrays(described(*arrays, gravity=np.array([1.0, -2.0, 0.5], dtype)))
+    source, views = prepared.kernel.source, prepared.out_views
+    plain = launch.argument_vector(source, bound, views, 2)
+    object.__setattr__(bound, "numbers", {"gravity": np.array([1.0, -2.0, 0.5], dtype)})
+    found = launch.argument_vector(source, bound, views, 2)
+    place = len(launch.HEADER) + 3 * launch.FIELDS
+    assert found[:place] == plain[:place] and found[launch.STREAM] == 2
+    assert found[place : place + launch.FIELDS] == [0] * launch.FIELDS
+    assert plain[place] != 0
+    end = len(plain)
+    assert found[place + launch.FIELDS : end] == plain[place + launch.FIELDS :]
+    bits = np.array(found[end:], np.int32 if dtype == np.float32 else np.int64)
+    assert bits.view(dtype).tolist() == [1.0, -2.0, 0.5]
+
+
+def test_numbers_of_a_call_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They keep NumPy's memory, and count as arrays of the call's library there."""
+    views_of = bound_arrays.views.view
+    q = torch.zeros((2, 2))
+
+    def on_gpu(name: str, x: Any) -> Any:
+        found = views_of(name, x)
+        return found._replace(device="cuda:0") if isinstance(x, torch.Tensor) else found
+
+    monkeypatch.setattr(bound_arrays.views, "view", on_gpu)
+    bound = bound_arrays.bind_arrays(described(q, q, q, gravity=[0.0, 0.0, -1.0]))
+    assert list(bound.numbers) == ["gravity"] and bound.numbers["gravity"].dtype == np.float32
+    view = bound.views["gravity"]
+    assert view.device == "cuda:0" and view.library is TORCH
+
+
+def test_a_call_that_the_cpu_may_compute(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stand-in gets the call, its launch, and what computes calls."""
+    given: list[tuple] = []
+    monkeypatch.setattr(job.Job, "is_for_cpu", property(lambda _: True))
+    monkeypatch.setattr(launch.cpu_stand_in, "compute_on_cpu", lambda *x: given.append(x))
+    call = described(Q, Q, Q)
+    made = launch.launch_call(call)
+    assert given == [(call, made, launch.launch_call)]
+
+
+@pytest.mark.parametrize("change", ["", "cpu", "loaded", "wait", "host", "sums", "capture"])
+def test_when_the_cpu_stands_in(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only for a GPU's kernel that is not loaded, in the background, and outside of captures."""
+    monkeypatch.setattr(wd.config, "compile_device", None if change == "host" else "cpu")
+    monkeypatch.setattr(wd.config, "compile", "wait" if change == "wait" else "background")
+    device = SimpleNamespace(is_capturing=change == "capture")
+    kernel = SimpleNamespace(on_cuda=change != "cpu", loaded=change == "loaded", device=device)
+    made: Any = SimpleNamespace(kernel=kernel, sums={0: 1} if change == "sums" else {})
+    assert job.Job.is_for_cpu.fget(made) is (change == "")  # type: ignore[attr-defined]
+
+
+def test_sums_of_tables_have_one_dimension_of_environments() -> None:
+    """More are refused, by what is needed."""
+    q = np.zeros((2, 3, 2))
+    bound = bound_arrays.bind_arrays(described(q, q, q))
+    source = launch.prepare(described(q, q, q)).kernel.source
+
+    call: Any = SimpleNamespace(derivatives=("vjp",), out=None)
+
+    def summed(_: Any) -> dict:
+        return {"out": (2, 3)}
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("warpdyn.execution.launch.result_arrays.summed_tables", summed)
+        with pytest.raises(ValueError) as refused:
+            arrays_for_results(call, source, bound)
+        wanted = "a derivative by a table needs one dimension of environments: (B, ..)"
+        assert str(refused.value) == wanted
+        flat = bound_arrays.bind_arrays(described(Q, Q, Q))
+        assert arrays_for_results(call, source, flat).sums == {0: ((2, 3), None)}
+
+
+# Plans
+
+
+def test_a_call_without_a_plan_is_checked_each_time() -> None:
+    """It is asked for a plan at its second call and at each later one."""
+    cache = CallCache(wd.rnea.__signature__, lambda _: None)  # type: ignore[attr-defined]
+    args = (MODEL, Q, Q, Q)
+    key = cache.key_of(args, {})
+    assert key is not None
+    asked: list[Any] = []
+    for _ in range(3):
+        cache.remember(key, args, {}, lambda *x: asked.append(x))  # type: ignore[arg-type, func-returns-value]
+        assert cache.run(key, args, {}) is MISS
+    assert len(asked) == 2 and not cache._plans and not cache._runs_left
+
+
+def plan(*args: Any, **options: Any) -> Any:
+    """The plan of a call of rnea, None if it has none."""
+    call = described(*args, **options)
+    arrays = [x for x in (*args, options.get("out")) if x is not None]
+    names = ["q", "v", "a"][: len(args)]
+    return known_call(call, launch.prepare(call), arrays, names, lambda _: None)
+
+
+def test_calls_that_are_planned() -> None:
+    """Those whose arrays are read where they lie; not of no environment, nor of one array in
+    places that cannot be told apart."""
+    assert plan(Q, Q.copy(), Q.copy()) is not None
+    assert plan(Q, Q, Q) is not None
+    empty = Q[:0]
+    assert plan(empty, empty.copy(), empty.copy()) is None
+    call = described(Q, Q.copy(), Q.copy())
+    prepared = launch.prepare(call)
+    arrays = list(prepared.arrays.values())[:3]
+    assert known_call(call, prepared, arrays[:2], ["q", "v"], lambda _: None) is not None
+    assert known_call(call, prepared, [*arrays, Q], ["q", "v", "a"], lambda _: None) is None
+    assert known_call(call, prepared, [Q.copy(), *arrays[1:]], ["q", "v", "a"], id) is None
+    for change in ({"copied": {"q": "lazy"}}, {"sums": {0: ((2,), None)}}):
+        assert known_call(call, replace(prepared, **change), arrays, ["q", "v", "a"], id) is None
+    two = described(Q, arrays[1], arrays[1])
+    same = launch.prepare(two)
+    odd = [arrays[1], arrays[1]]
+    assert known_call(two, same, [Q, *odd], ["q", "v", "v"], id) is None
+
+
+def test_a_plan_ends_with_the_model_of_its_params() -> None:
+    """An equal model's params serve a call; when that model goes, the call is checked anew."""
+    other = wd.load_robot("cartpole")
+    assert other is not MODEL and other == MODEL
+    params = other.params(mass={other.link_names[-1]: np.array([1.0, 2.0])})
+    call = described(Q, Q.copy(), Q.copy(), params=params)
+    prepared = launch.prepare(call)
+    arrays = [prepared.arrays[n] for n in ("q", "v", "a", "params:mass")]
+    gone: list[int] = []
+    found = known_call(
+        call, prepared, arrays, ["q", "v", "a", "params:mass"], lambda _: gone.append(1)
+    )
+    assert found is not None and len(found.models) == 2
+    assert found.where(arrays) is not MISS
+    found.models[1] = lambda: None  # type: ignore[assignment, misc]
+    assert found.where(arrays) is MISS and found.run(arrays) is MISS
+    gc.collect()
+
+
+def test_arrays_without_memory_are_checked_anew() -> None:
+    """Where a library is not at rest, where an address is 0 or none, or is not aligned."""
+    arrays = [Q, Q.copy(), Q.copy()]
+    found = plan(*arrays)
+    assert found.where(arrays) is not MISS
+    ours = found.library
+
+    class Changed:
+        def __init__(self, **changes: Any) -> None:
+            self.__dict__.update(changes)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(ours, name)
+
+    def without_memory(_: Any) -> int:
+        raise RuntimeError
+
+    changes: tuple[dict[str, Any], ...] = (
+        {"at_rest": lambda: False},
+        {"address": without_memory},
+        {"address": lambda _: 0},
+        {"address": lambda x: ours.address(x) + 4},
+    )
+    for change in changes:
+        found.library = Changed(**change)
+        assert found.where(arrays) is MISS
+    found.library = Changed(address=lambda x: ours.address(x) + 8)
+    assert found.where(arrays) == [ours.address(x) + 8 for x in arrays]
+
+
+def test_plans_on_a_stream_and_of_merged_dimensions() -> None:
+    """The stream is asked for at each run; new results get the call's leading dimensions."""
+    arrays = [Q, Q.copy(), Q.copy()]
+    found = plan(*arrays)
+    wanted = wd.rnea(MODEL, *arrays)
+    commands: list[Any] = []
+    command = found.job.kernel.new_command()
+    command.set(found.job.arguments)
+    asked: list[str] = []
+    run = command.run
+    stand_in = SimpleNamespace(arguments=command.arguments, run=lambda x: asked.append(x) or run())
+    found.job = replace(found.job, stream=lambda: "stream")
+    found.idle = [stand_in]
+    assert np.array_equal(found.run(arrays), wanted) and asked == ["stream"]
+    assert found.idle == [stand_in] and commands == []
+    deep = [np.asfortranarray(np.zeros((4, 2))).reshape(4, 2) for _ in range(3)]
+    split = plan(*deep)
+    split.split, split.lead = True, (2, 2)
+    assert split.run(deep).shape == (2, 2, 2)
+
+
+# The background
+
+
+@pytest.fixture
+def queue(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A queue of its own, without a thread."""
+    monkeypatch.setattr(background, "_condition", background.threading.Condition())
+    monkeypatch.setattr(background, "_waiting", background.deque())
+    monkeypatch.setattr(background, "_thread", None)
+    monkeypatch.setattr(background, "_busy", False)
+    monkeypatch.setattr(background, "_ending", False)
+
+
+def test_nothing_is_begun_at_the_end(queue: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What waits is dropped, compilers are ended, and the thread is waited for a while."""
+    ended: list[Any] = []
+    monkeypatch.setattr(background.compiler_process, "end_all", lambda: ended.append("all"))
+    monkeypatch.setattr(background, "_thread", SimpleNamespace(join=ended.append))
+    background.enqueue(lambda: None)
+    assert len(background._waiting) == 1
+    background._end()
+    assert ended == ["all", background.LAST_WAIT] and background.is_ending()
+    assert not background._waiting
+    background.enqueue(lambda: None)
+    assert not background._waiting and background.wait_until_idle(0)
+
+
+def test_the_thread_ends_with_the_process(queue: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before its next task, and silently after one that fails meanwhile."""
+    said: list[str] = []
+    monkeypatch.setattr(background, "say", said.append)
+    ran: list[int] = []
+
+    def fail() -> None:
+        ran.append(1)
+        background._ending = True
+        raise OSError("while the process ends")
+
+    background._waiting.append(fail)
+    background._work()
+    background._waiting.append(lambda: ran.append(2))
+    background._work()
+    assert ran == [1] and said == []
+
+
+def test_a_forked_process_has_no_thread(queue: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "_thread", "the parent's")
+    monkeypatch.setattr(background, "_busy", True)
+    background._waiting.append(lambda: None)
+    before = background._condition
+    background._begin_anew()
+    assert background._thread is None and not background._busy and not background._waiting
+    assert background._condition is not before and background.wait_until_idle(0)
+
+
+def test_compilers_belong_to_the_parent_of_a_fork(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The child closes its ends of their pipes, and waits for none."""
+    closed: list[str] = []
+
+    def pipe(name: str) -> Any:
+        return SimpleNamespace(close=lambda: closed.append(name))
+
+    process = SimpleNamespace(returncode=None, stdin=pipe("in"), stdout=pipe("out"))
+    silent = SimpleNamespace(returncode=None, stdin=None, stdout=None)
+    both = [SimpleNamespace(process=x) for x in (process, silent)]
+    monkeypatch.setattr(compiler_process, "_all", [*both])
+    monkeypatch.setattr(compiler_process, "_idle", [*both])
+    monkeypatch.setattr(compiler_process, "_lock", compiler_process._lock)
+    before = compiler_process._lock
+    compiler_process._forget()
+    assert sorted(closed) == ["in", "out"] and process.returncode == silent.returncode == 0
+    assert not compiler_process._all and not compiler_process._idle
+    assert compiler_process._lock is not before
+
+
+def test_compilers_end_with_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    killed: list[int] = []
+    each = [SimpleNamespace(kill=lambda k=k: killed.append(k)) for k in range(2)]
+    monkeypatch.setattr(compiler_process, "_all", each)
+    compiler_process.end_all()
+    assert killed == [0, 1]
+
+
+@pytest.mark.parametrize("case", ["gone", "loaded", "ending", "compiled", "missing", "ends after"])
+def test_a_compile_that_nobody_needs_any_more(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a kernel that is gone or loaded, or at the end of the process."""
+
+    class OneKernel:
+        loaded = case == "loaded"
+        modules = (SimpleNamespace(missing=case != "compiled"), SimpleNamespace(missing=True))
+
+    done: list[Any] = []
+    kernel = OneKernel()
+    ending = [case == "ending"]
+    monkeypatch.setattr(compiling.background, "is_ending", lambda: ending[0])
+
+    def compile_one(module: Any) -> None:
+        done.append(module)
+        ending[0] = case == "ends after" and len(done) == 2
+
+    monkeypatch.setattr(compiling, "_compile", compile_one)
+    monkeypatch.setattr(compiling, "_load_compiled", done.append)
+    compiling._compile_now(lambda: None if case == "gone" else kernel, MODEL)  # type: ignore[arg-type, return-value]
+    first, second = OneKernel.modules
+    assert done == {
+        "compiled": [second, kernel],
+        "missing": [first, second, kernel],
+        "ends after": [first, second],
+    }.get(case, [])
+
+
+@pytest.mark.parametrize("is_cpu", [True, False])
+def test_a_module_is_loaded_where_it_runs(is_cpu: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By our files on the CPU; on a GPU by Warp, for its size of blocks."""
+    loaded: list[tuple] = []
+    monkeypatch.setattr(compiling.kernel_objects, "load", lambda *x: loaded.append(x))
+    monkeypatch.setattr(compiling.wp, "force_load", lambda *x, **y: loaded.append((*x, *y.items())))
+
+    class Module:
+        """What locks can be held of."""
+
+    device, module = SimpleNamespace(is_cpu=is_cpu), Module()
+    source = SimpleNamespace(warps=4, results={"out": (3, 2), "more": ()})
+    kernel: Any = SimpleNamespace(device=device, source=source)
+    compiled: Any = SimpleNamespace(module=module)
+    one = compiling._Module(compiled, kernel, 1000)
+    one.load()
+    block = compiling.BLOCK * 4
+    assert loaded == [(module, device) if is_cpu else (device, [module], ("block_dim", block))]
+    by_length = (0.35 + 7e-6 * 1000) if is_cpu else (0.25 + 1.8e-5 * 1000 + 0.0034 * 7)
+    assert one.seconds == pytest.approx(by_length)
+    asked: list[tuple] = []
+    monkeypatch.setattr(compiling, "has_compiled", lambda *x: asked.append(x) or True)
+    assert not one.missing and asked == [(compiled, device, block)]
+
+
+def test_calls_of_planned_call_are_its_own() -> None:
+    """The name under which other modules import the answer to a call that has no plan."""
+    assert planned_call.MISS is MISS

@@ -1,0 +1,160 @@
+"""What the tasks that come with warpdyn compute, and their settings, as plain numbers.
+
+`python tests/task_numbers.py` writes them to tests/rl/tasks/task_numbers.json after a wanted change of a task.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import warpdyn as wd
+from warpdyn import rl
+from warpdyn.rl.environment_step import EnvironmentStep
+from warpdyn.rl.observation import terms_of
+from warpdyn.rl.tasks.humanoid_tasks import HumanoidStandOnboard, HumanoidVelocityOnboard
+
+FILE = Path(__file__).parent / "rl" / "tasks" / "task_numbers.json"
+
+TASKS = {
+    **rl.TASKS,
+    "humanoid_stand_onboard": HumanoidStandOnboard,
+    "humanoid_velocity_onboard": HumanoidVelocityOnboard,
+}
+
+AGES = (0.0, 1.0, 100.0, 150.0, 250.0, 500.0, 499.0, 1000.0)
+"""Steps since the episode began, with those at which tasks draw another command or goal."""
+
+BASE, JOINTS = np.tile([0.0, 0.03, 0.1, 0.3], 6), np.repeat([0.0, 0.02, 0.1, 0.3, 0.6, 1.2], 4)
+"""How far a base and the joints are from the beginning of an episode, in each state in which a task's
+functions are called: standard deviations [m, rad]."""
+
+SLOW = {"quadruped_rough": 5, "panda_reach_obstacles": 3}
+"""Tasks that take 0.2 s a state, called in every fifth or third state only."""
+
+
+def settings_of(task: rl.Task) -> dict[str, Any]:
+    """All numbers and words among the attributes of a task, by name."""
+    names = [n for n in dir(task) if not n.startswith("_")]
+    found = {n: _plain(getattr(task, n)) for n in names if not callable(getattr(task, n))}
+    return {n: x for n, x in found.items() if x is not None}
+
+
+def _plain(x: Any) -> Any:
+    """Numbers, words, and containers of them; long arrays as their shape and two sums; else None."""
+    if isinstance(x, np.ndarray | np.generic):
+        x = np.asarray(x)
+        return x.tolist() if x.size <= 20 else [*x.shape, float(np.sum(x)), number_of(x)]
+    if isinstance(x, bool | int | float | str):
+        return x
+    if hasattr(x, "_asdict"):
+        return _plain(x._asdict())
+    if is_dataclass(x) and not isinstance(x, type | wd.Model):
+        return _plain(asdict(x))
+    if isinstance(x, Mapping):
+        return {str(n): _plain(each) for n, each in x.items()}
+    return [_plain(each) for each in x] if isinstance(x, list | tuple) else None
+
+
+def number_of(x: Any) -> float:
+    """One number for an array: a number itself, else a sum with weights that tell its entries apart."""
+    flat = np.asarray(x, float).ravel()
+    return float(flat[0] if flat.size == 1 else flat @ np.cos(1.0 + np.arange(flat.size)))
+
+
+def results_of(name: str) -> dict[str, dict[str, list[float]]]:
+    """The results of all functions of a task in its states, on float64 numbers: by function and name, one
+    number for each state."""
+    text = EnvironmentStep(TASKS[name](), seed=7)
+    fields = _states(text, slice(None, None, SLOW.get(name, 1)))
+    shapes = {n: np.shape(x)[1:] for n, x in fields.items()}
+    kernel = text.kernel_of("everything", shapes, lambda robot, x: _called(text, robot, x))
+    rows = wd.oracle(kernel, text.task.model, *fields.values(), *text.given.values())._asdict()
+    found: dict[str, dict[str, list[float]]] = {}
+    for path, x in rows.items():
+        function, _, result = path.partition("__")
+        found.setdefault(function, {})[result] = [float(f"{number_of(row):.7g}") for row in x]
+    return found
+
+
+def _called(text: EnvironmentStep, robot: Any, arrays: dict[str, Any]) -> dict[str, Any]:
+    """The results of all functions of a task, by function and name."""
+    task, s = text.task, text.episode(robot, arrays)
+    wanted = dict(task.control(robot, s))
+    forces = {f"f_ext_{link}": x for link, x in wanted.pop("f_ext", {}).items()}
+    end = {"ended": task.ended(robot, s), "is_complete": task.is_complete(robot, s)}
+    calls = {
+        "begin": task.begin(robot, s),
+        "control": {**wanted, **forces},
+        "update": task.update(robot, s),
+        "observe": terms_of(task.observe(robot, s)),
+        "reward": task.reward(robot, s),
+        "measure": task.measure(robot, s),
+        "promote": task.promote(robot, s),
+        "end": {n: np.where(x, 1.0, 0.0) for n, x in end.items()},
+    }
+    return {f"{f}__{n}": np.asarray(x) + 0.0 for f, each in calls.items() for n, x in each.items()}
+
+
+def _states(text: EnvironmentStep, chosen: slice) -> dict[str, np.ndarray]:
+    """States of a task's environments: their beginnings with random changes, forces and torques."""
+    model, generator, count = text.task.model, np.random.default_rng(0), len(BASE[chosen])
+    rows, ages, one = np.arange(len(BASE))[chosen] * 1.0, np.resize(AGES, count), np.ones(count)
+    base, joints = BASE[chosen], JOINTS[chosen]
+    begun = wd.oracle(text.start, model, rows, *text.given.values())._asdict()
+
+    def drawn(size: Any, *shape: int) -> np.ndarray:
+        return np.reshape(size, (count, *(1 for _ in shape))) * generator.normal(
+            size=(count, *shape)
+        )
+
+    fixed = ("q", "v", "last_v", "last_action", "age", "ticks", "over", "sums")
+    state = {n: np.asarray(begun.get(n, np.zeros((count, *s)))) for n, s in text.carried.items()}
+    state |= {n: x + drawn(joints, *x.shape[1:]) for n, x in state.items() if n not in fixed}
+    away = drawn(joints, model.nv)
+    if model.floating_base:
+        away[:, :6] = drawn(3.0 * base, 6)
+    state |= {
+        "q": np.asarray(wd.integrate(model, state["q"], away)),
+        "v": state["v"] + drawn(2.0 * joints, model.nv),
+        "last_v": state["v"] + drawn(joints, model.nv),
+        "last_action": drawn(one, text.task.actions),
+        "age": ages,
+        "ticks": rows,
+    }
+    loads = np.minimum(rows, 2.0)
+    results = {n: drawn(30.0 * loads, *shape) for n, shape in text.results.items()}
+    others = {"time": ages * text.task.step_seconds, "action": drawn(one, text.task.actions)}
+    return {**state, **results, **others}
+
+
+def domain_randomisations() -> dict[str, Any]:
+    """The numbers of the domain randomisations of trainings."""
+    return {n: _plain(getattr(rl, n)) for n in ("SIM_TO_REAL", "SIM_TO_REAL_ARM")}
+
+
+def everything() -> dict[str, Any]:
+    """Settings and results of all tasks, and the domain randomisations."""
+    return {
+        "settings": {name: settings_of(kind()) for name, kind in TASKS.items()},
+        "results": {name: results_of(name) for name in TASKS},
+        "domain randomisation": domain_randomisations(),
+    }
+
+
+def as_text(x: Any, indent: str = "") -> str:
+    """JSON with a line for each list and number."""
+    if not isinstance(x, dict):
+        return json.dumps(x)
+    deeper = indent + " "
+    lines = [f"{deeper}{json.dumps(n)}: {as_text(each, deeper)}" for n, each in x.items()]
+    return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+
+
+if __name__ == "__main__":
+    FILE.write_text(as_text(everything()) + "\n")

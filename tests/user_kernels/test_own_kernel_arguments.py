@@ -1,0 +1,128 @@
+"""Arguments of a user's kernel: plain numbers, defaults, numbered environments, and what is missing."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.arrays.libraries import library_of
+from warpdyn.user_kernels import own_kernel
+
+MODEL = wd.load_robot("cartpole")
+
+
+@wd.kernel
+def scaled(robot: Any, q: Any, by: () = 2.0, *, power: int = 1) -> Any:  # type: ignore[valid-type]
+    """q times a number to a power."""
+    return q * by**power
+
+
+def test_a_kernel_of_a_module_is_pickled_by_its_name() -> None:
+    assert pickle.loads(pickle.dumps(scaled)) is scaled
+
+
+def test_a_kernel_needs_an_array() -> None:
+    """Defaults do not say how many environments there are."""
+
+    @wd.kernel
+    def alone(robot: Any, by: () = 2.0) -> Any:  # type: ignore[valid-type]
+        return by
+
+    with pytest.raises(TypeError) as refused:
+        alone(MODEL)
+    wanted = f"{alone.__name__} needs an array, to know how many environments there are"
+    assert str(refused.value) == wanted
+    assert np.array_equal(wd.oracle(alone, MODEL, np.array([1.0, 3.0])), [1.0, 3.0])
+
+
+def test_options_and_arrays_by_name_in_any_order() -> None:
+    """With defaults or without; in the order of the signature."""
+    q = np.array([[1.0, -3.0]])
+    for found in (
+        wd.oracle(scaled, MODEL, q, 3.0, power=2),
+        wd.oracle(scaled, MODEL, power=2, by=3.0, q=q),
+        wd.oracle(scaled, MODEL, q, by=3.0, power=2),
+    ):
+        assert np.array_equal(found, 9.0 * q)
+    assert np.array_equal(wd.oracle(scaled, MODEL, q), 2.0 * q)
+
+
+@pytest.mark.parametrize(
+    ("given", "named", "said"),
+    [
+        (((0.0, 0.0), 1.0, 2.0), {}, "too many positional arguments"),
+        ((), {}, "missing a required argument: 'q'"),
+        (((0.0, 0.0),), {"q": (0.0, 0.0)}, "multiple values for argument 'q'"),
+        (((0.0, 0.0),), {"nonsense": 1}, "got an unexpected keyword argument 'nonsense'"),
+    ],
+)
+def test_arguments_that_do_not_fit(given: tuple, named: dict, said: str) -> None:
+    """In Python's words, behind the kernel's name and signature."""
+    with pytest.raises(TypeError) as refused:
+        scaled(MODEL, *given, **named)
+    assert str(refused.value) == f"scaled{scaled.signature.call}: {said}"
+
+
+def test_an_option_without_a_default_is_needed() -> None:
+    @wd.kernel
+    def powered(robot: Any, q: Any, *, power: int) -> Any:
+        return q**power
+
+    with pytest.raises(TypeError, match="missing a required argument: 'power'"):
+        powered(MODEL, np.ones((1, 2)))
+    assert np.array_equal(wd.oracle(powered, MODEL, np.full((1, 2), 3.0), power=2), [[9.0, 9.0]])
+
+
+def test_an_option_that_has_no_hash_is_named() -> None:
+    """The first one that has none, and what to do."""
+    with pytest.raises(TypeError) as refused:
+        scaled(MODEL, np.ones((1, 2)), power=[1])
+    assert str(refused.value) == (
+        "scaled: the option power is a list, which cannot be part of a kernel's name: options are "
+        "constants of the program, hashable (numbers, words, tuples); what changes from call to call "
+        "is an array: put power before the *"
+    )
+
+
+@pytest.mark.parametrize("on_cuda", [False, True])
+def test_plain_numbers_become_arrays(on_cuda: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One for each environment, of the first array's dtype; on CUDA one number, passed by value."""
+    q = np.zeros((3, 4, 2), np.float32)
+    monkeypatch.setattr(type(library_of(q)), "on_cuda", lambda *_: on_cuda)
+    found = own_kernel._as_arrays({"q": q, "by": 2.5}, {"q": (2,), "by": ()})
+    assert found["q"] is q and found["by"].dtype == np.float32
+    assert found["by"].shape == (() if on_cuda else (3, 4)) and np.all(found["by"] == 2.5)
+    alone = own_kernel._as_arrays({"by": 2.5}, {"by": ()})["by"]
+    assert alone.shape == () and alone.dtype == np.float64
+
+
+def test_lists_are_arrays_of_float64() -> None:
+    found = own_kernel._as_arrays({"q": [1, 2], "by": (3,)}, {"q": (2,), "by": ()})
+    assert found["q"].dtype == found["by"].dtype == np.float64
+    assert found["q"].shape == (2,) and found["by"].shape == (1,)
+
+
+def test_environments_that_float32_cannot_number() -> None:
+    """2^24 can be numbered, and more in float64."""
+    most = 1 << 24
+    assert own_kernel._environments({"t": np.zeros((2, 3), np.float32)}, {"t": ()}).shape == (
+        2,
+        3,
+        1,
+    )
+    numbers = own_kernel._environments(_without_memory(most, "f4"), {"t": ()})
+    assert numbers.dtype == np.float32 and numbers[-1, 0] == most - 1
+    with pytest.raises(ValueError) as refused:
+        own_kernel._environments(_without_memory(most + 1, "f4"), {"t": ()})
+    assert str(refused.value) == (
+        "robot.env of 16777217 environments has no float32 numbers beyond 2^24; use float64"
+    )
+    assert own_kernel._environments(_without_memory(most + 1, "f8"), {"t": ()})[-1, 0] == most
+
+
+def _without_memory(count: int, dtype: str) -> dict[str, np.ndarray]:
+    return {"t": np.broadcast_to(np.zeros((), dtype), (count,))}
