@@ -1,0 +1,62 @@
+"""The benchmark of first-order learning: its curves, and the table of small ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from rl_cases import Hold
+
+import warpdyn as wd
+from benchmarks.rl import first_order
+from warpdyn import rl
+
+
+def test_a_level_is_reached_where_the_return_stays_above_it() -> None:
+    points = [(3.0, 0.5), (6.0, 1.1), (9.0, 0.9), (12.0, 1.2), (15.0, 1.3)]
+    assert first_order.first_above(points, 1.0) == 12.0
+    assert first_order.first_above(points, 0.4) == 3.0
+    assert first_order.first_above(points, 1.25) == 15.0
+    assert first_order.first_above(points, 2.0) is None
+
+
+def test_both_learners_are_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A task for a moment, and a table with a row for each learner; a second run replaces the
+    first."""
+    monkeypatch.setattr(first_order, "EVERY", 0.01)
+    monkeypatch.setattr(rl, "make", lambda name: Hold())
+    for numbers in first_order.NUMBERS.values():
+        monkeypatch.setitem(numbers, "envs", 16)
+        monkeypatch.setitem(numbers, "steps", 4)
+    threads, policy = wd.runtime.get_num_threads(), wd.config.compile
+    try:
+        for _ in range(2):
+            assert (
+                first_order.main(
+                    [
+                        "hold",
+                        "--seconds",
+                        "0.02",
+                        "--seeds",
+                        "3",
+                        "--json",
+                        str(tmp_path / "r.json"),
+                    ]
+                )
+                == 0
+            )
+    finally:
+        wd.runtime.set_num_threads(threads)
+        wd.config.compile = policy
+        torch.set_num_threads(1)
+    curves = json.loads((tmp_path / "r.json").read_text())["curves"]
+    assert [(x["task"], x["learner"], x["seed"]) for x in curves] == [
+        ("hold", "shac", 3),
+        ("hold", "ppo", 3),
+    ]
+    assert all(x["curve"] for x in curves)
+    assert "| hold | shac |" in capsys.readouterr().out
