@@ -17,7 +17,12 @@ from pushed_box import PushedBox
 from rl_cases import Hold
 
 import warpdyn as wd
-from warpdyn.rl.adapters.mujoco_env import MujocoEnv, without_noise
+from warpdyn.rl.adapters.mujoco_env import (
+    STEP_OF_DRIVES,
+    MujocoEnv,
+    drive_frequency,
+    without_noise,
+)
 
 ENVS = 6
 
@@ -308,3 +313,27 @@ def test_planar_robots_of_mjcf_move_as_here(file: str) -> None:
     here, there = (env.carried["v"][0].numpy() for env in envs)
     assert np.abs(here[3:]).max() > 0.2
     np.testing.assert_allclose(there, here, atol=1e-2 * np.abs(here).max())
+
+
+def test_steps_are_short_with_stiff_drives() -> None:
+    """Shorter than MuJoCo's bound of stability by the fastest drive; 5 ms where drives are soft, and
+    as asked."""
+    stiff, soft = rl.PandaReach(), rl.QuadrupedVelocity()
+    assert drive_frequency(stiff) == pytest.approx(553.0, abs=1.0)
+    assert STEP_OF_DRIVES <= 0.75
+    env = MujocoEnv(stiff, 1)
+    assert env.dt * drive_frequency(stiff) <= STEP_OF_DRIVES
+    assert (env.steps - 1) * STEP_OF_DRIVES / drive_frequency(stiff) < stiff.step_seconds
+    assert drive_frequency(soft) < 100.0 and MujocoEnv(soft, 1).dt == 0.005
+    assert MujocoEnv(stiff, 1, dt=0.005).dt == 0.005
+    assert drive_frequency(rl.make("cartpole_swing_up")) == 0.0
+
+
+def test_the_frequency_of_a_drive() -> None:
+    """The root of the stiffness over the inertia, of one rod; of two the faster one."""
+    task = Hold()
+    task.model = wd.load_robot("cartpole")
+    rod = task.model.reduce([task.model.joints[1].name], at={})
+    task.model, task.drives = rod, wd.PD(25.0, 0.0)
+    inertia = float(wd.oracle(wd.crba, rod, np.zeros((1, 1)))[0, 0, 0])
+    assert drive_frequency(task) == pytest.approx(np.sqrt(25.0 / inertia))

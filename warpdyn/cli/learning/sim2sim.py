@@ -25,7 +25,7 @@ def add_parser(commands: Commands) -> None:
     add_seconds(sub, "of each episode; default: 10, or the task's where that is less")
     add_seed(sub)
     add_quadruped(sub)
-    text = "MuJoCo's step [s]; default: 0.005, on a height map 0.002"
+    text = "MuJoCo's step [s]; default: 0.005, on a height map 0.002, less with stiff drives"
     sub.add_argument("--dt", type=positive, metavar="N", help=text)
     text = (
         "time constant of MuJoCo's contacts [s]; default: its own, 0.02, on a height map two "
