@@ -37,7 +37,7 @@ def test_a_recipe_chooses_the_learner(learner: str, kind: Any) -> None:
 
 def test_an_unknown_learner_is_refused() -> None:
     with pytest.raises(
-        rl.TaskError, match='must be "warpdyn", "rsl_rl" or "distillation", got "sac"'
+        rl.TaskError, match='must be "warpdyn", "shac", "rsl_rl" or "distillation", got "sac"'
     ):
         rl.Trainer(Hold(), recipe=replace(Hold.recipe, learner="sac"))
 
