@@ -104,6 +104,8 @@ LAZY = {
                 "learners/learner",
                 "learners/networks",
                 "learners/ppo",
+                "learners/shac",
+                "step_gradient",
                 "learners/rsl_rl",
                 "several_processes",
                 "torch_device",

@@ -35,7 +35,10 @@ class StepGradient:
         self._actions = [torch.zeros_like(env.action) for _ in range(steps)]
         arrays = (env.task.model, *env.carried.values(), env.action, *env.fixed_arguments)
         results = result_shapes(describe_call(env.text.step, arrays, {}))
-        self.cotangents = {n: env.zeros(shape) for n, shape in results.items()}
+        kind = {"dtype": env.dtype, "device": env.device}
+        self.cotangents = {
+            n: torch.zeros((env.num_envs, *shape), **kind) for n, shape in results.items()
+        }
         """Cotangents of a step's results, which `back` reads: zeros, unless they are written."""
         self._backs: dict[int, Callable[[], Any]] = {}
         self._found = {n: torch.zeros_like(env.carried[n]) for n in self.names}

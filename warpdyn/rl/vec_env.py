@@ -84,8 +84,8 @@ class VecEnv(VectorEnv[Any, Any, Any]):
             for name, x in self.text.tables.items()
         }
         self.scales = self.numbers["scales"]
-        self.carried = {name: self.zeros(shape) for name, shape in self.text.carried.items()}
-        self.action = self.zeros((task.actions,))
+        self.carried = {name: self._zeros(shape) for name, shape in self.text.carried.items()}
+        self.action = self._zeros((task.actions,))
         # Two sets of results, so that those of the previous step stay valid while the next one is
         # written.
         self._conditions = [self._zeros_in_rows(len(CONDITIONS)) for _ in range(2)]
@@ -101,7 +101,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         self._runs: dict[int, Callable[[], Any]] = {}
         self._starts: dict[int, Callable[[], Any]] = {}
         """Bound launches of steps and of resets, by turn. They run on the current CUDA stream."""
-        self._wrong = self.zeros((len(self.text.rewards),))
+        self._wrong = self._zeros((len(self.text.rewards),))
         """NaN for rewards that were not finite, collected where a check would wait for the
         device."""
         self._spaces()
@@ -233,7 +233,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         shapes: dict[str, tuple[int, ...]] = {"reward": (), "ended_sums": (len(self.text.rewards),)}
         for name, shape in self.text.observations.items():
             shapes[name] = shapes[f"final_{name}"] = shape
-        results = {name: self.zeros(shape) for name, shape in shapes.items()}
+        results = {name: self._zeros(shape) for name, shape in shapes.items()}
         return results | dict(zip(CONDITIONS, conditions, strict=True))
 
     def _zeros_in_rows(self, rows: int) -> torch.Tensor:
@@ -242,8 +242,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         zeros = torch.zeros((rows, width), dtype=self.dtype, device=self.device)
         return zeros[:, : self.num_envs]
 
-    def zeros(self, shape: tuple[int, ...]) -> torch.Tensor:
-        """Zeros (envs, *shape) of the environments' dtype, on their device."""
+    def _zeros(self, shape: tuple[int, ...]) -> torch.Tensor:
         return torch.zeros((self.num_envs, *shape), dtype=self.dtype, device=self.device)
 
     def _of_groups(self, seen: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:

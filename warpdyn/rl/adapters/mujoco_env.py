@@ -115,8 +115,8 @@ class MujocoEnv(VecEnv):
         self._late = np.zeros((envs, *self.text.carried[LATE])) if LATE in self.carried else None
         # Buffers through which MuJoCo's state after a step reaches the task's kernels.
         there = {"q_after": task.model.nq, "v_after": task.model.nv}
-        self._there = {n: self.zeros((size,)) for n, size in there.items()}
-        self._there |= {f"{n}_after": self.zeros(shape) for n, shape in self.text.results.items()}
+        self._there = {n: self._zeros((size,)) for n, size in there.items()}
+        self._there |= {f"{n}_after": self._zeros(shape) for n, shape in self.text.results.items()}
         self._asked: Any = None
         self._command: Callable[[], Any] | None = None
         self._settle: list[Callable[[], Any] | None] = [None, None]

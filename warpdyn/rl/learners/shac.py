@@ -33,7 +33,7 @@ TARGET_SHARE = 0.4
 """Share of the critic that enters the target critic after an update."""
 
 
-class Step(NamedTuple):
+class RecordedStep(NamedTuple):
     """What an update needs of a step."""
 
     seen: torch.Tensor
@@ -90,7 +90,7 @@ class Shac:
         )
         self.critic_optimizer = torch.optim.Adam(self.critic.parameters(), lr=rate, betas=MOMENTUM)
         self.gradient = StepGradient(env, recipe.steps)
-        self._steps: list[Step] = []
+        self._steps: list[RecordedStep] = []
         self._acting: tuple[torch.Tensor, ...] = ()
 
     @property
@@ -118,7 +118,7 @@ class Shac:
         """Store the results of the last actions, each (envs,)."""
         final = self.env.final_observations[self.groups[1]].clone()
         kept = (x.clone() for x in (reward, ended, timed_out))
-        self._steps.append(Step(*self._acting, *kept, final))  # type: ignore[call-arg]
+        self._steps.append(RecordedStep(*self._acting, *kept, final))  # type: ignore[call-arg]
 
     def update(self, observations: Observations) -> None:
         """Improve the policy by one step along its gradient, then the critic on the returns."""
