@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from documented_numbers import check_numbers
 
 from warpdyn.model import mesh_files
 from warpdyn.model.description import Geometry
@@ -136,3 +137,7 @@ def test_a_file_that_cannot_be_read_says_why(
     made(tmp_path / "a.stl")
     monkeypatch.setattr(mesh_files, "check_regular_file", taken_away)
     assert why(mesh("a.stl", tmp_path)) == "its file cannot be read: the disk is gone"
+
+
+def test_documented_numbers() -> None:
+    check_numbers("model.mesh_files", LARGEST=64 * 2**20)

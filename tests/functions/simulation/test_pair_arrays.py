@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from documented_numbers import check_numbers
 
 import warpdyn as wd
 from warpdyn.algorithms.simulation.contact_shapes import ContactPair, ContactShape
@@ -87,3 +88,7 @@ def test_a_mesh_has_at_least_four_vertices() -> None:
         else:
             with pytest.raises(ValueError, match="a mesh on cube0 needs at least 4 vertices"):
                 checked_pairs(TWO, [pair])
+
+
+def test_documented_numbers() -> None:
+    check_numbers("functions.simulation.pair_arrays", MOST_CONTACTS=1000)
