@@ -118,6 +118,7 @@ def test_a_shape_is_seen_by_its_width_and_height(geom, sizes):
 
 def test_planes_and_meshes_that_are_not_there_are_not_drawn(tmp_path) -> None:
     """The other shapes of the link are, where they lie in it."""
+    pytest.importorskip("trimesh")
     (tmp_path / "wedge.obj").write_text(WEDGE)
     lifted = wd.description.Pose((0.0, 0.0, 1.0))
     files = [str(tmp_path / name) for name in ("gone.obj", "wedge.obj")]
