@@ -8,7 +8,8 @@ from documented_numbers import check_numbers
 
 import warpdyn as wd
 from warpdyn.algorithms.simulation.contact_shapes import ContactPair, ContactShape
-from warpdyn.functions.simulation.pair_arrays import MOST_CONTACTS, checked_pairs
+from warpdyn.functions.simulation.pair_arrays import MOST_CONTACTS, checked_pairs, pair_arrays
+from warpdyn.functions.simulation.step_options import StepOptions
 
 CUBE = wd.description.Box(0.04, 0.04, 0.04)
 
@@ -92,3 +93,8 @@ def test_a_mesh_has_at_least_four_vertices() -> None:
 
 def test_documented_numbers() -> None:
     check_numbers("functions.simulation.pair_arrays", MOST_CONTACTS=1000)
+
+
+def test_a_step_without_pairs_has_no_arrays_of_them() -> None:
+    assert pair_arrays(StepOptions(), (), Q) == {}
+    assert set(pair_arrays(StepOptions(pairs=PAIRS), PAIRS, Q)) >= {"pair_friction"}
