@@ -8,7 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from programs import evaluate
 
-from warpdyn.algebra.linear import factorise, inverse_symmetric, solve_symmetric
+from warpdyn.algebra.linear import (
+    Factors,
+    add,
+    dot,
+    factorise,
+    factorise_redundant,
+    inverse_symmetric,
+    solve_redundant,
+    solve_symmetric,
+    transpose,
+)
 from warpdyn.recording.program import record
 
 ROUND_OFF = 1e-12
@@ -84,3 +94,52 @@ def test_branches_share_what_their_ancestors_do() -> None:
 
     program = record(text, {"d": (3,), "side": (2,)})
     assert program.operations < 0.75 * record(inverse_symmetric, {"H": (3, 3)}).operations
+
+
+def whole(factors: Factors) -> np.ndarray:
+    """The matrix Lᵀ D L of these factors."""
+    L = np.tril(np.array(factors.L, float), -1) + np.eye(len(factors.L))
+    return L.T @ np.diag(1.0 / np.array(factors.reciprocal)) @ L
+
+
+@pytest.mark.parametrize("redundant", [(), (1, 2), (0,), (3,), (0, 1, 2, 3), (0, 2, 3), (0, 1, 3)])
+def test_runs_of_redundant_rows_have_larger_diagonals(redundant: tuple[int, ...]) -> None:
+    """Each run by a millionth, once the rows behind it are eliminated."""
+    H, _ = system(4, 2)
+    S, more = H.copy(), np.zeros((4, 4))
+    for k in reversed(range(4)):
+        if k in redundant and k + 1 not in redundant:
+            run = [i for i in range(k + 1) if {*range(i, k + 1)} <= {*redundant}]
+            more[run, run] = 1e-6 * S[run, run]
+            S[run, run] *= 1.0 + 1e-6
+        S[:k, :k] -= np.outer(S[k, :k], S[k, :k]) / S[k, k]
+    np.testing.assert_allclose(
+        whole(factorise(H.tolist(), redundant)) - H, more, rtol=1e-6, atol=1e-14
+    )
+
+
+def test_a_singular_matrix_is_shifted_by_a_share_and_a_least_number() -> None:
+    G = np.array([[1.0, 1.0], [1.0, 1.0]])
+    shifted = (1.0 + 1e-9) * (1.0 + 1e-6)
+    wanted = [[shifted, 1.0], [1.0, shifted]]
+    np.testing.assert_allclose(whole(factorise_redundant(G.tolist())), wanted, rtol=1e-12)
+    np.testing.assert_allclose(
+        whole(factorise_redundant([[0.0]])), [[1e-9 * (1.0 + 1e-6)]], rtol=1e-12
+    )
+
+
+def test_each_turn_comes_nearer_to_a_solution() -> None:
+    """Of a singular system: every turn reduces the error by the share of the shift."""
+    G, b = [[2.0, 2.0], [2.0, 2.0]], [1.0, 1.0]
+    errors = [abs(1.0 - 2.0 * sum(solve_redundant(G, b, turns))) for turns in (1, 2, 3)]
+    assert 1e-7 < errors[0] < 1e-6 and errors[1] < 1e-12 and errors[2] < 1e-15
+    assert solve_redundant(G, b, 1) == factorise_redundant(G).inverse_times(b)
+
+
+def test_sums_and_products_of_vectors() -> None:
+    assert dot([1.0, 2.0], [3.0, 5.0]) == 13.0 and dot([], []) == 0.0
+    assert add([1.0, 2.0], [3.0, 5.0]) == [4.0, 7.0]
+    assert transpose([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]) == [[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]
+    factors = factorise(system(3, 1)[0].tolist())
+    assert list(factors.rows_of_coordinates) == [0, 1, 2] and factors.signs == [1.0] * 3
+    assert [factors.softness(k) for k in range(3)] == [0.0] * 3

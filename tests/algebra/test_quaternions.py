@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from algebra_draws import close, rows, vector
 from hypothesis import given
 from hypothesis import strategies as st
 
+from warpdyn.algebra import quaternions
 from warpdyn.algebra.quaternions import (
     SMALL,
     normalize_vector,
@@ -125,3 +127,32 @@ def test_drawn_rotations_are_uniform() -> None:
     ]
     assert np.abs(np.mean(drawn, axis=0)).max() <= 1e-12
     assert np.mean(np.square(drawn), axis=0) == pytest.approx(np.full((3, 3), 1 / 3), abs=2e-3)
+
+
+def bernoulli(count: int) -> list[Fraction]:
+    """B_0, B_2, B_4, ..."""
+    found: list[Fraction] = []
+    for m in range(2 * count - 1):
+        terms = (math.comb(m + 1, k) * b for k, b in enumerate(found))
+        found.append(Fraction(1) if m == 0 else -sum(terms, Fraction(0)) / (m + 1))
+    return found[::2]
+
+
+def test_series_are_those_of_taylor() -> None:
+    """Each coefficient: the last ones count less than rounding, and no law of rotations sees them."""
+    signs, fact = [1, -1] * 3, math.factorial
+    b = bernoulli(7)
+    half_cotangent = [(-1) ** k * b[k] / fact(2 * k) for k in range(7)]
+    series = {
+        "HALF_SINE": [s / (2 ** (2 * k + 1) * fact(2 * k + 1)) for k, s in enumerate(signs)],
+        "HALF_COSINE": [s / (4**k * fact(2 * k)) for k, s in enumerate(signs)],
+        "SINE": [s / fact(2 * k + 1) for k, s in enumerate(signs)],
+        "VERSINE": [s / fact(2 * k + 2) for k, s in enumerate(signs)],
+        "LAG": [s / fact(2 * k + 3) for k, s in enumerate(signs)],
+        "ARCSINE": [2 * fact(2 * k) / (4**k * fact(k) ** 2 * (2 * k + 1)) for k in range(6)],
+        "COTANGENT": [float(x) for x in half_cotangent],
+        "INVERSE": [float(-x) for x in half_cotangent[1:]],
+    }
+    for name, wanted in series.items():
+        found = getattr(quaternions, name)
+        assert len(found) >= 5 and found == pytest.approx(wanted[: len(found)], rel=1e-15), name

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
 
 from warpdyn.algebra.row_arrays import RowArray, loop
+from warpdyn.algebra.scalar import nearest_row
+from warpdyn.recording.program import record
 
 
 def test_a_loop_reads_and_writes_rows() -> None:
@@ -53,3 +56,43 @@ def test_a_constant_array_is_not_written() -> None:
 
     with pytest.raises(TypeError, match="constant array"):
         loop(1, write, [0.0], [a])
+
+
+@pytest.mark.parametrize("index", [-3.0, -0.1, 0.0, 0.9, 1.0, 1.7, 2.0, 8.0, math.nan])
+def test_rows_at_an_index_of_the_program(index: float) -> None:
+    """Read outside of loops and written in one: the nearest row, 0 for NaN, as for numbers."""
+    rows = [[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]]
+
+    def text(x: list) -> list:
+        a = RowArray(rows)
+
+        def step(k: Any, state: list, arrays: Any) -> list:
+            a[x[0]] = [state[0], 7.0]
+            return [state[0] + 1.0]
+
+        read = a[x[0]]
+        loop(2, step, [5.0], [a])
+        return [*read, *(y for row in a for y in row)]
+
+    place = nearest_row(index, 3)
+    written = [[6.0, 7.0] if k == place else row for k, row in enumerate(rows)]
+    wanted = [*rows[place], *(y for row in written for y in row)]
+    assert text([index]) == wanted
+    for unrolls in (False, True):
+        program = record(text, {"x": (1,)}, unrolls=unrolls)
+        assert program.on_numbers({"x": [index]})["out"] == wanted
+
+
+def test_arrays_without_values_begin_as_nan() -> None:
+    array = RowArray.without_values(2, 3)
+    assert array.is_unset and len(array) == 2 and array.width == 3
+    assert all(math.isnan(x) for row in array for x in row)
+    assert not RowArray([[1.0]]).is_unset
+
+
+@pytest.mark.parametrize("rows", [[], [[]], [[1.0], [1.0, 2.0]]])
+def test_rows_have_one_length(rows: list) -> None:
+    with pytest.raises(ValueError, match="rows of equal length above 0, got lengths"):
+        RowArray(rows)
+    with pytest.raises(IndexError, match="row -1 of an array of 1 rows"):
+        RowArray([[1.0]])[-1]

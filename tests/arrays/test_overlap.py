@@ -99,3 +99,29 @@ def test_read_only_inputs_are_taken_and_a_read_only_out_is_not() -> None:
     out.setflags(write=False)
     with pytest.raises(ValueError, match="out is read-only"):
         wd.crba(model, q, out=out)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_shared_entries_are_always_found(dtype: type) -> None:
+    """Of random views. Views of the same rows are told apart exactly, others may be taken to
+    share memory that they do not."""
+    memory, draw = np.zeros((9, 7), dtype), np.random.default_rng(0)
+
+    def part(n: int) -> slice:
+        a, b = sorted(draw.integers(0, n + 1, 2).tolist())
+        return slice(a, b, int(draw.integers(1, 3)))
+
+    found = set()
+    for _ in range(400):
+        one, other = (memory[part(9), part(7)] for _ in range(2))
+        shared = np.shares_memory(one, other)
+        told = find_overlap(view("x", one), {"other": view("x", other)}) is not None
+        assert told or not shared
+        rows, columns, more = part(9), draw.integers(0, 8, 2), draw.integers(0, 8, 2)
+        one, other = (memory[rows, slice(*sorted(x.tolist()))] for x in (columns, more))
+        if len(one) > 1:
+            shared = np.shares_memory(one, other)
+            told = find_overlap(view("x", one), {"other": view("x", other)}) is not None
+            assert told is shared
+            found.add(shared)
+    assert found == {True, False}

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import warp as wp
+from documented_numbers import check_numbers
 from hashed_numbers import uniform
 
 from warpdyn.algebra.quaternions import quaternion_exp, quaternion_product
@@ -215,3 +216,7 @@ def test_numbers_lie_on_the_stream_of_the_launch(device: str) -> None:
     wanted = np.zeros((ENVS, 1, 2))
     vary(draw_numbers, view("out", wanted), nominal, draws, [1], OWNERS, 3, (), None)
     assert np.abs(out.numpy() - wanted).max() <= 1e-12
+
+
+def test_documented_numbers() -> None:
+    check_numbers("arrays.random_laws", REACH=3.0)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from at_once import at_once
+from documented_numbers import check_numbers
 
 import warpdyn as wd
 from warpdyn.arrays import reused_memory
@@ -227,3 +228,7 @@ def test_another_thread_may_take_the_last_piece() -> None:
     pool._pieces[size] = Emptied(pieces)
     del del_later
     assert address(bytes_of(pool, 200_000)) != where
+
+
+def test_documented_numbers() -> None:
+    check_numbers("arrays.reused_memory", USUAL=256, SHARE=16, ENOUGH=1024)

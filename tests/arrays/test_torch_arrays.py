@@ -213,3 +213,18 @@ def test_a_new_tensor_is_waited_for_on_its_stream(monkeypatch: pytest.MonkeyPatc
     assert not waited
     LIBRARY.finish(SimpleNamespace(is_cuda=True, device="cuda:1"))
     assert waited == ["cuda:1"]
+
+
+def test_a_transform_or_a_tangent_is_no_rest() -> None:
+    """Each of them alone."""
+    assert LIBRARY.at_rest()
+    seen: list[bool] = []
+
+    def note(x: torch.Tensor) -> torch.Tensor:
+        seen.append(LIBRARY.at_rest())
+        return x
+
+    torch.func.vmap(note)(torch.zeros(3))
+    with torch.autograd.forward_ad.dual_level():
+        note(torch.zeros(3))
+    assert seen == [False, False] and LIBRARY.at_rest()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import warp as wp
+from documented_numbers import check_numbers
 
 from warpdyn.arrays.layout import padded_count
 from warpdyn.arrays.protocol import Part
@@ -163,3 +164,7 @@ def test_a_new_array_is_waited_for_on_its_stream(monkeypatch: pytest.MonkeyPatch
     assert not waited
     LIBRARY.finish(SimpleNamespace(device=SimpleNamespace(is_cuda=True, stream="one")))
     assert waited == ["one"]
+
+
+def test_documented_numbers() -> None:
+    check_numbers("arrays.warp_arrays", DIMENSIONS=4)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from documented_numbers import check_numbers
 from loop_robots import four_bar, leg, tied
 from states import states
 
@@ -154,3 +155,9 @@ def test_a_traced_configuration_is_not_checked() -> None:
     assert _if_closed(MODEL, errors, None, NEAR) is NEAR
     with pytest.raises(ValueError, match="stay open in 1 of 3 environments"):
         _if_closed(MODEL, np.nextafter(errors, 0.0), None, NEAR)
+
+
+def test_documented_numbers() -> None:
+    check_numbers(
+        "functions.closed_loops", TOLERANCE={"float32": 1e-05, "float64": 1e-09}, LISTED=8
+    )

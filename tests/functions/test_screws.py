@@ -149,3 +149,12 @@ def test_axes_and_points_give_the_screws_of_a_chain() -> None:
     assert error(wd.screw_axes(axes, points), whole.space) <= ROUND_OFF
     with pytest.raises(ValueError, match=r"both be \(n, 3\), got \(6, 3\) and \(3,\)"):
         wd.screw_axes(axes, points[0])
+
+
+@pytest.mark.parametrize(
+    ("axes", "points"), [((3,), (3,)), ((2, 2), (2, 2)), ((2, 3), (3, 3)), ((1, 2, 3), (1, 2, 3))]
+)
+def test_axes_and_points_are_rows_of_three(axes: tuple[int, ...], points: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match=r"^axes and points must both be \(n, 3\), got \("):
+        wd.screw_axes(np.zeros(axes), np.zeros(points))
+    assert wd.screw_axes(np.zeros((0, 3)), np.zeros((0, 3))).shape == (6, 0)

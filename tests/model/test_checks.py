@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from documented_numbers import check_numbers
 from hand_models import hand, joint
 from hypothesis import given
 from hypothesis import strategies as st
@@ -186,3 +187,9 @@ def test_models_made_by_hand_pass_the_same_checks() -> None:
     """`Model.assemble` begins its text with the source."""
     with pytest.raises(ModelError, match=r"^file\.urdf: "):
         Model.assemble("m", [], [], source="file.urdf")
+
+
+def test_documented_numbers() -> None:
+    check_numbers(
+        "model.checks", ROUNDING=0.001, SKEW=1e-09, PERPENDICULAR=0.001, MOST=1000000000.0
+    )

@@ -10,6 +10,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from documented_numbers import check_numbers
 
 import warpdyn as wd
 from warpdyn.model.collision_points import RIM, CollisionSphere, LeftOut, collision_spheres
@@ -192,3 +193,7 @@ def test_a_box_has_points_at_most_the_spacing_apart() -> None:
             steps = np.diff(sorted({round(p[axis], 9) for p in found}))
             assert steps.max() <= spacing + 1e-9
         assert len({tuple(np.round(p, 9)) for p in found}) == len(found) == count
+
+
+def test_documented_numbers() -> None:
+    check_numbers("model.collision_points", RIM=8, CLOSE=1e-06)

@@ -66,3 +66,27 @@ def test_the_middle_is_within_the_limits(lower: float, upper: float, neutral: fl
 def test_reach_is_half_a_turn_or_a_metre(angle: bool, reach: float) -> None:
     """Where nothing limits a coordinate."""
     assert Range(0, angle, -math.inf, math.inf).reach == reach
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "within", "middle"),
+    [
+        (-3.0, 5.0, (-3.0, 5.0), 1.0),
+        (-math.inf, math.inf, (-1.0, 2.0), 0.5),
+        (0.0, math.inf, (0.0, 2.0), 0.5),
+        (0.75, math.inf, (0.75, 2.0), 0.75),
+        (2.0, math.inf, (2.0, 5.0), 2.0),
+        (4.0, math.inf, (4.0, 7.0), 4.0),
+        (-math.inf, 1.0, (-1.0, 1.0), 0.5),
+        (-math.inf, -1.0, (-4.0, -1.0), -1.0),
+        (-math.inf, -2.0, (-5.0, -2.0), -2.0),
+    ],
+)
+def test_ranges_from_minus_one_to_two(
+    lower: float, upper: float, within: tuple[float, float], middle: float
+) -> None:
+    """Limits that lie beyond move the range as a whole; one that equals its end too."""
+    each = Range(0, False, lower, upper)
+    assert each.within(-1.0, 2.0) == within and each.middle(0.5) == middle
+    assert each.has_limits == math.isfinite(upper - lower)
+    assert each.reach == 1.0 and Range(0, True, lower, upper).reach == math.pi

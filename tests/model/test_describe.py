@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from documented_numbers import check_numbers
 from hand_models import hand
 from lxml import etree
 from robots import Robot
@@ -188,3 +189,7 @@ def test_long_robots_have_html(comb: bool) -> None:
     deepest = max(len(list(each.iterancestors())) for each in html.iter())
     assert deepest <= 3 * DEEPEST + 5
     assert deepest > 100 if comb else deepest < 5
+
+
+def test_documented_numbers() -> None:
+    check_numbers("model.describe", DEEPEST=40, WIDTH=100, SHOWN=40)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from documented_numbers import check_numbers
 from hand_models import ROUND_OFF, TURN, hand, homogeneous
 from hypothesis import given
 from hypothesis import strategies as st
@@ -181,3 +182,7 @@ def test_three_names_are_near_at_most() -> None:
     assert near_names("hadn", names) == ["hnad", "hand", "hand_x"]
     assert near_names("HAND_L", names) == ["Hand_l"]
     assert near_names("", names) == [] and near_names("wheel", names) == []
+
+
+def test_documented_numbers() -> None:
+    check_numbers("model.description", UNIT=1e-06)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from documented_numbers import check_numbers
+
 import warpdyn as wd
 from warpdyn.model.collision_points import collision_spheres
 from warpdyn.model.ground_contact import GroundContact
@@ -21,3 +23,7 @@ def test_spheres_have_the_contact_of_their_shape_and_untouched_shapes_have_none(
         spheres, _ = collision_spheres(replace(model, links=tuple(links)), lambda _: [])
         mine = [sphere.on_ground for sphere in spheres if sphere.link == "FL_foot"]
         assert mine == ([contact] if contact.touches else []) and said == shape
+
+
+def test_documented_numbers() -> None:
+    check_numbers("model.ground_contact", STANDARD_WEIGHT=9.81)

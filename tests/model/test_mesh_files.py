@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from documented_numbers import check_numbers
 
 from warpdyn.model import mesh_files
 from warpdyn.model.description import Geometry
@@ -123,12 +124,14 @@ def test_a_file_that_cannot_be_read_says_why(
     """In the words of the system, and of an archive without its table."""
     with pytest.raises(MeshError, match=r"^its file cannot be read: .*No such file.*gone.stl"):
         mesh_data(tmp_path / "gone.stl")
-    broken = tmp_path / "broken.usdz"
-    with zipfile.ZipFile(broken, "w") as archive:
-        archive.writestr("a", "b")
-    broken.write_bytes(broken.read_bytes().replace(b"PK\1\2", b"PK\0\0"))
-    with pytest.raises(MeshError, match=r"^its file cannot be read: Bad magic number"):
-        mesh_data(broken)
+
+    def without_table(*_: object) -> None:
+        raise zipfile.BadZipFile("Bad magic number for central directory")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(mesh_files, "check_unpacked", without_table)
+        with pytest.raises(MeshError, match=r"^its file cannot be read: Bad magic number"):
+            mesh_data(made(tmp_path / "broken.usdz"))
 
     def taken_away(*_: object) -> None:
         raise OSError("the disk is gone")
@@ -136,3 +139,7 @@ def test_a_file_that_cannot_be_read_says_why(
     made(tmp_path / "a.stl")
     monkeypatch.setattr(mesh_files, "check_regular_file", taken_away)
     assert why(mesh("a.stl", tmp_path)) == "its file cannot be read: the disk is gone"
+
+
+def test_documented_numbers() -> None:
+    check_numbers("model.mesh_files", LARGEST=64 * 2**20)

@@ -777,3 +777,17 @@ def test_traced_masses_are_taken() -> None:
 
     assert jax.jit(mass)(made("jax", np.ones(3))).shape == (3, 1)
     assert torch.vmap(mass)(torch.ones(2, 3)).shape == (2, 3, 1)
+
+
+def test_params_are_shown_with_names_and_shapes() -> None:
+    """One name, or the number of them; gravity last; and what one environment has of each."""
+    params = RIG.params(
+        mass={"arm": np.ones(4)}, com={"arm": np.ones((4, 3)), "tool": np.ones((4, 3))}
+    )
+    assert repr(params) == "<Params of rig: mass (4, 1) of arm, com (4, 2, 3) of 2 of the model>"
+    assert params.envs == 4 and (params.shape("mass"), params.shape("com")) == ((1,), (2, 3))
+    heavy = RIG.params(gravity=np.zeros((4, 3)), mass={"arm": 2.0})
+    assert repr(heavy) == "<Params of rig: mass (1,) of arm, gravity (4, 3)>" and heavy.envs == 4
+    one = RIG.params(gravity=np.zeros(3))
+    assert repr(one) == "<Params of rig: gravity (3,)>" and one.envs is None
+    assert repr(RIG.params()) == "<Params of rig: nothing varies>" and RIG.params().envs is None

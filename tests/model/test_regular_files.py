@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from documented_numbers import check_numbers
 from time_limit import time_limit
 
 from warpdyn.model.regular_files import RefusedFileError, check_unpacked, read_regular_file
@@ -66,3 +67,7 @@ def test_an_archive_counts_unpacked() -> None:
         RefusedFileError, match=r"^unpacked has 120,000 bytes, more than the 99,999"
     ):
         check_unpacked(packed.getvalue(), 99_999, REMEDY)
+
+
+def test_documented_numbers() -> None:
+    check_numbers("model.regular_files", DESCRIPTION=64 * 2**20, STAGE=2**30)

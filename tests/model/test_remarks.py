@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from documented_numbers import check_numbers
 from hand_models import hand
 from sdf_texts import robot as sdf_robot
 from urdf_texts import body, inertia, joint, robot
@@ -51,3 +52,7 @@ def test_long_lists_are_cut(count: int) -> None:
     text = str(caught[0].message)
     assert text.count("odd") == min(count, WARNED_LINES)
     assert ("and 1 more, see model.warnings" in text) == (count > WARNED_LINES)
+
+
+def test_documented_numbers() -> None:
+    check_numbers("model.remarks", WARNED_LINES=12)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from hand_models import ROUND_OFF, hand
 
-from warpdyn.model import BASE_JOINT
-from warpdyn.model.description import Limits
+from warpdyn.model import BASE_JOINT, Model
+from warpdyn.model.description import Limits, Pose
+from warpdyn.model.joints import KINDS
+from warpdyn.model.tendons import Tendon
 
 
 def test_coordinates_belong_to_independent_joints_in_tree_order() -> None:
@@ -113,6 +116,54 @@ def test_key_depends_on_what_the_dynamics_depend_on() -> None:
         replace(model, joints=tuple(replace(j, mimic=None) for j in model.joints)),
     ]
     assert len({model.key, *(other.key for other in others)}) == 5
+
+
+def test_each_number_of_the_dynamics_has_its_share_of_the_key() -> None:
+    """One changed at a time. Limits count where a spring acts beyond them; what is seen does not."""
+    model = hand(floating_base=True)
+    wrist, palm = model.joint("wrist"), model.link("palm")
+
+    def of_joint(model: Model = model, **changes: Any) -> Model:
+        joints = (replace(j, **changes) if j.name == "wrist" else j for j in model.joints)
+        return replace(model, joints=tuple(joints))
+
+    def of_link(**changes: Any) -> Model:
+        links = (replace(k, **changes) if k.name == "palm" else k for k in model.links)
+        return replace(model, links=tuple(links))
+
+    sprung = model.with_limit_springs(stiffness={"wrist": 5.0})
+    narrow = replace(wrist.limits, lower=wrist.limits.lower / 2)
+    effect = sprung.joint("wrist").effects[0]
+    changed = [
+        model,
+        of_link(mass=palm.mass * 2),
+        of_link(com=(0.5, *palm.com[1:])),
+        of_link(inertia=((9.0, 0.0, 0.0), *palm.inertia[1:])),
+        of_link(borne=0.5),
+        of_joint(pose=Pose((0.5, 0.0, 0.0))),
+        of_joint(axis=tuple(-x for x in wrist.axis)),
+        of_joint(armature=0.5),
+        of_joint(kind=KINDS["continuous"]),
+        model.with_friction(viscous={"wrist": 0.5}),
+        sprung,
+        of_joint(sprung, limits=narrow),
+        replace(model, base_armature=0.5),
+        replace(model, base_effects=(effect,) * 6),
+        model.with_base_velocity("world"),
+        model.rename(joints={"wrist": "turn"}),
+        model.rename(links={"palm": "plate"}),
+        replace(model, tendons=(Tendon("t", (("wrist", 1.0),), spring=2.0),)),
+    ]
+    assert len({each.key for each in changed}) == len(changed)
+    same = [
+        of_joint(limits=narrow),
+        of_joint(damping=0.5, friction=0.25),
+        of_link(visuals=()),
+        of_link(gravcomp=0.5),
+        replace(model, name="another"),
+        model.with_configuration("home", {"wrist": 0.5}),
+    ]
+    assert {each.key for each in same} == {model.key}
 
 
 def test_joints_of_a_subtree() -> None:

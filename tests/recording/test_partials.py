@@ -9,8 +9,32 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
+from warpdyn.algebra.scalar import (
+    absolute,
+    atan2,
+    cos,
+    exp,
+    floor,
+    log,
+    maximum,
+    minimum,
+    rsqrt,
+    select_less,
+    select_less_equal,
+    sign,
+    sin,
+    sqrt,
+)
+from warpdyn.recording.differentiation import pullback, pushforward
 from warpdyn.recording.graph import Graph
-from warpdyn.recording.partials import finite, unsafe_nodes
+from warpdyn.recording.partials import (
+    _asks_for_numbers,
+    _near_choices,
+    _roots_of_squares,
+    finite,
+    unsafe_nodes,
+)
+from warpdyn.recording.program import record
 from warpdyn.recording.recorder import input_symbols
 
 TEXTS: dict[str, Callable[[Any, Any], Any]] = {
@@ -101,3 +125,89 @@ def test_without_a_branch_slopes_are_as_they_are() -> None:
     graph.guards_slopes = True
     assert unsafe_nodes(graph, len(graph.nodes)) == {2}
     assert finite(np.inf) == finite(np.nan) == 0.0 and finite(2.0) == 2.0
+
+
+OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y + x * x,
+    "neg": lambda x, y: -(x * y),
+    "rcp": lambda x, y: x / y,
+    "rsqrt": lambda x, y: rsqrt(x * x + y),
+    "sqrt": lambda x, y: sqrt(x * x + y),
+    "sin": lambda x, y: sin(x * y),
+    "cos": lambda x, y: cos(x * y),
+    "abs": lambda x, y: absolute(x) * y,
+    "sign": lambda x, y: sign(x) * y,
+    "floor": lambda x, y: floor(x * 3.0) * y + x,
+    "exp": lambda x, y: exp(x * y),
+    "log": lambda x, y: log(y + 0.1 * x),
+    "atan2": lambda x, y: atan2(x, y),
+    "min": lambda x, y: minimum(x * x, y),
+    "max": lambda x, y: maximum(x * x, y),
+    "select": lambda x, y: select_less(x, 0.5 * y, x * y, x - y),
+    "select_equal": lambda x, y: select_less_equal(0.5 * y, x, x * y, x - y),
+}
+POINTS = [(0.3, 1.3), (-0.7, 0.4), (1.6, 2.1), (-1.4, 0.9)]
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_each_operation_has_its_slope(name: str) -> None:
+    """By both of its operands, in both modes, as central differences of Python's numbers."""
+    function, h = OPERATIONS[name], 1e-6
+    forward = record(
+        lambda x, dx: pushforward(x, dx, [function(*x)]), {"x": (2,), "dx": (2,)}, rolls=False
+    )
+    backward = record(lambda x: pullback(x, [function(*x)], [1.0]), {"x": (2,)}, rolls=False)
+    for x, y in POINTS:
+        slopes = [
+            (function(x + h, y) - function(x - h, y)) / (2 * h),
+            (function(x, y + h) - function(x, y - h)) / (2 * h),
+        ]
+        for k, slope in enumerate(slopes):
+            numbers = {"x": [x, y], "dx": [float(k == 0), float(k == 1)]}
+            assert forward.on_numbers(numbers)["out"][0] == pytest.approx(slope, rel=1e-7, abs=1e-8)
+        found = backward.on_numbers({"x": [x, y]})["out"]
+        assert found == pytest.approx(slopes, rel=1e-7, abs=1e-8)
+
+
+def test_roots_of_sums_of_squares_are_told_from_others() -> None:
+    graph = Graph()
+    x, y, z = input_symbols(graph, "q", 3)
+    yes = [(x * x).sqrt(), (x * x + y * y).sqrt(), ((x * x + y * y) + z * z).sqrt()]
+    no = [(x * y).sqrt(), (x * x + y).sqrt(), (x * x - y * y).sqrt(), (x * x).rsqrt(), x.sqrt()]
+    found = _roots_of_squares(graph, len(graph.nodes))
+    assert found == {root.index for root in yes} and not found & {root.index for root in no}
+    assert _roots_of_squares(graph, yes[1].index) == {yes[0].index}
+
+
+def test_what_is_near_a_choice() -> None:
+    """What it depends on, itself, and all that is computed of it; nothing else."""
+    graph = Graph()
+    a, b, c, d = input_symbols(graph, "q", 4)
+    apart = c.sin()
+    chosen = a.operation("select", a.exp(), b, a, 1.0)
+    after = chosen * d.cos()
+    near = _near_choices(graph, len(graph.nodes))
+    wanted = [a, b, d, chosen, after]
+    assert {x.index for x in wanted} <= near and not near & {c.index, apart.index}
+    assert near == set(range(len(graph.nodes))) - {c.index, apart.index}
+
+
+def test_choices_that_ask_for_infinity() -> None:
+    """A comparison with inf or of a number with itself, but not that of `finite`."""
+    graph = Graph()
+    x, y = input_symbols(graph, "q", 2)
+    cases = [
+        (x.operation("select", x, np.inf, 1.0, y), True),
+        (x.operation("select", np.inf, x, 1.0, y), True),
+        (x.operation("select_equal", x, x, y, 0.0), True),
+        (x.operation("select", x, y, 1.0, 0.0), False),
+        (finite(y), False),
+        (x.operation("select", x.absolute(), np.inf, y, 0.0), True),
+        (x.operation("select", y.absolute(), np.inf, y, 1.0), True),
+    ]
+    assert [_asks_for_numbers(graph, node.index) for node, _ in cases] == [
+        asks for _, asks in cases
+    ]
+    assert not _asks_for_numbers(graph, x.index)

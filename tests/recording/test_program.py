@@ -13,8 +13,10 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.algebra.scalar import minimum, sin, sqrt
+from warpdyn.execution.batched import describe_call
+from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call
-from warpdyn.recording.order import operands
+from warpdyn.recording.order import operands, values_alive
 from warpdyn.recording.program import Program, record
 
 ROUND_OFF = 1e-12
@@ -170,3 +172,43 @@ def test_recording_is_deterministic(single: bool) -> None:
     first = record_call(call, {"q": (model.nq,)}, single).listing()
     record_call(wd.fk.describe(model, model.neutral), {"q": (model.nq,)}, single)
     assert record_call(call, {"q": (model.nq,)}, single).listing() == first
+
+
+LENGTHS = [
+    ("panda", "rnea", 741, 576, 63, 6),
+    ("panda", "aba", 1350, 999, 61, 6),
+    ("panda", "crba", 404, 327, 29, 6),
+    ("panda", "fk", 160, 132, 18, 7),
+    ("panda", "jacobian", 214, 173, 40, 7),
+    ("panda", "rnea_derivatives", 4283, 3201, 172, 6),
+    ("panda", "mass_matrix_inverse", 747, 538, 39, 6),
+    ("panda", "com", 65, 73, 7, 7),
+    ("quadruped", "rnea", 1477, 1135, 115, 12),
+    ("quadruped", "aba", 3528, 2479, 139, 12),
+    ("quadruped", "crba", 667, 535, 42, 12),
+    ("quadruped", "fk", 114, 100, 16, 3),
+    ("quadruped", "jacobian", 171, 142, 33, 3),
+    ("quadruped", "rnea_derivatives", 6622, 4948, 194, 12),
+    ("quadruped", "mass_matrix_inverse", 3775, 2435, 145, 12),
+    ("quadruped", "com", 149, 159, 16, 12),
+]
+"""Robot and function; operations, statements, values alive at once, and angles in float32."""
+
+
+@pytest.mark.parametrize(
+    ("robot", "function", "operations", "statements", "alive", "angles"), LENGTHS
+)
+def test_programs_are_as_short_as_before(
+    robot: str, function: str, operations: int, statements: int, alive: int, angles: int
+) -> None:
+    """Another choice of algorithm or order gives the same numbers and a longer program. Shorter
+    ones are recorded here."""
+    model = wd.load_robot(robot)
+    options = {"frame": model.link_names[-1]} if function in ("fk", "jacobian") else {}
+    numbers = np.zeros((1, model.nq)), *[np.zeros((1, model.nv))] * 2
+    count = 3 if function in ("rnea", "aba", "rnea_derivatives") else 1
+    call = describe_call(getattr(wd, function), (model, *numbers[:count]), options)
+    program = record_call(call, input_shapes(call), True)
+    found = program.operations, len(program.statements), len(program.angles)
+    assert found == (operations, statements, angles)
+    assert values_alive(program.statements) == alive

@@ -340,3 +340,15 @@ def test_the_header_describes_the_robot() -> None:
         first, second = text.splitlines()[:2]
         assert first.startswith("// panda: dynamics as straight-line code, written by warpdyn ")
         assert second.startswith(f"// Model {model.key[:16]}: {words}")
+
+
+def test_links_of_one_name_in_c_are_refused() -> None:
+    """Forces on both would be one argument."""
+    builder = wd.ModelBuilder("r").add_link("base")
+    for name in ("a b", "a_b"):
+        builder.add_link(name, 1.0, inertia=np.eye(3))
+        builder.add_joint(f"{name} joint", "continuous", "base", name, axis=(0, 0, 1))
+    forces = {name: np.zeros((1, 6)) for name in ("a b", "a_b")}
+    words = "rnea: arrays f_ext:a b, f_ext:a_b would all be called f_ext_a_b; rename a link"
+    with pytest.raises(ValueError, match=f"^{words}$"):
+        wd.export(builder.build(), [partial(wd.rnea, f_ext=forces)])

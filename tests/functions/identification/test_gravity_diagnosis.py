@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from documented_numbers import check_numbers
 
 import warpdyn as wd
 from warpdyn.functions.identification.gravity_diagnosis import (
@@ -134,3 +135,13 @@ def test_a_load_that_cannot_be_told_has_no_place() -> None:
     same = wd.diagnose_gravity(MODEL, np.tile(Q[:1], (4, 1)), np.tile(OWN[:1], (4, 1)), link=TOOL)
     assert same.mass_deviation == np.inf and same.com == (0.0, 0.0, 0.0)
     assert wd.diagnose_gravity(MODEL, Q, OWN, link=TOOL).explained == 0.0
+
+
+def test_documented_numbers() -> None:
+    check_numbers(
+        "functions.identification.gravity_diagnosis",
+        FELT=3.0,
+        VARIED=0.1,
+        LEAST_TORQUE=0.02,
+        EXPLAINED=0.8,
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from documented_numbers import check_numbers
 
 import warpdyn as wd
 from warpdyn.functions.identification.payload_identification import (
@@ -219,3 +220,13 @@ def test_a_payload_is_described_line_by_line() -> None:
         TOOL, parameters, parameters, hidden, True, np.inf, np.zeros(6), samples=10
     )
     assert found.unknown == NUMBERS[4:] and "  Iyz: not known" in str(found).splitlines()
+
+
+def test_documented_numbers() -> None:
+    check_numbers(
+        "functions.identification.payload_identification",
+        LENGTH=0.1,
+        ROUGH_MASS=0.2,
+        ROUGH_COM=0.02,
+        ROUGH_INERTIA=0.5,
+    )

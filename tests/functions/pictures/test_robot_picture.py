@@ -118,6 +118,7 @@ def test_a_shape_is_seen_by_its_width_and_height(geom, sizes):
 
 def test_planes_and_meshes_that_are_not_there_are_not_drawn(tmp_path) -> None:
     """The other shapes of the link are, where they lie in it."""
+    pytest.importorskip("trimesh")
     (tmp_path / "wedge.obj").write_text(WEDGE)
     lifted = wd.description.Pose((0.0, 0.0, 1.0))
     files = [str(tmp_path / name) for name in ("gone.obj", "wedge.obj")]
@@ -132,3 +133,38 @@ def test_planes_and_meshes_that_are_not_there_are_not_drawn(tmp_path) -> None:
     assert (wedge.link, wedge.radius) == (2, 0.0)
     corners = sorted(map(tuple, wedge.points.round(12).tolist()))
     assert corners == [(0.0, 0.0, 1.0), (0.0, 0.0, 1.6), (0.0, 0.2, 1.0), (0.5, 0.0, 1.0)]
+
+
+def numbers_of(outlines: list[np.ndarray]) -> tuple[int, float, float]:
+    """Corners of all outlines, their area, and a sum in which every coordinate counts."""
+    area = sum(
+        0.5 * (x * np.roll(y, -1) - y * np.roll(x, -1)).sum() for x, y in (o.T for o in outlines)
+    )
+    moments = sum((o**2 @ [1.0, 2.0] + o @ [0.3, 0.7]).sum() for o in outlines)
+    return sum(map(len, outlines)), float(area), float(moments)
+
+
+DRAWN = {
+    "quadruped": (1182, 0.351390745, 134.397474, 0.876472679),
+    "panda": (878, 0.470486964, 754.624496, 0.842591835),
+}
+"""As first recorded (2026-11-27): corners, area and moments of a robot's outlines, and its reach."""
+
+GROUND = (27, 0.0, 20.1245898, 225, -0.0596990057, 241.814565)
+"""The same of the lines on level ground and on a map."""
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_picture_is_the_one_of_before(name: str) -> None:
+    model, centre = wd.load_robot(name), np.array([0.1, -0.2, 0.3])
+    drawn = RobotPicture(model)
+    poses = drawn.poses(model.neutral)
+    heights = np.add.outer(np.linspace(0, 1, 31), np.linspace(0, 0.5, 41) ** 2)
+    ground = drawn.ground(centre, 1.2)
+    uneven = drawn.ground(centre, 1.2, wd.HeightMap(heights, 0.1), (0.2, 0.1, 0.05))
+    found = [
+        *numbers_of([patch.outline for patch in drawn.patches(poses, centre)]),
+        drawn.reach(poses, centre),
+        *(x for lines in (ground, uneven) for x in numbers_of(lines)),
+    ]
+    assert found == pytest.approx([*DRAWN[name], *GROUND], rel=1e-6, abs=1e-9)

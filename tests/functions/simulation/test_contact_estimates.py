@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from documented_numbers import check_numbers
 
 import warpdyn as wd
 
@@ -60,3 +61,12 @@ def test_numbers_are_the_formulas() -> None:
 def test_what_has_no_answer_is_refused(options: Any, text: str) -> None:
     with pytest.raises(ValueError, match=text):
         wd.estimate_good_contact_parameters(BOX, **options)
+
+
+def test_documented_numbers() -> None:
+    check_numbers(
+        "functions.simulation.contact_estimates",
+        SHARE_OF_HEIGHT=0.01,
+        STIFFEST=1000000.0,
+        MOST_DAMPED=10000.0,
+    )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from documented_numbers import check_numbers
 
 import warpdyn as wd
 from warpdyn.functions.simulation.contact_pairs import LARGEST_MESH
@@ -402,3 +403,7 @@ def test_an_arm_that_fast_bodies_hit_stays_finite(restitution: float) -> None:
         control=wd.PD(1000.0, 100.0),
     )
     assert np.isfinite(sim.q).all() and np.isfinite(sim.v).all() and not sim.failures.any()
+
+
+def test_documented_numbers() -> None:
+    check_numbers("functions.simulation.contact_pairs", MESH_VERTICES=16, LARGEST_MESH=32, LISTED=4)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from documented_numbers import check_numbers
 
 import warpdyn as wd
 import warpdyn.functions.simulation.default_points as default_points_module
@@ -199,3 +200,7 @@ def test_a_pattern_may_be_a_beginning(tmp_path: Path) -> None:
     points = wd.ContactPoints(robot(tmp_path, shapes))
     assert patterns_for(points, ["foot_l", "foot_r"]) == ["foot_*"]
     assert patterns_for(points, ["foot_l", "hip_l"]) == ["foot_l", "hip_l"]
+
+
+def test_documented_numbers() -> None:
+    check_numbers("functions.simulation.default_points", MOST_POINTS=500, LISTED=4)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from documented_numbers import check_numbers
 from loop_robots import leg
 
 import warpdyn as wd
@@ -370,3 +371,7 @@ def test_gains_that_may_be_arrays_of_a_device_are_not_read() -> None:
         assert _are_zero(form([0.0, 5.0, 0.0]), entries)
         assert not _are_zero(form([0.0, 5.0, 0.1]), entries)
     assert not _are_zero(torch.zeros(3), entries)
+
+
+def test_documented_numbers() -> None:
+    check_numbers("functions.simulation.drives", PRESSED=0.01, STOPPING=4.0)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from documented_numbers import check_numbers
 
 import warpdyn as wd
 from warpdyn.functions.simulation.ground import ground_arrays
@@ -100,3 +101,14 @@ def test_a_dropped_ball_rebounds_to_the_square_of_its_restitution(dt: float) -> 
         end = wd.step(*given, impulses=plain["impulses"], ground=wd.Ground(**ground), **options)
         plain = {"q": end.q, "v": end.v, "impulses": end.impulses}
     assert np.array_equal(plain["q"][still], q[still])
+
+
+def test_documented_numbers() -> None:
+    check_numbers(
+        "functions.simulation.ground",
+        FULL_DEPTH=0.005,
+        LARGEST_EXPONENT=4.0,
+        FRICTION=0.8,
+        SOFT_FRICTION=0.5,
+        DISSIPATION=0.02,
+    )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from documented_numbers import check_numbers
 
 import warpdyn as wd
 from warpdyn.algorithms.simulation.contact_shapes import ContactPair, ContactShape
-from warpdyn.functions.simulation.pair_arrays import MOST_CONTACTS, checked_pairs
+from warpdyn.functions.simulation.pair_arrays import MOST_CONTACTS, checked_pairs, pair_arrays
+from warpdyn.functions.simulation.step_options import StepOptions
 
 CUBE = wd.description.Box(0.04, 0.04, 0.04)
 
@@ -87,3 +89,12 @@ def test_a_mesh_has_at_least_four_vertices() -> None:
         else:
             with pytest.raises(ValueError, match="a mesh on cube0 needs at least 4 vertices"):
                 checked_pairs(TWO, [pair])
+
+
+def test_documented_numbers() -> None:
+    check_numbers("functions.simulation.pair_arrays", MOST_CONTACTS=1000)
+
+
+def test_a_step_without_pairs_has_no_arrays_of_them() -> None:
+    assert pair_arrays(StepOptions(), (), Q) == {}
+    assert set(pair_arrays(StepOptions(pairs=PAIRS), PAIRS, Q)) >= {"pair_friction"}

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from array_kinds import LIBRARIES, host, made, usable
+from documented_numbers import check_numbers
 from states import states
 from stepped_models import (
     BOX,
@@ -389,3 +390,7 @@ def test_derivatives_pass_through_contacts_that_stick_and_slide() -> None:
             ((y[env] - x[env]) * c[env]).sum() for x, y, c in zip(behind, ahead, w, strict=True)
         )
         assert by_bars == pytest.approx(moved / (2 * h), rel=1e-4, abs=1e-3)
+
+
+def test_documented_numbers() -> None:
+    check_numbers("functions.simulation.simulation_step", LONGEST_STEP=0.1)

@@ -142,3 +142,24 @@ def test_points_that_never_move_and_joints_that_no_drive_holds_are_refused() -> 
     arrays = (np.zeros((1, n)) for n in (MODELS["socket"].nq, 4, 4))
     with pytest.raises(ValueError, match='the ball joint "hip" of socket has none'):
         wd.step(MODELS["socket"], *arrays, control=wd.PD(1.0, 1.0), targets=np.zeros((1, 4)))
+
+
+def scene_of(model: wd.Model, **options: Any) -> Any:
+    arrays = (np.zeros((1, n)) for n in (model.nq, model.nv, model.nv))
+    return dict(wd.step.describe(model, *arrays, **options).options)["scene"]
+
+
+def test_a_scene_has_what_its_options_say() -> None:
+    """Speed limits where they guard, stops as springs or as rows of limits, steps and sweeps."""
+    arm = wd.load_robot("panda")
+    on, off = (scene_of(arm, speed_guard=guard) for guard in (True, False))
+    assert (on.guarded, off.guarded) == (True, False) and off.speed_limits == ()
+    assert [k for k, _ in on.speed_limits] == [*range(arm.nv)]
+    assert [x for _, x in on.speed_limits] == arm.velocity_limit.tolist()
+    for stops in ("springs", "rows", "none"):
+        scene = scene_of(arm, stops=stops)
+        assert bool(scene.stops) is (stops == "springs")
+        assert bool(scene.bounds) is bool(scene.joint_rows) is (stops == "rows")
+    scene = scene_of(arm, dt=0.003, substeps=5, sweeps=7, integrator="semi_implicit")
+    assert (scene.dt, scene.substeps, scene.sweeps) == (0.003, 5, 7)
+    assert scene_of(arm, integrator="rk4").integrator == "rk4"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from array_kinds import LIBRARIES, host, made, usable
+from documented_numbers import check_numbers
 
 import warpdyn as wd
 from warpdyn.functions.simulation.terrain import terrain_arrays
@@ -416,3 +417,7 @@ def test_a_plank_lies_on_a_ridge_under_its_middle() -> None:
     assert found == pytest.approx([0.0, 0.05], abs=2e-3)
     with pytest.raises(ValueError, match="box_spacing must be a length above 0"):
         wd.ContactPoints(model, box_spacing=0.0)
+
+
+def test_documented_numbers() -> None:
+    check_numbers("functions.simulation.terrain", MOST_NODES=2**24)

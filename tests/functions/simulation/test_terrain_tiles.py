@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from documented_numbers import check_numbers
 
 from warpdyn.functions.simulation.terrain_tiles import (
     BLOCK,
@@ -166,3 +167,14 @@ def test_ditches_and_stairs_are_where_they_belong(difficulty: float) -> None:
     np.testing.assert_allclose(of("stairs", difficulty), stairs, atol=1e-12)
     slope = (0.05 + 0.45 * difficulty) * np.clip(room - out, 0.0, room - PLATFORM)
     np.testing.assert_allclose(of("slope", difficulty), slope, atol=1e-12)
+
+
+def test_documented_numbers() -> None:
+    check_numbers(
+        "functions.simulation.terrain_tiles",
+        PLATFORM=1.0,
+        RIM=0.25,
+        TREAD=0.3,
+        BLOCK=0.4,
+        DITCH=1.0,
+    )

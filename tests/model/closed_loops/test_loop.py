@@ -8,6 +8,7 @@ from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
+from documented_numbers import check_numbers
 from loop_robots import CONNECT, COUPLE, WELD, four_bar, tied
 
 import warpdyn as wd
@@ -180,3 +181,7 @@ def test_joints_that_close_loops(kind: str, loop: str | None) -> None:
         for pose in poses:
             along = [row[2] for row in pose.rotation]
             assert along == ([1.0, 0.0, 0.0] if loop == "hinge" else [0.0, 0.0, 1.0])
+
+
+def test_documented_numbers() -> None:
+    check_numbers("model.closed_loops.loop", HIGHEST_POWER=4)
