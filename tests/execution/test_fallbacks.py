@@ -22,6 +22,7 @@ from warpdyn.execution.autodiff import foreign_call
 from warpdyn.execution.compile import (
     c_object,
     compiler_process,
+    interpreted_program,
     interpreter,
     kernel,
     kernel_cache,
@@ -30,6 +31,11 @@ from warpdyn.execution.compile import (
     sealed_files,
     warp_start,
     writer_process,
+)
+from warpdyn.execution.compile.interpreted_program import (
+    MOST_BOUNDS,
+    InterpretedCommand,
+    InterpretedProgram,
 )
 from warpdyn.execution.launch import cpu_stand_in, native_threads
 from warpdyn.execution.native import c_functions, native_call, torch_native
@@ -694,3 +700,73 @@ def test_the_cpu_computes_for_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     assert seen[1].arrays["gravity"] == [0.0, 0.0, -1.0] and seen[1].arrays["q"] is q
     ((place, values),) = written
     assert place == "out" and values.tolist() == [[5.0, 6.0]]
+
+
+def test_a_program_stays_interpreted_without_an_address() -> None:
+    """Of its kernel, or with more bounds than the interpreter reads."""
+    program = InterpretedProgram.__new__(InterpretedProgram)
+    program._words, program._held = [0, 0, 0], []  # type: ignore[assignment]
+    for address, bounds in ((None, [1]), (7, [1] * (MOST_BOUNDS + 1))):
+        program.switch_to(SimpleNamespace(address=address, bounds=bounds))  # type: ignore[arg-type]
+        assert not program.is_compiled and program._held == []
+    command = SimpleNamespace(address=7, bounds=[1] * MOST_BOUNDS)
+    program.switch_to(command)  # type: ignore[arg-type]
+    assert program.is_compiled and program._words[0] == 7 and program._words[2] == MOST_BOUNDS
+    assert program._held[0] is command and program._held[1].tolist() == [1] * MOST_BOUNDS
+
+
+def test_an_interpreted_launch_while_warp_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Warp records the compiled kernel instead; what runs at once does not."""
+    ran: list[Any] = []
+    recorded = SimpleNamespace(set=ran.append, run=lambda: ran.append("recorded"))
+    interpreter = SimpleNamespace(address=3, function=lambda *x: ran.append(len(x)))
+    program: Any = SimpleNamespace(
+        layout=SimpleNamespace(length=4), interpreter=interpreter, bounds=[1, 2]
+    )
+    runtime = SimpleNamespace(_apic_capture=None)
+    monkeypatch.setattr(interpreted_program.wp._src.context, "runtime", runtime)
+    command = InterpretedCommand(program, lambda: recorded)  # type: ignore[arg-type, return-value]
+    command.set([5, 6, 7, 8])
+    assert command.run("result") == "result" and ran == [2]
+    runtime._apic_capture = "a capture"
+    assert command.run("result") == "result" and ran == [2, [5, 6, 7, 8], "recorded"]
+    command.run_at_once()
+    assert ran[3:] == [2]
+
+
+def test_neither_a_cache_nor_a_temporary_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(**_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(kernel_cache.tempfile, "TemporaryDirectory", refused)
+    monkeypatch.setattr(wp.config, "kernel_cache_dir", "/cache")
+    with pytest.raises(OSError) as error:
+        kernel_cache._folder_of_this_process(OSError(28, "No space left on device"))
+    assert error.value.errno == 13 and error.value.strerror == (
+        "kernels can be compiled neither into /cache (No space left on device) nor into a temporary "
+        "folder (Permission denied); set WARP_CACHE_PATH, or TMPDIR, to a folder that can be written"
+    )
+
+
+def test_headers_in_our_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of folders with names like ours; neither links nor other files."""
+    monkeypatch.setattr(precompiled_header, "cache_directory", lambda: tmp_path)
+    assert precompiled_header.header_files() == []
+    top = tmp_path / precompiled_header.HEADERS
+    for folder in ("0123456789abcdef", "fedcba9876543210", "0123", "other"):
+        (top / folder).mkdir(parents=True)
+        for name in ("builtin.pch", ".builtin-a.pch.x1", "more.pch", "builtin.pc"):
+            (top / folder / name).write_text("")
+    (top / ("a" * 16)).symlink_to(top / "other")
+    (top / ("b" * 16)).write_text("")
+    found = [path.relative_to(top).as_posix() for path in precompiled_header.header_files()]
+    assert found == [
+        f"{folder}/{name}"
+        for folder in ("0123456789abcdef", "fedcba9876543210")
+        for name in (".builtin-a.pch.x1", "builtin.pch")
+    ]
+    link = tmp_path / "linked"
+    link.mkdir()
+    (link / precompiled_header.HEADERS).symlink_to(top)
+    monkeypatch.setattr(precompiled_header, "cache_directory", lambda: link)
+    assert precompiled_header.header_files() == []
