@@ -156,3 +156,21 @@ def test_arrays_of_another_library_in_a_traced_call(array: str) -> None:
             assert str(refused.value) == (
                 "all arrays of a call must be of one library: gravity is no Torch tensor; convert it"
             )
+
+
+def test_what_torchs_compiler_cannot_follow() -> None:
+    """An array to write into, and results with names; both are said in whole sentences."""
+    q = torch.zeros((2, 2))
+    torch_gradients.prepare(type(wd.rnea))
+    found = torch_gradients.traceable_call(wd.rnea, (MODEL, q, q), {"a": None, "out": None})
+    assert torch.allclose(found, wd.rnea(MODEL, q, q, None))
+    with pytest.raises(TypeError) as refused:
+        torch_gradients.traceable_call(wd.rnea, (MODEL, q, q, q), {"out": q})
+    assert str(refused.value) == (
+        "out= cannot take part in torch.compile; leave it away, or call under torch.no_grad()"
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch_gradients, "_named", {wd.rnea})
+        with pytest.raises(TypeError) as refused:
+            torch_gradients.traceable_call(wd.rnea, (MODEL, q, q, q), {})
+    assert str(refused.value) == "rnea cannot take part in torch.compile; call it outside"
