@@ -80,8 +80,8 @@ class MjcfShapes:
             self.meshes[name] = MeshAsset(str(meshes / file) if file else "", scale)
         for element in root.iterfind("asset/material"):
             written = values.attributes(element, "material", None)
-            if name := written.get("name"):
-                self.colors[name] = color_of(written.get("rgba")) or (1.0, 1.0, 1.0, 1.0)
+            if material := written.get("name"):
+                self.colors[material] = color_of(written.get("rgba")) or (1.0, 1.0, 1.0, 1.0)
 
     def remarks(self) -> list[str]:
         """One line about geoms that give no shapes, if there are any."""
