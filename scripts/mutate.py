@@ -7,8 +7,8 @@ test files of the modules that import it. The table counts killed mutations per 
 its place. Exit status 1 if a smaller share of them is killed than --least, by default all.
 
 With --coverage FILE, data of `pytest --cov=warpdyn --cov=ros2_node --cov-context=test`, the tests that run the
-changed lines come first, a few of each file and then the others; the test file of the same name comes last. A line
-that no test runs is judged by all of the files above.
+changed lines come first, a few of each file and then the others; the test file of the same name comes last, with
+those of the files above that are newer than the data. A line that no test runs is judged by all of the files above.
 
 A mutation whose test takes far longer than without it (a hang) is killed, too. Mutations that change no behaviour
 are listed with the reason in scripts/equivalent_mutations.json and are not drawn.
@@ -279,7 +279,16 @@ class TestRunner:
         last = mutation.line + mutation.before.count("\n")
         name = named.relative_to(self.root).as_posix()
         tests = self.reached.stages(mutation.path, mutation.line, last, name)
-        return [*tests, *([[str(named)]] if named.exists() else [])] if tests else files
+        if not tests:
+            return files
+        new = [
+            file
+            for file in dict.fromkeys(file for stage in files for file in stage)
+            if Path(file).relative_to(self.root).as_posix() not in self.reached.test_files
+            and file != str(named)
+        ]
+        last_stages = [[str(named)] if named.exists() else [], new]
+        return [*tests, *filter(None, last_stages)]
 
 
 def copy_of_checkout(folder: Path) -> Path:

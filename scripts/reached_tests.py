@@ -30,6 +30,8 @@ class ReachedTests:
         if not any(self._data.measured_contexts()):
             raise SystemExit(f"{file} does not say which test ran a line: add --cov-context=test")
         self._files = {Path(name).as_posix(): name for name in self._data.measured_files()}
+        self.test_files = {each.partition("::")[0] for each in self._data.measured_contexts()}
+        """The test files of the data; a newer one is in none of the stages."""
 
     def of(self, path: str, first: int, last: int) -> list[str]:
         """The node ids of the tests that run one of the lines first to last, sorted."""

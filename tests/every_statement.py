@@ -75,7 +75,20 @@ def gradient(x: list, t: Any) -> list:
     return [*pullback(x, y, [1.5, x[3]]), *y]
 
 
-PROGRAMS = {"everything": everything, "gradient": gradient}
+def ending(x: list, t: Any) -> list:
+    """One loop that ends by itself, between what comes before and after it: a program in phases."""
+    first = scalar.cos(x[1]) + 1.5
+
+    def step(s: list) -> list:
+        y = 0.5 * (s[0] + first * x[0] / s[0])
+        near = scalar.select_less(scalar.absolute(y * y - first * x[0]), 1e-3 * x[0], 1.0, 0.0)
+        return [y, s[1] + scalar.sin(y), near]
+
+    y, total, near = scalar.repeat(step, [1.0, x[2], 0.0], 30, until=lambda s: s[2])
+    return [y * x[3], -y, total, near, 2.5, x[0]]
+
+
+PROGRAMS = {"everything": everything, "gradient": gradient, "ending": ending}
 
 
 def limbs(x: list, t: Any) -> list:

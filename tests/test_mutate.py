@@ -249,6 +249,9 @@ def test_the_tests_that_run_a_line(mutate: ModuleType, coverage_data: Path, tmp_
     two_lines = mutate.Mutation(line=1, before="x\n", **change)
     assert runner.stages(two_lines) == [own]
     assert len(runner.stages(mutate.Mutation(line=4, before="x\n", **change))[0]) == 2
+    (tmp_path / "tests/test_new.py").write_text("import a")
+    new = [str(tmp_path / "tests/test_new.py")]
+    assert runner.stages(mutate.Mutation(line=3, before="x", **change)) == [stage, own, new]
 
 
 def test_coverage_data_without_tests_are_refused(mutate: ModuleType, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ if __name__ == "__main__":
 import pytest
 from every_statement import PROGRAMS, SHAPES, STRAIGHT
 
+from warpdyn.codegen import cpu, translation_units
 from warpdyn.codegen.bytecode.encode import encode
 from warpdyn.codegen.exported_header import ExportedFunction, ExportedRobot, exported_header
 from warpdyn.codegen.portable_style import Style
@@ -47,6 +48,14 @@ def kernel(target: str, single: bool) -> Callable[[Program], str]:
     return written
 
 
+def in_units(program: Program) -> str:
+    """The CPU's form as several translation units."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(translation_units, "SIZE", 5000)
+        patch.setattr(cpu, "PART", 60)
+        return write(program, "some", True, "cpu").full_source
+
+
 def header(language: str, single: bool, libm: bool) -> Callable[[Program], str]:
     def written(program: Program) -> str:
         each = ExportedFunction("go", program, {"x": "x"}, {"out": "out"}, ["go"])
@@ -72,7 +81,8 @@ def texts() -> dict[tuple[str, str], Callable[[Program], str]]:
             for single in (True, False):
                 found[f"{target} {'float' if single else 'double'}", name] = kernel(target, single)
         found["bytecode", name] = bytecode
-        if name != "everything":
+        found["units", name] = in_units
+        if name not in ("everything", "ending"):
             for language in ("c++", "c"):
                 found[f"{language} float", name] = header(language, True, True)
                 found[f"{language} double", name] = header(language, False, False)
@@ -93,6 +103,7 @@ TABLE = {
     ("scalar float", "everything"): "1ffc6d19",
     ("scalar double", "everything"): "4b36f9c4",
     ("bytecode", "everything"): "9f9b772b",
+    ("units", "everything"): "f3de8b5f",
     ("cpu float", "gradient"): "197641f0",
     ("cpu double", "gradient"): "e6ded3ec",
     ("cuda float", "gradient"): "dd831cd2",
@@ -106,10 +117,25 @@ TABLE = {
     ("scalar float", "gradient"): "6a282035",
     ("scalar double", "gradient"): "c5ce0940",
     ("bytecode", "gradient"): "6ebee898",
+    ("units", "gradient"): "e46fed8b",
     ("c++ float", "gradient"): "393be15f",
     ("c++ double", "gradient"): "092ca8e9",
     ("c float", "gradient"): "a5e26f74",
     ("c double", "gradient"): "cea84909",
+    ("cpu float", "ending"): "d4772fb9",
+    ("cpu double", "ending"): "b0985cfa",
+    ("cuda float", "ending"): "7704a377",
+    ("cuda double", "ending"): "8d53aac1",
+    ("cuda_few_220 float", "ending"): "7704a377",
+    ("cuda_few_220 double", "ending"): "8d53aac1",
+    ("cuda_few_96 float", "ending"): "7704a377",
+    ("cuda_few_96 double", "ending"): "8d53aac1",
+    ("cuda_few float", "ending"): "7704a377",
+    ("cuda_few double", "ending"): "8d53aac1",
+    ("scalar float", "ending"): "180514bf",
+    ("scalar double", "ending"): "468a4ecb",
+    ("bytecode", "ending"): "222eacd8",
+    ("units", "ending"): "6359e6f1",
     ("cpu float", "limbs"): "c9fcd59d",
     ("cpu double", "limbs"): "54c947a3",
     ("cuda float", "limbs"): "5175be5c",
@@ -123,6 +149,7 @@ TABLE = {
     ("scalar float", "limbs"): "1405d0ce",
     ("scalar double", "limbs"): "091d3ead",
     ("bytecode", "limbs"): "0a1db06a",
+    ("units", "limbs"): "fb683b71",
     ("c++ float", "limbs"): "268a1934",
     ("c++ double", "limbs"): "8d35d3c1",
     ("c float", "limbs"): "db7bfeb6",

@@ -74,3 +74,26 @@ def test_a_switch_that_does_not_exist_is_refused() -> None:
         config.quiet = True  # type: ignore[attr-defined]
     with pytest.raises(TypeError, match="debug must be True or False, got '0'"):
         config.debug = "0"  # type: ignore[assignment]
+
+
+def test_calls_before_a_compile_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two; one is the least; whole messages of what is refused."""
+    for value, calls in ((None, 2), ("", 2), ("1", 1), ("12", 12)):
+        monkeypatch.delenv("WARPDYN_COMPILE_AFTER", raising=False)
+        if value is not None:
+            monkeypatch.setenv("WARPDYN_COMPILE_AFTER", value)
+        assert calls_before_compiling() == calls
+    monkeypatch.setenv("WARPDYN_COMPILE_AFTER", "0")
+    with pytest.raises(ValueError) as refused:
+        calls_before_compiling()
+    assert str(refused.value) == (
+        "WARPDYN_COMPILE_AFTER must be a number of calls, at least 1, got '0'"
+    )
+    switches = Config()
+    with pytest.raises(TypeError, match=r"^wd.config.debug must be True or False, got 1$"):
+        switches.debug = 1  # type: ignore[assignment]
+    with pytest.raises(AttributeError, match=r"no switch 'debgu'; did you mean debug\?$"):
+        switches.debgu = True  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match=r"no switch 'xyz'; there are .*debug.*compile"):
+        switches.xyz = True  # type: ignore[attr-defined]
+    assert repr(switches).startswith("<Config: ") and "debug=False" in repr(switches)

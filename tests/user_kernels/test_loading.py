@@ -118,6 +118,8 @@ def test_a_file_without_kernels(file: Path) -> None:
         ("def f(:\n", r"^mine.py:16: SyntaxError: "),
         ("import no_such_thing\n", r"^mine.py:16: ModuleNotFoundError: No module named"),
         ("import sys\nsys.exit(3)\n", r"^mine.py:17: SystemExit: 3$"),
+        ("raise ValueError\n", r"^mine.py:16: ValueError$"),
+        ("{}['a b']\n", r"^mine.py:16: KeyError: a b$"),
         (
             "@wd.kernel\ndef f(robot, x):\n    return x\n",
             r"^mine.py:16: TypeError: f: the shape of",

@@ -188,3 +188,39 @@ def test_numbers_that_were_chosen() -> None:
     assert chosen.UNIT == 0.001
     assert chosen.AT_LIMIT == 1e-06
     assert chosen.SHOWN == 5
+
+
+def test_the_length_of_a_quaternion_at_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bound itself is a length that is used; a little more is not."""
+    model = wd.load_robot("quadruped")
+    q = np.array(model.neutral)
+    monkeypatch.setattr(chosen, "UNIT", 0.5)
+    for length, errors in ((1.5, 0), (0.5, 0), (1.5 + 1e-9, 1), (0.5 - 1e-9, 1)):
+        q[3:7] = [0.0, 0.0, 0.0, length]
+        assert len(wd.check_state(model, q).errors) == errors, length
+
+
+def test_a_state_at_its_limits() -> None:
+    """With a margin of a millionth, relative to limits above 1; without one it is said."""
+    model = wd.load_robot("panda")
+    lower, upper = model.position_lower, model.position_upper
+    margin = 1e-6 * np.maximum(np.abs(upper), 1.0)
+    for q, count in (
+        (lower, 0),
+        (upper, 0),
+        (upper + 0.99 * margin, 0),
+        (upper + 1.01 * margin, 8),
+        (lower - 1.01e-6 * np.maximum(np.abs(lower), 1.0), 8),
+    ):
+        found = wd.check_state(model, np.clip(q, -9, 9)).warnings
+        assert len(found) == min(count, 5 + (count > 5))
+    found = wd.check_state(model, np.stack([upper, upper + 1.0])).warnings
+    names = model.q_names
+    assert found[0] == (
+        f"q in environment 1: {names[0]} is {upper[0] + 1:.6g}, "
+        f"outside {lower[0]:.6g} to {upper[0]:.6g}"
+    )
+    assert found[-1] == "q: 3 more like this"
+    deep = wd.check_state(model, np.zeros((1, 2, 8)), np.full((1, 2, 8), np.nan))
+    assert deep.errors[0] == f"v in environment (0, 0): {model.v_names[0]} is nan"
+    assert deep.errors[5] == "v: 11 more like this"

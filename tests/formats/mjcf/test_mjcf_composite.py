@@ -9,6 +9,7 @@ from mjcf_texts import load
 from states import error
 
 import warpdyn as wd
+from warpdyn.formats.mjcf import mjcf_composite
 from warpdyn.formats.mjcf import mjcf_composite as chosen
 from warpdyn.formats.mjcf.mjcf_composite import with_cables
 from warpdyn.formats.mjcf.mjcf_values import MjcfValues
@@ -155,3 +156,44 @@ def test_bodies_of_an_included_cable_are_of_its_file() -> None:
 def test_numbers_that_were_chosen() -> None:
     """By measurements, or by what is outside of this code; another value needs another reason."""
     assert chosen.MOST == 300
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ('curve="s" count="5 1 1" size="1"', ""),
+        ('curve="s" count="2" size="1"', ""),
+        ('curve="s" count="6 1 1" size="1"', "count of a cable is 2 to 5, then 1 1"),
+        ('curve="s" count="1" size="1"', "count of a cable is 2 to 5, then 1 1"),
+        ('curve="s" count="3.5" size="1"', "count of a cable is 2 to 5, then 1 1"),
+        ('curve="s" count="3 1 2" size="1"', "count of a cable is 2 to 5, then 1 1"),
+        ('vertex="0 0 0 1 0 0"', ""),
+        ('vertex="0 0 0 1 0 0 2 0 0 3 0 0 4 0 0"', ""),
+        ('vertex="0 0 0"', "vertex needs 2 to 5 points of three numbers"),
+        ('vertex="0 0 0 1 0 0 2 0 0 3 0 0 4 0 0 5 0 0"', "vertex needs 2 to 5 points"),
+        ('curve="s" count="3" size="1" quat="1 0 0 0.04"', ""),
+        ('curve="s" count="3" size="1" quat="1 0 0 0.05"', "must be of unit length"),
+        (
+            'curve="s" count="3" size="1" initial="some"',
+            'initial is "some"; it is one of free, ball',
+        ),
+    ],
+)
+def test_cables_of_few_and_many_points(
+    words: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From one segment to the most, with their lengths."""
+    monkeypatch.setattr(mjcf_composite, "MOST", 4)
+    if said:
+        with pytest.raises(ModelError, match=said):
+            load(CABLE.format(words, "box"))
+        return
+    model = load(CABLE.format(words, "box"))
+    segments = [link for link in model.links if link.name.startswith("PB_")]
+    assert len(segments) in (1, 2, 4)
+    for link in segments:
+        (shape,) = link.collisions
+        assert shape.size[0] == pytest.approx(
+            1.0 if "vertex" in words else 1 / len(segments), rel=1e-5
+        )
+        assert shape.size[1:] == pytest.approx((0.06, 0.02))

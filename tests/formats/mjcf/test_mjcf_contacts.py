@@ -412,3 +412,37 @@ def test_numbers_that_were_chosen() -> None:
     }
     assert chosen.FRICTION_OF_PAIR == (1.0, 1.0, 0.005, 0.0001, 0.0001)
     assert chosen.HALVINGS == 60
+
+
+def test_all_that_is_not_simulated_is_in_one_line() -> None:
+    """Fluids, margins, stiffnesses of single geoms, and shapes of impedance, in their order."""
+    start = "a Simulation leaves out: "
+    two = BALL.format("{}", 1) + BALL.format("{}", 2).replace('"b"', '"c"').replace("ball", "d")
+
+    def said(option: str, first: str, second: str) -> str:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", wd.ModelWarning)
+            geoms = FLOOR.format("") + two.format(first, second)
+            text = f"<mujoco><option {option}/><worldbody>{geoms}</worldbody></mujoco>"
+            found = [line for line in wd.load(text).warnings if start in line]
+        return found[0].partition(start)[2] if found else ""
+
+    touching = "contacts between bodies without pairs="
+    cases = {
+        ("", "", ""): touching,
+        ('density="0" viscosity="0.0"', "", ""): touching,
+        ('density="1.2"', "", ""): f"fluid forces (density of <option>), {touching}",
+        (
+            'density="1" viscosity="2"',
+            'margin="0.1"',
+            'gap="0.2"',
+        ): f"fluid forces (density and viscosity of <option>), margin and gap of geoms (2), {touching}",
+        ("", 'margin="0.1"', ""): f"margin and gap of geoms (1), {touching}",
+    }
+    for given, wanted in cases.items():
+        assert said(*given) == wanted, given
+    assert "solref and solimp of single geoms" in said("", 'solref="0.05 1"', "")
+    both = 'solimp="0.2 0.8 0.01 0.3 3"'
+    single = "solref and solimp of single geoms"
+    shape = "the shape of solimp, but for its stiffness at rest"
+    assert shape in said("", both, both) and single not in said("", both, both)

@@ -264,3 +264,24 @@ def test_numbers_that_were_chosen() -> None:
     """By measurements, or by what is outside of this code; another value needs another reason."""
     assert chosen.GREY == (0.5, 0.5, 0.5, 1.0)
     assert chosen.SHOWN == 2
+
+
+@pytest.mark.parametrize(
+    ("place", "level"),
+    [
+        ('pos="0 0 0.9e-9"', True),
+        ('pos="0 0 -0.9e-9"', True),
+        ('pos="0 0 1.2e-9"', False),
+        ('zaxis="4.4e-5 0 1"', True),
+        ('zaxis="4.8e-5 0 1"', False),
+        ('zaxis="0 0 -1"', False),
+    ],
+)
+def test_how_level_a_ground_is(place: str, level: bool) -> None:
+    """To a nanometre, and to a cosine of 1e-9; upside down it is none."""
+    text = f"""<mujoco><worldbody><geom type="plane" size="1 1 1" {place}/><body><joint/>
+    <geom size="0.1"/></body></worldbody></mujoco>"""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", wd.ModelWarning)
+        model = wd.load(text)
+    assert any("kinds that nothing touches" in line for line in model.warnings) is not level

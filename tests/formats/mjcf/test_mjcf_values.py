@@ -12,7 +12,7 @@ from mjcf_texts import INERTIAL
 from warpdyn.algebra.spatial import Rotation, Vector
 from warpdyn.formats.mjcf import mjcf_values as chosen
 from warpdyn.formats.mjcf.mjcf import load_mjcf
-from warpdyn.formats.mjcf.mjcf_values import MjcfValues, place, z_to
+from warpdyn.formats.mjcf.mjcf_values import TINY, MjcfValues, place, z_to
 from warpdyn.formats.robot_source import xml_root
 from warpdyn.model.description import ModelError
 
@@ -116,3 +116,69 @@ def test_default_classes_that_are_none(defaults: str, said: str) -> None:
 def test_numbers_that_were_chosen() -> None:
     """By measurements, or by what is outside of this code; another value needs another reason."""
     assert chosen.TINY == 1e-14
+
+
+def test_directions_and_quaternions_at_their_smallest() -> None:
+    """As small as the bound they are used; smaller ones are zero, and refused."""
+    values = values_of('angle="radian"')
+    for way, text in (
+        ("quat", "{} 0 0 0"),
+        ("axisangle", "{} 0 0 0"),
+        ("zaxis", "0 0 {}"),
+        ("xyaxes", "{} 0 0 0 1 0"),
+    ):
+        R = values.rotation(ELEMENT, {way: text.format(TINY)})
+        assert np.allclose(matrix(R), np.eye(3), atol=1e-12), way
+        with pytest.raises(ModelError, match="zero"):
+            values.rotation(ELEMENT, {way: text.format(0.99 * TINY)})
+    with pytest.raises(ModelError) as refused:
+        values.rotation(ELEMENT, {"quat": "0 0 0 0"})
+    said = "text: <geom>: quat is zero; 1 0 0 0 turns nothing (line 1)"
+    assert str(refused.value).replace('geom "g"', "<geom>") == said
+    with pytest.raises(
+        ModelError, match="it has both quat and euler; write its orientation in one"
+    ):
+        values.rotation(ELEMENT, {"quat": "1 0 0 0", "euler": "0 0 0"})
+
+
+@pytest.mark.parametrize("auto", [True, False])
+@pytest.mark.parametrize(
+    ("switch", "text", "found"),
+    [
+        ("auto", "-1 2", (-1, 2)),
+        ("auto", "2 2", ()),
+        ("auto", "2 -1", ()),
+        ("true", "-1 2", (-1, 2)),
+        ("true", "2 2", (2, 2)),
+        ("true", "2 -1", "range must go up, got 2 -1"),
+        ("false", "-1 2", ()),
+        ("maybe", "-1 2", 'limited is "maybe"; it is one of auto, true, false'),
+    ],
+)
+def test_ranges(auto: bool, switch: str, text: str, found: tuple | str) -> None:
+    """Of a switch that is on, off or left to the range; autolimits off leaves nothing to it."""
+    values = values_of("" if auto else 'autolimits="false"')
+    written = {"range": text, **({} if switch == "auto" else {"limited": switch})}
+    if switch == "auto" and not auto:
+        found = 'it has range, and autolimits is off; write limited="true" or "false"'
+    if isinstance(found, str):
+        with pytest.raises(ModelError, match=re.escape(found)):
+            values.bounds(ELEMENT, written, "range", "limited")
+    else:
+        assert values.bounds(ELEMENT, written, "range", "limited") == found
+    assert values.bounds(ELEMENT, {}, "range", "limited") == ()
+
+
+def test_places_between_two_ends() -> None:
+    """In the middle, z from the second end to the first; of no length, unturned."""
+    values = values_of()
+    for ends in ("1 2 3 1 2 7", "0 0 0 3 0 4", "1 1 1 1 1 1"):
+        a, b = np.array(ends.split(), float).reshape(2, 3)
+        X = values.shape_placement(ELEMENT, {"fromto": ends})
+        assert np.allclose([float(x) for x in X.p], (a + b) / 2)  # type: ignore[arg-type]
+        length = np.linalg.norm(a - b)
+        z = (a - b) / length if length else [0, 0, 1]
+        assert np.allclose(matrix(X.R)[:, 2], z)
+    assert list(values.vector(ELEMENT, "pos", {}, (1, 2, 3))) == [1.0, 2.0, 3.0]
+    assert values.boolean(ELEMENT, "x", {"x": "true"}, False) is True
+    assert values.boolean(ELEMENT, "x", {}, False) is False

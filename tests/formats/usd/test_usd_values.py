@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from usd_texts import body, frames, joint, stage
 
 from warpdyn.formats.usd import usd_values as chosen
 from warpdyn.formats.usd.usd import load_usd
-from warpdyn.formats.usd.usd_values import Units, error_message, kind_of
+from warpdyn.formats.usd.usd_values import Units, UsdValues, error_message, kind_of
 from warpdyn.model.description import ModelError, ModelWarning
 
 pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
@@ -167,3 +168,16 @@ def test_the_message_of_an_error_is_one_short_line() -> None:
 def test_numbers_that_were_chosen() -> None:
     """By measurements, or by what is outside of this code; another value needs another reason."""
     assert chosen.AXES == {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
+
+
+def test_the_largest_numbers() -> None:
+    """A billion is used, and what is larger by a millionth is not."""
+    values = UsdValues.__new__(UsdValues)
+    values.source = "text"
+    prim = SimpleNamespace(GetPath=lambda: "/robot/a")
+    assert values.numbers(prim, "its place", [1e9, -1e9, 0.0]) == [1e9, -1e9, 0.0]
+    for number in (1.000001e9, -1.000001e9, math.nan, math.inf):
+        with pytest.raises(ModelError) as refused:
+            values.numbers(prim, "its place", [0.0, number])
+        said = f"its place is (0, {number:g}); it needs finite numbers up to 1e+09"
+        assert str(refused.value).endswith(said)

@@ -1,0 +1,176 @@
+"""Differentiated calls where JAX or Torch lack a path: another one gives the same numbers, or refuses."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.execution.repeat.call_cache import MISS
+
+jax = pytest.importorskip("jax")
+torch = pytest.importorskip("torch")
+
+from warpdyn.execution.autodiff import jax_gradients, torch_gradients  # noqa: E402
+
+MODEL = wd.load_robot("cartpole")
+Q = np.random.default_rng(0).uniform(-1, 1, (3, 2)).astype(np.float32)
+
+
+@pytest.fixture
+def without_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of earlier calls is known."""
+    monkeypatch.setattr(jax_gradients, "_programs", jax_gradients.WeakKeyDictionary())
+
+
+def test_an_xla_that_rejects_the_handler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or a Warp that has none."""
+    register = jax_gradients._register_handler.__wrapped__
+
+    def refused(*_: object, **__: object) -> None:
+        raise RuntimeError("another version")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(jax_gradients, "handler", lambda: None)
+        assert register() is False
+    with monkeypatch.context() as patch:
+        patch.setattr(jax.ffi, "register_ffi_target", refused)
+        assert register() is False
+    with monkeypatch.context() as patch:
+        patch.setattr(jax.ffi, "register_ffi_target", lambda *_, **__: None)
+        assert register() is True
+
+
+@pytest.mark.parametrize("change", ["handler", "debug", "gpu"])
+def test_other_paths_give_the_same_numbers(
+    change: str, without_programs: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By Python where XLA takes no handler or arrays are checked; by a jit on a GPU."""
+    x = [jax.numpy.asarray(Q) for _ in range(3)]
+
+    def total(q: Any) -> Any:
+        return wd.rnea(MODEL, q, *x[1:]).sum()
+
+    wanted = jax.grad(total)(x[0])
+    jax_gradients._programs.clear()
+    if change == "handler":
+        monkeypatch.setattr(jax_gradients, "_register_handler", lambda: False)
+    if change == "debug":
+        monkeypatch.setattr(wd.config, "debug", True)
+    if change == "gpu":
+        jits: list[Any] = []
+        made = jax_gradients._jit
+        monkeypatch.setattr(jax_gradients, "_on_gpu", lambda _: True)
+        monkeypatch.setattr(jax_gradients, "_jit", lambda each: jits.append(each) or made(each))
+    found = jax.grad(total)(x[0])
+    assert np.allclose(found, wanted, rtol=1e-5, atol=1e-6)
+    assert change != "gpu" or jits
+
+
+def test_traced_arrays_are_of_one_dtype() -> None:
+    """What is of another one is named, with what to write."""
+    with jax.enable_x64(True):
+        q, v = jax.numpy.asarray(Q), jax.numpy.asarray(Q, dtype="float64")
+        with pytest.raises(TypeError) as refused:
+            jax.jit(lambda q: wd.rnea(MODEL, q, v, v))(q)
+        said = "all arrays of a call must be of one dtype: q is float32, v is float64; convert v to float32"
+        assert str(refused.value) == said
+    whole = jax.numpy.zeros((3, 2), dtype="int32")
+    with pytest.raises(TypeError, match=r"v\.astype\(jnp\.float32\)"):
+        jax.jit(lambda q: wd.rnea(MODEL, q, whole, q))(jax.numpy.asarray(Q))
+
+
+def test_a_remembered_call_of_xla_ends_with_its_models() -> None:
+    """Its results are alone, a tuple, or by name."""
+    known = jax_gradients.KnownByXla.__new__(jax_gradients.KnownByXla)
+    results: list[int] = [1]
+    known.program = lambda *_: results  # type: ignore[assignment]
+    models: list[Any] = [lambda: MODEL]
+    known.known = SimpleNamespace(models=models, named=None)  # type: ignore[assignment]
+    assert known.run([]) == 1
+    results.append(2)
+    assert known.run([]) == (1, 2)
+    known.known.named = lambda *x: ["named", *x]
+    assert known.run([]) == ["named", 1, 2]
+    models.append(lambda: None)
+    assert known.run([]) is MISS
+
+
+def test_tangents_of_nothing() -> None:
+    """No array of the call moves: no result does."""
+    q = torch.zeros((2, 2))
+    call = wd.rnea.describe(MODEL, q, q, q)  # type: ignore[attr-defined]
+    operation = SimpleNamespace(names=("q", "v"), shapes=((2,), (2,)), batch_shape=lambda _: (2,))
+    context = SimpleNamespace(operation=operation)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            torch_gradients._CallNode, "_call", staticmethod(lambda _: (call, None, [q, q]))
+        )
+        assert torch_gradients._CallNode.jvp(context, None, None, None) == (None,)
+
+
+def test_a_result_in_place_is_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One array, or each of several; Torch then knows that it was written."""
+    q = torch.zeros((2, 2))
+    marked: list[Any] = []
+    monkeypatch.setattr(type(torch_gradients.TORCH), "mark_written", lambda _, x: marked.append(x))
+    out = torch.zeros((2, 2))
+    for given, wanted in ((out, (out,)), ((out,), (out,)), ([out], [out])):
+        call = wd.rnea.describe(MODEL, q, q, q, out=given)  # type: ignore[attr-defined]
+        assert torch_gradients.run(call, lambda _: "results") == "results"
+        assert len(marked[-1]) == 1 and marked[-1][0] is wanted[0]
+    call = wd.rnea.describe(MODEL, q, q, q)  # type: ignore[attr-defined]
+    assert torch_gradients.run(call, lambda _: "results") == "results" and len(marked) == 3
+    moving = q.clone().requires_grad_()
+    with pytest.raises(TypeError, match=r"out= cannot take part in a gradient; leave it away"):
+        wd.rnea(MODEL, moving, q, q, out=out)
+
+
+@pytest.mark.parametrize("array", ["numbers", "rows"])
+def test_arrays_of_another_library_in_a_traced_call(array: str) -> None:
+    """Plain numbers become tensors; rows of another library are named."""
+    q = torch.zeros((2, 2))
+    gravity = np.array([0.0, 0.0, -1.0], np.float32)
+    call = wd.rnea.describe(MODEL, q, q, q, gravity=gravity)  # type: ignore[attr-defined]
+    names = ("q", "v", "a")
+    operation = torch_gradients.Operation(call, lambda _: None, names)
+    given: list[Any] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            torch_gradients.torch.ops.warpdyn, "launch", lambda *x: given.append(x) or [q]
+        )
+        if array == "numbers":
+            assert torch_gradients._launch_by_operator(operation, [q, q, q]) == (q,)
+            ((program, arrays),) = given
+            assert program.startswith("rnea of cartpole ") and len(arrays) == 4
+            assert arrays[3].dtype == torch.float32 and arrays[3].tolist() == [0.0, 0.0, -1.0]
+        else:
+            rows = np.tile(gravity, (2, 1))
+            call = wd.rnea.describe(MODEL, q, q, q, gravity=rows)  # type: ignore[attr-defined]
+            operation = torch_gradients.Operation(call, lambda _: None, names)
+            with pytest.raises(TypeError) as refused:
+                torch_gradients._launch_by_operator(operation, [q, q, q])
+            assert str(refused.value) == (
+                "all arrays of a call must be of one library: gravity is no Torch tensor; convert it"
+            )
+
+
+def test_what_torchs_compiler_cannot_follow() -> None:
+    """An array to write into, and results with names; both are said in whole sentences."""
+    q = torch.zeros((2, 2))
+    torch_gradients.prepare(type(wd.rnea))
+    found = torch_gradients.traceable_call(wd.rnea, (MODEL, q, q), {"a": None, "out": None})
+    assert torch.allclose(found, wd.rnea(MODEL, q, q, None))
+    with pytest.raises(TypeError) as refused:
+        torch_gradients.traceable_call(wd.rnea, (MODEL, q, q, q), {"out": q})
+    assert str(refused.value) == (
+        "out= cannot take part in torch.compile; leave it away, or call under torch.no_grad()"
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch_gradients, "_named", {wd.rnea})
+        with pytest.raises(TypeError) as refused:
+            torch_gradients.traceable_call(wd.rnea, (MODEL, q, q, q), {})
+    assert str(refused.value) == "rnea cannot take part in torch.compile; call it outside"
