@@ -106,11 +106,10 @@ class TwistReference:
             self._counts["twist_refused"] += 1
             self.refusal = refusal
             return refusal
-        for k in range(2):
-            part = twist[3 * k : 3 * k + 3]
+        for part, most in zip(twist.reshape(2, 3), self._most, strict=True):
             size = float(np.linalg.norm(part))
-            if size > self._most[k]:
-                part *= self._most[k] / size
+            if size > most:
+                part *= most / size
                 self._counts["twist_clipped"] += 1
         self._target[:], self._arrived = twist, now
         self._in_link = frame == self._link or (not frame and self._link_axes)
@@ -143,11 +142,11 @@ class TwistReference:
         if self._pose is None:
             self._q[0] = self._setpoint.q
         target = np.zeros(6) if is_late else self._in_root_axes()
-        for k in range(2):
-            rows = slice(3 * k, 3 * k + 3)
-            step = target[rows] - self._twist[rows]
-            size, most = float(np.linalg.norm(step)), self._strongest[k] * passed
-            self._twist[rows] += step if size <= most else step * (most / size)
+        parts = zip(self._twist.reshape(2, 3), target.reshape(2, 3), self._strongest, strict=True)
+        for part, wanted, strongest in parts:
+            step = wanted - part
+            size, most = float(np.linalg.norm(step)), strongest * passed
+            part += step if size <= most else step * (most / size)
         moves = bool(self._twist.any())
         if self._pose is not None:
             if moves:

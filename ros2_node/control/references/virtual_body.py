@@ -77,11 +77,10 @@ class VirtualBody:
         twist[:] = (self._mass * twist + passed * push) / (
             self._mass + passed * self._damping + passed**2 * self._stiffness
         )
-        for k in range(2):
-            part = twist[3 * k : 3 * k + 3]
+        for part, most in zip(twist.reshape(2, 3), self._most, strict=True):
             size = math.sqrt(part @ part)
-            if size > self._most[k]:
-                part *= self._most[k] / size
+            if size > most:
+                part *= most / size
         moved = np.concatenate(
             [body[:3] + passed * twist[:3], turn_by(body[3:], passed * twist[3:])]
         )

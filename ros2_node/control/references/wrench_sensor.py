@@ -100,11 +100,13 @@ class WrenchSensor:
         )
         self._is_first = False
         self._smooth += share * (raw - self._smooth)
-        for k in range(2):
-            part = self._smooth[3 * k : 3 * k + 3]
+        parts = zip(
+            self._smooth.reshape(2, 3), self.contact.reshape(2, 3), self._deadband, strict=True
+        )
+        for part, contact, deadband in parts:
             size = math.sqrt(part @ part)
-            left = max(size - self._deadband[k], 0.0) / size if size else 0.0
-            self.contact[3 * k : 3 * k + 3] = left * (R @ part)
+            left = max(size - deadband, 0.0) / size if size else 0.0
+            contact[:] = left * (R @ part)
         self.contact[3:] += _cross(R_frame @ self._in_frame[:3, 3], self.contact[:3])
 
 

@@ -6,6 +6,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from module_numbers import module_numbers
 
 DEFAULTS = {
     "teaching": {"damping": 0.2, "max_speed": 1.0, "braking_time": 0.05, "coupling": 0.0},
@@ -67,3 +68,15 @@ def test_an_input_may_be_as_small_as_its_least_number(law: str, name: str) -> No
     assert str(error.value) == (
         f"{name} must be at least {LEAST.get(name, 0.0):g}{unit}, got {low.min():g}"
     )
+
+
+def test_numbers_with_a_name_change_only_on_purpose() -> None:
+    """Whichever module of the laws has them."""
+    found = [pair for each in module_numbers("ros2_node/laws").values() for pair in each.items()]
+    assert sorted(found) == [
+        ("CLOSE", 1e-10),
+        ("FARTHEST", 1.0),
+        ("FELT", 0.3),
+        ("HEAVIEST", 10.0),
+        ("ROUNDS", 20),
+    ]

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from feeling import feel, feeling_fleet
-from fleets import MODEL, Q, fault_of, launch
+from fleets import MODEL, NAMES, Q, fault_of, launch
 
 import warpdyn as wd
 from ros2_node.control.efforts.effort_watch import EffortWatch
@@ -491,3 +491,26 @@ def test_kernels_of_the_services_are_warm(values, warmed, monkeypatch):
     monkeypatch.setattr(wd, "joint_torque_regressor", kernel("regressor"))
     touch.warm()
     assert called == warmed
+
+
+@pytest.mark.parametrize("known", [range(8), (1, 3), ()])
+@pytest.mark.parametrize("link", ["panda_hand", ""])
+def test_gravity_is_diagnosed_for_the_joints_that_are_known(known, link, monkeypatch):
+    """For all of them where none is yet; with the load, and the gravity, of now."""
+    fleet = feeling_fleet(payload__link=link, gravity=[0.0, 0.0, -1.62])
+    touch, asked = fleet.robots[0].touch, []
+    monkeypatch.setattr(
+        wd, "diagnose_gravity", lambda *given, **options: asked.append((given, options)) or 1.5
+    )
+    touch.efforts.known[:] = np.isin(np.arange(8), known)
+    q, tau = np.zeros((3, 8)), np.ones((3, 8))
+    assert touch._diagnosis(q, tau) == "1.5"
+    (((model, *arrays), options),) = asked
+    joints = [NAMES[k] for k in known] or NAMES
+    assert model is MODEL or model.name == "panda"
+    assert arrays[0] is q and arrays[1] is tau and list(options.pop("joints")) == joints
+    assert options == {
+        "link": link or None,
+        "gravity": (0.0, 0.0, -1.62),
+        "params": fleet.dynamics.payload.params,
+    }

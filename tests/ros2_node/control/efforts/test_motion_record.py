@@ -128,3 +128,12 @@ def test_a_gap_is_a_state_without_time_before_it():
         record.add(dt, np.zeros(2), np.zeros(1), np.zeros(1))
         record.ask(0.0)
         assert ask_until_known(record)[1].startswith(said)
+
+
+def test_a_computation_does_not_keep_the_process_from_ending():
+    record = MotionRecord(lambda *arrays: "found")
+    record.ask(0.0)
+    heard(record)
+    record.ask(0.0)
+    assert record._thread.daemon and record._thread.name == "identification"
+    ask_until_known(record)
