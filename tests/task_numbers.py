@@ -34,6 +34,9 @@ BASE, JOINTS = np.tile([0.0, 0.03, 0.1, 0.3], 6), np.repeat([0.0, 0.02, 0.1, 0.3
 """How far a base and the joints are from the beginning of an episode, in each state in which a task's
 functions are called: standard deviations [m, rad]."""
 
+LOADS = (0.0, 1.0, 5.0, 30.0, 2.0)
+"""Standard deviations of forces and torques, one state after the other [N, N·m]."""
+
 SLOW = {"quadruped_rough": 5, "panda_reach_obstacles": 3}
 """Tasks that take 0.2 s a state, called in every fifth or third state only."""
 
@@ -127,8 +130,9 @@ def _states(text: EnvironmentStep, chosen: slice) -> dict[str, np.ndarray]:
         "age": ages,
         "ticks": rows,
     }
-    loads = np.minimum(rows, 2.0)
-    results = {n: drawn(30.0 * loads, *shape) for n, shape in text.results.items()}
+    if text.task.commanded:
+        state[text.task.commanded][3::4] = 0.0  # to stand
+    results = {n: drawn(np.resize(LOADS, count), *shape) for n, shape in text.results.items()}
     others = {"time": ages * text.task.step_seconds, "action": drawn(one, text.task.actions)}
     return {**state, **results, **others}
 
