@@ -16,7 +16,7 @@ from unittest.mock import patch
 
 import numpy as np
 import viser
-from task_numbers import number_of
+from one_number import number_of
 
 import warpdyn as wd
 from warpdyn import viewer

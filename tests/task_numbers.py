@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from one_number import number_of
 
 import warpdyn as wd
 from warpdyn import rl
@@ -62,12 +63,6 @@ def _plain(x: Any) -> Any:
     if isinstance(x, Mapping):
         return {str(n): _plain(each) for n, each in x.items()}
     return [_plain(each) for each in x] if isinstance(x, list | tuple) else None
-
-
-def number_of(x: Any) -> float:
-    """One number for an array: a number itself, else a sum with weights that tell its entries apart."""
-    flat = np.asarray(x, float).ravel()
-    return float(flat[0] if flat.size == 1 else flat @ np.cos(1.0 + np.arange(flat.size)))
 
 
 def results_of(name: str) -> dict[str, dict[str, list[float]]]:
