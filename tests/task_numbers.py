@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from one_number import number_of
 
 import warpdyn as wd
 from warpdyn import rl
@@ -33,6 +34,9 @@ AGES = (0.0, 1.0, 100.0, 150.0, 250.0, 500.0, 499.0, 1000.0)
 BASE, JOINTS = np.tile([0.0, 0.03, 0.1, 0.3], 6), np.repeat([0.0, 0.02, 0.1, 0.3, 0.6, 1.2], 4)
 """How far a base and the joints are from the beginning of an episode, in each state in which a task's
 functions are called: standard deviations [m, rad]."""
+
+LOADS = (0.0, 1.0, 5.0, 30.0, 2.0)
+"""Standard deviations of forces and torques, one state after the other [N, N·m]."""
 
 SLOW = {"quadruped_rough": 5, "panda_reach_obstacles": 3}
 """Tasks that take 0.2 s a state, called in every fifth or third state only."""
@@ -59,12 +63,6 @@ def _plain(x: Any) -> Any:
     if isinstance(x, Mapping):
         return {str(n): _plain(each) for n, each in x.items()}
     return [_plain(each) for each in x] if isinstance(x, list | tuple) else None
-
-
-def number_of(x: Any) -> float:
-    """One number for an array: a number itself, else a sum with weights that tell its entries apart."""
-    flat = np.asarray(x, float).ravel()
-    return float(flat[0] if flat.size == 1 else flat @ np.cos(1.0 + np.arange(flat.size)))
 
 
 def results_of(name: str) -> dict[str, dict[str, list[float]]]:
@@ -127,8 +125,9 @@ def _states(text: EnvironmentStep, chosen: slice) -> dict[str, np.ndarray]:
         "age": ages,
         "ticks": rows,
     }
-    loads = np.minimum(rows, 2.0)
-    results = {n: drawn(30.0 * loads, *shape) for n, shape in text.results.items()}
+    if text.task.commanded:
+        state[text.task.commanded][3::4] = 0.0  # to stand
+    results = {n: drawn(np.resize(LOADS, count), *shape) for n, shape in text.results.items()}
     others = {"time": ages * text.task.step_seconds, "action": drawn(one, text.task.actions)}
     return {**state, **results, **others}
 

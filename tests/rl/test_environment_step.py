@@ -197,3 +197,15 @@ def test_a_task_that_does_not_fit_is_refused(texts: dict[str, Any], error: str) 
         state = text.start(TASK.model, np.zeros(1), *text.numbers.values())._asdict()
         arrays = [(state | {"ticks": np.zeros(1)})[n] for n in text.carried]
         text.step(TASK.model, *arrays, np.zeros((1, 2)), *text.numbers.values())
+
+
+def test_a_name_of_two_arrays_is_refused() -> None:
+    """One of the simulation and of the task's numbers or tables."""
+
+    class Twice(Hold):
+        numbers = {**Hold.numbers, "v": np.zeros(1)}  # noqa: RUF012
+        tables = {"last_v": np.zeros((2, 2))}  # noqa: RUF012
+
+    said = r"^Twice: last_v, v names more than one array, number or table$"
+    with pytest.raises(rl.TaskError, match=said):
+        EnvironmentStep(Twice(), 0)

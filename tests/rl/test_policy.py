@@ -102,3 +102,14 @@ def test_odd_descriptions_are_refused(tmp_path: Path, described: str, reason: st
     with pytest.raises(rl.TaskError, match=reason) as caught:
         rl.Policy(path)
     assert str(caught.value).isprintable()
+
+
+def test_a_file_that_the_disk_refuses_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    from warpdyn.rl import policy
+
+    def broken(*_: object) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(policy, "read_regular_file", broken)
+    with pytest.raises(rl.TaskError, match=r"^x\.onnx cannot be read: Input/output error$"):
+        rl.Policy("x.onnx")

@@ -19,6 +19,7 @@ import torch
 from rl_cases import Hold
 
 from warpdyn.cli.main import main
+from warpdyn.rl import several_processes
 
 NAMES = ("WORLD_SIZE", "RANK", "LOCAL_WORLD_SIZE", "LOCAL_RANK")
 
@@ -203,3 +204,80 @@ def test_a_process_by_itself_is_the_first_of_one(monkeypatch: pytest.MonkeyPatch
     wanted = "needs one for each process, got 4 processes on a machine with 2; start torchrun with"
     with pytest.raises(rl.TaskError, match=wanted):
         third.device("cuda")
+
+
+def test_messages_of_a_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums in place, lists by rank, and the first process's value; nothing is sent by one process."""
+    group, alone = rl.Processes(count=2, rank=1, here=2, rank_here=1), rl.Processes()
+    calls = list[str]()
+
+    def all_gather_object(every: list[Any], x: Any) -> None:
+        calls.append("gather")
+        every[:] = ["of the first", x]
+
+    def broadcast_object_list(one: list[Any], src: int) -> None:
+        calls.append(f"broadcast from {src}")
+        one[0] = "of the first"
+
+    distributed = torch.distributed
+    monkeypatch.setattr(distributed, "all_reduce", lambda x: x.add_(5.0))
+    monkeypatch.setattr(distributed, "all_gather_object", all_gather_object)
+    monkeypatch.setattr(distributed, "broadcast_object_list", broadcast_object_list)
+    x = torch.tensor([1.0])
+    assert alone.total(x) is x and x.item() == 1.0
+    assert group.total(x) is x and x.item() == 6.0
+    assert alone.of_all("mine") == ["mine"] and alone.of_first("mine") == "mine" and not calls
+    assert group.of_all("mine") == ["of the first", "mine"]
+    assert group.of_first("mine") == "of the first" and calls == ["gather", "broadcast from 0"]
+    assert alone.of_rsl_rl() is None
+    assert group.of_rsl_rl() == {"global_rank": 1, "local_rank": 1, "world_size": 2}
+    assert alone.first and not group.first
+
+
+@pytest.mark.parametrize(
+    ("error", "is_lost"),
+    [
+        (RuntimeError("gloo: a peer closed"), True),
+        (RuntimeError("Connection reset"), True),
+        (RuntimeError("Socket timeout"), True),
+        (RuntimeError("NCCL error"), True),
+        (torch.distributed.DistBackendError("down"), True),
+        (RuntimeError("shapes differ"), False),
+    ],
+)
+def test_a_process_that_is_lost_is_one_line(error: RuntimeError, is_lost: bool) -> None:
+    """An error of this process alone stays what it is, and so does any error of a single one."""
+    for count in (1, 2):
+        kind = RuntimeError if count == 1 or not is_lost else ValueError
+        with pytest.raises(kind) as caught, rl.Processes(count=count).together():
+            raise error
+        if count == 2 and is_lost:
+            assert isinstance(caught.value, rl.ProcessLostError)
+            assert str(caught.value) == (
+                "another of the 2 processes has ended, and a training needs all; start it again, it "
+                "goes on from its last checkpoint"
+            )
+        else:
+            assert caught.value is error
+
+
+@pytest.mark.parametrize(("device", "here"), [("cpu", 2), ("cpu", 64), ("cuda:1", 2)])
+def test_processes_meet(monkeypatch: pytest.MonkeyPatch, device: str, here: int) -> None:
+    """Those of a machine share its cores; a GPU each, with a backend of both devices; once."""
+    done = list[Any]()
+    distributed = torch.distributed
+    monkeypatch.setattr(distributed, "is_initialized", lambda: bool(done))
+    monkeypatch.setattr(distributed, "init_process_group", lambda name: done.append(name))
+    monkeypatch.setattr(torch.cuda, "set_device", lambda name: done.append(name))
+    monkeypatch.setattr(several_processes, "get_num_threads", lambda: 8)
+    monkeypatch.setattr(several_processes, "set_num_threads", lambda n: done.append(n))
+    monkeypatch.setattr(several_processes.atexit, "register", lambda call: done.append(call))
+    rl.Processes().meet(device)
+    assert done == []
+    for _ in range(2):
+        rl.Processes(count=2, here=here).meet(device)
+    end = distributed.destroy_process_group
+    if device == "cpu":
+        assert done == ["gloo", 4 if here == 2 else 1, end]
+    else:
+        assert done == ["cuda:1", "cpu:gloo,cuda:nccl", end]

@@ -9,7 +9,9 @@ import pytest
 
 rl = pytest.importorskip("warpdyn.rl")
 import torch
-from pushed_box import PushedBox
+from pushed_box import BOX, PUSHER, PushedBox
+
+import warpdyn as wd
 
 
 class Dropped(rl.QuadrupedVelocity):
@@ -101,3 +103,33 @@ def test_contact_pairs_step_in_the_same_way() -> None:
             env.step(0.5 * torch.ones(2, task.actions))
         ends.append(env.carried["q"].numpy().copy())
     np.testing.assert_allclose(ends[0], ends[1], atol=1e-4)
+
+
+def test_contact_points_and_pairs_step_in_the_same_way() -> None:
+    """A box that lies on its corners and is pushed by a ball: states, and forces of points and pairs."""
+
+    class OnCorners(PushedBox):
+        def __init__(self) -> None:
+            super().__init__()
+            self.points = wd.ContactPoints(self.model).only(BOX)
+            self.pairs = wd.ContactPairs(self.model).only((PUSHER, BOX))
+
+        def begin(self, robot: Any, s: Any) -> dict[str, Any]:
+            return {**super().begin(robot, s), "felt": np.zeros(3), "carried": np.zeros(3)}
+
+        def update(self, robot: Any, s: Any) -> dict[str, Any]:
+            return {"felt": s.pair_forces[0], "carried": np.sum(s.forces, axis=0)}
+
+    class Counted(OnCorners):
+        substep_forces = True
+
+    ends = []
+    for task in (OnCorners(), Counted()):
+        env = rl.VecEnv(task, 2, seed=0)
+        env.reset()
+        for _ in range(20):
+            env.step(torch.ones(2, task.actions))
+        ends.append({n: env.carried[n].numpy().copy() for n in ("q", "felt", "carried")})
+    for name, x in ends[0].items():
+        np.testing.assert_allclose(ends[1][name], x, rtol=1e-3, atol=1e-3, err_msg=name)
+    assert np.abs(ends[0]["felt"]).max() > 0.5 and ends[0]["carried"][:, 2].min() > 1.0

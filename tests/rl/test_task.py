@@ -53,3 +53,15 @@ def test_an_episode_says_what_it_has() -> None:
     assert s.with_fields(q=3.0).q == 3.0 and s.q == 1.0
     with pytest.raises(AttributeError, match="an episode has no 'speed'; it has q, command"):
         _ = s.speed
+
+
+def test_a_task_without_its_functions_says_so() -> None:
+    """`begin`, `control` and `observe` are needed; the others have no effect."""
+    task, nothing = rl.Task(), rl.Episode({})
+    for call in (task.begin, task.control, task.observe):
+        with pytest.raises(NotImplementedError):
+            call(None, nothing)
+    assert task.ended(None, nothing) is task.is_complete(None, nothing) is False
+    for call in (task.update, task.reward, task.promote, task.measure):
+        assert call(None, nothing) == {}
+    assert task.name == "Task" and task.step_seconds == pytest.approx(0.02)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 rl = pytest.importorskip("warpdyn.rl")
@@ -20,6 +21,7 @@ from pushed_box import PushedBox
 from rl_cases import Hold
 
 import warpdyn as wd
+from warpdyn.rl import training
 
 
 def weights(trainer: object) -> list[torch.Tensor]:
@@ -251,3 +253,66 @@ def test_a_distillation_goes_on_with_its_teacher_alone(tmp_path: Path) -> None:
         rl.Trainer(Hold(), seed=2, teacher=files[1], folder=folder)
     with pytest.raises(rl.TaskError, match="recipe learner distillation instead of warpdyn"):
         rl.Trainer(Hold(), seed=2, folder=folder)
+
+
+def test_a_checkpoint_without_programs_goes_on_with_a_remark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of earlier versions."""
+    list(rl.Trainer(Hold(), seed=0, folder=tmp_path).run(iterations=1))
+    path, said = tmp_path / "checkpoint.pt", list[str]()
+    whole = torch.load(path, weights_only=True)
+    del whole["programs"]
+    torch.save(whole, path)
+    monkeypatch.setattr(training, "say", said.append)
+    assert rl.Trainer(Hold(), seed=0, folder=tmp_path).iteration == 1
+    assert said == [
+        "the checkpoint does not say what its task computed: changed rewards go unnoticed"
+    ]
+
+
+def test_a_mistake_in_one_process_ends_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each with its own message; a process without a mistake has the first of the others."""
+    monkeypatch.setattr(rl.Processes, "of_all", lambda _, x: [x, "", "of another"])
+    with pytest.raises(rl.TaskError, match=r"^of another$"):
+        next(rl.Trainer(Hold()).run(iterations=1))
+    trainer, own = rl.Trainer(Hold()), rl.TaskError("my own")
+
+    def mistaken() -> None:
+        raise own
+
+    monkeypatch.setattr(trainer.env, "check_rewards", mistaken)
+    with pytest.raises(rl.TaskError) as caught:
+        next(trainer.run(iterations=1))
+    assert caught.value is own
+
+
+def test_the_numbers_of_an_iteration() -> None:
+    """Those that its steps gave: reward per second, falls, and rewards and length of ended episodes."""
+    trainer = rl.Trainer(Hold(), seed=3)
+    step, taken = trainer.env.step, list[Any]()
+
+    def recorded(action: Any) -> Any:
+        found = step(action)
+        _, reward, fell, late, extra = found
+        taken.append(
+            [
+                *(x.double().sum().item() for x in (reward, fell | late, fell)),
+                *(x.double().sum().item() for x in extra["episode"].values()),
+            ]
+        )
+        return found
+
+    trainer.env.step = recorded
+    (progress,) = trainer.run(iterations=1)
+    reward, over, falls, *episode = np.sum(taken, axis=0).tolist()
+    names, seconds = list(step(torch.zeros(16, 2))[4]["episode"]), trainer.task.step_seconds
+    lived = episode[names.index("length")] * seconds
+    assert over > 0 and progress.steps == trainer.recipe.steps * trainer.recipe.envs
+    assert progress.reward == pytest.approx(reward / progress.steps / seconds)
+    assert (progress.falls, progress.length) == pytest.approx((falls / over, lived / over))
+    assert progress.rewards == pytest.approx(
+        {n: x / lived for n, x in zip(names, episode, strict=True) if n != "length"}
+    )
+    assert progress.nonfinite_actions == 0 and progress.teacher_distance == 0.0
+    assert 0.0 < progress.environment_share < 1.0 and progress.steps_per_second > 1.0

@@ -128,3 +128,36 @@ def test_another_viser_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
             pass  # no server has started by what is known
         connections.check_values(SimpleNamespace(gui=object()))  # type: ignore[arg-type]
     assert ["is not checked" in str(each.message) for each in caught] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("now", "value", "wanted"),
+    [
+        ((1, 2), (3, 4), (3, 4)),
+        ((1, 2), [3, 4], [3, 4]),
+        ((1, 2), 3, None),
+        ((1, 2), "ab", None),
+        (None, [1], [1]),
+        (True, False, False),
+        (True, 1, None),
+        (1.0, True, None),
+        (1.0, 5, 3.0),
+        (1, -5.0, -2.0),
+        (1.0, 2.5, 2.5),
+        (1.0, float("inf"), None),
+        ("a", "b", "b"),
+        ("a", "c", None),
+        ("a", 1, None),
+    ],
+)
+def test_values_that_a_control_can_have(now: Any, value: Any, wanted: Any) -> None:
+    """A slider from -2 to 3, a dropdown of a and b, a checkbox, and a pair of numbers."""
+    handle = SimpleNamespace(value=now, min=-2.0, max=3.0, options=("a", "b"))
+    found = connections.possible_value(handle, value)
+    assert found == wanted and type(found) is type(wanted)
+    free = SimpleNamespace(value=now)
+    unbounded = {5: 5, -5.0: -5.0, "c": "c"}.get(
+        value if not isinstance(value, list) else "", wanted
+    )
+    kept = unbounded if wanted is not None or (now, value) == ("a", "c") else None
+    assert connections.possible_value(free, value) == kept

@@ -11,6 +11,7 @@ import pytest
 import warpdyn as wd
 
 viewer = pytest.importorskip("warpdyn.viewer")
+from warpdyn.viewer import contact_forces as module
 from warpdyn.viewer.contact_forces import contact_forces
 
 SIDE, MASS = 0.1, 0.5
@@ -87,6 +88,7 @@ def test_they_are_drawn_at_their_robots(page: Any, by_points: wd.Simulation) -> 
     assert np.abs(ends - [0.3, 0.0, SIDE]).max(1).min() < 2e-3
     low = balls.batched_positions[:4, :2]
     assert np.allclose(low.mean(0), places[0, :2] + [0.3, 0.0], atol=1e-3)
+    assert (balls.batched_wxyzs == [1.0, 0.0, 0.0, 0.0]).all()
     lengths = np.linalg.norm(np.diff(arrows.points, axis=1)[:, 0], axis=1)
     assert lengths.max() == pytest.approx(0.01 * WEIGHT, rel=1e-3)
     page.contacts(by_points, envs=[1])
@@ -99,3 +101,17 @@ def test_they_are_drawn_at_their_robots(page: Any, by_points: wd.Simulation) -> 
     assert "/contacts/points" not in paths
     with pytest.raises(viewer.ViewerError, match="no robot is called 'robot'"):
         page.contacts(by_points)
+
+
+def test_a_pair_that_has_just_parted_presses_where_it_is_nearest(
+    by_points: wd.Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No contact is deep enough then, and a force of the last step is still there."""
+    monkeypatch.setattr(module, "TOUCHING", -1.0)
+    found = contact_forces(by_points, [0])
+    between = ~found.from_ground
+    q = np.asarray(by_points.q)
+    places, gaps = map(np.asarray, module.pair_gaps(by_points.model, q, pairs=by_points.pairs))
+    nearest = places[0][gaps[0] == gaps[0].min()]
+    assert between.sum() == 1 and len(nearest) < 8
+    assert found.positions[between][0] == pytest.approx(nearest.mean(axis=0), abs=1e-6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ import pytest
 import warpdyn as wd
 
 viewer = pytest.importorskip("warpdyn.viewer")
+from warpdyn.viewer.player import FASTEST, SLOWEST
+
 MODEL = wd.load_robot("double_pendulum")
 
 
@@ -53,5 +56,45 @@ def test_what_goes_with_the_robot_goes_with_its_motion() -> None:
         _, *labels = page._over["robot"]._handles["gravity torques"]
         wanted = wd.gravity_torques(MODEL, np.array([[1.0, -1.0]]))[0]
         assert [float(x.text) for x in labels] == pytest.approx(list(wanted), rel=5e-3)
+    finally:
+        page.stop()
+
+
+def test_a_person_moves_the_bar() -> None:
+    """The robot is where the bar says; what the player itself writes moves nothing a second time."""
+    page, told = viewer.Viewer(port=0), list[float]()
+    try:
+        q, times = np.linspace([0.0, 0.0], [1.0, -1.0], 11), np.linspace(2.0, 2.5, 11)
+        page.trajectory(MODEL, q, times)
+        player = page.player
+        assert player.loop.value and player.playing.value and player.speed.value == 1.0
+        assert (player.bar.min, player.bar.max) == (2.0, 2.5)
+        assert (player.speed.min, player.speed.max) == (SLOWEST, FASTEST)
+        player.playing.value = False
+        time.sleep(0.1)  # a picture that is being shown
+        player._follow = told.append
+        player.bar.value = 2.1
+        player._on_move(SimpleNamespace(client=None))
+        assert told == []
+        player._on_move(SimpleNamespace(client=object()))
+        assert told == [2.1]
+        assert page.robots["robot"].q[0] == pytest.approx([0.2, -0.2], abs=1e-6)
+    finally:
+        page.stop()
+
+
+def test_a_loop_begins_again_and_speeds_may_be_beyond_the_slider() -> None:
+    """A fast motion is at its beginning again and again, and goes on playing."""
+    page, told = viewer.Viewer(port=0), list[float]()
+    try:
+        page.trajectory(MODEL, np.zeros((3, 2)), np.array([1.0, 1.5, 2.0]), speed=50.0)
+        player = page.player
+        assert player.speed.max == 50.0
+        player._follow = told.append
+        until(lambda: told.count(1.0) > 1)
+        assert player.playing.value and set(told) <= {x for x in told if 1.0 <= x <= 2.0}
+        player.stop()
+        page.trajectory(MODEL, np.zeros((1, 2)), np.array([3.0]), speed=0.01)
+        assert page.player.bar.max == pytest.approx(3.001) and page.player.speed.min == 0.01
     finally:
         page.stop()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -128,4 +129,17 @@ def test_a_floor_of_a_file_shows_shadows(stage: Any) -> None:
     view.update(view.model.neutral)
     shadows = {(x.cast_shadow, bool(x.receive_shadow)) for x in view._handles}
     assert shadows == {(False, True), (True, False)}
+    view.remove()
+
+
+def test_a_robot_without_shapes_has_a_box_about_the_origin(stage: Any) -> None:
+    """A metre each way, so that a camera sees something."""
+    bare = wd.ModelBuilder("bare").add_link("base").add_link("rod", mass=1.0)
+    bare.add_joint("hinge", "revolute", "base", "rod", lower=-1, upper=1)
+    view = RobotView(stage, bare.build(), "bare")
+    view.update(np.zeros((1, 1)))
+    view.drawn = SimpleNamespace(solids=())
+    low, high = view.box(view.poses)
+    assert low.tolist() == [-0.5] * 3 and high.tolist() == [0.5] * 3
+    assert view.size == pytest.approx(np.sqrt(3.0))
     view.remove()

@@ -13,6 +13,9 @@ import pytest
 import warpdyn as wd
 
 viewer = pytest.importorskip("warpdyn.viewer")
+from log_files import JointRow, write_messages
+
+from warpdyn.viewer import trajectory_files
 from warpdyn.viewer.trajectory_files import read_trajectory
 
 ARM = wd.load_robot("double_pendulum")
@@ -144,3 +147,71 @@ def test_a_broken_byte_is_a_sentence_whatever_the_library_says(tmp_path: Path) -
         except viewer.ViewerError as error:
             said.add(str(error).partition("read it: ")[2].partition(" ")[0])
     assert {"Bad", "Error"} <= said, said
+
+
+def test_a_file_that_is_too_large_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Above two GiB, before it is read."""
+    path = tmp_path / "a.csv"
+    path.write_text(f"time,{FIRST}\n0,1\n1,1\n")
+    assert trajectory_files.LARGEST == 2 * 2**30
+    with path.open("r+b") as file:
+        file.truncate(2 * 2**30 + 1)
+    said = f"{path} has more than 2 GiB; cut a part out of it"
+    with pytest.raises(viewer.ViewerError, match=f"^{re.escape(said)}$"):
+        read_trajectory(ARM, path)
+    path.write_text(f"time,{FIRST}\n0,1\n1,1\n")
+    monkeypatch.setattr(trajectory_files, "LARGEST", path.stat().st_size)
+    assert len(read_trajectory(ARM, path).times) == 2
+
+
+@pytest.mark.parametrize("name", trajectory_files.TIMES)
+def test_names_of_times(tmp_path: Path, name: str) -> None:
+    """Blanks, a byte order mark and empty lines do not matter."""
+    path = tmp_path / "a.csv"
+    path.write_text(f"{FIRST} , {name},{SECOND}\n0,1,5\n\n1,3,6\n", encoding="utf-8-sig")
+    motion = read_trajectory(ARM, path)
+    assert motion.times.tolist() == [1.0, 3.0]
+    assert motion.q[:, 0].tolist() == [[0.0, 5.0], [1.0, 6.0]]
+
+
+def test_a_robot_is_read_by_its_file(tmp_path: Path) -> None:
+    """Whole messages: no joint of the robot, nothing at all, another kind of file."""
+    path = tmp_path / "a.csv"
+    for text, said in (
+        ("a,b,c,d,e,f\n" + "1,2,3,4,5,6\n", "a, b, c, d, e"),
+        ("time\n0\n1\n", "nothing"),
+    ):
+        path.write_text(text)
+        wanted = (
+            f"{path}: it names no joint of double_pendulum: {said}; columns are {FIRST}, {SECOND} "
+            "..., or q0 to q1"
+        )
+        with pytest.raises(viewer.ViewerError, match=f"^{re.escape(wanted)}$"):
+            read_trajectory(ARM, path)
+    (tmp_path / "folder").mkdir()
+    pytest.importorskip("rosbags")
+    with pytest.raises(viewer.ViewerError, match=f"^{re.escape(str(tmp_path))}/folder: rosbags "):
+        read_trajectory(ARM, tmp_path / "folder")
+
+
+def test_a_bag_without_messages_and_one_without_its_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line each; joints that a message does not name keep their position, also at the beginning."""
+    pytest.importorskip("rosbags")
+    bag = write_messages(tmp_path / "empty", [])
+    with pytest.raises(viewer.ViewerError, match=r"its topic /joint_states has no messages$"):
+        read_trajectory(ARM, bag)
+    rows: list[JointRow] = [
+        (10**9, [FIRST], [1.0], [], []),
+        (2 * 10**9, [SECOND], [2.0], [], []),
+        (3 * 10**9, [FIRST], [3.0], [], []),
+    ]
+    motion = read_trajectory(ARM, write_messages(tmp_path / "split", rows))
+    assert motion.q[:, 0].tolist() == [[1.0, 2.0], [1.0, 2.0], [3.0, 2.0]]
+    assert motion.times == pytest.approx([0.0, 1.0, 2.0], abs=1e-5)
+    monkeypatch.setitem(sys.modules, "rosbags.highlevel", None)
+    with pytest.raises(viewer.ViewerError, match="the package rosbags reads it, which is not inst"):
+        read_trajectory(ARM, bag)

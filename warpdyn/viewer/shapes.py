@@ -183,8 +183,6 @@ def inertia_box(link: Link) -> Any:
     moments, axes = np.linalg.eigh(np.array(link.inertia, dtype=float))
     squares = 6.0 / link.mass * (moments.sum() - 2.0 * moments)
     extents = np.sqrt(np.maximum(squares, 1e-6))
-    if np.linalg.det(axes) < 0:
-        axes[:, 0] = -axes[:, 0]
     placed = np.eye(4)
     placed[:3, :3], placed[:3, 3] = axes, link.com
     return trimesh.creation.box(extents=extents, transform=placed)

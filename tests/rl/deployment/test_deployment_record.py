@@ -21,6 +21,7 @@ from rl_cases import Hold
 from warpdyn.rl.deployment.deployment_record import deployment_record
 from warpdyn.rl.deployment.policy_match import check_match
 from warpdyn.rl.deployment.portable_program import run_portable
+from warpdyn.rl.deployment.robot_step import RobotStep
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -145,3 +146,10 @@ def test_the_pages_program_needs_no_warpdyn(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "0.8 m/s forward, 0.3 rad/s" in done.stdout
+
+
+def test_a_record_has_a_hash_of_its_programs() -> None:
+    """Sixteen digits, equal for equal programs."""
+    records = [deployment_record(Hold(), RobotStep(Hold())) for _ in range(2)]
+    assert re.fullmatch("[0-9a-f]{16}", records[0]["hash"])
+    assert records[0]["hash"] == records[1]["hash"]

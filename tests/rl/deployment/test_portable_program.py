@@ -12,6 +12,7 @@ rl = pytest.importorskip("warpdyn.rl")
 
 import warpdyn as wd
 from warpdyn.rl.deployment.portable_program import (
+    _add_statement,
     formulas,
     input_entries,
     portable,
@@ -128,3 +129,29 @@ def test_a_table_is_looked_up_by_its_name() -> None:
     assert table_columns([free]) == {"rows": []}
     assert input_entries(free) == {"x[0]", "x[1]"}
     assert formulas(free, "found") == ["x[1] + rows[x[0], x[1]]"]
+
+
+@pytest.mark.parametrize(
+    ("operation", "operands", "value"),
+    [
+        ("fma", (2.0, 3.0, 5.0), 11.0),
+        ("fms", (2.0, 3.0, 5.0), 1.0),
+        ("fnma", (2.0, 3.0, 5.0), -1.0),
+        ("rcp", (4.0,), 0.25),
+        ("rsqrt", (4.0,), 0.5),
+        ("sub", (2.0, 3.0), -1.0),
+    ],
+)
+def test_fused_operations_are_plain_steps(
+    operation: str, operands: tuple[float, ...], value: float
+) -> None:
+    """Of one operation each."""
+    known: dict[str, float] = {}
+    plain = {"mul": np.multiply, "add": np.add, "sub": np.subtract, "div": np.divide}
+
+    def add(name: str, *parts: Any) -> str:
+        function: Any = {**plain, "sqrt": np.sqrt}[name]
+        known[f"x{len(known)}"] = float(function(*(known.get(x, x) for x in parts)))
+        return f"x{len(known) - 1}"
+
+    assert known[_add_statement(add, operation, list(operands))] == value

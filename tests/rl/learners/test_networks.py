@@ -53,3 +53,44 @@ def test_hidden_layers_may_compute_in_bfloat16(monkeypatch: pytest.MonkeyPatch) 
     assert networks.computes_in_bfloat16("bfloat16", cpu)
     assert not networks.computes_in_bfloat16("float32", cpu)
     assert not networks.computes_in_bfloat16("auto", torch.device("cuda"))
+
+
+class Half:
+    """The second of two processes that have the same tensors, but for what the other one adds."""
+
+    count = 2
+
+    def __init__(self, *others: torch.Tensor):
+        self.others = list(others)
+
+    def total(self, x: torch.Tensor) -> torch.Tensor:
+        """The sum over both; in place, as in a group of processes."""
+        return x.add_(self.others.pop(0).to(x.dtype).reshape(x.shape))
+
+
+def test_mean_and_variance_of_two_processes() -> None:
+    """Those of all observations together, of parts of different sizes."""
+    every = 5.0 * torch.randn(100, 3, generator=torch.Generator().manual_seed(1)) - 2.0
+    mine, other = every[:30], every[30:]
+    variance, mean = torch.var_mean(other, dim=0, correction=0)
+    off = (mean - every.mean(0)).square()
+    normalizer = networks.Normalizer(3)
+    normalizer.update(mine, Half(torch.tensor(70.0), 0.7 * mean, 0.7 * (variance + off)))
+    assert int(normalizer.count) == 100
+    assert torch.allclose(normalizer.mean, every.mean(0), atol=1e-5)
+    assert torch.allclose(normalizer.variance, every.var(0, correction=0), rtol=1e-4)
+
+
+def test_gradients_of_two_processes_are_averaged() -> None:
+    """Each in its shape; a parameter without a gradient is left out, and one process changes none."""
+    parameters = [torch.nn.Parameter(torch.zeros(shape)) for shape in ((2, 3), (), (4,))]
+    for k, x in enumerate(parameters[::2]):
+        x.grad = torch.arange(x.numel(), dtype=torch.float32).reshape(x.shape) + k
+    before = [x.grad.clone() for x in parameters[::2]]
+    networks.average_gradients(parameters, rl.Processes())
+    assert all(torch.equal(x.grad, y) for x, y in zip(parameters[::2], before, strict=True))
+    networks.average_gradients(parameters, Half(10.0 * torch.arange(10.0)))
+    added = (10.0 * torch.arange(6.0).reshape(2, 3), 10.0 * torch.arange(6.0, 10.0))
+    for x, y, z in zip(parameters[::2], before, added, strict=True):
+        assert torch.equal(x.grad, (y + z) / 2)
+    assert parameters[1].grad is None

@@ -26,3 +26,18 @@ def test_a_free_base_stays_in_the_middle() -> None:
         seen.append([path.vertices for path in stage.bodies.get_paths()])
     assert all(np.allclose(a, b) for a, b in zip(*seen, strict=True))
     assert len(stage.lines.get_paths()) > 3
+
+
+@pytest.mark.parametrize("name", ["quadruped_velocity", "quadruped_rough"])
+def test_the_view_follows_a_base_upwards_on_a_terrain_alone(name: str) -> None:
+    """There the robot climbs; on level ground it jumps within the picture."""
+    task = rl.make(name)
+    drawn = RobotPicture(task.model)
+    q = np.array([0, 0, task.height, 0, 0, 0, 1.0, *task.stance])
+    stage = Stage(task, drawn, Figure().add_subplot(), drawn.poses(q))
+    lowest = []
+    for z in (0.0, 0.3):
+        stage.show(drawn.poses(q + np.eye(len(q))[2] * z), np.zeros(3))
+        lowest.append(min(path.vertices[:, 1].min() for path in stage.bodies.get_paths()))
+    rise = 0.0 if name == "quadruped_rough" else 0.3
+    assert lowest[1] - lowest[0] == pytest.approx(rise, abs=0.02)

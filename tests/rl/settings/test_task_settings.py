@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,12 @@ import pytest
 rl = pytest.importorskip("warpdyn.rl")
 
 import warpdyn as wd
-from warpdyn.rl.settings.task_settings import make_with_settings, recipe_from_file, settings_of
+from warpdyn.rl.settings.task_settings import (
+    VARIABLE,
+    make_with_settings,
+    recipe_from_file,
+    settings_of,
+)
 
 
 class Leaning(rl.Task):
@@ -118,3 +124,91 @@ def test_a_recipe_of_a_file(tmp_path: Path) -> None:
 def test_a_task_with_settings_keeps_its_policy() -> None:
     task = make_with_settings("cartpole_swing_up", ["seconds=2.0"])
     assert rl.shipped(task) == rl.shipped("cartpole_swing_up")
+
+
+class Keeping(Leaning):
+    """A task with a number that is kept, a reward as an object, and an attribute without one shape."""
+
+    keep = {"level": rl.Vary(0.0, 3.0), "count": 1.0}  # noqa: RUF012
+    rewards = {"low": rl.Reward(0.5, lambda robot, s: 0.0)}  # noqa: RUF012
+    ragged = ((1.0,), (1.0, 2.0))
+    matrix = np.zeros((2, 2))
+    push = rl.HeldPush(5.0)
+
+
+KEEPING = f"{__name__}:Keeping"
+
+
+def test_records_and_kept_numbers() -> None:
+    """A whole record by its fields, a kept `Vary` by its ends, a reward by its weight, a held push."""
+    task = made(
+        *("drives=30,2.5", "keep.level=0.5,1.5", "keep.count=4", "rewards.low=2", "push=7,0.1"),
+        name=KEEPING,
+    )
+    assert task.drives == wd.PD(30.0, 2.5)
+    assert task.keep == {"level": rl.Vary(0.5, 1.5), "count": 4.0}
+    assert task.rewards["low"].weight == 2.0 and task.push == rl.HeldPush(7.0, 0.1)
+    assert made("keep.level=2", name=KEEPING).keep["level"] == 2.0
+    assert made("push=none", name=KEEPING).push is None
+    assert made("noise.x=0.1", "noise.x=none").noise == {}
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        *("_private=1", "begin=1", "ragged=1", "matrix=1", "dt.x=1", "recipe=1"),
+        *("recipe.practice.secs=1", "numbers.none=1", "noise.x.size=1", "vary.nothing=1,2"),
+        *("keep.x=1", "noise.x=none", "observe.x=1"),
+    ],
+)
+def test_what_is_no_setting_is_refused(word: str) -> None:
+    """With the task and the setting."""
+    path = word.partition("=")[0]
+    with pytest.raises(rl.TaskError, match=rf"^Keeping has no setting {path!r}; "):
+        made(word, name=KEEPING)
+
+
+def test_what_is_too_far_from_every_setting_lists_them_all() -> None:
+    """In the order of the classes."""
+    with pytest.raises(rl.TaskError) as caught:
+        made("qqqqqqqqqqqqqqqq=1")
+    said = str(caught.value)
+    assert said.startswith("Leaning has no setting 'qqqqqqqqqqqqqqqq'; there are ground.friction, ")
+    listed = said.partition("there are ")[2].split(", ")
+    assert listed[: len(listed) - len(VARIABLE)] == [*settings_of(Leaning())]
+    assert listed[-len(VARIABLE) :] == [f"vary.{n}" for n in VARIABLE]
+    with pytest.raises(rl.TaskError, match=r"^tables cannot be changed by text: write a class"):
+        made("tables=1")
+    with pytest.raises(
+        rl.TaskError, match=r"^keep has entries: keep\.level, keep\.count; name one"
+    ):
+        made("keep=1", name=KEEPING)
+    with pytest.raises(rl.TaskError, match=r"^noise has entries: noise\.NAME; name one of them$"):
+        made("noise=1")
+
+
+def test_all_settings_of_a_task() -> None:
+    """Names and values, as they are listed."""
+    found = {n: x for n, x in settings_of(Keeping()).items() if not n.startswith("recipe.")}
+    assert {n: x for n, x in found.items() if not n.startswith(("ground.", "pair_contact."))} == {
+        **{"drives.kp": 20.0, "drives.kd": 1.0},
+        **{f"drives.{n}": getattr(wd.PD(1.0, 1.0), n) for n in wd.PD._fields[2:]},
+        **{"dt": 0.005, "substeps": 4, "sweeps": 4, "largest_action": 6.0, "seconds": 20.0},
+        **{"scales.up": 1.0, "rewards.low": 0.5, "numbers.reach": pytest.approx([1.0, 2.0])},
+        **{"keep.level": rl.Vary(0.0, 3.0), "keep.count": 1.0},
+        **{"vary.kp": rl.Vary(0.9, 1.1, how="scale"), "push": rl.HeldPush(5.0)},
+        **{"sensed": (), "substep_forces": False, "random_start": True, "width": 0.5},
+    }
+
+
+def test_a_recipe_is_read_by_its_ending(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = tmp_path / "recipe.yaml"
+    other.write_text("envs: 3")
+    if sys.version_info >= (3, 11):
+        said = f"{other} is no recipe: its ending must be .toml or .json, got '.yaml'"
+        with pytest.raises(rl.TaskError, match=f"^{re.escape(said)}$"):
+            recipe_from_file(other, rl.Recipe())
+    monkeypatch.setattr(sys, "version_info", (3, 10, 9))
+    said = f"{other} is no recipe: TOML needs Python 3.11; write it as JSON, recipe.json"
+    with pytest.raises(rl.TaskError, match=f"^{re.escape(said)}$"):
+        recipe_from_file(other, rl.Recipe())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,8 @@ import pytest
 rl = pytest.importorskip("warpdyn.rl")
 
 import warpdyn as wd
-from warpdyn.rl.tasks.motion_clip import MotionClip, at_rate, velocities_of
+from warpdyn.rl.tasks import motion_clip
+from warpdyn.rl.tasks.motion_clip import REMEDY, MotionClip, at_rate, velocities_of
 
 MODEL = wd.load_robot("quadruped")
 ARM = wd.load_robot("double_pendulum")
@@ -146,3 +149,141 @@ def test_another_rate_is_the_same_motion(wanted: float) -> None:
     exact = motion(frames, wanted)
     np.testing.assert_allclose(np.asarray(wd.difference(MODEL, exact, q)), 0.0, atol=1e-7)
     np.testing.assert_allclose(w, np.repeat(TWIST[None], frames, 0), atol=1e-9)
+
+
+def test_a_file_of_another_ending_is_neither_read_nor_written(tmp_path: Path) -> None:
+    path = tmp_path / "motion.txt"
+    said = f"^{re.escape(str(path))}: motions are CSV or NPZ files, by their ending$"
+    with pytest.raises(rl.TaskError, match=said):
+        clip().write(path)
+    assert not path.exists()
+    (tmp_path / "motion.CSV").write_text("time,a\n0,1\n1,1\n2,1\n")
+    assert MotionClip.read(tmp_path / "motion.CSV").joint_names == ("a",)
+
+
+def test_what_cannot_be_read_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder, a pipe, and a disk that fails."""
+    (tmp_path / "folder.csv").mkdir()
+    os.mkfifo(tmp_path / "pipe.npz")
+    for name in ("folder.csv", "pipe.npz"):
+        with pytest.raises(rl.TaskError, match=f"^{re.escape(str(tmp_path / name))} .*{REMEDY}"):
+            MotionClip.read(tmp_path / name)
+
+    def broken(*_: object) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(motion_clip, "read_regular_file", broken)
+    with pytest.raises(rl.TaskError, match=r"^x\.csv cannot be read: Input/output error$"):
+        MotionClip.read("x.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("time,a\n0,1\n1,1\n", "needs 3 or more frames with finite times"),
+        ("time,a\n0,1\nnan,1\n2,1\n", "needs 3 or more frames with finite times"),
+        (
+            "time,a\n2,1\n1,1\n0,1\n",
+            "frame 1 comes -1 s after the one before, and the mean is -1 s",
+        ),
+        ("time,a\n0,1\n0,1\n0,1\n", "frame 1 comes 0 s after the one before, and the mean is 0 s"),
+        ("time,a\n0,1\n1,1\n2,1,3\n", "is no CSV file of a motion: "),
+        ("time,a\n0,1,5\n1,1,5\n2,1,5\n", "must have 2 numbers in each row, as many as names"),
+        ("time,base_q\n0,1\n1,1\n2,1\n", "0 frames"),
+    ],
+)
+def test_a_table_that_is_no_motion(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    if said == "0 frames":  # an unknown column is taken for a joint
+        assert MotionClip.read(path).joint_names == ("base_q",)
+        return
+    with pytest.raises(rl.TaskError, match=re.escape(said)) as caught:
+        MotionClip.read(path)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_steps_in_time_may_differ_by_a_tenth(tmp_path: Path) -> None:
+    """Of the mean; the rate is that of the whole."""
+    path = tmp_path / "a.csv"
+    path.write_text("time,a\n0,1\n1.09,2\n2,3\n\n")
+    found = MotionClip.read(path)
+    assert found.rate == 1.0 and found.joint_positions.ravel().tolist() == [1.0, 2.0, 3.0]
+    path.write_text("time,a\n0,1\n1.11,2\n2,3\n")
+    with pytest.raises(rl.TaskError, match=r"frame 1 comes 1\.11 s after the one before"):
+        MotionClip.read(path)
+
+
+def test_an_archive_that_is_no_motion(tmp_path: Path) -> None:
+    """Too large once unpacked, and a rate or names that are none."""
+    path, whole = tmp_path / "a.npz", {"joint_positions": np.zeros((3, 1))}
+    for rate, said in ((np.array("fast"), "could not convert"), (np.zeros(2), "only")):
+        np.savez(path, joint_names=["a"], rate=rate, **whole)
+        with pytest.raises(rl.TaskError, match=f"is no NPZ file of a motion: .*{said}"):
+            MotionClip.read(path)
+    size = 300 * 2**20
+    np.savez_compressed(path, joint_names=["a"], rate=1.0, joint_positions=np.zeros(size, np.int8))
+    with pytest.raises(rl.TaskError, match=r"^\S+ unpacks to 300 MiB; the limit is 256$"):
+        MotionClip.read(path)
+    np.savez(path, joint_names=["a"], **whole)
+    with pytest.raises(rl.TaskError, match=r"^\S+ has no array rate$"):
+        MotionClip.read(path)
+
+
+def test_a_robot_with_other_conventions_is_refused() -> None:
+    """In one line with the remedy; also joints of several coordinates."""
+    said = (
+        "quadruped has w-x-y-z quaternions and velocities of the base in local axes; tasks need "
+        "x-y-z-w and local: wd.load(..., floating_base=True)"
+    )
+    with pytest.raises(rl.TaskError, match=f"^{re.escape(said)}$"):
+        clip().configurations(wd.load_robot("quadruped", quaternion="wxyz"))
+    with pytest.raises(rl.TaskError, match="velocities of the base in world axes; tasks need"):
+        clip().configurations(MODEL.with_base_velocity("world"))
+    ball = wd.ModelBuilder("swing").add_link("base").add_link("rod", mass=1.0)
+    ball.add_joint("ball", "ball", "base", "rod")
+    said = "swing has 4 coordinates for 1 joints; motions are of joints with one coordinate each"
+    with pytest.raises(rl.TaskError, match=f"^{said}$"):
+        MotionClip(9.0, ("ball",), np.zeros((3, 1))).configurations(ball.build())
+
+
+def test_refusals_count_the_others() -> None:
+    """Of missing and of unknown joints; limits by frame, joint and numbers."""
+    names = list(MODEL.joint_names)
+    for given, said in (
+        (("x", "y", *names[2:]), f"lacks the joint {names[0]} of quadruped and 1 more"),
+        (("x", *names[1:]), f"lacks the joint {names[0]} of quadruped"),
+    ):
+        with pytest.raises(rl.TaskError, match=f"^clip {said}$"):
+            clip(joint_names=given).configurations(MODEL)
+    wide = replace(clip(), joint_names=(*names, "x", "y", "z"), joint_positions=np.zeros((11, 15)))
+    with pytest.raises(
+        rl.TaskError, match=r"^clip has the joint x, which quadruped lacks and 2 more$"
+    ):
+        wide.configurations(MODEL)
+    lower, upper = MODEL.position_lower[7:], MODEL.position_upper[7:]
+    for limit, sign in ((lower, -1.0), (upper, 1.0)):
+        far = motion()[:, 7:]
+        far[3, 5] = limit[5] + 0.0009 * sign  # within the tolerance
+        assert np.allclose(clip(joint_positions=far).configurations(MODEL)[:, 7:], far)
+        far[3, 5] = limit[5] + 0.0011 * sign
+        said = (
+            f"clip has {names[5]} at {far[3, 5]:.4g} in frame 3; its limits are {lower[5]:.4g} to "
+            f"{upper[5]:.4g}"
+        )
+        with pytest.raises(rl.TaskError, match=f"^{re.escape(said)}$"):
+            clip(joint_positions=far).configurations(MODEL)
+
+
+def test_quaternions_are_scaled_to_one() -> None:
+    """A length within a hundredth of 1; the first frame beyond is named."""
+    turned = 1.009 * motion()[:, 3:7]
+    assert np.linalg.norm(clip(base_quaternion=turned).base_quaternion, axis=1) == pytest.approx(1)
+    turned[4:] *= 0.5
+    with pytest.raises(rl.TaskError, match=r"of length 0\.504 in frame 4; quaternions are x, y, z"):
+        clip(base_quaternion=turned)
+    for rate in (np.inf, np.nan, -1.0):
+        with pytest.raises(
+            rl.TaskError, match=rf"^clip has a rate of {rate} frames per second; it"
+        ):
+            clip(rate=rate)

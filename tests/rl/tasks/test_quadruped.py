@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -177,3 +179,55 @@ def test_the_task_takes_a_robot() -> None:
     assert task.stance[1] == 0.8 and task.actions == 12 and task.body.action == 0.2
     with pytest.raises(rl.TaskError, match="cartpole_swing_up takes no body and no model"):
         rl.make("cartpole_swing_up", model=ROBOT, body=None)
+
+
+def boxes_for_feet(trunk: bool = True) -> wd.Model:
+    """The bundled quadruped with boxes of 4 cm as feet, with or without a shape of its trunk."""
+    text = (Path(wd.__file__).parent / "robots" / "quadruped.urdf").read_text()
+    root = ElementTree.fromstring(text)
+    for link in root.iter("link"):
+        for collision in link.findall("collision"):
+            if link.get("name", "").endswith("_foot"):
+                (shape,) = collision.findall("geometry")
+                shape.clear()
+                ElementTree.SubElement(shape, "box", size="0.04 0.04 0.04")
+            elif not trunk and link.get("name") == FOUND.root:
+                link.remove(collision)
+    return wd.load_urdf(ElementTree.tostring(root, "unicode"), floating_base=True)
+
+
+def test_a_foot_with_corners_is_a_sphere_about_their_middle() -> None:
+    """Its radius is the depth of the lowest corner at the stance."""
+    model = boxes_for_feet()
+    stance = FOUND.configurations["home"][7:]
+    found = standing(model, stance=stance, feet="*_foot")
+    q = np.concatenate([np.zeros(6), [1.0], stance])
+    for point in found.points:
+        mine = [x for x in wd.ContactPoints(model) if x.link == point.link]
+        assert point.centre == pytest.approx(np.mean([x.centre for x in mine], axis=0))
+        R = wd.oracle(wd.fk, model, q, frame=point.link)[:3, :3]
+        assert len(mine) == 8 and point.radius == pytest.approx(0.02 * np.abs(R[2]).sum())
+
+
+def test_robots_without_shapes_or_in_other_conventions_are_refused() -> None:
+    """In one line with the remedy."""
+    said = (
+        'the trunk "{root}" of {name} has no collision shape that can be read: give box= its three '
+        "sides [m]"
+    )
+    model = boxes_for_feet(trunk=False)
+    stance = FOUND.configurations["home"][7:]
+    with pytest.raises(rl.TaskError) as caught:
+        standing(model, stance=stance, feet="*_foot")
+    assert str(caught.value) == said.format(root=model.root, name=model.name)
+    assert standing(model, stance=stance, feet="*_foot", box=(0.4, 0.2, 0.1)).half.tolist() == [
+        *(0.2, 0.1, 0.05)
+    ]
+    with pytest.raises(rl.TaskError) as caught:
+        standing(wd.load_robot("quadruped", quaternion="wxyz"))
+    assert str(caught.value) == (
+        "quadruped has wxyz quaternions and local base velocities: tasks are written for xyzw and "
+        "local; load it without these options"
+    )
+    with pytest.raises(rl.TaskError, match="xyzw quaternions and world base velocities"):
+        standing(FOUND.with_base_velocity("world"))

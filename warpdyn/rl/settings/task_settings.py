@@ -246,7 +246,7 @@ def _records_after(owner: Any, present: Mapping[str, Any], setting: Setting) -> 
 
 
 def _entry(path: str, value: Any, present: Any) -> Any:
-    if isinstance(present, Vary) and isinstance(value, list):
+    if isinstance(present, Vary) and isinstance(value, list | tuple):
         return record(path, Vary, value)
     if isinstance(present, Reward):
         return present.with_weight(as_present(path, value, present.weight))

@@ -222,6 +222,8 @@ def _from_npz(path: Path, data: bytes) -> dict[str, Any]:
             )
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             found = {name: arrays[name] for name in arrays.files}
+    except TaskError:
+        raise
     except (ValueError, OSError, zipfile.BadZipFile, KeyError) as error:
         raise TaskError(f"{path} is no NPZ file of a motion: {error}") from None
     _check_names(path, list(found), ARRAYS[:3], ARRAYS[3:], "array")

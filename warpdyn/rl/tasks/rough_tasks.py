@@ -156,7 +156,8 @@ class QuadrupedRough(CommandedQuadruped):
         the ground around it."""
         above, R = self._above(robot, s, SCAN), rotation(s.q)
         rise = [-np.sum(SCAN[:, k] * above) / np.sum(SCAN[:, k] ** 2) for k in range(2)]
-        ahead = R[:2, 0] / np.sqrt(np.sum(R[:2, 0] ** 2) + 1e-9)
+        ahead = R[:2, 0]
+        ahead = ahead / np.sqrt(np.sum(ahead**2) + 1e-9)
         up = [R[0, 2] * ahead[0] + R[1, 2] * ahead[1], R[1, 2] * ahead[0] - R[0, 2] * ahead[1]]
         along = R[2, 2] - rise[0] * up[0] - rise[1] * up[1]
         return 1.0 - along**2 / (1.0 + rise[0] ** 2 + rise[1] ** 2)

@@ -1,0 +1,131 @@
+"""What the viewer draws of some robots, as plain numbers: every call of the page's scene and controls.
+
+`python tests/drawn_scene.py` writes it to tests/viewer/drawn_scene.json after a wanted change of the picture.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import viser
+from one_number import number_of
+
+import warpdyn as wd
+from warpdyn import viewer
+from warpdyn.viewer.contact_forces import ContactForces
+from warpdyn.viewer.overlays import OVERLAYS
+
+FILE = Path(__file__).parent / "viewer" / "drawn_scene.json"
+
+Call = list[Any]
+"""The name of a method, and its arguments by name."""
+
+
+def panda() -> viewer.Viewer:
+    """An arm with its sliders, a ghost, and all overlays one after the other."""
+    model = wd.load_robot("panda")
+    page = viewer.show(model, model.configurations["home"])
+    page.ghost(model, model.neutral)
+    for name in OVERLAYS:
+        page.over(name)
+        page.over(name, on=False)
+    return page
+
+
+def quadrupeds() -> viewer.Viewer:
+    """Three robots side by side, one of another height, on a ground of another size."""
+    model = wd.load_robot("quadruped", floating_base=True)
+    q = np.array(wd.random_configuration(model, 3, seed=1))
+    q[:, :3] = [[0.0, 0.1, 0.4], [0.0, 0.0, 0.5], [0.2, 0.0, 1.1]]
+    page = viewer.show(model, q, which="collision", spacing=1.5)
+    page.stage.ground(-0.2, 3.0)
+    for name in OVERLAYS:
+        page.over(name)
+        page.over(name, on=False)
+    return page
+
+
+def forces() -> viewer.Viewer:
+    """Arrows, contacts and curves next to a small robot."""
+    model = wd.load_robot("double_pendulum")
+    page = viewer.show(model, [[0.3, -0.5], [0.1, 0.2]], controls=False)
+    page.arrows(
+        [[0, 0, 1], [0, 1, 0], [1, 0, 0]], [[1, 0, 0], [np.nan, 0, 0], [0, 0, 2]], scale=0.5
+    )
+    here = np.array([[0.1, 0.0, 0.0], [0.0, 0.2, 0.1]])
+    two, ground = np.array([0, 1]), np.array([True, False])
+    page.contacts(ContactForces(here, two, here, 3.0 * here[::-1] + 1.0, ground, two))
+    page.plot("energy", [0.0, 1.0], {"kinetic": [1.0, 2.0], "potential": [3.0, 4.0]})
+    return page
+
+
+PAGES = {each.__name__: each for each in (panda, quadrupeds, forces)}
+
+
+def calls_of(name: str) -> list[Call]:
+    """The calls of a page's scene and controls, and its camera at the end."""
+    with _recorded() as calls:
+        page = PAGES[name]()
+    try:
+        camera = page.stage.server.initial_camera
+        view = {n: _plain(getattr(camera, n)) for n in ("position", "look_at", "fov")}
+    finally:
+        page.stop()
+    return [*calls, ["camera", view]]
+
+
+@contextmanager
+def _recorded() -> Iterator[list[Call]]:
+    """The calls within the block."""
+    calls: list[Call] = []
+    with ExitStack() as stack:
+        for kind in (viser.SceneApi, viser.GuiApi):
+            for name in (n for n in dir(kind) if n.startswith("add_")):
+                stack.enter_context(patch.object(kind, name, _noting(getattr(kind, name), calls)))
+        yield calls
+
+
+def _noting(method: Any, calls: list[Call]) -> Any:
+    signature = inspect.signature(method)
+
+    @wraps(method)
+    def noted(*arguments: Any, **named: Any) -> Any:
+        _, *given = signature.bind(*arguments, **named).arguments.items()
+        shown = {n: _extent(x) if n == "vertices" else _plain(x) for n, x in given if n != "faces"}
+        calls.append([method.__name__, shown])
+        return method(*arguments, **named)
+
+    return noted
+
+
+def _extent(vertices: Any) -> list[float]:
+    """The lowest and the highest corner of a mesh, which do not depend on its triangles [m]."""
+    ends = np.concatenate([np.min(vertices, axis=0), np.max(vertices, axis=0)])
+    return [round(float(x), 4) for x in ends]
+
+
+def _plain(x: Any) -> Any:
+    """Numbers and words; arrays as their shape and one number; else the name of the type."""
+    if isinstance(x, np.ndarray | np.generic):
+        return [*map(str, x.shape), float(f"{number_of(x):.6g}")]
+    if isinstance(x, list | tuple):
+        return [_plain(each) for each in x]
+    if isinstance(x, float):
+        return float(f"{x:.6g}")
+    return x if x is None or isinstance(x, bool | int | str) else type(x).__name__
+
+
+if __name__ == "__main__":
+    pages = {
+        name: "[\n  " + ",\n  ".join(map(json.dumps, calls_of(name))) + "\n ]" for name in PAGES
+    }
+    lines = [f" {json.dumps(name)}: {text}" for name, text in pages.items()]
+    FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n")
