@@ -239,6 +239,8 @@ def faults(folder: Path, number: int = 2000, seed: int = 0, law: str = "") -> di
         "allow_several_publishers": True,  # of the drivers
         "command_type": "joint_command",  # whose stamps give the rate
         "twist_link": HAND,
+        # Else a command that this busy process has not yet taken is replaced by the next one.
+        "qos_overrides./warpdyn/commands.publisher.depth": 200,
     }
     kinds = [kind for kind in KINDS if law not in NAMED.get(kind, ())]
     node = Child("ros2_node.node", ros_arguments(parameters), folder / "node.log")

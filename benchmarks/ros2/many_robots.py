@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from array import array
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,8 @@ from diagnostic_msgs.msg import DiagnosticArray
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from ros2_node.control.robot_description import load_model
+from ros2_node.control.fleet import Fleet
 from ros2_node.control.settings.node_settings import Settings
-from ros2_node.control.torques.flat_batch import FlatBatch
-from ros2_node.control.torques.fleet_dynamics import FleetDynamics
 from ros2_node.demo.processes import Child, ros_arguments
 
 from .arm import ARM, Q, arm_urdf
@@ -166,7 +165,7 @@ def batch(
 def _kernel_time(folder: Path, robots: int) -> float:
     """Median of the computation alone, in this process [us]."""
     settings = Settings.of({"robot_description_file": str(arm_urdf(folder))})
-    computed = FlatBatch(FleetDynamics(load_model(settings), settings, 1), settings)
+    computed = Fleet(settings, "", [Counter()]).batch
     state = np.zeros((robots, 2, 7))
     times = []
     for _ in range(200):

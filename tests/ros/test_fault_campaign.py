@@ -38,12 +38,24 @@ def test_there_are_many_kinds():
     frozen = [name for name in ONCE if name.startswith("SIGSTOP")]
     assert len(KINDS) >= 120 and len(frozen) >= 12
     assert {"SIGSTOP 50 ms", "SIGSTOP 5000 ms"} <= set(frozen)
+    for topic in ("goal", "trajectory", "twist", "pose", "stiffness", "sensor", "a client"):
+        assert sum(name.startswith(topic) for name in KINDS) >= 2, topic
 
 
 def test_a_few_faults(tmp_path):
     """What was counted, without kinds that take seconds."""
     kinds, number = dict(KINDS), 14
-    slow = ("5000", "3000", "2000", "1500", "driver", "silence 1.5", "20 MB", "s, no states")
+    slow = (
+        "5000",
+        "3000",
+        "2000",
+        "1500",
+        "driver",
+        "client",
+        "silence 1.5",
+        "20 MB",
+        "s, no states",
+    )
     try:
         for name in [x for x in KINDS if any(part in x for part in slow)]:
             del KINDS[name]
