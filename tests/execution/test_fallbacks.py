@@ -286,3 +286,31 @@ def test_the_cpu_computes_for_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     assert seen[1].arrays["gravity"] == [0.0, 0.0, -1.0] and seen[1].arrays["q"] is q
     ((place, values),) = written
     assert place == "out" and values.tolist() == [[5.0, 6.0]]
+
+
+@pytest.mark.parametrize("kind", ["conjugate", "zero", "functional", "parameter", ""])
+def test_each_kind_of_lazy_tensor_has_a_key(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That no plain tensor has; of Torch with plain tensors in a lazy one's place nothing is read."""
+    plain = torch.zeros((4, 3))
+
+    class OtherTorch:
+        """Torch, but for one kind of tensor."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(torch, name)
+
+        def zeros(self, shape: Any, **options: Any) -> Any:
+            if kind == "conjugate" and options.get("dtype") is torch.complex64:
+                return SimpleNamespace(conj=lambda: SimpleNamespace(imag=plain.clone()))
+            return torch.zeros(shape, **options)
+
+    other = OtherTorch()
+    if kind == "zero":
+        other._efficientzerotensor = torch.zeros  # type: ignore[attr-defined]
+    if kind == "functional":
+        other._to_functional_tensor = torch.clone  # type: ignore[attr-defined]
+    if kind == "parameter":
+        lazy = torch._efficientzerotensor((4, 3))
+        other.nn = SimpleNamespace(Parameter=lambda _: lazy)  # type: ignore[attr-defined]
+    monkeypatch.setattr(torch_native, "torch", other)
+    assert (torch_native._keys.__wrapped__() is None) is bool(kind)
