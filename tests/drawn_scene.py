@@ -20,7 +20,9 @@ from one_number import number_of
 
 import warpdyn as wd
 from warpdyn import viewer
+from warpdyn.model.scene.free_bodies import free_joints
 from warpdyn.viewer.contact_forces import ContactForces
+from warpdyn.viewer.controls import Controls
 from warpdyn.viewer.overlays import OVERLAYS
 
 FILE = Path(__file__).parent / "viewer" / "drawn_scene.json"
@@ -67,7 +69,27 @@ def forces() -> viewer.Viewer:
     return page
 
 
-PAGES = {each.__name__: each for each in (panda, quadrupeds, forces)}
+def movers() -> viewer.Viewer:
+    """A free base with its arrows and rings, a box in front of an arm with a ball joint, and a reach."""
+    model = wd.load_robot("quadruped", floating_base=True)
+    page = viewer.show(model, model.configurations["home"], which="collision")
+    page.controls._body_handle(free_joints(model)[0], True)
+    page.add(model, model.neutral, "other", at=(1.0, 2.0, 0.5), opacity=0.5)
+    builder = wd.ModelBuilder("swing").add_link("base")
+    ball = wd.description.Geometry("sphere", (0.03,))
+    builder.add_link("rod", mass=1.0, inertia=np.diag([1e-3] * 3), collisions=[ball])
+    builder.add_joint("ball", "ball", "base", "rod", pose=(0, 0, 0.4))
+    swing = builder.build().with_object("box", wd.description.Box(0.1, 0.2, 0.3), mass=1.0)
+    page.add(swing, swing.neutral, "swing", which="collision")
+    controls = Controls(page.stage, page.robots["swing"])
+    controls._body_handle(free_joints(swing)[0], True)
+    arm = wd.load_robot("double_pendulum")
+    controls = Controls(page.stage, page.add(arm, [0.3, 0.2], "arm"))
+    controls._reach_with(arm.link_names[-1])
+    return page
+
+
+PAGES = {each.__name__: each for each in (panda, quadrupeds, forces, movers)}
 
 
 def calls_of(name: str) -> list[Call]:
@@ -77,9 +99,10 @@ def calls_of(name: str) -> list[Call]:
     try:
         camera = page.stage.server.initial_camera
         view = {n: _plain(getattr(camera, n)) for n in ("position", "look_at", "fov")}
+        ends = {n: [_plain(x.places), _plain(x.poses), x.size] for n, x in page.robots.items()}
     finally:
         page.stop()
-    return [*calls, ["camera", view]]
+    return [*calls, ["camera", view], ["places, poses and sizes", ends]]
 
 
 @contextmanager
