@@ -37,7 +37,8 @@ class RobotPolicy:
         self.base, self.command = base, SpeedCommand()
         self._state, (self._q, self._v) = state, joints
         self._scalar_first = task.model.quaternion == "wxyz"
-        self._due, self._before = -np.inf, -np.inf
+        self._due = -np.inf
+        self._before = -np.inf
 
     def begin(self) -> None:
         """Forget what was done and seen; the next launch carries out a step."""

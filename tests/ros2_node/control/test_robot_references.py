@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -188,3 +189,18 @@ def test_without_a_twist_or_a_pose_nothing_is_refused():
     assert given.trajectory.active and not given.trajectory.ended
     assert given.refer_trajectory(NAMES, [object()], 0.0, 0.0, True) is None
     given.replace_motions("~/reference")
+
+
+@pytest.mark.parametrize("has_parts", [True, False])
+def test_all_references_begin_where_the_robot_is(has_parts):
+    """The pose, then the body that follows it, the inputs of the law, and the posture."""
+    begun = []
+    given = references()
+    parts = (("pose", "stay"), ("body", "begin"), ("law_inputs", "restore"))
+    for name, call in parts:
+        part = SimpleNamespace(**{call: lambda name=name: begun.append(name)})
+        setattr(given, name, part if has_parts else None)
+    given._posture, given._state = np.zeros(N), SimpleNamespace(q=Q)
+    given.begin()
+    assert begun == ([name for name, _ in parts] if has_parts else [])
+    np.testing.assert_array_equal(given._posture, Q)

@@ -70,3 +70,10 @@ def test_ten_thousand_is_the_largest_wrench(wrench, state):
     for size, reason in ((1e4, None), (-1e4, None), (1.0001e4, "wrench_nonfinite")):
         assert wrench.read("panda_hand", (0.0, 0.0, 0.0), (0.0, size, 0.0), 0.0) == reason
     assert state.wrench[HAND, 4] == -1e4
+
+
+def test_without_a_wrench_nothing_is_cleared(wrench, state):
+    """Rows of others stay as they are."""
+    state.wrench[HAND, 1] = 7.0
+    wrench.clear()
+    assert state.wrench[HAND, 1] == 7.0
