@@ -54,7 +54,9 @@ def _plain(x: Any) -> Any:
     if isinstance(x, np.ndarray | np.generic):
         x = np.asarray(x)
         return x.tolist() if x.size <= 20 else [*x.shape, float(np.sum(x)), number_of(x)]
-    if isinstance(x, bool | int | float | str):
+    if isinstance(x, str):
+        return Path(x).name if Path(x).is_absolute() else x  # a file, wherever warpdyn is
+    if isinstance(x, bool | int | float):
         return x
     if hasattr(x, "_asdict"):
         return _plain(x._asdict())
