@@ -114,7 +114,7 @@ def test_a_small_batch_may_ask_for_more_shared_memory() -> None:
         ("humanoid_floating", "rnea", True, 1),
         ("humanoid_floating", "rnea", False, 4),  # a double takes two registers
         ("quadruped_floating", "crba", True, 4),  # many results
-        ("humanoid_floating", "aba", True, 4),  # many values
+        ("humanoid_floating", "aba", True, 2),  # many values
     ],
 )
 def test_many_environments_keep_short_programs_in_one_warp(

@@ -295,7 +295,7 @@ def test_a_loop_that_ends_early(language: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="bounded_loops=True"):
         wd.export(model, {"law": joint_impedance}, language=language)
     text = wd.export(model, {"law": joint_impedance}, language=language, bounded_loops=True)
-    assert "Loops of at most 20 steps end early" in text
+    assert "Loops of at most 19 steps end early" in text
     shapes = joint_impedance.signature.arrays
     names = [name for name, each in shapes.items() if each.default is None]
     functions = {"law": (*names, "out")}
