@@ -122,7 +122,7 @@ def test_many_environments_keep_short_programs_in_one_warp(
 ) -> None:
     program = program_of(robot, function)
     assert write(program, function, single, "cuda").warps == warps
-    assert write(program, function, single, "cuda_few").warps == 4
+    assert write(program, function, single, "cuda_few_220").warps == 4
 
 
 def test_no_result_is_written_before_all_warps_have_read_their_inputs() -> None:

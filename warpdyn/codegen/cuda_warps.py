@@ -103,8 +103,8 @@ def is_fast_in_one_warp(program: Program, single: bool) -> bool:
 def choose(program: Program, single: bool, *most_bytes: int) -> CudaThread:
     """The best cut that is worth it and has room in shared memory, else the whole program.
 
-    `most_bytes`: limits of shared memory in the order in which they are tried; by default that of a
-    block without an option of the launch.
+    `most_bytes`: limits of shared memory in the order in which they are tried, until a cut saves
+    enough (`PARALLEL`); by default that of a block without an option of the launch.
     """
     if not is_straight(program):
         return CudaThread(program, single)
@@ -119,18 +119,16 @@ def choose(program: Program, single: bool, *most_bytes: int) -> CudaThread:
         worth = [cut for cut in needs.cuts(warps) if cut.cost <= WORTH * whole]
         return sorted(worth, key=lambda cut: cut.cost)
 
+    found: dict[float, CudaThread] = {}
     for most in most_bytes or (STATIC_BYTES,):
-        found = {}
         for warps in (WARPS, FEWER):
             for cut in cuts(warps):
                 if thread := in_parts(program, single, cut, needs, most):
-                    found[cut.cost] = thread
+                    found.setdefault(cut.cost, thread)
                     break
             if found and min(found) <= PARALLEL * whole:
-                break
-        if found:
-            return found[min(found)]
-    return CudaThread(program, single)
+                return found[min(found)]
+    return found[min(found)] if found else CudaThread(program, single)
 
 
 def in_parts(
