@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from long_chains import SWEPT, branched, chain, snake
 from robots import ROBOTS, Robot
 
 import warpdyn as wd
-from warpdyn.algebra.spatial import Placement
 from warpdyn.algorithms.long_chains import chain_rows
 from warpdyn.algorithms.long_chains.chain_rows import (
     chain_bodies,
@@ -21,13 +19,6 @@ from warpdyn.algorithms.long_chains.chain_rows import (
 )
 from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.model.tree import WORLD
-
-EXACT = 1e-14
-"""Products of a few rotations."""
-
-
-def as_numbers(X: Placement) -> np.ndarray:
-    return np.array([*(x for row in X.as_matrix().R.matrix.rows for x in row), *X.p])  # type: ignore[union-attr]
 
 
 def test_entries_of_an_inertia_and_back() -> None:
