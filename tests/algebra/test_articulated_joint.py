@@ -46,3 +46,27 @@ def test_the_body_moves_as_its_joint_and_parent_say(
         assert abs(S_k.dot(force) - t) <= ROUND_OFF * size * 10
     felt = Ia @ A + pa
     assert np.abs(np.array([*force]) - [*felt]).max() <= ROUND_OFF * size * 10
+
+
+def test_a_free_joint_without_a_rotor_passes_no_inertia_on(draw: np.random.Generator) -> None:
+    """About its axis or along it: exactly zero, whatever the ratio of its coordinate; with a rotor,
+    or with an axis of two entries, what rounding leaves."""
+
+    def vector() -> Vector:
+        return Vector(*draw.normal(size=3).tolist())
+
+    IA = ArticulatedInertia.of(
+        Inertia.at_com(2.0, vector(), Symmetric(0.5, 0.02, 0.01, 0.6, 0.03, 0.7))
+    )
+    pA, c = Force(vector(), vector()), Motion(vector(), vector())
+    for k in range(6):
+        for ratio in (1.0, -2.0):
+            e = (ratio * np.eye(6)[k]).tolist()
+            S = Motion(Vector(*e[:3]), Vector(*e[3:]))
+            joint = ArticulatedJoint.of(IA, pA, [S], [0.3], 0.0)
+            Ia, _ = joint.passed_on(IA, pA, c)
+            assert joint.felt == k and [*(Ia @ S)] == [0.0] * 6
+            assert ArticulatedJoint.of(IA, pA, [S], [0.3], 0.1).felt is None
+    tilted = Motion(Vector(0.0, 0.0, 0.0), Vector(0.6, 0.8, 0.0))
+    assert ArticulatedJoint.of(IA, pA, [tilted], [0.3], 0.0).felt is None
+    assert ArticulatedJoint.of(IA, pA, [S, tilted], [0.3, 0.1], 0.0).felt is None

@@ -112,3 +112,20 @@ def test_zero_and_identity() -> None:
     here = Placement(IDENTITY, ZERO)
     m = Motion(Vector(1.0, 2.0, 3.0), Vector(4.0, 5.0, 6.0))
     assert list(here.motion_to_child(m)) == list(m) and list(here.motion_to_parent(m)) == list(m)
+
+
+def test_motions_add_and_change_their_sign(draw) -> None:
+    """Both parts."""
+    a, b = motion(draw), motion(draw)
+    close([*-a], -np.array([*a]))
+    close([*(a + b)], np.array([*a]) + [*b])
+    close([*(a - b)], np.array([*a]) - [*b])
+
+
+def test_an_inertia_without_an_entry_has_zeros_there(draw) -> None:
+    """In the row and the column of each entry of a motion, and nowhere else."""
+    whole = ArticulatedInertia.of(inertia(draw))
+    for k in range(6):
+        expected = six(whole.__matmul__, Motion)
+        expected[k, :] = expected[:, k] = 0.0
+        close(six(whole.without(k).__matmul__, Motion), expected)
