@@ -118,8 +118,8 @@ def test_motions_add_and_change_their_sign(draw) -> None:
     """Both parts."""
     a, b = motion(draw), motion(draw)
     close([*-a], -np.array([*a]))
-    close([*(a + b)], np.array([*a]) + [*b])
-    close([*(a - b)], np.array([*a]) - [*b])
+    close([*(a + b)], np.add([*a], [*b]))
+    close([*(a - b)], np.subtract([*a], [*b]))
 
 
 def test_an_inertia_without_an_entry_has_zeros_there(draw) -> None:

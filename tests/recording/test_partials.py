@@ -25,6 +25,7 @@ from warpdyn.algebra.scalar import (
     sin,
     sqrt,
 )
+from warpdyn.execution.config import compile_policy
 from warpdyn.recording.differentiation import pullback, pushforward
 from warpdyn.recording.graph import Graph
 from warpdyn.recording.partials import (
@@ -211,3 +212,19 @@ def test_choices_that_ask_for_infinity() -> None:
         asks for _, asks in cases
     ]
     assert not _asks_for_numbers(graph, x.index)
+
+
+def test_what_a_loop_returns_may_be_infinite_in_a_branch_that_is_not_taken() -> None:
+    """The derivative of the branch that was taken: no 0 times infinity."""
+
+    @wd.kernel
+    def reciprocal(robot: Any, q: Any) -> Any:
+        (x,) = wd.kernels.repeat(40, lambda state: (state[0] / q[0],), (1.0,))
+        return np.where(q[0] > 0.0, x * q[0], 0.0)
+
+    model = wd.load_robot("double_pendulum")
+    q = np.array([[0.0, 1.0], [1.5, 0.3]])
+    with compile_policy("never"):
+        by_q = wd.vjp(reciprocal, model, q, cotangents=np.ones(2))
+    assert by_q[0].tolist() == [0.0, 0.0]
+    assert by_q[1, 0] == pytest.approx(-39.0 * 1.5**-40)
