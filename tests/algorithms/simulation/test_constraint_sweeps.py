@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from states import states
 import warpdyn as wd
 from warpdyn.algebra.linear import factorise
 from warpdyn.algorithms.crba import crba
+from warpdyn.algorithms.simulation import constraint_sweeps
 from warpdyn.algorithms.simulation.compliant_contact import Surface, compliant_contacts
 from warpdyn.algorithms.simulation.constraint_sweeps import Constraint, constraint_impulses, rows_of
 from warpdyn.algorithms.simulation.contact_rows import ContactPoint, contact_rows
@@ -99,3 +101,16 @@ def test_the_shorter_form_is_chosen_by_its_products() -> None:
     ):
         counts = {form: operations(robot, links, form) for form in (True, False, None)}
         assert counts[None] == counts[along] < counts[not along]
+
+
+@pytest.mark.parametrize(
+    ("sweeps", "width", "shorter"), [(4, 2, True), (4, 3, False), (1, 3, True)]
+)
+def test_the_shorter_form_by_its_products(sweeps: int, width: int, shorter: bool) -> None:
+    """Four rows on paths of `width` entries, each with a turn in a sweep. On paths: 2 · 4 width
+    products a sweep, weighted; row by row: 4 · 4 a sweep, and once the 10 width of G and 16."""
+    rows = SimpleNamespace(Y=[[1.0] * width + [0.0] * 6] * 4)
+    constraints = [SimpleNamespace(rows_used=[k]) for k in range(4)]
+    on_paths = constraint_sweeps.WAITING * sweeps * 8 * width
+    assert (on_paths < sweeps * 16 + 10 * width + 16) == shorter
+    assert constraint_sweeps._shorter_along_paths(rows, constraints, sweeps) == shorter  # type: ignore[arg-type]
