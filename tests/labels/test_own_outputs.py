@@ -12,7 +12,7 @@ import pytest
 from log_files import ARM, cubic, lerobot, write_bag
 
 import warpdyn as wd
-from warpdyn.labels.own_outputs import OutputState, output_state, stamp_of
+from warpdyn.labels.own_outputs import OutputState, output_state, refuse_foreign, stamp_of
 
 quiet = partial(wd.labels.label, progress=False)
 
@@ -105,3 +105,11 @@ def test_a_table_that_was_edited_is_foreign(tmp_path: Path) -> None:
 
 def test_a_log_that_is_not_there_has_no_stamp(tmp_path: Path) -> None:
     assert stamp_of(tmp_path / "nothing.csv") == {}
+
+
+@pytest.mark.parametrize(("count", "more"), [(1, ""), (2, " and 1 more"), (3, " and 2 more")])
+def test_a_refusal_counts_the_other_files(count: int, more: str) -> None:
+    targets = [Path(f"{k}.npz") for k in range(count)]
+    with pytest.raises(ValueError, match=rf"^0\.npz{more} is no output of warpdyn and would"):
+        refuse_foreign(targets, Path("out"))
+    refuse_foreign([], Path("out"))
