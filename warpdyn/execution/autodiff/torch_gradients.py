@@ -91,7 +91,7 @@ class Operation:
     def carried_out(self, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
         """The results of a launch or, for a tracer, of the operator that represents it."""
         unusual = [x for x in tensors if type(x) is not Tensor]
-        if followers() or (unusual and _without_memory(unusual)):
+        if followers() or _without_memory(unusual):
             return _launch_by_operator(self, tensors)
         results = self.compute(self.call_with(tensors))
         return results if isinstance(results, tuple) else (results,)
