@@ -1,4 +1,4 @@
-"""Long chains: how long they take to compile, and how fast `aba` is beside Pinocchio.
+"""Long chains: compile times, and the speed of `aba` compared with Pinocchio.
 
     python -m benchmarks.long_chains [JOINTS ...]   default: 8 64 128
 

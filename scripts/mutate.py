@@ -271,7 +271,7 @@ class TestRunner:
             path.write_text(clean)
 
     def stages(self, mutation: Mutation) -> list[list[str]]:
-        """What pytest runs, one stage after the other: files, and with coverage data tests, too."""
+        """Arguments of pytest by stage. With coverage data: the tests that run the changed lines."""
         files = [[str(file) for file in stage] for stage in test_files(self.root, mutation.path)]
         if self.reached is None:
             return files

@@ -1,4 +1,4 @@
-"""Learning from derivatives (SHAC) beside PPO: CPU seconds until a policy is good.
+"""SHAC compared with PPO: the return of a policy by the CPU seconds of its training.
 
     python -m benchmarks.rl.first_order [TASK ...] [--seconds 36] [--seeds 0 1 2]
 
@@ -95,8 +95,9 @@ def first_above(points: Sequence[tuple[float, float]], level: float) -> float | 
 
 
 def table(records: Sequence[dict[str, Any]]) -> str:
-    """By task and learner: returns after a third and all of the time, and the time until the return
-    stays above the median last return of PPO."""
+    """A row for each task and learner, with a number for each seed: the return after a third of the
+    time, the return at the end, and the time after which the return stays above PPO's median at the
+    end."""
     lines = [
         "| task | learner | after a third | at the end | CPU s to PPO's end |",
         "|---|---|---|---|---|",

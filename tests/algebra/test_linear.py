@@ -129,7 +129,7 @@ def test_a_singular_matrix_is_shifted_by_a_share_and_a_least_number() -> None:
 
 
 def test_each_turn_comes_nearer_to_a_solution() -> None:
-    """Of a singular system: every turn reduces the error by the share of the shift."""
+    """For a singular system, every turn multiplies the error by the relative shift."""
     G, b = [[2.0, 2.0], [2.0, 2.0]], [1.0, 1.0]
     errors = [abs(1.0 - 2.0 * sum(solve_redundant(G, b, turns))) for turns in (1, 2, 3)]
     assert 1e-7 < errors[0] < 1e-6 and errors[1] < 1e-12 and errors[2] < 1e-15

@@ -123,7 +123,7 @@ def test_motions_add_and_change_their_sign(draw) -> None:
 
 
 def test_an_inertia_without_an_entry_has_zeros_there(draw) -> None:
-    """In the row and the column of each entry of a motion, and nowhere else."""
+    """The row and the column of that entry are zero. All other entries are unchanged."""
     whole = ArticulatedInertia.of(inertia(draw))
     for k in range(6):
         expected = six(whole.__matmul__, Motion)

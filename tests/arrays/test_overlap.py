@@ -103,8 +103,8 @@ def test_read_only_inputs_are_taken_and_a_read_only_out_is_not() -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_shared_entries_are_always_found(dtype: type) -> None:
-    """Of random views. Views of the same rows are told apart exactly, others may be taken to
-    share memory that they do not."""
+    """Random views: shared memory is always found. For views of the same rows the answer is exact; for
+    others it may be a false alarm."""
     memory, draw = np.zeros((9, 7), dtype), np.random.default_rng(0)
 
     def part(n: int) -> slice:

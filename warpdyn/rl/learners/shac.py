@@ -79,7 +79,7 @@ class Shac:
             for x in (*parameters, *self.actor.buffers(), *self.critic.buffers()):
                 torch.distributed.broadcast(x.detach(), src=0)
         self.target = deepcopy(self.critic).requires_grad_(False)
-        self._share_normalizer()
+        self.target.normalizer = self.critic.normalizer  # they always normalise alike
         rate = self.learning_rate = recipe.learning_rate
         self.optimizer = torch.optim.Adam(
             [
@@ -124,11 +124,13 @@ class Shac:
         """Improve the policy by one step along its gradient, then the critic on the returns."""
         self._improve_policy(observations)
         self._improve_critic(observations)
-        for group, seen in (
-            (self.groups[1], [step.critic_seen for step in self._steps]),
-            (self.groups[0], [step.seen.detach() for step in self._steps]),
-        )[: len(self.normalizers)]:
-            self.normalizers[group].update(torch.cat(seen), self.processes)
+        group, critic_group = self.groups
+        seen = {
+            group: [step.seen.detach() for step in self._steps],
+            critic_group: [step.critic_seen for step in self._steps],
+        }
+        for name, normalizer in self.normalizers.items():
+            normalizer.update(torch.cat(seen[name]), self.processes)
         self._steps = []
 
     def policy(self) -> Network:
@@ -145,7 +147,7 @@ class Shac:
         self.critic.load_state_dict(state["critic"])
         self.target.load_state_dict(state["target"])
         with torch.no_grad():
-            self._log_std.copy_(state["std"].log())
+            self._log_std.copy_(state["log_std"])
 
     def state(self) -> dict[str, Any]:
         """Tensors and numbers of a checkpoint."""
@@ -153,7 +155,6 @@ class Shac:
             "actor": self.actor.state_dict(),
             "critic": self.critic.state_dict(),
             "target": self.target.state_dict(),
-            "std": self.std.detach().clone(),
             "log_std": self._log_std.detach().clone(),
             "optimizer": self.optimizer.state_dict(),
             "critic_optimizer": self.critic_optimizer.state_dict(),
@@ -162,14 +163,8 @@ class Shac:
     def restore(self, state: Mapping[str, Any]) -> None:
         """Restore what `state` returned."""
         self.restore_networks(state)
-        with torch.no_grad():
-            self._log_std.copy_(state["log_std"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.critic_optimizer.load_state_dict(state["critic_optimizer"])
-
-    def _share_normalizer(self) -> None:
-        """The target normalises observations as the critic does."""
-        self.target.normalizer = self.critic.normalizer
 
     def _value_gradient(self, seen: torch.Tensor) -> torch.Tensor:
         """Derivative of the target's values by observations (envs, n)."""
