@@ -12,7 +12,7 @@ from ..algorithms.simulation.contact_rows import ContactPoint
 from ..algorithms.simulation.contact_shapes import ContactPair
 from ..functions.simulation.contact_pairs import RIGID, PairContact
 from ..functions.simulation.described_simulation import PassiveForces
-from ..functions.simulation.drives import PD
+from ..functions.simulation.drives import PD, Stops
 from ..functions.simulation.ground import FLAT, Ground
 from ..functions.simulation.terrain import HeightMap, Plane
 from ..model import Model
@@ -21,6 +21,10 @@ from .episode_bodies import BodyState, EpisodeContacts, body_state, configuratio
 from .recipe import Recipe
 from .reward import Reward
 from .variation import HeldPush, Noise, Push, Vary
+
+
+STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+"""Acceleration of gravity unless a task has another [m/s²]."""
 
 
 class TaskError(ValueError):
@@ -135,9 +139,11 @@ class Task:
     `Episode`. All of it becomes one launch per step: `substeps` steps of `dt`, reward, end, reset
     and observation.
 
-    model, points, ground, terrain, pairs, pair_contact, drives, dt, substeps, sweeps,
-    passive_forces: as in a `Simulation`; friction, springs and contact numbers of an MJCF file act
-    here too.
+    model, points, ground, terrain, pairs, pair_contact, drives, dt, substeps, sweeps, stops,
+    passive_forces: as in a `Simulation`; friction, springs, joint limits and contact numbers of an
+    MJCF file act here too.
+    gravity: acceleration of gravity (3,) [m/s²]. The methods' robot has standard gravity unless they
+    pass `gravity=`.
     actions: number of actions of the policy, each bounded to ±`largest_action`.
     seconds: length of an episode.
     scales: weight of each reward of `reward` per second, by name.
@@ -173,6 +179,8 @@ class Task:
     dt: float = 0.005
     substeps: int = 4
     sweeps: int = 4
+    stops: Stops | None = None
+    gravity: Sequence[float] = STANDARD_GRAVITY
     passive_forces: PassiveForces | None = None
     actions: int
     largest_action: float = 6.0

@@ -60,6 +60,8 @@ OF_A_TASK = (
     "dt",
     "substeps",
     "sweeps",
+    "stops",
+    "gravity",
     "seconds",
     "largest_action",
     "stance",

@@ -15,6 +15,7 @@ from ..algorithms.simulation.contact_rows import impulse_width
 from ..functions.simulation.contact_pairs import PairContact
 from ..functions.simulation.default_points import refuse_unread
 from ..functions.simulation.described_simulation import with_description, with_passive_forces
+from ..functions.simulation.drives import Stops, bounds_of
 from ..functions.simulation.ground import Ground, completed, default_stiffness, moments_of_points
 from ..functions.simulation.pair_arrays import (
     described_friction,
@@ -29,7 +30,7 @@ from ..model.quantities import owners as every_owner
 from ..model.scene.free_bodies import internal_joints
 from ..model.value_substitution import nominal_value
 from .substep_forces import MEAN, PEAK, step_by_step
-from .task import Episode, Task, TaskError
+from .task import STANDARD_GRAVITY, Episode, Task, TaskError
 from .variation import ENCODER_BIAS, OBSERVATION_LATENCY, ORIGIN
 
 DRIVEN = ("kp", "kd", "effort", "strength")
@@ -57,6 +58,9 @@ SENSORS = (ENCODER_BIAS, OBSERVATION_LATENCY)
 QUADRATIC = "quadratic_friction"
 """Friction of joints that grows with the square of their speed, -c |v| v [N m s²/rad²]."""
 
+JOINTS = "joint_impulses"
+"""Name of the carried impulses of joint limits that are rows."""
+
 LATE = "earlier_targets"
 """Name of the carried targets of earlier steps, if targets are late."""
 
@@ -77,6 +81,8 @@ def contact_memory(task: Task) -> dict[str, tuple[int, ...]]:
     drawn = [n for n in OF_MOMENTS if n in task.vary]
     moments = moments_of_points(ground._replace(**dict.fromkeys(drawn, DRAWN)), points)
     shapes: dict[str, tuple[int, ...]] = {"impulses": (points, impulse_width(moments))}
+    if task.stops == "rows" and bounds_of(task.model, None):
+        shapes[JOINTS] = (len(task.model.joint_columns),)
     if task.pairs:
         drawn = [n for n in OF_MOMENTS if f"pair_{n}" in task.vary]
         contact = contact._replace(**dict.fromkeys(drawn, DRAWN))
@@ -94,15 +100,17 @@ def contact_results(task: Task) -> dict[str, tuple[int, ...]]:
 
 def as_described(task: Task) -> Task:
     """The task with the simulation settings of its robot description, as in a `Simulation`: passive
-    forces in the model, friction and stiffness in the ground. Returns the task itself if there are
-    none. Raises if contact points of collision shapes could not be read."""
+    forces in the model, friction and stiffness in the ground, joint limits of an MJCF file as rows.
+    Returns the task itself if there are none. Raises if contact points of collision shapes could
+    not be read."""
     refuse_unread(task.points)
     model = with_passive_forces(task.model, task.passive_forces)
     ground = with_description(model, task.points, task.ground)
-    if model is task.model and ground is task.ground:
+    stops: Stops | None = "rows" if task.stops is None and model.is_simulated else task.stops
+    if model is task.model and ground is task.ground and stops == task.stops:
         return task
     described = copy(task)
-    described.model, described.ground = model, cast("Ground", ground)
+    described.model, described.ground, described.stops = model, cast("Ground", ground), stops
     return described
 
 
@@ -113,7 +121,7 @@ def defaults(task: Task) -> dict[str, np.ndarray]:
 
 def _default(task: Task, name: str) -> Any:
     if name == "gravity":
-        return (0.0, 0.0, -9.81)
+        return task.gravity
     if name in DRIVEN and task.drives is not None:
         value = getattr(task.drives, name)
         return task.model.effort_limit[task.model.joint_columns] if value is None else value
@@ -234,6 +242,12 @@ def simulate_steps(
         given |= {n: getattr(s, n) for n in memory_shapes(task.pairs)}
     if "gravity" in task.vary:
         given["gravity"] = s.gravity
+    elif tuple(task.gravity) != STANDARD_GRAVITY:
+        given["gravity"] = np.array(task.gravity, dtype=float)
+    if task.stops is not None:
+        given["stops"] = task.stops
+    if JOINTS in contact_memory(task):
+        given[JOINTS] = s.joint_impulses
     times = {"dt": task.dt, "substeps": task.substeps, "sweeps": task.sweeps}
     tau = wanted.get("tau", np.zeros(task.model.nv))
     if f_ext:

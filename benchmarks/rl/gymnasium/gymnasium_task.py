@@ -1,0 +1,60 @@
+"""What all tasks of this folder share: the robot of a file of the installed gymnasium package."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+
+import warpdyn as wd
+from warpdyn import rl
+
+ASSETS = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets"
+"""Folder of the MJCF files."""
+
+STEPS = 1000
+"""Steps of an episode of most environments."""
+
+
+class GymnasiumTask(rl.Task):
+    """A task with the robot, observations, actions, rewards and ends of a Gymnasium environment.
+
+    environment: its name in Gymnasium's registry. file: its MJCF file. weights: factors of its
+    rewards in each step, by name. length: steps of an episode. Gymnasium adds rewards of steps, and
+    warpdyn adds rewards per second over time, so the weights are divided by the time of a step.
+    Actions are controls of the file's actuators, equal in all substeps.
+    """
+
+    environment: ClassVar[str]
+    file: ClassVar[str]
+    weights: ClassVar[dict[str, float]]
+    length: ClassVar[int] = STEPS
+
+    def __init__(self) -> None:
+        self.model = read_model(self.file)
+        self.first = np.asarray(self.model.configurations["qpos0"], dtype=float)
+        self.seconds = self.length * self.step_seconds
+        self.scales = {name: x / self.step_seconds for name, x in self.weights.items()}
+
+    def control(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        return {"tau": robot.actuator_torques(s.q, s.v, s.action)}
+
+
+def read_model(file: str) -> wd.Model:
+    """The model of a file of Gymnasium, without remarks on the parts that are not simulated."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", wd.ModelWarning)
+        return wd.load(ASSETS / file)
+
+
+def squared(x: Any) -> Any:
+    """Sum of squares."""
+    return np.sum(x * x)
+
+
+def number(condition: Any) -> Any:
+    """1 where the condition is true, else 0."""
+    return np.where(condition, 1.0, 0.0)

@@ -1,0 +1,134 @@
+"""Returns of policies in warpdyn, where they are trained, and in Gymnasium's own environments.
+
+    python -m benchmarks.rl.gymnasium.transfer TASK [--seed 0] [--minutes M] [--episodes 20] [--policy FILE] [--no-store]
+
+TASK is a name in `task_list.TASKS`. Without `--policy` a policy is trained first, on one thread. Then its episodes are
+counted in both simulators, and those of random actions. Actions are clipped to Gymnasium's bounds, without
+exploration. Results go into benchmarks/rl/results/gymnasium.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import torch
+
+from warpdyn import rl
+from warpdyn.rl.export_policy import export
+
+from .gymnasium_task import GymnasiumTask
+from .task_list import TASKS
+
+RESULTS = Path(__file__).parents[1] / "results" / "gymnasium.json"
+
+FIRST_SEED = 1000
+"""Seed of the first episode of a comparison; the training's are others."""
+
+Act = Callable[[np.ndarray], np.ndarray]
+"""Actions for observations."""
+
+
+def returns_here(task: GymnasiumTask, act: Act, episodes: int) -> np.ndarray:
+    """The return of each episode in warpdyn (episodes,)."""
+    env = rl.VecEnv(task, episodes, seed=FIRST_SEED)
+    seen, _ = env.reset()
+    total, alive = np.zeros(episodes), np.ones(episodes, bool)
+    while alive.any():
+        seen, reward, failed, late, _ = env.step(act(seen.numpy()))
+        total += np.where(alive, reward.numpy(), 0.0)
+        alive &= ~(failed | late).numpy()
+    return total
+
+
+def returns_there(task: GymnasiumTask, act: Act, episodes: int) -> np.ndarray:
+    """The return of each episode in Gymnasium (episodes,)."""
+    env = gymnasium.make(task.environment)
+    totals = []
+    for number in range(episodes):
+        seen, _ = env.reset(seed=FIRST_SEED + number)
+        total, over = 0.0, False
+        while not over:
+            action = act(np.asarray(seen, np.float32)[None])[0]
+            action = np.clip(action, -task.largest_action, task.largest_action)
+            seen, reward, failed, late, _ = env.step(action)
+            total, over = total + float(reward), failed or late
+        totals.append(total)
+    env.close()
+    return np.array(totals)
+
+
+def random_actions(task: GymnasiumTask, seed: int) -> Act:
+    """Actions that are uniform within their bounds."""
+    rng, most = np.random.default_rng(seed), task.largest_action
+    return lambda seen: rng.uniform(-most, most, (len(seen), task.actions)).astype(np.float32)
+
+
+def figures(returns: np.ndarray) -> dict[str, float]:
+    """Mean, deviation and least of returns."""
+    found = {"mean": returns.mean(), "deviation": returns.std(), "least": returns.min()}
+    return {name: round(float(x), 2) for name, x in found.items()}
+
+
+def compare(task: GymnasiumTask, act: Act, episodes: int) -> dict[str, Any]:
+    """Returns of the same actions in both simulators, and the share that is kept there."""
+    here = figures(returns_here(task, act, episodes))
+    there = figures(returns_there(task, act, episodes))
+    return {"here": here, "there": there, "kept": kept_share(here["mean"], there["mean"])}
+
+
+def kept_share(here: float, there: float) -> float:
+    """The share of a return that is kept; of a cost, which is a negative return, the inverse."""
+    return round(there / here if here > 0 else here / there, 4)
+
+
+def train(task: GymnasiumTask, path: Path, seed: int, minutes: float | None) -> dict[str, Any]:
+    """Train a policy and write its file; returns its CPU minutes and steps."""
+    trainer = rl.Trainer(task, seed=seed)
+    shown = time.perf_counter()
+    for progress in trainer.run(minutes=minutes):
+        if time.perf_counter() - shown > 20.0:
+            shown = time.perf_counter()
+            print(
+                f"{progress.cpu_seconds / 60:.1f} CPU min, {progress.steps} steps, "
+                f"reward a step {progress.reward * task.step_seconds:.3f}, length {progress.length:.1f} s",
+                flush=True,
+            )
+    export(trainer, path)
+    last = trainer.curve[-1]
+    return {"seed": seed, "CPU minutes": round(last.cpu_seconds / 60, 1), "steps": last.steps}
+
+
+def main() -> None:
+    """Train, compare, print, store."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("task", choices=TASKS)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--minutes", type=float)
+    parser.add_argument("--episodes", type=int, default=20)
+    parser.add_argument("--policy", type=Path, help="a trained policy, in the place of a training")
+    parser.add_argument("--write", type=Path, default=Path("policy.onnx"), help="the new policy")
+    parser.add_argument("--no-store", action="store_true")
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    task = TASKS[args.task]()
+    path = args.policy or args.write
+    found: dict[str, Any] = {"environment": task.environment}
+    if args.policy is None:
+        found |= train(task, path, args.seed, args.minutes)
+    found |= {"episodes": args.episodes, "policy": compare(task, rl.Policy(path), args.episodes)}
+    found["random actions"] = compare(task, random_actions(task, args.seed), args.episodes)
+    print(json.dumps(found, indent=1))
+    if not args.no_store:
+        stored = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+        RESULTS.write_text(json.dumps({**stored, args.task: found}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
