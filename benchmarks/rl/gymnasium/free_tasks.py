@@ -1,0 +1,123 @@
+"""Gymnasium's robots with a free base: Ant-v5 and Humanoid-v5."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import warpdyn as wd
+from warpdyn import rl
+
+from .body_observations import (
+    body_inertias,
+    body_velocities,
+    contact_wrenches,
+    free_positions,
+    free_velocities,
+)
+from .gymnasium_task import GymnasiumTask, number, squared
+
+
+class FreeRunner(GymnasiumTask):
+    """A robot with a free base that runs along x."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.points = wd.ContactPoints(self.model)
+        self.bodies = [link for link in self.model.links if link.mass > 0]
+        self.body_names = [link.name for link in self.bodies]
+
+    def _start(self, robot: Any, q: Any, v: Any) -> dict[str, Any]:
+        """The beginning of an episode with these positions and with velocities of MuJoCo: the
+        linear one of the base in the world's axes."""
+        turn = q[3:7] / np.sqrt(squared(q[3:7]))
+        q = np.concatenate([q[:3], turn, q[7:]])
+        rotation = robot.fk(q, frame=self.model.root)[:3, :3]
+        v = np.concatenate([rotation.T @ v[:3], v[3:]])
+        return {"q": q, "v": v, "at": self._place(robot, q), "way": 0.0}
+
+    def update(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        now = self._place(robot, s.q)
+        return {"at": now, "way": now - s.at}
+
+    def _place(self, robot: Any, q: Any) -> Any:
+        """Position along x whose change is rewarded [m]."""
+        return q[0]
+
+
+class GymnasiumAnt(FreeRunner):
+    """Ant-v5: four legs with two joints each."""
+
+    environment, file = "Ant-v5", "ant.xml"
+    dt, substeps, actions, largest_action = 0.005, 10, 8, 1.0
+    weights = {"forward": 1.0, "alive": 1.0, "effort": -0.5, "contact": -5e-4}  # noqa: RUF012
+    recipe = rl.Recipe(envs=512, steps=32, layers=(128, 128), entropy=0.0, minutes=8.0)
+
+    def begin(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        moved = wd.random.uniform(s.random, self.model.nq, -0.1, 0.1)
+        v = wd.random.normal(s.random.at(40), self.model.nv, deviation=0.1)
+        return self._start(robot, self.first + moved, v)
+
+    def observe(self, robot: Any, s: rl.Episode) -> Any:
+        return {
+            "positions": free_positions(s),
+            "velocities": free_velocities(s),
+            "contacts": self._contacts(robot, s).reshape(-1),
+        }
+
+    def reward(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        return {
+            "forward": s.way / self.step_seconds,
+            "alive": 1.0 - number(self.ended(robot, s)),
+            "effort": squared(s.action),
+            "contact": squared(self._contacts(robot, s)),
+        }
+
+    def ended(self, robot: Any, s: rl.Episode) -> Any:
+        return ~((s.q[2] >= 0.2) & (s.q[2] <= 1.0))
+
+    def _contacts(self, robot: Any, s: rl.Episode) -> Any:
+        """Forces and moments of contacts, each within 1."""
+        return np.clip(contact_wrenches(robot, s, self.body_names), -1.0, 1.0)
+
+
+class GymnasiumHumanoid(FreeRunner):
+    """Humanoid-v5: 17 joints, of which a policy observes bodies and contact forces too."""
+
+    environment, file = "Humanoid-v5", "humanoid.xml"
+    dt, substeps, actions, largest_action = 0.003, 5, 17, 0.4
+    weights = {"forward": 1.25, "alive": 5.0, "effort": -0.1, "contact": -1.0}  # noqa: RUF012
+    recipe = rl.Recipe(envs=512, steps=32, layers=(128, 128), entropy=0.0, minutes=8.0)
+
+    def begin(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        q = self.first + wd.random.uniform(s.random, self.model.nq, -0.01, 0.01)
+        return self._start(
+            robot, q, wd.random.uniform(s.random.at(40), self.model.nv, -0.01, 0.01)
+        )
+
+    def observe(self, robot: Any, s: rl.Episode) -> Any:
+        efforts = robot.actuator_torques(s.q, s.v, s.action)[6:]
+        return {
+            "positions": free_positions(s),
+            "velocities": free_velocities(s),
+            "inertias": body_inertias(robot, s, self.bodies).reshape(-1),
+            "body_velocities": body_velocities(robot, s, self.bodies).reshape(-1),
+            "efforts": efforts,
+            "contacts": contact_wrenches(robot, s, self.body_names).reshape(-1),
+        }
+
+    def reward(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        forces = contact_wrenches(robot, s, self.body_names)
+        return {
+            "forward": s.way / self.step_seconds,
+            "alive": 1.0 - number(self.ended(robot, s)),
+            "effort": squared(s.action),
+            "contact": np.minimum(5e-7 * squared(forces), 10.0),
+        }
+
+    def ended(self, robot: Any, s: rl.Episode) -> Any:
+        return ~((s.q[2] > 1.0) & (s.q[2] < 2.0))
+
+    def _place(self, robot: Any, q: Any) -> Any:
+        return robot.com(q)[0]
