@@ -17,7 +17,7 @@ import numpy as np
 
 from ..algebra.quaternions import quaternion_rotation
 from ..algebra.spatial import Inertia, Placement, Rotation, Symmetric, Vector, as_matrix
-from .ground_contact import GroundContact, ShapeTouch
+from .ground_contact import GroundContact, LimitSoftness, ShapeTouch
 from .joints import FIXED, JointKind
 from .printable import printable
 
@@ -286,6 +286,7 @@ class Joint:
     """The description's spring [N·m/rad, N/m], which is slack at `rest`: a position [rad, m]; of a
     ball joint a rotation vector [rad], of a free one a position [m] and a rotation vector, 0 where
     that is neutral."""
+    soft_limit: LimitSoftness | None = None
 
     @property
     def axes(self) -> tuple[Vector3, ...]:

@@ -37,7 +37,7 @@ class GroundContact(NamedTuple):
     `touches`: the description lets the shape touch its floor. `friction`: coefficient of the pair.
     `sink`: depth [m] to which the shape sinks into the ground under standard gravity.
     `dissipation`: damping in parts of stiffness [s]. `torsional`, `rolling`: coefficients of its
-    moments [m].
+    moments [m]. `margin`: the distance from the ground at which the shape begins to touch it [m].
     """
 
     touches: bool
@@ -46,6 +46,22 @@ class GroundContact(NamedTuple):
     dissipation: float
     torsional: float = 0.0
     rolling: float = 0.0
+    margin: float = 0.0
+
+
+class LimitSoftness(NamedTuple):
+    """How a joint limit gives way in MuJoCo (MJCF's solreflimit, solimplimit and margin).
+
+    Beyond the limit by r the joint has the acceleration (1 - d) a0 + d (-b v - K d r), where a0 is
+    the one without the limit. `stiffness`: K [1/s²]. `rate`: b [1/s]. `impedance`: the numbers of
+    d(r), MJCF's solimp: smallest and largest d, the width [rad, m] over which it grows, the midpoint
+    and the power of its curve. `margin`: the limit acts this far before the end of the range [rad, m].
+    """
+
+    stiffness: float
+    rate: float
+    impedance: tuple[float, float, float, float, float]
+    margin: float = 0.0
 
 
 class ShapeTouch(NamedTuple):

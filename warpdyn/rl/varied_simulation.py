@@ -81,7 +81,7 @@ def contact_memory(task: Task) -> dict[str, tuple[int, ...]]:
     drawn = [n for n in OF_MOMENTS if n in task.vary]
     moments = moments_of_points(ground._replace(**dict.fromkeys(drawn, DRAWN)), points)
     shapes: dict[str, tuple[int, ...]] = {"impulses": (points, impulse_width(moments))}
-    if task.stops == "rows" and bounds_of(task.model, None):
+    if bounds_of(task.model, None, task.stops):
         shapes[JOINTS] = (len(task.model.joint_columns),)
     if task.pairs:
         drawn = [n for n in OF_MOMENTS if f"pair_{n}" in task.vary]

@@ -30,7 +30,7 @@ class GymnasiumReacher(GymnasiumTask):
     """Reacher-v5: the tip of two links goes to a target in their plane."""
 
     environment, file, length = "Reacher-v5", "reacher.xml", 50
-    dt, substeps, actions, largest_action = 0.002, 10, 2, 1.0
+    dt, substeps, actions, largest_action, learned_share = 0.002, 10, 2, 1.0, 1.0
     weights = {"distance": -1.0, "effort": -1.0}  # noqa: RUF012
     recipe = rl.Recipe(envs=512, steps=50, layers=(64, 64), entropy=0.0, minutes=2.0)
 

@@ -37,6 +37,11 @@ class FreeRunner(GymnasiumTask):
         v = np.concatenate([rotation.T @ v[:3], v[3:]])
         return {"q": q, "v": v, "at": self._place(robot, q), "way": 0.0}
 
+    def mujoco_state(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        turn = wd.oracle(wd.fk, self.model, q, frame=self.model.root)[:3, :3]
+        positions = np.concatenate([q[:3], q[6:7], q[3:6], q[7:]])
+        return positions, np.concatenate([turn @ v[:3], v[3:]])
+
     def update(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
         now = self._place(robot, s.q)
         return {"at": now, "way": now - s.at}

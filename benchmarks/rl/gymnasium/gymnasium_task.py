@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -25,22 +26,32 @@ class GymnasiumTask(rl.Task):
     environment: its name in Gymnasium's registry. file: its MJCF file. weights: factors of its
     rewards in each step, by name. length: steps of an episode. Gymnasium adds rewards of steps, and
     warpdyn adds rewards per second over time, so the weights are divided by the time of a step.
-    Actions are controls of the file's actuators, equal in all substeps.
+    A training multiplies rewards by `learned_share`, so that values are not much larger than 10.
+    Actions are controls of the file's actuators, equal in all substeps. Joint limits give way as in
+    MuJoCo.
     """
 
     environment: ClassVar[str]
     file: ClassVar[str]
     weights: ClassVar[dict[str, float]]
     length: ClassVar[int] = STEPS
+    learned_share: ClassVar[float] = 0.1
+    stops = "soft"
 
     def __init__(self) -> None:
         self.model = read_model(self.file)
         self.first = np.asarray(self.model.configurations["qpos0"], dtype=float)
         self.seconds = self.length * self.step_seconds
         self.scales = {name: x / self.step_seconds for name, x in self.weights.items()}
+        learned = {name: x * self.learned_share for name, x in self.scales.items()}
+        self.recipe = replace(type(self).recipe, practice={"scales": learned})
 
     def control(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
         return {"tau": robot.actuator_torques(s.q, s.v, s.action)}
+
+    def mujoco_state(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The state of one robot in MuJoCo's order and axes."""
+        return q, v
 
 
 def read_model(file: str) -> wd.Model:

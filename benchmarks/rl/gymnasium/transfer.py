@@ -1,6 +1,6 @@
 """Returns of policies in warpdyn, where they are trained, and in Gymnasium's own environments.
 
-    python -m benchmarks.rl.gymnasium.transfer TASK [--seed 0] [--minutes M] [--episodes 20] [--policy FILE] [--no-store]
+    python -m benchmarks.rl.gymnasium.transfer TASK [--seed 0] [--minutes M] [--episodes 50] [--policy FILE] [--no-store]
 
 TASK is a name in `task_list.TASKS`. Without `--policy` a policy is trained first, on one thread. Then its episodes are
 counted in both simulators, and those of random actions. Actions are clipped to Gymnasium's bounds, without
@@ -35,10 +35,17 @@ Act = Callable[[np.ndarray], np.ndarray]
 """Actions for observations."""
 
 
+def first_environments(task: GymnasiumTask, episodes: int) -> rl.VecEnv:
+    """Environments at the beginning of the compared episodes."""
+    env = rl.VecEnv(task, episodes, seed=FIRST_SEED)
+    env.reset()
+    return env
+
+
 def returns_here(task: GymnasiumTask, act: Act, episodes: int) -> np.ndarray:
     """The return of each episode in warpdyn (episodes,)."""
-    env = rl.VecEnv(task, episodes, seed=FIRST_SEED)
-    seen, _ = env.reset()
+    env = first_environments(task, episodes)
+    seen = env.observations["policy"]
     total, alive = np.zeros(episodes), np.ones(episodes, bool)
     while alive.any():
         seen, reward, failed, late, _ = env.step(act(seen.numpy()))
@@ -48,12 +55,16 @@ def returns_here(task: GymnasiumTask, act: Act, episodes: int) -> np.ndarray:
 
 
 def returns_there(task: GymnasiumTask, act: Act, episodes: int) -> np.ndarray:
-    """The return of each episode in Gymnasium (episodes,)."""
+    """The return of each episode in Gymnasium (episodes,), from the same states."""
+    first = first_environments(task, episodes)
+    q, v = (first.carried[name].numpy().astype(float) for name in ("q", "v"))
     env = gymnasium.make(task.environment)
     totals = []
     for number in range(episodes):
-        seen, _ = env.reset(seed=FIRST_SEED + number)
-        total, over = 0.0, False
+        env.reset(seed=FIRST_SEED + number)
+        robot: Any = env.unwrapped
+        robot.set_state(*task.mujoco_state(q[number], v[number]))
+        seen, total, over = robot._get_obs(), 0.0, False
         while not over:
             action = act(np.asarray(seen, np.float32)[None])[0]
             action = np.clip(action, -task.largest_action, task.largest_action)
@@ -111,7 +122,7 @@ def main() -> None:
     parser.add_argument("task", choices=TASKS)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--minutes", type=float)
-    parser.add_argument("--episodes", type=int, default=20)
+    parser.add_argument("--episodes", type=int, default=50)
     parser.add_argument("--policy", type=Path, help="a trained policy, in the place of a training")
     parser.add_argument("--write", type=Path, default=Path("policy.onnx"), help="the new policy")
     parser.add_argument("--no-store", action="store_true")

@@ -16,18 +16,21 @@ from typing import NamedTuple
 from ...algebra.scalar import Scalar, is_zero, maximum, minimum
 from ...model.tree import Cable, Tree
 from .constraint_sweeps import ConstraintRows, RowVelocities
+from .soft_stops import SoftStop, soft_row
 
 RETURN = 1.0
 """Largest speed at which a stop brings back a joint that is beyond its limit [rad/s, m/s]."""
 
 
 class Bounds(NamedTuple):
-    """Limits of a joint: coordinates in v and q, and bounds [rad, m]."""
+    """Limits of a joint: coordinates in v and q, and bounds [rad, m]. `soft`: how they give way; None:
+    not at all."""
 
     v_index: int
     q_index: int
     lower: float
     upper: float
+    soft: SoftStop | None = None
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class JointRow:
 
     `response`: its velocity for a unit impulse, and `softness` what it gives way by. `friction`: the
     largest impulse of dry friction [N s, N m s]. `lowest`, `highest`: the velocities at which stops
-    begin to press; None if it has no stop.
+    begin to press; None if it has no stop. `compliance`: what stops give way by.
     """
 
     row: int
@@ -45,6 +48,7 @@ class JointRow:
     lowest: Scalar | None
     highest: Scalar | None
     softness: Scalar = 0.0
+    compliance: Scalar = 0.0
 
     size = 1
 
@@ -76,6 +80,8 @@ class JointRow:
         if self.lowest is not None:
             stopped = maximum(stopped, self.lowest)
         if stopped is not v:
+            if not is_zero(self.compliance):
+                share = 1.0 / (self.response + self.softness + self.compliance)
             impulse = impulse + (stopped - v) * share
         return [impulse], seen.after_impulse(self.row, impulse - before[0])
 
@@ -86,11 +92,12 @@ def joint_rows(
     friction: Mapping[int, Scalar],
     bounds: Sequence[Bounds],
     q: Sequence[Scalar],
+    v: Sequence[Scalar],
     h: float,
 ) -> list[JointRow]:
     """The constraints of coordinates of v, which have the last rows.
 
-    `friction`: by coordinate [N, N·m]. A stop presses above the speed at which the joint would
+    `v`: velocities before the step. `friction`: by coordinate [N, N·m]. A stop presses above the speed at which the joint would
     reach its limit within the step; if the joint is beyond the limit, the stop brings it back, at
     `RETURN` at most.
     """
@@ -98,11 +105,21 @@ def joint_rows(
     found = []
     for row, k in enumerate(coordinates, len(rows.J) - len(coordinates)):
         pressed: tuple[Scalar | None, Scalar | None] = None, None
+        compliance: Scalar = 0.0
         if k in stops:
-            pressed = _stop_speeds(q[stops[k].q_index], stops[k].lower, stops[k].upper, h)
+            _, at, lower, upper, soft = stops[k]
+            if soft is None:
+                pressed = _stop_speeds(q[at], lower, upper, h)
+            else:
+                *pressed, compliance = soft_row(soft, q[at], v[k], lower, upper, h)
         most = friction.get(k, 0.0) * h
-        softness = rows.mass.softness(k)
-        found.append(JointRow(row, rows.response(row, row), most, *pressed, softness))
+        found.append(
+            JointRow(
+                *(row, rows.response(row, row), most, *pressed),
+                softness=rows.mass.softness(k),
+                compliance=compliance,
+            )
+        )
     return found
 
 

@@ -215,7 +215,9 @@ def _constrained_velocities(
     rows, friction = rows_of(J, mass), dry_friction(tree)
     on_joints: list[Constraint] = []
     on_joints += tendon_rows(rows, len(J) - len(scene.joint_rows), cables, state.q, scene.dt)
-    on_joints += joint_rows(rows, scene.joint_rows, friction, scene.bounds, state.q, scene.dt)
+    on_joints += joint_rows(
+        rows, scene.joint_rows, friction, scene.bounds, state.q, state.v, scene.dt
+    )
     at_points: list[CompliantContact] = []
     if surface is not None:
         at_points = compliant_contacts(on_ground, surface, rows, state.v, free, scene.dt)

@@ -48,6 +48,9 @@ GROUNDS = ("plane", "hfield")
 OF_PAIRS = ("solref", "solreffriction", "solimp", "margin", "gap")
 """Attributes of a <pair> that contacts between bodies do not have."""
 
+LEAST_IMPEDANCE = 1e-4
+"""MuJoCo's bound of impedances, from 0 and from 1."""
+
 HALVINGS = 60
 """Steps of a bisection, down to the rounding of a double."""
 
@@ -83,9 +86,10 @@ class GeomContact(NamedTuple):
         return bool(self.contype & other.conaffinity or other.contype & self.conaffinity)
 
     def mix_with(self, other: GeomContact) -> GeomContact:
-        """The mixed parameters of their contact, without masks."""
+        """The mixed parameters of their contact, without masks. Their margins add."""
+        margin = self.margin + other.margin
         if self.priority != other.priority:
-            return max(self, other, key=lambda each: each.priority)
+            return max(self, other, key=lambda each: each.priority)._replace(margin=margin)
         total = self.solmix + other.solmix
         share = self.solmix / total if total > TINY else 0.5
         standard = min(self.solref[0], other.solref[0]) > 0
@@ -96,6 +100,7 @@ class GeomContact(NamedTuple):
             if standard
             else tuple(map(min, self.solref, other.solref)),
             solimp=_mean(self.solimp, other.solimp, share),
+            margin=margin,
         )
 
     def on_ground(self, timestep: float, touches: bool = True) -> GroundContact:
@@ -107,12 +112,8 @@ class GeomContact(NamedTuple):
         cones: with pyramidal ones MuJoCo's stiffness depends on the friction as well.
         """
         lowest, dmax, width, midpoint, power = self.solimp
-        dmax = min(max(dmax, 1e-4), 1 - 1e-4)
-        if self.solref[0] > 0:
-            time, ratio = max(self.solref[0], 2 * timestep), max(self.solref[1], 1e-3)
-            K, b = 1.0 / (dmax * time * ratio) ** 2, 2.0 / (dmax * time)
-        else:
-            K, b = max(-self.solref[0], TINY) / dmax**2, -self.solref[1] / dmax
+        dmax = min(max(dmax, LEAST_IMPEDANCE), 1 - LEAST_IMPEDANCE)
+        K, b = reference_rates(self.solref, dmax, timestep)
 
         def impedance(depth: float) -> float:
             x = min(depth / width, 1.0) if width > TINY else 1.0
@@ -133,12 +134,29 @@ class GeomContact(NamedTuple):
             shallow, deep = (shallow, depth) if carries else (depth, deep)
         sliding, torsional, rolling = self.acting_friction
         damping = b / (K * impedance(deep))
-        return GroundContact(touches, sliding, deep, damping, torsional, rolling)
+        margin = max(self.margin, 0.0)
+        return GroundContact(touches, sliding, deep, damping, torsional, rolling, margin)
 
     @property
     def acting_friction(self) -> ContactFriction:
         """The friction that the contact has by its condim."""
         return ContactFriction(*self.friction[:3]).of_condim(self.condim)
+
+
+def reference_rates(
+    solref: Sequence[float], dmax: float, timestep: float
+) -> tuple[float, float]:
+    """K [1/s²] and b [1/s] of MuJoCo's reference acceleration -b v - K d r. A positive solref has a
+    time constant, at least two steps, and a damping ratio; a negative one stiffness and damping."""
+    if solref[0] > 0:
+        time, ratio = max(solref[0], 2 * timestep), max(solref[1], 1e-3)
+        return 1.0 / (dmax * time * ratio) ** 2, 2.0 / (dmax * time)
+    return max(-solref[0], TINY) / dmax**2, -solref[1] / dmax
+
+
+def timestep_of(options: Mapping[str, str]) -> float:
+    """The time step of a file's <option> [s]."""
+    return _number(options.get("timestep", ""), 0.002)
 
 
 def _mean(x: Sequence[float], y: Sequence[float], share: float) -> tuple[float, ...]:
@@ -169,7 +187,7 @@ class MjcfContacts:
     def __init__(self, values: MjcfValues, root: Element) -> None:
         self.values = values
         self.root, self.options = root, values.settings(root, "option")
-        self.timestep = _number(self.options.get("timestep", ""), 0.002)
+        self.timestep = timestep_of(self.options)
         self.floors: dict[int, GeomContact] = {}
         """By their numbers among the geoms of the world."""
         self.floor_names: set[str] = set()
@@ -283,8 +301,8 @@ class MjcfContacts:
         fluid = [n for n in ("density", "viscosity") if _number(self.options.get(n, ""), 0.0)]
         if fluid:
             yield f"fluid forces ({' and '.join(fluid)} of <option>)"
-        if count := sum(bool(geom.margin or geom.gap) for geom in self.geoms):
-            yield f"margin and gap of geoms ({count})"
+        if count := sum(geom.margin < 0 for geom in self.geoms):
+            yield f"negative margins of geoms ({count})"
         if len({(geom.solref, geom.solimp) for geom in self.geoms}) > 1:
             yield "solref and solimp of single geoms, in the place of one stiffness for all"
         elif any(geom.solimp != DEFAULTS["solimp"] for geom in self.geoms):
@@ -292,6 +310,8 @@ class MjcfContacts:
         yield from self._unsupported_parts_of_pairs()
         yield from self._unsupported_tendons()
         bodies, still = self._possible_contacts()
+        if (bodies or still) and any(geom.margin for geom in self.geoms):
+            yield "margins of geoms in contacts with pairs="
         if bodies:
             yield "contacts between bodies without pairs="
         if still:

@@ -208,7 +208,7 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
     shaped = _arrays(model, q, points, options)
     if options.has_pairs:
         shaped |= pair_arrays(options, pairs, q)
-    bounds = bounds_of(model, options.params) if options.stops == "rows" else ()
+    bounds = bounds_of(model, options.params, options.stops)
     rows = rows_of_joints(model, options.params, bounds) if options.is_implicit else ()
     if options.joint_impulses is not None:
         _refuse_without_rows(model, rows or pairs or model.loops)
@@ -258,7 +258,7 @@ def _refuse_without_rows(model: Model, rows: Sequence[Any]) -> None:
     """Raise for joint_impulses= of a step that has none."""
     if not rows:
         raise ValueError(
-            f'joint_impulses are of Coulomb friction and of stops="rows"; no joint of {model.name} '
+            f'joint_impulses are of Coulomb friction and of stops="rows" or "soft"; no joint of {model.name} '
             "has either"
         )
 
@@ -328,7 +328,7 @@ def _scene(
         bounds=bounds,
         integrator=options.integrator,
         exponents=exponents_of(options.ground),
-        tendon_stops=options.stops == "rows",
+        tendon_stops=options.stops in ("rows", "soft"),
         point_moments=moments_of_points(options.ground, len(points)) if points else (),
         points_in_slots=bool(points)
         and are_many(points)
