@@ -303,6 +303,66 @@ def test_a_task_on_a_mjcf_file_has_its_friction_and_passive_forces() -> None:
     assert as_described(ours) is ours
 
 
+ROD = """<mujoco><worldbody><body name="rod"><joint name="j" axis="0 1 0" range="-90 20"/>
+<geom pos="0.5 0 0" size="0.1" mass="2"/></body></worldbody></mujoco>"""
+
+
+FALLING = 25
+"""Steps after which the rod is on its limit."""
+
+
+class Rod(Sledge):
+    """A rod that falls onto its limit, which gives way by 2 cm under its own weight."""
+
+    vary: ClassVar[dict[str, Any]] = {}
+    seconds = 5.0
+
+    def __init__(self) -> None:
+        self.model = wd.load(ROD)
+
+    def begin(self, robot: Any, s: Any) -> dict[str, Any]:
+        return {"q": np.zeros(1), "v": np.zeros(1)}
+
+    def control(self, robot: Any, s: Any) -> dict[str, Any]:
+        return {"tau": np.zeros(1)}
+
+    def reward(self, robot: Any, s: Any) -> dict[str, Any]:
+        return {"still": s.v[0], "near": s.q[0]}
+
+
+@pytest.mark.parametrize(
+    ("stops", "gravity"),
+    [
+        (None, (0.0, 0.0, -9.81)),
+        ("springs", (0.0, 0.0, -9.81)),
+        ("soft", (0.5, 0.0, -12.0)),
+        ("none", (0.0, 0.0, -9.81)),
+    ],
+)
+def test_joint_limits_and_gravity_of_a_task(stops: Any, gravity: tuple[float, ...]) -> None:
+    """As in a `Simulation`; None: limits of an MJCF file are rows. Rows hand their impulses on."""
+    task = Rod()
+    task.stops, task.gravity = stops, gravity
+    *_, after = run(task, FALLING)
+    options = {} if stops is None else {"stops": stops}
+    sim = wd.Simulation(
+        *(task.model, ENVS),
+        points=[],
+        dt=task.dt,
+        substeps=2,
+        dtype="float64",
+        start=[0.0],
+        gravity=gravity,
+        **options,
+    )
+    for _ in range(FALLING):
+        sim.step()
+    assert np.allclose(after["q"], sim.q, atol=1e-9) and (np.abs(sim.q) > 0.1).all()
+    rows = stops in (None, "rows", "soft")
+    assert ("joint_impulses" in after) is rows
+    assert not rows or (np.abs(after["joint_impulses"]) > 0.0).all()
+
+
 def test_a_task_whose_collision_shapes_were_not_read_is_refused() -> None:
     """Its robot would fall through the ground."""
     task = Sledge()

@@ -51,9 +51,9 @@ def collision_spheres(
     A sphere gives one, a capsule two at the centres of its ends, a box its eight corners, a
     cylinder eight points on each rim, a mesh its `corners`, a plane none. `spacing`: the largest
     distance of neighbouring points on the edges and faces of boxes [m]; None: corners alone. A margin
-    of the contact with the ground is part of the radius. Two kinds of spheres are dropped silently: those that cannot move, and those that lie inside another one at every
-    position of the joint between their links. Where two links with round ends meet at a joint, one
-    sphere is enough.
+    of the contact with the ground is part of the radius. Two kinds of spheres are dropped silently:
+    those that cannot move, and those that lie inside another one at every position of the joint
+    between their links. Where two links with round ends meet at a joint, one sphere is enough.
     """
     spheres: list[CollisionSphere] = []
     left: list[LeftOut] = []
@@ -68,9 +68,7 @@ def collision_spheres(
                 margin = 0.0 if shape.on_ground is None else shape.on_ground.margin
                 for centre, radius in _spheres(shape, corners, spacing):
                     at = vector3(shape.pose.placement.point_to_parent(Vector(*centre)))
-                    spheres.append(
-                        CollisionSphere(link.name, at, radius + margin, shape.on_ground)
-                    )
+                    spheres.append(CollisionSphere(link.name, at, radius + margin, shape.on_ground))
             except MeshError as error:
                 left.append(
                     LeftOut(link.name, f"the mesh {shape.filename or ''}".strip(), str(error))

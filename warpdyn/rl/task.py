@@ -22,7 +22,6 @@ from .recipe import Recipe
 from .reward import Reward
 from .variation import HeldPush, Noise, Push, Vary
 
-
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 """Acceleration of gravity unless a task has another [m/s²]."""
 

@@ -37,7 +37,9 @@ class GymnasiumReacher(GymnasiumTask):
     def begin(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
         angles = self.first[:2] + wd.random.uniform(s.random, 2, -0.1, 0.1)
         share, turn = wd.random.uniform(s.random.at(40), 2, 0.0, 1.0)
-        target = REACH * np.sqrt(share) * np.stack([np.cos(2 * np.pi * turn), np.sin(2 * np.pi * turn)])
+        target = (
+            REACH * np.sqrt(share) * np.stack([np.cos(2 * np.pi * turn), np.sin(2 * np.pi * turn)])
+        )
         speeds = wd.random.uniform(s.random.at(41), 2, -0.005, 0.005)
         return {"q": np.concatenate([angles, target]), "v": np.concatenate([speeds, np.zeros(2)])}
 
@@ -77,7 +79,7 @@ class GymnasiumPusher(GymnasiumTask):
         self.terrain = wd.Plane((0.0, 0.0), TABLE)
 
     def begin(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
-        place = wd.random.uniform(s.random, 2, np.array([-0.3, -0.2]), np.array([0.0, 0.2]))
+        place: Any = wd.random.uniform(s.random, 2, np.array([-0.3, -0.2]), np.array([0.0, 0.2]))
         for k in range(40, 46):  # other draws, until the object is far enough from its goal
             other = wd.random.uniform(
                 s.random.at(k), 2, np.array([-0.3, -0.2]), np.array([0.0, 0.2])

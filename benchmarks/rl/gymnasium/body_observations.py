@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-import warpdyn as wd
 from warpdyn import rl
 
 ROOT = "torso"
@@ -39,7 +38,7 @@ def contact_wrenches(robot: Any, s: rl.Episode, links: Sequence[str]) -> Any:
     return np.stack([total[link] for link in links])
 
 
-def body_inertias(robot: Any, s: rl.Episode, links: Sequence[wd.description.Link]) -> Any:
+def body_inertias(robot: Any, s: rl.Episode, links: Sequence[Any]) -> Any:
     """Inertias of links about the robot's centre of mass in the world's axes, (links, 10): xx, yy,
     zz, xy, xz, yz [kg·m²], mass times offset [kg·m], mass [kg] (MuJoCo's `cinert`)."""
     centre, rows = robot.com(s.q), []
@@ -54,17 +53,13 @@ def body_inertias(robot: Any, s: rl.Episode, links: Sequence[wd.description.Link
     return np.stack(rows)
 
 
-def body_velocities(robot: Any, s: rl.Episode, links: Sequence[wd.description.Link]) -> Any:
+def body_velocities(robot: Any, s: rl.Episode, links: Sequence[Any]) -> Any:
     """Angular velocities of links, and linear ones of the points of these links at the robot's
     centre of mass, (links, 6), in the world's axes [rad/s, m/s] (MuJoCo's `cvel`)."""
     centre, rows = robot.com(s.q), []
     for link in links:
         origin = robot.fk(s.q, frame=link.name)[:3, 3]
-        velocity = robot.frame_velocity(
-            s.q, s.v, frame=link.name, reference="local_world_aligned"
-        )
+        velocity = robot.frame_velocity(s.q, s.v, frame=link.name, reference="local_world_aligned")
         turning = velocity[3:]
-        rows.append(
-            np.concatenate([turning, velocity[:3] + np.cross(turning, centre - origin)])
-        )
+        rows.append(np.concatenate([turning, velocity[:3] + np.cross(turning, centre - origin)]))
     return np.stack(rows)

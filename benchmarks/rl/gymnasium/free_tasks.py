@@ -97,9 +97,7 @@ class GymnasiumHumanoid(FreeRunner):
 
     def begin(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
         q = self.first + wd.random.uniform(s.random, self.model.nq, -0.01, 0.01)
-        return self._start(
-            robot, q, wd.random.uniform(s.random.at(40), self.model.nv, -0.01, 0.01)
-        )
+        return self._start(robot, q, wd.random.uniform(s.random.at(40), self.model.nv, -0.01, 0.01))
 
     def observe(self, robot: Any, s: rl.Episode) -> Any:
         efforts = robot.actuator_torques(s.q, s.v, s.action)[6:]

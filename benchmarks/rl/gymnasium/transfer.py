@@ -1,6 +1,6 @@
 """Returns of policies in warpdyn, where they are trained, and in Gymnasium's own environments.
 
-    python -m benchmarks.rl.gymnasium.transfer TASK [--seed 0] [--minutes M] [--episodes 50] [--policy FILE] [--no-store]
+    python -m benchmarks.rl.gymnasium.transfer TASK [--seed 0] [--minutes M] [--policy FILE] [--no-store]
 
 TASK is a name in `task_list.TASKS`. Without `--policy` a policy is trained first, on one thread. Then its episodes are
 counted in both simulators, and those of random actions. Actions are clipped to Gymnasium's bounds, without

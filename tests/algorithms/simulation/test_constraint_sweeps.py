@@ -35,7 +35,7 @@ def scene(request: pytest.FixtureRequest) -> tuple:
     M, free = wd.oracle(wd.crba, MODEL, q), rng.normal(size=MODEL.nv)
     rows = rows_of(J, factorise(M.tolist()))
     constraints: list[Constraint] = [
-        *joint_rows(rows, KNEES, dict.fromkeys(KNEES, 2.0), (), q.tolist(), v.tolist(), H),
+        *joint_rows(rows, KNEES, dict.fromkeys(KNEES, 2.0), (), q.tolist(), free.tolist(), H),
         *compliant_contacts(
             contacts, Surface([0.6] * 2, 2e4, 0.02, 1.0), rows, free.tolist(), free.tolist(), H
         ),

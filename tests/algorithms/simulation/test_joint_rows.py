@@ -100,7 +100,9 @@ def test_impulses_obey_the_law_of_dry_friction_and_of_stops(seed: int) -> None:
     free, friction = rng.normal(size=n), rng.uniform(0, 40, n)
     bounds = [Bounds(k, k, s.q[0, k] - 0.001, s.q[0, k] + 0.001) for k in (1, 3)]
     rows = rows_of(np.eye(n).tolist(), factorise(M.tolist()))
-    constraints = joint_rows(rows, range(n), dict(enumerate(friction)), bounds, s.q[0].tolist(), [0.0] * n, H)
+    constraints = joint_rows(
+        rows, range(n), dict(enumerate(friction)), bounds, s.q[0].tolist(), [0.0] * n, H
+    )
     for sweeps in (1, 5000):
         found = constraint_impulses(
             rows, constraints, free.tolist(), [0.0] * n, sweeps, along_paths=True

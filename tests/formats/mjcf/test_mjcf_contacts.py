@@ -68,6 +68,32 @@ def test_a_pair_touches_with_mujocos_numbers(ball: str, floor: str) -> None:
     assert mine.sink == pytest.approx(0.1 - data.qpos[2], rel=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("ball", "floor", "pair"),
+    [
+        ('margin="0.02"', 'margin="0.01" gap="0.3"', ""),
+        ('margin="0.02"', 'margin="0.01" priority="1"', ""),
+        ('margin="0.02"', 'margin="-0.01"', ""),
+        ('margin="0.02"', "", 'margin="0.05"'),
+        ('margin="0.02"', "", 'friction="1 1"'),
+    ],
+)
+def test_a_ball_with_a_margin_rests_as_high_as_in_mujoco(ball: str, floor: str, pair: str) -> None:
+    """Margins of the two geoms add; a <pair> has its own. A gap changes no force."""
+    mujoco = pytest.importorskip("mujoco")
+    contact = f'<contact><pair geom1="floor" geom2="ball" {pair}/></contact>' if pair else ""
+    bodies = FLOOR.format(floor) + BALL.format(ball, 0.11)
+    text = f'<mujoco><option cone="elliptic"/><worldbody>{bodies}</worldbody>{contact}</mujoco>'
+    theirs = mujoco.MjModel.from_xml_string(text)
+    data, model = mujoco.MjData(theirs), wd.load(text)
+    mujoco.mj_step(theirs, data, nstep=1500)
+    sim = wd.Simulation(model, 1, dt=0.004, substeps=250, dtype="float64")
+    sim.step()
+    sim.step()
+    assert sim.q[0, 2] == pytest.approx(data.qpos[2], abs=2e-6)
+    assert not [line for line in model.warnings if "margin" in line]
+
+
 def test_without_a_floor_a_geom_has_its_own_numbers() -> None:
     """And the friction that floors have, where it has a condim of 1."""
     alone = ball_of('friction="0.4" condim="1"')
@@ -148,7 +174,9 @@ LONE = '<body><joint/><geom size=".1" contype="{0}" conaffinity="{1}"/></body>'
         ([BALL.format("", 1)], "", None),
         ([BALL.format("", 1)], '<option density="1.2" viscosity="2e-5"/>', "density and viscosity"),
         ([BALL.format('condim="4"', 1)], "", None),
-        ([BALL.format('margin="0.01"', 1)], "", r"margin and gap of geoms \(1\)"),
+        ([BALL.format('margin="0.01" gap="0.1"', 1)], "", None),
+        ([BALL.format('margin="-0.01"', 1)], "", r"negative margins of geoms \(1\)"),
+        ([CHAIN.format('margin="0.01"')], "", "margins of geoms in contacts with pairs="),
         ([BALL.format('solimp=".8 .8 .01"', 1)], "", "the shape of solimp"),
         ([BALL.format("", 1), '<body><joint/><geom size="1" solref=".1 1"/></body>'], "", "solref"),
         ([CHAIN.format("")], "", "contacts between bodies"),
@@ -428,6 +456,7 @@ def test_all_that_is_not_simulated_is_in_one_line() -> None:
         return found[0].partition(start)[2] if found else ""
 
     touching = "contacts between bodies without pairs="
+    of_pairs = "margins of geoms in contacts with pairs="
     cases = {
         ("", "", ""): touching,
         ('density="0" viscosity="0.0"', "", ""): touching,
@@ -436,8 +465,8 @@ def test_all_that_is_not_simulated_is_in_one_line() -> None:
             'density="1" viscosity="2"',
             'margin="0.1"',
             'gap="0.2"',
-        ): f"fluid forces (density and viscosity of <option>), margin and gap of geoms (2), {touching}",
-        ("", 'margin="0.1"', ""): f"margin and gap of geoms (1), {touching}",
+        ): f"fluid forces (density and viscosity of <option>), {of_pairs}, {touching}",
+        ("", 'margin="-0.1"', ""): f"negative margins of geoms (1), {of_pairs}, {touching}",
     }
     for given, wanted in cases.items():
         assert said(*given) == wanted, given

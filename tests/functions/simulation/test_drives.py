@@ -146,8 +146,23 @@ def test_rows_are_those_of_dry_friction_and_of_limits() -> None:
     bounds = bounds_of(QUADRUPED, None)
     assert len(bounds) == 12 and rows_of_joints(one, None, bounds) == tuple(range(6, 18))
     first, limits = bounds[0], QUADRUPED.joint(names[0]).v_limits[0]
-    assert first == (6, 7, limits.lower, limits.upper)
+    assert first == (6, 7, limits.lower, limits.upper, None)
     assert not bounds_of(PANDA.with_limit_springs(stiffness=100.0), None)
+
+
+def test_soft_limits_are_those_of_a_mjcf_file() -> None:
+    """Those of joints without one are rigid; margins are within the range; a model without any is
+    refused."""
+    rod = """<mujoco><worldbody><body><joint name="j" axis="0 1 0" range="-90 90" margin="0.1" armature="0.5"/>
+    <geom pos="0.5 0 0" size="0.1" mass="2"/></body></worldbody></mujoco>"""
+    (soft,) = bounds_of(wd.load(rod), None, "soft")
+    assert (soft.lower, soft.upper) == pytest.approx((0.1 - np.pi / 2, np.pi / 2 - 0.1))
+    inertia = 2 * (0.25 + 0.4 * 0.01) + 0.5
+    assert soft.soft is not None and soft.soft.inverse_inertia == pytest.approx(1 / inertia)
+    assert bounds_of(wd.load(rod), None, "rows")[0].soft is None
+    assert bounds_of(wd.load(rod), None, "springs") == ()
+    with pytest.raises(wd.ModelError, match='take "rows" or "springs"'):
+        bounds_of(QUADRUPED, None, "soft")
 
 
 ARM = wd.load_robot("double_pendulum")
@@ -255,7 +270,7 @@ def test_a_simulation_carries_impulses_of_joints_on() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"stops": True}, ValueError, "stops must be one of springs, rows, none; got True"),
+        ({"stops": True}, ValueError, "stops must be one of springs, rows, soft, none; got True"),
         ({"joint_impulses": np.zeros((2, 12))}, ValueError, "no joint of quadruped has either"),
         (
             {"control": (wd.PD(1.0, 1.0), wd.PD(2.0, 1.0))},

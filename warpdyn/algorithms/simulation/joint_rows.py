@@ -97,9 +97,9 @@ def joint_rows(
 ) -> list[JointRow]:
     """The constraints of coordinates of v, which have the last rows.
 
-    `v`: velocities before the step. `friction`: by coordinate [N, N·m]. A stop presses above the speed at which the joint would
-    reach its limit within the step; if the joint is beyond the limit, the stop brings it back, at
-    `RETURN` at most.
+    `v`: velocities before the step. `friction`: by coordinate [N, N·m]. A stop presses above the
+    speed at which the joint would reach its limit within the step; if the joint is beyond the
+    limit, the stop brings it back, at `RETURN` at most. A soft one follows `soft_row`.
     """
     stops = {each.v_index: each for each in bounds}
     found = []
@@ -111,7 +111,8 @@ def joint_rows(
             if soft is None:
                 pressed = _stop_speeds(q[at], lower, upper, h)
             else:
-                *pressed, compliance = soft_row(soft, q[at], v[k], lower, upper, h)
+                low, high, compliance = soft_row(soft, q[at], v[k], lower, upper, h)
+                pressed = low, high
         most = friction.get(k, 0.0) * h
         found.append(
             JointRow(

@@ -42,9 +42,7 @@ class SoftRow(NamedTuple):
     compliance: Scalar
 
 
-def soft_row(
-    stop: SoftStop, x: Scalar, v: Scalar, lower: float, upper: float, h: float
-) -> SoftRow:
+def soft_row(stop: SoftStop, x: Scalar, v: Scalar, lower: float, upper: float, h: float) -> SoftRow:
     """The row at a position and a velocity; a limit that the joint has not passed does not act.
 
     A step damps no more than all of the velocity and is no stiffer than critical damping allows,

@@ -21,6 +21,7 @@ from ...model.ground_contact import (
     TouchingPair,
 )
 from .mjcf_bodies import WORLD, BodyElement
+from .mjcf_softness import LEAST_IMPEDANCE, SOLIMP, SOLREF, number_of, reference_rates, timestep_of
 from .mjcf_values import TINY, Element, MjcfValues
 
 DEFAULTS: Mapping[str, tuple[float, ...]] = {
@@ -28,8 +29,8 @@ DEFAULTS: Mapping[str, tuple[float, ...]] = {
     "condim": (3.0,),
     "priority": (0.0,),
     "solmix": (1.0,),
-    "solref": (0.02, 1.0),
-    "solimp": (0.9, 0.95, 0.001, 0.5, 2.0),
+    "solref": SOLREF,
+    "solimp": SOLIMP,
     "margin": (0.0,),
     "gap": (0.0,),
     "contype": (1.0,),
@@ -47,9 +48,6 @@ GROUNDS = ("plane", "hfield")
 
 OF_PAIRS = ("solref", "solreffriction", "solimp", "margin", "gap")
 """Attributes of a <pair> that contacts between bodies do not have."""
-
-LEAST_IMPEDANCE = 1e-4
-"""MuJoCo's bound of impedances, from 0 and from 1."""
 
 HALVINGS = 60
 """Steps of a bisection, down to the rounding of a double."""
@@ -141,22 +139,6 @@ class GeomContact(NamedTuple):
     def acting_friction(self) -> ContactFriction:
         """The friction that the contact has by its condim."""
         return ContactFriction(*self.friction[:3]).of_condim(self.condim)
-
-
-def reference_rates(
-    solref: Sequence[float], dmax: float, timestep: float
-) -> tuple[float, float]:
-    """K [1/s²] and b [1/s] of MuJoCo's reference acceleration -b v - K d r. A positive solref has a
-    time constant, at least two steps, and a damping ratio; a negative one stiffness and damping."""
-    if solref[0] > 0:
-        time, ratio = max(solref[0], 2 * timestep), max(solref[1], 1e-3)
-        return 1.0 / (dmax * time * ratio) ** 2, 2.0 / (dmax * time)
-    return max(-solref[0], TINY) / dmax**2, -solref[1] / dmax
-
-
-def timestep_of(options: Mapping[str, str]) -> float:
-    """The time step of a file's <option> [s]."""
-    return _number(options.get("timestep", ""), 0.002)
 
 
 def _mean(x: Sequence[float], y: Sequence[float], share: float) -> tuple[float, ...]:
@@ -298,7 +280,7 @@ class MjcfContacts:
         return [f"{NOT_SIMULATED}{', '.join(parts)}"] if parts else []
 
     def _unsupported_parts(self) -> Iterator[str]:
-        fluid = [n for n in ("density", "viscosity") if _number(self.options.get(n, ""), 0.0)]
+        fluid = [n for n in ("density", "viscosity") if number_of(self.options.get(n, ""), 0.0)]
         if fluid:
             yield f"fluid forces ({' and '.join(fluid)} of <option>)"
         if count := sum(geom.margin < 0 for geom in self.geoms):
@@ -397,10 +379,3 @@ def _read_contact(written: Mapping[str, str]) -> GeomContact | None:
         return GeomContact.of(written)
     except ValueError:
         return None
-
-
-def _number(text: str, default: float) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return default

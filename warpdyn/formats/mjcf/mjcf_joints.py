@@ -9,9 +9,8 @@ from typing import NamedTuple
 from ...algebra.scalar import as_number
 from ...algebra.spatial import ZERO, Placement, Vector
 from ...model.description import Joint, Limits, unit_vector
-from ...model.ground_contact import LimitSoftness
 from ...model.joints import FLOATING, KINDS
-from .mjcf_contacts import DEFAULTS, LEAST_IMPEDANCE, reference_rates, timestep_of
+from .mjcf_softness import limit_softness
 from .mjcf_values import TINY, Attributes, Element, MjcfValues
 
 TYPES = ("hinge", "slide", "ball", "free")
@@ -68,7 +67,7 @@ def read_joint(
         else rest
         if single
         else 0.0,
-        soft_limit=_softness(values, element, written)
+        soft_limit=limit_softness(values, element, written)
         if single and math.isfinite(min(abs(limits.lower), abs(limits.upper)))
         else None,
     )
@@ -83,33 +82,6 @@ def _first(values: MjcfValues, element: Element, written: Attributes, key: str) 
     if any(powers):
         values.ignore(f'numbers of "{key}" of <joint> that are of powers', element)
     return first
-
-
-def _softness(values: MjcfValues, element: Element, written: Attributes) -> LimitSoftness:
-    """How the joint's limit gives way, with MuJoCo's defaults."""
-    solref, solimp = (
-        _filled(values, element, f"{key}limit", written, DEFAULTS[key])
-        for key in ("solref", "solimp")
-    )
-    lowest, highest = (min(max(d, LEAST_IMPEDANCE), 1.0 - LEAST_IMPEDANCE) for d in solimp[:2])
-    timestep = timestep_of(values.settings(element.getroottree().getroot(), "option"))
-    K, b = reference_rates(solref, highest, timestep)
-    _, _, width, midpoint, power = solimp
-    margin = values.number(element, "margin", written, 0.0)
-    return LimitSoftness(K, b, (lowest, highest, width, midpoint, power), margin)
-
-
-def _filled(
-    values: MjcfValues,
-    element: Element,
-    key: str,
-    written: Attributes,
-    default: tuple[float, ...],
-) -> tuple[float, ...]:
-    """The numbers of an attribute, and the default in the place of those that are not written."""
-    words = written.get(key, "").split()[: len(default)]
-    found = values.numbers(element, key, {key: " ".join(words)}, len(words)) if words else []
-    return (*found, *default[len(found) :])
 
 
 def _limits(

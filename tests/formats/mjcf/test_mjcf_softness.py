@@ -1,0 +1,45 @@
+"""How joint limits of MJCF files give way."""
+
+from __future__ import annotations
+
+import pytest
+
+import warpdyn as wd
+from warpdyn.formats.mjcf.mjcf_softness import LEAST_IMPEDANCE, number_of, reference_rates
+from warpdyn.model.ground_contact import LimitSoftness
+
+ROD = """<mujoco>{0}<worldbody><body><joint name="j" axis="0 1 0" {1}/><geom size="0.1" mass="1"/></body>
+</worldbody></mujoco>"""
+
+
+def softness_of(written: str, option: str = "") -> LimitSoftness | None:
+    return wd.load(ROD.format(option, written)).joint("j").soft_limit
+
+
+def test_a_limit_has_mujocos_defaults() -> None:
+    """A joint without a limit has no softness."""
+    assert softness_of("") is None
+    soft = softness_of('range="-30 40"')
+    assert soft is not None and soft.margin == 0.0
+    assert soft.impedance == (0.9, 0.95, 0.001, 0.5, 2.0)
+    assert (soft.stiffness, soft.rate) == pytest.approx(((0.95 * 0.02) ** -2, 2 / (0.95 * 0.02)))
+
+
+def test_a_limit_has_what_its_joint_says() -> None:
+    """Numbers that are not written are the defaults; impedances are within MuJoCo's bounds."""
+    soft = softness_of('range="-30 40" solreflimit="0.05 0.5" solimplimit="0 2 .03" margin="0.01"')
+    assert soft is not None
+    highest = 1.0 - LEAST_IMPEDANCE
+    assert soft.impedance == (LEAST_IMPEDANCE, highest, 0.03, 0.5, 2.0) and soft.margin == 0.01
+    assert soft.stiffness == pytest.approx((highest * 0.05 * 0.5) ** -2)
+    with pytest.raises(wd.ModelError, match="solreflimit"):
+        softness_of('range="-30 40" solreflimit="soft"')
+
+
+def test_time_constants_are_at_least_two_steps() -> None:
+    """Of the file; a negative solref has stiffness and damping."""
+    soft = softness_of('range="-30 40"', '<option timestep="0.02"/>')
+    assert soft is not None and soft.rate == pytest.approx(2 / (0.95 * 0.04))
+    assert reference_rates((-400.0, -30.0), 0.5, 0.002) == (1600.0, 60.0)
+    assert reference_rates((-400.0, 30.0), 0.5, 0.002) == (1600.0, 0.0)
+    assert number_of("fast", 0.002) == 0.002 and number_of("0.01", 0.002) == 0.01

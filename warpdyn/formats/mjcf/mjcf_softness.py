@@ -1,0 +1,65 @@
+"""MJCF: how constraints give way, by solref and solimp (MuJoCo's documentation, Modeling, "Solver
+parameters")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...model.ground_contact import LimitSoftness
+from .mjcf_values import TINY, Attributes, Element, MjcfValues
+
+SOLREF = (0.02, 1.0)
+SOLIMP = (0.9, 0.95, 0.001, 0.5, 2.0)
+"""MuJoCo's defaults."""
+
+LEAST_IMPEDANCE = 1e-4
+"""MuJoCo's bound of impedances, from 0 and from 1."""
+
+
+def reference_rates(solref: Sequence[float], dmax: float, timestep: float) -> tuple[float, float]:
+    """K [1/s²] and b [1/s] of MuJoCo's reference acceleration -b v - K d r. A positive solref has a
+    time constant, at least two steps, and a damping ratio; a negative one stiffness and damping."""
+    if solref[0] > 0:
+        time, ratio = max(solref[0], 2 * timestep), max(solref[1], 1e-3)
+        return 1.0 / (dmax * time * ratio) ** 2, 2.0 / (dmax * time)
+    return max(-solref[0], TINY) / dmax**2, max(-solref[1], 0.0) / dmax
+
+
+def timestep_of(options: Mapping[str, str]) -> float:
+    """The time step of a file's <option> [s]."""
+    return number_of(options.get("timestep", ""), 0.002)
+
+
+def number_of(text: str, default: float) -> float:
+    """The number of a text, or the default if it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return default
+
+
+def limit_softness(values: MjcfValues, element: Element, written: Attributes) -> LimitSoftness:
+    """How the joint's limit gives way, with MuJoCo's defaults."""
+    solref, solimp = (
+        _filled(values, element, key, written, default)
+        for key, default in (("solreflimit", SOLREF), ("solimplimit", SOLIMP))
+    )
+    lowest, highest = (min(max(d, LEAST_IMPEDANCE), 1.0 - LEAST_IMPEDANCE) for d in solimp[:2])
+    timestep = timestep_of(values.settings(element.getroottree().getroot(), "option"))
+    K, b = reference_rates(solref, highest, timestep)
+    _, _, width, midpoint, power = solimp
+    margin = values.number(element, "margin", written, 0.0)
+    return LimitSoftness(K, b, (lowest, highest, width, midpoint, power), margin)
+
+
+def _filled(
+    values: MjcfValues,
+    element: Element,
+    key: str,
+    written: Attributes,
+    default: tuple[float, ...],
+) -> tuple[float, ...]:
+    """The numbers of an attribute, and the default in the place of those that are not written."""
+    words = written.get(key, "").split()[: len(default)]
+    found = values.numbers(element, key, {key: " ".join(words)}, len(words)) if words else []
+    return (*found, *default[len(found) :])
