@@ -31,6 +31,21 @@ class ContactFriction(NamedTuple):
         )
 
 
+class ContactSoftness(NamedTuple):
+    """How a contact gives way in MuJoCo (MJCF's solref and solimp).
+
+    `stiffness`, `rate` and `impedance`: as in `LimitSoftness`. `normal`, `tangential`: R of the normal
+    and of the tangents for an impedance of one half, in parts of the inverse mass. Both are 1 with
+    elliptic cones; with pyramidal ones they depend on the friction.
+    """
+
+    stiffness: float
+    rate: float
+    impedance: tuple[float, float, float, float, float]
+    normal: float = 1.0
+    tangential: float = 1.0
+
+
 class GroundContact(NamedTuple):
     """Contact of a shape with the ground, in the parameters of `warpdyn.Ground`.
 
@@ -38,6 +53,7 @@ class GroundContact(NamedTuple):
     `sink`: depth [m] to which the shape sinks into the ground under standard gravity.
     `dissipation`: damping in parts of stiffness [s]. `torsional`, `rolling`: coefficients of its
     moments [m]. `margin`: the distance from the ground at which the shape begins to touch it [m].
+    `softness`: MuJoCo's law of the contact.
     """
 
     touches: bool
@@ -47,6 +63,7 @@ class GroundContact(NamedTuple):
     torsional: float = 0.0
     rolling: float = 0.0
     margin: float = 0.0
+    softness: ContactSoftness | None = None
 
 
 class LimitSoftness(NamedTuple):

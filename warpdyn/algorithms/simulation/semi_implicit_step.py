@@ -29,6 +29,7 @@ from .loop_rows import ClosedMechanism, close_loops
 from .pair_slots.pair_memory import PairMemory
 from .pair_slots.slot_sweeps import OtherConstraints, TouchingBodies, slot_sweeps
 from .soft_contact import SoftSurface, soft_forces
+from .soft_stops import SoftPoint
 from .step_along import step_along
 from .uneven_ground import Terrain
 
@@ -80,7 +81,7 @@ class Scene(NamedTuple):
     shapes that may touch each other, at most `pair_slots` of one kind at a time. `point_moments`,
     `pair_moments`: the number of friction moments of each point and of each pair, 0, 1 or 3; empty
     if there are none. `points_in_slots`: points on compliant ground are computed in a loop over
-    those that are near it.
+    those that are near it. `soft_points`: MuJoCo's law of each point; empty without it.
     """
 
     arrays: tuple[str, ...]
@@ -101,6 +102,7 @@ class Scene(NamedTuple):
     point_moments: tuple[int, ...] = ()
     pair_moments: tuple[int, ...] = ()
     points_in_slots: bool = False
+    soft_points: tuple[SoftPoint | None, ...] = ()
 
 
 def semi_implicit_step(

@@ -1,4 +1,5 @@
-"""Joint limits that give way as MuJoCo's do: a spring and a damper in accelerations, with an impedance.
+"""Joint limits and contact points that give way as MuJoCo's do: a spring and a damper in accelerations,
+with an impedance.
 
 MuJoCo's documentation, Computation, "Constraint model": beyond the limit by r, with the velocity u
 into it, the force f of the limit solves
@@ -6,7 +7,8 @@ into it, the force f of the limit solves
     a + R f = -b u - K d(r) r,    R = (1 - d(r)) / d(r) * A
 
 with A the inverse inertia of the joint. A step of h seconds takes a as the change of velocity over
-h, so that the limit is a row with the compliance R and a target velocity.
+h, so that the limit is a row with the compliance R and a target velocity. A contact is such a limit
+of a point's height.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...algebra.scalar import Scalar, exp, log, maximum, minimum, select_less
+from ...algebra.spatial import Vector
 
 FREE = 1e30
 """Velocity that no joint reaches: the target of a limit that does not act."""
@@ -43,13 +46,8 @@ class SoftRow(NamedTuple):
 
 
 def soft_row(stop: SoftStop, x: Scalar, v: Scalar, lower: float, upper: float, h: float) -> SoftRow:
-    """The row at a position and a velocity; a limit that the joint has not passed does not act.
-
-    A step damps no more than all of the velocity and is no stiffer than critical damping allows,
-    which is MuJoCo's bound of a time constant of two steps.
-    """
-    b = min(stop.rate, 1.0 / h)
-    K = min(stop.stiffness, 0.25 / (h * h))
+    """The row at a position and a velocity; a limit that the joint has not passed does not act."""
+    b, K = bounded_rates(stop.rate, stop.stiffness, h)
     depth = maximum(maximum(lower - x, x - upper), 0.0)
     d = impedance(stop.impedance, depth)
     moved = v - v * (h * b)
@@ -59,6 +57,50 @@ def soft_row(stop: SoftStop, x: Scalar, v: Scalar, lower: float, upper: float, h
         highest=select_less(upper, x, moved - push, FREE),
         compliance=(1.0 - d) / d * stop.inverse_inertia,
     )
+
+
+class SoftPoint(NamedTuple):
+    """Numbers of one contact point: as of a `SoftStop`, with R of the normal and of the tangents for an
+    impedance of one half [1/kg]."""
+
+    stiffness: float
+    rate: float
+    impedance: tuple[float, float, float, float, float]
+    normal: float
+    tangential: float
+
+
+class PointRow(NamedTuple):
+    """The rows of a soft point: compliances of the normal and of the tangents [1/kg], and the
+    velocities at which it stops pressing and rubbing [m/s]."""
+
+    R_n: Scalar
+    R_t: Scalar
+    target: Scalar
+    slip_x: Scalar
+    slip_y: Scalar
+
+
+def point_row(point: SoftPoint, height: Scalar, v: Vector, h: float) -> PointRow:
+    """The rows of a point at a height above the ground with a velocity before the step; above the
+    ground it does not press. Friction has a damper and no spring."""
+    b, K = bounded_rates(point.rate, point.stiffness, h)
+    depth = maximum(-height, 0.0)
+    d = impedance(point.impedance, depth)
+    share, kept = (1.0 - d) / d, 1.0 - h * b
+    return PointRow(
+        R_n=share * point.normal,
+        R_t=share * point.tangential,
+        target=select_less(height, 0.0, v.z * kept + d * depth * (h * K), -FREE),
+        slip_x=v.x * kept,
+        slip_y=v.y * kept,
+    )
+
+
+def bounded_rates(rate: float, stiffness: float, h: float) -> tuple[float, float]:
+    """b and K that a step of h seconds can take: it damps no more than all of the velocity and is no
+    stiffer than critical damping allows, which is MuJoCo's bound of a time constant of two steps."""
+    return min(rate, 1.0 / h), min(stiffness, 0.25 / (h * h))
 
 
 def impedance(numbers: tuple[float, float, float, float, float], depth: Scalar) -> Scalar:

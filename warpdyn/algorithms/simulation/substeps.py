@@ -105,7 +105,7 @@ def launch(
     drive = drive_of(named)
     soft = soft_surface_of(named, scene.exponents)
     pairs = _pairs(tree, named, scene, locate)
-    surface, terrain = _compliant(named), terrain_of(named)
+    surface, terrain = _compliant(named, scene), terrain_of(named)
     points = None
     if surface is not None and scene.points_in_slots:
         points, surface = _points(tree, named, scene, surface, terrain), None
@@ -275,7 +275,7 @@ def _points(
     )
 
 
-def _compliant(named: Mapping[str, Sequence]) -> Surface | None:
+def _compliant(named: Mapping[str, Sequence], scene: Scene) -> Surface | None:
     """The compliant ground from a program's arrays; None if it has none. Some of its numbers are
     per point, others for all points."""
     if "dissipation" not in named:
@@ -291,6 +291,7 @@ def _compliant(named: Mapping[str, Sequence]) -> Surface | None:
         named.get("restitution"),
         torsional=named.get("torsional_friction"),
         rolling=named.get("rolling_friction"),
+        soft=scene.soft_points,
     )
 
 

@@ -16,12 +16,23 @@ from ...model.ground_contact import (
     NOT_SIMULATED,
     STANDARD_WEIGHT,
     ContactFriction,
+    ContactSoftness,
     GroundContact,
     ShapeTouch,
     TouchingPair,
 )
 from .mjcf_bodies import WORLD, BodyElement
-from .mjcf_softness import LEAST_IMPEDANCE, SOLIMP, SOLREF, number_of, reference_rates, timestep_of
+from .mjcf_softness import (
+    LEAST_IMPEDANCE,
+    PYRAMIDAL,
+    SOLIMP,
+    SOLREF,
+    Cone,
+    cone_of,
+    number_of,
+    reference_rates,
+    timestep_of,
+)
 from .mjcf_values import TINY, Element, MjcfValues
 
 DEFAULTS: Mapping[str, tuple[float, ...]] = {
@@ -101,7 +112,9 @@ class GeomContact(NamedTuple):
             margin=margin,
         )
 
-    def on_ground(self, timestep: float, touches: bool = True) -> GroundContact:
+    def on_ground(
+        self, timestep: float, touches: bool = True, cone: Cone = PYRAMIDAL
+    ) -> GroundContact:
         """The contact with the ground that has these parameters.
 
         MuJoCo's contact at rest: (1 - d) a0 + d aref = 0, aref = -b r' - K d r. The sink is the r
@@ -132,8 +145,11 @@ class GeomContact(NamedTuple):
             shallow, deep = (shallow, depth) if carries else (depth, deep)
         sliding, torsional, rolling = self.acting_friction
         damping = b / (K * impedance(deep))
-        margin = max(self.margin, 0.0)
-        return GroundContact(touches, sliding, deep, damping, torsional, rolling, margin)
+        lowest = min(max(lowest, LEAST_IMPEDANCE), 1 - LEAST_IMPEDANCE)
+        law = (lowest, dmax, width, midpoint, power)
+        softness = ContactSoftness(K, b, law, *cone.compliances(sliding))
+        numbers = sliding, deep, damping, torsional, rolling, max(self.margin, 0.0), softness
+        return GroundContact(touches, *numbers)
 
     @property
     def acting_friction(self) -> ContactFriction:
@@ -169,7 +185,7 @@ class MjcfContacts:
     def __init__(self, values: MjcfValues, root: Element) -> None:
         self.values = values
         self.root, self.options = root, values.settings(root, "option")
-        self.timestep = timestep_of(self.options)
+        self.timestep, self.cone = timestep_of(self.options), cone_of(self.options)
         self.floors: dict[int, GeomContact] = {}
         """By their numbers among the geoms of the world."""
         self.floor_names: set[str] = set()
@@ -210,10 +226,10 @@ class MjcfContacts:
             return None
         pairs = self._with_floors(body, written.get("name", ""), mine)
         if (self.floors and not pairs) or not (pairs or mine.contype or mine.conaffinity):
-            return mine.on_ground(self.timestep, touches=False)
+            return mine.on_ground(self.timestep, touches=False, cone=self.cone)
         pair = pairs[0] if pairs else mine._replace(condim=max(mine.condim, 3))
         self.geoms.append(pair)
-        return pair.on_ground(self.timestep)
+        return pair.on_ground(self.timestep, cone=self.cone)
 
     def _with_floors(self, body: str, geom: str, mine: GeomContact) -> list[GeomContact]:
         """The parameters of a geom's contacts with each floor that it touches: those of a <pair>

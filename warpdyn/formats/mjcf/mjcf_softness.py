@@ -4,6 +4,7 @@ parameters")."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from ...model.ground_contact import LimitSoftness
 from .mjcf_values import TINY, Attributes, Element, MjcfValues
@@ -14,6 +15,38 @@ SOLIMP = (0.9, 0.95, 0.001, 0.5, 2.0)
 
 LEAST_IMPEDANCE = 1e-4
 """MuJoCo's bound of impedances, from 0 and from 1."""
+
+
+class Cone(NamedTuple):
+    """Friction cones of a file's <option>: `impratio` is the stiffness of friction in parts of that of
+    the normal."""
+
+    is_pyramidal: bool
+    impratio: float
+
+    def compliances(self, friction: float) -> tuple[float, float]:
+        """R of the normal and of the tangents of a contact for d = 1/2, in parts of the inverse mass.
+
+        A pyramid has four edges n ± mu t, all with R = 2 mu² / impratio * (1 + mu²) (MuJoCo's
+        `mj_makeImpedance`). While all of them press, their sum has a quarter of it, and their
+        differences 1 / (2 mu²) of it.
+        """
+        if not friction:
+            return 1.0, 1.0
+        if not self.is_pyramidal:
+            return 1.0, 1.0 / self.impratio
+        wider = (1.0 + friction**2) / self.impratio
+        return 0.5 * friction**2 * wider, wider
+
+
+PYRAMIDAL = Cone(True, 1.0)
+"""MuJoCo's default."""
+
+
+def cone_of(options: Mapping[str, str]) -> Cone:
+    """The friction cones of a file's <option>."""
+    impratio = max(number_of(options.get("impratio", ""), 1.0), TINY)
+    return Cone(options.get("cone", "pyramidal") != "elliptic", impratio)
 
 
 def reference_rates(solref: Sequence[float], dmax: float, timestep: float) -> tuple[float, float]:

@@ -11,15 +11,12 @@ import numpy as np
 from ...algorithms.passive_forces import dry_friction
 from ...algorithms.simulation.implicit_forces import Stop
 from ...algorithms.simulation.joint_rows import Bounds
-from ...algorithms.simulation.soft_stops import SoftStop
-from ...execution.oracle import oracle
 from ...execution.request.evaluate import tree_of
 from ...model import Model
-from ...model.description import Joint, Limits, ModelError
+from ...model.description import Joint, Limits
 from ...model.params import Params
 from ...model.scene.free_bodies import internal_joints
-from ...model.structure import DRAWN
-from ..dynamics import crba
+from .described_softness import soft_bounds
 from .varied_numbers import Shaped, for_each, is_number
 
 PRESSED, STOPPING = 0.01, 4.0
@@ -156,33 +153,7 @@ def bounds_of(
     if stops not in ("rows", "soft"):
         return ()
     found = [Bounds(*at, x.lower, x.upper) for at, x in _limited_coordinates(model, params)]
-    return _softened(model, found) if stops == "soft" else tuple(found)
-
-
-def _softened(model: Model, bounds: Sequence[Bounds]) -> tuple[Bounds, ...]:
-    """The bounds with the softness of their joints. MuJoCo scales it by the inverse inertia of each
-    joint in the pose in which the file is drawn."""
-    softness = {
-        model.coordinates[joint.name].v.start: joint.soft_limit
-        for joint in model.joints
-        if joint.soft_limit is not None
-    }
-    if not softness:
-        raise ModelError(
-            f'stops="soft" are those of MJCF files, and no joint of {model.name} has them; take '
-            '"rows" or "springs"'
-        )
-    start = np.asarray(model.configurations.get(DRAWN, model.neutral), dtype=float)
-    inverse = np.linalg.inv(oracle(crba, model, start))
-    found = []
-    for each in bounds:
-        soft = softness.get(each.v_index)
-        if soft is not None:
-            stop = SoftStop(*soft[:3], float(inverse[each.v_index, each.v_index]))
-            ends = each.lower + soft.margin, each.upper - soft.margin
-            each = Bounds(each.v_index, each.q_index, *ends, stop)
-        found.append(each)
-    return tuple(found)
+    return soft_bounds(model, found) if stops == "soft" else tuple(found)
 
 
 def _limited_coordinates(

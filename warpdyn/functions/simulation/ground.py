@@ -31,7 +31,9 @@ class Ground(NamedTuple):
     if it arrives faster than 2 · 9.81 dt (Newton's law of impact), from 0 to 1; the plain number 0
     costs nothing. `torsional_friction`, `rolling_friction`, shaped like friction [m]: the largest
     moment about the normal, and about the tangents, as a share of the normal force; None: those of
-    an MJCF file, or 0, which costs nothing.
+    an MJCF file, or 0, which costs nothing. `softness`: "description" lets points give way as in
+    MuJoCo, by the solref, solimp and cone of an MJCF file, in the place of stiffness, dissipation
+    and push_out.
     """
 
     friction: Any = None
@@ -41,6 +43,7 @@ class Ground(NamedTuple):
     restitution: Any = 0.0
     torsional_friction: Any = None
     rolling_friction: Any = None
+    softness: Any = None
 
 
 class SoftGround(NamedTuple):

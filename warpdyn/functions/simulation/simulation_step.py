@@ -19,6 +19,7 @@ from ...model import Model
 from ...model.params import Params
 from .contact_pairs import RIGID, PairContact
 from .default_points import refuse_none
+from .described_softness import soft_points
 from .drives import (
     PD,
     Stops,
@@ -315,6 +316,7 @@ def _scene(
 ) -> Scene:
     """The constants of the program. Numbers that may vary between launches are among `arrays`."""
     guarded = bool(options.speed_guard)
+    soft = soft_points(model, options.points, options.ground)
     return Scene(
         arrays=arrays,
         points=points,
@@ -333,7 +335,9 @@ def _scene(
         points_in_slots=bool(points)
         and are_many(points)
         and options.is_implicit
-        and not options.is_soft,
+        and not options.is_soft
+        and not soft,
+        soft_points=soft,
     )
 
 

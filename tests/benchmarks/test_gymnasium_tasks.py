@@ -1,0 +1,104 @@
+"""Gymnasium's MuJoCo environments as tasks: the same observations, rewards and ends as there."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+pytest.importorskip("mujoco")
+gymnasium = pytest.importorskip("gymnasium")
+torch = pytest.importorskip("torch")
+
+from benchmarks.rl.gymnasium.task_list import TASKS
+from benchmarks.rl.gymnasium.transfer import figures, kept_share, random_actions
+
+ENVS, STEPS = 2, 2
+
+
+class Nearness(NamedTuple):
+    """Largest differences after two steps of random actions: of observations, without contact forces,
+    and of the rewards of a step."""
+
+    seen: float
+    reward: float
+    without: int | None = None
+    """The first of the observed contact forces."""
+
+
+NEAR = {
+    "inverted_pendulum": Nearness(0.02, 1e-9),
+    "inverted_double_pendulum": Nearness(0.04, 0.02),
+    "reacher": Nearness(0.02, 1e-3),
+    "hopper": Nearness(0.2, 0.03),
+    "half_cheetah": Nearness(2.5, 0.1),
+    "walker2d": Nearness(0.5, 0.15),
+    "ant": Nearness(8.0, 0.3, 27),
+    "pusher": Nearness(0.05, 2e-3),
+    "humanoid": Nearness(1.0, 0.05, 270),
+}
+
+
+def test_all_tasks_are_compared() -> None:
+    assert set(NEAR) == set(TASKS)
+
+
+@pytest.mark.parametrize("name", NEAR)
+def test_a_task_is_gymnasiums_environment(name: str) -> None:
+    """From the same states its first observations are equal; with the same actions it stays near."""
+    task, near = TASKS[name](), NEAR[name]
+    env = VecEnv(task, ENVS, seed=3, dtype="float64")
+    seen, _ = env.reset()
+    q, v = (env.carried[n].numpy() for n in ("q", "v"))
+    theirs: list[Any] = []
+    for k in range(ENVS):
+        robot = gymnasium.make(task.environment).unwrapped
+        robot.reset(seed=k)
+        robot.set_state(*task.mujoco_state(q[k], v[k]))
+        theirs.append(robot)
+    assert task.step_seconds == pytest.approx(theirs[0].dt)
+    spec = gymnasium.spec(task.environment)
+    assert env.text.length == spec.max_episode_steps
+    box = theirs[0].action_space
+    assert box.shape == (task.actions,) and (box.high == np.float32(task.largest_action)).all()
+    first = np.stack([robot._get_obs() for robot in theirs])
+    np.testing.assert_allclose(seen.numpy(), first, atol=1e-9)
+    rng = np.random.default_rng(0)
+    for _ in range(STEPS):
+        actions = rng.uniform(-task.largest_action, task.largest_action, (ENVS, task.actions))
+        seen, reward, failed, _, _ = env.step(torch.tensor(actions))
+        stepped = [robot.step(x) for robot, x in zip(theirs, actions, strict=True)]
+        assert not failed.any() and not any(x[2] for x in stepped)
+        off = np.abs(seen.numpy() - np.stack([x[0] for x in stepped]))[:, : near.without]
+        assert off.max() < near.seen
+        assert np.abs(reward.numpy() - [x[1] for x in stepped]).max() < near.reward
+
+
+@pytest.mark.parametrize(
+    ("name", "state"),
+    [("hopper", {1: 0.69}), ("hopper", {2: 0.21}), ("walker2d", {1: 0.79}), ("ant", {2: 0.19})],
+)
+def test_an_episode_ends_where_gymnasiums_does(name: str, state: dict[int, float]) -> None:
+    """At these coordinates, without the reward for being alive."""
+    task = TASKS[name]()
+    env = VecEnv(task, 1, dtype="float64")
+    env.reset()
+    for k, x in state.items():
+        env.carried["q"][0, k] = x
+    q, v = (env.carried[n][0].numpy() for n in ("q", "v"))
+    robot: Any = gymnasium.make(task.environment).unwrapped
+    robot.reset()
+    robot.set_state(*task.mujoco_state(q, v))
+    _, reward, failed, _, _ = env.step(torch.zeros((1, task.actions)))
+    _, there, ended, _, _ = robot.step(np.zeros(task.actions))
+    assert bool(failed[0]) and ended
+    assert abs(float(reward[0]) - there) < 0.5
+
+
+def test_shares_of_returns() -> None:
+    """Of costs, which are negative returns, the inverse."""
+    assert kept_share(100.0, 95.0) == 0.95 and kept_share(-4.0, -5.0) == 0.8
+    assert figures(np.array([1.0, 3.0])) == {"mean": 2.0, "deviation": 1.0, "least": 1.0}
+    act = random_actions(TASKS["hopper"](), 0)
+    assert act(np.zeros((5, 11))).shape == (5, 3) and np.abs(act(np.zeros((9, 11)))).max() <= 1.0

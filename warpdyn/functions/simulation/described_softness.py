@@ -1,0 +1,97 @@
+"""Joint limits and contact points that give way as an MJCF file describes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...algorithms.simulation.contact_rows import ContactPoint
+from ...algorithms.simulation.joint_rows import Bounds
+from ...algorithms.simulation.soft_stops import SoftPoint, SoftStop
+from ...execution.oracle import oracle
+from ...model import Model
+from ...model.description import ModelError
+from ...model.ground_contact import GroundContact
+from ...model.reference_frames import one_of
+from ...model.structure import DRAWN
+from ..dynamics import crba
+from .contact_points import ContactPoints
+from .ground import Ground
+from .point_kinematics import point_jacobians
+
+
+def soft_bounds(model: Model, bounds: Sequence[Bounds]) -> tuple[Bounds, ...]:
+    """The bounds with the softness of their joints. MuJoCo scales it by the inverse inertia of each
+    joint in the pose in which the file is drawn. Raises if no joint has a softness."""
+    softness = {
+        model.coordinates[joint.name].v.start: joint.soft_limit
+        for joint in model.joints
+        if joint.soft_limit is not None
+    }
+    if bounds and not softness:
+        raise ModelError(
+            f'stops="soft" are those of MJCF files, and no joint of {model.name} has them; take '
+            '"rows" or "springs"'
+        )
+    inverse = _inverse_inertia(model)
+    found = []
+    for each in bounds:
+        soft = softness.get(each.v_index)
+        if soft is not None:
+            stop = SoftStop(*soft[:3], float(inverse[each.v_index, each.v_index]))
+            ends = each.lower + soft.margin, each.upper - soft.margin
+            each = Bounds(each.v_index, each.q_index, *ends, stop)
+        found.append(each)
+    return tuple(found)
+
+
+def soft_points(
+    model: Model, points: Sequence[ContactPoint], ground: Any
+) -> tuple[SoftPoint | None, ...]:
+    """MuJoCo's law of each point, if the ground asks for it; else empty. MuJoCo scales it by the
+    inverse mass of each body at its centre of mass, in the pose in which the file is drawn. Raises for
+    points without a softness, and for a ground that rebounds."""
+    if not isinstance(ground, Ground) or ground.softness is None or not len(points):
+        return ()
+    one_of("softness", ground.softness, ("description",))
+    if not (isinstance(ground.restitution, int | float) and ground.restitution == 0):
+        raise ValueError(
+            'restitution is of rigid ground, and softness="description" is not; leave one'
+        )
+    known = points.on_ground if isinstance(points, ContactPoints) else {}
+    inverse, masses = _inverse_inertia(model), dict[str, float]()
+    found: list[SoftPoint | None] = []
+    for point in points:
+        contact: GroundContact | None = known.get(point)
+        if contact is None or contact.softness is None:
+            raise ValueError(
+                f'softness="description" needs points of the shapes of an MJCF file, '
+                f"wd.ContactPoints(model); that of {point.link} is another"
+            )
+        if point.link not in masses:
+            masses[point.link] = _inverse_mass(model, point.link, inverse)
+        soft, inverse_mass = contact.softness, masses[point.link]
+        parts = soft.normal * inverse_mass, soft.tangential * inverse_mass
+        found.append(SoftPoint(soft.stiffness, soft.rate, soft.impedance, *parts))
+    return tuple(found)
+
+
+def _inverse_inertia(model: Model) -> np.ndarray:
+    """The inverse mass matrix in the drawn pose (nv, nv)."""
+    inverse: np.ndarray = np.linalg.inv(oracle(crba, model, _drawn(model)))
+    return inverse
+
+
+def _drawn(model: Model) -> np.ndarray:
+    """The pose in which the file is drawn (nq,)."""
+    return np.asarray(model.configurations.get(DRAWN, model.neutral), dtype=float)
+
+
+def _inverse_mass(model: Model, link: str, inverse: np.ndarray) -> float:
+    """Acceleration of a link's centre of mass by a force there, mean of three directions [1/kg]."""
+    centre = ContactPoint(link, model.link(link).com, 0.0)
+    J = oracle(point_jacobians, model, _drawn(model), points=[centre], part="linear")
+    J = np.reshape(J, (3, model.nv))
+    return float(np.trace(J @ inverse @ J.T) / 3.0)
