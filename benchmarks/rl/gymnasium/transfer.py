@@ -122,7 +122,7 @@ def main() -> None:
     parser.add_argument("task", choices=TASKS)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--minutes", type=float)
-    parser.add_argument("--episodes", type=int, default=50)
+    parser.add_argument("--episodes", type=int, default=30)
     parser.add_argument("--policy", type=Path, help="a trained policy, in the place of a training")
     parser.add_argument("--write", type=Path, default=Path("policy.onnx"), help="the new policy")
     parser.add_argument("--no-store", action="store_true")
