@@ -36,7 +36,7 @@ class ContactSoftness(NamedTuple):
 
     `stiffness`, `rate` and `impedance`: as in `LimitSoftness`. `normal`, `tangential`: R of the normal
     and of the tangents for an impedance of one half, in parts of the inverse mass. Both are 1 with
-    elliptic cones; with pyramidal ones they depend on the friction.
+    elliptic cones; with pyramidal ones (`is_pyramidal`) they depend on the friction.
     """
 
     stiffness: float
@@ -44,6 +44,7 @@ class ContactSoftness(NamedTuple):
     impedance: tuple[float, float, float, float, float]
     normal: float = 1.0
     tangential: float = 1.0
+    is_pyramidal: bool = False
 
 
 class GroundContact(NamedTuple):

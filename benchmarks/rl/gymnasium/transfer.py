@@ -1,9 +1,9 @@
 """Returns of policies in warpdyn, where they are trained, and in Gymnasium's own environments.
 
-    python -m benchmarks.rl.gymnasium.transfer TASK [--seed 0] [--minutes M] [--policy FILE] [--no-store]
+    python -m benchmarks.rl.gymnasium.transfer TASK [--seed 0] [--minutes M] [--episodes 30] [--no-store]
 
-TASK is a name in `task_list.TASKS`. Without `--policy` a policy is trained first, on one thread. Then its episodes are
-counted in both simulators, and those of random actions. Actions are clipped to Gymnasium's bounds, without
+TASK is a name in `task_list.TASKS`. A policy is trained on one thread. Then its episodes are counted in both
+simulators from the same states, and those of random actions. Actions are clipped to Gymnasium's bounds, without
 exploration. Results go into benchmarks/rl/results/gymnasium.json.
 """
 
@@ -21,7 +21,6 @@ import numpy as np
 import torch
 
 from warpdyn import rl
-from warpdyn.rl.export_policy import export
 
 from .gymnasium_task import GymnasiumTask
 from .task_list import TASKS
@@ -99,8 +98,8 @@ def kept_share(here: float, there: float) -> float:
     return round(there / here if here > 0 else here / there, 4)
 
 
-def train(task: GymnasiumTask, path: Path, seed: int, minutes: float | None) -> dict[str, Any]:
-    """Train a policy and write its file; returns its CPU minutes and steps."""
+def train(task: GymnasiumTask, seed: int, minutes: float | None) -> tuple[Act, dict[str, Any]]:
+    """Train a policy; returns the mean of its actions, and its seed, CPU minutes and steps."""
     trainer = rl.Trainer(task, seed=seed)
     shown = time.perf_counter()
     for progress in trainer.run(minutes=minutes):
@@ -111,9 +110,15 @@ def train(task: GymnasiumTask, path: Path, seed: int, minutes: float | None) -> 
                 f"reward a step {progress.reward * task.step_seconds:.3f}, length {progress.length:.1f} s",
                 flush=True,
             )
-    export(trainer, path)
-    last = trainer.curve[-1]
-    return {"seed": seed, "CPU minutes": round(last.cpu_seconds / 60, 1), "steps": last.steps}
+    last, policy = trainer.curve[-1], trainer.policy()
+
+    def act(seen: np.ndarray) -> np.ndarray:
+        with torch.no_grad():
+            actions: np.ndarray = policy(torch.from_numpy(np.asarray(seen))).numpy()
+        return actions
+
+    about = {"seed": seed, "CPU minutes": round(last.cpu_seconds / 60, 2), "steps": last.steps}
+    return act, about
 
 
 def main() -> None:
@@ -123,17 +128,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--minutes", type=float)
     parser.add_argument("--episodes", type=int, default=30)
-    parser.add_argument("--policy", type=Path, help="a trained policy, in the place of a training")
-    parser.add_argument("--write", type=Path, default=Path("policy.onnx"), help="the new policy")
     parser.add_argument("--no-store", action="store_true")
     args = parser.parse_args()
     torch.set_num_threads(1)
     task = TASKS[args.task]()
-    path = args.policy or args.write
-    found: dict[str, Any] = {"environment": task.environment}
-    if args.policy is None:
-        found |= train(task, path, args.seed, args.minutes)
-    found |= {"episodes": args.episodes, "policy": compare(task, rl.Policy(path), args.episodes)}
+    act, about = train(task, args.seed, args.minutes)
+    found: dict[str, Any] = {"environment": task.environment, **about, "episodes": args.episodes}
+    found["policy"] = compare(task, act, args.episodes)
     found["random actions"] = compare(task, random_actions(task, args.seed), args.episodes)
     print(json.dumps(found, indent=1))
     if not args.no_store:

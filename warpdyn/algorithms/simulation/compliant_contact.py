@@ -248,6 +248,11 @@ def _with_rebound(
     )
 
 
+def response_along(contact: PointContact, rows: ConstraintRows, axis: Vector) -> Scalar:
+    """Velocity of a point along an axis of its contact for an impulse along it."""
+    return _response(contact, rows, contact.on_rows(axis))
+
+
 def _response(contact: PointContact, rows: ConstraintRows, unit: Sequence[Scalar]) -> Scalar:
     """Velocity along a unit impulse, which has these entries on the contact's rows."""
     total: Scalar = 0.0

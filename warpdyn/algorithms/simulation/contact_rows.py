@@ -108,9 +108,12 @@ def contact_rows(
     points: Sequence[ContactPoint],
     terrain: Terrain | None = None,
     moments: Sequence[int] = (),
+    halfway: Sequence[float | None] = (),
 ) -> tuple[list[PointContact], list[list[Scalar]]]:
     """The points at a configuration, and the rows J of their velocities. `moments`: the number of
-    friction moments of each point; empty if no point has some.
+    friction moments of each point; empty if no point has some. `halfway`: the part of a sphere's
+    radius that is a margin [m], of points that touch halfway between the ground and their shape, as
+    in MuJoCo; None for others, which touch at the lowest point of their sphere.
 
     Rows of bodies that a free root carries are computed in the root's axes, where most of them are
     shortest, and turned at the end. RBDA section 3.3.
@@ -149,7 +152,10 @@ def contact_rows(
                 ahead, normal = turn.to_child(ahead), turn.to_child(normal)
                 to_contact = Rotation((ahead, normal.cross(ahead), normal))
                 height = (at.z - patch.height) * axes.matrix.rows[2].z - points[n].radius
-            touching = centre - normal * points[n].radius
+            reach: Scalar = points[n].radius
+            if halfway and (margin := halfway[n]) is not None:
+                reach = (height - margin) * 0.5 + reach
+            touching = centre - normal * reach
             turning = moments[n] if moments else 0
             if shares:
                 arm = turn.to_parent(touching - X[body].p)

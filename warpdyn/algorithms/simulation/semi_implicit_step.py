@@ -28,6 +28,12 @@ from .joint_rows import Bounds, joint_rows, limited_tendons, tendon_rows
 from .loop_rows import ClosedMechanism, close_loops
 from .pair_slots.pair_memory import PairMemory
 from .pair_slots.slot_sweeps import OtherConstraints, TouchingBodies, slot_sweeps
+from .pyramid_contact import (
+    PyramidContact,
+    begin_of_edges,
+    impulses_of_edges,
+    with_pyramids,
+)
 from .soft_contact import SoftSurface, soft_forces
 from .soft_stops import SoftPoint
 from .step_along import step_along
@@ -204,7 +210,10 @@ def _constrained_velocities(
     """
     surface = contacts.surface
     on_ground, J = (
-        contact_rows(tree, state.q, scene.points, contacts.terrain, scene.point_moments)
+        contact_rows(
+            *(tree, state.q, scene.points, contacts.terrain, scene.point_moments),
+            halfway=[None if x is None else x.margin for x in scene.soft_points],
+        )
         if surface is not None
         else ([], [])
     )
@@ -220,13 +229,15 @@ def _constrained_velocities(
     on_joints += joint_rows(
         rows, scene.joint_rows, friction, scene.bounds, state.q, state.v, scene.dt
     )
-    at_points: list[CompliantContact] = []
+    at_points: list[CompliantContact | PyramidContact] = []
     if surface is not None:
-        at_points = compliant_contacts(on_ground, surface, rows, state.v, free, scene.dt)
+        points = compliant_contacts(on_ground, surface, rows, state.v, free, scene.dt)
+        at_points = with_pyramids(points, scene.soft_points, rows, state.v, scene.dt)
     # On soft ground there are no contact rows, and `state.impulses` holds deformations.
     before = state.impulses if surface is not None else []
     # Impulses of tendons are no results, and begin with zero in each step.
-    warm = [*[0.0] * len(cables), *state.joint_impulses], in_contact_axes(on_ground, before)
+    begin = begin_of_edges(at_points, in_contact_axes(on_ground, before))
+    warm = [*[0.0] * len(cables), *state.joint_impulses], begin
     left_out = state.pairs_left_out
     if not touching:
         constraints = [*on_joints, *at_points]
@@ -253,7 +264,7 @@ def _constrained_velocities(
     impulses = impulses[len(cables) :]
     joints = len(scene.joint_rows)
     return after, Impulses(
-        ground=in_world_axes(on_ground, impulses[joints:]),
+        ground=in_world_axes(on_ground, impulses_of_edges(at_points, impulses[joints:])),
         joints=impulses[:joints],
         loops=of_loops,
         pairs_left_out=left_out,

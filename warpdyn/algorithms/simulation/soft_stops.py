@@ -61,13 +61,16 @@ def soft_row(stop: SoftStop, x: Scalar, v: Scalar, lower: float, upper: float, h
 
 class SoftPoint(NamedTuple):
     """Numbers of one contact point: as of a `SoftStop`, with R of the normal and of the tangents for an
-    impedance of one half [1/kg]."""
+    impedance of one half [1/kg], the part of its radius that is a margin [m], and whether its friction
+    cone is a pyramid."""
 
     stiffness: float
     rate: float
     impedance: tuple[float, float, float, float, float]
     normal: float
     tangential: float
+    margin: float = 0.0
+    is_pyramidal: bool = False
 
 
 class PointRow(NamedTuple):

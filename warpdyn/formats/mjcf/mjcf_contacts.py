@@ -147,7 +147,8 @@ class GeomContact(NamedTuple):
         damping = b / (K * impedance(deep))
         lowest = min(max(lowest, LEAST_IMPEDANCE), 1 - LEAST_IMPEDANCE)
         law = (lowest, dmax, width, midpoint, power)
-        softness = ContactSoftness(K, b, law, *cone.compliances(sliding))
+        edges = cone.is_pyramidal and sliding > 0 and not (torsional or rolling)
+        softness = ContactSoftness(K, b, law, *cone.compliances(sliding), edges)
         numbers = sliding, deep, damping, torsional, rolling, max(self.margin, 0.0), softness
         return GroundContact(touches, *numbers)
 

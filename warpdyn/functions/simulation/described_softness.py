@@ -74,7 +74,8 @@ def soft_points(
             masses[point.link] = _inverse_mass(model, point.link, inverse)
         soft, inverse_mass = contact.softness, masses[point.link]
         parts = soft.normal * inverse_mass, soft.tangential * inverse_mass
-        found.append(SoftPoint(soft.stiffness, soft.rate, soft.impedance, *parts))
+        law = soft.stiffness, soft.rate, soft.impedance
+        found.append(SoftPoint(*law, *parts, margin=contact.margin, is_pyramidal=soft.is_pyramidal))
     return tuple(found)
 
 
