@@ -23,8 +23,8 @@ class Passive(NamedTuple):
     """A robot of Gymnasium that nothing drives.
 
     until: how long it is compared, position by position [s]. height, joints: what differs at most, of
-    the base [m] and of joints [rad, m]; margins and contacts between bodies, which are not simulated,
-    and MuJoCo's soft limits are in them. clamped: it begins within its limits; from beyond them MuJoCo
+    the base [m] and of joints [rad, m]; contacts between bodies, which are not simulated, and MuJoCo's
+    soft limits are in them. clamped: it begins within its limits; from beyond them MuJoCo
     throws joints back, warpdyn brings them back.
     """
 
@@ -38,10 +38,11 @@ class Passive(NamedTuple):
 
 
 NO_FLOOR: dict[str, Any] = {"points": []}
+SOFT: dict[str, Any] = {"stops": "soft", "ground": wd.Ground(softness="description")}
 TABLE: dict[str, Any] = {"terrain": wd.Plane((0.0, 0.0), -0.325)}
 ROBOTS = [
-    # Its eight contacts have margins of 1 cm, of which two add: MuJoCo's stands 2 cm higher.
-    Passive("ant", height=0.025, joints=0.01, base=2, clamped=True),
+    # Its eight contacts have margins of 1 cm, of which two add.
+    Passive("ant", height=0.001, joints=0.01, base=2, clamped=True),
     # Springs hold it on two soft contacts; impedances from 0 give way by millimetres in MuJoCo.
     Passive("half_cheetah", height=0.03, joints=0.1, base=1),
     # It falls over its foot and lies: all of it, from the fall to the rest.
@@ -52,6 +53,9 @@ ROBOTS = [
     Passive("inverted_double_pendulum", joints=1e-3, options=NO_FLOOR),
     # MuJoCo's step is 20 ms here, and the pole falls: the difference is of the two integrators.
     Passive("inverted_pendulum", until=0.5, joints=1e-3, options=NO_FLOOR),
+    # The same with MuJoCo's own softness of limits and contacts.
+    Passive("half_cheetah", height=0.002, joints=0.01, base=1, options=SOFT),
+    Passive("walker2d_v5", until=0.5, height=0.001, joints=0.005, base=1, options=SOFT),
     Passive("point"),
     Passive("pusher", joints=1e-6, options=TABLE),
     Passive("pusher_v5", joints=1e-6, options=TABLE),

@@ -1,0 +1,88 @@
+"""Contacts of MJCF files that give way as in MuJoCo."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.functions.simulation.described_softness import soft_bounds, soft_points
+from warpdyn.functions.simulation.drives import bounds_of
+from warpdyn.model.ground_contact import ContactSoftness
+
+BOX = """<mujoco><option timestep="0.001" {0}/><worldbody><geom type="plane" size="9 9 1" {1}/>
+<body name="box" pos="0 0 0.2"><freejoint/><geom type="box" size=".1 .1 .1" mass="3" {2}/></body>
+</worldbody></mujoco>"""
+SOFT = wd.Ground(softness="description")
+
+
+@pytest.mark.parametrize(
+    ("option", "floor", "box", "near"),
+    [
+        ('cone="elliptic"', 'friction="2"', "", 2e-4),
+        ("", 'friction="2"', "", 2e-4),
+        ('cone="elliptic" impratio="10"', 'solref=".05 .7" solimp=".3 .8 .02"', "", 5e-4),
+        ("", 'condim="1"', 'condim="1" margin="0.01"', 2e-4),
+    ],
+    ids=["elliptic", "pyramidal", "softer", "without friction"],
+)
+def test_a_box_falls_and_slides_as_in_mujoco(
+    option: str, floor: str, box: str, near: float
+) -> None:
+    """All the way, a hundred times closer than rigid ground of the same sink."""
+    mujoco = pytest.importorskip("mujoco")
+    text = BOX.format(option, floor, box)
+    theirs, model = mujoco.MjModel.from_xml_string(text), wd.load(text)
+    data, off = mujoco.MjData(theirs), {}
+    speed = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    for name, ground in (("soft", SOFT), ("rigid", wd.Ground())):
+        mujoco.mj_resetData(theirs, data)
+        data.qvel[:] = speed
+        sim = wd.Simulation(
+            *(model, 1), dt=0.001, substeps=10, sweeps=8, dtype="float64", ground=ground
+        )
+        sim.reset(v=speed)
+        off[name] = 0.0
+        for _ in range(50):
+            mujoco.mj_step(theirs, data, nstep=10)
+            sim.step()
+            off[name] = max(off[name], float(np.abs(sim.q[0, :3] - data.qpos[:3]).max()))
+    assert off["soft"] < near and off["rigid"] > 4 * off["soft"]
+
+
+def test_compliances_are_in_parts_of_mujocos_inverse_masses() -> None:
+    """Of every body in the drawn pose; those of a pyramid by its friction."""
+    mujoco = pytest.importorskip("mujoco")
+    text = """<mujoco><worldbody><geom type="plane" size="9 9 1"/><body name="a" pos="0 0 1">
+    <joint type="slide" axis="0 0 1"/><joint axis="0 1 0"/><geom size="0.1" mass="2" friction="0.5"/>
+    <body name="b" pos="0.3 0 0"><joint axis="0 1 0" armature="0.1"/>
+    <geom name="tip" size="0.1" pos="0.2 0 0" mass="1" friction="2"/></body></body></worldbody></mujoco>"""
+    model, theirs = wd.load(text), mujoco.MjModel.from_xml_string(text)
+    points = wd.ContactPoints(model)
+    found = soft_points(model, points, SOFT)
+    for point, each, mu in zip(points, found, (1.0, 2.0), strict=True):
+        assert each is not None and each.is_pyramidal
+        inverse = theirs.body(point.link).invweight0[0]
+        assert each.normal == pytest.approx(0.5 * mu**2 * (1 + mu**2) * inverse, rel=1e-6)
+        assert each.tangential == pytest.approx((1 + mu**2) * inverse, rel=1e-6)
+    assert soft_points(model, points, wd.Ground()) == soft_points(model, [], SOFT) == ()
+
+
+def test_what_has_no_softness_is_refused() -> None:
+    """Points without a shape of an MJCF file, rebounds, other words, and limits of other files."""
+    text = BOX.format("", "", "")
+    model = wd.load(text)
+    points = wd.ContactPoints(model)
+    with pytest.raises(ValueError, match="that of box is another"):
+        soft_points(model, points.with_sphere("box", (0, 0, 0), 0.05), SOFT)
+    with pytest.raises(ValueError, match="restitution is of rigid ground"):
+        soft_points(model, points, SOFT._replace(restitution=0.5))
+    with pytest.raises(ValueError, match="softness must be"):
+        soft_points(model, points, wd.Ground(softness="much"))
+    arm = wd.load_robot("panda")
+    assert soft_bounds(model, []) == ()
+    with pytest.raises(wd.ModelError, match="no joint of panda has them"):
+        soft_bounds(arm, bounds_of(arm, None))
+    assert points.on_ground[points[0]].softness == ContactSoftness(
+        *((0.95 * 0.02) ** -2, 2 / (0.95 * 0.02), (0.9, 0.95, 0.001, 0.5, 2.0)), 1.0, 2.0, True
+    )
