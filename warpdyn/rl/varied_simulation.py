@@ -15,7 +15,8 @@ from ..algorithms.simulation.contact_rows import impulse_width
 from ..functions.simulation.contact_pairs import PairContact
 from ..functions.simulation.default_points import refuse_unread
 from ..functions.simulation.described_simulation import with_description, with_passive_forces
-from ..functions.simulation.drives import Stops, bounds_of
+from ..functions.simulation.described_softness import limits_of
+from ..functions.simulation.drives import Stops
 from ..functions.simulation.ground import Ground, completed, default_stiffness, moments_of_points
 from ..functions.simulation.pair_arrays import (
     described_friction,
@@ -81,7 +82,7 @@ def contact_memory(task: Task) -> dict[str, tuple[int, ...]]:
     drawn = [n for n in OF_MOMENTS if n in task.vary]
     moments = moments_of_points(ground._replace(**dict.fromkeys(drawn, DRAWN)), points)
     shapes: dict[str, tuple[int, ...]] = {"impulses": (points, impulse_width(moments))}
-    if bounds_of(task.model, None, task.stops):
+    if limits_of(task.model, None, task.stops):
         shapes[JOINTS] = (len(task.model.joint_columns),)
     if task.pairs:
         drawn = [n for n in OF_MOMENTS if f"pair_{n}" in task.vary]

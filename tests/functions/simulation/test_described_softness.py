@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.functions.simulation.described_softness import soft_bounds, soft_points
+from warpdyn.functions.simulation.described_softness import limits_of, soft_bounds, soft_points
 from warpdyn.functions.simulation.drives import bounds_of
 from warpdyn.model.ground_contact import ContactSoftness
 
@@ -86,3 +86,18 @@ def test_what_has_no_softness_is_refused() -> None:
     assert points.on_ground[points[0]].softness == ContactSoftness(
         *((0.95 * 0.02) ** -2, 2 / (0.95 * 0.02), (0.9, 0.95, 0.001, 0.5, 2.0)), 1.0, 2.0, True
     )
+
+
+def test_soft_limits_are_those_of_a_mjcf_file() -> None:
+    """Those of joints without one are rigid; margins are within the range; a model without any is
+    refused."""
+    rod = """<mujoco><worldbody><body><joint name="j" axis="0 1 0" range="-90 90" margin="0.1" armature="0.5"/>
+    <geom pos="0.5 0 0" size="0.1" mass="2"/></body></worldbody></mujoco>"""
+    (soft,) = limits_of(wd.load(rod), None, "soft")
+    assert (soft.lower, soft.upper) == pytest.approx((0.1 - np.pi / 2, np.pi / 2 - 0.1))
+    inertia = 2 * (0.25 + 0.4 * 0.01) + 0.5
+    assert soft.soft is not None and soft.soft.inverse_inertia == pytest.approx(1 / inertia)
+    assert limits_of(wd.load(rod), None, "rows")[0].soft is None
+    assert limits_of(wd.load(rod), None, "springs") == ()
+    with pytest.raises(wd.ModelError, match='take "rows" or "springs"'):
+        limits_of(wd.load_robot("panda"), None, "soft")

@@ -150,21 +150,6 @@ def test_rows_are_those_of_dry_friction_and_of_limits() -> None:
     assert not bounds_of(PANDA.with_limit_springs(stiffness=100.0), None)
 
 
-def test_soft_limits_are_those_of_a_mjcf_file() -> None:
-    """Those of joints without one are rigid; margins are within the range; a model without any is
-    refused."""
-    rod = """<mujoco><worldbody><body><joint name="j" axis="0 1 0" range="-90 90" margin="0.1" armature="0.5"/>
-    <geom pos="0.5 0 0" size="0.1" mass="2"/></body></worldbody></mujoco>"""
-    (soft,) = bounds_of(wd.load(rod), None, "soft")
-    assert (soft.lower, soft.upper) == pytest.approx((0.1 - np.pi / 2, np.pi / 2 - 0.1))
-    inertia = 2 * (0.25 + 0.4 * 0.01) + 0.5
-    assert soft.soft is not None and soft.soft.inverse_inertia == pytest.approx(1 / inertia)
-    assert bounds_of(wd.load(rod), None, "rows")[0].soft is None
-    assert bounds_of(wd.load(rod), None, "springs") == ()
-    with pytest.raises(wd.ModelError, match='take "rows" or "springs"'):
-        bounds_of(QUADRUPED, None, "soft")
-
-
 ARM = wd.load_robot("double_pendulum")
 
 

@@ -97,6 +97,14 @@ class CompliantContact:
         units += [[0.0, 0.0, 0.0, *[1.0] * self.contact.moments]] * (self.moments is not None)
         return [row for unit in units for row, x in self.on_rows(unit) if not is_zero(x)]
 
+    def at_point(self, impulse: Sequence[Scalar]) -> list[Scalar]:
+        """Its impulse in the contact's axes: itself."""
+        return [*impulse]
+
+    def from_point(self, impulse: Sequence[Scalar]) -> list[Scalar]:
+        """Its impulse that gives this one in the contact's axes: itself."""
+        return [*impulse]
+
     def on_rows(self, impulse: Sequence[Scalar]) -> Iterator[tuple[int, Scalar]]:
         """The entries of an impulse, given in the contact's axes, on the point's rows."""
         for k, x in enumerate(self.contact.on_rows(Vector(*impulse[:3]))):

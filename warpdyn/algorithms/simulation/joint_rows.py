@@ -114,13 +114,8 @@ def joint_rows(
                 low, high, compliance = soft_row(soft, q[at], v[k], lower, upper, h)
                 pressed = low, high
         most = friction.get(k, 0.0) * h
-        found.append(
-            JointRow(
-                *(row, rows.response(row, row), most, *pressed),
-                softness=rows.mass.softness(k),
-                compliance=compliance,
-            )
-        )
+        softness, response = rows.mass.softness(k), rows.response(row, row)
+        found.append(JointRow(row, response, most, *pressed, softness, compliance))
     return found
 
 

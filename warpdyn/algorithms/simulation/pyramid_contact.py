@@ -51,7 +51,7 @@ class PyramidContact:
         a, b, c, d = edges
         return [(a - b) * self.friction, (c - d) * self.friction, a + b + c + d]
 
-    def edges_of(self, impulse: Sequence[Scalar]) -> list[Scalar]:
+    def from_point(self, impulse: Sequence[Scalar]) -> list[Scalar]:
         """Impulses of edges that give this impulse at the point, if it is inside the pyramid: half of
         the normal one is that of each pair of edges."""
         x, y, n = impulse
@@ -130,8 +130,7 @@ def begin_of_edges(
     at = 0
     for each in contacts:
         width = 3 + each.contact.moments
-        mine = list(impulses[at : at + width])
-        found += each.edges_of(mine) if isinstance(each, PyramidContact) else mine
+        found += each.from_point(impulses[at : at + width])
         at += width
     return found
 
@@ -143,8 +142,7 @@ def impulses_of_edges(
     found: list[Scalar] = []
     at = 0
     for each in contacts:
-        mine = list(impulses[at : at + each.size])
-        found += each.at_point(mine) if isinstance(each, PyramidContact) else mine
+        found += each.at_point(impulses[at : at + each.size])
         at += each.size
     return found
 

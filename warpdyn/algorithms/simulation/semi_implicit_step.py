@@ -21,7 +21,14 @@ from ..passive_forces import (
 from ..rnea import rnea
 from .compliant_contact import CompliantContact, Surface, compliant_contacts
 from .constraint_sweeps import Constraint, constraint_impulses, impulses_on_rows, rows_of
-from .contact_rows import ContactPoint, contact_rows, free_roots, in_contact_axes, in_world_axes
+from .contact_rows import (
+    ContactPoint,
+    PointContact,
+    contact_rows,
+    free_roots,
+    in_contact_axes,
+    in_world_axes,
+)
 from .contact_shapes import ContactPair
 from .implicit_forces import Drive, ImplicitForce, Stop, drive_forces, guard_forces, stop_forces
 from .joint_rows import Bounds, joint_rows, limited_tendons, tendon_rows
@@ -209,14 +216,13 @@ def _constrained_velocities(
     sweeps there are.
     """
     surface = contacts.surface
-    on_ground, J = (
-        contact_rows(
-            *(tree, state.q, scene.points, contacts.terrain, scene.point_moments),
-            halfway=[None if x is None else x.margin for x in scene.soft_points],
+    on_ground: list[PointContact] = []
+    J: list[list[Scalar]] = []
+    if surface is not None:
+        margins = [None if x is None else x.margin for x in scene.soft_points]
+        on_ground, J = contact_rows(
+            tree, state.q, scene.points, contacts.terrain, scene.point_moments, margins
         )
-        if surface is not None
-        else ([], [])
-    )
     cables, of_tendons = limited_tendons(tree) if scene.tendon_stops else ([], [])
     J += of_tendons
     J += [[float(k == j) for j in range(tree.nv)] for k in scene.joint_rows]

@@ -7,19 +7,30 @@ from typing import Any
 
 import numpy as np
 
-from ...algorithms.simulation.contact_rows import ContactPoint
+from ...algorithms.crba import crba
+from ...algorithms.simulation.contact_rows import ContactPoint, contact_rows
 from ...algorithms.simulation.joint_rows import Bounds
 from ...algorithms.simulation.soft_stops import SoftPoint, SoftStop
-from ...execution.oracle import oracle
+from ...execution.request.evaluate import tree_of
 from ...model import Model
 from ...model.description import ModelError
 from ...model.ground_contact import GroundContact
+from ...model.joints import FLOATING
+from ...model.params import Params
 from ...model.reference_frames import one_of
 from ...model.structure import DRAWN
-from ..dynamics import crba
 from .contact_points import ContactPoints
+from .drives import Stops, bounds_of
 from .ground import Ground
-from .point_kinematics import point_jacobians
+
+
+def limits_of(model: Model, params: Params | None, stops: Stops | None) -> tuple[Bounds, ...]:
+    """Limits of joints that are rows with these stops: rigid ones of "rows", those that give way of
+    "soft". Others have no rows."""
+    if stops not in ("rows", "soft"):
+        return ()
+    bounds = bounds_of(model, params)
+    return soft_bounds(model, bounds) if stops == "soft" else bounds
 
 
 def soft_bounds(model: Model, bounds: Sequence[Bounds]) -> tuple[Bounds, ...]:
@@ -81,18 +92,24 @@ def soft_points(
 
 def _inverse_inertia(model: Model) -> np.ndarray:
     """The inverse mass matrix in the drawn pose (nv, nv)."""
-    inverse: np.ndarray = np.linalg.inv(oracle(crba, model, _drawn(model)))
+    inverse: np.ndarray = np.linalg.inv(np.array(crba(tree_of(model), _drawn(model)), dtype=float))
     return inverse
 
 
-def _drawn(model: Model) -> np.ndarray:
-    """The pose in which the file is drawn (nq,)."""
-    return np.asarray(model.configurations.get(DRAWN, model.neutral), dtype=float)
+def _drawn(model: Model) -> list[float]:
+    """The pose in which the file is drawn, nq numbers, with the real parts of quaternions last."""
+    q = [float(x) for x in model.configurations.get(DRAWN, model.neutral)]
+    if model.floating_base:
+        q[:7] = FLOATING.scalar_last(q[:7], model.quaternion)
+    for joint in model.joints:
+        if joint.kind.quaternion is not None:
+            at = model.coordinates[joint.name].q
+            q[at] = joint.kind.scalar_last(q[at], model.quaternion)
+    return q
 
 
 def _inverse_mass(model: Model, link: str, inverse: np.ndarray) -> float:
     """Acceleration of a link's centre of mass by a force there, mean of three directions [1/kg]."""
     centre = ContactPoint(link, model.link(link).com, 0.0)
-    J = oracle(point_jacobians, model, _drawn(model), points=[centre], part="linear")
-    J = np.reshape(J, (3, model.nv))
+    J = np.array(contact_rows(tree_of(model), _drawn(model), [centre])[1], dtype=float)
     return float(np.trace(J @ inverse @ J.T) / 3.0)

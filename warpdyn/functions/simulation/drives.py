@@ -16,7 +16,6 @@ from ...model import Model
 from ...model.description import Joint, Limits
 from ...model.params import Params
 from ...model.scene.free_bodies import internal_joints
-from .described_softness import soft_bounds
 from .varied_numbers import Shaped, for_each, is_number
 
 PRESSED, STOPPING = 0.01, 4.0
@@ -145,15 +144,12 @@ def stops_of(model: Model, params: Params | None) -> tuple[Stop, ...]:
     )
 
 
-def bounds_of(
-    model: Model, params: Params | None, stops: Stops | None = "rows"
-) -> tuple[Bounds, ...]:
-    """Limits of joints without limit springs in the model or in `params`, as rows: of `stops` that are
-    "rows" or "soft"; no others have rows. Soft limits give way where the description says how."""
-    if stops not in ("rows", "soft"):
-        return ()
-    found = [Bounds(*at, x.lower, x.upper) for at, x in _limited_coordinates(model, params)]
-    return soft_bounds(model, found) if stops == "soft" else tuple(found)
+def bounds_of(model: Model, params: Params | None) -> tuple[Bounds, ...]:
+    """Limits of joints without limit springs in the model or in `params`, as rows."""
+    return tuple(
+        Bounds(*where, limits.lower, limits.upper)
+        for where, limits in _limited_coordinates(model, params)
+    )
 
 
 def _limited_coordinates(

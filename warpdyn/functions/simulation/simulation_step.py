@@ -19,11 +19,10 @@ from ...model import Model
 from ...model.params import Params
 from .contact_pairs import RIGID, PairContact
 from .default_points import refuse_none
-from .described_softness import soft_points
+from .described_softness import limits_of, soft_points
 from .drives import (
     PD,
     Stops,
-    bounds_of,
     drive_arrays,
     rows_of_joints,
     speed_limits,
@@ -209,7 +208,7 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
     shaped = _arrays(model, q, points, options)
     if options.has_pairs:
         shaped |= pair_arrays(options, pairs, q)
-    bounds = bounds_of(model, options.params, options.stops)
+    bounds = limits_of(model, options.params, options.stops)
     rows = rows_of_joints(model, options.params, bounds) if options.is_implicit else ()
     if options.joint_impulses is not None:
         _refuse_without_rows(model, rows or pairs or model.loops)
