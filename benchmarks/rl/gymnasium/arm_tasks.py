@@ -9,7 +9,7 @@ import numpy as np
 import warpdyn as wd
 from warpdyn import rl
 
-from .gymnasium_task import GymnasiumTask, squared
+from .gymnasium_task import GymnasiumTask, sum_of_squares
 
 REACH = 0.2
 """Radius of the disc of targets of the reacher [m]."""
@@ -23,7 +23,7 @@ TABLE = -0.325
 
 def distance(vector: Any) -> Any:
     """Length of a vector."""
-    return np.sqrt(squared(vector))
+    return np.sqrt(sum_of_squares(vector))
 
 
 class GymnasiumReacher(GymnasiumTask):
@@ -54,7 +54,7 @@ class GymnasiumReacher(GymnasiumTask):
         }
 
     def reward(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
-        return {"distance": distance(self._way(robot, s)), "effort": squared(s.action)}
+        return {"distance": distance(self._way(robot, s)), "effort": sum_of_squares(s.action)}
 
     def _way(self, robot: Any, s: rl.Episode) -> Any:
         """From the target to the tip (3,) [m]."""
@@ -100,7 +100,7 @@ class GymnasiumPusher(GymnasiumTask):
         return {
             "near": distance(cylinder - tips),
             "distance": distance(cylinder - goal),
-            "effort": squared(s.action),
+            "effort": sum_of_squares(s.action),
         }
 
     def _places(self, robot: Any, s: rl.Episode) -> list[Any]:

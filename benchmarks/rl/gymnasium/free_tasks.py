@@ -16,7 +16,7 @@ from .body_observations import (
     free_positions,
     free_velocities,
 )
-from .gymnasium_task import GymnasiumTask, number, squared
+from .gymnasium_task import GymnasiumTask, number, sum_of_squares
 
 
 class FreeRunner(GymnasiumTask):
@@ -31,7 +31,7 @@ class FreeRunner(GymnasiumTask):
     def _start(self, robot: Any, q: Any, v: Any) -> dict[str, Any]:
         """The beginning of an episode with these positions and with velocities of MuJoCo: the
         linear one of the base in the world's axes."""
-        turn = q[3:7] / np.sqrt(squared(q[3:7]))
+        turn = q[3:7] / np.sqrt(sum_of_squares(q[3:7]))
         q = np.concatenate([q[:3], turn, q[7:]])
         rotation = robot.fk(q, frame=self.model.root)[:3, :3]
         v = np.concatenate([rotation.T @ v[:3], v[3:]])
@@ -75,8 +75,8 @@ class GymnasiumAnt(FreeRunner):
         return {
             "forward": s.way / self.step_seconds,
             "alive": 1.0 - number(self.ended(robot, s)),
-            "effort": squared(s.action),
-            "contact": squared(self._contacts(robot, s)),
+            "effort": sum_of_squares(s.action),
+            "contact": sum_of_squares(self._contacts(robot, s)),
         }
 
     def ended(self, robot: Any, s: rl.Episode) -> Any:
@@ -115,8 +115,8 @@ class GymnasiumHumanoid(FreeRunner):
         return {
             "forward": s.way / self.step_seconds,
             "alive": 1.0 - number(self.ended(robot, s)),
-            "effort": squared(s.action),
-            "contact": np.minimum(5e-7 * squared(forces), 10.0),
+            "effort": sum_of_squares(s.action),
+            "contact": np.minimum(5e-7 * sum_of_squares(forces), 10.0),
         }
 
     def ended(self, robot: Any, s: rl.Episode) -> Any:

@@ -61,7 +61,7 @@ def read_model(file: str) -> wd.Model:
         return wd.load(ASSETS / file)
 
 
-def squared(x: Any) -> Any:
+def sum_of_squares(x: Any) -> Any:
     """Sum of squares."""
     return np.sum(x * x)
 

@@ -9,7 +9,7 @@ import numpy as np
 import warpdyn as wd
 from warpdyn import rl
 
-from .gymnasium_task import GymnasiumTask, number, squared
+from .gymnasium_task import GymnasiumTask, number, sum_of_squares
 
 
 class PlanarRunner(GymnasiumTask):
@@ -43,7 +43,7 @@ class PlanarRunner(GymnasiumTask):
         return {"q": s.q[1:], "v": np.clip(s.v, -self.fastest, self.fastest)}
 
     def reward(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
-        found = {"forward": s.way / self.step_seconds, "effort": squared(s.action)}
+        found = {"forward": s.way / self.step_seconds, "effort": sum_of_squares(s.action)}
         if "alive" in self.weights:
             found["alive"] = 1.0 - number(self.ended(robot, s))
         return found

@@ -167,7 +167,7 @@ def compliant_contacts(
     if surface.soft:
         before = rows.of(v)
         return [
-            each if soft is None else _softened(each, soft, before, h)
+            each if soft is None else _with_soft_law(each, soft, before, h)
             for each, soft in zip(found, surface.soft, strict=True)
         ]
     if surface.restitution is None:
@@ -208,7 +208,7 @@ def _compliant_contact(
     )
 
 
-def _softened(
+def _with_soft_law(
     contact: CompliantContact, soft: SoftPoint, before: Sequence[Scalar], h: float
 ) -> CompliantContact:
     """The contact with MuJoCo's law; `before`: velocities of the rows before the step."""

@@ -64,7 +64,7 @@ class PyramidContact:
     ) -> tuple[list[Scalar], RowVelocities]:
         """Update the edges one after the other."""
         first, after = self.contact.first, list(before)
-        for k, axis in enumerate(_edges(self.friction)):
+        for k, axis in enumerate(_edge_directions(self.friction)):
             rows = [0.0] * first + list(seen[first : first + self.contact.rows])
             speed = self.contact.velocity(rows).dot(axis)
             wanted = speed - self.targets[k] + self.compliance * after[k]
@@ -92,7 +92,7 @@ def pyramid_contact(
     # All four edges together have a quarter of the compliance of one.
     R = (1.0 - d) / d * (EDGES * soft.normal)
     velocity, push = point.velocity(before), d * depth * (h * K)
-    axes = _edges(mu)
+    axes = _edge_directions(mu)
     return PyramidContact(
         contact=point,
         friction=mu,
@@ -147,7 +147,7 @@ def impulses_of_edges(
     return found
 
 
-def _edges(mu: Scalar) -> tuple[Vector, Vector, Vector, Vector]:
+def _edge_directions(mu: Scalar) -> tuple[Vector, Vector, Vector, Vector]:
     """Directions of the edges in the contact's axes."""
     return (
         Vector(mu, 0.0, 1.0),

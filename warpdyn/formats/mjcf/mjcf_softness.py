@@ -74,7 +74,7 @@ def number_of(text: str, default: float) -> float:
 def limit_softness(values: MjcfValues, element: Element, written: Attributes) -> LimitSoftness:
     """How the joint's limit gives way, with MuJoCo's defaults."""
     solref, solimp = (
-        _filled(values, element, key, written, default)
+        _with_defaults(values, element, key, written, default)
         for key, default in (("solreflimit", SOLREF), ("solimplimit", SOLIMP))
     )
     lowest, highest = (min(max(d, LEAST_IMPEDANCE), 1.0 - LEAST_IMPEDANCE) for d in solimp[:2])
@@ -85,7 +85,7 @@ def limit_softness(values: MjcfValues, element: Element, written: Attributes) ->
     return LimitSoftness(K, b, (lowest, highest, width, midpoint, power), margin)
 
 
-def _filled(
+def _with_defaults(
     values: MjcfValues,
     element: Element,
     key: str,

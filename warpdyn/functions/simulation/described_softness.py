@@ -92,11 +92,13 @@ def soft_points(
 
 def _inverse_inertia(model: Model) -> np.ndarray:
     """The inverse mass matrix in the drawn pose (nv, nv)."""
-    inverse: np.ndarray = np.linalg.inv(np.array(crba(tree_of(model), _drawn(model)), dtype=float))
+    inverse: np.ndarray = np.linalg.inv(
+        np.array(crba(tree_of(model), _drawn_pose(model)), dtype=float)
+    )
     return inverse
 
 
-def _drawn(model: Model) -> list[float]:
+def _drawn_pose(model: Model) -> list[float]:
     """The pose in which the file is drawn, nq numbers, with the real parts of quaternions last."""
     q = [float(x) for x in model.configurations.get(DRAWN, model.neutral)]
     if model.floating_base:
@@ -111,5 +113,5 @@ def _drawn(model: Model) -> list[float]:
 def _inverse_mass(model: Model, link: str, inverse: np.ndarray) -> float:
     """Acceleration of a link's centre of mass by a force there, mean of three directions [1/kg]."""
     centre = ContactPoint(link, model.link(link).com, 0.0)
-    J = np.array(contact_rows(tree_of(model), _drawn(model), [centre])[1], dtype=float)
+    J = np.array(contact_rows(tree_of(model), _drawn_pose(model), [centre])[1], dtype=float)
     return float(np.trace(J @ inverse @ J.T) / 3.0)
