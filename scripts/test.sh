@@ -13,6 +13,9 @@ if [[ ${1-} == --no-apt ]]; then
     apt=no
     shift
 fi
+if (($# == 0)) && [[ $apt == yes ]]; then
+    bash scripts/debian_packages.sh & # beside the installation of Python's packages
+fi
 source scripts/venv.sh
 set_up test
 if [[ -f scripts/ros_env.sh ]]; then
@@ -31,17 +34,16 @@ fi
 if (($#)); then
     exec pytest "$@"
 fi
-if [[ $apt == yes ]]; then
-    # shellcheck source=scripts/debian_packages.sh
-    source scripts/debian_packages.sh
-fi
 
+python scripts/robot_stub.py # mypy reads it
+mypy &
+types=$!
 ruff check .
 ruff format --check .
 python scripts/prose.py
 python scripts/code_shape.py
-python scripts/robot_stub.py # mypy reads it
-mypy
+wait $types # for its verdict
+wait        # for the Debian packages
 pytest -n 2 --ignore tests/ros --ignore tests/cuda_device
 bash scripts/test_cuda.sh --quick # on an emulated CUDA device; it runs tests/cuda_device too
 if compgen -G "tests/ros/test_*.py" >/dev/null; then
