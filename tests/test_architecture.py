@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -221,10 +222,26 @@ def floor(module: str) -> int:
     )
 
 
-each_file = pytest.mark.parametrize("path", FILES, ids=module_name)
+def in_each(paths: Sequence[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
+    """Make one test of a check of a file: it checks all files, and names each that fails."""
+
+    def one_test(check: Callable[[Path], None]) -> Callable[[], None]:
+        def test() -> None:
+            failures = []
+            for path in paths:
+                try:
+                    check(path)
+                except AssertionError as failure:
+                    failures.append(f"{module_name(path)}: {failure}")
+            assert not failures, "\n".join(failures)
+
+        test.__name__, test.__doc__ = check.__name__, check.__doc__
+        return test
+
+    return one_test
 
 
-@each_file
+@in_each(FILES)
 def test_imports_point_down(path: Path) -> None:
     """No module imports from another folder of its own floor, or from a floor above."""
     here = module_name(path)
@@ -316,7 +333,7 @@ def test_imports_make_no_circle() -> None:
         visit(module, ())
 
 
-@each_file
+@in_each(FILES)
 def test_rooms_keep_to_themselves(path: Path) -> None:
     """Algorithms know no batch, device or array library; the recorder no robot; code generation neither Warp nor NumPy;
     the model no kernel; memory no model."""
@@ -331,10 +348,8 @@ def test_rooms_keep_to_themselves(path: Path) -> None:
         assert not within(name, NEVER.get(here, set())), f"{module_name(path)} imports {name}"
 
 
-@pytest.mark.parametrize(
-    "path",
-    sorted([*ROOT.glob("ros2_node/control/**/*.py"), *ROOT.glob("ros2_node/ros2_control/*.py")]),
-    ids=module_name,
+@in_each(
+    sorted([*ROOT.glob("ros2_node/control/**/*.py"), *ROOT.glob("ros2_node/ros2_control/*.py")])
 )
 def test_control_is_free_of_ros(path: Path) -> None:
     """What the node computes needs NumPy, Warp and warpdyn only, so that it is tested without ROS."""
@@ -342,11 +357,7 @@ def test_control_is_free_of_ros(path: Path) -> None:
     assert top - set(sys.stdlib_module_names) <= {"numpy", "warp", "warpdyn", "ros2_node"}
 
 
-@pytest.mark.parametrize(
-    "path",
-    [p for p in FILES if p.is_relative_to(ROOT / "warpdyn/algorithms")],
-    ids=lambda p: p.stem,
-)
+@in_each([p for p in FILES if p.is_relative_to(ROOT / "warpdyn/algorithms")])
 def test_algorithms_speak_of_one_robot(path: Path) -> None:
     """No word of batches, devices, arrays or Warp in an algorithm's code, nor of kinds of scalars."""
     words = {node.id for node in ast.walk(parsed(path)) if isinstance(node, ast.Name)}
@@ -390,13 +401,13 @@ def test_only_joints_and_readers_name_joint_kinds() -> None:
         assert not strings & kinds, f"{module_name(path)} names {strings & kinds}"
 
 
-@pytest.mark.parametrize("path", [*FILES, *BENCHMARKS], ids=module_name)
+@in_each([*FILES, *BENCHMARKS])
 def test_modules_are_short(path: Path) -> None:
     """At most 400 lines."""
     assert len(path.read_text().splitlines()) <= LONGEST_MODULE
 
 
-@each_file
+@in_each(FILES)
 def test_modules_say_what_they_are(path: Path) -> None:
     """Every module has a docstring, and none is a drawer for odds and ends."""
     assert ast.get_docstring(parsed(path))
@@ -416,7 +427,7 @@ def docstrings(path: Path) -> list[str]:
     return [*texts, *(text for text in body if isinstance(text, str))]
 
 
-@each_file
+@in_each(FILES)
 def test_docstrings_name_their_subject_first(path: Path) -> None:
     """No docstring begins with "Of": say what the thing is."""
     assert not [text for text in docstrings(path) if text.split()[:1] == ["Of"]]
@@ -450,7 +461,7 @@ def test_a_name_is_given_once() -> None:
     }
 
 
-@each_file
+@in_each(FILES)
 def test_array_libraries_are_named_in_one_place(path: Path) -> None:
     """The words "torch", "jax", "warp", "cupy" stand in the file of that library and in the registry, no further."""
     here = path.relative_to(ROOT).as_posix()
@@ -463,7 +474,7 @@ def test_array_libraries_are_named_in_one_place(path: Path) -> None:
     assert not named, f"{here} names {named}"
 
 
-@each_file
+@in_each(FILES)
 def test_literals_are_plain_arguments(path: Path) -> None:
     """No `f(*(a, b))`, no `{**{"a": 1}}`: they hide what an argument is to save lines."""
     for node in ast.walk(parsed(path)):
@@ -511,7 +522,7 @@ def test_public_functions_say_what_they_return() -> None:
                 )
 
 
-@each_file
+@in_each(FILES)
 def test_every_module_has_its_tests(path: Path) -> None:
     """tests/ has the folders of the code, and in them a test file of each module's name."""
     if path.name in ("__init__.py", "__main__.py") and path.parent.name not in ("robots",):
@@ -546,9 +557,7 @@ def test_one_word_names_an_algorithm(name: str) -> None:
     assert getattr(warpdyn, name).__doc__
 
 
-@pytest.mark.parametrize(
-    "path", [p for p in FILES if p.is_relative_to(ROOT / "warpdyn")], ids=module_name
-)
+@in_each([p for p in FILES if p.is_relative_to(ROOT / "warpdyn")])
 def test_optional_libraries_are_imported_where_they_are_needed(path: Path) -> None:
     """Torch, JAX, matplotlib and the peers are never imported when a module of warpdyn is; but for the files of a
     library, which only its arrays make the registry import."""
