@@ -83,12 +83,18 @@ def test_the_test_script_runs(arguments, before, ran, tmp_path):
     assert lines[len(before) :] == [*ran]
 
 
-@pytest.mark.parametrize("tool", ["ruff", "python", "mypy", "pytest"])
-def test_the_test_script_ends_where_a_program_fails(tool, tmp_path):
+@pytest.mark.parametrize("tool", ["ruff", "python", "mypy", "pytest", "ros_env"])
+@pytest.mark.parametrize("arguments", [(), ("--quick",), ("-k", "rnea")])
+def test_the_test_script_ends_where_a_program_fails(tool, arguments, tmp_path):
+    """Also one that runs in the background: no test runs before its verdict."""
     folder = folder_of_test_script(tmp_path, **{tool: 3})
-    done = subprocess.run(["bash", "scripts/test.sh"], cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 3
-    assert ("pytest" in done.stdout) == (tool == "pytest") and "test_cuda" not in done.stdout
+    (folder / "scripts/ros_env.sh").write_text(f"sleep 0.1; exit {3 if tool == 'ros_env' else 0}\n")
+    command = ["bash", "scripts/test.sh", *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    runs = tool in ("pytest", "ros_env") or {(): True, ("--quick",): tool != "mypy"}.get(arguments)
+    assert done.returncode == (3 if runs else 0)
+    assert ("pytest" in done.stdout) == (tool == "pytest" or not runs)
+    assert "test_cuda" not in done.stdout
 
 
 @pytest.mark.parametrize(
