@@ -10,10 +10,10 @@ from typing import Protocol
 
 from warpdyn import Model
 
+from .launch_times import Timing
 from .robot import Robot
 from .robot_description import load_model
 from .settings.node_settings import Settings
-from .timing import Timing
 from .torques.flat_batch import FlatBatch
 from .torques.fleet_dynamics import FleetDynamics
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ros2_node.control.timing import SAMPLES, Timing
+from ros2_node.control.launch_times import SAMPLES, Timing
 
 
 @given(st.lists(st.floats(1e-6, 1.0), min_size=1, max_size=50))
