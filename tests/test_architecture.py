@@ -13,10 +13,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[1]
-FILES = sorted([*ROOT.glob("warpdyn/**/*.py"), *ROOT.glob("ros2_node/**/*.py")])
-BENCHMARKS = sorted(ROOT.glob("benchmarks/**/*.py"))
+from modules import BENCHMARKS, FILES, NAMESPACES, ROOT, each_file, module_name, parsed, room
 
 FLOORS = (
     {"warpdyn.algebra", "warpdyn.arrays"},
@@ -31,21 +28,6 @@ FLOORS = (
 )
 """Folders, from the ground up. A module imports from its own folder and from the floors below.
 Benchmarks stand outside: they import what they like, and nothing imports them."""
-
-LONGEST_MODULE = 400
-"""Lines; what grows beyond is two things."""
-
-LONGEST_RNEA = 30
-"""Lines of loops: a page of the book."""
-
-FORBIDDEN_NAMES = {"utils", "util", "core", "common", "helpers", "misc", "base"}
-
-PAIRED = {"warpdyn.algorithms", "warpdyn.functions"}
-"""An algorithm and the public functions made of it may have one name; no other two modules may.
-Namespaces of the face, which define nothing, are not counted."""
-
-NAMESPACES = ("convert", "description", "kernels", "loops", "random", "results", "runtime")
-"""Modules of the face that only import public names from the rooms below."""
 
 ONLY = {
     "warpdyn.algebra": {"math", "warpdyn.algebra"},
@@ -129,34 +111,10 @@ LAZY = {
 }
 """Optional libraries, and the files that may import them when they are imported themselves."""
 
-VERSIONS = "warpdyn/execution/native/versions.py"
-TORCH_NATIVE = "warpdyn/execution/native/torch_native.py"
-DISPATCH = "warpdyn/execution/dispatch.py"
-
-LIBRARY_WORDS = {
-    "torch": {"warpdyn/arrays/torch_arrays.py", DISPATCH, VERSIONS, TORCH_NATIVE},
-    "jax": {"warpdyn/arrays/jax_arrays.py", DISPATCH},
-    "warp": {"warpdyn/arrays/warp_arrays.py", DISPATCH, VERSIONS},
-    "cupy": set[str](),
-}
-"""Names of array libraries as strings: where each may stand, beside the registry."""
-
-REGISTRY = "warpdyn/arrays/libraries.py"
-
-
-def module_name(path: Path) -> str:
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
 
 @cache
 def known() -> set[str]:
     return {module_name(path) for path in (*FILES, *BENCHMARKS)}
-
-
-@cache
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
 
 
 @cache
@@ -205,13 +163,6 @@ def imported_by_string(node: ast.Call, package: list[str]) -> set[str]:
     return {module for module in known() if whole.fullmatch(module)}
 
 
-def room(module: str) -> str:
-    """The room that a module is in, as FLOORS names it; inner rooms count as their room."""
-    path = ROOT.joinpath(*module.split("."))
-    folder = module if path.is_dir() else module.rpartition(".")[0]
-    return ".".join(folder.split(".")[:2])
-
-
 def floor(module: str) -> int:
     place = "warpdyn" if module in ("warpdyn", "warpdyn.__main__") else room(module)
     for k, folders in enumerate(FLOORS):
@@ -222,6 +173,7 @@ def floor(module: str) -> int:
     )
 
 
+<<<<<<< HEAD
 def in_each(paths: Sequence[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
     """Make one test of a check of a file: it checks all files, and names each that fails."""
 
@@ -242,6 +194,9 @@ def in_each(paths: Sequence[Path]) -> Callable[[Callable[[Path], None]], Callabl
 
 
 @in_each(FILES)
+=======
+@each_file
+>>>>>>> w-shape
 def test_imports_point_down(path: Path) -> None:
     """No module imports from another folder of its own floor, or from a floor above."""
     here = module_name(path)
@@ -273,7 +228,7 @@ def test_a_namespace_only_imports(name: str) -> None:
     assert found == set(ast.literal_eval(names.value))
 
 
-LONGEST_CHAIN = 44
+LONGEST_CHAIN = 41
 """Modules, each importing the next, at most; the goal is 22. It may only fall."""
 
 
@@ -377,6 +332,7 @@ def test_algorithms_speak_of_one_robot(path: Path) -> None:
     }
 
 
+<<<<<<< HEAD
 def test_only_joints_and_readers_name_joint_kinds() -> None:
     """ "revolute" and its like are written in joints.py, and in the formats that have the word."""
     kinds = {
@@ -558,6 +514,11 @@ def test_one_word_names_an_algorithm(name: str) -> None:
 
 
 @in_each([p for p in FILES if p.is_relative_to(ROOT / "warpdyn")])
+=======
+@pytest.mark.parametrize(
+    "path", [p for p in FILES if p.is_relative_to(ROOT / "warpdyn")], ids=module_name
+)
+>>>>>>> w-shape
 def test_optional_libraries_are_imported_where_they_are_needed(path: Path) -> None:
     """Torch, JAX, matplotlib and the peers are never imported when a module of warpdyn is; but for the files of a
     library, which only its arrays make the registry import."""

@@ -47,7 +47,7 @@ def test_a_teacher_of_something_else_is_refused_by_name(teacher: Path, tmp_path:
     with pytest.raises(rl.TaskError, match="observes 6 numbers; Hold for double_pendulum gives 7"):
         read_teacher(Hold(), mine)
     with pytest.raises(rl.TaskError, match="of the task CartpoleSwingUp and the robot cartpole"):
-        read_teacher(Hold(), rl.shipped("cartpole_swing_up"))
+        read_teacher(Hold(), rl.bundled_policy("cartpole_swing_up"))
 
     class Stiff(Hold):
         drives = wd.PD(60.0, 2.0)
@@ -68,5 +68,7 @@ def test_a_teacher_of_something_else_is_refused_by_name(teacher: Path, tmp_path:
 
 def test_the_quadruped_with_onboard_sensors_learns_from_the_one_that_sees_its_velocity() -> None:
     """The bundled policies, as the page on tasks names them."""
-    found = read_teacher(rl.make("quadruped_velocity_onboard"), rl.shipped("quadruped_velocity"))
+    found = read_teacher(
+        rl.make("quadruped_velocity_onboard"), rl.bundled_policy("quadruped_velocity")
+    )
     assert len(found.normalizer.mean) == 50

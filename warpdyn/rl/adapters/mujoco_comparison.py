@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..evaluation import Evaluation, Watch, evaluate_in, find_task_and_policy
+from ..old_members import OldMember
 from ..policy import Policy
 from ..task import Task
 from ..vec_env import VecEnv
@@ -22,11 +23,13 @@ class SideBySide:
     """MuJoCo's step [s]."""
 
     @property
-    def kept(self) -> float:
+    def return_ratio(self) -> float:
         """Share of the return that remains in MuJoCo; NaN if the return in warpdyn is not
         positive."""
         here = self.here.returned
         return self.there.returned / here if here > 0 else float("nan")
+
+    kept = OldMember("kept", "return_ratio")
 
 
 def sim2sim(

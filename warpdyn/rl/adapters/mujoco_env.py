@@ -14,7 +14,7 @@ import numpy as np
 from ...execution.batched import bind
 from ...execution.oracle import oracle
 from ...functions.dynamics import crba
-from ...functions.simulation.ground import completed
+from ...functions.simulation.ground import with_default_numbers
 from ...functions.simulation.moment_numbers import moment_counts
 from ...functions.simulation.pair_arrays import described_friction, described_moments
 from ...functions.simulation.terrain import HeightMap, Plane
@@ -197,7 +197,7 @@ class MujocoEnv(VecEnv):
         numbers: dict[str, Any] = {}
         if self.task.points:
             numbers["friction"] = self._number_of(
-                "friction", env, completed(self.task.ground).friction
+                "friction", env, with_default_numbers(self.task.ground).friction
             )
         if self.task.pairs:
             given = described_friction(self.task.pairs, self.task.pair_contact.friction)
