@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -35,4 +34,20 @@ def room(module: str) -> str:
     return ".".join(folder.split(".")[:2])
 
 
-each_file = pytest.mark.parametrize("path", FILES, ids=module_name)
+def in_each(paths: Sequence[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
+    """Make one test of a check of a file: it checks all files, and names each that fails."""
+
+    def one_test(check: Callable[[Path], None]) -> Callable[[], None]:
+        def test() -> None:
+            failures = []
+            for path in paths:
+                try:
+                    check(path)
+                except AssertionError as failure:
+                    failures.append(f"{module_name(path)}: {failure}")
+            assert not failures, "\n".join(failures)
+
+        test.__name__, test.__doc__ = check.__name__, check.__doc__
+        return test
+
+    return one_test

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from modules import BENCHMARKS, FILES, NAMESPACES, ROOT, each_file, module_name, parsed, room
+from modules import BENCHMARKS, FILES, NAMESPACES, ROOT, in_each, module_name, parsed, room
 
 LONGEST_MODULE = 400
 """Lines; what grows beyond is two things."""
@@ -62,7 +62,7 @@ def test_only_joints_and_readers_name_joint_kinds() -> None:
         assert not strings & kinds, f"{module_name(path)} names {strings & kinds}"
 
 
-@pytest.mark.parametrize("path", [*FILES, *BENCHMARKS], ids=module_name)
+@in_each([*FILES, *BENCHMARKS])
 def test_modules_are_short(path: Path) -> None:
     """At most 400 lines."""
     assert len(path.read_text().splitlines()) <= LONGEST_MODULE
@@ -77,7 +77,7 @@ def test_other_files_are_short() -> None:
     assert files and not long, f"split by subject, or share what repeats: {long}"
 
 
-@each_file
+@in_each(FILES)
 def test_modules_say_what_they_are(path: Path) -> None:
     """Every module has a docstring, and none is a drawer for odds and ends."""
     assert ast.get_docstring(parsed(path))
@@ -97,7 +97,7 @@ def docstrings(path: Path) -> list[str]:
     return [*texts, *(text for text in body if isinstance(text, str))]
 
 
-@each_file
+@in_each(FILES)
 def test_docstrings_name_their_subject_first(path: Path) -> None:
     """No docstring begins with "Of": say what the thing is."""
     assert not [text for text in docstrings(path) if text.split()[:1] == ["Of"]]
@@ -131,7 +131,7 @@ def test_a_name_is_given_once() -> None:
     }
 
 
-@each_file
+@in_each(FILES)
 def test_array_libraries_are_named_in_one_place(path: Path) -> None:
     """The words "torch", "jax", "warp", "cupy" stand in the file of that library and in the registry, no further."""
     here = path.relative_to(ROOT).as_posix()
@@ -144,7 +144,7 @@ def test_array_libraries_are_named_in_one_place(path: Path) -> None:
     assert not named, f"{here} names {named}"
 
 
-@each_file
+@in_each(FILES)
 def test_literals_are_plain_arguments(path: Path) -> None:
     """No `f(*(a, b))`, no `{**{"a": 1}}`: they hide what an argument is to save lines."""
     for node in ast.walk(parsed(path)):
@@ -192,7 +192,7 @@ def test_public_functions_say_what_they_return() -> None:
                 )
 
 
-@each_file
+@in_each(FILES)
 def test_every_module_has_its_tests(path: Path) -> None:
     """tests/ has the folders of the code, and in them a test file of each module's name."""
     if path.name in ("__init__.py", "__main__.py") and path.parent.name not in ("robots",):
