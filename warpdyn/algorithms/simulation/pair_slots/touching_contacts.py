@@ -8,18 +8,21 @@ touch take a slot of their own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
-from ....algebra.row_arrays import RowArray, loop
+from ....algebra.row_arrays import RowArray, loop, step_if_needed
 from ....algebra.scalar import Scalar, is_number, select_less, select_less_equal
 from ....algebra.spatial import Vector
-from ...collision.contact import FAR, Contact
+from ...collision.contact import FAR, UPWARDS, Contact
 from .ground_points import MARGIN, REACHES
 from .pairs_at import FoundPair, PairsAt, Slot
 
 ROW = 12
 """Numbers of a `FoundContact`."""
+
+SOMEWHERE = Vector(0.1937, 0.4721, 0.8313)
+"""Position of a contact that does not exist [m]. The axes of robots pass through the origin, where
+two bodies on an axis do not move, but hardly through here."""
 
 
 class FoundContact(NamedTuple):
@@ -54,7 +57,7 @@ class TouchingContacts:
         group = pairs.group
         self.pairs, self.known = pairs, True
         self.slots, self.contacts = group.slots * group.contacts, 1
-        # Rows beyond the count have no values, except for the first. The last row takes a far contact.
+        # Rows beyond the count have no values. The last row takes a far contact.
         self.array = RowArray.without_values(self.slots + 1, ROW)
 
         def visit(k: Scalar, state: list[Scalar], _: Sequence[RowArray]) -> Sequence[Scalar]:
@@ -62,14 +65,25 @@ class TouchingContacts:
             found = pairs.pair(number)
             for c, contact in enumerate(found.contacts):
                 self.known = self.known and is_number(contact.feature)
-                # The next contact overwrites one that is far.
-                self.array[count] = FoundContact(number, float(c), found.carriers, contact).numbers
+                row = FoundContact(number, float(c), found.carriers, contact).numbers
                 far = contact.gap - (found.reach * REACHES + MARGIN)
-                count = count + select_less_equal(far, 0.0, 1.0, 0.0)
+                touches = select_less_equal(far, 0.0, 1.0, 0.0)
+                self._put(touches, count, row)
+                count = count + touches
             return [count]
 
         arrays = [self.array, numbers, *pairs.arrays]
         (self.count,) = loop(group.slots, visit, [0.0], arrays, near)
+
+    def _put(self, touches: Scalar, count: Scalar, row: Sequence[Scalar]) -> None:
+        """Write a contact behind `count` others, in environments where it touches."""
+
+        def put(_: list[Scalar], arrays: Sequence[RowArray]) -> Sequence[Scalar]:
+            # The next contact overwrites one that is far.
+            arrays[0][count] = row
+            return []
+
+        step_if_needed(touches, put, [], [self.array])
 
     def slot(self, k: Scalar) -> Slot:
         """The contact in slot k."""
@@ -83,10 +97,12 @@ class TouchingContacts:
         return [self.pairs.memory.contact(found.pair, found.place)]
 
     def _contact(self, k: Scalar) -> FoundContact:
-        """The contact in slot k. Beyond the count it is where the first one is, but far away, and its
-        pair is none. The first row has a contact in any environment that computes a slot."""
-        rows = zip(self.array[k], self.array[0.0], strict=True)
-        found = FoundContact.of([select_less(k, self.count, x, first) for x, first in rows])
-        gap = select_less(k, self.count, found.contact.gap, FAR)
-        pair = select_less(k, self.count, found.pair, float(len(self.pairs.group)))
-        return found._replace(pair=pair, contact=replace(found.contact, gap=gap))
+        """The contact in slot k. Beyond the count it is far away, between the bodies of the first
+        pair, and its pair is none."""
+        group, carriers = self.pairs.group, self.pairs.carriers
+        bodies = [s.bodies[m] for s, m in zip(group.sides, group.members[0], strict=True)]
+        first, second = (float(carriers.index(b)) if b in carriers else -1.0 for b in bodies)
+        far = Contact(FAR, SOMEWHERE, UPWARDS, 0.0)
+        nothing = FoundContact(float(len(group)), 0.0, (first, second), far).numbers
+        rows = zip(self.array[k], nothing, strict=True)
+        return FoundContact.of([select_less(k, self.count, x, other) for x, other in rows])
