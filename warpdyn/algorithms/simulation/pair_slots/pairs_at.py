@@ -13,13 +13,13 @@ from ....algebra.linear import Factors
 from ....algebra.rotations import Rotation, axes_about
 from ....algebra.row_arrays import RowArray
 from ....algebra.rows_by_number import RowsByNumber
-from ....algebra.scalar import Scalar, absolute, is_number, is_zero, select_less, sqrt
+from ....algebra.scalar import Scalar, is_number, is_zero, select_less
 from ....algebra.spatial import Placement, Vector
 from ....model.tree import WORLD, Tree
 from ...collision.contact import FAR, Contact, ShapeAt
 from ...collision.narrow_phase import contacts
 from ..compliant_contact import Surface, compliant_contacts
-from ..constraint_sweeps import rows_of
+from ..constraint_sweeps import ConstraintRows
 from ..contact_rows import PointContact, components
 from ..contact_shapes import placement_in_body
 from ..friction_moments import FrictionMoments
@@ -29,6 +29,7 @@ from .pair_groups import Mover
 from .pair_memory import PairMemory
 from .shape_rows import ShapeRow, moving_shapes
 from .slot_contact import LAW, SlotContact, coupled_rows
+from .slot_rows import RowsAlongTwist, have_one_normal, scaled_rows
 
 
 class Moment(NamedTuple):
@@ -52,6 +53,11 @@ class BlockFactors(Factors):
     def of(cls, blocks: Sequence[Factors]) -> BlockFactors:
         """The factors of these blocks."""
         return cls([], [x for block in blocks for x in block.reciprocal], tuple(blocks))
+
+    @property
+    def signs(self) -> list[float]:
+        """The signs of D of all blocks."""
+        return [sign for block in self.blocks for sign in block.signs]
 
     def solve_transposed(self, b: Sequence[Scalar]) -> list[Scalar]:
         """The solution x = L⁻ᵀ b, for the coordinates of all blocks."""
@@ -257,29 +263,26 @@ class PairsAt:
         """Contacts with their rows and laws."""
         # The robot and the free bodies of the slot are independent systems: their velocities and
         # masses go one after the other, and so do the entries of each row.
-        moment = self.moment
-        points: list[PointContact] = []
-        J: list[list[Scalar]] = []
-        for each in touching:
-            axes = axes_about(each.normal)
-            moments = self.group.moments
-            points.append(PointContact(each.gap, len(J), None, axes, moments=moments))
-            J += self._rows(each.position, axes, bodies, signs)
+        moment, moments = self.moment, self.group.moments
+        size = 3 + moments
+        points = [
+            PointContact(each.gap, n * size, None, axes_about(each.normal), moments=moments)
+            for n, each in enumerate(touching)
+        ]
         mass = BlockFactors.of([moment.mass, *(body.mass for body in bodies)])
+        rows = self._scaled_rows(touching, bodies, signs, mass)
         free = [*moment.free, *(x for body in bodies for x in body.free)]
         before = [*moment.v, *(x for body in bodies for x in body.before)]
-        rows, roots = rows_of(J, mass), [sqrt(absolute(x)) for x in mass.reciprocal]
         unmoved = rows.of(free)
         laws = compliant_contacts(points, surface, rows, before, free, moment.dt)
         found = []
         for point, each, law in zip(points, touching, laws, strict=True):
             mine = slice(point.first, point.first + point.rows)
-            Y = ([y * x for y, x in zip(row, roots, strict=True)] for row in rows.Y[mine])
             first = point.first
             coupled = coupled_rows(self.group.moments)
             contact = SlotContact(
                 unmoved=unmoved[mine],
-                Y=[self._entries(row) for row in Y],
+                Y=[self._entries(row) for row in rows.Y[mine]],
                 coupling=[rows.response(first + a, first + b) for a, b in coupled],
                 law=[getattr(law, name) for name in LAW],
                 moments=[*law.moments][: FrictionMoments.size(point.moments)]
@@ -292,13 +295,38 @@ class PairsAt:
             found.append(contact)
         return found
 
+    def _scaled_rows(
+        self,
+        touching: Sequence[Contact],
+        bodies: Sequence[FreeBodyAt],
+        signs: Sequence[Scalar],
+        mass: Factors,
+    ) -> ConstraintRows:
+        """The rows of contacts, one contact after the other."""
+        moments = self.group.moments
+        if have_one_normal(touching):
+            first = touching[0]
+            axes = axes_about(first.normal)
+            twist = self._rows(first.position, axes, bodies, signs, 3)
+            offsets = [axes.to_child(each.position - first.position) for each in touching]
+            return RowsAlongTwist.at(twist, offsets, moments, mass)
+        J: list[list[Scalar]] = []
+        for each in touching:
+            J += self._rows(each.position, axes_about(each.normal), bodies, signs, moments)
+        return scaled_rows(J, mass)
+
     def _rows(
-        self, at: Vector, axes: Rotation, bodies: Sequence[FreeBodyAt], signs: Sequence[Scalar]
+        self,
+        at: Vector,
+        axes: Rotation,
+        bodies: Sequence[FreeBodyAt],
+        signs: Sequence[Scalar],
+        moments: int,
     ) -> list[list[Scalar]]:
         """Rows of the velocity of the second shape less that of the first one, at a place of the
-        world, along the axes, and those of the angular velocities of its friction moments: of all
-        joints, then of the free bodies."""
-        nv, moments = self.tree.nv, self.group.moments
+        world, along the axes, and those of the angular velocities of so many friction moments: of
+        all joints, then of the free bodies."""
+        nv = self.tree.nv
         rows: list[list[Scalar]] = [[0.0] * nv for _ in range(3 + moments)]
         for i, sign in zip(self.carriers, signs, strict=True):
             if is_zero(sign):

@@ -26,7 +26,7 @@ from .ground_points import moving_points, point_pairs
 from .group_slots import GroupSlots, NearPairs, Reaction, Selection
 from .near_pairs import near_pairs, near_points
 from .numbered_bodies import FreeBodiesAt
-from .pair_groups import Mover, pair_groups
+from .pair_groups import Mover, pair_groups, point_groups
 from .pair_memory import PairMemory
 from .pairs_at import Moment, PairsAt
 from .touching_contacts import TouchingContacts
@@ -72,11 +72,9 @@ class TouchingBodies:
     ) -> TouchingBodies:
         """Points on the ground with the impulses of the last step, each with a slot."""
         pairs, features = point_pairs(points), [0.0] * len(points)
-        groups = [
-            replace(each, on_ground=True) for each in pair_groups(tree, pairs, len(points), moments)
-        ]
         memory = [
-            PairMemory.of(group, pairs, surfaces, impulses, features, terrain) for group in groups
+            PairMemory.of(group, pairs, surfaces, impulses, features, terrain)
+            for group in point_groups(tree, pairs, moments)
         ]
         return cls(pairs, memory)
 
