@@ -25,7 +25,7 @@ from ..contact_shapes import placement_in_body
 from ..friction_moments import FrictionMoments
 from .ground_points import PlacedPoints, ground_contact
 from .numbered_bodies import SIX, FreeBodiesAt, FreeBodyAt
-from .pair_groups import Mover
+from .pair_groups import GroupSide, Mover
 from .pair_memory import PairMemory
 from .shape_rows import ShapeRow, moving_shapes
 from .slot_contact import LAW, SlotContact, coupled_rows
@@ -81,12 +81,10 @@ class Slot(NamedTuple):
 
 
 class FoundPair(NamedTuple):
-    """A pair of a group: its contacts, how far its shapes can move in a step [m], the numbers of its
-    free bodies and these bodies, the numbers of the bodies of both shapes among the carriers, and
-    the ground's factor on the friction."""
+    """A pair of a group: its contacts, the numbers of its free bodies and these bodies, the numbers of
+    the bodies of both shapes (`PairsAt.number_of`), and the ground's factor on the friction."""
 
     contacts: Sequence[Contact]
-    reach: Scalar
     numbers: list[Scalar]
     bodies: Sequence[FreeBodyAt]
     carriers: tuple[Scalar, Scalar]
@@ -152,10 +150,14 @@ class PairsAt:
             return self.moving[side]
         rows = []
         for shape, body in zip(whole.shapes, whole.bodies, strict=True):
-            X, bodies = placement_in_body(self.tree, shape), self.free.bodies
-            number = float(bodies.index(body)) if whole.mover is Mover.FREE_BODY else -1.0
+            X, number = placement_in_body(self.tree, shape), self.number_of(whole, body)
             rows.append(ShapeRow(X, 0.0, 0.0, number, shape.size).numbers)
         return RowsByNumber(rows)
+
+    def number_of(self, side: GroupSide, body: int) -> float:
+        """The number of a body of a side among the free bodies or the carriers; -1 in neither."""
+        among = self.free.bodies if side.mover is Mover.FREE_BODY else self.carriers
+        return float(among.index(body)) if body in among else -1.0
 
     def slot(self, number: Scalar) -> Slot:
         """A pair in a slot. Contacts of a number beyond the pairs are far away."""
@@ -186,8 +188,16 @@ class PairsAt:
         shapes = [self._shape(side, rows[side], bodies.get(side)) for side in range(2)]
         carriers = rows[0].number, rows[1].number
         found = self._far_beyond(number, contacts(*shapes))
-        reach = rows[0].reach + rows[1].reach
-        return FoundPair(found, reach, numbers, [*bodies.values()], carriers)
+        return FoundPair(found, numbers, [*bodies.values()], carriers)
+
+    def reach(self, number: Scalar) -> Scalar:
+        """How far the two shapes of a pair can move in a step together [m]. It reads the arrays of
+        `moving`."""
+        members = self.memory.members[number]
+        first, second = (
+            ShapeRow.of(rows[m]).reach for rows, m in zip(self.moving, members, strict=True)
+        )
+        return first + second
 
     def _point(self, number: Scalar) -> FoundPair:
         """A point on the ground, by its number."""
@@ -202,7 +212,7 @@ class PairsAt:
             centre = bodies[0].X.point_to_parent(row.placement.p)
         contact, share = ground_contact(centre, radius, self.memory.terrain)
         found = self._far_beyond(number, [contact])
-        return FoundPair(found, 0.0, numbers, bodies, (-1.0, carrier), share)
+        return FoundPair(found, numbers, bodies, (-1.0, carrier), share)
 
     def _far_beyond(self, number: Scalar, found: Sequence[Contact]) -> list[Contact]:
         """The contacts of a pair, far away if its number is beyond the pairs."""

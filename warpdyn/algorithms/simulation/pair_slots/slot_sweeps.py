@@ -29,7 +29,7 @@ from .numbered_bodies import FreeBodiesAt
 from .pair_groups import Mover, pair_groups, point_groups
 from .pair_memory import PairMemory
 from .pairs_at import Moment, PairsAt
-from .touching_contacts import TouchingContacts
+from .touching_contacts import TouchingContacts, touch_one_by_one
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ def _slots(
             numbers, near, without = near_pairs(memory, pairs.moving)
             left_out = left_out + without
         selection: Selection = NearPairs(pairs, numbers, near)
-        if not (memory.group.on_ground or memory.group.free_sides):
+        if touch_one_by_one(memory.group):
             selection = TouchingContacts(pairs, numbers, near)
         slots.append(GroupSlots.at(pairs, selection))
     return slots, left_out

@@ -1,8 +1,8 @@
 """The contacts of near pairs that may touch in this step: the exact test behind the broad phase.
 
 Rows of joints make a contact expensive, and most near pairs touch at one of their contacts or at
-none. So the narrow phase of a group without free bodies comes first, and only contacts that may
-touch take a slot of their own.
+none. So the narrow phase of a group of links, or of many links and free bodies, comes first, and
+only contacts that may touch take a slot of their own.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from ....algebra.scalar import Scalar, is_number, select_less, select_less_equal
 from ....algebra.spatial import Vector
 from ...collision.contact import FAR, UPWARDS, Contact
 from .ground_points import MARGIN, REACHES
+from .pair_groups import Mover, PairGroup
 from .pairs_at import FoundPair, PairsAt, Slot
 
 ROW = 12
@@ -25,9 +26,22 @@ SOMEWHERE = Vector(0.1937, 0.4721, 0.8313)
 two bodies on an axis do not move, but hardly through here."""
 
 
+FEW_PAIRS = 4
+"""Number of pairs of links and free bodies up to which whole pairs have slots. The pads of a gripper
+touch with all their contacts, and these share rows; of many links of a hand most only come near."""
+
+
+def touch_one_by_one(group: PairGroup) -> bool:
+    """True if contacts of a group take slots, not whole pairs."""
+    if group.on_ground:
+        return False
+    joints = any(side.mover is Mover.JOINTS for side in group.sides)
+    return not group.free_sides or (joints and group.contacts > 1 and len(group) > FEW_PAIRS)
+
+
 class FoundContact(NamedTuple):
     """A contact of a pair: the numbers of the pair and of the contact in it, those of the bodies of
-    both shapes among the carriers, and the contact."""
+    both shapes among the carriers or the free bodies, and the contact."""
 
     pair: Scalar
     place: Scalar
@@ -62,17 +76,19 @@ class TouchingContacts:
 
         def visit(k: Scalar, state: list[Scalar], _: Sequence[RowArray]) -> Sequence[Scalar]:
             (number,), (count,) = numbers[k], state
-            found = pairs.pair(number)
+            found, reach = pairs.pair(number), pairs.reach(number)
             for c, contact in enumerate(found.contacts):
                 self.known = self.known and is_number(contact.feature)
                 row = FoundContact(number, float(c), found.carriers, contact).numbers
-                far = contact.gap - (found.reach * REACHES + MARGIN)
+                far = contact.gap - (reach * REACHES + MARGIN)
                 touches = select_less_equal(far, 0.0, 1.0, 0.0)
                 self._put(touches, count, row)
                 count = count + touches
             return [count]
 
-        arrays = [self.array, numbers, *pairs.arrays]
+        moving = [array for rows in pairs.moving for array in rows.arrays]
+        others = {id(array): array for array in [*pairs.arrays, *moving]}
+        arrays = [self.array, numbers, *others.values()]
         (self.count,) = loop(group.slots, visit, [0.0], arrays, near)
 
     def _put(self, touches: Scalar, count: Scalar, row: Sequence[Scalar]) -> None:
@@ -88,7 +104,9 @@ class TouchingContacts:
     def slot(self, k: Scalar) -> Slot:
         """The contact in slot k."""
         found = self._contact(k)
-        pair = FoundPair([found.contact], 0.0, [], [], found.carriers)
+        numbers = [found.carriers[side] for side in self.pairs.group.free_sides]
+        bodies = [self.pairs.free[n] for n in numbers]
+        pair = FoundPair([found.contact], numbers, bodies, found.carriers)
         return self.pairs.slot_of(found.pair, pair, [found.place], self.known)
 
     def rows(self, k: Scalar) -> list[Scalar]:
@@ -99,9 +117,11 @@ class TouchingContacts:
     def _contact(self, k: Scalar) -> FoundContact:
         """The contact in slot k. Beyond the count it is far away, between the bodies of the first
         pair, and its pair is none."""
-        group, carriers = self.pairs.group, self.pairs.carriers
-        bodies = [s.bodies[m] for s, m in zip(group.sides, group.members[0], strict=True)]
-        first, second = (float(carriers.index(b)) if b in carriers else -1.0 for b in bodies)
+        group = self.pairs.group
+        first, second = (
+            self.pairs.number_of(side, side.bodies[m])
+            for side, m in zip(group.sides, group.members[0], strict=True)
+        )
         far = Contact(FAR, SOMEWHERE, UPWARDS, 0.0)
         nothing = FoundContact(float(len(group)), 0.0, (first, second), far).numbers
         rows = zip(self.array[k], nothing, strict=True)
