@@ -211,12 +211,18 @@ def test_contacts_are_stiffer_on_a_height_map() -> None:
     assert times(uneven, contact_time=0.02) == {0.02} and times(even, contact_time=0.03) == {0.03}
 
 
+def test_contacts_of_pairs_last_eight_steps() -> None:
+    """With two steps, MuJoCo's box would hop."""
+    there = MujocoEnv(PushedBox(), 1)
+    assert (there.dt, there.contact_time) == (0.0005, 0.004)
+
+
 def test_a_ball_pushes_a_box_alike() -> None:
     """With a friction of its own in each environment: the box is as far, and the ball presses as hard on average.
     MuJoCo's box jumps ahead of the ball again and again."""
     task = PushedBox()
     here, there = both(task, 0.001)
-    assert there.contact_time == 0.004 and MujocoEnv(task, 1).dt == 0.002
+    assert there.contact_time == MujocoEnv(task, 1).contact_time == 0.004
     pushed = []
     for k in range(25):
         action = torch.full((ENVS, 1), 0.02 * k)
