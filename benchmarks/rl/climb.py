@@ -152,7 +152,7 @@ def main() -> None:
     parser.add_argument("--onboard", action="store_true", help="the task with onboard sensors")
     parser.add_argument("--envs", type=int, help="environments; 2048, or 60 in MuJoCo")
     parser.add_argument("--mujoco", action="store_true", help="in MuJoCo C, the asked level alone")
-    parser.add_argument("--dt", type=float, help="MuJoCo's step [s]; default: 0.002")
+    parser.add_argument("--dt", type=float, help="MuJoCo's step [s]; default: 0.0005")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--no-store", action="store_true")
     args = parser.parse_args()
