@@ -151,6 +151,25 @@ def loop(
             x.loops -= 1
 
 
+def step_if_needed(
+    needed: Scalar,
+    step: Callable[[list[Scalar], Sequence[RowArray]], Sequence[Scalar]],
+    state: Sequence[Scalar],
+    arrays: Sequence[RowArray],
+) -> list[Scalar]:
+    """The state after one step, which is left out where no environment needs it.
+
+    `needed`: above 0 in an environment that needs the step. Environments that are computed together
+    leave it out together, so where it is not needed it must change nothing that is read later.
+    Derivatives compute it always. The step may read and write the arrays, as that of a `loop`.
+    """
+
+    def only_step(_: Scalar, state: list[Scalar], arrays: Sequence[RowArray]) -> Sequence[Scalar]:
+        return step(state, arrays)
+
+    return loop(1, only_step, state, arrays, needed)
+
+
 def _first_symbol(state: Sequence[Scalar], arrays: Sequence[RowArray]) -> Any:
     """A symbol of a state or of arrays; None if there is none."""
     recorded = next((x.memory.symbol for x in arrays if x.memory is not None), None)

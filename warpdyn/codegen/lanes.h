@@ -35,7 +35,7 @@ enum { N = 16, Q = N / 4, AHEAD = $ahead * N };
 #else
 enum { N = 8, Q = N / 4, AHEAD = $ahead * N };
 #endif
-#define WARPDYN_APART __attribute__((noinline))
+#define WARPDYN_APART __attribute__((noinline, force_align_arg_pointer))
 #define WARPDYN_UNROLL _Pragma("clang loop unroll(full)")
 struct Lanes {
   /// Arithmetic. What clang has no vector form of asks the library lane by lane, apart: in line it

@@ -74,12 +74,12 @@ class GymnasiumAnt(FreeRunner):
     def reward(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
         return {
             "forward": s.way / self.step_seconds,
-            "alive": 1.0 - number(self.ended(robot, s)),
+            "alive": 1.0 - number(self.is_terminal(robot, s)),
             "effort": sum_of_squares(s.action),
             "contact": sum_of_squares(self._contacts(robot, s)),
         }
 
-    def ended(self, robot: Any, s: rl.Episode) -> Any:
+    def is_terminal(self, robot: Any, s: rl.Episode) -> Any:
         return ~((s.q[2] >= 0.2) & (s.q[2] <= 1.0))
 
     def _contacts(self, robot: Any, s: rl.Episode) -> Any:
@@ -114,12 +114,12 @@ class GymnasiumHumanoid(FreeRunner):
         forces = contact_wrenches(robot, s, self.body_names)
         return {
             "forward": s.way / self.step_seconds,
-            "alive": 1.0 - number(self.ended(robot, s)),
+            "alive": 1.0 - number(self.is_terminal(robot, s)),
             "effort": sum_of_squares(s.action),
             "contact": np.minimum(5e-7 * sum_of_squares(forces), 10.0),
         }
 
-    def ended(self, robot: Any, s: rl.Episode) -> Any:
+    def is_terminal(self, robot: Any, s: rl.Episode) -> Any:
         return ~((s.q[2] > 1.0) & (s.q[2] < 2.0))
 
     def _place(self, robot: Any, q: Any) -> Any:

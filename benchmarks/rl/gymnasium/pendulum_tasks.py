@@ -32,9 +32,9 @@ class GymnasiumInvertedPendulum(GymnasiumTask):
         return np.concatenate([s.q, s.v])
 
     def reward(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
-        return {"upright": 1.0 - number(self.ended(robot, s))}
+        return {"upright": 1.0 - number(self.is_terminal(robot, s))}
 
-    def ended(self, robot: Any, s: rl.Episode) -> Any:
+    def is_terminal(self, robot: Any, s: rl.Episode) -> Any:
         return np.abs(s.q[1]) > 0.2
 
 
@@ -64,12 +64,12 @@ class GymnasiumInvertedDoublePendulum(GymnasiumTask):
     def reward(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
         x, z = self._tip(robot, s)
         return {
-            "alive": 1.0 - number(self.ended(robot, s)),
+            "alive": 1.0 - number(self.is_terminal(robot, s)),
             "distance": 0.01 * x**2 + (z - 2.0) ** 2,
             "speed": 0.001 * s.v[1] ** 2 + 0.005 * s.v[2] ** 2,
         }
 
-    def ended(self, robot: Any, s: rl.Episode) -> Any:
+    def is_terminal(self, robot: Any, s: rl.Episode) -> Any:
         return self._tip(robot, s)[1] <= 1.0
 
     def _tip(self, robot: Any, s: rl.Episode) -> tuple[Any, Any]:

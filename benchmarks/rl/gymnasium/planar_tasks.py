@@ -45,7 +45,7 @@ class PlanarRunner(GymnasiumTask):
     def reward(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
         found = {"forward": s.way / self.step_seconds, "effort": sum_of_squares(s.action)}
         if "alive" in self.weights:
-            found["alive"] = 1.0 - number(self.ended(robot, s))
+            found["alive"] = 1.0 - number(self.is_terminal(robot, s))
         return found
 
 
@@ -56,7 +56,7 @@ class GymnasiumHopper(PlanarRunner):
     dt, substeps, actions = 0.002, 4, 3
     recipe = rl.Recipe(envs=512, steps=32, layers=(128, 128), entropy=0.0, minutes=8.0)
 
-    def ended(self, robot: Any, s: rl.Episode) -> Any:
+    def is_terminal(self, robot: Any, s: rl.Episode) -> Any:
         state = np.concatenate([s.q[2:], s.v])
         bounded = (np.abs(state) < 100.0).all()
         return ~(bounded & (s.q[1] > 0.7) & (np.abs(s.q[2]) < 0.2))
@@ -69,7 +69,7 @@ class GymnasiumWalker2d(PlanarRunner):
     dt, substeps, actions = 0.001, 8, 6
     recipe = rl.Recipe(envs=512, steps=32, layers=(128, 128), entropy=0.0, minutes=8.0)
 
-    def ended(self, robot: Any, s: rl.Episode) -> Any:
+    def is_terminal(self, robot: Any, s: rl.Episode) -> Any:
         height, angle = s.q[1], s.q[2]
         return ~((height > 0.8) & (height < 2.0) & (np.abs(angle) < 1.0))
 

@@ -214,10 +214,10 @@ def _farthest(
     """The point on the polygon that is farthest in a direction of the first box, the first of equal
     ones. `along`: the reference face's axes in those of the first box's face."""
     by_x, by_y = (axis.x * direction[0] + axis.y * direction[1] for axis in along)
-    best = otherwise
+    x, y = otherwise.x, otherwise.y
     highest: Scalar = NOT_INSIDE
     for p in points:
         value = select_less(0.5, p.inside, p.x * by_x + p.y * by_y, NOT_INSIDE)
-        best = FacePoint(*(select_less(highest, value, x, y) for x, y in zip(p, best, strict=True)))
+        x, y = select_less(highest, value, p.x, x), select_less(highest, value, p.y, y)
         highest = maximum(highest, value)
-    return best
+    return FacePoint(x, y, select_less(NOT_INSIDE, highest, 1.0, otherwise.inside))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ....algebra.row_arrays import RowArray, loop
+from ....algebra.row_arrays import RowArray, loop, step_if_needed
 from ....algebra.rows_by_number import RowsByNumber
 from ....algebra.scalar import Scalar, absolute, maximum, select_less_equal
 from ....algebra.spatial import Vector
@@ -62,10 +62,15 @@ def _near(
 
     def visit(n: Scalar, state: list[Scalar], arrays: Sequence[RowArray]) -> Sequence[Scalar]:
         (count,) = state
-        gap = apart(members[n])
-        # The next pair overwrites a pair that is not near.
-        arrays[0][count] = [n]
-        return [count + select_less_equal(gap, 0.0, 1.0, 0.0)]
+        near = select_less_equal(apart(members[n]), 0.0, 1.0, 0.0)
+
+        def put(_: list[Scalar], arrays: Sequence[RowArray]) -> Sequence[Scalar]:
+            # The next pair overwrites a pair that is not near.
+            arrays[0][count] = [n]
+            return []
+
+        step_if_needed(near, put, [], arrays[:1])
+        return [count + near]
 
     def finish(_: Scalar, state: list[Scalar], arrays: Sequence[RowArray]) -> Sequence[Scalar]:
         arrays[0][state[0]] = [none]

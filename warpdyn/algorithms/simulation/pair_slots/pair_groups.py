@@ -5,12 +5,15 @@ one loop computes them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from ....model.tree import WORLD, Tree
 from ..contact_rows import free_roots
 from ..contact_shapes import ContactPair, ContactShape, body_of
+
+BRANCHES = 6
+"""The largest number of branches of a robot whose points on the ground are groups of their own."""
 
 SPARE = 2
 """Slots of a group in addition to one for each body that its pairs move."""
@@ -77,6 +80,39 @@ def pair_groups(
         key = *(_key(tree, free, shape) for shape in pair), moments[n] if moments else 0
         by_key.setdefault(key, []).append(n)
     return [_group(tree, free, pairs, numbers, slots, key[-1]) for key, numbers in by_key.items()]
+
+
+def point_groups(
+    tree: Tree, pairs: Sequence[ContactPair], moments: Sequence[int] = ()
+) -> list[PairGroup]:
+    """The groups of pairs of the ground and a point, each pair with a slot. Points on one branch of
+    a robot, such as a leg, are a group: their rows have no entries of other branches."""
+    branches = _branches(tree, [body_of(tree, pair[1]) for pair in pairs])
+    found = []
+    for numbers in branches:
+        of_branch = [pairs[n] for n in numbers]
+        groups = pair_groups(
+            tree, of_branch, len(pairs), [moments[n] for n in numbers] if moments else ()
+        )
+        for each in groups:
+            places = tuple(numbers[n] for n in each.pairs)
+            found.append(replace(each, pairs=places, on_ground=True))
+    return found
+
+
+def _branches(tree: Tree, bodies: Sequence[int]) -> list[list[int]]:
+    """Numbers of points, given by their bodies, by branch: the bodies of a branch carry each other.
+    One list if there are many branches, or closed loops, which couple them."""
+    last: list[int] = []
+    branch_of: dict[int, int] = {}
+    for body in sorted(set(bodies)):
+        on_path = (n for n, end in enumerate(last) if end in tree.path(body))
+        branch = next(on_path, len(last))
+        last[branch : branch + 1] = [body]
+        branch_of[body] = branch
+    if len(last) > BRANCHES or tree.loops:
+        return [[*range(len(bodies))]]
+    return [[n for n, b in enumerate(bodies) if branch_of[b] == k] for k in range(len(last))]
 
 
 def _key(tree: Tree, free: set[int], shape: ContactShape) -> tuple:

@@ -13,22 +13,23 @@ from ....algebra.linear import Factors
 from ....algebra.rotations import Rotation, axes_about
 from ....algebra.row_arrays import RowArray
 from ....algebra.rows_by_number import RowsByNumber
-from ....algebra.scalar import Scalar, absolute, is_number, is_zero, select_less, sqrt
+from ....algebra.scalar import Scalar, is_number, is_zero, select_less
 from ....algebra.spatial import Placement, Vector
 from ....model.tree import WORLD, Tree
 from ...collision.contact import FAR, Contact, ShapeAt
 from ...collision.narrow_phase import contacts
 from ..compliant_contact import Surface, compliant_contacts
-from ..constraint_sweeps import rows_of
+from ..constraint_sweeps import ConstraintRows
 from ..contact_rows import PointContact, components
 from ..contact_shapes import placement_in_body
 from ..friction_moments import FrictionMoments
 from .ground_points import PlacedPoints, ground_contact
 from .numbered_bodies import SIX, FreeBodiesAt, FreeBodyAt
-from .pair_groups import Mover
+from .pair_groups import GroupSide, Mover
 from .pair_memory import PairMemory
 from .shape_rows import ShapeRow, moving_shapes
 from .slot_contact import LAW, SlotContact, coupled_rows
+from .slot_rows import RowsAlongTwist, have_one_normal, scaled_rows
 
 
 class Moment(NamedTuple):
@@ -53,6 +54,11 @@ class BlockFactors(Factors):
         """The factors of these blocks."""
         return cls([], [x for block in blocks for x in block.reciprocal], tuple(blocks))
 
+    @property
+    def signs(self) -> list[float]:
+        """The signs of D of all blocks."""
+        return [sign for block in self.blocks for sign in block.signs]
+
     def solve_transposed(self, b: Sequence[Scalar]) -> list[Scalar]:
         """The solution x = L⁻ᵀ b, for the coordinates of all blocks."""
         rest, x = list(b), []
@@ -75,12 +81,10 @@ class Slot(NamedTuple):
 
 
 class FoundPair(NamedTuple):
-    """A pair of a group: its contacts, how far its shapes can move in a step [m], the numbers of its
-    free bodies and these bodies, the numbers of the bodies of both shapes among the carriers, and
-    the ground's factor on the friction."""
+    """A pair of a group: its contacts, the numbers of its free bodies and these bodies, the numbers of
+    the bodies of both shapes (`PairsAt.number_of`), and the ground's factor on the friction."""
 
     contacts: Sequence[Contact]
-    reach: Scalar
     numbers: list[Scalar]
     bodies: Sequence[FreeBodyAt]
     carriers: tuple[Scalar, Scalar]
@@ -146,10 +150,14 @@ class PairsAt:
             return self.moving[side]
         rows = []
         for shape, body in zip(whole.shapes, whole.bodies, strict=True):
-            X, bodies = placement_in_body(self.tree, shape), self.free.bodies
-            number = float(bodies.index(body)) if whole.mover is Mover.FREE_BODY else -1.0
+            X, number = placement_in_body(self.tree, shape), self.number_of(whole, body)
             rows.append(ShapeRow(X, 0.0, 0.0, number, shape.size).numbers)
         return RowsByNumber(rows)
+
+    def number_of(self, side: GroupSide, body: int) -> float:
+        """The number of a body of a side among the free bodies or the carriers; -1 in neither."""
+        among = self.free.bodies if side.mover is Mover.FREE_BODY else self.carriers
+        return float(among.index(body)) if body in among else -1.0
 
     def slot(self, number: Scalar) -> Slot:
         """A pair in a slot. Contacts of a number beyond the pairs are far away."""
@@ -180,8 +188,16 @@ class PairsAt:
         shapes = [self._shape(side, rows[side], bodies.get(side)) for side in range(2)]
         carriers = rows[0].number, rows[1].number
         found = self._far_beyond(number, contacts(*shapes))
-        reach = rows[0].reach + rows[1].reach
-        return FoundPair(found, reach, numbers, [*bodies.values()], carriers)
+        return FoundPair(found, numbers, [*bodies.values()], carriers)
+
+    def reach(self, number: Scalar) -> Scalar:
+        """How far the two shapes of a pair can move in a step together [m]. It reads the arrays of
+        `moving`."""
+        members = self.memory.members[number]
+        first, second = (
+            ShapeRow.of(rows[m]).reach for rows, m in zip(self.moving, members, strict=True)
+        )
+        return first + second
 
     def _point(self, number: Scalar) -> FoundPair:
         """A point on the ground, by its number."""
@@ -196,7 +212,7 @@ class PairsAt:
             centre = bodies[0].X.point_to_parent(row.placement.p)
         contact, share = ground_contact(centre, radius, self.memory.terrain)
         found = self._far_beyond(number, [contact])
-        return FoundPair(found, 0.0, numbers, bodies, (-1.0, carrier), share)
+        return FoundPair(found, numbers, bodies, (-1.0, carrier), share)
 
     def _far_beyond(self, number: Scalar, found: Sequence[Contact]) -> list[Contact]:
         """The contacts of a pair, far away if its number is beyond the pairs."""
@@ -257,29 +273,26 @@ class PairsAt:
         """Contacts with their rows and laws."""
         # The robot and the free bodies of the slot are independent systems: their velocities and
         # masses go one after the other, and so do the entries of each row.
-        moment = self.moment
-        points: list[PointContact] = []
-        J: list[list[Scalar]] = []
-        for each in touching:
-            axes = axes_about(each.normal)
-            moments = self.group.moments
-            points.append(PointContact(each.gap, len(J), None, axes, moments=moments))
-            J += self._rows(each.position, axes, bodies, signs)
+        moment, moments = self.moment, self.group.moments
+        size = 3 + moments
+        points = [
+            PointContact(each.gap, n * size, None, axes_about(each.normal), moments=moments)
+            for n, each in enumerate(touching)
+        ]
         mass = BlockFactors.of([moment.mass, *(body.mass for body in bodies)])
+        rows = self._scaled_rows(touching, bodies, signs, mass)
         free = [*moment.free, *(x for body in bodies for x in body.free)]
         before = [*moment.v, *(x for body in bodies for x in body.before)]
-        rows, roots = rows_of(J, mass), [sqrt(absolute(x)) for x in mass.reciprocal]
         unmoved = rows.of(free)
         laws = compliant_contacts(points, surface, rows, before, free, moment.dt)
         found = []
         for point, each, law in zip(points, touching, laws, strict=True):
             mine = slice(point.first, point.first + point.rows)
-            Y = ([y * x for y, x in zip(row, roots, strict=True)] for row in rows.Y[mine])
             first = point.first
             coupled = coupled_rows(self.group.moments)
             contact = SlotContact(
                 unmoved=unmoved[mine],
-                Y=[self._entries(row) for row in Y],
+                Y=[self._entries(row) for row in rows.Y[mine]],
                 coupling=[rows.response(first + a, first + b) for a, b in coupled],
                 law=[getattr(law, name) for name in LAW],
                 moments=[*law.moments][: FrictionMoments.size(point.moments)]
@@ -292,13 +305,38 @@ class PairsAt:
             found.append(contact)
         return found
 
+    def _scaled_rows(
+        self,
+        touching: Sequence[Contact],
+        bodies: Sequence[FreeBodyAt],
+        signs: Sequence[Scalar],
+        mass: Factors,
+    ) -> ConstraintRows:
+        """The rows of contacts, one contact after the other."""
+        moments = self.group.moments
+        if have_one_normal(touching):
+            first = touching[0]
+            axes = axes_about(first.normal)
+            twist = self._rows(first.position, axes, bodies, signs, 3)
+            offsets = [axes.to_child(each.position - first.position) for each in touching]
+            return RowsAlongTwist.at(twist, offsets, moments, mass)
+        J: list[list[Scalar]] = []
+        for each in touching:
+            J += self._rows(each.position, axes_about(each.normal), bodies, signs, moments)
+        return scaled_rows(J, mass)
+
     def _rows(
-        self, at: Vector, axes: Rotation, bodies: Sequence[FreeBodyAt], signs: Sequence[Scalar]
+        self,
+        at: Vector,
+        axes: Rotation,
+        bodies: Sequence[FreeBodyAt],
+        signs: Sequence[Scalar],
+        moments: int,
     ) -> list[list[Scalar]]:
         """Rows of the velocity of the second shape less that of the first one, at a place of the
-        world, along the axes, and those of the angular velocities of its friction moments: of all
-        joints, then of the free bodies."""
-        nv, moments = self.tree.nv, self.group.moments
+        world, along the axes, and those of the angular velocities of so many friction moments: of
+        all joints, then of the free bodies."""
+        nv = self.tree.nv
         rows: list[list[Scalar]] = [[0.0] * nv for _ in range(3 + moments)]
         for i, sign in zip(self.carriers, signs, strict=True):
             if is_zero(sign):

@@ -26,10 +26,10 @@ from .ground_points import moving_points, point_pairs
 from .group_slots import GroupSlots, NearPairs, Reaction, Selection
 from .near_pairs import near_pairs, near_points
 from .numbered_bodies import FreeBodiesAt
-from .pair_groups import Mover, pair_groups
+from .pair_groups import Mover, pair_groups, point_groups
 from .pair_memory import PairMemory
 from .pairs_at import Moment, PairsAt
-from .touching_contacts import TouchingContacts
+from .touching_contacts import TouchingContacts, touch_one_by_one
 
 
 @dataclass(frozen=True)
@@ -72,11 +72,9 @@ class TouchingBodies:
     ) -> TouchingBodies:
         """Points on the ground with the impulses of the last step, each with a slot."""
         pairs, features = point_pairs(points), [0.0] * len(points)
-        groups = [
-            replace(each, on_ground=True) for each in pair_groups(tree, pairs, len(points), moments)
-        ]
         memory = [
-            PairMemory.of(group, pairs, surfaces, impulses, features, terrain) for group in groups
+            PairMemory.of(group, pairs, surfaces, impulses, features, terrain)
+            for group in point_groups(tree, pairs, moments)
         ]
         return cls(pairs, memory)
 
@@ -192,7 +190,7 @@ def _slots(
             numbers, near, without = near_pairs(memory, pairs.moving)
             left_out = left_out + without
         selection: Selection = NearPairs(pairs, numbers, near)
-        if not (memory.group.on_ground or memory.group.free_sides):
+        if touch_one_by_one(memory.group):
             selection = TouchingContacts(pairs, numbers, near)
         slots.append(GroupSlots.at(pairs, selection))
     return slots, left_out

@@ -1,30 +1,47 @@
 """The contacts of near pairs that may touch in this step: the exact test behind the broad phase.
 
 Rows of joints make a contact expensive, and most near pairs touch at one of their contacts or at
-none. So the narrow phase of a group without free bodies comes first, and only contacts that may
-touch take a slot of their own.
+none. So the narrow phase of a group of links, or of many links and free bodies, comes first, and
+only contacts that may touch take a slot of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
-from ....algebra.row_arrays import RowArray, loop
+from ....algebra.row_arrays import RowArray, loop, step_if_needed
 from ....algebra.scalar import Scalar, is_number, select_less, select_less_equal
 from ....algebra.spatial import Vector
-from ...collision.contact import FAR, Contact
+from ...collision.contact import FAR, UPWARDS, Contact
 from .ground_points import MARGIN, REACHES
+from .pair_groups import Mover, PairGroup
 from .pairs_at import FoundPair, PairsAt, Slot
 
 ROW = 12
 """Numbers of a `FoundContact`."""
 
+SOMEWHERE = Vector(0.1937, 0.4721, 0.8313)
+"""Position of a contact that does not exist [m]. The axes of robots pass through the origin, where
+two bodies on an axis do not move, but hardly through here."""
+
+
+FEW_PAIRS = 4
+"""Number of pairs of links and free bodies up to which whole pairs have slots. The pads of a gripper
+touch with all their contacts, and these share rows; of many links of a hand most only come near."""
+
+
+def touch_one_by_one(group: PairGroup) -> bool:
+    """True if contacts of a group take slots, not whole pairs."""
+    if group.on_ground:
+        return False
+    joints = any(side.mover is Mover.JOINTS for side in group.sides)
+    return not group.free_sides or (joints and group.contacts > 1 and len(group) > FEW_PAIRS)
+
 
 class FoundContact(NamedTuple):
     """A contact of a pair: the numbers of the pair and of the contact in it, those of the bodies of
-    both shapes among the carriers, and the contact."""
+    both shapes among the carriers or the free bodies, and the contact."""
 
     pair: Scalar
     place: Scalar
@@ -54,27 +71,42 @@ class TouchingContacts:
         group = pairs.group
         self.pairs, self.known = pairs, True
         self.slots, self.contacts = group.slots * group.contacts, 1
-        # Rows beyond the count have no values, except for the first. The last row takes a far contact.
+        # Rows beyond the count have no values. The last row takes a far contact.
         self.array = RowArray.without_values(self.slots + 1, ROW)
 
         def visit(k: Scalar, state: list[Scalar], _: Sequence[RowArray]) -> Sequence[Scalar]:
             (number,), (count,) = numbers[k], state
-            found = pairs.pair(number)
+            found, reach = pairs.pair(number), pairs.reach(number)
             for c, contact in enumerate(found.contacts):
                 self.known = self.known and is_number(contact.feature)
-                # The next contact overwrites one that is far.
-                self.array[count] = FoundContact(number, float(c), found.carriers, contact).numbers
-                far = contact.gap - (found.reach * REACHES + MARGIN)
-                count = count + select_less_equal(far, 0.0, 1.0, 0.0)
+                row = FoundContact(number, float(c), found.carriers, contact).numbers
+                far = contact.gap - (reach * REACHES + MARGIN)
+                touches = select_less_equal(far, 0.0, 1.0, 0.0)
+                self._put(touches, count, row)
+                count = count + touches
             return [count]
 
-        arrays = [self.array, numbers, *pairs.arrays]
+        moving = [array for rows in pairs.moving for array in rows.arrays]
+        others = {id(array): array for array in [*pairs.arrays, *moving]}
+        arrays = [self.array, numbers, *others.values()]
         (self.count,) = loop(group.slots, visit, [0.0], arrays, near)
+
+    def _put(self, touches: Scalar, count: Scalar, row: Sequence[Scalar]) -> None:
+        """Write a contact behind `count` others, in environments where it touches."""
+
+        def put(_: list[Scalar], arrays: Sequence[RowArray]) -> Sequence[Scalar]:
+            # The next contact overwrites one that is far.
+            arrays[0][count] = row
+            return []
+
+        step_if_needed(touches, put, [], [self.array])
 
     def slot(self, k: Scalar) -> Slot:
         """The contact in slot k."""
         found = self._contact(k)
-        pair = FoundPair([found.contact], 0.0, [], [], found.carriers)
+        numbers = [found.carriers[side] for side in self.pairs.group.free_sides]
+        bodies = [self.pairs.free[n] for n in numbers]
+        pair = FoundPair([found.contact], numbers, bodies, found.carriers)
         return self.pairs.slot_of(found.pair, pair, [found.place], self.known)
 
     def rows(self, k: Scalar) -> list[Scalar]:
@@ -83,10 +115,14 @@ class TouchingContacts:
         return [self.pairs.memory.contact(found.pair, found.place)]
 
     def _contact(self, k: Scalar) -> FoundContact:
-        """The contact in slot k. Beyond the count it is where the first one is, but far away, and its
-        pair is none. The first row has a contact in any environment that computes a slot."""
-        rows = zip(self.array[k], self.array[0.0], strict=True)
-        found = FoundContact.of([select_less(k, self.count, x, first) for x, first in rows])
-        gap = select_less(k, self.count, found.contact.gap, FAR)
-        pair = select_less(k, self.count, found.pair, float(len(self.pairs.group)))
-        return found._replace(pair=pair, contact=replace(found.contact, gap=gap))
+        """The contact in slot k. Beyond the count it is far away, between the bodies of the first
+        pair, and its pair is none."""
+        group = self.pairs.group
+        first, second = (
+            self.pairs.number_of(side, side.bodies[m])
+            for side, m in zip(group.sides, group.members[0], strict=True)
+        )
+        far = Contact(FAR, SOMEWHERE, UPWARDS, 0.0)
+        nothing = FoundContact(float(len(group)), 0.0, (first, second), far).numbers
+        rows = zip(self.array[k], nothing, strict=True)
+        return FoundContact.of([select_less(k, self.count, x, other) for x, other in rows])
