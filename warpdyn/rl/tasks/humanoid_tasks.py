@@ -256,6 +256,6 @@ class HumanoidVelocityOnboard(HumanoidVelocity):
 
     history = ONBOARD_HISTORY
     groups = onboard_groups(
-        "turning", "gravity", "command", "joints", "speeds", "last_action", "clock"
+        "turning", "gravity", "joints", "speeds", "last_action", "command", "clock"
     )
     sensed = ONBOARD_SENSED

@@ -197,6 +197,6 @@ class QuadrupedRoughOnboard(QuadrupedRough):
         "joints",
         "speeds",
         "last_action",
-        hidden=("velocity", "ground"),
+        hidden_last=("ground",),
     )
     sensed = ONBOARD_SENSED
