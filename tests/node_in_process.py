@@ -56,7 +56,7 @@ def panda_node(make):
 
 @pytest.fixture(name="sent")
 def sent_messages(panda, monkeypatch):
-    """What leaves, instead of DDS: commands and torques by robot."""
+    """Commands and torques by robot, which the node would publish."""
     out = SimpleNamespace(commands=[], torques=[])
     for topics in panda._topics:
         monkeypatch.setattr(topics, "send_command", lambda c: out.commands.append(c.copy()))

@@ -86,7 +86,7 @@ def test_the_test_script_runs(arguments, before, ran, tmp_path):
 @pytest.mark.parametrize("tool", ["ruff", "python", "mypy", "pytest", "ros_env"])
 @pytest.mark.parametrize("arguments", [(), ("--quick",), ("-k", "rnea")])
 def test_the_test_script_ends_where_a_program_fails(tool, arguments, tmp_path):
-    """Also one that runs in the background: no test runs before its verdict."""
+    """The program may run in the background: no test runs before it has ended."""
     folder = folder_of_test_script(tmp_path, **{tool: 3})
     (folder / "scripts/ros_env.sh").write_text(f"sleep 0.1; exit {3 if tool == 'ros_env' else 0}\n")
     command = ["bash", "scripts/test.sh", *arguments]

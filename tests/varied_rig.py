@@ -70,7 +70,7 @@ def numbers(model: wd.Model, quantity: str, count: int, seed: int = 0) -> np.nda
 
 
 def given(model: wd.Model, count: int, *quantities: str) -> dict[str, dict[str, np.ndarray]]:
-    """By quantity and name, for links and joints that have a use for it."""
+    """Random values by quantity and name, for the links and joints that have the quantity."""
     found = {}
     for quantity in quantities:
         owners = model.links if quantity in LINK_NUMBERS else model.joints

@@ -1,4 +1,4 @@
-"""Times of something that is done again and again: their median, 99th percentile and longest."""
+"""Times of repeated launches: their median, 99th percentile and longest."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SAMPLES = 2048
 
 
 class Timing:
-    """The last times of something, in seconds."""
+    """Times of the last launches [s]."""
 
     def __init__(self) -> None:
         self._samples = [0.0] * SAMPLES

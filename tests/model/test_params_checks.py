@@ -71,7 +71,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_params_refuse(case: str) -> None:
-    """What is needed, what arrived, what to do."""
+    """The error names what is needed, what was given and what to do."""
     wrong, kind, message = REFUSED[case]
     with pytest.raises(kind, match=message):
         RIG.params(**wrong)

@@ -20,7 +20,7 @@ class Railed(rl.CartpoleSwingUp):
 
 
 def test_an_old_name_gives_the_member_of_the_new_one() -> None:
-    """Of the class that defines it, and of one that inherits it."""
+    """An object of the class that defines the member has it, and so has one of a subclass."""
     for task in (Railed(), type("Same", (Railed,), {})()):
         with pytest.warns(
             DeprecationWarning, match=r"\.ended has moved; use \w+\.is_terminal$"
@@ -53,7 +53,7 @@ def test_a_task_of_before_ends_as_before() -> None:
 
 
 def test_old_names_of_draws_and_results() -> None:
-    """Of named tuples, and of a property."""
+    """Old names work on named tuples, and for a property."""
     vary: Any = rl.Vary(1.0, 1.0)
     noise: Any = rl.Noise(0.0)
     with pytest.warns(DeprecationWarning, match="Vary.drawn has moved; use Vary.draw$"):

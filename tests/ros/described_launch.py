@@ -66,7 +66,7 @@ def opened(actions, chosen):
 
 
 def text(value, chosen):
-    """What launch makes of a text, a substitution or a list of both."""
+    """The text that launch makes from a text, a substitution or a list of both."""
     if isinstance(value, (list, tuple)):
         return "".join(text(part, chosen) for part in value)
     return value if isinstance(value, str) else value.perform(chosen)

@@ -105,7 +105,7 @@ OTHER = {
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.name)
 def test_every_argument_is_described_and_used(file, describe, monkeypatch):
-    """What is started is another with another value."""
+    """Another value of an argument starts other processes."""
     prefix = lambda name: "/opt"  # noqa: E731
     monkeypatch.setattr("ament_index_python.packages.get_package_prefix", prefix)
     base = {"source": "true"} if file.name.startswith("batch") else {}
@@ -119,7 +119,7 @@ def test_every_argument_is_described_and_used(file, describe, monkeypatch):
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.name)
 def test_the_page_names_every_argument(file, describe):
-    """In the table of docs/ros2.md, and none that there is not."""
+    """The table of docs/ros2.md has all arguments of a file, and no others."""
     page = (ROOT / "docs" / "ros2.md").read_text()
     [row] = [line for line in page.splitlines() if line.startswith(f"| {file.name} |")]
     declared, _ = describe(file.name)

@@ -63,7 +63,7 @@ def test_states_of_a_fleet_wait_for_one_launch_and_none_is_lost(make):
 
 
 def test_one_robots_exception_stays_that_robots(make, monkeypatch):
-    """In reading its state and in answering it; the other gets its torques and commands."""
+    """One robot fails while its state is read or answered. The other gets its torques and commands."""
     node = make(
         robot_description_file="panda",
         namespaces=["left", "right"],

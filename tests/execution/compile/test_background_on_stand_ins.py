@@ -24,7 +24,7 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nothing_is_begun_at_the_end(queue: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What waits is dropped, compilers are ended, and the thread is waited for a while."""
+    """The end drops waiting kernels, ends the compilers and waits a while for the thread."""
     ended: list[Any] = []
     monkeypatch.setattr(background.compiler_process, "end_all", lambda: ended.append("all"))
     monkeypatch.setattr(background, "_thread", SimpleNamespace(join=ended.append))
@@ -95,7 +95,7 @@ def test_compilers_end_with_the_process(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.parametrize("case", ["gone", "loaded", "ending", "compiled", "missing", "ends after"])
 def test_a_compile_that_nobody_needs_any_more(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a kernel that is gone or loaded, or at the end of the process."""
+    """The kernel is gone or already loaded, or the process ends."""
 
     class OneKernel:
         loaded = case == "loaded"

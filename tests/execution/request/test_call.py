@@ -151,7 +151,7 @@ def test_a_call_is_written_with_keywords() -> None:
 
 
 def test_labels_say_what_is_computed() -> None:
-    """Of a derivative too."""
+    """The label of a derivative names the function, too."""
     assert wd.rnea.describe(MODEL, S.q, S.v, S.a).label == "rnea for panda"
     vjp = wd.vjp.describe(wd.rnea, MODEL, S.q, S.v, S.a, cotangents=S.tau)
     assert vjp.label == "vjp of rnea for panda"

@@ -89,8 +89,9 @@ def touching_in_mujoco(text: str) -> dict[frozenset[str], ContactFriction]:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_pairs_are_mujocos(seed: int) -> None:
-    """Of random <pair> and <exclude> elements: which geoms touch, and with what friction. A pair counts
-    for neighbours, for excluded bodies and for geoms without masks, and takes nothing from its geoms."""
+    """With random <pair> and <exclude> elements the same geoms touch as in MuJoCo, with the same friction.
+    A pair counts for neighbours, for excluded bodies and for geoms without masks, and takes nothing
+    from its geoms."""
     draw = random.Random(seed)
     parts = []
     for a, b in draw.sample(list(combinations(MOVED, 2)), 4):

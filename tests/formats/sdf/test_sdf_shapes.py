@@ -18,7 +18,7 @@ from warpdyn import ContactPoints
 
 
 def test_an_ellipsoid_is_looked_at_and_touches_nothing() -> None:
-    """By its three radii."""
+    """The drawn shape has the three radii of the file."""
     shape = "<geometry><ellipsoid><radii>0.1 0.2 0.3</radii></ellipsoid></geometry>"
     text = robot(f'<link name="a"><visual name="v">{shape}</visual></link>')
     (seen,) = quietly(text).link("a").visuals
@@ -42,7 +42,7 @@ def test_what_changes_nothing_is_left_out_silently() -> None:
 
 
 def test_shapes_are_kept_as_data() -> None:
-    """In the link's frame, whatever frame they are given in; nothing is opened."""
+    """Shapes are in the frame of the link, also those that the file gives in another frame. No mesh is opened."""
     shapes = {
         "box": "<size>1 2 3</size>",
         "cylinder": "<radius>1</radius><length>2</length>",
@@ -74,7 +74,7 @@ def test_capsules_are_read() -> None:
 
 @pytest.mark.parametrize("normal", [(0, 0, 1), (0, 3, 4), (-1, 2, -2), (0, 0, -1)])
 def test_a_plane_is_seen_along_its_normal(normal: tuple[float, ...]) -> None:
-    """In the axes of the visual, which is turned a quarter about x itself."""
+    """The normal is in the axes of the visual, which is turned by 90 degrees about x."""
     said = "<plane><normal>{} {} {}</normal><size>2 3</size></plane>".format(*normal)
     pose = f"<pose>1 2 3 {np.pi / 2} 0 0</pose>"
     inside = f"<visual name='v'>{pose}<geometry>{said}</geometry></visual>"
@@ -85,8 +85,8 @@ def test_a_plane_is_seen_along_its_normal(normal: tuple[float, ...]) -> None:
 
 
 def test_a_plane_that_touches_is_data_and_nothing_touches_it() -> None:
-    """Of the ground and of a link that moves: in the axes of the collision, remarked; neither contact points
-    nor URDF have it."""
+    """A plane of the ground and one of a moving link are in the axes of the collision, with a remark. They
+    add no contact points, and URDF leaves them out."""
     said = "<plane><normal>0 0 1</normal><size>2 3</size></plane>"
     inside = f"<collision name='c'><pose>1 2 3 0 0 0</pose><geometry>{said}</geometry></collision>"
     text = robot(link("a", inside=inside), link("b", inside=inside), joint())

@@ -91,7 +91,7 @@ def test_a_link_that_is_pinched_is_in_contact() -> None:
 
 
 def test_links_of_pairs_may_have_sensors() -> None:
-    """By patterns, and the error names those that there are."""
+    """Patterns choose the links, and the error lists the links that exist."""
     sim = pile(sensors=wd.Sensors(links=["h*"]))
     assert sim.sensors is not None and sim.sensors.links == ("high",)
     sim.step()

@@ -42,7 +42,7 @@ def test_a_stale_state_stops_and_latches(shared, robot):
 
 
 def test_rejections_are_named_with_their_counts(robot):
-    """What ~/enable and the diagnostics quote."""
+    """~/enable and the diagnostics quote these texts."""
     robot.read([], (), (), 0, 0.0)
     robot.read(["nose"], (1.0,), (), 0, 0.0)
     robot.read([], (), (), 0, 0.0)

@@ -143,8 +143,8 @@ def test_an_outside_torque_does_not_push_an_arm_over_its_limit(hand, values, rat
 
 
 def test_reference_and_arm_do_not_go_beyond_a_limit_in_silence():
-    """What a driver reports that follows any reference: 3.0 to 4.18 rad, limit 3.14. Before, the node
-    stayed enabled and told nothing."""
+    """A driver that follows every reference reports 3.0 to 4.18 rad; the limit is 3.14. Before, the node
+    stayed enabled and reported nothing."""
     settings = {"robot_description_file": "ur5e", **TRACKING, "kp": 400.0, "ramp_time": 0.0}
     fleet = Fleet(Settings.of(settings), "", [Counter()])
     robot, names = fleet.robots[0], list(fleet.dynamics.model.joint_names)

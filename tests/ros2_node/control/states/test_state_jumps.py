@@ -51,7 +51,7 @@ def test_a_joint_without_velocity_limit_is_bounded_as_well():
 
 @pytest.mark.parametrize("mode", ["gravity", "computed_torque"])
 def test_one_glitch_of_a_position_is_dropped_and_counted(mode):
-    """In every mode, while commands leave; otherwise it is used and noticed."""
+    """Every mode drops it while the node sends commands. Otherwise it is used and noticed."""
     states = reader(mode=mode)
     states.strict = True
     assert enough(states, 0) is None and enough(states, 1) is None
@@ -65,7 +65,7 @@ def test_one_glitch_of_a_position_is_dropped_and_counted(mode):
 
 
 def test_positions_that_stay_away_let_the_state_grow_stale():
-    """By which the watchdog stops the robot; a jump of the clock is no jump of the joints."""
+    """The watchdog then stops the robot. A jump of the clock is no jump of the joints."""
     states = reader(state_timeout=0.1)
     states.strict = True
     enough(states, 0)
@@ -98,7 +98,8 @@ def test_a_change_of_parameters_leaves_the_velocities():
 
 @pytest.mark.parametrize("passed", [0.01, 0.2])
 def test_a_jump_is_what_twice_the_velocity_limit_does_not_allow(passed):
-    """In the time since the last message plus JUMP_TIME, plus JUMP_MARGIN; at the bound and beyond."""
+    """The time is that since the last message plus JUMP_TIME; JUMP_MARGIN is added. Tested at the bound
+    and beyond it."""
     limit = float(MODEL.velocity_limit[2])
     bound = 2.0 * limit * (passed + JUMP_TIME) + JUMP_MARGIN
     for share, reason in ((0.99, None), (1.01, "position_jump_dropped")):
