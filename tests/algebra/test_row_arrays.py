@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from warpdyn.algebra.row_arrays import RowArray, loop
+from warpdyn.algebra.row_arrays import RowArray, loop, step_if_needed
 from warpdyn.algebra.scalar import nearest_row
 from warpdyn.recording.program import record
 
@@ -96,3 +97,16 @@ def test_rows_have_one_length(rows: list) -> None:
         RowArray(rows)
     with pytest.raises(IndexError, match="row -1 of an array of 1 rows"):
         RowArray([[1.0]])[-1]
+
+
+@pytest.mark.parametrize("needed", [-1.0, 0.0, 1.0])
+def test_a_step_is_left_out_where_it_is_not_needed(needed: float) -> None:
+    """The step writes to an array and to the state."""
+    array = RowArray([[1.0]])
+
+    def step(state: list, arrays: Sequence[RowArray]) -> list:
+        arrays[0][0] = [5.0]
+        return [state[0] + 1.0]
+
+    assert step_if_needed(needed, step, [2.0], [array]) == [3.0 if needed > 0 else 2.0]
+    assert array[0] == [5.0 if needed > 0 else 1.0]

@@ -6,7 +6,7 @@ import pytest
 
 import warpdyn as wd
 from warpdyn.algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape, body_of
-from warpdyn.algorithms.simulation.pair_slots.pair_groups import Mover, pair_groups
+from warpdyn.algorithms.simulation.pair_slots.pair_groups import Mover, pair_groups, point_groups
 from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.model.tree import WORLD
 
@@ -61,3 +61,18 @@ def test_meshes_share_slots_with_equal_ones() -> None:
     c = ContactShape("c", "mesh", (), vertices=(*corners, (1.0, 1.0, 1.0)))
     pairs = [ContactPair(GROUND, each) for each in (a, b, c)]
     assert [group.pairs for group in pair_groups(TREE, pairs)] == [(0, 1), (2,)]
+
+
+def test_points_are_grouped_by_branch() -> None:
+    """The base is with the first leg. Each point has a slot, and no point is lost."""
+    model = wd.load_robot("quadruped")
+    tree, names = tree_of(model), [link.name for link in model.links if link.collisions]
+    pairs = [ContactPair(GROUND, ContactShape(name, "sphere", (0.02,))) for name in names]
+    groups = point_groups(tree, pairs)
+    assert sorted(n for group in groups for n in group.pairs) == [*range(len(pairs))]
+    assert all(group.on_ground and group.slots == len(group) for group in groups)
+    assert len(groups) == 4
+    for group in groups:
+        paths = [set(tree.path(body)) for body in group.sides[1].bodies]
+        longest = max(paths, key=len)
+        assert all(path <= longest for path in paths)

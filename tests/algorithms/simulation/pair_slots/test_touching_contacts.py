@@ -11,9 +11,11 @@ import warpdyn as wd
 from warpdyn.algorithms.simulation.contact_shapes import ContactPair, ContactShape
 from warpdyn.algorithms.simulation.pair_slots.ground_points import MARGIN, REACHES
 from warpdyn.algorithms.simulation.pair_slots.near_pairs import near_pairs
+from warpdyn.algorithms.simulation.pair_slots.pair_groups import pair_groups
 from warpdyn.algorithms.simulation.pair_slots.touching_contacts import (
     FoundContact,
     TouchingContacts,
+    touch_one_by_one,
 )
 from warpdyn.execution.request.evaluate import tree_of
 
@@ -50,14 +52,14 @@ def test_contacts_that_may_touch_take_a_slot() -> None:
         for each in found:
             gap = now[int(each.pair), int(each.place)]
             assert each.contact.gap == pytest.approx(gap, abs=1e-12)
-            assert gap <= pairs.pair(each.pair).reach * REACHES + MARGIN
+            assert gap <= pairs.reach(each.pair) * REACHES + MARGIN
         counts.add(len(chosen))
         assert touching.known and touching.slots == 2 * pairs.group.slots
     assert {0, 1, 2} <= counts
 
 
 def test_a_slot_beyond_the_count_has_no_contact() -> None:
-    """It is where the first contact is, but far away, and its row in the memory is that of no pair."""
+    """It is far away, and its row in the memory is that of no pair."""
     for q, v in zip(SAMPLED.q, SAMPLED.v, strict=True):
         pairs = pairs_at(ARM, PAIRS, q, v, v)
         numbers, near, _ = near_pairs(pairs.memory, pairs.moving)
@@ -69,6 +71,16 @@ def test_a_slot_beyond_the_count_has_no_contact() -> None:
             assert touching.rows(touching.count) == [2.0 * len(PAIRS)]
             return
     pytest.fail("no state has a contact")
+
+
+@pytest.mark.parametrize("count, wanted", [(4, False), (5, True)])
+def test_contacts_of_many_links_and_a_free_body_take_slots(count: int, wanted: bool) -> None:
+    """Few links keep whole pairs, whose contacts share rows."""
+    scene = ARM.with_object("cube", wd.description.Box(0.1, 0.1, 0.1), mass=1.0)
+    cube = ContactShape("cube", "box", (0.05, 0.05, 0.05))
+    links = [ContactShape(f"panda_link{n}", "box", (0.05, 0.04, 0.03)) for n in range(1, 1 + count)]
+    (group,) = pair_groups(tree_of(scene), [ContactPair(link, cube) for link in links])
+    assert touch_one_by_one(group) is wanted
 
 
 def test_environments_with_fewer_contacts_do_not_change() -> None:
