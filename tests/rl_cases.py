@@ -9,6 +9,7 @@ import numpy as np
 
 import warpdyn as wd
 from warpdyn import rl
+from warpdyn.rl.environment_step import EnvironmentStep
 
 
 class Hold(rl.Task):
@@ -60,3 +61,26 @@ def barely_trained(task: rl.Task, path: Path) -> Path:
     list(trainer.run(iterations=1))
     rl.export(trainer, path)
     return path
+
+
+ENVS = 5
+"""Environments of a run."""
+
+
+def run(task: Any, steps: int) -> list[dict[str, np.ndarray]]:
+    """Environments from their beginning, with their actions."""
+    text, rows = EnvironmentStep(task, 4), np.random.default_rng(1)
+    given = list(text.shared_arrays.values())
+    state = text.start(task.model, np.zeros(ENVS), *given)._asdict()
+    state["ticks"] = np.zeros(ENVS)
+    seen = []
+    for _ in range(steps):
+        action = rows.uniform(-0.5, 0.5, (ENVS, task.actions))
+        arrays = [state[n] for n in text.carried]
+        after = text.step(task.model, *arrays, action, *given)
+        wanted = wd.oracle(text.step, task.model, *arrays, action, *given)._asdict()
+        seen.append({**state, "action": action})
+        state = after._asdict()
+        for name, x in state.items():
+            assert np.allclose(x, np.reshape(wanted[name], x.shape), atol=1e-9), name
+    return [*seen, state]
