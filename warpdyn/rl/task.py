@@ -14,6 +14,7 @@ from ..functions.simulation.contact_pairs import RIGID, PairContact
 from ..functions.simulation.described_simulation import PassiveForces
 from ..functions.simulation.drives import PD, Stops
 from ..functions.simulation.ground import FLAT, Ground
+from ..functions.simulation.step_options import Integrator
 from ..functions.simulation.terrain import HeightMap, Plane
 from ..model import Model
 from ..user_kernels.random_numbers import Key
@@ -139,8 +140,8 @@ class Task:
     `Episode`. All of it becomes one launch per step: `substeps` steps of `dt`, reward, end, reset
     and observation.
 
-    model, points, ground, terrain, pairs, pair_contact, drives, dt, substeps, sweeps, stops,
-    passive_forces: as in a `Simulation`; friction, springs, joint limits and contact numbers of an
+    model, points, ground, terrain, pairs, pair_contact, drives, dt, substeps, integrator, sweeps,
+    stops, passive_forces: as in a `Simulation`; friction, springs, joint limits and contact numbers of an
     MJCF file act here too.
     gravity: acceleration of gravity (3,) [m/s²]. The methods' robot has standard gravity unless they
     pass `gravity=`.
@@ -178,6 +179,7 @@ class Task:
     drives: PD | None = None
     dt: float = 0.005
     substeps: int = 4
+    integrator: Integrator = "semi_implicit"
     sweeps: int = 4
     stops: Stops | None = None
     gravity: Sequence[float] = STANDARD_GRAVITY

@@ -59,6 +59,7 @@ OF_A_TASK = (
     "pair_contact",
     "dt",
     "substeps",
+    "integrator",
     "sweeps",
     "stops",
     "gravity",

@@ -112,7 +112,9 @@ def as_described(task: Task) -> Task:
     refuse_unread(task.points)
     model = with_passive_forces(task.model, task.passive_forces)
     ground = with_description(model, task.points, task.ground)
-    stops: Stops | None = "rows" if task.stops is None and model.is_simulated else task.stops
+    stops: Stops | None = task.stops
+    if stops is None and model.is_simulated:
+        stops = "rows" if task.integrator == "semi_implicit" else "soft"
     if model is task.model and ground is task.ground and stops == task.stops:
         return task
     described = copy(task)
@@ -254,7 +256,9 @@ def simulate_steps(
         given["stops"] = task.stops
     if JOINTS in contact_memory(task):
         given[JOINTS] = s.joint_impulses
-    times = {"dt": task.dt, "substeps": task.substeps, "sweeps": task.sweeps}
+    times: dict[str, Any] = {"dt": task.dt, "substeps": task.substeps, "sweeps": task.sweeps}
+    if task.integrator != "semi_implicit":
+        times["integrator"] = task.integrator
     tau = wanted.get("tau", np.zeros(task.model.nv))
     if f_ext:
         given["f_ext"] = dict(f_ext)

@@ -56,7 +56,7 @@ def explicit_step(
 
     def stage(numbers: list[Scalar]) -> list[Scalar]:
         number, last, mean = numbers[0], numbers[1 : 1 + slopes], numbers[1 + slopes :]
-        step = [x * (_of_stage(number, reaches) * h) for x in last]
+        step = [x * (of_stage(number, reaches) * h) for x in last]
         u, dv, dm = step[:nv], step[nv : 2 * nv], step[2 * nv :]
         fast = [x + y for x, y in zip(v, dv, strict=True)]
         strained = [x + y for x, y in zip(deformation, dm, strict=True)]
@@ -75,7 +75,7 @@ def explicit_step(
         )
         slope = [*tangent_rate(tree, u, fast), *rates.acceleration, *rates.deformation]
         seen = [*slope, *rates.driven, *rates.forces, *rates.loops]
-        weight = _of_stage(number, weights)
+        weight = of_stage(number, weights)
         return [number + 1.0, *slope, *(m + x * weight for m, x in zip(mean, seen, strict=True))]
 
     # The stages are a loop, so that the program holds the dynamics once and not once per stage.
@@ -99,7 +99,7 @@ def explicit_step(
     return after, driven, forces
 
 
-def _of_stage(number: Scalar, values: Sequence[float]) -> Scalar:
+def of_stage(number: Scalar, values: Sequence[float]) -> Scalar:
     """The value of a stage, from one value for each; stages count from 0."""
     chosen: Scalar = values[-1]
     for k in reversed(range(len(values) - 1)):

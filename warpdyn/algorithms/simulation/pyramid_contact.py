@@ -86,7 +86,7 @@ def pyramid_contact(
 ) -> PyramidContact:
     """The pyramid of a point; `before`: velocities of the rows before the step."""
     point, mu = contact.contact, contact.friction
-    b, K = bounded_rates(soft.rate, soft.stiffness, h)
+    b, K = bounded_rates(soft, h)
     depth = maximum(-point.height, 0.0)
     d = impedance(soft.impedance, depth)
     # All four edges together have a quarter of the compliance of one.

@@ -177,7 +177,7 @@ def semi_implicit_step(
     else:
         mass = factorise(H)
         after = [x + dx for x, dx in zip(v, mass.inverse_times([p * h for p in push]), strict=True)]
-    after, impulses = _constrained_velocities(tree, state, mass, after, contacts, scene, closed)
+    after, impulses = constrained_velocities(tree, state, mass, after, contacts, scene, closed)
     if contacts.soft is None:
         handed_on = impulses.ground
     # The drives' forces at the end of the step, where they were applied implicitly.
@@ -200,7 +200,7 @@ class Impulses(NamedTuple):
     pairs_left_out: list[Scalar]
 
 
-def _constrained_velocities(
+def constrained_velocities(
     tree: Tree,
     state: StepState,
     mass: Factors,

@@ -27,13 +27,14 @@ TINY = 1e-12
 
 class SoftStop(NamedTuple):
     """Numbers of one limit: `stiffness` K [1/s²], `rate` b [1/s], `impedance` of MJCF (smallest and
-    largest d, width [rad, m], midpoint, power), and the inverse inertia A of the joint [1/(kg m²),
-    1/kg]."""
+    largest d, width [rad, m], midpoint, power), the inverse inertia A of the joint [1/(kg m²), 1/kg],
+    and whether MuJoCo's own steps take it."""
 
     stiffness: float
     rate: float
     impedance: tuple[float, float, float, float, float]
     inverse_inertia: float
+    in_mujoco_steps: bool = False
 
 
 class SoftRow(NamedTuple):
@@ -47,7 +48,7 @@ class SoftRow(NamedTuple):
 
 def soft_row(stop: SoftStop, x: Scalar, v: Scalar, lower: float, upper: float, h: float) -> SoftRow:
     """The row at a position and a velocity; a limit that the joint has not passed does not act."""
-    b, K = bounded_rates(stop.rate, stop.stiffness, h)
+    b, K = bounded_rates(stop, h)
     depth = maximum(maximum(lower - x, x - upper), 0.0)
     d = impedance(stop.impedance, depth)
     moved = v - v * (h * b)
@@ -61,8 +62,8 @@ def soft_row(stop: SoftStop, x: Scalar, v: Scalar, lower: float, upper: float, h
 
 class SoftPoint(NamedTuple):
     """Numbers of one contact point: as of a `SoftStop`, with R of the normal and of the tangents for an
-    impedance of one half [1/kg], the part of its radius that is a margin [m], and whether its friction
-    cone is a pyramid."""
+    impedance of one half [1/kg], the part of its radius that is a margin [m], whether its friction cone
+    is a pyramid, and whether MuJoCo's own steps take it."""
 
     stiffness: float
     rate: float
@@ -71,6 +72,7 @@ class SoftPoint(NamedTuple):
     tangential: float
     margin: float = 0.0
     is_pyramidal: bool = False
+    in_mujoco_steps: bool = False
 
 
 class PointRow(NamedTuple):
@@ -87,7 +89,7 @@ class PointRow(NamedTuple):
 def point_row(point: SoftPoint, height: Scalar, v: Vector, h: float) -> PointRow:
     """The rows of a point at a height above the ground with a velocity before the step; above the
     ground it does not press. Friction has a damper and no spring."""
-    b, K = bounded_rates(point.rate, point.stiffness, h)
+    b, K = bounded_rates(point, h)
     depth = maximum(-height, 0.0)
     d = impedance(point.impedance, depth)
     share, kept = (1.0 - d) / d, 1.0 - h * b
@@ -100,10 +102,15 @@ def point_row(point: SoftPoint, height: Scalar, v: Vector, h: float) -> PointRow
     )
 
 
-def bounded_rates(rate: float, stiffness: float, h: float) -> tuple[float, float]:
-    """b and K that a step of h seconds can take: it damps no more than all of the velocity and is no
-    stiffer than critical damping allows, which is MuJoCo's bound of a time constant of two steps."""
-    return min(rate, 1.0 / h), min(stiffness, 0.25 / (h * h))
+def bounded_rates(law: SoftStop | SoftPoint, h: float) -> tuple[float, float]:
+    """b and K that a step of h seconds can take. An implicit step damps no more than all of the velocity
+    and is no stiffer than critical damping allows. MuJoCo's steps have a time constant 2 / (b d) of two
+    steps or more, with d the largest impedance, and keep the damping ratio b / (2 √K)."""
+    if not law.in_mujoco_steps:
+        return min(law.rate, 1.0 / h), min(law.stiffness, 0.25 / (h * h))
+    bound = 1.0 / (h * max(law.impedance[1], TINY))
+    share = min(bound / law.rate, 1.0) if law.rate > 0.0 else 1.0
+    return law.rate * share, law.stiffness * share * share
 
 
 def impedance(numbers: tuple[float, float, float, float, float], depth: Scalar) -> Scalar:

@@ -58,6 +58,12 @@ def soft_bounds(model: Model, bounds: Sequence[Bounds]) -> tuple[Bounds, ...]:
     return tuple(found)
 
 
+def in_mujoco_steps(bounds: Bounds) -> Bounds:
+    """The bounds with a softness that MuJoCo's own steps take."""
+    soft = bounds.soft
+    return bounds if soft is None else bounds._replace(soft=soft._replace(in_mujoco_steps=True))
+
+
 def soft_points(
     model: Model, points: Sequence[ContactPoint], ground: Any
 ) -> tuple[SoftPoint | None, ...]:

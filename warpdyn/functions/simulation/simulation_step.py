@@ -19,7 +19,7 @@ from ...model import Model
 from ...model.params import Params
 from .contact_pairs import RIGID, PairContact
 from .default_points import refuse_none
-from .described_softness import limits_of, soft_points
+from .described_softness import in_mujoco_steps, limits_of, soft_points
 from .drives import (
     PD,
     Stops,
@@ -152,7 +152,8 @@ def step(
     step; None: the sweeps start at zero. pairs_left_out: (B, 1) of the previous step, to which
     this one adds; None: 0.
     integrator: "semi_implicit" Euler; "heun", "rk4": explicit, of second and fourth order for
-    smooth forces, for robots in the air and on soft ground.
+    smooth forces, for robots in the air and on soft ground; "mujoco_euler", "mujoco_rk4": those of
+    MuJoCo, with stops="soft" and Ground(softness="description") of MJCF files. Drives are explicit.
     speed_guard: above its velocity limit a joint is damped, and products of velocities use the
     limit. For a free base's spin the limit is a quarter radian per step.
     stops: how joints stop at the limits of the description if the model has no limit springs.
@@ -209,7 +210,8 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
     if options.has_pairs:
         shaped |= pair_arrays(options, pairs, q)
     bounds = limits_of(model, options.params, options.stops)
-    rows = rows_of_joints(model, options.params, bounds) if options.is_implicit else ()
+    has_rows = options.is_implicit or options.is_mujocos
+    rows = rows_of_joints(model, options.params, bounds) if has_rows else ()
     if options.joint_impulses is not None:
         _refuse_without_rows(model, rows or pairs or model.loops)
         shaped["joint_impulses"] = options.joint_impulses, (len(model.joint_columns),)
@@ -293,7 +295,7 @@ def _all_of(refusals: Sequence[Callable[[Model], None]]) -> Callable[[Model], No
 def _arrays(model: Model, q: Array, points: Sequence[ContactPoint], options: StepOptions) -> Shaped:
     """Arrays that contacts, terrain and drives add to q, v and tau, with their shapes, by name."""
     shaped = contact_arrays(model, points, options, q)
-    if "dissipation" in shaped and not options.is_implicit:
+    if "dissipation" in shaped and not (options.is_implicit or options.is_mujocos):
         raise ValueError(
             f'contacts of wd.Ground are implicit, which integrator="{options.integrator}" is not: take '
             'integrator="semi_implicit", or ground=wd.SoftGround(...)'
@@ -316,6 +318,14 @@ def _scene(
     """The constants of the program. Numbers that may vary between launches are among `arrays`."""
     guarded = bool(options.speed_guard)
     soft = soft_points(model, options.points, options.ground)
+    if options.is_mujocos:
+        soft = tuple(x if x is None else x._replace(in_mujoco_steps=True) for x in soft)
+        bounds = tuple(in_mujoco_steps(each) for each in bounds)
+        if model.loops:
+            raise ValueError(
+                f'integrator="{options.integrator}" has no closed loops, and {model.name} has some; take '
+                '"semi_implicit"'
+            )
     return Scene(
         arrays=arrays,
         points=points,

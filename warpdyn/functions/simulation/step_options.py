@@ -19,7 +19,7 @@ from .ground import FLAT, Ground, SoftGround, check_ground, ground_arrays, momen
 from .terrain import HeightMap, Plane
 from .varied_numbers import Shaped
 
-Integrator = Literal["semi_implicit", "heun", "rk4"]
+Integrator = Literal["semi_implicit", "heun", "rk4", "mujoco_euler", "mujoco_rk4"]
 """Integration methods of a step."""
 
 
@@ -59,6 +59,11 @@ class StepOptions:
         return self.integrator == "semi_implicit"
 
     @property
+    def is_mujocos(self) -> bool:
+        """True for MuJoCo's integrators, which have soft constraints."""
+        return self.integrator.startswith("mujoco")
+
+    @property
     def is_soft(self) -> bool:
         """True if the ground has deformations instead of impulses."""
         return isinstance(self.ground, SoftGround)
@@ -81,13 +86,31 @@ class StepOptions:
         one_of("integrator", self.integrator, get_args(Integrator))
         stops = self.stops
         if stops is None:
-            stops = "springs" if self.is_implicit else "none"
+            stops = "springs" if self.is_implicit else "soft" if self.is_mujocos else "none"
         one_of("stops", stops, get_args(Stops))
-        self._refuse_if_explicit(
-            speed_guard=self.speed_guard, stops=stops != "none", pairs=len(self.pairs) > 0
-        )
+        if self.is_mujocos:
+            self._refuse_in_mujoco_steps(stops)
+        else:
+            self._refuse_if_explicit(
+                speed_guard=self.speed_guard, stops=stops != "none", pairs=len(self.pairs) > 0
+            )
         guard = self.is_implicit if self.speed_guard is None else bool(self.speed_guard)
         return replace(self, stops=stops, speed_guard=guard)
+
+    def _refuse_in_mujoco_steps(self, stops: Stops) -> None:
+        """Raise for options that MuJoCo's integrators do not have."""
+        name = f'integrator="{self.integrator}"'
+        if self.speed_guard:
+            raise ValueError(f"speed_guard= acts implicitly, which {name} is not; leave it out")
+        if stops not in ("soft", "none"):
+            raise ValueError(f'{name} has soft limits; take stops="soft" or "none", got {stops!r}')
+        if self.integrator == "mujoco_rk4" and len(self.pairs):
+            raise ValueError(f'{name} has no contact pairs; take "mujoco_euler" or "semi_implicit"')
+        described = isinstance(self.ground, Ground) and self.ground.softness == "description"
+        if len(self.points) and not described:
+            raise ValueError(
+                f'{name} has soft contacts; take ground=wd.Ground(softness="description")'
+            )
 
     def _refuse_if_explicit(self, **wanted: bool | None) -> None:
         """Raise for options that only implicit steps have."""

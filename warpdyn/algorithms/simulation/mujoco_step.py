@@ -1,0 +1,201 @@
+"""One step of a simulation as MuJoCo takes it, by its Euler or Runge-Kutta method.
+
+MuJoCo's documentation, Computation, "Numerical integration" and "Constraint model": constraints give
+accelerations, which depend on the configuration and the velocity alone. Here they solve
+
+    M a = tau - bias - effects + Jᵀ f(q, v)
+
+with all joint effects at the present state, and are integrated by h seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ...algebra.linear import factorise
+from ...algebra.scalar import Scalar, is_zero, repeat
+from ...algebra.spatial import Vector
+from ...model.tree import Tree
+from ..crba import crba
+from ..manifold import integrate, tangent_rate
+from ..passive_forces import (
+    passive_force_derivatives,
+    passive_forces,
+    without_dry_friction,
+    without_passive_forces,
+)
+from ..rnea import rnea
+from .constraint_sweeps import sparse_dot
+from .contact_rows import free_roots
+from .explicit_step import STAGES, of_stage
+from .implicit_forces import Drive, drive_forces
+from .semi_implicit_step import Contacts, Impulses, Scene, StepState, constrained_velocities
+from .step_along import step_along
+
+METHODS = ("mujoco_euler", "mujoco_rk4")
+"""Integrators of this module."""
+
+
+class Motion(NamedTuple):
+    """What a state's forces do: the mass matrix, the velocity after h seconds of the present
+    acceleration, nv, forces of drives, nv, and the constraints' impulses."""
+
+    H: list[list[Scalar]]
+    after: list[Scalar]
+    driven: list[Scalar]
+    impulses: Impulses
+
+
+def mujoco_step(
+    tree: Tree,
+    state: StepState,
+    tau: Sequence[Scalar],
+    drive: Drive | None,
+    contacts: Contacts,
+    scene: Scene,
+    gravity: Sequence[Scalar],
+    f_ext: Mapping[str, Sequence[Scalar]],
+) -> tuple[StepState, list[Scalar], list[Scalar]]:
+    """The state after h = `scene.dt` seconds; the forces that the drives applied: nv, zero without
+    drives; no forces of soft ground. Impulses are those of the last stage times h."""
+    step = _euler_step if scene.integrator == "mujoco_euler" else _runge_kutta_step
+    return step(tree, state, tau, drive, contacts, scene, gravity, f_ext)
+
+
+def _euler_step(
+    tree: Tree,
+    state: StepState,
+    tau: Sequence[Scalar],
+    drive: Drive | None,
+    contacts: Contacts,
+    scene: Scene,
+    gravity: Sequence[Scalar],
+    f_ext: Mapping[str, Sequence[Scalar]],
+) -> tuple[StepState, list[Scalar], list[Scalar]]:
+    """Semi-implicit Euler. Damping of joints is implicit, and constraints do not know of it.
+
+    (M + h D) (v+ - v) = h (tau - bias - effects + Jᵀ f),    q+ = q ⊕ h v+
+    """
+    found = _motion(tree, state, tau, drive, contacts, scene, gravity, f_ext)
+    after, h = found.after, scene.dt
+    H = [list(row) for row in found.H]
+    damped = False
+    for k, _, by_v in passive_force_derivatives(without_dry_friction(tree), state.q, state.v):
+        H[k][k] = H[k][k] + by_v * h
+        damped = damped or not is_zero(by_v)
+    if damped:
+        change = [x - y for x, y in zip(found.after, state.v, strict=True)]
+        total = [sparse_dot(row, change) for row in found.H]
+        change = factorise(H).inverse_times(total)
+        after = [x + dx for x, dx in zip(state.v, change, strict=True)]
+    reached = step_along(tree, state.q, state.v, after, found.H, h)
+    return _next_state(*reached, found.impulses), found.driven, []
+
+
+def _runge_kutta_step(
+    tree: Tree,
+    state: StepState,
+    tau: Sequence[Scalar],
+    drive: Drive | None,
+    contacts: Contacts,
+    scene: Scene,
+    gravity: Sequence[Scalar],
+    f_ext: Mapping[str, Sequence[Scalar]],
+) -> tuple[StepState, list[Scalar], list[Scalar]]:
+    """The classical method of order 4 on the configuration's manifold, as in `explicit_step`. Each stage
+    solves the constraints anew, beginning with the forces of the stage before."""
+    q, v = state.q, state.v
+    reaches, weights = STAGES["rk4"]
+    nv, h, slopes = tree.nv, scene.dt, 2 * tree.nv
+    lengths = [slopes, len(state.impulses), len(state.joint_impulses), slopes + nv]
+
+    def stage(numbers: list[Scalar]) -> list[Scalar]:
+        number, last, on_points, on_joints, mean = numbers[0], *_parts(numbers[1:], lengths)
+        share = of_stage(number, reaches) * h
+        u = [x * share for x in last[:nv]]
+        fast = [x + dx * share for x, dx in zip(v, last[nv:], strict=True)]
+        here = state._replace(
+            q=integrate(tree, q, u), v=fast, impulses=on_points, joint_impulses=on_joints
+        )
+        found = _motion(tree, here, tau, drive, contacts, scene, gravity, f_ext)
+        slope = [*tangent_rate(tree, u, fast), *_acceleration(tree, fast, found.after, h)]
+        weight = of_stage(number, weights)
+        seen = [*slope, *found.driven]
+        return [
+            *(number + 1.0, *slope, *found.impulses.ground, *found.impulses.joints),
+            *(m + x * weight for m, x in zip(mean, seen, strict=True)),
+        ]
+
+    # The stages are a loop, so that the program holds the dynamics once and not once per stage.
+    begin = [
+        *[0.0] * (1 + slopes),
+        *(*state.impulses, *state.joint_impulses),
+        *[0.0] * (slopes + nv),
+    ]
+    _, on_points, on_joints, mean = _parts(repeat(stage, begin, len(reaches))[1:], lengths)
+    after = state._replace(
+        q=integrate(tree, q, [x * h for x in mean[:nv]]),
+        v=[x + dx * h for x, dx in zip(v, mean[nv:slopes], strict=True)],
+        impulses=on_points,
+        joint_impulses=on_joints,
+    )
+    return after, mean[slopes:], []
+
+
+def _motion(
+    tree: Tree,
+    state: StepState,
+    tau: Sequence[Scalar],
+    drive: Drive | None,
+    contacts: Contacts,
+    scene: Scene,
+    gravity: Sequence[Scalar],
+    f_ext: Mapping[str, Sequence[Scalar]],
+) -> Motion:
+    """The motion by all forces of a state. The acceleration of free bodies is that of their origins, in
+    axes that do not turn."""
+    q, v, h = state.q, state.v, scene.dt
+    at_rest: list[Scalar] = [0.0] * tree.nv
+    for first, product in _products(tree, v):
+        at_rest[first : first + 3] = -product
+    bias = rnea(without_passive_forces(tree), q, v, at_rest, gravity, f_ext)
+    H = [list(row) for row in crba(tree, q)]
+    taken = passive_forces(without_dry_friction(tree), q, v, gravity)
+    driven: list[Scalar] = [0.0] * tree.nv
+    for k, torque, *_ in drive_forces(tree, q, v, drive) if drive is not None else ():
+        driven[k] = torque
+    push = [(t + d - b - e) * h for t, d, b, e in zip(tau, driven, bias, taken, strict=True)]
+    mass = factorise(H)
+    free = [x + dx for x, dx in zip(v, mass.inverse_times(push), strict=True)]
+    after, impulses = constrained_velocities(tree, state, mass, free, contacts, scene, None)
+    return Motion(H, after, driven, impulses)
+
+
+def _acceleration(
+    tree: Tree, v: Sequence[Scalar], after: Sequence[Scalar], h: float
+) -> list[Scalar]:
+    """Rates of v, nv, from the velocity after h seconds in axes that do not turn: the axes of free bodies
+    turn with them."""
+    rates = [(x - y) * (1.0 / h) for x, y in zip(after, v, strict=True)]
+    for first, product in _products(tree, v):
+        for k, x in enumerate(product):
+            rates[first + k] = rates[first + k] - x
+    return rates
+
+
+def _products(tree: Tree, v: Sequence[Scalar]) -> list[tuple[int, Vector]]:
+    """The first coordinate and ω × v of each free body."""
+    firsts = [tree.bodies[i].v_index[0] for i in free_roots(tree)]
+    return [(k, Vector(*v[k + 3 : k + 6]).cross(Vector(*v[k : k + 3]))) for k in firsts]
+
+
+def _next_state(q: list[Scalar], v: list[Scalar], impulses: Impulses) -> StepState:
+    """The state with the impulses of the last constraints."""
+    return StepState(q, v, impulses.ground, *impulses[1:])
+
+
+def _parts(numbers: Sequence[Scalar], lengths: Sequence[int]) -> list[list[Scalar]]:
+    """The numbers, cut into parts of these lengths."""
+    rest = iter(numbers)
+    return [[next(rest) for _ in range(n)] for n in lengths]
