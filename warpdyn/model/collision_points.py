@@ -66,14 +66,24 @@ def collision_spheres(
                 continue
             try:
                 margin = 0.0 if shape.on_ground is None else shape.on_ground.margin
+                contact = _along_capsules(shape)
                 for centre, radius in _spheres(shape, corners, spacing):
                     at = vector3(shape.pose.placement.point_to_parent(Vector(*centre)))
-                    spheres.append(CollisionSphere(link.name, at, radius + margin, shape.on_ground))
+                    spheres.append(CollisionSphere(link.name, at, radius + margin, contact))
             except MeshError as error:
                 left.append(
                     LeftOut(link.name, f"the mesh {shape.filename or ''}".strip(), str(error))
                 )
     return _outermost(model, bodies, spheres), left
+
+
+def _along_capsules(shape: Geometry) -> GroundContact | None:
+    """The shape's contact with the ground. MuJoCo's friction pyramids of capsules have edges along them."""
+    contact = shape.on_ground
+    if contact is None or contact.softness is None or shape.shape != "capsule":
+        return contact
+    axis = vector3(shape.pose.placement.R.to_parent(Vector(0.0, 0.0, 1.0)))
+    return contact._replace(softness=contact.softness._replace(along=axis))
 
 
 # Shapes.

@@ -36,7 +36,8 @@ class ContactSoftness(NamedTuple):
 
     `stiffness`, `rate` and `impedance`: as in `LimitSoftness`. `normal`, `tangential`: R of the normal
     and of the tangents for an impedance of one half, in parts of the inverse mass. Both are 1 with
-    elliptic cones; with pyramidal ones (`is_pyramidal`) they depend on the friction.
+    elliptic cones; with pyramidal ones (`is_pyramidal`) they depend on the friction. `along`: the
+    direction of the first edges of a pyramid in the link's frame; None for the ground's x axis.
     """
 
     stiffness: float
@@ -45,6 +46,7 @@ class ContactSoftness(NamedTuple):
     normal: float = 1.0
     tangential: float = 1.0
     is_pyramidal: bool = False
+    along: tuple[float, float, float] | None = None
 
 
 class GroundContact(NamedTuple):

@@ -30,7 +30,7 @@ class GymnasiumReacher(GymnasiumTask):
     """Reacher-v5: the tip of two links goes to a target in their plane."""
 
     environment, file, length = "Reacher-v5", "reacher.xml", 50
-    dt, substeps, actions, largest_action, learned_share = 0.002, 10, 2, 1.0, 1.0
+    dt, substeps, actions, largest_action, learned_share = 0.01, 2, 2, 1.0, 1.0
     weights = {"distance": -1.0, "effort": -1.0}  # noqa: RUF012
     recipe = rl.Recipe(envs=512, steps=50, layers=(64, 64), entropy=0.0, minutes=2.0)
 
@@ -66,7 +66,7 @@ class GymnasiumPusher(GymnasiumTask):
     """Pusher-v5: an arm with seven joints pushes a cylinder to a goal. There is no gravity."""
 
     environment, file, length = "Pusher-v5", "pusher_v5.xml", 100
-    dt, substeps, actions, largest_action = 0.005, 10, 7, 2.0
+    dt, substeps, actions, largest_action, integrator = 0.01, 5, 7, 2.0, "mujoco_euler"
     gravity = (0.0, 0.0, 0.0)
     weights = {"near": -0.5, "distance": -1.0, "effort": -0.1}  # noqa: RUF012
     recipe = rl.Recipe(envs=512, steps=50, layers=(128, 128), entropy=0.0, minutes=8.0)

@@ -27,12 +27,14 @@ def free_velocities(s: rl.Episode) -> Any:
 
 def contact_wrenches(robot: Any, s: rl.Episode, links: Sequence[str]) -> Any:
     """Moments about the robot's centre of mass and forces of the ground on links, (links, 6), in the
-    world's axes [N·m, N] (MuJoCo's `cfrc_ext`). A force acts at the lowest point of its sphere."""
+    world's axes [N·m, N] (MuJoCo's `cfrc_ext`). A force acts halfway between the ground and its sphere."""
     points = s.task.points
     at, centre = robot.point_positions(s.q, points=points), robot.com(s.q)
     total = {link: np.zeros(6) for link in links}
     for k, point in enumerate(points):
-        arm = at[k] - centre - np.array([0.0, 0.0, point.radius])
+        contact = s.task.points.on_ground[point]
+        lowest = at[k][2] - point.radius + contact.margin
+        arm = np.stack([at[k][0], at[k][1], 0.5 * lowest]) - centre
         wrench = np.concatenate([np.cross(arm, s.forces[k]), s.forces[k]])
         total[point.link] = total[point.link] + wrench
     return np.stack([total[link] for link in links])

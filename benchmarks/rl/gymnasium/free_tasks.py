@@ -55,7 +55,7 @@ class GymnasiumAnt(FreeRunner):
     """Ant-v5: four legs with two joints each."""
 
     environment, file = "Ant-v5", "ant.xml"
-    dt, substeps, actions, largest_action = 0.0025, 20, 8, 1.0
+    dt, substeps, actions, largest_action = 0.01, 5, 8, 1.0
     weights = {"forward": 1.0, "alive": 1.0, "effort": -0.5, "contact": -5e-4}  # noqa: RUF012
     recipe = rl.Recipe(envs=512, steps=32, layers=(128, 128), entropy=0.0, minutes=8.0)
 
@@ -91,7 +91,7 @@ class GymnasiumHumanoid(FreeRunner):
     """Humanoid-v5: 17 joints, of which a policy observes bodies and contact forces too."""
 
     environment, file = "Humanoid-v5", "humanoid.xml"
-    dt, substeps, actions, largest_action = 0.0015, 10, 17, 0.4
+    dt, substeps, actions, largest_action = 0.003, 5, 17, 0.4
     weights = {"forward": 1.25, "alive": 5.0, "effort": -0.1, "contact": -1.0}  # noqa: RUF012
     recipe = rl.Recipe(envs=512, steps=32, layers=(128, 128), entropy=0.0, minutes=8.0)
 

@@ -27,8 +27,8 @@ class GymnasiumTask(rl.Task):
     rewards in each step, by name. length: steps of an episode. Gymnasium adds rewards of steps, and
     warpdyn adds rewards per second over time, so the weights are divided by the time of a step.
     A training multiplies rewards by `learned_share`, so that values are not much larger than 10.
-    Actions are controls of the file's actuators, equal in all substeps. Joint limits and contacts give
-    way as in MuJoCo.
+    Actions are controls of the file's actuators, equal in all substeps. Steps are those of the file:
+    integrator, duration, and joint limits and contacts that give way as in MuJoCo.
     """
 
     environment: ClassVar[str]
@@ -37,6 +37,7 @@ class GymnasiumTask(rl.Task):
     length: ClassVar[int] = STEPS
     learned_share: ClassVar[float] = 0.1
     stops, ground = "soft", wd.Ground(softness="description")
+    integrator, sweeps = "mujoco_rk4", 10
 
     def __init__(self) -> None:
         self.model = read_model(self.file)

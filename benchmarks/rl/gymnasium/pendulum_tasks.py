@@ -19,7 +19,7 @@ class GymnasiumInvertedPendulum(GymnasiumTask):
     """InvertedPendulum-v5: 1 for each step in which the pole is within 0.2 rad of upright."""
 
     environment, file = "InvertedPendulum-v5", "inverted_pendulum.xml"
-    dt, substeps = 0.002, 20
+    dt, substeps = 0.02, 2
     actions, largest_action = 1, 3.0
     weights = {"upright": 1.0}  # noqa: RUF012
     recipe = rl.Recipe(envs=256, steps=32, layers=(64, 64), entropy=0.0, minutes=1.0)
@@ -42,7 +42,7 @@ class GymnasiumInvertedDoublePendulum(GymnasiumTask):
     """InvertedDoublePendulum-v5: 10 for each step, less for a low tip and for fast hinges."""
 
     environment, file = "InvertedDoublePendulum-v5", "inverted_double_pendulum.xml"
-    dt, substeps, gravity = 0.002, 25, ALONG
+    dt, substeps, gravity = 0.01, 5, ALONG
     actions, largest_action = 1, 1.0
     weights = {"alive": 10.0, "distance": -1.0, "speed": -1.0}  # noqa: RUF012
     recipe = rl.Recipe(envs=256, steps=32, layers=(64, 64), entropy=0.0, minutes=3.0)

@@ -66,7 +66,7 @@ class GymnasiumWalker2d(PlanarRunner):
     """Walker2d-v5: two legs."""
 
     environment, file = "Walker2d-v5", "walker2d_v5.xml"
-    dt, substeps, actions = 0.001, 8, 6
+    dt, substeps, actions = 0.002, 4, 6
     recipe = rl.Recipe(envs=512, steps=32, layers=(128, 128), entropy=0.0, minutes=8.0)
 
     def is_terminal(self, robot: Any, s: rl.Episode) -> Any:
@@ -78,7 +78,7 @@ class GymnasiumHalfCheetah(PlanarRunner):
     """HalfCheetah-v5: two legs in a row. Its episodes do not end early."""
 
     environment, file = "HalfCheetah-v5", "half_cheetah.xml"
-    dt, substeps, actions = 0.0025, 20, 6
+    dt, substeps, actions, integrator = 0.01, 5, 6, "mujoco_euler"
     noise_of_start, fastest = 0.1, np.inf
     weights = {"forward": 1.0, "effort": -0.1}  # noqa: RUF012
     recipe = rl.Recipe(envs=512, steps=32, layers=(128, 128), entropy=0.0, minutes=8.0)

@@ -45,7 +45,8 @@ class PointContact:
     [m]; None if it has three rows of its own. `axes`: rotation from the contact's axes, whose z is
     the ground's normal, to the world's; None if they are equal. Own rows are in the contact's axes,
     shared ones in the world's. `friction`: the ground's factor on the coefficient at the contact.
-    `moments`: the number of its friction moments: 0, 1 about the normal, or 3 about all axes.
+    `moments`: the number of its friction moments: 0, 1 about the normal, or 3 about all axes. `along`:
+    the direction of a pyramidal friction cone's first edges, in the contact's axes; None for x.
     """
 
     height: Scalar
@@ -54,6 +55,7 @@ class PointContact:
     axes: Rotation | None = None
     friction: Scalar = 1.0
     moments: int = 0
+    along: Vector | None = None
 
     @property
     def rows(self) -> int:
@@ -109,11 +111,13 @@ def contact_rows(
     terrain: Terrain | None = None,
     moments: Sequence[int] = (),
     halfway: Sequence[float | None] = (),
+    along: Sequence[Sequence[float] | None] = (),
 ) -> tuple[list[PointContact], list[list[Scalar]]]:
     """The points at a configuration, and the rows J of their velocities. `moments`: the number of
     friction moments of each point; empty if no point has some. `halfway`: the part of a sphere's
     radius that is a margin [m], of points that touch halfway between the ground and their shape, as
-    in MuJoCo; None for others, which touch at the lowest point of their sphere.
+    in MuJoCo; None for others, which touch at the lowest point of their sphere. `along`: directions of
+    the first edges of friction pyramids, in the axes of the points' links.
 
     Rows of bodies that a free root carries are computed in the root's axes, where most of them are
     shortest, and turned at the end. RBDA section 3.3.
@@ -157,11 +161,15 @@ def contact_rows(
                 reach = (height - margin) * 0.5 + reach
             touching = centre - normal * reach
             turning = moments[n] if moments else 0
+            edges = None
+            if along and (direction := along[n]) is not None:
+                inside = frame.placement.R.to_parent(Vector(*direction))
+                edges = to_contact.to_parent(X[body].R.to_parent(inside))
             if shares:
                 arm = turn.to_parent(touching - X[body].p)
-                contacts[n] = PointContact(height, first, arm, axes, share, turning)
+                contacts[n] = PointContact(height, first, arm, axes, share, turning, edges)
             else:
-                contacts[n] = PointContact(height, len(rows), None, axes, share, turning)
+                contacts[n] = PointContact(height, len(rows), None, axes, share, turning, edges)
                 own = _rows(tree, X, body, base, touching, to_contact, angular=turning > 0)
                 rows += [*own[:3], *own[6 - turning :]]
     return [contacts[n] for n in range(len(points))], rows

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ...algebra.scalar import Scalar, is_zero, maximum, select_less
+from ...algebra.scalar import Scalar, is_zero, maximum, select_less, sqrt
 from ...algebra.spatial import Vector
 from .compliant_contact import CompliantContact, response_along
 from .constraint_sweeps import ConstraintRows, RowVelocities
 from .contact_rows import PointContact
-from .soft_stops import FREE, SoftPoint, bounded_rates, impedance
+from .soft_stops import FREE, TINY, SoftPoint, bounded_rates, impedance
 
 EDGES = 4
 
@@ -24,12 +24,14 @@ EDGES = 4
 class PyramidContact:
     """A contact of four edges, with the numbers that a sweep needs.
 
-    `friction`: mu. `compliance`: R of each edge. `shares`: 1 / (G + R) of each. `targets`: the
-    velocities along the edges at which they stop pressing [m/s].
+    `friction`: mu. `directions`: of the edges, in the contact's axes. `compliance`: R of each edge.
+    `shares`: 1 / (G + R) of each. `targets`: the velocities along the edges at which they stop
+    pressing [m/s].
     """
 
     contact: PointContact
     friction: Scalar
+    directions: Sequence[Vector]
     compliance: Scalar
     shares: Sequence[Scalar]
     targets: Sequence[Scalar]
@@ -48,23 +50,28 @@ class PyramidContact:
 
     def at_point(self, edges: Sequence[Scalar]) -> list[Scalar]:
         """The impulse of the edges in the contact's axes [N s]."""
-        a, b, c, d = edges
-        return [(a - b) * self.friction, (c - d) * self.friction, a + b + c + d]
+        total = Vector(0.0, 0.0, 0.0)
+        for axis, x in zip(self.directions, edges, strict=True):
+            total = total + axis * x
+        return [*total]
 
     def from_point(self, impulse: Sequence[Scalar]) -> list[Scalar]:
         """Impulses of edges that give this impulse at the point, if it is inside the pyramid: half of
         the normal one is that of each pair of edges."""
         x, y, n = impulse
-        by_friction = 0.5 / self.friction
-        pairs = [(n * 0.25, t * by_friction) for t in (x, y)]
-        return [maximum(half + s * t, 0.0) for half, t in pairs for s in (1.0, -1.0)]
+        by_friction = 0.5 / (self.friction * self.friction)
+        found: list[Scalar] = []
+        for axis in self.directions:
+            along = axis.x * x + axis.y * y
+            found.append(maximum(n * 0.25 + along * by_friction, 0.0))
+        return found
 
     def update(
         self, before: Sequence[Scalar], seen: RowVelocities
     ) -> tuple[list[Scalar], RowVelocities]:
         """Update the edges one after the other."""
         first, after = self.contact.first, list(before)
-        for k, axis in enumerate(_edge_directions(self.friction)):
+        for k, axis in enumerate(self.directions):
             rows = [0.0] * first + list(seen[first : first + self.contact.rows])
             speed = self.contact.velocity(rows).dot(axis)
             wanted = speed - self.targets[k] + self.compliance * after[k]
@@ -92,10 +99,11 @@ def pyramid_contact(
     # All four edges together have a quarter of the compliance of one.
     R = (1.0 - d) / d * (EDGES * soft.normal)
     velocity, push = point.velocity(before), d * depth * (h * K)
-    axes = _edge_directions(mu)
+    axes = _edge_directions(point, mu)
     return PyramidContact(
         contact=point,
         friction=mu,
+        directions=axes,
         compliance=R,
         shares=[1.0 / (response_along(point, rows, axis) + R) for axis in axes],
         targets=[
@@ -147,11 +155,13 @@ def impulses_of_edges(
     return found
 
 
-def _edge_directions(mu: Scalar) -> tuple[Vector, Vector, Vector, Vector]:
-    """Directions of the edges in the contact's axes."""
-    return (
-        Vector(mu, 0.0, 1.0),
-        Vector(-mu, 0.0, 1.0),
-        Vector(0.0, mu, 1.0),
-        Vector(0.0, -mu, 1.0),
-    )
+def _edge_directions(contact: PointContact, mu: Scalar) -> tuple[Vector, Vector, Vector, Vector]:
+    """Directions of the edges in the contact's axes: n ± mu t, then n ± mu (n × t). The tangent t is x,
+    or the direction `along`, projected onto the ground; x if that is the normal."""
+    x, y = mu, 0.0 * mu
+    if contact.along is not None:
+        a, b, _ = contact.along
+        square = a * a + b * b
+        scale = mu / sqrt(maximum(square, TINY))
+        x, y = select_less(square, TINY, mu, a * scale), select_less(square, TINY, 0.0, b * scale)
+    return (Vector(x, y, 1.0), Vector(-x, -y, 1.0), Vector(-y, x, 1.0), Vector(y, -x, 1.0))

@@ -63,7 +63,8 @@ def soft_row(stop: SoftStop, x: Scalar, v: Scalar, lower: float, upper: float, h
 class SoftPoint(NamedTuple):
     """Numbers of one contact point: as of a `SoftStop`, with R of the normal and of the tangents for an
     impedance of one half [1/kg], the part of its radius that is a margin [m], whether its friction cone
-    is a pyramid, and whether MuJoCo's own steps take it."""
+    is a pyramid, the direction of the first edges of a pyramid in the axes of the point's link, if it is
+    not the contact's x axis, and whether MuJoCo's own steps take it."""
 
     stiffness: float
     rate: float
@@ -72,6 +73,7 @@ class SoftPoint(NamedTuple):
     tangential: float
     margin: float = 0.0
     is_pyramidal: bool = False
+    along: tuple[float, float, float] | None = None
     in_mujoco_steps: bool = False
 
 

@@ -92,7 +92,7 @@ def soft_points(
         soft, inverse_mass = contact.softness, masses[point.link]
         parts = soft.normal * inverse_mass, soft.tangential * inverse_mass
         law = soft.stiffness, soft.rate, soft.impedance
-        found.append(SoftPoint(*law, *parts, margin=contact.margin, is_pyramidal=soft.is_pyramidal))
+        found.append(SoftPoint(*law, *parts, contact.margin, soft.is_pyramidal, soft.along))
     return tuple(found)
 
 
