@@ -1,0 +1,178 @@
+"""Steps by MuJoCo's Euler and Runge-Kutta methods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+from warpdyn.algorithms.simulation.soft_stops import SoftStop, bounded_rates
+from warpdyn.functions.simulation.described_simulation import with_description, with_passive_forces
+
+STEP, SWEEPS = 0.01, 400
+
+SAME = 1e-8
+"""The rounding of MuJoCo's solver and of the sweeps."""
+
+LEG = """<mujoco><compiler angle="radian"/><option timestep="0.01" integrator="{0}"/>
+<default><geom friction="0.6" solref=".02 1" solimp="0 .8 .01"/>
+<joint solreflimit=".02 1" solimplimit="0 .8 .03"/></default><worldbody>
+<geom type="plane" size="5 5 1"/><body pos="0 0 0.55">
+<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/>
+<joint axis="0 1 0"/><geom type="capsule" fromto="-.3 0 0 .3 0 0" size=".05"/>
+<body pos="0.3 0 0"><joint axis="0 1 0" range="-.4 .5" damping="3" stiffness="120" armature=".1"/>
+<geom type="capsule" fromto="0 0 0 .1 0 -.3" size=".04"/>
+<body pos=".1 0 -.3"><joint axis="0 1 0" range="-.5 .3" damping="1.5" stiffness="60" armature=".05"/>
+<geom type="capsule" fromto="0 0 0 -.1 0 -.2" size=".03"/></body></body></body></worldbody></mujoco>"""
+"""A leg in a plane, with springs and dampers, on soft ground."""
+
+THROWN = """<mujoco><option timestep="1e-5" integrator="RK4"/><worldbody><geom type="plane" size="5 5 1"/>
+<body pos="0 0 0.12"><freejoint/><geom type="capsule" fromto="-.2 0 0 .2 .1 0" size=".1" friction="1"/>
+<geom type="sphere" size=".05" pos="0 .3 .1"/></body></worldbody></mujoco>"""
+
+
+def both(text: str) -> tuple[Any, Any, wd.Model, dict[str, Any]]:
+    """MuJoCo's model and data, ours, and what a step needs to touch the ground as there."""
+    mujoco = pytest.importorskip("mujoco")
+    theirs, ours = mujoco.MjModel.from_xml_string(text), with_passive_forces(wd.load(text), None)
+    points = wd.ContactPoints(ours)
+    ground = with_description(ours, points, wd.Ground(softness="description"))
+    return theirs, mujoco.MjData(theirs), ours, {"points": points, "ground": ground}
+
+
+@pytest.mark.parametrize("method", ["Euler", "RK4"])
+def test_a_leg_moves_as_in_mujoco(method: str) -> None:
+    """With springs, dampers, limits and contacts, from random states, in one step."""
+    mujoco = pytest.importorskip("mujoco")
+    theirs, data, model, options = both(LEG.format(method))
+    rng, touched = np.random.default_rng(0), 0
+    for _ in range(6):
+        q, v = rng.uniform(-0.5, 0.5, model.nq), rng.normal(0.0, 1.0, model.nv)
+        q[1] = rng.uniform(-0.4, -0.2)
+        mujoco.mj_resetData(theirs, data)
+        data.qpos[:], data.qvel[:] = q, v
+        mujoco.mj_step(theirs, data)
+        touched += data.nefc > 4
+        end = wd.oracle(
+            *(wd.step, model, q, v, np.zeros(model.nv)),
+            dt=STEP,
+            sweeps=SWEEPS,
+            integrator=f"mujoco_{method.lower()}",
+            **options,
+        )
+        np.testing.assert_allclose(end.q, data.qpos, atol=SAME)
+        np.testing.assert_allclose(end.v, data.qvel, atol=SAME / STEP)
+    assert touched > 2
+
+
+def test_friction_pyramids_have_mujocos_edges() -> None:
+    """Those of a capsule are along it, also when it spins; those of a sphere along the world's axes."""
+    mujoco = pytest.importorskip("mujoco")
+    theirs, data, model, options = both(THROWN)
+    rng = np.random.default_rng(1)
+    for _ in range(3):
+        turn, v = rng.normal(0.0, 1.0, 4), rng.normal(0.0, 2.0, 6)
+        turn /= np.linalg.norm(turn)
+        mujoco.mj_resetData(theirs, data)
+        data.qpos[:] = [0.0, 0.0, 0.05, turn[3], *turn[:3]]
+        rotation = wd.oracle(wd.fk, model, [0, 0, 0, *turn], frame=model.root)[:3, :3]
+        data.qvel[:] = [*(rotation @ v[:3]), *v[3:]]
+        before = np.array(data.qvel)
+        mujoco.mj_step(theirs, data)
+        q = np.array([0.0, 0.0, 0.05, *turn])
+        end = wd.oracle(
+            *(wd.step, model, q, v, np.zeros(6)),
+            dt=1e-5,
+            sweeps=SWEEPS,
+            integrator="mujoco_rk4",
+            **options,
+        )
+        rotation = wd.oracle(wd.fk, model, end.q, frame=model.root)[:3, :3]
+        after = np.concatenate([rotation @ end.v[:3], end.v[3:]])
+        assert np.abs(data.qvel - before).max() > 1e-4
+        np.testing.assert_allclose(after - before, data.qvel - before, atol=1e-8)
+
+
+def test_a_body_spins_in_flight_as_in_a_fine_explicit_step() -> None:
+    """The order is four: a body's axes turn with it."""
+    model = wd.load(THROWN)
+    q, v = np.array([0, 0, 3.0, 0, 0, 0, 1.0]), np.array([1.0, -2.0, 0.5, 3.0, -4.0, 2.0])
+    ends = {
+        (integrator, count): wd.oracle(
+            *(wd.step, model, q, v, np.zeros(6)),
+            dt=0.1 / count,
+            substeps=count,
+            integrator=integrator,
+        )
+        for integrator, count in (("rk4", 64), ("mujoco_rk4", 4), ("mujoco_rk4", 8))
+    }
+    fine = ends["rk4", 64]
+    off = [np.abs(ends["mujoco_rk4", n].v - fine.v).max() for n in (4, 8)]
+    assert off[0] < 1e-5 and off[1] < off[0] / 12
+
+
+def test_drives_are_explicit() -> None:
+    """One joint with a drive: Euler's step by hand, with the joint's damping implicit alone."""
+    text = """<mujoco><worldbody><body><joint type="slide" axis="1 0 0" damping="4"/>
+    <geom size="0.1" mass="2"/></body></worldbody></mujoco>"""
+    sim = wd.Simulation(
+        wd.load(text),
+        1,
+        dtype="float64",
+        points=[],
+        dt=STEP,
+        substeps=1,
+        integrator="mujoco_euler",
+        control=wd.PD(100.0, 10.0),
+    )
+    sim.reset(q=[0.1], v=[1.0])
+    sim.step(targets=np.array([[0.3]]))
+    force = 100.0 * 0.2 - 10.0
+    speed = 1.0 + STEP * (force - 4.0) / (2.0 + STEP * 4.0)
+    assert sim.v[0, 0] == pytest.approx(speed) and sim.q[0, 0] == pytest.approx(0.1 + STEP * speed)
+    assert sim.torques[0, 0] == pytest.approx(force)
+
+
+def test_time_constants_are_two_steps_or_more() -> None:
+    """As in MuJoCo, and the damping ratio stays; implicit steps have bounds of their own."""
+    stop = SoftStop(2500.0 / 0.8**2, 100.0 / 0.8, (0.1, 0.8, 0.01, 0.5, 2.0), 1.0, True)
+    assert bounded_rates(stop, 0.01) == pytest.approx((stop.rate, stop.stiffness))
+    b, K = bounded_rates(stop, 0.04)
+    assert b == pytest.approx(2.0 / (0.8 * 0.08))
+    assert pytest.approx((b / 2.0) ** 2) == K
+    assert bounded_rates(stop._replace(in_mujoco_steps=False), 0.01)[0] == pytest.approx(100.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"speed_guard": True}, 'acts implicitly, which integrator="mujoco_rk4" is not'),
+        ({"stops": "rows"}, 'has soft limits; take stops="soft" or "none"'),
+        ({"ground": wd.Ground()}, r'take ground=wd.Ground\(softness="description"\)'),
+        ({"ground": wd.SoftGround(1e4, 1e3)}, r'take ground=wd.Ground\(softness="description"\)'),
+    ],
+)
+def test_options_that_these_steps_do_not_have_are_refused(
+    options: dict[str, Any], error: str
+) -> None:
+    model = wd.load(LEG.format("RK4"))
+    numbers = np.zeros((1, model.nq)), np.zeros((1, model.nv)), np.zeros((1, model.nv))
+    with pytest.raises(ValueError, match=error):
+        wd.step(model, *numbers, integrator="mujoco_rk4", points=wd.ContactPoints(model), **options)
+
+
+def test_pairs_and_loops_are_refused() -> None:
+    """Runge-Kutta's stages would change the memory of pairs, and loops have no acceleration law."""
+    from loop_robots import four_bar
+
+    model = wd.load(LEG.format("RK4"))
+    zeros = np.zeros((1, model.nq)), np.zeros((1, model.nv)), np.zeros((1, model.nv))
+    pairs = wd.ContactPairs(model)
+    with pytest.raises(ValueError, match='"mujoco_rk4" has no contact pairs'):
+        wd.step(model, *zeros, integrator="mujoco_rk4", pairs=pairs)
+    bars = four_bar()
+    zeros = np.zeros((1, bars.nq)), np.zeros((1, bars.nv)), np.zeros((1, bars.nv))
+    with pytest.raises(ValueError, match="has no closed loops"):
+        wd.step(bars, *zeros, integrator="mujoco_euler", stops="none")
