@@ -104,5 +104,7 @@ class GymnasiumPusher(GymnasiumTask):
         }
 
     def _places(self, robot: Any, s: rl.Episode) -> list[Any]:
-        """Positions of the hand, of the object and of the goal (3,) [m]."""
-        return [robot.fk(s.q, frame=name)[:3, 3] for name in ("tips_arm", self.object, "goal")]
+        """Positions of the hand, of the object and of the goal (3,) [m], one step of `dt` late:
+        MuJoCo's Euler step moves bodies before it moves joints."""
+        q = s.q - np.where(s.age < 0.5, 0.0, self.dt) * s.v
+        return [robot.fk(q, frame=name)[:3, 3] for name in ("tips_arm", self.object, "goal")]
