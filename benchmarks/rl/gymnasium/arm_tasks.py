@@ -8,6 +8,8 @@ import numpy as np
 
 import warpdyn as wd
 from warpdyn import rl
+from warpdyn.algorithms.simulation.contact_shapes import ContactShape
+from warpdyn.description import PairContact
 
 from .gymnasium_task import GymnasiumTask, sum_of_squares
 
@@ -19,6 +21,23 @@ NEAREST = 0.17
 
 TABLE = -0.325
 """Height of the pusher's table [m]."""
+
+
+MARGIN = 0.004
+"""Distance at which the pusher's hand begins to touch its object: the sum of both margins [m]."""
+
+
+def soft_pair(mass: float, h: float) -> PairContact:
+    """The contact of a light body of this mass [kg] as MuJoCo has it by default in steps of h seconds.
+
+    Inside by r, MuJoCo's v+ + h R f = h K d r with R = (1 - d) / d / mass, d = 0.95 and 1 / √K = d times
+    20 ms; its damper -h b v is -1.05 v, so that only a twentieth of v is left. Ours is v+ + R' h f =
+    r / (h + c) with R' = 1 / (h k (h + c)) for the stiffness k and the dissipation c.
+    """
+    d = 0.95
+    rate = h * d / (d * 0.02) ** 2
+    R = (1.0 - d) / d / mass
+    return PairContact(friction=0.0, stiffness=rate / (h * R), dissipation=1.0 / rate - h)
 
 
 def distance(vector: Any) -> Any:
@@ -74,7 +93,11 @@ class GymnasiumPusher(GymnasiumTask):
     def __init__(self) -> None:
         super().__init__()
         hand, self.object = "r_wrist_roll_link", "object"
-        self.pairs = wd.ContactPairs(self.model).only((hand, self.object))
+        self.pairs = [
+            pair._replace(first=_widened(pair.first))
+            for pair in wd.ContactPairs(self.model).only((hand, self.object))
+        ]
+        self.pair_contact = soft_pair(self.model.link(self.object).mass, self.dt)
         self.points = wd.ContactPoints(self.model).only(hand)
         self.terrain = wd.Plane((0.0, 0.0), TABLE)
 
@@ -108,3 +131,9 @@ class GymnasiumPusher(GymnasiumTask):
         MuJoCo's Euler step moves bodies before it moves joints."""
         q = s.q - np.where(s.age < 0.5, 0.0, self.dt) * s.v
         return [robot.fk(q, frame=name)[:3, 3] for name in ("tips_arm", self.object, "goal")]
+
+
+def _widened(capsule: ContactShape) -> ContactShape:
+    """The capsule with the margin around it."""
+    radius, length = capsule.size
+    return capsule._replace(size=(radius + MARGIN, length))
