@@ -97,7 +97,7 @@ def environment(robot: str, count: int) -> Call[Any]:
 
     task = {"quadruped": QuadrupedVelocity, "humanoid": HumanoidVelocity}[robot]()
     step = EnvironmentStep(task, seed=0)
-    given = [x.astype(np.float32) for x in step.given.values()]
+    given = [x.astype(np.float32) for x in step.shared_arrays.values()]
     ticks = np.zeros(count, np.float32)
     begun = step.start(step.task.model, ticks, *given)._asdict()
     carried = {name: begun.get(name, ticks) for name in step.carried}

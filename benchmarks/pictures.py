@@ -149,7 +149,7 @@ def walking(page: Viewer) -> None:
 
 def lifting(page: Viewer) -> None:
     """The policy that comes with warpdyn has grasped a cube and lifted it from its place on the table."""
-    task, policy = rl.make("panda_lift"), rl.Policy(rl.shipped("panda_lift"))
+    task, policy = rl.make("panda_lift"), rl.Policy(rl.bundled_policy("panda_lift"))
     env = rl.VecEnv(task, 1, seed=3)
     env.reset()
     rows = []
@@ -220,7 +220,7 @@ def walked(
 ) -> tuple[rl.Task, np.ndarray]:
     """The quadruped's task, and configurations (steps, nq) under the policy that comes with warpdyn,
     told these velocities; along_x: it faces along x at first."""
-    task, policy = rl.make("quadruped_velocity"), rl.Policy(rl.shipped("quadruped_velocity"))
+    task, policy = rl.make("quadruped_velocity"), rl.Policy(rl.bundled_policy("quadruped_velocity"))
     env, told = rl.VecEnv(task, 1, seed=2), torch.tensor([wanted])
     env.reset()
     if along_x:

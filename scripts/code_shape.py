@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from prose import Bound, broken, table  # noqa: E402
 
 BOUNDS = {
-    "functions with a complexity above 20": Bound(8, 8),
+    "functions with a complexity above 20": Bound(3, 3),
     "bodies of more than 25 lines without a comment [%]": Bound(10, 10),
     "most modules in one folder": Bound(34, 34),
 }

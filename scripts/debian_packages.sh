@@ -1,4 +1,4 @@
-# Installs the Debian packages that tests need and that no wheel contains: bash scripts/debian_packages.sh. test.sh sources it.
+# Installs the Debian packages that tests need and that no wheel contains: bash scripts/debian_packages.sh. test.sh runs it.
 # The packages are a browser that renders the viewer's pages without a graphics card, and compilers for exported code:
 # clang with its sanitizers, a cross compiler for aarch64 with qemu to run its programs, CMake, Eigen, and the linker for WebAssembly.
 # It installs only without a question: as root, or by sudo without a password. `test.sh --no-apt` skips it. Otherwise a

@@ -63,8 +63,8 @@ generate() {
     } >"$source/CMakeLists.txt"
     if ! { cmake -S "$source" -B "$source/build" -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF \
         -DCMAKE_PREFIX_PATH="$venv" -DCMAKE_INSTALL_PREFIX="$venv" -DPython3_EXECUTABLE="$python" &&
-        cmake --build "$source/build" --parallel 2 && cmake --install "$source/build"; } >"$work/log" 2>&1; then
-        tail -n 40 "$work/log" >&2
+        cmake --build "$source/build" --parallel 2 && cmake --install "$source/build"; } >"$source/log" 2>&1; then
+        tail -n 40 "$source/log" >&2
         exit 1
     fi
 }
@@ -128,4 +128,10 @@ int32 multi_dof_index'
 JointCommand(), FollowJointTrajectory.Goal(), FollowJointTrajectory.Impl'
 }
 
-for package in "${missing[@]}"; do "generate_$package"; done
+# Side by side: each spends most of its time in programs of one thread.
+running=()
+for package in "${missing[@]}"; do
+    "generate_$package" &
+    running+=($!)
+done
+for process in "${running[@]}"; do wait "$process"; done

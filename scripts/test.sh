@@ -13,11 +13,21 @@ if [[ ${1-} == --no-apt ]]; then
     apt=no
     shift
 fi
+running=()
+wait_for_all() { # processes in the background; this script ends where one of them failed
+    local process
+    for process in "${running[@]}"; do wait "$process"; done
+}
+if (($# == 0)) && [[ $apt == yes ]]; then
+    bash scripts/debian_packages.sh & # beside the installation of Python's packages
+    running+=($!)
+fi
 source scripts/venv.sh
 set_up test
 if [[ -f scripts/ros_env.sh ]]; then
-    # shellcheck source=/dev/null
-    source scripts/ros_env.sh
+    set_up ros,rostest
+    bash scripts/ros_env.sh & # generates messages, beside lint and mypy
+    running+=($!)
 fi
 export PATH="$PWD/.venv/bin:$PATH"
 
@@ -26,22 +36,22 @@ if [[ $* == --quick ]]; then
     ruff format --check .
     python scripts/prose.py
     python scripts/code_shape.py
+    wait_for_all
     exec pytest -n 2 --quick --ignore tests/ros
 fi
 if (($#)); then
+    wait_for_all
     exec pytest "$@"
 fi
-if [[ $apt == yes ]]; then
-    # shellcheck source=scripts/debian_packages.sh
-    source scripts/debian_packages.sh
-fi
 
+python scripts/robot_stub.py # mypy reads it
+mypy &
+running+=($!)
 ruff check .
 ruff format --check .
 python scripts/prose.py
 python scripts/code_shape.py
-python scripts/robot_stub.py # mypy reads it
-mypy
+wait_for_all
 pytest -n 2 --ignore tests/ros --ignore tests/cuda_device
 bash scripts/test_cuda.sh --quick # on an emulated CUDA device; it runs tests/cuda_device too
 if compgen -G "tests/ros/test_*.py" >/dev/null; then

@@ -10,6 +10,9 @@ from typing import Any
 
 # Before warpdyn is imported, also in processes that tests start: most tests interpret their kernels.
 os.environ.setdefault("WARPDYN_COMPILE", "never")
+# Before NumPy and Torch are: each test process has one core, and their threads wait for each other by turning. A
+# training of 0.2 s on one thread takes 6.5 s of two threads on busy cores.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 import pytest

@@ -19,6 +19,7 @@ QUICK = (
     "algorithms/test_crba.py::test_puma_560_table",
     "algorithms/test_fk.py",
     "algorithms/test_inverse_kinematics.py",
+    "algorithms/test_inverse_kinematics_kernels.py",
     "algorithms/test_jacobian.py::test_jacobian_matches_the_oracle",
     "algorithms/test_jacobian.py::test_references_are_one_motion_in_three_frames",
     "algorithms/test_rnea.py",
@@ -38,6 +39,7 @@ QUICK = (
     "recording/test_differentiation.py",
     "ros2_node/control/torques/test_device_launch.py",
     "user_kernels/test_own_kernel.py",
+    "user_kernels/test_own_kernel_libraries.py",
 )
 """Files, or tests of a file, that `--quick` runs. What runs over all robots runs over `quick.QUICK_ROBOTS`."""
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from hand_made_urdf import BALLS_REMADE, joint, link, urdf
 from loop_robots import CONNECT, COUPLE, WELD, four_bar, tied
-from robots import BALLS_REMADE, Robot, by_name, joint, link, urdf
+from robots import Robot, by_name
 from states import states
 
 import warpdyn as wd

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from robots import joint, link, random_tree, urdf
+from hand_made_urdf import joint, link, urdf
+from robots import random_tree
 from states import without_mimic
 
 import warpdyn as wd

@@ -50,7 +50,7 @@ class Hold(rl.Task):
     def reward(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
         return {"still": -np.sum(s.v**2), "near": 1.0 - np.sum((s.q - s.place) ** 2)}
 
-    def ended(self, robot: Any, s: rl.Episode) -> Any:
+    def is_terminal(self, robot: Any, s: rl.Episode) -> Any:
         return np.max(np.abs(s.q - s.place)) > s.reach[0]
 
 

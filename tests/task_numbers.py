@@ -74,7 +74,9 @@ def results_of(name: str) -> dict[str, dict[str, list[float]]]:
     fields = _states(text, slice(None, None, SLOW.get(name, 1)))
     shapes = {n: np.shape(x)[1:] for n, x in fields.items()}
     kernel = text.kernel_of("everything", shapes, lambda robot, x: _called(text, robot, x))
-    rows = wd.oracle(kernel, text.task.model, *fields.values(), *text.given.values())._asdict()
+    rows = wd.oracle(
+        kernel, text.task.model, *fields.values(), *text.shared_arrays.values()
+    )._asdict()
     found: dict[str, dict[str, list[float]]] = {}
     for path, x in rows.items():
         function, _, result = path.partition("__")
@@ -87,7 +89,7 @@ def _called(text: EnvironmentStep, robot: Any, arrays: dict[str, Any]) -> dict[s
     task, s = text.task, text.episode(robot, arrays)
     wanted = dict(task.control(robot, s))
     forces = {f"f_ext_{link}": x for link, x in wanted.pop("f_ext", {}).items()}
-    end = {"ended": task.ended(robot, s), "is_complete": task.is_complete(robot, s)}
+    end = {"ended": task.is_terminal(robot, s), "is_complete": task.is_complete(robot, s)}
     calls = {
         "begin": task.begin(robot, s),
         "control": {**wanted, **forces},
@@ -106,7 +108,7 @@ def _states(text: EnvironmentStep, chosen: slice) -> dict[str, np.ndarray]:
     model, generator, count = text.task.model, np.random.default_rng(0), len(BASE[chosen])
     rows, ages, one = np.arange(len(BASE))[chosen] * 1.0, np.resize(AGES, count), np.ones(count)
     base, joints = BASE[chosen], JOINTS[chosen]
-    begun = wd.oracle(text.start, model, rows, *text.given.values())._asdict()
+    begun = wd.oracle(text.start, model, rows, *text.shared_arrays.values())._asdict()
 
     def drawn(size: Any, *shape: int) -> np.ndarray:
         return np.reshape(size, (count, *(1 for _ in shape))) * generator.normal(

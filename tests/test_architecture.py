@@ -12,10 +12,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[1]
-FILES = sorted([*ROOT.glob("warpdyn/**/*.py"), *ROOT.glob("ros2_node/**/*.py")])
-BENCHMARKS = sorted(ROOT.glob("benchmarks/**/*.py"))
+from modules import BENCHMARKS, FILES, NAMESPACES, ROOT, in_each, module_name, parsed, room
 
 FLOORS = (
     {"warpdyn.algebra", "warpdyn.arrays"},
@@ -30,21 +27,6 @@ FLOORS = (
 )
 """Folders, from the ground up. A module imports from its own folder and from the floors below.
 Benchmarks stand outside: they import what they like, and nothing imports them."""
-
-LONGEST_MODULE = 400
-"""Lines; what grows beyond is two things."""
-
-LONGEST_RNEA = 30
-"""Lines of loops: a page of the book."""
-
-FORBIDDEN_NAMES = {"utils", "util", "core", "common", "helpers", "misc", "base"}
-
-PAIRED = {"warpdyn.algorithms", "warpdyn.functions"}
-"""An algorithm and the public functions made of it may have one name; no other two modules may.
-Namespaces of the face, which define nothing, are not counted."""
-
-NAMESPACES = ("convert", "description", "kernels", "loops", "random", "results", "runtime")
-"""Modules of the face that only import public names from the rooms below."""
 
 ONLY = {
     "warpdyn.algebra": {"math", "warpdyn.algebra"},
@@ -128,34 +110,10 @@ LAZY = {
 }
 """Optional libraries, and the files that may import them when they are imported themselves."""
 
-VERSIONS = "warpdyn/execution/native/versions.py"
-TORCH_NATIVE = "warpdyn/execution/native/torch_native.py"
-DISPATCH = "warpdyn/execution/dispatch.py"
-
-LIBRARY_WORDS = {
-    "torch": {"warpdyn/arrays/torch_arrays.py", DISPATCH, VERSIONS, TORCH_NATIVE},
-    "jax": {"warpdyn/arrays/jax_arrays.py", DISPATCH},
-    "warp": {"warpdyn/arrays/warp_arrays.py", DISPATCH, VERSIONS},
-    "cupy": set[str](),
-}
-"""Names of array libraries as strings: where each may stand, beside the registry."""
-
-REGISTRY = "warpdyn/arrays/libraries.py"
-
-
-def module_name(path: Path) -> str:
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
 
 @cache
 def known() -> set[str]:
     return {module_name(path) for path in (*FILES, *BENCHMARKS)}
-
-
-@cache
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
 
 
 @cache
@@ -204,13 +162,6 @@ def imported_by_string(node: ast.Call, package: list[str]) -> set[str]:
     return {module for module in known() if whole.fullmatch(module)}
 
 
-def room(module: str) -> str:
-    """The room that a module is in, as FLOORS names it; inner rooms count as their room."""
-    path = ROOT.joinpath(*module.split("."))
-    folder = module if path.is_dir() else module.rpartition(".")[0]
-    return ".".join(folder.split(".")[:2])
-
-
 def floor(module: str) -> int:
     place = "warpdyn" if module in ("warpdyn", "warpdyn.__main__") else room(module)
     for k, folders in enumerate(FLOORS):
@@ -221,10 +172,7 @@ def floor(module: str) -> int:
     )
 
 
-each_file = pytest.mark.parametrize("path", FILES, ids=module_name)
-
-
-@each_file
+@in_each(FILES)
 def test_imports_point_down(path: Path) -> None:
     """No module imports from another folder of its own floor, or from a floor above."""
     here = module_name(path)
@@ -256,7 +204,7 @@ def test_a_namespace_only_imports(name: str) -> None:
     assert found == set(ast.literal_eval(names.value))
 
 
-LONGEST_CHAIN = 44
+LONGEST_CHAIN = 41
 """Modules, each importing the next, at most; the goal is 22. It may only fall."""
 
 
@@ -316,7 +264,7 @@ def test_imports_make_no_circle() -> None:
         visit(module, ())
 
 
-@each_file
+@in_each(FILES)
 def test_rooms_keep_to_themselves(path: Path) -> None:
     """Algorithms know no batch, device or array library; the recorder no robot; code generation neither Warp nor NumPy;
     the model no kernel; memory no model."""
@@ -331,10 +279,8 @@ def test_rooms_keep_to_themselves(path: Path) -> None:
         assert not within(name, NEVER.get(here, set())), f"{module_name(path)} imports {name}"
 
 
-@pytest.mark.parametrize(
-    "path",
-    sorted([*ROOT.glob("ros2_node/control/**/*.py"), *ROOT.glob("ros2_node/ros2_control/*.py")]),
-    ids=module_name,
+@in_each(
+    sorted([*ROOT.glob("ros2_node/control/**/*.py"), *ROOT.glob("ros2_node/ros2_control/*.py")])
 )
 def test_control_is_free_of_ros(path: Path) -> None:
     """What the node computes needs NumPy, Warp and warpdyn only, so that it is tested without ROS."""
@@ -342,11 +288,7 @@ def test_control_is_free_of_ros(path: Path) -> None:
     assert top - set(sys.stdlib_module_names) <= {"numpy", "warp", "warpdyn", "ros2_node"}
 
 
-@pytest.mark.parametrize(
-    "path",
-    [p for p in FILES if p.is_relative_to(ROOT / "warpdyn/algorithms")],
-    ids=lambda p: p.stem,
-)
+@in_each([p for p in FILES if p.is_relative_to(ROOT / "warpdyn/algorithms")])
 def test_algorithms_speak_of_one_robot(path: Path) -> None:
     """No word of batches, devices, arrays or Warp in an algorithm's code, nor of kinds of scalars."""
     words = {node.id for node in ast.walk(parsed(path)) if isinstance(node, ast.Name)}
@@ -366,189 +308,7 @@ def test_algorithms_speak_of_one_robot(path: Path) -> None:
     }
 
 
-def test_only_joints_and_readers_name_joint_kinds() -> None:
-    """ "revolute" and its like are written in joints.py, and in the formats that have the word."""
-    kinds = {
-        "revolute",
-        "continuous",
-        "prismatic",
-        "planar",
-        "floating",
-        "ball",
-        "universal",
-        "revolute2",
-        "screw",
-    }
-    for path in FILES:
-        if (
-            path.name == "joints.py"
-            or path.relative_to(ROOT).parts[1] in ("formats", "cli")
-            or path.is_relative_to(ROOT / "ros2_node")
-        ):
-            continue  # on the command line "floating" is a choice of base
-        strings = {node.value for node in ast.walk(parsed(path)) if isinstance(node, ast.Constant)}
-        assert not strings & kinds, f"{module_name(path)} names {strings & kinds}"
-
-
-@pytest.mark.parametrize("path", [*FILES, *BENCHMARKS], ids=module_name)
-def test_modules_are_short(path: Path) -> None:
-    """At most 400 lines."""
-    assert len(path.read_text().splitlines()) <= LONGEST_MODULE
-
-
-@each_file
-def test_modules_say_what_they_are(path: Path) -> None:
-    """Every module has a docstring, and none is a drawer for odds and ends."""
-    assert ast.get_docstring(parsed(path))
-    assert path.stem not in FORBIDDEN_NAMES
-
-
-def docstrings(path: Path) -> list[str]:
-    kinds = (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef, ast.Module)
-    texts = [
-        ast.get_docstring(node) or "" for node in ast.walk(parsed(path)) if isinstance(node, kinds)
-    ]
-    body = [
-        node.value.value
-        for node in ast.walk(parsed(path))
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    ]
-    return [*texts, *(text for text in body if isinstance(text, str))]
-
-
-@each_file
-def test_docstrings_name_their_subject_first(path: Path) -> None:
-    """No docstring begins with "Of": say what the thing is."""
-    assert not [text for text in docstrings(path) if text.split()[:1] == ["Of"]]
-
-
-def holds_a_command(path: Path) -> bool:
-    """Whether a file is of a command of `warpdyn`: it has `add_parser`."""
-    functions = {node.name for node in parsed(path).body if isinstance(node, ast.FunctionDef)}
-    return path.is_relative_to(ROOT / "warpdyn/cli") and "add_parser" in functions
-
-
-def test_a_name_is_given_once() -> None:
-    """No two classes of one name; no two modules either, but for an algorithm and its public functions.
-
-    A command's file has the command's name, whatever modules of other rooms are called.
-    """
-    classes = Counter(
-        node.name
-        for path in FILES
-        for node in ast.walk(parsed(path))
-        if isinstance(node, ast.ClassDef)
-    )
-    assert not {name for name, count in classes.items() if count > 1}
-    places: dict[str, set[str]] = {}
-    for path in FILES:
-        face = path.parent == ROOT / "warpdyn"
-        if path.name != "__init__.py" and not face and not holds_a_command(path):
-            places.setdefault(path.stem, set()).add(room(module_name(path)))
-    assert not {
-        name: rooms for name, rooms in places.items() if len(rooms) > 1 and not rooms <= PAIRED
-    }
-
-
-@each_file
-def test_array_libraries_are_named_in_one_place(path: Path) -> None:
-    """The words "torch", "jax", "warp", "cupy" stand in the file of that library and in the registry, no further."""
-    here = path.relative_to(ROOT).as_posix()
-    if here == REGISTRY:
-        return
-    strings = {node.value for node in ast.walk(parsed(path)) if isinstance(node, ast.Constant)}
-    named = {
-        word for word, places in LIBRARY_WORDS.items() if word in strings and here not in places
-    }
-    assert not named, f"{here} names {named}"
-
-
-@each_file
-def test_literals_are_plain_arguments(path: Path) -> None:
-    """No `f(*(a, b))`, no `{**{"a": 1}}`: they hide what an argument is to save lines."""
-    for node in ast.walk(parsed(path)):
-        values = (
-            [
-                *(x.value for x in getattr(node, "elts", ()) if isinstance(x, ast.Starred)),
-                *(x.value for x in getattr(node, "args", None) or () if isinstance(x, ast.Starred)),
-            ]
-            if isinstance(node, ast.Call | ast.Set | ast.List | ast.Tuple)
-            else []
-        )
-        literal = [x for x in values if isinstance(x, ast.Tuple | ast.List)]
-        assert not literal, f"{module_name(path)}:{literal[0].lineno}"
-        if isinstance(node, ast.Dict):
-            pairs = zip(node.keys, node.values, strict=True)
-            inner = [x for key, x in pairs if key is None and isinstance(x, ast.Dict)]
-            assert not inner, f"{module_name(path)}:{inner[0].lineno}"
-
-
-def test_lines_are_narrow() -> None:
-    """At most 3% of the lines are wider than 100 columns, and none is wider than 120."""
-    widths = [len(line) for path in (*FILES, *BENCHMARKS) for line in path.read_text().splitlines()]
-    assert sum(width > 100 for width in widths) <= 0.03 * len(widths)
-
-
-def test_public_functions_say_what_they_return() -> None:
-    """No public function of warpdyn returns `Any`, and no function of the model takes a model of type `Any`."""
-    for path in FILES:
-        for node in ast.walk(parsed(path)):
-            if not isinstance(node, ast.FunctionDef):
-                continue
-            if path.is_relative_to(ROOT / "warpdyn/functions") and not node.name.startswith("_"):
-                returned = ast.unparse(node.returns) if node.returns else "nothing said"
-                assert returned not in ("Any", "nothing said"), (
-                    f"{module_name(path)}.{node.name} returns {returned}"
-                )
-            if path.parent.name == "model":
-                given = [
-                    a
-                    for a in (*node.args.args, *node.args.kwonlyargs)
-                    if a.arg == "model" and a.annotation
-                ]
-                assert not [a for a in given if ast.unparse(a.annotation) == "Any"], (
-                    f"{module_name(path)}.{node.name}"
-                )
-
-
-@each_file
-def test_every_module_has_its_tests(path: Path) -> None:
-    """tests/ has the folders of the code, and in them a test file of each module's name."""
-    if path.name in ("__init__.py", "__main__.py") and path.parent.name not in ("robots",):
-        return
-    if path.parent == ROOT / "warpdyn" and path.stem in NAMESPACES:
-        return  # test_face.py
-    folder = path.relative_to(ROOT).parent
-    folder = folder.relative_to("warpdyn") if folder.parts[0] == "warpdyn" else folder
-    stem = path.parent.name if path.name == "__init__.py" else path.stem
-    assert (ROOT / "tests" / folder / f"test_{stem}.py").exists()
-
-
-def test_rnea_is_a_page() -> None:
-    """From the first loop to the last line, at most 30 lines."""
-    tree = parsed(ROOT / "warpdyn/algorithms/rnea.py")
-    (function,) = [
-        node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "rnea"
-    ]
-    loops = [node for node in function.body if isinstance(node, ast.For)]
-    assert loops and loops[-1].end_lineno is not None
-    assert loops[-1].end_lineno - loops[0].lineno + 1 <= LONGEST_RNEA
-
-
-@pytest.mark.parametrize("name", ["fk", "jacobian", "rnea", "crba", "aba"])
-def test_one_word_names_an_algorithm(name: str) -> None:
-    """Its file, its function, its public name and its test."""
-    import warpdyn
-
-    assert (ROOT / f"warpdyn/algorithms/{name}.py").exists()
-    assert (ROOT / f"tests/algorithms/test_{name}.py").exists()
-    assert name in warpdyn.__all__ and getattr(warpdyn, name).__name__ == name
-    assert getattr(warpdyn, name).__doc__
-
-
-@pytest.mark.parametrize(
-    "path", [p for p in FILES if p.is_relative_to(ROOT / "warpdyn")], ids=module_name
-)
+@in_each([p for p in FILES if p.is_relative_to(ROOT / "warpdyn")])
 def test_optional_libraries_are_imported_where_they_are_needed(path: Path) -> None:
     """Torch, JAX, matplotlib and the peers are never imported when a module of warpdyn is; but for the files of a
     library, which only its arrays make the registry import."""

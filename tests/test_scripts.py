@@ -27,6 +27,7 @@ LINT = (
     "python scripts/code_shape.py",
 )
 
+TYPES = ("python scripts/robot_stub.py", "mypy")
 ALL_TESTS = ("pytest -n 2 --ignore tests/ros --ignore tests/cuda_device", "test_cuda --quick")
 
 
@@ -45,48 +46,55 @@ def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
 
+def folder_of_test_script(folder: Path, **codes: int) -> Path:
+    """Make a folder where scripts/test.sh runs programs that print their arguments and end with these codes."""
+    for name in ("scripts", ".venv/bin"):
+        (folder / name).mkdir(parents=True)
+    shutil.copy(SCRIPTS / "test.sh", folder / "scripts")
+    (folder / "scripts/venv.sh").write_text("set_up() { :; }\n")
+    (folder / "scripts/debian_packages.sh").write_text("echo apt\n")
+    (folder / "scripts/test_cuda.sh").write_text('echo "test_cuda $*"\n')
+    for tool in ("ruff", "python", "mypy", "pytest"):
+        program = folder / ".venv/bin" / tool
+        program.write_text(f'#!/bin/sh\necho "{tool}${{*:+ $*}}"\nexit {codes.get(tool, 0)}\n')
+        program.chmod(0o755)
+    return folder
+
+
 @pytest.mark.parametrize(
-    "arguments, ran",
+    "arguments, before, ran",
     [
-        (
-            ("--quick",),
-            [*LINT, "pytest -n 2 --quick --ignore tests/ros"],
-        ),
-        (("-k", "rnea"), ["pytest -k rnea"]),
-        (("--quick", "-k", "rnea"), ["pytest --quick -k rnea"]),
-        (
-            (),
-            [
-                "apt",
-                *LINT,
-                "python scripts/robot_stub.py",
-                "mypy",
-                *ALL_TESTS,
-            ],
-        ),
-        (
-            ("--no-apt",),
-            [*LINT, "python scripts/robot_stub.py", "mypy", *ALL_TESTS],
-        ),
-        (("--no-apt", "-k", "rnea"), ["pytest -k rnea"]),
+        (("--quick",), LINT, ["pytest -n 2 --quick --ignore tests/ros"]),
+        (("-k", "rnea"), (), ["pytest -k rnea"]),
+        (("--quick", "-k", "rnea"), (), ["pytest --quick -k rnea"]),
+        ((), ("apt", *LINT, *TYPES), ALL_TESTS),
+        (("--no-apt",), (*LINT, *TYPES), ALL_TESTS),
+        (("--no-apt", "-k", "rnea"), (), ["pytest -k rnea"]),
     ],
 )
-def test_the_test_script_runs(arguments, ran, tmp_path):
+def test_the_test_script_runs(arguments, before, ran, tmp_path):
     """`--quick` is lint and the quick half; other arguments are pytest's; none: lint, types and all tests,
-    after Debian packages, which `--no-apt` leaves out."""
-    for folder in ("scripts", ".venv/bin"):
-        (tmp_path / folder).mkdir(parents=True)
-    shutil.copy(SCRIPTS / "test.sh", tmp_path / "scripts")
-    (tmp_path / "scripts/venv.sh").write_text("set_up() { :; }\n")
-    (tmp_path / "scripts/debian_packages.sh").write_text("echo apt\n")
-    (tmp_path / "scripts/test_cuda.sh").write_text('echo "test_cuda $*"\n')
-    for tool in ("ruff", "python", "mypy", "pytest"):
-        program = tmp_path / ".venv/bin" / tool
-        program.write_text(f'#!/bin/sh\necho "{tool}${{*:+ $*}}"\n')
-        program.chmod(0o755)
+    after Debian packages, which `--no-apt` leaves out. What comes before the tests runs side by side."""
     command = ["bash", "scripts/test.sh", *arguments]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ran
+    folder = folder_of_test_script(tmp_path)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    assert sorted(lines[: len(before)]) == sorted(before)
+    assert lines[len(before) :] == [*ran]
+
+
+@pytest.mark.parametrize("tool", ["ruff", "python", "mypy", "pytest", "ros_env"])
+@pytest.mark.parametrize("arguments", [(), ("--quick",), ("-k", "rnea")])
+def test_the_test_script_ends_where_a_program_fails(tool, arguments, tmp_path):
+    """The program may run in the background: no test runs before it has ended."""
+    folder = folder_of_test_script(tmp_path, **{tool: 3})
+    (folder / "scripts/ros_env.sh").write_text(f"sleep 0.1; exit {3 if tool == 'ros_env' else 0}\n")
+    command = ["bash", "scripts/test.sh", *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    runs = tool in ("pytest", "ros_env") or {(): True, ("--quick",): tool != "mypy"}.get(arguments)
+    assert done.returncode == (3 if runs else 0)
+    assert ("pytest" in done.stdout) == (tool == "pytest" or not runs)
+    assert "test_cuda" not in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Tiles of rough ground that the quadruped leaves on its feet, by kind and difficulty.
 
-    python -m benchmarks.rl.climb [--policy FILE] [--mujoco]
+    python -m benchmarks.rl.climb [--onboard] [--policy FILE] [--mujoco] [--no-store]
 
 Environments begin in the middle of a tile of 8 m, with a command of 0.5 to 1 m/s ahead towards a
 heading of chance and friction of 0.5 to 1.25. A tile is climbed when the trunk has passed its edge
@@ -20,11 +20,17 @@ from matplotlib.figure import Figure
 
 import warpdyn as wd
 from warpdyn import rl
-from warpdyn.rl.tasks.rough_tasks import ASKED, GROUND_KINDS, LEVELS, QuadrupedRough
+from warpdyn.rl.tasks.rough_tasks import (
+    ASKED,
+    GROUND_KINDS,
+    LEVELS,
+    QuadrupedRough,
+    QuadrupedRoughOnboard,
+)
 
 RESULTS = Path(__file__).parent / "results" / "climb.json"
 PICTURE = Path(__file__).parents[2] / "docs" / "pictures" / "rl_climb.png"
-POLICY = Path(rl.__file__).parent / "policies" / "quadruped_rough.onnx"
+POLICIES = Path(rl.__file__).parent / "policies"
 
 AS_ASKED = LEVELS - 2
 """Level of the difficulties that are asked."""
@@ -56,6 +62,14 @@ class QuadrupedAhead(QuadrupedRough):
         """Nobody is told to stand still."""
         wanted = s.slowest + (s.fastest - s.slowest) * wd.random.uniform(s.random.at(42), 2)
         return np.concatenate([wanted, np.zeros(1)])
+
+
+class QuadrupedAheadOnboard(QuadrupedAhead):
+    """The same with onboard sensors, which do not see the ground."""
+
+    history = QuadrupedRoughOnboard.history
+    groups = QuadrupedRoughOnboard.groups
+    sensed = QuadrupedRoughOnboard.sensed
 
 
 def climbed(env: rl.VecEnv, policy: rl.Policy) -> dict[str, np.ndarray]:
@@ -134,19 +148,24 @@ def draw(results: dict[str, Any]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--policy", type=Path, default=POLICY)
+    parser.add_argument("--policy", type=Path, help="default: the one that comes with warpdyn")
+    parser.add_argument("--onboard", action="store_true", help="the task with onboard sensors")
     parser.add_argument("--envs", type=int, help="environments; 2048, or 60 in MuJoCo")
     parser.add_argument("--mujoco", action="store_true", help="in MuJoCo C, the asked level alone")
-    parser.add_argument("--dt", type=float, help="MuJoCo's step [s]; default: 0.002")
+    parser.add_argument("--dt", type=float, help="MuJoCo's step [s]; default: 0.0005")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--no-store", action="store_true")
     args = parser.parse_args()
-    policy = rl.Policy(args.policy)
+    kind = QuadrupedAheadOnboard if args.onboard else QuadrupedAhead
+    bundled = POLICIES / f"quadruped_rough{'_onboard' if args.onboard else ''}.onnx"
+    policy = rl.Policy(args.policy or bundled)
     if args.mujoco:
-        task = QuadrupedAhead(AS_ASKED, AS_ASKED)
+        task = kind(AS_ASKED, AS_ASKED)
         name = "MuJoCo"
         env: rl.VecEnv = rl.MujocoEnv(task, args.envs or 60, dt=args.dt, seed=args.seed)
     else:
-        name, env = "warpdyn", rl.VecEnv(QuadrupedAhead(), args.envs or 2048, seed=args.seed)
+        name, env = "warpdyn", rl.VecEnv(kind(), args.envs or 2048, seed=args.seed)
+    name += ", onboard" if args.onboard else ""
     policy.check(env.task, env.text.observations[env.text.observation.policy][0])
     found = climbed(env, policy)
     asked = found["level"] == AS_ASKED
@@ -161,10 +180,12 @@ def main() -> None:
         "turning_error": float(found["turning_error"][asked].mean()),
         "tiles": shares(found),
     }
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n")
-    for kind, rows in results[name]["tiles"].items():
-        print(kind, " ".join(f"{100 * left:.0f}%" for _, left, _ in rows.values()))
+    for ground, rows in results[name]["tiles"].items():
+        print(ground, " ".join(f"{100 * left:.0f}%" for _, left, _ in rows.values()))
     print(f"asked difficulties: {100 * results[name]['climbed']:.1f}% of {asked.sum()} climbed")
+    if args.no_store:
+        return
+    RESULTS.write_text(json.dumps(results, indent=1) + "\n")
     draw(json.loads(RESULTS.read_text()))
 
 

@@ -29,7 +29,7 @@ from ..__main__ import what_it_ran_on
 
 RESULTS = Path(__file__).with_name("results") / "first_order.json"
 
-TASKS = ("panda_reach", "panda_reach_obstacles", "cartpole_swing_up")
+TASKS = ("panda_reach", "panda_reach_obstacles", "cartpole_swing_up", "quadruped_velocity")
 
 EVERY = 3.0
 """CPU seconds between two evaluations."""
@@ -58,10 +58,17 @@ NUMBERS: dict[str, dict[str, Any]] = {
 }
 """Numbers of each learner, in place of those of the task's recipe."""
 
+SHAC_OF_TASK: dict[str, dict[str, Any]] = {
+    "QuadrupedVelocity": {"envs": 256, "steps": 24, "learning_rate": 3e-4},
+}
+"""Other numbers of SHAC for a task, by its name."""
+
 
 def curve(task: rl.Task, learner: str, seed: int, seconds: float) -> Iterator[tuple[float, float]]:
     """CPU seconds of the training and the policy's return after them, one pair after the other."""
     numbers = NUMBERS[learner]
+    if learner == "shac":
+        numbers = {**numbers, **SHAC_OF_TASK.get(task.name, {})}
     if learner == "ppo" and task.recipe.learner == "warpdyn":
         numbers = {}  # the task's own are for PPO
     list(rl.Trainer(task, recipe=replace(task.recipe, **numbers)).run(iterations=1))

@@ -59,14 +59,14 @@ def main() -> None:
     parser.add_argument("--varied", action="store_true", help="with the recipe's randomisation")
     parser.add_argument("--no-store", action="store_true")
     args = parser.parse_args()
-    task, policy = rl.make(args.task), rl.Policy(args.policy or rl.shipped(args.task))
+    task, policy = rl.make(args.task), rl.Policy(args.policy or rl.bundled_policy(args.task))
     if args.varied:
         task = training_task(task, task.recipe)
     result = judged(rl.VecEnv(task, args.starts, seed=args.seed), policy) | {"seed": args.seed}
     if args.mujoco:
         there = rl.MujocoEnv(task, args.mujoco, seed=args.seed)
         both = rl.sim2sim(task, policy, envs=args.mujoco, seed=args.seed)
-        result["in MuJoCo"] = judged(there, policy) | {"dt": there.dt, "kept": both.kept}
+        result["in MuJoCo"] = judged(there, policy) | {"dt": there.dt, "kept": both.return_ratio}
     result |= {"policy": {n: policy.about[n] for n in ("task", "seed", "iterations", "command")}}
     print(json.dumps(result, indent=1))
     if not args.no_store:

@@ -33,5 +33,5 @@ class Pendulum(rl.Task):
     def reward(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
         return {"upright": np.cos(s.q[1]), "effort": s.action[0] ** 2}
 
-    def ended(self, robot: Any, s: rl.Episode) -> Any:
+    def is_terminal(self, robot: Any, s: rl.Episode) -> Any:
         return (np.abs(s.q[1]) > 0.3) | (np.abs(s.q[0]) > 1.0)

@@ -56,7 +56,7 @@ def in_mujoco(task: rl.Task, policy: rl.Policy) -> dict[str, Any]:
     """The part of the return that is kept in MuJoCo C, and falls in both, of 48 for 10 s."""
     found = rl.sim2sim(task, policy, seconds=10.0)
     falls = {name: round(x.falls * x.envs) for name, x in vars(found).items() if name != "dt"}
-    return {"kept": round(found.kept, 4), "falls": falls, "envs": found.here.envs}
+    return {"kept": round(found.return_ratio, 4), "falls": falls, "envs": found.here.envs}
 
 
 def main() -> None:

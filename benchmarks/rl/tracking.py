@@ -48,7 +48,7 @@ def in_mujoco(policy: rl.Policy, envs: int) -> dict[str, Any]:
             task.push = None
         both = rl.sim2sim(task, policy, envs=envs, seed=SEED)
         falls = {n: round(x.falls * envs) for n, x in (("here", both.here), ("there", both.there))}
-        results[name] = {"kept": round(both.kept, 4), "falls": falls, "envs": envs}
+        results[name] = {"kept": round(both.return_ratio, 4), "falls": falls, "envs": envs}
         results[name]["return"] = [round(x.returned, 3) for x in (both.here, both.there)]
     return results
 
@@ -94,7 +94,7 @@ def main() -> None:
     parser.add_argument("--picture", type=Path, metavar="FILE")
     parser.add_argument("--no-store", action="store_true")
     args = parser.parse_args()
-    policy = rl.Policy(args.policy or rl.shipped("motion_tracking"))
+    policy = rl.Policy(args.policy or rl.bundled_policy("motion_tracking"))
     if args.picture:
         draw(policy, args.picture)
         return

@@ -16,7 +16,7 @@ def minute(folder: Path, policy: str = "quadruped_velocity", laps: int = LAPS) -
     """60 s under changing commands: falls, errors of the speeds, what the guards noticed."""
     begun = time.monotonic()
     found = walk(COURSE * laps, policy, say=lambda text: print(f"  {text}", flush=True))
-    file = Path(policy) if Path(policy).exists() else rl.shipped(policy)
+    file = Path(policy) if Path(policy).exists() else rl.bundled_policy(policy)
     about = rl.Policy(file).about
     speed, turning = found.errors
     kept = ("state", "compute time", "commands clamped", "last fault")

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from warpdyn import Model
 
-from .report import Timing
+from .launch_times import Timing
 from .robot import Robot
 from .robot_description import load_model
 from .settings.node_settings import Settings

@@ -15,29 +15,6 @@ from .states.rejection_reasons import NOTICES, REJECTIONS
 
 OK, WARN, ERROR = 0, 1, 2
 """Levels of diagnostic_msgs/DiagnosticStatus."""
-SAMPLES = 2048
-
-
-class Timing:
-    """The last times of something, in seconds."""
-
-    def __init__(self) -> None:
-        self._samples = [0.0] * SAMPLES
-        self.count = 0
-        self.longest = 0.0
-
-    def add(self, seconds: float) -> None:
-        self._samples[self.count % SAMPLES] = seconds
-        self.count += 1
-        if seconds > self.longest:
-            self.longest = seconds
-
-    def text(self) -> str:
-        """Median, 99th percentile and longest, in microseconds."""
-        if not self.count:
-            return "none yet"
-        p50, p99 = np.percentile(self._samples[: min(self.count, SAMPLES)], (50, 99)) * 1e6
-        return f"p50 {p50:.0f} us, p99 {p99:.0f} us, max {self.longest * 1e6:.0f} us"
 
 
 class Rates:

@@ -187,7 +187,10 @@ def _texts(data: bytes) -> Iterator[tuple[int, int]]:
 
     def text(at: int) -> tuple[int, int]:
         at = _align(at, 4)
-        return at, at + 4 + int.from_bytes(data[at : at + 4], "little")
+        end = at + 4 + int.from_bytes(data[at : at + 4], "little")
+        if end > len(data):
+            raise ValueError("not the plain encoding")
+        return at, end
 
     frame = text(TEXTS)
     yield frame
@@ -196,8 +199,6 @@ def _texts(data: bytes) -> Iterator[tuple[int, int]]:
     number = int.from_bytes(data[at : at + 4], "little")
     at += 4
     for _ in range(number):
-        if at > len(data):
-            raise ValueError("not the plain encoding")
         name = text(at)
         yield name
         at = name[1]

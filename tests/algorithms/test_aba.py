@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import tables
+from hand_made_urdf import joint, link, urdf
 from hypothesis import given, settings
 from pinocchio_peer import in_pinocchio
-from robots import ROBOTS, Robot, joint, link, random_trees, urdf
+from robots import ROBOTS, Robot, random_trees
 from states import States, error, reduction, size, states, without_mimic
 
 import warpdyn as wd

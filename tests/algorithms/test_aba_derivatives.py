@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hand_made_urdf import joint, link, urdf
 from pinocchio_peer import pin
-from robots import Robot, by_name, joint, link, urdf
+from robots import Robot, by_name
 from states import error, states, step
 
 import warpdyn as wd

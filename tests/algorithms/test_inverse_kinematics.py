@@ -2,79 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import warp as wp
-from cuda_on_host import needs_compiler
-from cuda_on_host import run as run_on_host
 from devices import Placed
-from robots import by_name, joint, link, urdf
+from hand_made_urdf import joint, link, urdf
+from reachable_targets import SOLVED, TOLERANCE, check, errors, reachable
+from robots import by_name
 from states import states
 
 import warpdyn as wd
 from warpdyn.algorithms.inverse_kinematics import DAMPING, LOST, FrameTask, Search, step
-from warpdyn.codegen.source import write
-from warpdyn.execution.compile.kernel import compile_kernel
-from warpdyn.execution.request.evaluate import record_call, tree_of
+from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.functions.inverse_kinematics import Solution, inverse_kinematics
 
-TOLERANCE = (1e-4, 1e-3)
-"""Metres and radians: what counts as solved."""
-
-SOLVED = 0.995
-"""Of reachable targets, at least."""
-
 HANDS = {"panda": "panda_hand", "ur5e": "tool0"}
-
-
-def reachable(
-    model: wd.Model, count: int, frames: list[str], dtype: Any = float, seed: int = 0
-) -> dict[str, Any]:
-    """Poses of frames at random configurations within the limits."""
-    s = states(model, count, seed)
-    q, draw = s.q, np.random.default_rng(seed)
-    lower, upper = model.position_lower, model.position_upper
-    limited = np.isfinite(lower) & np.isfinite(upper)
-    q[:, limited] = draw.uniform(lower[limited], upper[limited], (count, int(limited.sum())))
-    return {
-        name: np.ascontiguousarray(wd.fk(model, q, frame=name).astype(dtype)) for name in frames
-    }
-
-
-def errors(
-    model: wd.Model, q: np.ndarray, targets: dict[str, np.ndarray]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Largest distance and angle to the targets, in float64."""
-    p, w = [], []
-    for name, target in targets.items():
-        T = wd.fk(model, q.astype(float), frame=name)
-        p.append(np.linalg.norm(T[:, :3, 3] - target[:, :3, 3], axis=1))
-        # |R - R'| is 2 sqrt(2) sin(angle / 2); exact near zero, where the trace is not
-        gap = np.linalg.norm(T[:, :3, :3] - target[:, :3, :3], axis=(1, 2))
-        w.append(2 * np.arcsin(np.minimum(gap / 8**0.5, 1.0)))
-    return np.max(p, axis=0), np.max(w, axis=0)
-
-
-def check(
-    model: wd.Model, found: Solution, targets: dict[str, np.ndarray], rounding: float
-) -> None:
-    """The errors are those of forward kinematics, success follows from them, and q is a configuration within limits."""
-    p, w = errors(model, found.q, targets)
-    assert (
-        np.abs(p - found.position_error).max() < rounding
-        and np.abs(w - found.orientation_error).max() < rounding
-    )
-    assert ((p < TOLERANCE[0] + rounding) & (w < TOLERANCE[1] + rounding))[found.success].all()
-    assert ((p > TOLERANCE[0] - rounding) | (w > TOLERANCE[1] - rounding))[~found.success].all()
-    assert (found.q > model.position_lower - 1e-6).all() and (
-        found.q < model.position_upper + 1e-6
-    ).all()
-    assert np.abs(found.q - wd.normalize(model, found.q)).max(initial=0.0) < rounding
-    assert found.iterations.dtype == np.int32 and (found.iterations > 0).all()
 
 
 @pytest.mark.parametrize("name", HANDS)
@@ -285,41 +228,6 @@ def test_a_frame_that_cannot_move() -> None:
     assert np.allclose(found.position_error, [0, 1])
 
 
-def test_the_kernel_does_what_the_text_says() -> None:
-    """The oracle takes the same steps; the fewer, the less rounding has grown."""
-    model, hand = wd.load_robot("ur5e"), "tool0"
-    T = reachable(model, 6, [hand], seed=2)
-    found, wanted = (
-        inverse_kinematics(model, T, restarts=2),
-        wd.oracle(inverse_kinematics, model, T, restarts=2),
-    )
-    assert isinstance(wanted, Solution)
-    alike = wanted.iterations == found.iterations
-    assert alike.sum() >= 4 and np.abs(found.q - wanted.q)[alike].max() < 1e-6
-    assert (found.success == wanted.success)[alike].all()
-
-
-def test_an_environment_does_not_feel_the_others(dtype: np.dtype) -> None:
-    """Bit by bit, in any order and any batch; what is not a number spoils itself alone, and at once."""
-    model, hand = wd.load_robot("panda"), "panda_hand"
-    T = reachable(model, 100, [hand], dtype)[hand]
-    whole = inverse_kinematics(model, {hand: T})
-    order = np.random.default_rng(1).permutation(100)
-    moved = inverse_kinematics(model, {hand: T[order]})
-    assert all(a[order].tobytes() == b.tobytes() for a, b in zip(whole, moved, strict=True))
-    one = inverse_kinematics(model, {hand: T[7]})
-    assert one.q.shape == (model.nq,) and all(
-        a[7].tobytes() == b.tobytes() for a, b in zip(whole, one, strict=True)
-    )
-    T[3, 0, 3] = np.nan
-    spoilt = inverse_kinematics(model, {hand: T})
-    rest = np.arange(100) != 3
-    assert all(a[rest].tobytes() == b[rest].tobytes() for a, b in zip(whole, spoilt, strict=True))
-    assert (
-        not spoilt.success[3] and np.isnan(spoilt.position_error[3]) and spoilt.iterations[3] == 1
-    )
-
-
 def test_placements_that_vary() -> None:
     """Each environment's own arm, by its parameters."""
     model, hand = wd.load_robot("ur5e"), "tool0"
@@ -338,41 +246,6 @@ def test_placements_that_vary() -> None:
         np.abs(reached - T)[:, :3, 3].max() < TOLERANCE[0]
         and np.abs(without - T)[:, :3, 3].max() > 0.01
     )
-
-
-@needs_compiler
-def test_the_cuda_text_on_the_host(tmp_path: Path) -> None:
-    """One environment a thread, on the host: the same solutions."""
-    model, hand = wd.load_robot("ur5e"), "tool0"
-    B, T = 40, reachable(wd.load_robot("ur5e"), 40, ["tool0"])[hand]
-    call = inverse_kinematics.describe(model, {hand: T})
-    seed = np.array(call.arrays["seed"])
-    source = write(
-        record_call(call, {f"target:{hand}": (4, 4), "seed": (6,)}, False), "ik", False, "cuda"
-    )
-    results = [np.full((B, *shape), np.nan) for shape in source.results.values()]
-    inputs = {f"target:{hand}": T, "seed": np.broadcast_to(seed, (B, 6))}
-    run_on_host(source, inputs, *results, folder=tmp_path)
-    found = Solution._from_results(*results)
-    check(model, found, {hand: T}, 1e-12)
-    assert found.success.mean() >= SOLVED
-    same = inverse_kinematics(model, {hand: T})
-    assert (np.abs(found.q - same.q).max(axis=1) < 1e-6).mean() > 0.9
-
-
-def test_the_kernel_compiles_to_ptx(tmp_path: Path) -> None:
-    """The state stays in registers, or where they spill: it has no place in local memory."""
-    model = wd.load_robot("ur5e")
-    call = inverse_kinematics.describe(model, {"tool0": np.eye(4, dtype=np.float32)[None]})
-    kernel = compile_kernel(
-        write(record_call(call, {"target:tool0": (4, 4), "seed": (6,)}, True), "ik", True, "cuda")
-    )
-    wp.compile_aot_module(kernel.module, arch=90, module_dir=tmp_path, use_ptx=True)
-    (ptx,) = tmp_path.glob("*.ptx")
-    local = sum(int(size) for size in re.findall(r"__local_depot\d+\[(\d+)\]", ptx.read_text()))
-    # Only angles beyond the polynomials of the sines have places: an angle and its quarter turns for each
-    # of six joints, and what the library needs for a sine of a huge double.
-    assert "warpdyn_ik" in ptx.read_text() and local <= 6 * (4 + 4) + 72
 
 
 def on(device: str, model: wd.Model, targets: dict[str, np.ndarray], **options: Any) -> Solution:

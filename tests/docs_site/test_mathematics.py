@@ -25,12 +25,15 @@ EQUATIONS = [
 ]
 
 
-@pytest.mark.parametrize("equation", EQUATIONS)
-def test_every_equation_of_the_pages_can_be_drawn(equation: str) -> None:
-    """It is one <math> element of well-formed XML, and no word of LaTeX is left in it."""
+def is_drawn(equation: str) -> bool:
+    """True for one <math> element of well-formed XML with no word of LaTeX left in it."""
     element = ElementTree.fromstring(mathml(equation).replace("&nbsp;", " "))
-    assert element.tag.endswith("math")
-    assert "\\" not in "".join(element.itertext())
+    return element.tag.endswith("math") and "\\" not in "".join(element.itertext())
+
+
+def test_every_equation_of_the_pages_can_be_drawn() -> None:
+    assert len(EQUATIONS) > 400
+    assert [equation for equation in EQUATIONS if not is_drawn(equation)] == []
 
 
 def test_a_block_is_displayed() -> None:

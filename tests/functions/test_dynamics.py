@@ -6,7 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from contracts import check_call, check_defaults, check_shapes
-from robots import by_name, joint, link, urdf
+from hand_made_urdf import joint, link, urdf
+from robots import by_name
 from states import error, states
 
 import warpdyn as wd

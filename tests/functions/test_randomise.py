@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import warp as wp
-from robots import Robot, by_name, joint, link, urdf
+from hand_made_urdf import joint, link, urdf
+from robots import Robot, by_name
 from states import error, states
 
 import warpdyn as wd

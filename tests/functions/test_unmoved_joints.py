@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from robots import joint, link, urdf
+from hand_made_urdf import joint, link, urdf
 
 import warpdyn as wd
 from warpdyn.functions.dynamics import mass_matrix_inverse, solve

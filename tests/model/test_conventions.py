@@ -10,7 +10,8 @@ import re
 import numpy as np
 import pytest
 import warp as wp
-from robots import AXES, BRANCHES, FREE_INSIDE, MIMIC_BRANCHES, MIMIC_CHAIN, PLANAR, Robot
+from hand_made_urdf import AXES, BRANCHES, FREE_INSIDE, MIMIC_BRANCHES, MIMIC_CHAIN, PLANAR
+from robots import Robot
 from states import States, error, states
 
 import warpdyn as wd

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from robots import Robot, by_name, joint, link, urdf
+from hand_made_urdf import joint, link, urdf
+from robots import Robot, by_name
 from states import states
 
 import warpdyn as wd

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hand_made_urdf import PLANAR
 from module_numbers import module_numbers
-from robots import PLANAR
 
 import warpdyn as wd
 from warpdyn.peers import find_peers

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hand_made_urdf import FREE_INSIDE, PLANAR, ROOTED
 from peer_answers import check_answers
-from robots import FREE_INSIDE, PLANAR, ROOTED, by_name
+from robots import by_name
 
 import warpdyn as wd
 from warpdyn.peers.mujoco import MuJoCo

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hand_made_urdf import PLANAR
 from module_numbers import module_numbers
-from robots import PLANAR
 
 import warpdyn as wd
 from warpdyn.peers.mujoco_scene import Drives, Heights, Slope, mujoco_scene

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hand_made_urdf import MIMIC_CHAIN
 from lxml import etree
-from robots import MIMIC_CHAIN
 from states import reduction
 
 import warpdyn as wd

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hand_made_urdf import PLANAR, PLANAR_SLANTED, joint, link, urdf
 from peer_answers import check_answers
-from robots import PLANAR, PLANAR_SLANTED, by_name, joint, link, urdf
+from robots import by_name
 
 import warpdyn as wd
 from warpdyn.peers.peer import NotComparable

@@ -23,13 +23,11 @@ from warpdyn.recording.graph import segments
 from warpdyn.recording.program import Program, record
 
 MODEL = wd.load_robot("cartpole")
+
 CLOSE = {np.float32: 2e-5, np.float64: 1e-12}
 """Relative to the largest entry: a few hundred rounded operations."""
 
 MOST = 40
-
-
-# Texts: what is computed before, in and after loops.
 
 
 def pendulum(tree: Any, x: list, rate: list) -> list:
@@ -266,76 +264,6 @@ def test_memory_of_a_long_loop_grows_with_the_root() -> None:
     assert at[1024] - at[256] == 2 * (32 + 32 - 16 - 16)
 
 
-# Where a loop belongs, and what ends it.
-
-
-def inner_from_outside(x: list) -> list:
-    """The inner loop starts from what is known outside, and reads the text between."""
-
-    def outer(state: list) -> list:
-        (y,) = state
-        (z,) = repeat(lambda s: [0.5 * s[0] + y], [x[0]], 3)
-        return [0.5 * z]
-
-    return repeat(outer, [x[1]], 4)
-
-
-def inner_from_numbers(x: list) -> list:
-    """Likewise from numbers; the first of them becomes a symbol from outside."""
-
-    def outer(state: list) -> list:
-        (y,) = state
-        z, w = repeat(lambda s: [0.5 * s[0] + x[0], s[1] + y], [1.0, 2.0], 3)
-        return [0.5 * z + 0.1 * w]
-
-    return repeat(outer, [x[1]], 4)
-
-
-def inner_until_reads(x: list) -> list:
-    """Only the end of the inner loop depends on the text between."""
-
-    def outer(state: list) -> list:
-        (y,) = state
-        (z,) = repeat(lambda s: [0.5 * s[0] + x[0]], [x[1]], 3, until=lambda s: y - s[0])
-        return [0.5 * z + 0.1 * y]
-
-    return repeat(outer, [x[1]], 4)
-
-
-def third_reads_second(x: list) -> list:
-    """Three deep: the innermost starts from the outermost and reads the second."""
-
-    def outer(state: list) -> list:
-        def middle(s: list) -> list:
-            (z,) = repeat(lambda r: [0.5 * r[0] + s[0] * x[1]], [x[0]], 2)
-            return [0.25 * z + state[0]]
-
-        return repeat(middle, [x[1]], 3)
-
-    return repeat(outer, [x[1]], 4)
-
-
-def count_until(x: list) -> list:
-    """A state of numbers whose end alone depends on what is known only when it runs."""
-    return repeat(lambda s: [s[0] + 1.0], [0.0], 40, until=lambda s: s[0] - x[1])
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        inner_from_outside,
-        inner_from_numbers,
-        inner_until_reads,
-        third_reads_second,
-        count_until,
-    ],
-)
-def test_a_loop_stands_where_all_that_it_reads_is_known(text: Callable[[list], list]) -> None:
-    program = record(text, {"x": (2,)})
-    for x in ([0.7, 2.4], [-0.3, 5.5]):
-        assert program.on_numbers({"x": x})["out"] == pytest.approx(text(x), rel=1e-14)
-
-
 def test_routines_in_a_step_have_no_derivatives_either(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is called for many columns stays in line in a loop of a text that is differentiated."""
     monkeypatch.setattr(recorder, "ROLL_FROM", 0)
@@ -373,9 +301,6 @@ def test_arrays_may_have_any_name(names: tuple[str, str]) -> None:
     np.testing.assert_allclose(run(MODEL, *given), wd.oracle(run, MODEL, *given), rtol=1e-13)
 
 
-# What cannot be recorded.
-
-
 def test_states_that_fill_the_stack_are_refused() -> None:
     """An adjoint keeps the state of each step; a loop of a million would end the process."""
 
@@ -406,9 +331,6 @@ def test_a_value_of_a_step_stays_in_it() -> None:
 def test_a_step_returns_the_whole_state() -> None:
     with pytest.raises(ValueError, match="as many numbers as its state has, 2; got 1"):
         record(lambda x: repeat(lambda s: [s[0]], [x[0], x[1]], 3), {"x": (2,)})
-
-
-# Operations that loops need.
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -18,7 +18,7 @@ def test_each_is_of_its_task() -> None:
     for name, path in policies().items():
         task, policy = rl.make(name), rl.Policy(path)
         assert path.stat().st_size < 1_000_000
-        assert rl.shipped(name) == path and rl.shipped(task) == path
+        assert rl.bundled_policy(name) == path and rl.bundled_policy(task) == path
         assert policy.about["task"] == task.name and policy.about["robot"] == task.model.name
         assert policy.about["command"].startswith("warpdyn train")
         assert len(policy.about["commit"]) >= 7 and "/" not in policy.about["command"].split()[1]
@@ -29,9 +29,9 @@ def test_each_is_of_its_task() -> None:
 
 def test_who_has_none_is_told_how_to_get_one() -> None:
     with pytest.raises(rl.TaskError, match=r"no policy of Hold comes with warpdyn.*--policy"):
-        rl.shipped(Hold())
+        rl.bundled_policy(Hold())
     with pytest.raises(rl.TaskError, match="no policy of quadruped comes with warpdyn"):
-        rl.shipped("quadruped")
+        rl.bundled_policy("quadruped")
 
 
 def test_they_are_found_by_the_names_of_their_tasks(
@@ -43,7 +43,7 @@ def test_they_are_found_by_the_names_of_their_tasks(
     folder = tmp_path / "policies"
     folder.mkdir()
     (folder / "cartpole_swing_up.onnx").write_bytes(b"")
-    assert rl.shipped("cartpole_swing_up") == folder / "cartpole_swing_up.onnx"
-    assert rl.shipped(rl.make("cartpole_swing_up")) == folder / "cartpole_swing_up.onnx"
+    assert rl.bundled_policy("cartpole_swing_up") == folder / "cartpole_swing_up.onnx"
+    assert rl.bundled_policy(rl.make("cartpole_swing_up")) == folder / "cartpole_swing_up.onnx"
     with pytest.raises(rl.TaskError, match=r"comes with warpdyn \(cartpole_swing_up\): train one"):
-        rl.shipped("quadruped_velocity")
+        rl.bundled_policy("quadruped_velocity")

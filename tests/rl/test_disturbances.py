@@ -53,7 +53,7 @@ def test_pushes_have_their_whole_speed() -> None:
     """1 m/s in a random horizontal direction, every three seconds."""
     task = disturbed_tasks(QUADRUPED)["push 1 m/s every 3 s"]
     text, envs = EnvironmentStep(task, 5), 16
-    given = list(text.given.values())
+    given = list(text.shared_arrays.values())
     state = text.start(task.model, np.zeros(envs), *given)._asdict() | {"ticks": np.zeros(envs)}
     for steps, speed in ((149, 0.0), (150, 1.0), (151, 0.0)):
         state["age"] = np.full(envs, float(steps))

@@ -24,7 +24,7 @@ def source_of(text: EnvironmentStep, kernel: str) -> Source:
     shapes = text.carried if kernel == "step" else {"ticks": ()}
     more = {"action": (text.task.actions,)} if kernel == "step" else {}
     arrays = [np.zeros((2, *shape), np.float32) for shape in {**shapes, **more}.values()]
-    shared = [x.astype(np.float32) for x in text.given.values()]
+    shared = [x.astype(np.float32) for x in text.shared_arrays.values()]
     call = describe_call(getattr(text, kernel), (text.task.model, *arrays, *shared), {})
     return write(record_call(call, input_shapes(call), True), f"environment_{kernel}", True, "cuda")
 

@@ -26,14 +26,14 @@ def text() -> EnvironmentStep:
 
 
 def begun(text: EnvironmentStep) -> dict[str, np.ndarray]:
-    found = text.start(TASK.model, np.zeros(ENVS), *text.given.values())._asdict()
+    found = text.start(TASK.model, np.zeros(ENVS), *text.shared_arrays.values())._asdict()
     return {"ticks": np.zeros(ENVS)} | found
 
 
 def stepped(text: EnvironmentStep, state: Any, action: float) -> dict[str, np.ndarray]:
     arrays = [state[n] for n in text.carried]
     return text.step(
-        TASK.model, *arrays, np.full((ENVS, 1), action), *text.given.values()
+        TASK.model, *arrays, np.full((ENVS, 1), action), *text.shared_arrays.values()
     )._asdict()
 
 
@@ -173,7 +173,7 @@ def test_a_launch_is_the_functions_on_numbers(text: EnvironmentStep) -> None:
     after = stepped(text, state, 0.5)
     arrays = [state[n] for n in text.carried]
     wanted = wd.oracle(
-        text.step, TASK.model, *arrays, np.full((ENVS, 1), 0.5), *text.given.values()
+        text.step, TASK.model, *arrays, np.full((ENVS, 1), 0.5), *text.shared_arrays.values()
     )._asdict()
     for name, x in after.items():
         assert np.allclose(x, np.reshape(wanted[name], x.shape), atol=1e-8), name

@@ -118,7 +118,7 @@ def test_a_deployed_policy_does_not_ask_for_them(tmp_path: Any) -> None:
     from policy_files import linear_policy
 
     file = linear_policy(tmp_path / "a.onnx", np.zeros((18, 1)), task="Pulled", robot="quadruped")
-    wanted = rl.Deployed(Pulled(), rl.Policy(file)).step(
+    wanted = rl.DeployedPolicy(Pulled(), rl.Policy(file)).step(
         np.array(wd.load_robot("quadruped").neutral), np.zeros(18)
     )
     np.testing.assert_array_equal(wanted.tau, np.zeros(12))

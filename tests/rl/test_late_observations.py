@@ -33,7 +33,7 @@ class Measured(Hold):
 def run(task: rl.Task, steps: int) -> list[dict[str, np.ndarray]]:
     """States of environments from their beginning, with their actions."""
     text, random = EnvironmentStep(task, 4), np.random.default_rng(1)
-    given = list(text.given.values())
+    given = list(text.shared_arrays.values())
     state = text.start(task.model, np.zeros(ENVS), *given)._asdict() | {"ticks": np.zeros(ENVS)}
     states = [state]
     for _ in range(steps):

@@ -35,7 +35,7 @@ TASK = Remembers()
 def history() -> list[dict[str, np.ndarray]]:
     """What 64 environments give, for longer than an episode of ten steps."""
     text, envs = EnvironmentStep(TASK, 1), 64
-    given, rows = list(text.given.values()), np.random.default_rng(2)
+    given, rows = list(text.shared_arrays.values()), np.random.default_rng(2)
     state = text.start(TASK.model, np.zeros(envs), *given)._asdict()
     seen = [state]
     state["ticks"] = np.zeros(envs)

@@ -15,7 +15,7 @@ def drawn(vary: object, default: float | np.ndarray, count: int = 20_000) -> np.
 
     @wd.kernel
     def text(robot, episode: ()):  # type: ignore[no-untyped-def]
-        return vary.drawn(wd.random.key(0, robot.env, episode), default)  # type: ignore[attr-defined]
+        return vary.draw(wd.random.key(0, robot.env, episode), default)  # type: ignore[attr-defined]
 
     return np.asarray(text(wd.load_robot("cartpole"), np.zeros(count)))
 
@@ -61,7 +61,7 @@ def test_a_task_without_its_functions_says_so() -> None:
     for call in (task.begin, task.control, task.observe):
         with pytest.raises(NotImplementedError):
             call(None, nothing)
-    assert task.ended(None, nothing) is task.is_complete(None, nothing) is False
+    assert task.is_terminal(None, nothing) is task.is_complete(None, nothing) is False
     for call in (task.update, task.reward, task.promote, task.measure):
         assert call(None, nothing) == {}
     assert task.name == "Task" and task.step_seconds == pytest.approx(0.02)

@@ -27,36 +27,36 @@ class Level(Hold):
 
 def test_rewards_come_in_the_order_of_their_names() -> None:
     s = Episode({"q": np.array([0.1, 0.0]), "v": np.array([1.0, 0.0]), "place": np.zeros(2)})
-    found = task_functions.rewarded(Hold(), None, s, ("near", "still"))
+    found = task_functions.reward(Hold(), None, s, ("near", "still"))
     assert found == pytest.approx([1.0 - 0.01, -1.0])
     with pytest.raises(TaskError, match="only one of them names still"):
-        task_functions.rewarded(Hold(), None, s, ("near",))
+        task_functions.reward(Hold(), None, s, ("near",))
 
 
 def test_kept_numbers_change_where_an_episode_is_over() -> None:
     s = Episode({"level": 3.0})
     for done, level in ((True, 4.0), (False, 3.0)):
-        assert task_functions.promoted(Level(), None, s, done) == {"level": level}
+        assert task_functions.promote(Level(), None, s, done) == {"level": level}
 
 
 def test_an_update_changes_the_arrays_that_begin_names() -> None:
     s = Episode({"passed": 2.0, "q": np.zeros(2)})
-    after = task_functions.updated(Hold(), None, s, ("passed", "q"))
+    after = task_functions.update(Hold(), None, s, ("passed", "q"))
     assert after.passed == 3.0 and after.q is s.q
     with pytest.raises(TaskError, match="changes passed, which begin does not name"):
-        task_functions.updated(Hold(), None, s, ("q",))
+        task_functions.update(Hold(), None, s, ("q",))
 
 
 def test_begin_has_as_many_coordinates_as_the_robot() -> None:
-    task_functions.check_begun(Hold(), {"q": (2,), "v": (2,)})
+    task_functions.check_begin(Hold(), {"q": (2,), "v": (2,)})
     with pytest.raises(TaskError, match=r"v must be \(2,\) for double_pendulum, got \(3,\)"):
-        task_functions.check_begun(Hold(), {"q": (2,), "v": (3,)})
+        task_functions.check_begin(Hold(), {"q": (2,), "v": (3,)})
 
 
 def test_only_a_free_base_is_pushed() -> None:
     with pytest.raises(TaskError, match="has no free base"):
         key = random_numbers.key(0, 0, 0)
-        task_functions.pushed(Hold(), Push(1.0), Episode({}), key)
+        task_functions.push_base(Hold(), Push(1.0), Episode({}), key)
 
 
 class Finishing(Hold):

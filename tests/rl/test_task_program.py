@@ -32,7 +32,7 @@ def test_equal_programs_have_equal_hashes() -> None:
     """Made twice, of two objects, and of a text in other words that computes the same."""
     first = hashes(Hold())
     assert first == hashes(Hold())
-    assert {STEP, "reward()", "observe()", "ended()", "begin()", "control()"} <= set(first)
+    assert {STEP, "reward()", "observe()", "is_terminal()", "begin()", "control()"} <= set(first)
     assert hashes(Looked())["reward()"] != ""
 
 

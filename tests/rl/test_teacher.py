@@ -47,7 +47,7 @@ def test_a_teacher_of_something_else_is_refused_by_name(teacher: Path, tmp_path:
     with pytest.raises(rl.TaskError, match="observes 6 numbers; Hold for double_pendulum gives 7"):
         read_teacher(Hold(), mine)
     with pytest.raises(rl.TaskError, match="of the task CartpoleSwingUp and the robot cartpole"):
-        read_teacher(Hold(), rl.shipped("cartpole_swing_up"))
+        read_teacher(Hold(), rl.bundled_policy("cartpole_swing_up"))
 
     class Stiff(Hold):
         drives = wd.PD(60.0, 2.0)
@@ -66,7 +66,18 @@ def test_a_teacher_of_something_else_is_refused_by_name(teacher: Path, tmp_path:
         read_teacher(Hold(), tmp_path / "none.onnx")
 
 
-def test_the_quadruped_with_onboard_sensors_learns_from_the_one_that_sees_its_velocity() -> None:
+@pytest.mark.parametrize(
+    ("student", "teacher", "width"),
+    [
+        ("quadruped_velocity_onboard", "quadruped_velocity", 50),
+        ("warpdyn.rl.tasks.rough_tasks:QuadrupedRoughOnboard", "quadruped_rough", 83),
+        ("warpdyn.rl.tasks.humanoid_tasks:HumanoidStandOnboard", "humanoid_stand", 45),
+        ("warpdyn.rl.tasks.humanoid_tasks:HumanoidVelocityOnboard", "humanoid_velocity", 50),
+    ],
+)
+def test_a_policy_with_onboard_sensors_learns_from_the_one_that_sees_all(
+    student: str, teacher: str, width: int
+) -> None:
     """The bundled policies, as the page on tasks names them."""
-    found = read_teacher(rl.make("quadruped_velocity_onboard"), rl.shipped("quadruped_velocity"))
-    assert len(found.normalizer.mean) == 50
+    found = read_teacher(rl.make(student), rl.bundled_policy(teacher))
+    assert len(found.normalizer.mean) == width

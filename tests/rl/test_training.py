@@ -151,8 +151,8 @@ class Other(Hold):
         found = super().reward(robot, s)
         return {n: -x for n, x in found.items()} if self.changed == "reward" else found
 
-    def ended(self, robot: Any, s: Any) -> Any:
-        return s.q[0] > 1.0 if self.changed == "ended" else super().ended(robot, s)
+    def is_terminal(self, robot: Any, s: Any) -> Any:
+        return s.q[0] > 1.0 if self.changed == "is_terminal" else super().is_terminal(robot, s)
 
     def observe(self, robot: Any, s: Any) -> dict[str, Any]:
         found = super().observe(robot, s)
@@ -163,7 +163,7 @@ class Other(Hold):
         return {"targets": 0.9 * found["targets"]} if self.changed == "control" else found
 
 
-@pytest.mark.parametrize("changed", ["reward", "ended", "observe", "control"])
+@pytest.mark.parametrize("changed", ["reward", "is_terminal", "observe", "control"])
 def test_a_checkpoint_of_other_texts_is_refused(
     tmp_path: Path, checkpoint: Path, changed: str
 ) -> None:

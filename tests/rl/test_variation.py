@@ -21,7 +21,7 @@ def drawn(what: Any, default: Any) -> np.ndarray:
     @wd.kernel
     def draws(robot: Any, ticks: ()) -> Any:
         key = wd.random.key(5, robot.env, ticks)
-        return np.asarray(what.drawn(key, default)) + 0.0 * ticks
+        return np.asarray(what.draw(key, default)) + 0.0 * ticks
 
     return np.asarray(draws(MODEL, np.zeros(ENVS)))
 

@@ -24,7 +24,7 @@ ENVS = 5
 def run(task: Any, steps: int) -> list[dict[str, np.ndarray]]:
     """Environments from their beginning, with their actions."""
     text, rows = EnvironmentStep(task, 4), np.random.default_rng(1)
-    given = list(text.given.values())
+    given = list(text.shared_arrays.values())
     state = text.start(task.model, np.zeros(ENVS), *given)._asdict()
     state["ticks"] = np.zeros(ENVS)
     seen = []
@@ -285,7 +285,7 @@ class Sledge(Hold):
     def reward(self, robot: Any, s: Any) -> dict[str, Any]:
         return {"still": s.v[0], "near": s.v[1]}
 
-    def ended(self, robot: Any, s: Any) -> Any:
+    def is_terminal(self, robot: Any, s: Any) -> Any:
         return False
 
 
@@ -344,7 +344,7 @@ def test_an_environment_on_a_mjcf_file_goes_as_its_simulation() -> None:
     task = Sledge()
     task.vary = {}
     text = EnvironmentStep(task, 0)
-    given = list(text.given.values())
+    given = list(text.shared_arrays.values())
     state = text.start(text.task.model, np.zeros(1), *given)._asdict() | {"ticks": np.zeros(1)}
     after = text.step(
         text.task.model, *(state[n] for n in text.carried), np.zeros((1, 1)), *given

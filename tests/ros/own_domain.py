@@ -21,7 +21,7 @@ def loopback_environment(domain: int, logs: str) -> dict[str, str]:
     return {
         "ROS_DOMAIN_ID": str(domain),
         "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
-        "FASTDDS_DEFAULT_PROFILES_FILE": str(ROOT / "ros2_node" / "demo" / "loopback.xml"),
+        "FASTDDS_DEFAULT_PROFILES_FILE": str(Path(__file__).with_name("loopback_udp.xml")),
         "ROS_LOG_DIR": logs,
         "PYTHONPATH": path,
     }

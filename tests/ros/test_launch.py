@@ -3,119 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
-import runpy
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
 from ament_index_python.packages import get_package_prefix
+from described_launch import FILES, launch_reader  # noqa: F401  a fixture
 from harness import GENEROUS, ROOT, NodeProcess, Peer
 from launch_cases import CASES, RECORD, USER, in_order, summary, user_file
 from std_msgs.msg import Float64MultiArray
 
 from ros2_node.control.settings.node_settings import Settings
-
-FILES = sorted((ROOT / "launch").glob("*.launch.py"))
-STAND_IN = Path(__file__).parent / "stand_in"
-
-
-@pytest.fixture
-def describe(monkeypatch, tmp_path):
-    """Reads a launch file, gives arguments their values, and returns (arguments, nodes as command
-    lines)."""
-    monkeypatch.syspath_prepend(str(STAND_IN))
-    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))  # no rviz2
-    monkeypatch.delenv("DISPLAY", raising=False)
-    of_launch = ("launch.", "launch_ros", "ros2_node.ros.launch_parts")
-    for name in [m for m in sys.modules if m == "launch" or m.startswith(of_launch)]:
-        monkeypatch.delitem(sys.modules, name)
-
-    def read(file, **values):
-        from launch.actions import DeclareLaunchArgument, LogInfo
-        from launch_ros.actions import Node
-        from launch_ros.substitutions import FindPackageShare
-
-        FindPackageShare.root = str(ROOT)
-        description = runpy.run_path(str(ROOT / "launch" / file))["generate_launch_description"]()
-        declared = [e for e in description.entities if isinstance(e, DeclareLaunchArgument)]
-        assert set(values) <= {d.name for d in declared}
-        chosen = {}
-        for d in declared:
-            chosen[d.name] = values.get(d.name, text(d.default_value, chosen))
-            if d.choices and chosen[d.name] not in d.choices:  # as launch does
-                raise RuntimeError(
-                    f'Argument "{d.name}" provided value "{chosen[d.name]}" is not valid'
-                )
-        actions = [e for e in description.entities if e not in declared]
-        found = list(opened(actions, chosen))
-        nodes = read.nodes = [e for e in found if isinstance(e, Node)]
-        assert all(isinstance(e, (Node, LogInfo)) for e in found)
-        return declared, [command(node, chosen, tmp_path) for node in nodes]
-
-    return read
-
-
-def opened(actions, chosen):
-    """The actions whose condition holds, those that functions return in their place."""
-    for action in actions:
-        if action.condition is None or text(action.condition.expression, chosen) in (
-            "true",
-            "True",
-            "1",
-        ):
-            if hasattr(action, "function"):
-                yield from opened(action.function(chosen) or (), chosen)
-            else:
-                yield action
-
-
-def text(value, chosen):
-    """What launch makes of a text, a substitution or a list of both."""
-    if isinstance(value, (list, tuple)):
-        return "".join(text(part, chosen) for part in value)
-    return value if isinstance(value, str) else value.perform(chosen)
-
-
-def command(node, chosen, folder):
-    """(executable, merged parameters, command line after the executable) as launch_ros would start
-    it: every dictionary is a parameter file, for the node's full name where that is known."""
-    space = "/" + text(node.namespace or "", chosen).lstrip("/")
-    name = "/**" if node.namespace is None else f"{space.rstrip('/')}/{node.name}"
-    line = [*(text(a, chosen) for a in node.arguments), "--ros-args"]
-    line += [text(a, chosen) for a in node.ros_arguments]
-    line += ["-r", f"__node:={node.name}"]
-    if node.namespace is not None:
-        line += ["-r", f"__ns:={space}"]
-    merged = {}
-    for k, entry in enumerate(node.parameters):
-        if isinstance(entry, dict):
-            values = {parameter: evaluated(value, chosen) for parameter, value in entry.items()}
-            place = f"{space}_{node.name}".replace("/", "_")
-            path = folder / f"launch_params{place}_{k}.yaml"
-            path.write_text(yaml.safe_dump({name: {"ros__parameters": values}}))
-        else:
-            path = Path(text(entry, chosen))
-        line += ["--params-file", str(path)]
-        for key, values in yaml.safe_load(path.read_text()).items():
-            if key == "/**" or f"/{key.lstrip('/')}" == name:
-                merged |= values["ros__parameters"]
-    for old, new in node.remappings:
-        line += ["-r", f"{old}:={text(new, chosen)}"]
-    return node.executable, merged, line
-
-
-def evaluated(value, chosen):
-    """A parameter's value, which a ParameterValue makes of a text."""
-    if not hasattr(value, "value_type"):
-        return value
-    return (
-        yaml.safe_load(text(value.value, chosen))
-        if value.value_type is bool
-        else (value.value_type(text(value.value, chosen)))
-    )
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -132,45 +31,6 @@ def test_the_stand_in_starts_what_the_real_launch_has_started(case, describe, tm
         files = {x: Path(x).read_text() for x in line if Path(x).is_file()}
         found.append(summary(executable, line, files, places))
     assert in_order(found) == json.loads(RECORD.read_text())[case]
-
-
-def test_an_argument_that_is_not_given_leaves_the_files_value(describe, tmp_path):
-    """The recipe of docs/ros2.md: `torque_scale: 0.5` in the file is 0.5 in the node."""
-    user = str(user_file(tmp_path))
-    _, [(_, merged, _)] = describe("gravity_compensation.launch.py", params_file=user)
-    assert merged == {
-        "robot_description_file": "ur5e",
-        "torque_scale": 0.5,
-        "ramp_time": 3.0,
-        "start_enabled": True,
-        "mode": "gravity",
-    }
-    arguments = {"params_file": user, "torque_scale": "[1, 0.5]", "start_enabled": "false"}
-    _, [(_, merged, _)] = describe("warpdyn.launch.py", **arguments)
-    assert merged["torque_scale"] == [1.0, 0.5] and merged["start_enabled"] is False
-    assert merged["ramp_time"] == 3.0
-
-
-def test_an_argument_of_a_fixed_set_has_choices(describe):
-    """Those of parameters that have them, and what is true or false; the empty default, where the file's
-    value is meant, among them. Another value is refused by launch itself."""
-    for file, name, good in (
-        ("warpdyn.launch.py", "mode", ("", "computed_torque")),
-        ("warpdyn.launch.py", "command_type", ("", "joint_command")),
-        ("warpdyn.launch.py", "log_level", ("debug",)),
-        ("warpdyn.launch.py", "lifecycle", ("true", "False")),
-        ("gravity_compensation.launch.py", "stale_action", ("", "hold")),
-        ("gravity_compensation.launch.py", "use_sim_time", ("", "true")),
-        ("batch.launch.py", "mode", ("", "inverse_dynamics")),
-        ("batch.launch.py", "source", ("true",)),
-        ("teleoperation.launch.py", "hand", ("false",)),
-        ("demo.launch.py", "rviz", ("false",)),
-        ("view.launch.py", "torques", ("false",)),
-    ):
-        for value in good:
-            describe(file, **{name: value})
-        with pytest.raises(RuntimeError, match=f'"{name}" provided value "nonsense" is not valid'):
-            describe(file, **{name: "nonsense"})
 
 
 REQUIRED = {
@@ -213,15 +73,6 @@ def test_a_package_that_is_missing_ends_the_launch_with_what_to_install(
         describe(f"{file}.launch.py")
 
 
-def test_a_bad_argument_is_refused_by_its_name(describe):
-    with pytest.raises(ValueError, match=r"torque_scale must lie in 0 .. 1\.5"):
-        describe("gravity_compensation.launch.py", torque_scale="8")
-    for file in FILES:
-        if "params_file" in file.read_text():
-            with pytest.raises(ValueError, match=r"params_file 'no\.yaml' is not a file"):
-                describe(file.name, params_file="no.yaml")
-
-
 @pytest.mark.parametrize(
     "arguments, expected",
     [
@@ -247,74 +98,6 @@ def test_the_node_runs_with_the_merged_parameters(arguments, expected, describe,
         values = [parameter_value_to_python(v) for v in answer.values]
         assert [list(v) if hasattr(v, "typecode") else v for v in values] == expected
         peer.close()
-
-
-OTHER = {
-    "params_file": str(ROOT / "config" / "namespaces.yaml"),
-    "robot_description_file": "ur5e",
-    "robot": "ur5e",
-    "mode": "inverse_dynamics",
-    "device": "cuda:0",
-    "joints": "[a]",
-    "command_joints": "[b]",
-    "torque_scale": "0.25",
-    "command_type": "joint_command",
-    "command_controller": "arm_controller",
-    "realtime": "true",
-    "lifecycle": "true",
-    "ramp_time": "4",
-    "stale_action": "hold",
-    "start_enabled": "true",
-    "publish_tf": "true",
-    "use_sim_time": "true",
-    "log_level": "debug",
-    "namespace": "left",
-    "joint_states": "/all/joint_states",
-    "commands": "out",
-    "controller": "arm",
-    "source": "true",
-    "robots": "3",
-    "rate": "7.0",
-    "speed": "0.7",
-    "rviz": "true",
-    "policy": "p.onnx",
-    "policy_task": "my_tasks:Task",
-    "floating_base": "true",
-    "torques": "false",
-    "bag": "drive.mcap",
-    "topic": "/arm/joint_states",
-    "host": "0.0.0.0",
-    "port": "0",
-    "law": "joint_impedance",
-    "law_options": "[frame=tool0]",
-    "feedback": "12.0",
-    "friction": "0.5",
-    "hand": "false",
-}
-"""A value of each argument that is not its default."""
-
-
-@pytest.mark.parametrize("file", FILES, ids=lambda f: f.name)
-def test_every_argument_is_described_and_used(file, describe, monkeypatch):
-    """What is started is another with another value."""
-    prefix = lambda name: "/opt"  # noqa: E731
-    monkeypatch.setattr("ament_index_python.packages.get_package_prefix", prefix)
-    base = {"source": "true"} if file.name.startswith("batch") else {}
-    declared, nodes = describe(file.name, **base)
-    assert declared
-    for argument in declared:
-        assert argument.description and len(argument.description) > 10, argument.name
-        values = {} if argument.name in base else {**base, argument.name: OTHER[argument.name]}
-        assert describe(file.name, **values)[1] != nodes, argument.name
-
-
-@pytest.mark.parametrize("file", FILES, ids=lambda f: f.name)
-def test_the_page_names_every_argument(file, describe):
-    """In the table of docs/ros2.md, and none that there is not."""
-    page = (ROOT / "docs" / "ros2.md").read_text()
-    [row] = [line for line in page.splitlines() if line.startswith(f"| {file.name} |")]
-    declared, _ = describe(file.name)
-    assert set(re.findall(r"`(\w+)`", row)) == {argument.name for argument in declared}
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.name)

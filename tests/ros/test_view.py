@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 import viser
 import zstandard
+from described_launch import launch_reader  # noqa: F401  a fixture
 from harness import PATIENCE, NodeProcess, Peer
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 from std_msgs.msg import String
-from test_launch import describe  # noqa: F401  a fixture
 from websockets.sync.client import connect
 
 import warpdyn as wd
@@ -95,7 +95,7 @@ def rod(q: Any) -> np.ndarray:
     ]
 
 
-def test_it_follows_joint_states_with_torques(describe, context):  # noqa: F811
+def test_it_follows_joint_states_with_torques(describe, context):
     """A robot that the topic describes; a message that is no state is told and not shown."""
     _, [(executable, parameters, line)] = describe("view.launch.py", port="0", namespace="seen")
     assert executable == "warpdyn_view" and parameters["torques"] is True
@@ -143,7 +143,7 @@ def bag(tmp_path):
     return tmp_path / "drive"
 
 
-def test_it_replays_a_bag(describe, bag):  # noqa: F811
+def test_it_replays_a_bag(describe, bag):
     """Where the robot is drawn is always where the bag has it at some time, and it moves."""
     values = {"robot": ROBOT, "bag": str(bag), "topic": "/arm/joint_states", "port": "0"}
     _, [(_, _, line)] = describe("view.launch.py", **values)
@@ -163,7 +163,7 @@ def test_it_replays_a_bag(describe, bag):  # noqa: F811
         assert len(set(seen)) > 5 and max(seen) - min(seen) > 30
 
 
-def test_what_cannot_be_shown_is_said_in_one_line(describe):  # noqa: F811
+def test_what_cannot_be_shown_is_said_in_one_line(describe):
     """A port that is taken; a robot that is nowhere."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -11,100 +11,35 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from builtin_interfaces.msg import Time
 from fleets import MODEL, NAMES, N, Q, fault_of
 from geometry_msgs.msg import WrenchStamped
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from node_in_process import (  # noqa: F401  fixtures
+    REST,
+    answer,
+    node_maker,
+    panda_node,
+    ready,
+    sent_messages,
+    state,
+)
+from rclpy.executors import ExternalShutdownException
 from rclpy.parameter import Parameter as RosParameter
 from rclpy.serialization import serialize_message
-from recording_node import RecordedLog
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from waiting import wait_until
 
 import warpdyn as wd
 from ros2_node import node as node_module
-from ros2_node.control.models import Event
-from ros2_node.control.safety.status import Status
 from ros2_node.node import WarpdynNode
-from ros2_node.ros.messages import labelled_array
-from ros2_node.ros.process import BAD_START, run
+from ros2_node.ros.process import run
 from ros2_node.ros.topics import TorqueTopics
 
 ROOT = Path(__file__).parents[2]
 
-REST = wd.rnea(MODEL, Q, 0 * Q, 0 * Q)
 MOST_CALLS, MOST_FILES = 45, 15
 """Python calls between a state and its command, without those of timers, and files of ours that they
 are in."""
-
-
-@pytest.fixture(scope="module")
-def make(context):
-    """Makes nodes from parameters (`payload__mass` for payload.mass) and removes them."""
-    nodes = []
-
-    def made(**values):
-        values = {"allow_several_publishers": True, **values}  # nodes of other tests live on
-        overrides = [RosParameter(k.replace("__", "."), value=v) for k, v in values.items()]
-        nodes.append(WarpdynNode(context=context, parameter_overrides=overrides))
-        return nodes[-1]
-
-    yield made
-    for node in nodes:
-        node.destroy_node()
-
-
-def ready(node):
-    """The node, once its model runs; its robots."""
-    end = time.monotonic() + 60.0
-    while node._models.fleet is None:
-        node._watch()
-        assert node.exit_code is None and time.monotonic() < end
-        time.sleep(0.002)
-    return node._models.fleet.robots
-
-
-@pytest.fixture(scope="module")
-def panda(make):
-    # The tests' stamps are seconds that begin at zero.
-    node = make(
-        robot_description_file="panda", ramp_time=0.0, state_timeout=10.0, max_state_age=0.0
-    )
-    ready(node)
-    return node
-
-
-@pytest.fixture
-def sent(panda, monkeypatch):
-    """What leaves, instead of DDS: commands and torques by robot."""
-    out = SimpleNamespace(commands=[], torques=[])
-    for topics in panda._topics:
-        monkeypatch.setattr(topics, "send_command", lambda c: out.commands.append(c.copy()))
-        monkeypatch.setattr(
-            topics, "send_torque", lambda t, stamp: out.torques.append((t.copy(), stamp))
-        )
-    monkeypatch.setattr(TorqueTopics, "unheard", "")
-    yield out
-    (robot,) = panda._models.fleet.robots
-    robot.disable(0.0)
-    while robot.stop_step(1e12) is not None:
-        pass
-    robot.reset()
-
-
-def state(q=Q, names=NAMES, sec=0):
-    message = JointState(name=list(names), position=[float(x) for x in q])
-    message.header.stamp = Time(sec=sec)
-    return message
-
-
-def answer(node, service, kind, **fields):
-    """Success and message of a service's callback."""
-    robots = list(range(len(node._topics)))
-    return getattr(node._gate, service)(robots, kind.Request(**fields))
 
 
 def test_topics_and_services_of_one_robot_lie_below_the_node(panda):
@@ -297,28 +232,6 @@ def test_a_mismatch_of_qos_is_counted_and_remarked_until_reset(panda):
     assert not reporter.remarks
 
 
-def test_a_bad_description_is_refused_and_the_robot_stays(panda):
-    """As a parameter: not answered as successful, and not kept."""
-    for name, value in (
-        ("robot_description", "<robot"),
-        ("robot_description_file", "/no/such/file.urdf"),
-    ):
-        (bad,) = panda.set_parameters([RosParameter(name, value=value)])
-        assert not bad.successful and "the one before stays" in bad.reason
-        assert panda.get_parameter(name).value != value
-    assert panda.settings.robot_description_file == "panda"
-
-
-def test_what_is_loaded_is_set_apart_from_collections_once(panda, monkeypatch):
-    """Frozen at every model, none that another replaces would ever be collected."""
-    frozen = []
-    monkeypatch.setattr("ros2_node.node.gc.freeze", lambda: frozen.append(True))
-    panda._frozen = False
-    for _ in range(3):
-        panda._on_model(Event.READY)
-    assert len(frozen) == 1
-
-
 def test_a_mismatch_of_qos_ends_with_its_cause(panda, monkeypatch):
     """Once the graph, which has settled, shows nobody who does not match."""
     kind = SimpleNamespace(name="QOS_POLICY_DURABILITY")
@@ -347,193 +260,6 @@ def test_enabling_with_nobody_on_the_commands_says_so(panda, sent, monkeypatch):
     assert not reporter.remarks
     monkeypatch.setattr(TorqueTopics, "unheard", said)
     assert answer(panda, "enable", SetBool, data=False) == (True, "disabled")
-
-
-def test_a_batch_is_answered_and_marked_for_display(panda, monkeypatch):
-    published = []
-    monkeypatch.setattr(
-        panda._batch, "_torques", SimpleNamespace(publish=lambda m: published.append(m))
-    )
-    state = np.zeros((3, 2, N))
-    state[:, 0] = Q
-    panda._on_batch(labelled_array(state, ("robot", "2", "dof")))
-    np.testing.assert_allclose(
-        np.reshape(published[0].data, (3, N)), np.tile(REST, (3, 1)), atol=1e-9
-    )
-    assert panda._display.batch_is_new
-    panda._on_batch(Float64MultiArray(data=[1.0]))
-    assert len(published) == 1
-
-
-def test_states_of_a_fleet_wait_for_one_launch_and_none_is_lost(make):
-    """A second state of one robot computes the first."""
-    node = make(
-        robot_description_file="panda",
-        namespaces=["left", "right"],
-        publish_link_poses=False,
-        state_timeout=10.0,
-    )
-    robots = ready(node)
-    fleet = node._models.fleet
-    node._on_state(0, state())
-    node._on_state(1, state(0.5 * Q))
-    assert node.pending and fleet.pending == {0, 1} and fleet.timing.count == 0
-    node._on_state(0, state(0.9 * Q))
-    assert fleet.timing.count == 1 and fleet.pending == {0}
-    node.flush()
-    assert fleet.timing.count == 2 and not node.pending and node.handled == 3
-    half = wd.rnea(MODEL, 0.5 * Q, 0 * Q, 0 * Q)
-    np.testing.assert_allclose(robots[1].state.torque, half, atol=1e-9)
-    assert [r.status(node._supervisor.clock.now) for r in robots] == [Status.READY] * 2
-
-
-def test_one_robots_exception_stays_that_robots(make, monkeypatch):
-    """In reading its state and in answering it; the other gets its torques and commands."""
-    node = make(
-        robot_description_file="panda",
-        namespaces=["left", "right"],
-        publish_link_poses=False,
-        state_timeout=10.0,
-        ramp_time=0.0,
-    )
-    left, right = ready(node)
-    sent = []
-    monkeypatch.setattr(TorqueTopics, "unheard", "")
-    monkeypatch.setattr(node._topics[1], "send_command", lambda c: sent.append(c.copy()))
-
-    def broken(*arguments):
-        raise RuntimeError("left broke")
-
-    def states():
-        for i, message in enumerate((state(), state(0.9 * Q))):
-            node._guarding.callback(node._on_state, i, robot=i)(message)
-        node.flush()
-
-    states()
-    good, text = answer(node, "enable", SetBool, data=True)
-    assert good and text.startswith("2 robots: enabled; live: left, right")
-    for place in ("read", "command"):
-        with monkeypatch.context() as patch:
-            patch.setattr(left, place, broken)
-            states()
-        assert fault_of(left).endswith("RuntimeError: left broke") and not left.is_enabled
-        assert right.is_enabled and not fault_of(right)
-        left.reset()
-    assert len(sent) == 2
-    while left.stop_step(1e12) is not None:
-        pass
-    node._gate.enable([0], SetBool.Request(data=True))
-    answer(node, "enable", SetBool, data=False)
-    with monkeypatch.context() as patch:
-        patch.setattr(node._topics[0], "send_command", broken)
-        for _ in range(10):
-            node._watch()
-    assert fault_of(left) and not fault_of(right) and len(sent) >= 7 and not np.any(sent[-5:])
-
-
-def test_with_a_rate_the_cycle_computes_what_is_fresh(make):
-    node = make(robot_description_file="panda", rate=100.0, publish_link_poses=False)
-    (robot,) = ready(node)
-    node._cycle()
-    assert np.isfinite(robot.state.torque).all(), "computed once when the model was built"
-    node._on_state(0, state())
-    assert node._models.fleet.timing.count == 1, "a state does not compute"
-    node._cycle()
-    np.testing.assert_allclose(robot.state.torque, REST, atol=1e-9)
-
-
-def test_a_description_on_the_topic_makes_the_model(make):
-    """Over DDS: latched, from a publisher that was there before."""
-    node = make(publish_link_poses=False)
-    assert node._models.fleet is None
-    from rclpy.qos import DurabilityPolicy, QoSProfile
-
-    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-    publisher = node.create_publisher(String, "robot_description", latched)
-    publisher.publish(String(data="hello"))
-    executor = SingleThreadedExecutor(context=node.context)
-    executor.add_node(node)
-    end = time.monotonic() + 30.0
-    while not node._models.refusal and time.monotonic() < end:
-        executor.spin_once(timeout_sec=0.1)
-    executor.shutdown()
-    assert "begins with 'hello'" in node._models.refusal
-    assert node._counts[0]["description_refused"] == 1 and node.exit_code is None
-
-
-def test_a_bad_start_ends_the_node(make, monkeypatch):
-    """A device that is not there at once, a file that is not there by the exit code."""
-    with pytest.raises(ValueError, match="'cuda:77' is not there"):
-        make(device="cuda:77")
-    node = make(robot_description_file="nowhere.urdf", executor="single")
-    monkeypatch.setattr("ros2_node.ros.process.rclpy.ok", lambda: True)
-    end = time.monotonic() + 30.0
-    assert run(node, lambda: time.monotonic() > end) == BAD_START
-
-
-def test_before_a_model_inputs_are_let_go(make):
-    """They are counted where they are states; nothing else happens."""
-    node = make()
-    node._on_state(0, state())
-    node._on_reference(0, JointTrajectory(joint_names=NAMES[:1]))
-    node._on_wrench(0, WrenchStamped())
-    node._on_batch(Float64MultiArray(data=[1.0]))
-    node._cycle()
-    node._show()
-    node.flush()
-    assert node.handled == 1 and node._totals[0] == {"joint_states": 1} and not node.pending
-    assert not +node._counts[0] and not node._display.batch_is_new
-
-
-def test_bytes_that_are_no_state_are_counted(panda, sent):
-    handled, before = panda.handled, panda._counts[0]["unreadable_message"]
-    panda._on_state_bytes(0, b"\x00\x01\x00\x00no state")
-    assert panda.handled == handled + 1 and not sent.torques
-    assert panda._counts[0]["unreadable_message"] == before + 1
-
-
-def test_a_description_that_is_too_large_is_remarked(make, monkeypatch):
-    node, log = make(), RecordedLog()
-    monkeypatch.setattr(node, "get_logger", lambda: log)
-    monkeypatch.setattr("ros2_node.control.models.LARGEST_TEXT", 4)
-    node._on_description(String(data="<robot/>"))
-    (reporter,) = node._diagnostics.reporters
-    text = reporter.remarks["model refused"]
-    assert text.startswith(
-        "robot_description has 0 MB; a description of more than 0 MB is not read"
-    )
-    assert log.lines == [f"model refused: {text}"] and node._counts[0]["description_refused"] == 1
-    node._on_description(String(data=""))
-    assert len(log.lines) == 1
-
-
-def test_what_runs_is_said_and_a_payload_that_is_another(panda, monkeypatch):
-    """Warnings of the model and of the robot come first; a payload makes no new robot."""
-    log, described = RecordedLog(), []
-    fleet = panda._models.fleet
-    monkeypatch.setattr(panda, "get_logger", lambda: log)
-    monkeypatch.setattr("ros2_node.node.remarks", lambda robot: ["no limits"])
-    monkeypatch.setitem(vars(fleet.dynamics.model), "warnings", ("odd", "words"))
-    monkeypatch.setattr(panda._display, "describe", lambda *given: described.append(given))
-    panda._on_model(Event.READY)
-    assert log.lines[:3] == ["odd", "words", "no limits"] and len(log.lines) == 4
-    assert log.lines[3].startswith("ready: panda, ") and len(described) == 1
-    panda._on_model(Event.PAYLOAD)
-    mass = fleet.dynamics.total_mass
-    assert log.lines[4:] == [f"payload changed: panda has {mass:.6g} kg"] and len(described) == 1
-
-
-def test_what_the_system_does_not_allow_is_a_warning(make, monkeypatch):
-    """Asked for by the parameter `realtime` alone."""
-    lines = []
-    log = SimpleNamespace(info=print, warning=lines.append)
-    log.get_child = lambda name: log
-    monkeypatch.setattr("ros2_node.node.make_realtime", lambda: ["no priority", "no memory"])
-    monkeypatch.setattr(WarpdynNode, "get_logger", lambda self: log)
-    make()
-    assert not lines
-    make(realtime=True)
-    assert lines == ["no priority", "no memory"]
 
 
 def test_timers_are_those_that_the_parameters_ask_for(make):
@@ -578,15 +304,6 @@ def test_efforts_are_sent_with_their_state(make, monkeypatch):
     ((i, of, stamp),) = sent
     assert i == 0 and of is robot and stamp.sec == 4
     np.testing.assert_array_equal(robot.touch.efforts.tau, 1.0)
-
-
-def test_after_a_rest_of_batches_none_is_shown(panda, monkeypatch):
-    panda._display.batch_is_new = True
-    panda._report()
-    assert panda._display.batch_is_new
-    monkeypatch.setattr(panda._batch, "rest", lambda fleet, steady: fleet is panda._models.fleet)
-    panda._report()
-    assert not panda._display.batch_is_new
 
 
 def test_the_process_runs_the_node(monkeypatch):

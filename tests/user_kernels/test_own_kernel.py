@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import pytest
 from devices import Placed
+from own_kernels import EXACT, SINGLE, arrays, falling, impedance
 from robots import by_name
 from states import error, states
 
@@ -18,31 +19,6 @@ from warpdyn.execution.launch import launch
 from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call
 from warpdyn.robots import robot_names
-
-EXACT, SINGLE = 1e-11, 2e-4
-
-
-@wd.kernel
-def impedance(
-    robot: Any, q: Any, v: Any, target: (3,), *, frame: str, stiffness: float = 400.0
-) -> Any:  # type: ignore[valid-type]
-    """Torques that pull `frame` to `target` like a spring and carry the robot's weight."""
-    J = robot.jacobian(q, frame=frame)[:3]
-    error = target - robot.fk(q, frame=frame)[:3, 3]
-    return robot.gravity_torques(q) + J.T @ (stiffness * error - 40.0 * (J @ v))
-
-
-@wd.kernel
-def falling(robot: Any, q: Any, v: Any, age: (), *, dt: float = 0.01) -> Any:  # type: ignore[valid-type]
-    """A semi-implicit step without torques, in place."""
-    v = v + dt * robot.aba(q, v, np.zeros(robot.nv))
-    return {"q": robot.integrate(q, dt * v), "v": v, "age": age + dt, "old": age > 0.5}
-
-
-def arrays(model: wd.Model, count: int, dtype: Any = np.float64) -> tuple[np.ndarray, ...]:
-    s = states(model, count)
-    target = np.random.default_rng(1).uniform(-0.5, 0.5, (count, 3))
-    return tuple(x.astype(dtype) for x in (s.q, s.v, target))
 
 
 @pytest.mark.parametrize("name", robot_names())
@@ -163,96 +139,6 @@ def test_derivatives_are_exact() -> None:
     assert np.allclose(
         (ahead - back) / (2 * h), np.einsum("bij,bj->bi", D, w), rtol=1e-6, atol=1e-5
     )
-
-
-def test_gradients_in_torch() -> None:
-    torch = pytest.importorskip("torch")
-    model = by_name("panda").model
-    q, v, target = (torch.from_numpy(x).requires_grad_() for x in arrays(model, 6))
-    tau = impedance(model, q, v, target, frame="panda_hand")
-    w = torch.ones_like(tau)
-    tau.backward(w)
-    for x, name in ((q, "q"), (v, "v"), (target, "target")):
-        plain = (y.detach().numpy() for y in (q, v, target))
-        wanted = wd.vjp(
-            impedance, model, *plain, frame="panda_hand", cotangents=w.numpy(), wrt=name
-        )
-        assert np.allclose(x.grad.numpy(), wanted)
-
-
-def test_torchs_transforms_and_compiler() -> None:
-    """vmap, jacrev and compile(fullgraph=True), of two kernels of one name too."""
-    torch = pytest.importorskip("torch")
-    model = by_name("cartpole").model
-
-    def made(factor: float) -> Any:
-        @wd.kernel
-        def scaled(robot: Any, q: Any, v: Any) -> Any:
-            return factor * q * v[0] + 0.0 * robot.env
-
-        return scaled
-
-    q, v = (torch.rand(4, 2, dtype=torch.float64) for _ in range(2))
-    for factor in (2.0, 3.0):
-        kernel = made(factor)
-        wanted = factor * q * v[:, :1]
-        call = torch.func.vmap(lambda x, y, kernel=kernel: kernel(model, x, y))
-        assert torch.allclose(call(q, v), wanted)
-        jacobian = torch.func.jacrev(lambda x, kernel=kernel: kernel(model, x, v[0]))(q[0])
-        assert torch.allclose(jacobian, factor * v[0, 0] * torch.eye(2, dtype=torch.float64))
-        compiled = torch.compile(
-            lambda x, y, kernel=kernel: kernel(model, x, y), fullgraph=True, backend="eager"
-        )
-        x = q.clone().requires_grad_()
-        result = compiled(x, v)
-        assert torch.allclose(result, wanted)
-        result.sum().backward()
-        assert torch.allclose(x.grad, factor * v[:, :1].expand(4, 2))
-
-
-def test_gradients_in_jax() -> None:
-    jax = pytest.importorskip("jax")
-    model = by_name("panda").model
-    q, v, target = (jax.numpy.asarray(x, "float32") for x in arrays(model, 6))
-
-    def cost(q: Any) -> Any:
-        return (impedance(model, q, v, target, frame="panda_hand") ** 2).sum()
-
-    tau = impedance(model, *(np.asarray(x) for x in (q, v, target)), frame="panda_hand")
-    wanted = wd.vjp(
-        impedance, model, *(np.asarray(x) for x in (q, v, target)), frame="panda_hand",
-        cotangents=2 * tau, wrt="q",
-    )  # fmt: skip
-    assert error(np.asarray(jax.jit(jax.grad(cost))(q)), wanted) < SINGLE
-
-
-def test_counters_and_random_numbers_under_jit() -> None:
-    """robot.env, a number of each environment and draws, inside jit and scan."""
-    jax = pytest.importorskip("jax")
-    model = by_name("cartpole").model
-
-    @wd.kernel
-    def drawn(robot: Any, q: Any, age: ()) -> Any:  # type: ignore[valid-type]
-        key = wd.random.key(0, robot.env, age)
-        return 2 * q + robot.env + age + wd.random.uniform(key)
-
-    q = np.ones((4, 2), np.float32)
-    wanted = drawn(model, drawn(model, q, 1.0), 1.0)
-
-    def twice(q: Any) -> Any:
-        return jax.lax.scan(lambda c, _: (drawn(model, c, 1.0), None), q, None, length=2)[0]
-
-    assert np.allclose(jax.jit(twice)(jax.numpy.asarray(q)), wanted)
-
-
-def test_warp_arrays() -> None:
-    wp = pytest.importorskip("warp")
-    model = by_name("cartpole").model
-    s = states(model, 5)
-    q, v, age = (wp.array(x, dtype=wp.float64) for x in (s.q, s.v, np.full(5, 0.7)))
-    got = falling(model, q, v, age)
-    assert np.array_equal(got.q.numpy(), falling(model, s.q, s.v, np.full(5, 0.7)).q)
-    assert got.old.numpy().all()
 
 
 def test_params_reach_every_method() -> None:

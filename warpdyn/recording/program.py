@@ -11,6 +11,7 @@ from math import prod
 from types import MappingProxyType
 from typing import Any
 
+from ..algebra.scalar import Scalar
 from .array_operations import ARRAY_OPERATIONS, LEFT, READS, WRITES
 from .graph import COLUMN, ROW, SHARED, Graph, LoopArray, Repetition, Routine, Sweep
 from .listing import listing
@@ -27,7 +28,7 @@ from .order import (
 )
 from .program_on_numbers import evaluate
 from .recorder import Symbol, input_symbols, local
-from .table import ANY_SIZE, LOOK, ProgramTable, in_cells
+from .table import ANY_SIZE, LOOK, in_cells
 
 EXPECTED_STEPS = 32
 """Assumed number of steps of a loop that may end early, to estimate how long a batch takes."""
@@ -251,6 +252,29 @@ class Program:
             if output.node is not None:
                 table.setdefault(output.node, []).append(k)
         return table
+
+
+class ProgramTable:
+    """A table among a program's inputs, by name."""
+
+    __slots__ = ("graph", "name")
+
+    def __init__(self, graph: Graph, name: str):
+        self.graph, self.name = graph, name
+
+    def look(self, row: Scalar, column: Scalar) -> Symbol:
+        """The result of `scalar.look` on this table, in the innermost graph that an index belongs
+        to."""
+        graphs = [x.graph for x in (row, column) if isinstance(x, Symbol)]
+        graph = max([self.graph, *graphs], key=lambda graph: graph.depth)
+        places = [
+            local(graph, x).plain() if isinstance(x, Symbol) else float(x)  # type: ignore[arg-type]
+            for x in (row, column)
+        ]
+        return Symbol(graph, graph.node(LOOK, self.name, *places))
+
+    def __repr__(self) -> str:
+        return f"ProgramTable({self.name})"
 
 
 def _output(x: Symbol | float, origin: Mapping[int, int] = MappingProxyType({})) -> Output:

@@ -22,8 +22,9 @@ from .array_operations import (
 from .graph import COLUMN, CONSTANT, SHARED, ArrayNode, Graph, Routine
 from .number_operations import ON_NUMBERS
 from .order import visit_nodes
+from .program import ProgramTable
 from .recorder import Symbol, local
-from .table import LOOK, ProgramTable, looks
+from .table import LOOK, looks
 
 
 def carriers(operation: str, arguments: Sequence[Any]) -> list[int]:

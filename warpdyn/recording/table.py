@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from ..algebra.scalar import Scalar
-from .graph import Graph, Routine
+from .graph import Routine
 from .order import CELL, CORNER, Statement, operands
-from .recorder import Symbol, local
 
 LOOK = "look"
 """The look-up operation: its arguments are the table's name, a row and a column. A loop or routine
@@ -17,29 +16,6 @@ also looks a table up by name, so that no table is passed to it."""
 ANY_SIZE = (0, 0)
 """A table's shape at recording: its rows and columns are known only from the array of each
 launch."""
-
-
-class ProgramTable:
-    """A table among a program's inputs, by name."""
-
-    __slots__ = ("graph", "name")
-
-    def __init__(self, graph: Graph, name: str):
-        self.graph, self.name = graph, name
-
-    def look(self, row: Scalar, column: Scalar) -> Symbol:
-        """The result of `scalar.look` on this table, in the innermost graph that an index belongs
-        to."""
-        graphs = [x.graph for x in (row, column) if isinstance(x, Symbol)]
-        graph = max([self.graph, *graphs], key=lambda graph: graph.depth)
-        places = [
-            local(graph, x).plain() if isinstance(x, Symbol) else float(x)  # type: ignore[arg-type]
-            for x in (row, column)
-        ]
-        return Symbol(graph, graph.node(LOOK, self.name, *places))
-
-    def __repr__(self) -> str:
-        return f"ProgramTable({self.name})"
 
 
 def in_cells(statements: Sequence[Statement], stored: Set[int]) -> list[Statement]:

@@ -8,13 +8,14 @@ first use.
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 from ..model.optional_packages import install_extra
 
 try:
     from . import terms
-    from .bundled_policies import shipped
-    from .deployed import Deployed
+    from .bundled_policies import bundled_policy
+    from .deployed_policy import DeployedPolicy
     from .policy import Policy
     from .recipe import Recipe
     from .reward import Reward
@@ -88,8 +89,16 @@ _LEARNS = {
 """Names that need Torch, and their modules."""
 
 
+_RENAMED = {"Deployed": "DeployedPolicy", "shipped": "bundled_policy"}
+"""Old names, which still work with a warning, and their new names."""
+
+
 def __getattr__(name: str) -> Any:
-    """Import a name for learning on its first use."""
+    """Import a name for learning on its first use, and find an old name with a warning."""
+    if name in _RENAMED:
+        new = _RENAMED[name]
+        warn(f"wd.rl.{name} has moved; use wd.rl.{new}", DeprecationWarning, stacklevel=2)
+        return globals()[new]
     if name not in _LEARNS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
@@ -106,7 +115,7 @@ __all__ = [
     "SIM_TO_REAL_ARM",
     "TASKS",
     "CartpoleSwingUp",
-    "Deployed",
+    "DeployedPolicy",
     "DomainRandomization",
     "Episode",
     "Evaluation",
@@ -142,13 +151,13 @@ __all__ = [
     "Trainer",
     "Vary",
     "VecEnv",
+    "bundled_policy",
     "describe",
     "evaluate",
     "evaluate_disturbed",
     "export",
     "make",
     "plain_step",
-    "shipped",
     "sim2sim",
     "terms",
 ]

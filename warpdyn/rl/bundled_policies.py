@@ -9,7 +9,7 @@ from .task import Task, TaskError
 from .tasks import TASKS
 
 
-def shipped(task: Task | str) -> Path:
+def bundled_policy(task: Task | str) -> Path:
     """The file of the policy that comes with a task."""
     kind = getattr(task, "settings_of", type(task))  # a task with settings is of a subclass
     names = [task] if isinstance(task, str) else [n for n, x in TASKS.items() if kind is x]

@@ -20,14 +20,14 @@ from .random_streams import random_streams
 from .task import Episode, Task, TaskError
 from .task_functions import (
     as_measured,
-    begun,
-    check_begun,
-    controlled,
-    promoted,
-    pushed,
-    rewarded,
+    begin,
+    check_begin,
+    control,
+    promote,
+    push_base,
+    reward,
     timed_out,
-    updated,
+    update,
     weights_of,
 )
 from .terms import every
@@ -104,7 +104,7 @@ class EnvironmentStep:
         self._streams = random_streams(task, len(self._defaults))
         # The shapes of the carried arrays and of the observations come from running the task's
         # functions once.
-        shapes_begun = self._begun()
+        shapes_begun = self._begin_shapes()
         nv = task.model.nv
         self.carried: dict[str, tuple[int, ...]] = {}
         self.carried |= {"q": (task.model.nq,), "v": (nv,), "last_v": (nv,)}
@@ -136,7 +136,7 @@ class EnvironmentStep:
         )
 
     @property
-    def given(self) -> dict[str, np.ndarray]:
+    def shared_arrays(self) -> dict[str, np.ndarray]:
         """Numbers and tables, the last arguments of every kernel, in their order."""
         return {**self.numbers, **self.tables}
 
@@ -151,7 +151,7 @@ class EnvironmentStep:
             )
         return OwnKernel.of_shapes(name, {**arrays, **numbers, **tables}, text)
 
-    def _begun(self) -> dict[str, tuple[int, ...]]:
+    def _begin_shapes(self) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the arrays with which an episode begins."""
         shapes: dict[str, tuple[int, ...]] = {}
 
@@ -160,10 +160,9 @@ class EnvironmentStep:
             shapes.update({n: np.shape(x) for n, x in fresh.items()})
             return fresh["q"]
 
-        oracle(
-            self.kernel_of("begin", {"ticks": ()}, text), self.task.model, 0.0, *self.given.values()
-        )
-        check_begun(self.task, shapes)
+        probe = self.kernel_of("begin", {"ticks": ()}, text)
+        oracle(probe, self.task.model, 0.0, *self.shared_arrays.values())
+        check_begin(self.task, shapes)
         return shapes
 
     def _terms(self) -> dict[str, tuple[int, ...]]:
@@ -172,13 +171,13 @@ class EnvironmentStep:
 
         def text(robot: Any, fields: dict[str, Any]) -> Any:
             key = random_numbers.key(0, 0, fields["ticks"])
-            s = self._started(robot, fields, key).with_fields(random=key.at(OBSERVE))
+            s = self._first_episode(robot, fields, key).with_fields(random=key.at(OBSERVE))
             found = terms_of(self.task.observe(robot, s))
             terms.update({n: np.shape(x) for n, x in found.items()})
             return fields["ticks"]
 
         probe = self.kernel_of("observe", {"ticks": ()}, text)
-        oracle(probe, self.task.model, 0.0, *self.given.values())
+        oracle(probe, self.task.model, 0.0, *self.shared_arrays.values())
         return terms
 
     # The functions of one robot that become kernels: `fields` are its arrays by name.
@@ -186,21 +185,22 @@ class EnvironmentStep:
     def _start(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
         """All carried arrays at the beginning of a first episode, and the observations."""
         key = self._key(robot, fields)
-        s = self._started(robot, fields, key)
+        s = self._first_episode(robot, fields, key)
         seen = self._observations(robot, s, key, vars(s), True)
         state = {n: getattr(s, n) for n in self.carried if n not in ("ticks", *seen)}
         return {**state, **seen}
 
-    def _started(self, robot: Any, fields: dict[str, Any], key: Key) -> Episode:
+    def _first_episode(self, robot: Any, fields: dict[str, Any], key: Key) -> Episode:
         task = self.task
         fresh = self._first(robot, fields, key)
         nothing = {n: np.zeros(shape) for n, shape in self.carried.items() if n not in fresh}
         sight: dict[str, Any] = {n: np.zeros(shape) for n, shape in self.results.items()}
         sight |= {"time": 0.0, "action": np.zeros(task.actions)}
-        s = Episode({**self._shared(fields), **nothing, **fresh, **sight, "ticks": fields["ticks"]})
+        known = {**self._shared_fields(fields), **nothing, **fresh, **sight}
+        s = Episode(known | {"ticks": fields["ticks"]})
         return self._at_its_place(s, fields)
 
-    def _shared(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+    def _shared_fields(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         return {n: fields[n] for n in (*self.numbers, *self.task.tables)} | {"_task": self.task}
 
     def _at_its_place(self, s: Episode, fields: Mapping[str, Any]) -> Episode:
@@ -210,12 +210,12 @@ class EnvironmentStep:
     def _first(self, robot: Any, fields: dict[str, Any], key: Key) -> dict[str, Any]:
         """Arrays at the beginning of a first episode, and all kept numbers."""
         keep = {
-            name: first.drawn(key.at(self._streams.keep + k), 0.0)
+            name: first.draw(key.at(self._streams.keep + k), 0.0)
             if isinstance(first, Vary)
             else np.asarray(first, dtype=float)
             for k, (name, first) in enumerate(self.task.keep.items())
         }
-        return {**self._fresh(robot, {**self._shared(fields), **keep}, key, {}), **keep}
+        return {**self._fresh(robot, {**self._shared_fields(fields), **keep}, key, {}), **keep}
 
     def _fresh(
         self, robot: Any, known: Mapping[str, Any], key: Key, kept: Mapping[str, Any]
@@ -223,11 +223,11 @@ class EnvironmentStep:
         """Arrays at the beginning of an episode; numbers that are drawn only once are taken from
         `kept`."""
         task = self.task
-        arrays = begun(task, robot, Episode({**known, "random": key.at(BEGIN)}))
+        arrays = begin(task, robot, Episode({**known, "random": key.at(BEGIN)}))
         varied = {
             name: kept[name]
             if kept and task.vary[name].when == "startup"
-            else task.vary[name].drawn(key.at(self._streams.vary + k), default)
+            else task.vary[name].draw(key.at(self._streams.vary + k), default)
             for k, (name, default) in enumerate(self._defaults.items())
         }
         return {**arrays, **varied}
@@ -236,7 +236,7 @@ class EnvironmentStep:
         """All carried arrays after a step, its rewards, and the observations."""
 
         def here(robot: Any, s: Episode) -> SimulatedRobot:
-            key, wanted = partial(self._key, robot, fields), controlled(self.task, robot, s)
+            key, wanted = partial(self._key, robot, fields), control(self.task, robot, s)
             forced = wanted_and_forces(self.task, robot, s, wanted, key)
             return simulate_steps(self.task, robot, s, *forced)
 
@@ -246,7 +246,7 @@ class EnvironmentStep:
         """Targets and forces that the action commands, and v after a push, for another simulator or
         a robot."""
         s = self._acting(fields, self._key(robot, fields))
-        key, wanted = partial(self._key, robot, fields), controlled(self.task, robot, s)
+        key, wanted = partial(self._key, robot, fields), control(self.task, robot, s)
         wanted = wanted_in_joints(self.task, robot, s, wanted, key)
         return {**wanted, **({"v": s.v} if isinstance(self.task.push, Push) else {})}
 
@@ -263,13 +263,13 @@ class EnvironmentStep:
         """All fields in the form that one function of the task sees, with a key of random
         numbers."""
         s = Episode(
-            {n: x for n, x in fields.items() if n not in self.tables} | self._shared(fields)
+            {n: x for n, x in fields.items() if n not in self.tables} | self._shared_fields(fields)
         )
         return self._at_its_place(s.with_fields(random=self._key(robot, fields)), fields)
 
     def _measures(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
         """Measures of an evaluation, from the carried state."""
-        s = Episode({n: fields[n] for n in self.carried} | self._shared(fields))
+        s = Episode({n: fields[n] for n in self.carried} | self._shared_fields(fields))
         s = s.with_fields(time=fields["age"] * self.task.step_seconds)
         found = self.task.measure(robot, self._at_its_place(s, fields))
         return {n: np.asarray(x) + 0.0 for n, x in found.items()} or {"none": fields["age"]}
@@ -282,10 +282,10 @@ class EnvironmentStep:
         """The environment in the form that `control` sees."""
         task, seconds = self.task, self.task.step_seconds
         action = np.clip(fields["action"], -task.largest_action, task.largest_action)
-        s = Episode({n: fields[n] for n in self.carried} | self._shared(fields))
+        s = Episode({n: fields[n] for n in self.carried} | self._shared_fields(fields))
         s = s.with_fields(action=action, time=s.age * seconds, random=key.at(CONTROL))
         if isinstance(task.push, Push):
-            s = s.with_fields(v=pushed(task, task.push, s, key.at(PUSH)))
+            s = s.with_fields(v=push_base(task, task.push, s, key.at(PUSH)))
         return self._at_its_place(s, fields)
 
     def _after(
@@ -296,7 +296,7 @@ class EnvironmentStep:
         ends = self._end(robot, step, self._reward(robot, step))
         over = ends.done & step.finite
         s = step.after.with_fields(random=step.key.at(PROMOTE))
-        step = step._replace(after=step.after.with_fields(**promoted(self.task, robot, s, over)))
+        step = step._replace(after=step.after.with_fields(**promote(self.task, robot, s, over)))
         carried, s = self._reset(robot, step, ends)
         last = step.after.with_fields(last_action=step.before.action)
         final = self._observations(robot, last, step.key, step.fields, False)
@@ -334,18 +334,18 @@ class EnvironmentStep:
             time=age * self.task.step_seconds,
             random=key.at(UPDATE),
         )
-        after = updated(self.task, robot, s, {*self.own, "q", "v"})
+        after = update(self.task, robot, s, {*self.own, "q", "v"})
         return Transition(fields, key, before, after, moved.v, age, finite)
 
     def _reward(self, robot: Any, step: Transition) -> Any:
         """The step's rewards in the order of `scales`; zero if the state is not finite."""
         s = step.after.with_fields(random=step.key.at(REWARD))
-        earned = rewarded(self.task, robot, s, self.rewards)
+        earned = reward(self.task, robot, s, self.rewards)
         return np.where(step.finite, earned * step.fields["scales"] * self.task.step_seconds, 0.0)
 
     def _end(self, robot: Any, step: Transition, rewards: Any) -> Ends:
         """Whether the episode ends, and whether the next one begins."""
-        fell = self.task.ended(robot, step.after) | ~step.finite
+        fell = self.task.is_terminal(robot, step.after) | ~step.finite
         odd = ~np.isfinite(step.fields["action"]).all()
         late = timed_out(self.task, robot, step.after, step.age > self.length - 0.5) & ~fell
         sums = step.before.sums + rewards
@@ -372,7 +372,7 @@ class EnvironmentStep:
         first = {n: np.zeros(shape) for n, shape in self.carried.items()}
         first |= {n: now[n] for n in self.task.keep} | fresh
         carried = {n: np.where(ends.begins, first[n], now[n]) for n in self.carried}
-        carried = self._varied(carried, step.age, step.key)
+        carried = self._vary(carried, step.age, step.key)
         carried["ticks"] = step.before.ticks + 1.0
         s = s.with_fields(**carried, time=carried["age"] * self.task.step_seconds)
         s = s.with_fields(
@@ -390,11 +390,11 @@ class EnvironmentStep:
         now, earlier = self.late.delay(present, before, anew, s)
         return {**self.observation.with_history(now, before, anew), **earlier}
 
-    def _varied(self, after: dict[str, Any], age: Any, key: Key) -> dict[str, Any]:
+    def _vary(self, after: dict[str, Any], age: Any, key: Key) -> dict[str, Any]:
         """The arrays with new draws of the numbers whose interval has passed."""
         for k, (name, default) in enumerate(self._defaults.items()):
             if (vary := self.task.vary[name]).when == "interval":
                 now = every(age, vary.seconds / self.task.step_seconds)
-                anew = vary.drawn(key.at(self._streams.vary + k), default)
+                anew = vary.draw(key.at(self._streams.vary + k), default)
                 after[name] = np.where(now, anew, after[name])
         return after

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .bundled_policies import shipped
+from .bundled_policies import bundled_policy
 from .policy import Policy
 from .task import Task, TaskError
 from .tasks import make
@@ -68,7 +68,7 @@ def find_task_and_policy(
     """A task by its name and a policy by its file, or the bundled policy of the task."""
     task = make(task) if isinstance(task, str) else task
     if policy is None:
-        policy = shipped(task)
+        policy = bundled_policy(task)
     return task, policy if isinstance(policy, Policy) else Policy(policy)
 
 

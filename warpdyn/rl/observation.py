@@ -52,7 +52,7 @@ class Observation:
         """Present observations by group, without history."""
         noise = self.task.noise.items()
         drawn = {
-            n: each.added(key.at(key.stream + k), terms[n]) for k, (n, each) in enumerate(noise)
+            n: each.add_to(key.at(key.stream + k), terms[n]) for k, (n, each) in enumerate(noise)
         }
         noisy = {**terms, **drawn}
         return {

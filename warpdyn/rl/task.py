@@ -18,6 +18,7 @@ from ..functions.simulation.terrain import HeightMap, Plane
 from ..model import Model
 from ..user_kernels.random_numbers import Key
 from .episode_bodies import BodyState, EpisodeContacts, body_state, configuration
+from .old_members import OldMember, accept_old_override
 from .recipe import Recipe
 from .reward import Reward
 from .variation import HeldPush, Noise, Push, Vary
@@ -222,9 +223,15 @@ class Task:
         """Rewards per second, by the names in `scales`."""
         return {}
 
-    def ended(self, robot: Any, s: Episode) -> Any:
+    def is_terminal(self, robot: Any, s: Episode) -> Any:
         """Condition that ends the episode before its time."""
         return False
+
+    ended = OldMember("ended", "is_terminal")
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        accept_old_override(cls, "ended", "is_terminal")
 
     def is_complete(self, robot: Any, s: Episode) -> Any:
         """Condition that ends the episode as its time limit does: it could have continued."""

@@ -14,7 +14,7 @@ from .terms import every, world_to_base
 from .variation import ENCODER_BIAS, Push
 
 
-def begun(task: Task, robot: Any, s: Episode) -> dict[str, Any]:
+def begin(task: Task, robot: Any, s: Episode) -> dict[str, Any]:
     """The result of `begin`: arrays at the beginning of an episode, by name."""
     arrays = task.begin(robot, s)
     if not {"q", "v"} <= set(arrays):
@@ -31,7 +31,7 @@ def begun(task: Task, robot: Any, s: Episode) -> dict[str, Any]:
     return arrays
 
 
-def check_begun(task: Task, shapes: Mapping[str, tuple[int, ...]]) -> None:
+def check_begin(task: Task, shapes: Mapping[str, tuple[int, ...]]) -> None:
     """Raise if `begin` returns another number of coordinates than the robot has."""
     for name, size in (("q", task.model.nq), ("v", task.model.nv)):
         if shapes[name] != (size,):
@@ -58,7 +58,7 @@ def _without_bias(task: Task, s: Episode, wanted: dict[str, Any]) -> dict[str, A
     return {**wanted, "targets": wanted["targets"] - s.encoder_bias}
 
 
-def controlled(task: Task, robot: Any, s: Episode) -> dict[str, Any]:
+def control(task: Task, robot: Any, s: Episode) -> dict[str, Any]:
     """The result of `control` for measured joint positions: targets, joint forces, or both."""
     wanted = task.control(robot, as_measured(task, s))
     if not set(wanted) & {"targets", "tau"} or set(wanted) - {"targets", "tau", "f_ext"}:
@@ -69,7 +69,7 @@ def controlled(task: Task, robot: Any, s: Episode) -> dict[str, Any]:
     return _without_bias(task, s, wanted)
 
 
-def updated(task: Task, robot: Any, s: Episode, names: Collection[str]) -> Episode:
+def update(task: Task, robot: Any, s: Episode, names: Collection[str]) -> Episode:
     """The episode after `update`, which may change the arrays `names`."""
     changed = task.update(robot, s)
     if unknown := set(changed) - set(names):
@@ -97,7 +97,7 @@ def rewards_of(task: Task, robot: Any, s: Episode) -> dict[str, Any]:
     return {**task.reward(robot, s), **{n: each(robot, s) for n, each in task.rewards.items()}}
 
 
-def rewarded(task: Task, robot: Any, s: Episode, names: Sequence[str]) -> Any:
+def reward(task: Task, robot: Any, s: Episode, names: Sequence[str]) -> Any:
     """The result of `reward` in the order of the names."""
     rewards = rewards_of(task, robot, s)
     if set(rewards) != set(names):
@@ -109,7 +109,7 @@ def rewarded(task: Task, robot: Any, s: Episode, names: Sequence[str]) -> Any:
     return np.stack([np.asarray(rewards[n]) + 0.0 for n in names])
 
 
-def promoted(task: Task, robot: Any, s: Episode, done: Any) -> dict[str, Any]:
+def promote(task: Task, robot: Any, s: Episode, done: Any) -> dict[str, Any]:
     """The kept numbers that `promote` changes, changed where an episode is over."""
     changed = task.promote(robot, s)
     if unknown := set(changed) - set(task.keep):
@@ -129,7 +129,7 @@ def timed_out(task: Task, robot: Any, s: Episode, late: Any) -> Any:
     return late | task.is_complete(robot, s) if has_completion(task) else late
 
 
-def pushed(task: Task, push: Push, s: Episode, key: Key) -> Any:
+def push_base(task: Task, push: Push, s: Episode, key: Key) -> Any:
     """Velocities after a push, if one is due."""
     if not task.model.floating_base:
         raise TaskError(f"{task.name}.push: {task.model.name} has no free base")

@@ -15,7 +15,7 @@ from ..user_kernels.own_kernel import OwnKernel
 from .environment_step import EnvironmentStep
 from .observation import terms_of
 from .task import Episode
-from .task_functions import controlled, has_completion, rewards_of
+from .task_functions import control, has_completion, rewards_of
 
 STEP = "the whole step"
 """Name for the program of simulation, rewards, ends, resets and observations together."""
@@ -55,11 +55,13 @@ def _task_kernels(text: EnvironmentStep) -> Iterator[tuple[str, OwnKernel]]:
     shapes |= text.results
     calls: dict[str, Callable[[Any, Episode], Any]] = {
         "begin": task.begin,
-        "control": lambda robot, s: _flat(controlled(task, robot, s)),
+        "control": lambda robot, s: _flat(control(task, robot, s)),
         "update": task.update,
         "observe": lambda robot, s: terms_of(task.observe(robot, s)),
         "reward": lambda robot, s: rewards_of(task, robot, s),
-        "ended": lambda robot, s: {"ended": np.where(task.ended(robot, s), 1.0, 0.0)},
+        "is_terminal": lambda robot, s: {
+            "is_terminal": np.where(task.is_terminal(robot, s), 1.0, 0.0)
+        },
         "promote": task.promote,
     }
     if has_completion(task):

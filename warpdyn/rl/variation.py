@@ -9,6 +9,7 @@ import numpy as np
 
 from ..user_kernels import random_numbers
 from ..user_kernels.random_numbers import Key
+from .old_members import OldMember
 
 When = Literal["startup", "reset", "interval"]
 Law = Literal["uniform", "log_uniform", "normal"]
@@ -46,7 +47,7 @@ class Vary(NamedTuple):
         """Largest draw; for the normal law, one draw in 700 is larger."""
         return self.low + 3.0 * self.high if self.law == "normal" else self.high
 
-    def drawn(self, key: Key, default: Any) -> Any:
+    def draw(self, key: Key, default: Any) -> Any:
         """A value for an environment, always relative to the default, so that draws do not
         accumulate."""
         shape = np.shape(default)
@@ -91,7 +92,7 @@ class Noise(NamedTuple):
     size: Any
     law: Spread = "uniform"
 
-    def added(self, key: Key, x: Any) -> Any:
+    def add_to(self, key: Key, x: Any) -> Any:
         """The term with its noise."""
         shape = np.shape(x)
         if self.law == "normal":
@@ -99,6 +100,11 @@ class Noise(NamedTuple):
         else:
             draws = random_numbers.uniform(key, shape, -1.0, 1.0)
         return x + np.asarray(self.size) * draws
+
+
+# A named tuple's body has fields and methods alone.
+for _kind, _old, _new in ((Vary, "drawn", "draw"), (Noise, "added", "add_to")):
+    setattr(_kind, _old, OldMember(_old, _new))
 
 
 class DomainRandomization(NamedTuple):

@@ -15,7 +15,12 @@ from ..algorithms.simulation.contact_rows import impulse_width
 from ..functions.simulation.contact_pairs import PairContact
 from ..functions.simulation.default_points import refuse_unread
 from ..functions.simulation.described_simulation import with_description, with_passive_forces
-from ..functions.simulation.ground import Ground, completed, default_stiffness, moments_of_points
+from ..functions.simulation.ground import (
+    Ground,
+    default_stiffness,
+    moments_of_points,
+    with_default_numbers,
+)
 from ..functions.simulation.pair_arrays import (
     described_friction,
     described_moments,
@@ -145,7 +150,7 @@ def _ground_default(task: Task, name: str) -> Any:
         return (1.0, 1.0, 0.0)
     if name not in TOUCHED:
         return None
-    ground = completed(task.ground)
+    ground = with_default_numbers(task.ground)
     given = getattr(ground, name, None)
     if given is None and task.points and name in OF_MOMENTS:
         return 0.0

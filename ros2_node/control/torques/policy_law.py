@@ -51,7 +51,7 @@ class PolicyLaw:
 
     def deploy(self) -> None:
         """Compile the policy's kernels, which all robots share."""
-        first = _learning().Deployed(self._task, self._policy)
+        first = _learning().DeployedPolicy(self._task, self._policy)
         for k, policy in enumerate(self.policies):
             policy.deployed = first.twin() if k else first
 
@@ -88,7 +88,7 @@ def policy_and_task(policy: str, named: str) -> tuple[Policy, Task]:
     name of a policy that comes with warpdyn; `named` is its task, where the file does not say it."""
     rl, path = _learning(), Path(policy)
     try:
-        read = rl.Policy(path if path.suffix or path.exists() else rl.shipped(policy))
+        read = rl.Policy(path if path.suffix or path.exists() else rl.bundled_policy(policy))
         return read, _task(rl, read, named)
     except (ValueError, ImportError) as error:
         raise ValueError(f"policy: {error}") from error

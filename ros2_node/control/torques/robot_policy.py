@@ -13,7 +13,7 @@ from ..states.finite_difference import Index
 from ..states.state import State
 
 if TYPE_CHECKING:
-    from warpdyn.rl import Deployed, Task
+    from warpdyn.rl import DeployedPolicy, Task
 
 
 class RobotPolicy:
@@ -24,7 +24,7 @@ class RobotPolicy:
     of the free base, None where the task's is fixed.
     """
 
-    deployed: Deployed
+    deployed: DeployedPolicy
     """The policy with its kernels; `PolicyLaw.deploy` sets it."""
 
     def __init__(

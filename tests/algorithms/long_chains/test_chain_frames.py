@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from hand_made_urdf import joint, link, urdf
 from long_chains import SWEPT, chain, snake
-from robots import joint, link, urdf
 from states import states
 
 import warpdyn as wd

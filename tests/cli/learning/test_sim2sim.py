@@ -21,10 +21,10 @@ def test_a_table_of_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert main(words) == 0
     out = capsys.readouterr().out
     seen = rl.sim2sim("cartpole_swing_up", policy, envs=4, seconds=0.4)
-    assert "MuJoCo, 5 ms" in out and "without noise" in out
+    assert "MuJoCo, 2.5 ms" in out and "without noise" in out
     assert f"{seen.there.rewards['swing_up']:.4f}" in out
-    assert f"kept in MuJoCo C: {seen.kept:.1%} of the return" in out.replace("\n", " ")
-    assert seen.kept == pytest.approx(1.0, abs=0.05)
+    assert f"kept in MuJoCo C: {seen.return_ratio:.1%} of the return" in out.replace("\n", " ")
+    assert seen.return_ratio == pytest.approx(1.0, abs=0.05)
     assert main([*words, "--dt", "0.003"]) == 2
     assert "dt must be a part of the task's step, 0.04 s" in capsys.readouterr().err
 

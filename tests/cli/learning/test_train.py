@@ -174,7 +174,7 @@ def test_a_policy_learns_from_a_teacher(tmp_path: Path, capsys: pytest.CaptureFi
     assert main([*words, *folder, "--teacher", "cartpole_swing_up"]) == 0
     about = rl.Policy(tmp_path / "a" / "policy.onnx").about
     assert about["recipe"]["learner"] == "distillation" and len(about["teacher"]) == 16
-    file = str(rl.shipped("cartpole_swing_up"))
+    file = str(rl.bundled_policy("cartpole_swing_up"))
     assert main([*words, *folder, "--teacher", file]) == 2
     assert "is trained for 2 iterations or more already" in _one_line(capsys.readouterr().err)
     assert main([*words, *folder, "--teacher", str(tmp_path / "none.onnx")]) == 2

@@ -24,7 +24,7 @@ from fresh_caches import ONE_CALL, environment, environment_with_header, run
 import warpdyn as wd
 from warpdyn.execution.compile import compiling, kernel_objects
 from warpdyn.execution.compile import compiling as chosen
-from warpdyn.execution.compile.compiling import Kernel, expected_seconds, label_of, load_all, noting
+from warpdyn.execution.compile.compiling import Kernel, expected_seconds, load_all, noting
 from warpdyn.execution.launch.launch import prepare
 
 Z = np.zeros((1, 2))
@@ -91,14 +91,6 @@ def test_a_terminal_sees_a_bar(tmp_path: Path) -> None:
     text = seen.decode()
     assert "warpdyn: compiling rnea for cartpole, once" in text
     assert re.search(r"3 of about 3 s", text) and "\r" in text
-
-
-def test_labels_say_what_is_computed() -> None:
-    """Of a derivative too."""
-    model = wd.load_robot("cartpole")
-    assert label_of(wd.rnea.describe(model, Z, Z, Z)) == "rnea for cartpole"
-    vjp = wd.vjp.describe(wd.rnea, model, Z, Z, Z, cotangents=Z)
-    assert label_of(vjp) == "vjp of rnea for cartpole"
 
 
 def test_seconds_grow_with_the_program(monkeypatch: pytest.MonkeyPatch) -> None:

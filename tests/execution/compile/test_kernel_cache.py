@@ -13,6 +13,7 @@ from fresh_caches import ONE_CALL, environment_with_header, run
 
 import warpdyn as wd
 from warpdyn.execution.compile import kernel_cache
+from warpdyn.execution.compile.kernel import BLOCK
 from warpdyn.execution.compile.kernel_cache import (
     has_compiled,
     kernel_cache_directory,
@@ -28,13 +29,13 @@ def test_a_launched_kernel_lies_in_the_cache(
     model, z = wd.load_robot("cartpole").with_armature(0.7), np.zeros((1, 2))
     kernel = prepare(wd.crba.describe(model, z)).kernel
     monkeypatch.setattr(wp.config, "kernel_cache_dir", str(tmp_path))
-    assert not has_compiled(kernel.warp_kernel, kernel.device) and kernel_folders() == []
+    assert not has_compiled(kernel.warp_kernel, kernel.device, BLOCK) and kernel_folders() == []
     wd.crba(model, z)
-    assert has_compiled(kernel.warp_kernel, kernel.device)
+    assert has_compiled(kernel.warp_kernel, kernel.device, BLOCK)
     (folder,) = kernel_folders()
     assert folder.parent == kernel_cache_directory() == tmp_path
     monkeypatch.setattr(wp.config, "cache_kernels", False)
-    assert not has_compiled(kernel.warp_kernel, kernel.device)
+    assert not has_compiled(kernel.warp_kernel, kernel.device, BLOCK)
 
 
 def test_a_cache_that_cannot_be_made_costs_a_line(tmp_path: Path) -> None:

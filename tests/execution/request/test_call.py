@@ -148,3 +148,10 @@ def test_a_call_is_written_with_keywords() -> None:
     """Name, model, algorithms and arrays stand by position, and nothing else."""
     with pytest.raises(TypeError, match="positional"):
         Call("mine", MODEL, (), {}, None)  # type: ignore[misc]
+
+
+def test_labels_say_what_is_computed() -> None:
+    """The label of a derivative names the function, too."""
+    assert wd.rnea.describe(MODEL, S.q, S.v, S.a).label == "rnea for panda"
+    vjp = wd.vjp.describe(wd.rnea, MODEL, S.q, S.v, S.a, cotangents=S.tau)
+    assert vjp.label == "vjp of rnea for panda"

@@ -9,7 +9,6 @@ import pytest
 from sdf_texts import (
     AB,
     ROUND_OFF,
-    at,
     axis,
     joint,
     link,
@@ -26,12 +25,9 @@ from sdf_texts import (
 )
 
 import warpdyn as wd
-from warpdyn import ContactPoints
 from warpdyn.formats.sdf import sdf as chosen
 from warpdyn.formats.sdf.sdf import load_sdf
 from warpdyn.model.description import ModelError
-
-# Sources.
 
 
 def test_path_text_and_bytes_give_the_same_model(tmp_path: Path) -> None:
@@ -84,9 +80,8 @@ def test_what_is_no_sdf_is_refused(text: str, words: str) -> None:
     assert words in refusal(text)
 
 
-# Which model.
-
 ONE, TWO = model(link("a"), name="one"), model(link("b"), name="two")
+
 GROUND = model("<static>true</static>", link("plate"), name="ground")
 
 
@@ -150,9 +145,6 @@ def test_a_model_of_a_world_is_the_same_robot_alone() -> None:
     assert np.abs(found).min() > 0.0
 
 
-# What floats.
-
-
 def test_a_robot_floats_unless_something_holds_it() -> None:
     """By SDF's rules: neither a joint to the world nor <static>."""
     held = joint("hold", "fixed", "world", "a", "")
@@ -192,9 +184,6 @@ def test_quaternion_order_is_the_readers_business_too() -> None:
     assert load(robot(link("a")), quaternion="wxyz").q_names[3:] == tuple(
         f"floating_base.{c}" for c in ("qw", "qx", "qy", "qz")
     )
-
-
-# Links.
 
 
 def test_link_values_are_read() -> None:
@@ -246,104 +235,6 @@ def test_impossible_inertia_is_remarked() -> None:
 def test_what_is_left_out_is_remarked(inside: str, said: str) -> None:
     """Unless it changes nothing."""
     assert any(said in line for line in remarks(robot(f'<link name="a">{inside}</link>')))
-
-
-def test_an_ellipsoid_is_looked_at_and_touches_nothing() -> None:
-    """By its three radii."""
-    shape = "<geometry><ellipsoid><radii>0.1 0.2 0.3</radii></ellipsoid></geometry>"
-    text = robot(f'<link name="a"><visual name="v">{shape}</visual></link>')
-    (seen,) = quietly(text).link("a").visuals
-    assert (seen.shape, seen.size) == ("ellipsoid", (0.1, 0.2, 0.3))
-    text = robot(f'<link name="a"><collision name="c">{shape}</collision></link>')
-    assert any("shape <ellipsoid> of <collision>" in line for line in remarks(text))
-
-
-def test_what_changes_nothing_is_left_out_silently() -> None:
-    """Elements without dynamics, and others that say zero or false."""
-    inside = (
-        "<self_collide>1</self_collide><sensor name='s' type='imu'/>"
-        "<kinematic>false</kinematic><gravity>1</gravity>"
-    )
-    assert (
-        load(
-            robot(link("a", inside=inside), "<plugin name='p' filename='f'><x>1</x></plugin>")
-        ).nlinks
-        == 1
-    )
-
-
-def test_shapes_are_kept_as_data() -> None:
-    """In the link's frame, whatever frame they are given in; nothing is opened."""
-    shapes = {
-        "box": "<size>1 2 3</size>",
-        "cylinder": "<radius>1</radius><length>2</length>",
-        "sphere": "<radius>3</radius>",
-        "mesh": "<uri>model://no/such.dae</uri><scale>2 2 2</scale>",
-    }
-    visuals = "".join(
-        f'<visual name="{kind}">{at("0 0 1 0 0 0", "b")}<geometry><{kind}>{size}</{kind}></geometry></visual>'
-        for kind, size in shapes.items()
-    )
-    found = (
-        load(robot(link("a", inside=visuals), link("b", "5 0 0 0 0 0"), joint())).link("a").visuals
-    )
-    assert [shape.shape for shape in found] == list(shapes)
-    assert [shape.size for shape in found] == [(1, 2, 3), (1, 2), (3,), (2, 2, 2)]
-    assert (
-        all(shape.pose.position == (5, 0, 1) for shape in found)
-        and found[3].filename == "model://no/such.dae"
-    )
-
-
-def test_capsules_are_read() -> None:
-    """SDF's length is that between the centres of the ends."""
-    capsule = "<capsule><radius>0.1</radius><length>0.6</length></capsule>"
-    inside = f"<collision name='c'><geometry>{capsule}</geometry></collision>"
-    (shape,) = load(robot(link("a", inside=inside))).link("a").collisions
-    assert shape.shape == "capsule" and shape.size == (0.1, 0.6)
-
-
-@pytest.mark.parametrize("normal", [(0, 0, 1), (0, 3, 4), (-1, 2, -2), (0, 0, -1)])
-def test_a_plane_is_seen_along_its_normal(normal: tuple[float, ...]) -> None:
-    """In the axes of the visual, which is turned a quarter about x itself."""
-    said = "<plane><normal>{} {} {}</normal><size>2 3</size></plane>".format(*normal)
-    pose = f"<pose>1 2 3 {np.pi / 2} 0 0</pose>"
-    inside = f"<visual name='v'>{pose}<geometry>{said}</geometry></visual>"
-    (shape,) = load(robot(link("a", inside=inside))).link("a").visuals
-    assert shape.shape == "plane" and shape.size == (2, 3) and shape.pose.position == (1, 2, 3)
-    x, y, z = np.array(normal) / np.linalg.norm(normal)
-    assert np.allclose(np.array(shape.pose.rotation)[:, 2], (x, -z, y), atol=1e-12)
-
-
-def test_a_plane_that_touches_is_data_and_nothing_touches_it() -> None:
-    """Of the ground and of a link that moves: in the axes of the collision, remarked; neither contact points
-    nor URDF have it."""
-    said = "<plane><normal>0 0 1</normal><size>2 3</size></plane>"
-    inside = f"<collision name='c'><pose>1 2 3 0 0 0</pose><geometry>{said}</geometry></collision>"
-    text = robot(link("a", inside=inside), link("b", inside=inside), joint())
-    lines = [x for x in remarks(text) if "is a plane, which nothing touches here" in x]
-    assert [x.partition(" is ")[0] for x in lines] == [
-        'collision "c" of link "a"',
-        'collision "c" of link "b"',
-    ]
-    made = quietly(text)
-    for name in ("a", "b"):
-        (shape,) = made.link(name).collisions
-        assert shape.shape == "plane" and shape.size == (2, 3)
-        assert shape.pose.position == (1, 2, 3) and not made.link(name).visuals
-    assert len(ContactPoints(made)) == 0 and "plane" not in made.to_urdf()
-
-
-def test_broken_or_unknown_shapes_are_remarked() -> None:
-    """No motion depends on them."""
-    broken = "<collision name='c'><geometry><box><size>1 2</size></box></geometry></collision>"
-    hills = "<visual name='v'><geometry><heightmap/></geometry></visual>"
-    said = remarks(robot(link("a", inside=broken + hills)))
-    assert any("3 finite numbers" in line and "this collision is left out" in line for line in said)
-    assert any("ignored shape <heightmap> of <visual>" in line for line in said)
-
-
-# Frames.
 
 
 def test_a_chain_of_a_thousand_links_loads() -> None:

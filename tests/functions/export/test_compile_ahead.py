@@ -11,7 +11,6 @@ import pytest
 
 import warpdyn as wd
 from warpdyn.execution.batched import FUNCTIONS
-from warpdyn.execution.compile import compiling
 from warpdyn.execution.launch import launch
 from warpdyn.functions.export.compile_ahead import kernels_of, zeros_of
 from warpdyn.model.actuators import Actuator
@@ -35,7 +34,7 @@ def no_new_kernel(monkeypatch: pytest.MonkeyPatch):
     """From its call on, a kernel that is not there yet is an error."""
 
     def refused(call, *_):
-        raise AssertionError(f"{compiling.label_of(call)} is not there")
+        raise AssertionError(f"{call.label} is not there")
 
     return lambda: monkeypatch.setattr(launch, "_make_kernel", refused)
 

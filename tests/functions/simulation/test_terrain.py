@@ -16,20 +16,29 @@ import warpdyn as wd
 from warpdyn.functions.simulation.terrain import terrain_arrays
 
 G, DT, RADIUS = 9.81, 0.005, 0.1
+
 BODY = """<robot name="{0}"><link name="b"><inertial><mass value="1"/><inertia ixx="{1}" ixy="0"
 ixz="0" iyy="{1}" iyz="0" izz="{1}"/></inertial></link></robot>"""
+
 BOX = wd.load_urdf(BODY.format("box", 0.01 / 6), floating_base=True)
+
 BALL = wd.load_urdf(BODY.format("ball", 0.4 * RADIUS**2), floating_base=True)
+
 CORNERS = tuple(
     wd.ContactPoint("b", (x, y, -0.05), 0.0) for x in (-0.05, 0.05) for y in (-0.05, 0.05)
 )
+
 CENTRE = (wd.ContactPoint("b", (0.0, 0.0, 0.0), RADIUS),)
+
 BOX_OPTIONS: dict[str, Any] = {
     **{"dt": DT, "points": CORNERS, "sweeps": 8},
     "ground": wd.Ground(0.5, 5e4, 0.01),
 }
+
 ALONG = np.arange(-6.0, 6.1, 0.25)
+
 RNG = np.random.default_rng(0)
+
 ROUGH = RNG.normal(scale=0.05, size=(7, 6))
 
 
@@ -56,9 +65,6 @@ def on_slopes(angles: np.ndarray) -> np.ndarray:
     q[:, 0], q[:, 2] = -(0.05 - sink) * np.sin(angles), (0.05 - sink) * np.cos(angles)
     q[:, 4], q[:, 6] = -np.sin(angles / 2), np.cos(angles / 2)
     return q
-
-
-# Slopes and maps.
 
 
 @pytest.fixture(scope="module")
@@ -128,9 +134,6 @@ def test_a_ball_rolls_through_a_bowl_in_a_quarter_of_its_period() -> None:
     assert np.abs(places[:, 0, 0]).max() < begin and places[-1, 0, 0] < -0.1
 
 
-# Places.
-
-
 def dropped(count: int, height: float = 0.2) -> np.ndarray:
     q = np.tile(BALL.neutral, (count, 1))
     q[:, 2] = height
@@ -188,9 +191,6 @@ def test_heights_are_read_at_each_launch() -> None:
     before = run().forces.copy()
     heights += 0.11
     assert not before.any() and run().forces[:, 0, 2].min() > 1
-
-
-# Every library, and derivatives.
 
 
 def scene(count: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -292,60 +292,6 @@ def test_further_derivatives_by_heights_are_refused() -> None:
         wd.derivatives(wd.step, BALL, q, v, 0 * v, wrt="heights", terrain=terrain, **BALL_OPTIONS)
 
 
-# Robots.
-
-QUADRUPED = wd.load_robot("quadruped").with_armature(0.01)
-FEET = wd.ContactPoints(QUADRUPED).only("*_foot")
-STANCE = [0.1, 0.8, -1.5, -0.1, 0.8, -1.5, 0.1, 1.0, -1.5, -0.1, 1.0, -1.5]
-
-
-def test_quadrupeds_stand_on_every_kind_of_ground() -> None:
-    """Dropped at the middle of each tile and beside it, with and without a level floor below their
-    feet: nothing stops being finite, feet stay on the ground, and it carries who stands."""
-    terrain = wd.HeightMap.tiles(levels=2, size=5.0)
-    middle = terrain.origins.reshape(-1, 3)
-    beside = middle + np.array([1.6, 0.3, 0.0])
-    place = np.concatenate([middle, beside]).astype(np.float32)
-    sim = wd.Simulation(
-        *(QUADRUPED, len(place)),
-        points=FEET,
-        control=wd.PD(40.0, 1.0),
-        start=[0, 0, 0.45, 0, 0, 0, 1, *STANCE],
-        terrain=terrain.with_offset(place),
-    )
-    for _ in range(200):
-        sim.step(np.tile(np.float32(STANCE), (len(place), 1)))
-    assert not sim.failures.any() and np.isfinite(sim.q).all()
-    weight = QUADRUPED.total_mass * G
-    count = len(middle)
-    standing = sim.forces[:count, :, 2].sum(1)
-    assert np.allclose(standing, weight, rtol=0.02)
-    for foot in FEET:
-        centre = np.array([foot.centre[:2]], np.float32)
-        scan = wd.height_scan(QUADRUPED, sim.q, centre, frame=foot.link, terrain=sim.terrain)
-        assert scan[:count].min() > 0.01  # the sphere's radius is 0.022
-        assert (
-            scan[count:].min() > -0.25
-        )  # walls of blocks and stairs push out no faster than 1 m/s
-
-
-def test_a_quadruped_stands_on_a_slope() -> None:
-    sim = wd.Simulation(
-        *(QUADRUPED, 1),
-        points=FEET,
-        control=wd.PD(40.0, 1.0),
-        start=[0, 0, 0.36, 0, 0, 0, 1, *STANCE],
-        terrain=wd.Plane((0.1, 0.0)),
-    )
-    for _ in range(400):
-        sim.step(np.tile(np.float32(STANCE), (1, 1)))
-    assert np.allclose(sim.forces[0].sum(0), [0, 0, QUADRUPED.total_mass * G], atol=0.1)
-    assert np.abs(sim.v).max() < 1e-3
-
-
-# What is no terrain.
-
-
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
@@ -388,35 +334,6 @@ def test_a_map_smaller_than_the_robot_is_said_once() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         wd.step(BALL, q, v, 0 * v, terrain=small, **BALL_OPTIONS)
-
-
-def test_a_plank_lies_on_a_ridge_under_its_middle() -> None:
-    """If its edges and faces have points. Its corners alone let it sink to the ground."""
-    heights = np.zeros((41, 41))
-    heights[19:22] = 0.05  # a ridge along y, 0.1 m wide at its top
-    terrain = wd.HeightMap(heights, 0.05)
-    builder = wd.ModelBuilder("plank")
-    plank = wd.description.Geometry("box", (1.0, 0.2, 0.04))
-    builder.add_link("plank", mass=2.0, inertia=np.diag([0.01, 0.17, 0.17]), collisions=[plank])
-    model = builder.build(floating_base=True)
-    found = []
-    for spacing in (None, 0.1):
-        points = wd.ContactPoints(model, box_spacing=spacing)
-        sim = wd.Simulation(
-            *(model, 1),
-            points=points,
-            terrain=terrain,
-            ground=wd.Ground(stiffness=2e4),
-            start=[0.0, 0.0, 0.08, 0.0, 0.0, 0.0, 1.0],
-            **{"dt": 0.002, "substeps": 5, "dtype": "float64"},
-        )
-        for _ in range(100):
-            sim.step()
-        found.append(sim.q[0, 2] - 0.02)
-        assert sim.forces[0, :, 2].sum() == pytest.approx(2.0 * 9.81, rel=0.02)
-    assert found == pytest.approx([0.0, 0.05], abs=2e-3)
-    with pytest.raises(ValueError, match="box_spacing must be a length above 0"):
-        wd.ContactPoints(model, box_spacing=0.0)
 
 
 def test_documented_numbers() -> None:

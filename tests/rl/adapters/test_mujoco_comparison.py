@@ -54,7 +54,7 @@ def test_a_return_is_kept(tmp_path: Path) -> None:
     seen = rl.sim2sim(task, policy, envs=8, dt=0.001, seed=3, watch=watch)
     assert steps == [range(10), range(10)]
     assert seen.here.returned > 0.2 and seen.here.falls == seen.there.falls == 0.0
-    assert seen.kept == pytest.approx(1.0, abs=0.01)
+    assert seen.return_ratio == pytest.approx(1.0, abs=0.01)
     assert seen.there.rewards["near"] == pytest.approx(seen.here.rewards["near"], abs=0.01)
     assert seen.here != seen.there and task.noise  # two simulations; the task is as it was
 
@@ -69,7 +69,7 @@ def test_an_action_that_is_nan_ends_an_episode_in_both(tmp_path: Path) -> None:
 
 def test_there_is_nothing_to_keep_of_a_return_below_zero() -> None:
     here = rl.Evaluation(1, 1.0, -0.5, {}, {}, {}, 0.0, 1.0)
-    assert np.isnan(rl.SideBySide(here, here, 0.005).kept)
+    assert np.isnan(rl.SideBySide(here, here, 0.005).return_ratio)
 
 
 @pytest.mark.skipif(
@@ -82,4 +82,4 @@ def test_the_quadruped_walks_in_both() -> None:
         assert each.falls == 0.0 and each.length == pytest.approx(5.0)
         # The first half second, in which it gets up to speed, is in these means.
         assert each.measures["speed_error"] < 0.2 and each.measures["turning_error"] < 0.2
-    assert seen.kept >= 0.95
+    assert seen.return_ratio >= 0.95

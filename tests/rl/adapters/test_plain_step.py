@@ -80,7 +80,7 @@ class Hopper(rl.Task):
         chance = wd.random.uniform(s.random)
         return {"high": s.q[2], "gentle": np.sum(s.v**2), "chance": chance * s.time}
 
-    def ended(self, robot: Any, s: rl.Episode) -> Any:
+    def is_terminal(self, robot: Any, s: rl.Episode) -> Any:
         return s.q[2] < s.lowest[0]
 
     def promote(self, robot: Any, s: rl.Episode) -> dict[str, Any]:

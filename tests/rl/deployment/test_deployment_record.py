@@ -1,4 +1,4 @@
-"""The record of a policy's file: it moves a robot as `Deployed` does, without warpdyn."""
+"""The record of a policy's file: it moves a robot as `DeployedPolicy` does, without warpdyn."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ ROOT = Path(__file__).resolve().parents[3]
 @pytest.mark.parametrize("name", rl.TASKS)
 def test_each_shipped_policy_has_the_record_of_its_task(name: str, tmp_path: Path) -> None:
     """As JSON. Numbers that linear algebra gives differ between machines in their last bits."""
-    record = rl.Policy(rl.shipped(name)).deployment
-    copied = Path(shutil.copy(rl.shipped(name), tmp_path))
+    record = rl.Policy(rl.bundled_policy(name)).deployment
+    copied = Path(shutil.copy(rl.bundled_policy(name), tmp_path))
     rl.describe(rl.make(name), copied)
     present = rl.Policy(copied).deployment
     check_match(name, record, present)
@@ -45,11 +45,11 @@ def test_each_shipped_policy_has_the_record_of_its_task(name: str, tmp_path: Pat
 def test_it_asks_for_what_a_deployed_policy_does(name: str) -> None:
     """Over some steps with changing states and commands: observations, targets and forces. Tables
     are rounded."""
-    policy = rl.Policy(rl.shipped(name))
+    policy = rl.Policy(rl.bundled_policy(name))
     tables, near = policy.deployment.get("tables"), 1e-9
     if tables is not None:
         near = 1e-5
-    record, deployed = policy.deployment, rl.Deployed(rl.make(name), policy)
+    record, deployed = policy.deployment, rl.DeployedPolicy(rl.make(name), policy)
     memory = {f"memory_{n}": np.array(x["start"]) for n, x in record["memory"].items()}
     task, draw = deployed.task, np.random.default_rng(0)
     action, first, command = np.zeros(task.actions), 1.0, np.zeros(deployed.commands)
@@ -79,7 +79,7 @@ def test_it_asks_for_what_a_deployed_policy_does(name: str) -> None:
 
 def test_what_it_says_of_the_quadruped() -> None:
     task = rl.make("quadruped_velocity")
-    record = rl.Policy(rl.shipped("quadruped_velocity")).deployment
+    record = rl.Policy(rl.bundled_policy("quadruped_velocity")).deployment
     joints, terms = record["joints"], {t["name"]: t for t in record["observation"]["terms"]}
     assert tuple(joints["names"]) == task.model.joint_names[-12:]
     np.testing.assert_allclose(joints["stance"], task.stance)  # type: ignore[attr-defined]
@@ -116,7 +116,7 @@ def test_noise_history_and_random_draws_are_in_words() -> None:
 
 def test_a_file_is_described_and_its_network_stays(tmp_path: Path) -> None:
     path = tmp_path / "policy.onnx"
-    whole = onnx.load(str(rl.shipped("cartpole_swing_up")))
+    whole = onnx.load(str(rl.bundled_policy("cartpole_swing_up")))
     network = hashlib.sha256(whole.graph.SerializeToString()).hexdigest()
     del whole.metadata_props[:]
     onnx.save(whole, str(path))

@@ -106,7 +106,7 @@ def test_another_computation_is_named() -> None:
 
 def test_a_deployed_policy_compares_its_file() -> None:
     """The shipped quadruped with other gains and another scale of the speeds."""
-    policy = rl.Policy(rl.shipped("quadruped_velocity"))
+    policy = rl.Policy(rl.bundled_policy("quadruped_velocity"))
 
     class Faster(rl.QuadrupedVelocity):
         def observe(self, robot: Any, s: Any) -> dict[str, Any]:
@@ -115,6 +115,6 @@ def test_a_deployed_policy_compares_its_file() -> None:
     soft = rl.QuadrupedVelocity()
     soft.drives = wd.PD(np.full(12, 20.0), 0.5)
     with pytest.raises(rl.TaskError, match=r"its kp of 'FL_hip_joint' is 25.0, not 20.0"):
-        rl.Deployed(soft, policy)
+        rl.DeployedPolicy(soft, policy)
     with pytest.raises(rl.TaskError, match="computed another speeds in training"):
-        rl.Deployed(Faster(), policy)
+        rl.DeployedPolicy(Faster(), policy)

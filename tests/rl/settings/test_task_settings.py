@@ -123,7 +123,7 @@ def test_a_recipe_of_a_file(tmp_path: Path) -> None:
 
 def test_a_task_with_settings_keeps_its_policy() -> None:
     task = make_with_settings("cartpole_swing_up", ["seconds=2.0"])
-    assert rl.shipped(task) == rl.shipped("cartpole_swing_up")
+    assert rl.bundled_policy(task) == rl.bundled_policy("cartpole_swing_up")
 
 
 class Keeping(Leaning):

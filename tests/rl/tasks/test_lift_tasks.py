@@ -96,7 +96,7 @@ def test_the_critic_observes_forces_and_the_policy_does_not(env: Any) -> None:
     assert torch.equal(seen["critic"][:, :46], seen["policy"])
     numbers = torch.stack([10.0 * env.carried["mass"][:, 0], env.carried["pair_friction"]], 1)
     assert torch.allclose(seen["critic"][:, 48:], numbers)
-    assert rl.Deployed(TASK, rl.Policy(rl.shipped("panda_lift"))).joints == JOINTS
+    assert rl.DeployedPolicy(TASK, rl.Policy(rl.bundled_policy("panda_lift"))).joints == JOINTS
 
 
 def test_a_launch_is_the_functions_on_numbers(env: Any) -> None:
@@ -114,7 +114,7 @@ def test_a_launch_is_the_functions_on_numbers(env: Any) -> None:
 
 def test_the_policy_that_comes_with_it_lifts_cubes() -> None:
     """A hundred starts; a thousand are in benchmarks/rl/results."""
-    found = judged(rl.VecEnv(TASK, 100, seed=7), rl.Policy(rl.shipped("panda_lift")))
+    found = judged(rl.VecEnv(TASK, 100, seed=7), rl.Policy(rl.bundled_policy("panda_lift")))
     assert found["reached"] >= 0.95 and found["millimetres"]["50 %"] < 5.0
 
 
@@ -122,4 +122,4 @@ def test_the_policy_lifts_cubes_in_mujoco() -> None:
     """The same starts, with nine tenths of the return."""
     pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install mujoco)")
     seen = rl.sim2sim("panda_lift", envs=8, seed=7, seconds=3.96)
-    assert seen.kept >= 0.9 and seen.there.last["reached"] >= 0.8
+    assert seen.return_ratio >= 0.9 and seen.there.last["reached"] >= 0.8

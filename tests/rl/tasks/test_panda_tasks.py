@@ -69,7 +69,7 @@ def text_of(task: Any, q: np.ndarray, **fields: Any) -> dict[str, float]:
     """Rewards and measures of a task at a configuration, on numbers."""
 
     def more(robot: Any, s: Any) -> dict[str, Any]:
-        return {"gap": np.min(task._gaps(robot, s)), "ended": task.ended(robot, s)}
+        return {"gap": np.min(task._gaps(robot, s)), "over": task.is_terminal(robot, s)}
 
     return rewards_on_numbers(task, q, more, wanted=q, **fields)
 
@@ -108,7 +108,7 @@ def test_the_reward_is_largest_at_the_target(drawn: Drawn) -> None:
     goal, target = drawn.goals[0], drawn.begun["target"][0]
     there = text_of(REACH, goal, target=target)
     assert [there[n] for n in ("distance", "near", "there")] == pytest.approx([1.0] * 3)
-    assert there["speed"] == there["jerk"] == there["touch"] == there["ended"] == 0.0
+    assert there["speed"] == there["jerk"] == there["touch"] == there["over"] == 0.0
     assert there["measured_reached"] == 1.0 and there["measured_distance"] < 1e-9
     before = there
     for away in (0.01, 0.03, 0.1, 0.3):
@@ -133,7 +133,7 @@ def test_spheres_cost_nothing_beyond_the_margin(drawn: Drawn) -> None:
         found.append(text_of(AROUND, q, target=target, spheres=np.stack([sphere, sphere])))
         assert found[-1]["gap"] == pytest.approx(gap, abs=1e-9)
     assert [x["margin"] for x in found] == pytest.approx([0.0, 0.04, 0.64, 1.44])
-    assert [x["ended"] for x in found] == [x["touch"] for x in found] == [0.0, 0.0, 0.0, 1.0]
+    assert [x["over"] for x in found] == [x["touch"] for x in found] == [0.0, 0.0, 0.0, 1.0]
 
 
 def test_actions_move_the_drives_targets_within_the_limits(env: Any) -> None:

@@ -98,7 +98,7 @@ def test_the_clock_trots() -> None:
 
 def test_the_policy_that_comes_with_it_walks(env: object) -> None:
     """For 5 s, with commands within 1, their speeds are off by little, and none of 64 falls."""
-    policy = rl.Policy(rl.shipped("quadruped_velocity"))
+    policy = rl.Policy(rl.bundled_policy("quadruped_velocity"))
     policy.check(TASK, 50)
     env.reset()  # type: ignore[attr-defined]
     errors, falls = [], 0

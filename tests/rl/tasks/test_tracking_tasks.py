@@ -119,7 +119,7 @@ def test_actions_are_added_to_the_clip(humanoid: Any) -> None:
 
 def test_the_policy_that_comes_with_it_follows_the_clip(humanoid: Any) -> None:
     """For four seconds from all over the clip, where drives alone fall."""
-    policy = rl.Policy(rl.shipped("motion_tracking"))
+    policy = rl.Policy(rl.bundled_policy("motion_tracking"))
     for acting, least, most in ((True, 0.9, 1.0), (False, 0.0, 0.3)):
         humanoid.reset(seed=2)
         up = torch.ones(ENVS, dtype=torch.bool)

@@ -8,18 +8,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from fleets import MODEL, NAMES, feed, panda_fleet, panda_settings, wheel_text
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ros2_node.control.fleet import Fleet
 from ros2_node.control.report import (
     ERROR,
     OK,
-    SAMPLES,
     WARN,
     Rates,
     Reporter,
-    Timing,
     _conditions,
     _robot_lines,
     ready,
@@ -27,27 +23,6 @@ from ros2_node.control.report import (
 )
 from ros2_node.control.safety.gate import EXPLAINED, OPEN, Phase
 from ros2_node.control.settings.node_settings import Settings
-
-
-@given(st.lists(st.floats(1e-6, 1.0), min_size=1, max_size=50))
-def test_timing_counts_all_and_remembers_the_longest(seconds):
-    """Median and percentile are NumPy's of the samples."""
-    timing = Timing()
-    assert timing.text() == "none yet"
-    for x in seconds:
-        timing.add(x)
-    p50, p99 = np.percentile(seconds, (50, 99)) * 1e6
-    assert timing.count == len(seconds) and timing.longest == max(seconds)
-    assert timing.text() == f"p50 {p50:.0f} us, p99 {p99:.0f} us, max {max(seconds) * 1e6:.0f} us"
-
-
-def test_timing_forgets_the_oldest_samples():
-    """The percentiles are those of the last SAMPLES; the longest is that of all."""
-    timing = Timing()
-    timing.add(1.0)
-    for _ in range(SAMPLES):
-        timing.add(1e-6)
-    assert timing.text() == "p50 1 us, p99 1 us, max 1000000 us"
 
 
 def test_rates_are_events_a_second_since_the_last_look():

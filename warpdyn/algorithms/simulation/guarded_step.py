@@ -39,7 +39,7 @@ INFINITE = float("inf")
 """A bound that every finite number is below."""
 
 
-class Measured(NamedTuple):
+class Measurements(NamedTuple):
     """Links with an IMU, links whose contact forces are summed up, and the force above which a
     point or a link counts as touched [N]."""
 
@@ -58,7 +58,7 @@ def guarded_step(
     failures: Sequence[Scalar],
     *more: Sequence,
     scene: Scene,
-    sensors: Measured | None,
+    sensors: Measurements | None,
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> tuple[list, ...]:
@@ -117,7 +117,7 @@ def _readings(
     end: Launch,
     finite: Mapping[str, list],
     scene: Scene,
-    sensors: Measured,
+    sensors: Measurements,
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> dict[str, list]:

@@ -79,7 +79,7 @@ def task_and_policy(args: argparse.Namespace) -> tuple[Any, Task, Policy]:
     except ImportError as error:
         raise UserError(str(error)) from None
     task = report_task_errors(lambda: task_from_options(args))
-    path: Path = report_task_errors(lambda: args.policy or rl.shipped(task))
+    path: Path = report_task_errors(lambda: args.policy or rl.bundled_policy(task))
     return rl, task, report_task_errors(lambda: rl.Policy(path))
 
 

@@ -25,11 +25,11 @@ def add_parser(commands: Commands) -> None:
     add_seconds(sub, "of each episode; default: 10, or the task's where that is less")
     add_seed(sub)
     add_quadruped(sub)
-    text = "MuJoCo's step [s]; default: 0.005, on a height map 0.002, less with stiff drives"
+    text = "MuJoCo's step [s]; default: an eighth of the contacts' time constant, less with stiff drives"
     sub.add_argument("--dt", type=positive, metavar="N", help=text)
     text = (
-        "time constant of MuJoCo's contacts [s]; default: its own, 0.02, on a height map two "
-        "steps, at least 0.004"
+        "time constant of MuJoCo's contacts [s]; default: its own, 0.02, on a height map or with "
+        "contact pairs 0.004, at least two steps"
     )
     sub.add_argument("--contact-time", type=positive, metavar="N", help=text)
     sub.set_defaults(run=compare)
@@ -54,5 +54,5 @@ def compare(args: argparse.Namespace) -> int:
     )
     title = f"{task.name}: {describe_evaluation(policy, seen.here)}; without noise"
     print_table(title, {"warpdyn": seen.here, f"MuJoCo, {1e3 * seen.dt:g} ms": seen.there})
-    say(f"kept in MuJoCo C: {seen.kept:.1%} of the return")
+    say(f"kept in MuJoCo C: {seen.return_ratio:.1%} of the return")
     return 0

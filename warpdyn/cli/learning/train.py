@@ -150,7 +150,7 @@ def _teacher_file(word: str | None) -> Path | None:
     """The file of a teacher, for its path or the name of its task."""
     from ... import rl
 
-    return rl.shipped(word) if word in rl.TASKS else None if word is None else Path(word)
+    return rl.bundled_policy(word) if word in rl.TASKS else None if word is None else Path(word)
 
 
 def _attach_outputs(

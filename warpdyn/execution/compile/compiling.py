@@ -18,9 +18,7 @@ from weakref import ref
 import warp as wp
 
 from ...codegen.source import Source
-from ...model.printable import printable
 from ..config import calls_before_compiling, config
-from ..request.call import Call
 from ..run_once import lock_of
 from ..threads import get_num_threads
 from . import background, kernel_objects
@@ -215,12 +213,6 @@ class _Module:
             return SECONDS + SECONDS_PER_CHARACTER * self.length
         entries = sum(map(prod, self.kernel.source.results.values()))
         return NVRTC + NVRTC_PER_CHARACTER * self.length + NVRTC_PER_ENTRY * entries
-
-
-def label_of(call: Call) -> str:
-    """Description of a call's computation for messages: "vjp of rnea for panda"."""
-    kinds = "".join(f"{each.kind} of " for each in reversed(call.derivatives))
-    return f"{kinds}{call.name} for {printable(call.model.name)}"
 
 
 def _compile_now(reference: ref[Kernel], model: object) -> None:

@@ -12,7 +12,6 @@ import warp as wp
 
 from . import kernel_objects, sealed_files
 from .announcements import say
-from .kernel import BLOCK
 from .warp_start import init_warp
 
 KERNELS = "wp_warpdyn_"
@@ -77,7 +76,7 @@ def kernel_cache_directory() -> Path:
     return Path(str(wp.config.kernel_cache_dir))
 
 
-def has_compiled(kernel: wp.Kernel, device: wp.Device, block: int = BLOCK) -> bool:
+def has_compiled(kernel: wp.Kernel, device: wp.Device, block: int) -> bool:
     """True if a kernel is loaded or in the cache, so that it need not be compiled. `block`: threads
     of a block on CUDA."""
     if not wp.config.cache_kernels:

@@ -19,7 +19,7 @@ from ...codegen.source import TARGETS, Source, describe, target_of
 from ...model import Model
 from ...recording.table import ANY_SIZE
 from ..compile.cache import CacheEntry
-from ..compile.compiling import Kernel, collect_kernel, expected_seconds, label_of
+from ..compile.compiling import Kernel, collect_kernel, expected_seconds
 from ..compile.interpreted_program import InterpretedProgram
 from ..compile.interpreter import interpreter
 from ..compile.kernel_cache import start_kernel_cache
@@ -197,7 +197,7 @@ def _make_kernel(
     interpreted, or Warp compiles it at its first launch. `numbers`: inputs that are passed by value.
     """
     start_kernel_cache()
-    device, label = wp.get_device(device_name), label_of(call)
+    device, label = wp.get_device(device_name), call.label
     may_interpret = target is None and device.is_cpu and config.compile != "wait"
     target = target or target_of("cuda" if device.is_cuda else "cpu")
     key = repr((call.model.key, call.key, dict(inputs), single, target, *numbers))

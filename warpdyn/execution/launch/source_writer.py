@@ -18,7 +18,6 @@ from ...recording.program import Program
 from ..compile import background
 from ..compile.announcements import announced_late
 from ..compile.cache import CacheEntry, source_of_json
-from ..compile.compiling import label_of
 from ..compile.writer_process import write_in_child
 from ..request.call import Call, with_all_inputs
 from ..request.evaluate import nothing_collected, record_call
@@ -40,7 +39,7 @@ class SourceWriter:
         numbers: tuple[str, ...],
         entry: CacheEntry | None,
     ):
-        self.name, self.label = f"{call.name}_{call.model.name}", label_of(call)
+        self.name, self.label = f"{call.name}_{call.model.name}", call.label
         self.inputs, self.single, self.target = dict(inputs), single, target
         self.numbers, self.entry = numbers, entry
         self._model = ref(call.model)

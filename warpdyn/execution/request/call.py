@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 from ...arrays import Array
 from ...model import Model
 from ...model.params import Params
+from ...model.printable import printable
 from ...recording.program import shape_of
 from .base_velocity import BY_NAME, Axes
 from .inputs import (
@@ -136,6 +137,12 @@ class Call(Generic[R]):
     def axes(self) -> Mapping[str, Axes]:
         """Axes of arguments and results by name: `by_velocity`, and those that go without saying."""
         return {} if self.by_velocity is None else {**BY_NAME, **self.by_velocity}
+
+    @property
+    def label(self) -> str:
+        """Description of the computation for messages: "vjp of rnea for panda"."""
+        kinds = "".join(f"{each.kind} of " for each in reversed(self.derivatives))
+        return f"{kinds}{self.name} for {printable(self.model.name)}"
 
     def handed_out(self, results: Any) -> R:
         """The user's result from a launch's array, or from a tuple of arrays if there are

@@ -12,7 +12,7 @@ from ...model.description import Effects
 from ...model.ground_contact import STANDARD_WEIGHT, GroundContact
 from ...model.reference_frames import one_of
 from .contact_points import ContactPoints
-from .ground import Ground, SoftGround, completed
+from .ground import Ground, SoftGround, with_default_numbers
 from .point_checks import checked_points
 
 PassiveForces = Literal["description", "model"]
@@ -72,7 +72,7 @@ def with_description(
     checked = checked_points(model, points)
     contacts = [_contact(model, points, point) for point in checked]
     said = [each for each in contacts if each is not None]
-    plain = completed(ground)
+    plain = with_default_numbers(ground)
     if not said:
         return ground
     found: dict[str, Any] = {}

@@ -73,7 +73,7 @@ def check_ground(ground: Any) -> None:
         )
 
 
-def completed(ground: Ground | SoftGround) -> Ground | SoftGround:
+def with_default_numbers(ground: Ground | SoftGround) -> Ground | SoftGround:
     """The ground with default numbers for friction and dissipation that are None."""
     soft = isinstance(ground, SoftGround)
     numbers = (
@@ -90,7 +90,7 @@ def default_stiffness(model: Model) -> float:
 
 def ground_arrays(model: Model, ground: Ground | SoftGround, count: int, q: Any) -> Shaped:
     """The ground's numbers with their shapes, by name."""
-    ground = completed(ground)
+    ground = with_default_numbers(ground)
     if isinstance(ground, SoftGround):
         return {
             "friction": (for_each("friction", ground.friction, count, 0.0), (count,)),

@@ -10,7 +10,7 @@ from ...algorithms.simulation import imu as _imu
 from ...algorithms.simulation import link_contact_forces as _contacts
 from ...algorithms.simulation.contact_rows import ContactPoint
 from ...algorithms.simulation.contact_shapes import ContactPair
-from ...algorithms.simulation.guarded_step import Measured
+from ...algorithms.simulation.guarded_step import Measurements
 from ...arrays import A, Array
 from ...execution.batched import batched
 from ...execution.request.call import Call, Gravity
@@ -157,14 +157,14 @@ def checked_sensors(
     points: Sequence[ContactPoint],
     pairs: Sequence[ContactPair],
     sensors: Sensors | None,
-) -> Measured | None:
+) -> Measurements | None:
     """The sensors with the full names of links; raises if a link has neither points nor pairs."""
     if sensors is None:
         return None
     if not isinstance(sensors, Sensors):
         raise TypeError(f"sensors must be wd.Sensors(imu=[...]), got {type(sensors).__name__}")
     model.link_indices(sensors.imu)
-    return Measured(
+    return Measurements(
         tuple(sensors.imu),
         touched_links(model, points, sensors.links, pairs),
         checked_threshold(sensors.threshold),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..evaluation import Evaluation, Watch, evaluate_in, find_task_and_policy
+from ..old_members import OldMember
 from ..policy import Policy
 from ..task import Task
 from ..vec_env import VecEnv
@@ -22,11 +23,13 @@ class SideBySide:
     """MuJoCo's step [s]."""
 
     @property
-    def kept(self) -> float:
+    def return_ratio(self) -> float:
         """Share of the return that remains in MuJoCo; NaN if the return in warpdyn is not
         positive."""
         here = self.here.returned
         return self.there.returned / here if here > 0 else float("nan")
+
+    kept = OldMember("kept", "return_ratio")
 
 
 def sim2sim(
@@ -45,8 +48,8 @@ def sim2sim(
     Both start with the same states, commands, pushes and varied numbers, from the same random
     numbers, and neither has noise. policy: a policy or its file; None: the one that comes with
     warpdyn. seconds: length of each episode, at most the task's. dt, contact_time: MuJoCo's step
-    and the time constant of its contacts [s]; None: as in `MujocoEnv`, 5 ms and MuJoCo's own 20 ms,
-    on a height map or with contact pairs 2 ms and 4 ms.
+    and the time constant of its contacts [s]; None: as in `MujocoEnv`, 2.5 ms and MuJoCo's own 20 ms,
+    on a height map or with contact pairs 0.5 ms and 4 ms.
     """
     task, policy = find_task_and_policy(task, policy)
     task = without_noise(task)

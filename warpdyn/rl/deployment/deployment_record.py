@@ -186,7 +186,7 @@ def _program_of(text: RobotStep, name: str, shapes: dict[str, Any], function: An
 
 def _constants(text: RobotStep, fields: Mapping[str, Any]) -> dict[str, Any]:
     """The task's numbers, and its tables as a program looks them up."""
-    return {**text.given, **{n: fields[n] for n in text.tables}}
+    return {**text.shared_arrays, **{n: fields[n] for n in text.tables}}
 
 
 def _tables(text: RobotStep, programs: Mapping[str, Portable]) -> dict[str, Any]:

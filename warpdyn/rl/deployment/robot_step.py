@@ -11,7 +11,7 @@ import numpy as np
 from ...execution.oracle import oracle
 from ..environment_step import UPDATE, EnvironmentStep
 from ..task import Task, TaskError
-from ..task_functions import controlled
+from ..task_functions import control
 from ..variation import OBSERVATION_LATENCY, Vary
 
 FORCE, TORQUE = 50.0, 5.0
@@ -41,7 +41,7 @@ class RobotStep(EnvironmentStep):
                 )
             self.read["asked"] = self.carried[task.commanded]
         self.observe = self.kernel_of("deployed_observe", self.read, self._observe_now)
-        begun = oracle(self.start, task.model, 0.0, *self.given.values())
+        begun = oracle(self.start, task.model, 0.0, *self.shared_arrays.values())
         self.first: dict[str, np.ndarray] = {
             n: np.reshape(x, self.carried[n])
             for n, x in begun._asdict().items()
@@ -52,7 +52,7 @@ class RobotStep(EnvironmentStep):
     def _command(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
         """Targets and joint forces of an action, without external forces, which are no command."""
         s = self._acting(fields, self._key(robot, fields))
-        wanted = controlled(self.task, robot, s)
+        wanted = control(self.task, robot, s)
         return {n: x for n, x in wanted.items() if n != "f_ext"}
 
     def _observe_now(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
@@ -89,7 +89,9 @@ class RobotStep(EnvironmentStep):
             for name, shape in self.results.items():
                 size = TORQUE if name == "torques" else FORCE
                 arrays[f"{name}_now"] = np.full(shape, share * size)
-            found = oracle(self.observe, self.task.model, *arrays.values(), *self.given.values())
+            found = oracle(
+                self.observe, self.task.model, *arrays.values(), *self.shared_arrays.values()
+            )
             seen.append(getattr(found, self.group))
         entries = self.observation.entries[self.group]
         ends = np.cumsum(list(entries.values()))

@@ -150,7 +150,7 @@ class HumanoidStand(Task):
         left, right = np.sum(s.forces[:4, 2]), np.sum(s.forces[4:, 2])
         return np.where(np.stack([left, right]) > 5.0, 1.0, 0.0)
 
-    def ended(self, robot: Any, s: Episode) -> Any:
+    def is_terminal(self, robot: Any, s: Episode) -> Any:
         return (rotation(s.q)[2, 2] < 0.7) | (s.q[2] < 0.55)
 
 
@@ -256,6 +256,6 @@ class HumanoidVelocityOnboard(HumanoidVelocity):
 
     history = ONBOARD_HISTORY
     groups = onboard_groups(
-        "turning", "gravity", "command", "joints", "speeds", "last_action", "clock"
+        "turning", "gravity", "joints", "speeds", "last_action", "command", "clock"
     )
     sensed = ONBOARD_SENSED

@@ -10,11 +10,13 @@ ONBOARD_SENSED = ("turning", "gravity", "joints", "speeds")
 
 
 def onboard_groups(
-    *seen: str, hidden: tuple[str, ...] = ("velocity",)
+    *seen: str, hidden: tuple[str, ...] = ("velocity",), hidden_last: tuple[str, ...] = ()
 ) -> dict[str, tuple[str, ...]]:
     """Terms of the policy's and of the critic's observation.
 
-    seen: terms that both observe. hidden: terms that only the critic observes, by default the
-    velocity of the base, which no sensor measures.
+    seen: terms that both observe. hidden, hidden_last: terms before and after them that only the
+    critic observes, by default the velocity of the base, which no sensor measures. If the critic
+    observes what the task without `groups` does, in the same order, then a policy of that task can
+    be the teacher.
     """
-    return {"policy": seen, "critic": (*hidden, *seen)}
+    return {"policy": seen, "critic": (*hidden, *seen, *hidden_last)}

@@ -154,10 +154,10 @@ class PandaReach(Task):
             "speed": np.sum(s.v**2),
             "jerk": np.sum((s.action - s.last_action) ** 2),
             "margin": np.maximum(1.0 - np.min(self._gaps(robot, s)) / self.margin, 0.0) ** 2,
-            "touch": np.where(self.ended(robot, s), 1.0, 0.0),
+            "touch": np.where(self.is_terminal(robot, s), 1.0, 0.0),
         }
 
-    def ended(self, robot: Any, s: Episode) -> Any:
+    def is_terminal(self, robot: Any, s: Episode) -> Any:
         return np.min(self._gaps(robot, s)) < 0.0
 
     def measure(self, robot: Any, s: Episode) -> dict[str, Any]:

@@ -173,7 +173,7 @@ class CommandedQuadruped(QuadrupedTask):
             "limits": np.sum(beyond),
         }
 
-    def ended(self, robot: Any, s: Episode) -> Any:
+    def is_terminal(self, robot: Any, s: Episode) -> Any:
         up = rotation(s.q)[2]
         lowest = s.q[2] + np.sum(up * self.centre) - np.sum(np.abs(up) * self.box)
         return (up[2] < 0.5) | (lowest < LEAST_HEIGHT * self.height)
@@ -264,7 +264,7 @@ class QuadrupedVelocity(CommandedQuadruped):
         in_air = np.where(self._swing(s) > 0.2, 1.0, 0.0)
         off = np.sum(np.abs(touching + in_air - 1.0)) / len(self.points)
         sunk = (1.0 - s.q[2] / self.height) ** 2
-        fall = np.where(self.ended(robot, s), 1.0, 0.0)
+        fall = np.where(self.is_terminal(robot, s), 1.0, 0.0)
         return {**super().reward(robot, s), "sunk": sunk, "steps": 1.0 - off, "fall": fall}
 
 

@@ -162,7 +162,7 @@ class QuadrupedRough(CommandedQuadruped):
         along = R[2, 2] - rise[0] * up[0] - rise[1] * up[1]
         return 1.0 - along**2 / (1.0 + rise[0] ** 2 + rise[1] ** 2)
 
-    def ended(self, robot: Any, s: Episode) -> Any:
+    def is_terminal(self, robot: Any, s: Episode) -> Any:
         """True if the trunk touches the ground or lies on its side."""
         up = rotation(s.q)[2]
         lowest = self._above(robot, s, self.corners) + self.corners @ up[:2]
@@ -197,6 +197,6 @@ class QuadrupedRoughOnboard(QuadrupedRough):
         "joints",
         "speeds",
         "last_action",
-        hidden=("velocity", "ground"),
+        hidden_last=("ground",),
     )
     sensed = ONBOARD_SENSED

@@ -285,7 +285,7 @@ class MotionTracking(Task):
             "limits": joint_limits(q, self.lower, self.upper, 0.95),
         }
 
-    def ended(self, robot: Any, s: Episode) -> Any:
+    def is_terminal(self, robot: Any, s: Episode) -> Any:
         errors = self._errors(robot, s)
         off = robot.point_positions(s.q, points=self.tips) - self.reference.places(s, s.frame)
         far = errors["joints"] > self.farthest["joints"] ** 2

@@ -2,36 +2,16 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from feeling import feel, feeling_fleet
-from fleets import MODEL, NAMES, Q, fault_of, launch
+from fleets import MODEL, Q, fault_of, launch
+from watched_efforts import HELD, PUSH, go, watched_fleet  # noqa: F401  a fixture
 
 import warpdyn as wd
-from ros2_node.control.efforts.effort_watch import EffortWatch
 from ros2_node.control.robot import FLOAT_TIME
 from ros2_node.control.safety.gate import Phase
 from ros2_node.control.safety.status import Status
-
-HELD = wd.gravity_torques(MODEL, Q)
-PUSH = np.array([0.5, -6.0, 0.5, 0.3, 0.1, -0.2, 0.05, 0.0])
-
-
-@pytest.fixture
-def fleet():
-    return feeling_fleet(collision_threshold=3.0)
-
-
-def go(fleet, effort, begin, count, dt=0.002, q=Q):
-    """Feed states; the time after them, and the last command."""
-    robot, command = fleet.robots[0], None
-    for k in range(count):
-        now = begin + k * dt
-        assert feel(robot, now, effort, q)
-        command = launch(fleet, robot, now)[1]
-    return begin + count * dt, command
 
 
 def test_a_collision_stops_at_the_state_that_tells_of_it(fleet):
@@ -79,26 +59,6 @@ def test_floating_carries_the_weight_whatever_is_tracked(fleet):
     assert robot.gate.phase is not Phase.FLOATING
 
 
-@pytest.mark.parametrize(
-    ("values", "kept"),
-    [
-        ({"payload.link": "panda_link7"}, 0),
-        ({"payload.link": ""}, 0),
-        ({"payload.link": "panda_hand", "payload.mass": 1.0}, 1),
-        ({"collision_threshold": 4.0}, 1),
-        ({"torque_scale": 0.9}, 1),
-    ],
-)
-def test_another_payload_link_begins_the_diagnosis_anew(values, kept):
-    """Poses at rest were measured with the load on the old link; another change keeps them."""
-    fleet = feeling_fleet(**{"payload.link": "panda_hand"})
-    robot = fleet.robots[0]
-    go(fleet, HELD, 0.0, 20, dt=0.1)
-    assert len(robot.touch.rest) == 1
-    fleet.change(fleet.settings.with_changes(values))
-    assert len(robot.touch.rest) == kept
-
-
 def test_a_state_without_velocity_is_used_and_nothing_is_felt(fleet):
     """The torques need none in mode gravity; the observer begins anew with the next."""
     robot = fleet.robots[0]
@@ -123,36 +83,6 @@ def test_commands_in_place_of_efforts():
     now, _ = go(fleet, (), now, 60)
     assert np.abs(robot.touch.external).max() < 1e-9
     assert "measured efforts are needed" in robot.touch.identify()[1]
-
-
-def test_services_say_what_they_lack(fleet):
-    robot = fleet.robots[0]
-    good, text = robot.touch.diagnose()
-    assert not good and text.startswith("0 poses at rest")
-    bare = feeling_fleet(payload__link="").robots[0]
-    assert bare.touch.identify() == (False, "set payload.link: name the link that carries the load")
-
-
-def test_gravity_is_diagnosed_without_a_payload_link(monkeypatch):
-    """Its kernels are warm when the robot is made: the service compiles nothing while commands wait."""
-    made = []
-
-    def diagnose(*arguments, **options):
-        made.append(options)
-        return real(*arguments, **options)
-
-    real = wd.diagnose_gravity
-    monkeypatch.setattr(wd, "diagnose_gravity", diagnose)
-    fleet = feeling_fleet(payload__link="")
-    robot, now = fleet.robots[0], 1.0
-    assert len(made) == 1
-    for k in range(3):
-        q = Q + 0.2 * k
-        feel(robot, now - 0.01, HELD, q, np.ones(8))  # it moves there
-        now, _ = go(fleet, wd.gravity_torques(MODEL, q), now, 60, dt=0.02, q=q)
-    good, text = robot.touch.diagnose()
-    assert good and text.startswith("3 poses at rest") and "panda_joint2: agrees" in text
-    assert set(made[0]) == set(made[1]) and made[0]["link"] is made[1]["link"] is None
 
 
 def test_a_jump_of_the_clock_begins_anew(fleet):
@@ -330,96 +260,6 @@ def test_friction_that_parameters_tell_is_no_push():
     assert largest[False] > 2.0 and largest[True] < 0.1 * largest[False]
 
 
-IDENTIFIED = {
-    (): [
-        "payload.mass: 1.25",
-        "payload.com: [0.1, 0.2, 0.3]",
-        "payload.inertia: [1, 2, 3, 4, 5, 6]",
-    ],
-    ("Ixx",): [
-        "payload.mass: 1.25",
-        "payload.com: [0.1, 0.2, 0.3]",
-        "(payload.inertia: turn the link faster to know it)",
-    ],
-    ("com y", "Ixy"): ["payload.mass: 1.25", "(payload.inertia: turn the link faster to know it)"],
-}
-"""Lines to set, by the numbers that are not known."""
-
-
-@pytest.mark.parametrize("unknown", [*IDENTIFIED, ("mass",), ("mass", "com x")])
-def test_an_identified_payload_is_told_as_parameters(monkeypatch, unknown):
-    """Only those that the motion tells; nothing to set without the mass."""
-    values = np.array([1.25, *[0.125, 0.25, 0.375], *range(1, 7)])
-
-    class Found:
-        mass, com = 1.25, np.array([0.1, 0.2, 0.3])
-
-        def __str__(self):
-            return "found it"
-
-    found = Found()
-    found.values, found.unknown = values, unknown
-    asked = {}
-
-    def identified(model, link, *signals, **options):
-        asked.update(options, link=link)
-        return found
-
-    monkeypatch.setattr(wd, "identify_payload_in_motion", identified)
-    names = ("identification_cutoff", "identification_friction", "gravity")
-    settings = SimpleNamespace(payload_link="hand", **{name: name for name in names})
-    watch = SimpleNamespace(_model=None, _settings=settings, joints=["a"])
-    text = EffortWatch._identify(watch, *[np.zeros(1)] * 4)
-    if "mass" in unknown:
-        assert text == "found it\nnothing to set: move more joints, and faster"
-    else:
-        assert text.splitlines() == [
-            "found it",
-            "to set:",
-            *("  " + x for x in IDENTIFIED[unknown]),
-        ]
-    assert asked == {
-        "link": "hand",
-        "cutoff": "identification_cutoff",
-        "friction": "identification_friction",
-        "gravity": "gravity",
-        "joints": ["a"],
-    }
-
-
-def test_a_motion_is_recorded_from_call_to_call(monkeypatch):
-    """Each state with its time, position, velocity and torques; one whose known joints are others than
-    before spoils it, and so does one without torques."""
-    fleet = feeling_fleet(identification_time=5.0)
-    touch = fleet.robots[0].touch
-    heard = []
-    monkeypatch.setattr(
-        touch.record, "_find", lambda *rows: heard.append([x.copy() for x in rows]) or "found"
-    )
-
-    def answer():
-        touch.record.end()
-        touch.record._thread.join(10.0)
-        return touch.identify()
-
-    go(fleet, HELD, 0.0, 2, dt=0.03125)
-    assert touch.identify() == (True, "listening for 5 s: move the arm, then call again")
-    for k in range(12):
-        feel(fleet.robots[0], 1.0 + 0.03125 * k, HELD + k, Q + 0.001 * k, 0.01 * k + 0 * Q)
-    assert answer() == (True, "found")
-    time, q, v, tau = heard[0]
-    np.testing.assert_allclose(time, 0.03125 * np.arange(12), rtol=1e-6)
-    for k, rows in enumerate(zip(q, v, tau, strict=True)):
-        for found, wanted in zip(rows, (Q + 0.001 * k, 0.01 * k + 0 * Q, HELD + k), strict=True):
-            np.testing.assert_allclose(found, wanted, atol=1e-12)
-    for effort in (np.where(np.arange(8) == 7, np.nan, HELD), ()):
-        touch.identify()
-        now, _ = go(fleet, HELD, 3.0, 5, dt=0.03125)
-        now, _ = go(fleet, effort, now, 1, dt=0.03125)
-        go(fleet, HELD, now, 9, dt=0.03125)
-        assert answer()[1].startswith("states were lost or efforts were missing")
-
-
 def test_a_repeated_stamp_is_no_state(fleet):
     """Nothing passes between two of them: what was felt stays, and nothing is recorded."""
     touch = fleet.robots[0].touch
@@ -430,87 +270,3 @@ def test_a_repeated_stamp_is_no_state(fleet):
     np.testing.assert_array_equal(touch.external, felt)
     assert not touch.record._rows
     touch.record.listening = False
-
-
-def test_gravity_is_not_diagnosed_by_commands():
-    """Their torques are those of the model itself."""
-    touch = feeling_fleet(effort_source="command", payload__link="").robots[0].touch
-    text = "measured efforts are needed: start the node with effort_source: message"
-    assert touch.diagnose() == touch.identify() == (False, text)
-    assert touch.report() == {
-        "largest external torque": "none",
-        "efforts known of": "none",
-        "poses at rest": "0",
-    }
-
-
-def test_the_report_has_the_largest_torque_of_either_sign(fleet):
-    go(fleet, HELD - PUSH, 0.0, 200)
-    report = fleet.robots[0].touch.report()
-    assert report["largest external torque"] == "-6 N·m in panda_joint2"
-    assert report["poses at rest"] == "0"
-
-
-def test_three_poses_are_diagnosed(fleet):
-    touch = fleet.robots[0].touch
-    for count in range(4):
-        good, text = touch.diagnose()
-        assert good == (count >= 3)
-        if not good:
-            assert text == (
-                f"{count} poses at rest so far: bring the arm to at least 3, a second each"
-            )
-        touch.rest.add(0.8, Q + 0.2 * count, np.zeros(8), HELD, np.ones(8, dtype=bool))
-
-
-@pytest.mark.parametrize(
-    ("values", "warmed"),
-    [
-        ({}, ["observer", "diagnosis", "rnea", "regressor panda_hand"]),
-        ({"payload__link": ""}, ["observer", "diagnosis"]),
-        ({"effort_source": "command"}, ["observer"]),
-    ],
-)
-def test_kernels_of_the_services_are_warm(values, warmed, monkeypatch):
-    """With the shapes and options of the calls that come; by commands there are no services."""
-    touch, called = feeling_fleet(**values).robots[0].touch, []
-
-    def kernel(name):
-        def call(model, *arrays, links=(), gravity):
-            assert [x.shape for x in arrays] == [(3, model.nq), (3, model.nv), (3, model.nv)]
-            assert gravity == (0.0, 0.0, -9.81)
-            called.append(" ".join([name, *links]))
-
-        return call
-
-    monkeypatch.setattr(touch.torques, "warm", lambda: called.append("observer"))
-    monkeypatch.setattr(
-        touch, "_diagnosis", lambda q, tau: called.append("diagnosis") or len(q) == len(tau) == 3
-    )
-    monkeypatch.setattr(wd, "rnea", kernel("rnea"))
-    monkeypatch.setattr(wd, "joint_torque_regressor", kernel("regressor"))
-    touch.warm()
-    assert called == warmed
-
-
-@pytest.mark.parametrize("known", [range(8), (1, 3), ()])
-@pytest.mark.parametrize("link", ["panda_hand", ""])
-def test_gravity_is_diagnosed_for_the_joints_that_are_known(known, link, monkeypatch):
-    """For all of them where none is yet; with the load, and the gravity, of now."""
-    fleet = feeling_fleet(payload__link=link, gravity=[0.0, 0.0, -1.62])
-    touch, asked = fleet.robots[0].touch, []
-    monkeypatch.setattr(
-        wd, "diagnose_gravity", lambda *given, **options: asked.append((given, options)) or 1.5
-    )
-    touch.efforts.known[:] = np.isin(np.arange(8), known)
-    q, tau = np.zeros((3, 8)), np.ones((3, 8))
-    assert touch._diagnosis(q, tau) == "1.5"
-    (((model, *arrays), options),) = asked
-    joints = [NAMES[k] for k in known] or NAMES
-    assert model is MODEL or model.name == "panda"
-    assert arrays[0] is q and arrays[1] is tau and list(options.pop("joints")) == joints
-    assert options == {
-        "link": link or None,
-        "gravity": (0.0, 0.0, -1.62),
-        "params": fleet.dynamics.payload.params,
-    }

@@ -1,4 +1,4 @@
-"""Names to columns and the checks of a state, without ROS: any order, any gap, any nonsense."""
+"""Joint states without ROS: names to columns, any order, missing joints, reasons for a refusal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ import warpdyn as wd
 from ros2_node.control.settings.node_settings import Settings
 from ros2_node.control.states.joint_states import JointStates, within_bound
 from ros2_node.control.states.name_maps import MAX_MAPS
-from ros2_node.control.states.position_steps import JUMP_MARGIN, JUMP_TIME
 from ros2_node.control.states.state import State
 
 NUMBERS = st.lists(st.floats(-3.0, 3.0), min_size=N, max_size=N)
@@ -231,93 +230,6 @@ def test_reading_is_taking_and_noting():
     np.testing.assert_array_equal(at_once.q, in_halves.q)
 
 
-def enough(states, k, q=0.0, v=0.0, dt=0.001):
-    """One message of a stream at 1 kHz."""
-    stamp = 1_000_000_000 + int(k * dt * 1e9)
-    return states.read(NAMES, array("d", np.full(8, q)), array("d", np.full(8, v)), stamp, k * dt)
-
-
-def test_one_glitch_of_a_velocity_is_dropped_and_counted():
-    """Beyond twice the velocity limit of its joint; the state before stands for that cycle."""
-    states = reader(mode="computed_torque")
-    assert enough(states, 0, v=0.1) is None
-    glitch = array("d", [0.1] * 3 + [9000.0] + [0.1] * 4)
-    answer = states.read(NAMES, array("d", [0.0] * 8), glitch, 0, 0.001)
-    assert answer == "velocity_out_of_range" and states.counts[answer] == 1
-    assert (states.v == 0.1).all() and states.age(0.001) == 0.001
-    assert enough(states, 2, v=0.2) is None and (states.v == 0.2).all()
-    fast = MODEL.velocity_limit
-    assert states.read(NAMES, array("d", [0.0] * 8), array("d", 1.9 * fast), 0, 0.003) is None
-    assert states.read(NAMES, array("d", [0.0] * 8), array("d", 2.1 * fast), 0, 0.004) is not None
-
-
-def test_a_joint_without_velocity_limit_is_bounded_as_well():
-    states = reader(wd.load_urdf(wheel_text()), mode="computed_torque")
-    assert states.read(["spin"], array("d", [0.0]), array("d", [90.0]), 0, 0.0) is None
-    assert states.read(["spin"], array("d", [0.0]), array("d", [9000.0]), 0, 0.0) is not None
-
-
-@pytest.mark.parametrize("mode", ["gravity", "computed_torque"])
-def test_one_glitch_of_a_position_is_dropped_and_counted(mode):
-    """In every mode, while commands leave; otherwise it is used and noticed."""
-    states = reader(mode=mode)
-    states.strict = True
-    assert enough(states, 0) is None and enough(states, 1) is None
-    assert enough(states, 2, q=1.5) == "position_jump_dropped"
-    assert states.counts == {"position_jump_dropped": 1}
-    assert not states.q.any() and enough(states, 3, q=0.001) is None
-    assert states.age(0.003) == 0.0
-    states.strict = False
-    assert enough(states, 4, q=1.5) is None and (states.q == 1.5).all()
-    assert states.counts["position_jump"] == 1 and states.counts["position_jump_dropped"] == 1
-
-
-def test_positions_that_stay_away_let_the_state_grow_stale():
-    """By which the watchdog stops the robot; a jump of the clock is no jump of the joints."""
-    states = reader(state_timeout=0.1)
-    states.strict = True
-    enough(states, 0)
-    for k in range(1, 200):
-        assert enough(states, k, q=1.5) == "position_jump_dropped"
-    assert states.age(0.199) == 0.199
-    states.forget()
-    assert enough(states, 200, q=1.5) is None and states.age(0.2) == 0.0
-
-
-def test_a_frozen_driver_is_noticed_whatever_stands_beside_its_positions():
-    """A NaN in an entry that is not read, which equals nothing, does not make it alive."""
-    states = reader()
-    names = [*NAMES, "tool"]
-    for k in range(5):
-        position = array("d", [0.0] * 8 + [float("nan")])
-        assert states.read(names, position, (), 7, 0.02 * k) is None
-    assert states.age(0.08) == 0.08 and states.counts["repeated_message"] == 4
-
-
-def test_a_change_of_parameters_leaves_the_velocities():
-    """But in mode gravity, which has none."""
-    states = reader(mode="computed_torque")
-    enough(states, 0, v=0.1)
-    states.change(Settings.of({"mode": "computed_torque", "kp": 3.0}))
-    assert (states.v == 0.1).all()
-    states.change(Settings.of())
-    assert not states.v.any()
-
-
-@pytest.mark.parametrize("passed", [0.01, 0.2])
-def test_a_jump_is_what_twice_the_velocity_limit_does_not_allow(passed):
-    """In the time since the last message plus JUMP_TIME, plus JUMP_MARGIN; at the bound and beyond."""
-    limit = float(MODEL.velocity_limit[2])
-    bound = 2.0 * limit * (passed + JUMP_TIME) + JUMP_MARGIN
-    for share, reason in ((0.99, None), (1.01, "position_jump_dropped")):
-        states = reader()
-        states.read(NAMES, array("d", [0.0] * N), (), 0, 0.0)
-        states.strict = True
-        q = np.zeros(N)
-        q[2] = share * bound
-        assert states.read(NAMES, array("d", q), (), 0, passed) == reason
-
-
 ZERO = array("d", [0.0] * N)
 
 
@@ -361,44 +273,6 @@ def test_a_mimic_joint_is_compared_with_its_source(first):
         assert states.counts["mimic_mismatch"] == odd
 
 
-def test_stamps_are_compared_with_the_nodes_clock():
-    """A second ahead and half a second behind are allowed; without a stamp or a clock nothing is."""
-    second = 10**9
-    for ahead, future in ((second, 0), (second + 1, 1)):
-        states = reader()
-        states.read(NAMES, ZERO, (), 5 * second + ahead, 0.0, ros_now=5 * second)
-        assert states.counts["stamp_future"] == future and states.lag == 0.0
-    for behind, old in ((500_000_000, 0), (500_000_001, 1)):
-        states = reader(max_state_age=0.5)
-        states.read(NAMES, ZERO, (), 5 * second - behind, 2.0, ros_now=5 * second)
-        assert states.counts["stamp_old"] == old and states.lag == pytest.approx(0.5)
-        assert states.late_for(2.5) == (0.5 if old else -np.inf)
-        assert bool(states.lateness()) == bool(old)
-    assert states.lateness() == (
-        "the stamps of joint_states are 0.5 s older than this node's clock, more than max_state_age "
-        "0.5 s: the driver lags, or the clocks differ (synchronise them, or set use_sim_time where "
-        "the stamps are a simulation's)"
-    )
-    for stamp, now in ((0, 5 * second), (1, 0)):
-        states = reader(max_state_age=0.5)
-        states.read(NAMES, ZERO, (), stamp, 0.0, ros_now=now)
-        assert states.lag == 0.0 and not states.counts
-    any_age = reader(max_state_age=0.0)
-    any_age.read(NAMES, ZERO, (), 1, 0.0, ros_now=50 * second)
-    assert any_age.lag > 49.0 and not any_age.lateness() and not any_age.counts
-
-
-def test_lateness_counts_from_the_first_stamp_that_was_too_old():
-    second = 10**9
-    states = reader(max_state_age=0.5)
-    for now, behind in ((1.0, 2), (1.25, 3), (1.5, 0), (1.75, 2), (2.0, 2)):
-        stamp = int((100 + now - behind) * second)
-        states.read(NAMES, ZERO, (), stamp, now, ros_now=int((100 + now) * second))
-    assert states.late_for(2.25) == 0.5 and states.counts["stamp_old"] == 4
-    states.forget()
-    assert states.lag == 0.0 and states.late_for(2.25) == -np.inf
-
-
 def test_joints_beyond_their_limits_are_named_with_them():
     """By more than the margin; without a margin, and of joints without an end, nothing is."""
     high, low = MODEL.position_upper[0], MODEL.position_lower[2]
@@ -422,17 +296,6 @@ def test_joints_beyond_their_limits_are_named_with_them():
     assert not wheel.beyond_limits()
 
 
-def test_stamps_that_go_back_are_told_and_those_that_stand_are_repeated():
-    """Standing stamps with other positions are a slow clock, and nothing is said."""
-    states = reader()
-    for stamp, place in ((5, 0.0), (5, 0.01), (5, 0.01), (4, 0.02), (0, 0.03)):
-        states.read(NAMES, array("d", [place] * N), (), stamp, 0.01 * stamp)
-    assert {k: n for k, n in states.counts.items() if n} == {
-        "repeated_message": 1,
-        "stamp_backwards": 1,
-    }
-
-
 def test_velocities_that_only_the_observer_needs_are_kept_for_it():
     """In mode gravity: a message without good ones gives none, and is used."""
     states = reader(effort_source="message")
@@ -445,11 +308,3 @@ def test_velocities_that_only_the_observer_needs_are_kept_for_it():
     plain = reader()
     plain.read(NAMES, ZERO, speed, 0, 0.0)
     assert not plain.felt_v.any()
-
-
-def test_a_stamp_of_a_nanosecond_is_one():
-    """It can be repeated, and others can go back to it; zero alone says nothing."""
-    states = reader()
-    for stamp in (1, 1, 5, 1, 0, 0):
-        states.read(NAMES, ZERO, (), stamp, 0.01)
-    assert states.counts["repeated_message"] == 1 and states.counts["stamp_backwards"] == 1

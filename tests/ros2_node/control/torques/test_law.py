@@ -11,15 +11,14 @@ from fleets import (
     MODEL,
     NAMES,
     Q,
-    chain_text,
     fault_of,
     feed,
     launch,
-    loss_of,
     panda_fleet,
     panda_settings,
     wheel_text,
 )
+from law_files import law_file, law_fleet  # noqa: F401  a fixture
 
 import warpdyn as wd
 from ros2_node.control.fleet import Fleet
@@ -27,89 +26,9 @@ from ros2_node.control.robot_check import check_robot
 from ros2_node.control.settings.law_settings import LAWS
 from ros2_node.control.settings.node_settings import Settings
 from ros2_node.control.torques.device_launch import DeviceLaunch
-from ros2_node.control.torques.law import check_largest, inputs_of, kernel_of_law
+from ros2_node.control.torques.law import inputs_of, kernel_of_law
 
-TEXT = """import numpy as np
-import warpdyn as wd
-
-
-@wd.kernel
-def impedance(robot, q, v, target: (3,), *, frame, stiffness=400.0, damping=40.0):
-    J = robot.jacobian(q, frame=frame, reference="local_world_aligned")[:3]
-    error = target - robot.fk(q, frame=frame)[:3, 3]
-    return robot.gravity_torques(q) + J.T @ (stiffness * error - damping * (J @ v))
-
-
-@wd.kernel
-def tracking(robot, q, v, q_desired, v_desired, a_desired, kp: () = 100.0, *, kd=20.0):
-    a = a_desired + kp * (q_desired - q) + kd * (v_desired - v)
-    return {"tau": robot.rnea(q, v, a)}
-
-
-@wd.kernel
-def pushed(robot, q, f_ext: ("nlinks", 6), gravity: (3,), bias: wd.kernels.shared(("nv",))):
-    return robot.rnea(q, 0 * bias, 0 * bias, f_ext=f_ext, gravity=gravity) + bias
-
-
-@wd.kernel
-def rooted(robot, q, gain: ()):
-    return np.sqrt(gain) * robot.gravity_torques(q)
-
-
-@wd.kernel
-def bounded(robot, q, gain: ()):
-    return gain * robot.gravity_torques(q)
-
-
-largest_bounded = {"gain": 5.0}
-
-
-@wd.kernel
-def shaped(robot, q, K: (2, 2), k: ("nv",)):
-    return k * (K[0, 0] + K[1, 1] + 10 * K[0, 1]) + 0 * q
-
-
-def check_shaped(inputs):
-    if inputs["k"].min() < 0:
-        raise ValueError("k must push")
-
-
-@wd.kernel
-def placed(robot, q, pose_desired: (7,), *, link):
-    return pose_desired[0] + 0 * q
-
-
-@wd.kernel
-def two(robot, q):
-    return q, q
-
-
-@wd.kernel
-def short(robot, q):
-    return q[:3]
-
-
-@wd.kernel
-def odd(robot, q, v: (3,)):
-    return q
-
-
-@wd.kernel
-def deciding(robot, q):
-    return q if q[0] > 0 else -q
-"""
 RNEA = wd.rnea
-
-
-@pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("laws") / "my_laws.py"
-    path.write_text(TEXT)
-    return path
-
-
-def law_fleet(file: Path, name: str, robots: int = 1, **values) -> Fleet:
-    return panda_fleet(robots, law=f"{file}:{name}", ramp_time=0.0, **values)
 
 
 def impedance_fleet(file: Path, robots: int = 1, **values) -> Fleet:
@@ -224,26 +143,6 @@ def test_commands_pass_the_limits_and_the_ramp(file):
     )
 
 
-def test_a_torque_that_is_not_finite_is_a_fault(file):
-    """It is never sent; a stale state ends the commands too."""
-    fleet = law_fleet(file, "rooted", law_inputs__gain=1.0, stale_action="zero")
-    robot = fleet.robots[0]
-    feed(robot, 0.0, Q, 0 * Q)
-    robot.enable(0.0, 0.0)
-    assert launch(fleet, robot, 0.0)[1] is not None
-    fleet.change(fleet.settings.with_changes({"law_inputs.gain": -1.0}))
-    feed(robot, 0.01, Q, 0 * Q)
-    assert launch(fleet, robot, 0.01) == (False, None) and "is not finite" in fault_of(robot)
-    fleet.change(fleet.settings.with_changes({"law_inputs.gain": 1.0}))
-    while robot.watch(0.02, 0.02) is not None:
-        pass
-    robot.reset()
-    feed(robot, 0.03, Q, 0 * Q)
-    assert robot.enable(0.03, 0.03)[0]
-    robot.watch(1.0, 1.0)
-    assert not robot.is_enabled and loss_of(robot).startswith("no valid joint_states")
-
-
 def test_an_input_changes_without_a_step(file):
     """Commands go from the old target's torques to the new one's within the ramp time."""
     values = {"law_options": ["frame=panda_hand", "stiffness=100"], "ramp_time": 1.0}
@@ -265,47 +164,6 @@ def test_an_input_changes_without_a_step(file):
     with pytest.raises(ValueError, match=r"law_inputs.target must be 3 numbers.*got 2"):
         fleet.change(fleet.settings.with_changes({"law_inputs.target": [0.4, 0.1]}))
     np.testing.assert_allclose(commanded(1.2), last, atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("name", "values", "said"),
-    [
-        ("nothing", {}, r"law: .*my_laws.py has no kernel 'nothing'; it has impedance"),
-        ("impedance", {}, r"needs law_options: frame=\.\.\."),
-        ("impedance", {"law_options": ["frame"]}, r"law_options: options are NAME=VALUE"),
-        ("impedance", {"law_options": ["fame=a"]}, r"law_options: impedance has no option 'fame'"),
-        (
-            "impedance",
-            {"law_options": ["frame=panda_hand"]},
-            r"needs the parameter law_inputs.target: 3 numbers",
-        ),
-        (
-            "impedance",
-            {"law_options": ["frame=nix"], "law_inputs__target": [0.0, 0.0, 0.0]},
-            r"panda has no link named 'nix'",
-        ),
-        ("tracking", {"law_inputs__kd": 3.0}, r"has no input 'kd' .*; it has kp"),
-        ("tracking", {"gravity": [0.0, 0.0, -1.62]}, r"no argument gravity: \(3,\)"),
-        ("shaped", {"law_inputs__k": -1.0, "law_inputs__K": [1.0, 1.0]}, r"law .*: k must push"),
-        ("placed", {"law_options": ["link=panda_hand"]}, r"it needs an option frame"),
-        ("two", {}, r"must return one array of shape \(nv,\) = \(8,\), .*; got \(8,\), \(8,\)"),
-        ("short", {}, r"must return one array of shape \(nv,\) = \(8,\), .*; got \(3,\)"),
-        ("odd", {}, r"v comes from the node with shape \('nv',\), not \(3,\)"),
-        ("deciding", {}, r"my_laws.py:\d+: a Python `if`"),
-    ],
-)
-def test_what_cannot_be_a_law_is_refused_before_anything_is_compiled(file, name, values, said):
-    settings = panda_settings(law=f"{file}:{name}", **values)
-    with pytest.raises(ValueError, match=said):
-        check_robot(MODEL, settings)
-    with pytest.raises(ValueError, match=said):
-        Fleet(settings, "", [Counter()])
-
-
-def test_batches_are_not_for_a_law(file):
-    fleet = law_fleet(file, "rooted", law_inputs__gain=1.0)
-    with pytest.raises(ValueError, match="this node has a law"):
-        fleet.batch.robots_in(16, ())
 
 
 def test_inputs_are_what_the_node_does_not_fill(file):
@@ -396,24 +254,6 @@ def test_every_input_of_a_law_of_the_node_has_a_largest_number(name):
         assert default is None or np.abs(default[0]).max() <= most
 
 
-def test_a_law_of_ones_own_takes_finite_numbers_or_what_it_says(file):
-    """Any finite number; with `largest_NAME` beside the kernel those up to it."""
-    check_robot(MODEL, panda_settings(law=f"{file}:rooted", law_inputs__gain=1e200))
-    for bad in (np.inf, -np.inf, np.nan):
-        with pytest.raises(ValueError, match=r"law_inputs.gain must (be finite|lie)"):
-            panda_settings(law=f"{file}:rooted", law_inputs__gain=bad)
-    with pytest.raises(ValueError, match="bounded: gain must be at most 5, got 6"):
-        check_robot(MODEL, panda_settings(law=f"{file}:bounded", law_inputs__gain=-6.0))
-
-
-def test_a_law_of_a_link_that_is_not_there_is_refused():
-    settings = panda_settings(
-        law="cartesian_impedance", law_options=["frame=nix"], law_inputs__stiffness=[1.0] * 6
-    )
-    with pytest.raises(ValueError, match=r"frame=nix: panda has no such link; it has panda_link0"):
-        check_robot(MODEL, settings)
-
-
 def test_angles_without_end_go_the_shorter_way(tmp_path):
     """A wheel at 3 rad that is wanted at -3 rad turns on, and not back."""
     description = wheel_text()
@@ -471,26 +311,3 @@ def test_a_law_may_read_all_that_the_node_has(tmp_path):
         f"law {file}:waiting reads contact_wrench, twist_compliant: it needs the arguments pose_desired, "
         "virtual_damping, virtual_mass, virtual_stiffness too"
     )
-
-
-def test_of_many_links_forty_are_listed():
-    settings = Settings.of(
-        {
-            "robot_description": chain_text(42),
-            "law": "cartesian_impedance",
-            "law_options": ["frame=nix"],
-            "law_inputs.stiffness": [1.0] * 6,
-        }
-    )
-    links = ", ".join(f"l{k}" for k in range(40))
-    with pytest.raises(ValueError) as error:
-        check_robot(wd.load_urdf(chain_text(42)), settings)
-    assert str(error.value) == (f"law_options frame=nix: chain has no such link; it has {links}")
-
-
-def test_an_input_may_be_as_large_as_its_law_allows():
-    """A number that is none exceeds every bound."""
-    check_largest({"gain": np.array([5.0, -5.0])}, {"gain": 5.0})
-    for x in (5.0625, -5.0625, np.nan):
-        with pytest.raises(ValueError, match=f"gain must be at most 5, got {abs(x):g}"):
-            check_largest({"gain": np.array([1.0, x])}, {"gain": 5.0})

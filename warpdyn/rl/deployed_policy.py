@@ -25,7 +25,7 @@ class PolicyCommand(NamedTuple):
     tau: np.ndarray
 
 
-class Deployed:
+class DeployedPolicy:
     """A policy that controls one robot, with the observations of its training but without their
     noise.
 
@@ -65,7 +65,7 @@ class Deployed:
     def observation(self) -> np.ndarray:
         return self._seen[0]
 
-    def twin(self) -> Deployed:
+    def twin(self) -> DeployedPolicy:
         """The same policy for another robot, with the same kernels."""
         other = copy(self)
         other._start()
@@ -119,7 +119,7 @@ class Deployed:
     def _bind_kernels(self) -> tuple[Callable[[], Any], Callable[[], Any]]:
         """Both kernels, compiled: the observation, and the command for an action."""
         text, model, arrays = self._text, self.task.model, self._arrays
-        given = text.given.values()
+        given = text.shared_arrays.values()
         called = text.observe.describe(model, *arrays.values(), *given)
         out = {n: self._seen if n == text.group else arrays[n] for n in called.results}
         look = bind(text.observe, model, *arrays.values(), *given, out=out)

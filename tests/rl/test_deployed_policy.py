@@ -69,7 +69,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def deployed(file: Path) -> Any:
-    return rl.Deployed(Follow(), rl.Policy(file))
+    return rl.DeployedPolicy(Follow(), rl.Policy(file))
 
 
 def test_it_sees_and_asks_for_what_it_did_in_training(deployed: Any) -> None:
@@ -102,7 +102,7 @@ def test_drives_pull_to_the_targets_within_their_efforts(deployed: Any) -> None:
     np.testing.assert_allclose(deployed.torques(q, v), pulled + wanted.tau, atol=1e-12)
     task = Follow()
     task.drives = wd.PD(30.0, 2.0, effort=0.5)
-    weak = rl.Deployed(task, deployed.policy)
+    weak = rl.DeployedPolicy(task, deployed.policy)
     wanted = weak.step(q, v, [0.2, -0.1])
     np.testing.assert_allclose(
         weak.torques(q, v), np.clip(pulled, -0.5, 0.5) + wanted.tau, atol=1e-12
@@ -126,7 +126,7 @@ def test_a_command_changes_as_fast_as_in_training(deployed: Any) -> None:
     """The number `<commanded>_rate` a second, from zero."""
     task = Follow()
     task.numbers = {**task.numbers, "place_rate": np.array([5.0, 10.0])}
-    slow = rl.Deployed(task, deployed.policy)
+    slow = rl.DeployedPolicy(task, deployed.policy)
     q = v = np.zeros(2)
     for want, now in (
         ([0.25, 0.25], [0.1, 0.2]),
@@ -154,7 +154,7 @@ def test_what_a_robot_does_not_measure_may_not_be_observed(tmp_path: Path) -> No
     with pytest.raises(
         rl.TaskError, match=r"Feeling cannot move a robot: .* observes touch, which"
     ):
-        rl.Deployed(Feeling(), policy)
+        rl.DeployedPolicy(Feeling(), policy)
 
 
 def test_an_object_is_no_joint(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_an_object_is_no_joint(tmp_path: Path) -> None:
     measured."""
     task = PushedBox()
     policy = rl.Policy(linear_policy(tmp_path / "a.onnx", np.full((13, 1), 0.1)))
-    pusher = rl.Deployed(task, policy)
+    pusher = rl.DeployedPolicy(task, policy)
     q, v = np.array([0.0, 0.1, 0.0, 0.05, 0.0, 0.0, 0.0, 1.0]), np.zeros(7)
     action = np.clip(0.1 * (0.1 + 0.05 + 1.0), -1, 1)
     wanted = pusher.step(q, v)
@@ -171,16 +171,16 @@ def test_an_object_is_no_joint(tmp_path: Path) -> None:
     np.testing.assert_allclose(pusher.torques(q[:1] - 1.0, v[:1]), [50.0])
     task.groups = {"policy": ("place", "speed", "push")}
     with pytest.raises(rl.TaskError, match="observes push, which comes of contact forces"):
-        rl.Deployed(task, policy)
+        rl.DeployedPolicy(task, policy)
 
 
 def test_other_tasks_and_commands_are_refused(file: Path) -> None:
     with pytest.raises(rl.TaskError, match=r"task Follow .* observes 18 numbers; Hold .* gives 6"):
-        rl.Deployed(Hold(), rl.Policy(file))
+        rl.DeployedPolicy(Hold(), rl.Policy(file))
     task = Hold()
     task.commanded = "speed"
     with pytest.raises(rl.TaskError, match=r"Hold.commanded is 'speed', which begin does not name"):
-        rl.Deployed(task, rl.Policy(file))
+        rl.DeployedPolicy(task, rl.Policy(file))
 
 
 ALONE = """
@@ -197,7 +197,7 @@ find = importlib.util.find_spec
 importlib.util.find_spec = lambda name, package=None: None if name == "gymnasium" else find(name)
 from warpdyn import rl
 from test_deployed_case import Hold
-deployed = rl.Deployed(Hold(), rl.Policy(sys.argv[1]))
+deployed = rl.DeployedPolicy(Hold(), rl.Policy(sys.argv[1]))
 print(deployed.step([0.1, 0.2], [0.0, 0.0]).targets.shape)
 try:
     rl.VecEnv

@@ -1,0 +1,121 @@
+"""Compiling in the background at the ends of a process: exit, fork, a kernel that is no longer needed."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import warpdyn as wd
+from warpdyn.execution.compile import background, compiler_process, compiling
+
+MODEL = wd.load_robot("cartpole")
+
+
+@pytest.fixture
+def queue(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A queue of its own, without a thread."""
+    monkeypatch.setattr(background, "_condition", background.threading.Condition())
+    monkeypatch.setattr(background, "_waiting", background.deque())
+    monkeypatch.setattr(background, "_thread", None)
+    monkeypatch.setattr(background, "_busy", False)
+    monkeypatch.setattr(background, "_ending", False)
+
+
+def test_nothing_is_begun_at_the_end(queue: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The end drops waiting kernels, ends the compilers and waits a while for the thread."""
+    ended: list[Any] = []
+    monkeypatch.setattr(background.compiler_process, "end_all", lambda: ended.append("all"))
+    monkeypatch.setattr(background, "_thread", SimpleNamespace(join=ended.append))
+    background.enqueue(lambda: None)
+    assert len(background._waiting) == 1
+    background._end()
+    assert ended == ["all", background.LAST_WAIT] and background.is_ending()
+    assert not background._waiting
+    background.enqueue(lambda: None)
+    assert not background._waiting and background.wait_until_idle(0)
+
+
+def test_the_thread_ends_with_the_process(queue: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before its next task, and silently after one that fails meanwhile."""
+    said: list[str] = []
+    monkeypatch.setattr(background, "say", said.append)
+    ran: list[int] = []
+
+    def fail() -> None:
+        ran.append(1)
+        background._ending = True
+        raise OSError("while the process ends")
+
+    background._waiting.append(fail)
+    background._work()
+    background._waiting.append(lambda: ran.append(2))
+    background._work()
+    assert ran == [1] and said == []
+
+
+def test_a_forked_process_has_no_thread(queue: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "_thread", "the parent's")
+    monkeypatch.setattr(background, "_busy", True)
+    background._waiting.append(lambda: None)
+    before = background._condition
+    background._begin_anew()
+    assert background._thread is None and not background._busy and not background._waiting
+    assert background._condition is not before and background.wait_until_idle(0)
+
+
+def test_compilers_belong_to_the_parent_of_a_fork(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The child closes its ends of their pipes, and waits for none."""
+    closed: list[str] = []
+
+    def pipe(name: str) -> Any:
+        return SimpleNamespace(close=lambda: closed.append(name))
+
+    process = SimpleNamespace(returncode=None, stdin=pipe("in"), stdout=pipe("out"))
+    silent = SimpleNamespace(returncode=None, stdin=None, stdout=None)
+    both = [SimpleNamespace(process=x) for x in (process, silent)]
+    monkeypatch.setattr(compiler_process, "_all", [*both])
+    monkeypatch.setattr(compiler_process, "_idle", [*both])
+    monkeypatch.setattr(compiler_process, "_lock", compiler_process._lock)
+    before = compiler_process._lock
+    compiler_process._forget()
+    assert sorted(closed) == ["in", "out"] and process.returncode == silent.returncode == 0
+    assert not compiler_process._all and not compiler_process._idle
+    assert compiler_process._lock is not before
+
+
+def test_compilers_end_with_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    killed: list[int] = []
+    each = [SimpleNamespace(kill=lambda k=k: killed.append(k)) for k in range(2)]
+    monkeypatch.setattr(compiler_process, "_all", each)
+    compiler_process.end_all()
+    assert killed == [0, 1]
+
+
+@pytest.mark.parametrize("case", ["gone", "loaded", "ending", "compiled", "missing", "ends after"])
+def test_a_compile_that_nobody_needs_any_more(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel is gone or already loaded, or the process ends."""
+
+    class OneKernel:
+        loaded = case == "loaded"
+        modules = (SimpleNamespace(missing=case != "compiled"), SimpleNamespace(missing=True))
+
+    done: list[Any] = []
+    kernel = OneKernel()
+    ending = [case == "ending"]
+    monkeypatch.setattr(compiling.background, "is_ending", lambda: ending[0])
+
+    def compile_one(module: Any) -> None:
+        done.append(module)
+        ending[0] = case == "ends after" and len(done) == 2
+
+    monkeypatch.setattr(compiling, "_compile", compile_one)
+    monkeypatch.setattr(compiling, "_load_compiled", done.append)
+    compiling._compile_now(lambda: None if case == "gone" else kernel, MODEL)  # type: ignore[arg-type, return-value]
+    first, second = OneKernel.modules
+    assert done == {
+        "compiled": [second, kernel],
+        "missing": [first, second, kernel],
+        "ends after": [first, second],
+    }.get(case, [])

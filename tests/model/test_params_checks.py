@@ -1,0 +1,166 @@
+"""Params that are refused, and params that a call refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from array_kinds import LIBRARIES, made, usable
+from robots import by_name
+from states import states
+from varied_rig import MASK, PANDA, RIG, drawn
+
+import warpdyn as wd
+
+REFUSED = {
+    "unknown link": (
+        {"mass": {"sliderr": 1.0}},
+        KeyError,
+        "no link named 'sliderr'; did you mean 'slider'",
+    ),
+    "unknown joint": (
+        {"armature": {"elbo": 1.0}},
+        KeyError,
+        "no joint named 'elbo'; did you mean 'elbow'",
+    ),
+    "no name": ({"mass": {}}, ValueError, "mass varies for nothing: give at least one name"),
+    "too wide": (
+        {"mass": {"arm": np.ones((3, 2))}},
+        ValueError,
+        r'mass of "arm" must be a number or \(B,\), got \(3, 2\)',
+    ),
+    "too narrow": (
+        {"com": {"arm": 1.0}},
+        ValueError,
+        r'com of "arm" must be \(3,\) or \(B, 3\), got \(\)',
+    ),
+    "not six": (
+        {"inertia": {"arm": np.eye(3)[:2]}},
+        ValueError,
+        r"must be \(6,\) or \(B, 6\), got \(2, 3\)",
+    ),
+    "not all links": (
+        {"mass": np.ones((3, 4))},
+        ValueError,
+        r"an array \(B, 5\), for the 5 links of rig; got \(3, 4\)",
+    ),
+    "not alike": (
+        {"mass": {"arm": np.ones(3), "tool": np.ones(4)}},
+        ValueError,
+        'mass is for different numbers of environments: "arm": 3, "tool": 4',
+    ),
+    "not together": (
+        {"mass": {"arm": np.ones(3)}, "com": {"arm": np.ones((4, 3))}},
+        ValueError,
+        "different numbers of environments: mass: 3, com: 4",
+    ),
+    "not envs": ({"envs": 5, "mass": {"arm": np.ones(3)}}, ValueError, 'envs: 5, "arm": 3'),
+    "not gravity": (
+        {"mass": {"arm": np.ones(3)}, "gravity": np.ones((2, 3))},
+        ValueError,
+        "mass: 3, gravity: 2",
+    ),
+    "fixed": (
+        {"armature": {"flange": 1.0}},
+        ValueError,
+        'joint "flange" of rig is fixed; armature belongs to a moving',
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_params_refuse(case: str) -> None:
+    """The error names what is needed, what was given and what to do."""
+    wrong, kind, message = REFUSED[case]
+    with pytest.raises(kind, match=message):
+        RIG.params(**wrong)
+
+
+def test_springs_need_limits() -> None:
+    with pytest.raises(
+        ValueError, match='"turn" of single has no position limits for stiffness to act beyond'
+    ):
+        by_name("single").model.params(stiffness={"turn": 3.0})
+
+
+def test_what_a_call_refuses() -> None:
+    """Params of another model, of another number of environments, of another dtype; names that do not vary."""
+    s, params = states(RIG, 3), RIG.params(mass={"arm": np.ones(4)})
+    with pytest.raises(ValueError, match=r"mass.* must be \(B, 1\) = \(3, 1\), got \(4, 1\)"):
+        wd.rnea(RIG, s.q, s.v, s.a, params=params)
+    with pytest.raises(TypeError, match=r"q is float32, .*mass.* is float64"):
+        wd.com(RIG, s.q.astype(np.float32), params=params)
+    with pytest.raises(ValueError, match="these params are of rig, another model of that name"):
+        wd.com(RIG.with_frame("tip", "arm", (0, 0, 1)), s.q, params=params)
+    with pytest.raises(ValueError, match="these params are of rig, not single"):
+        wd.com(by_name("single").model, np.zeros((4, 1)), params=params)
+    with pytest.raises(KeyError, match="no varying quantity named 'com'"):
+        params["com"]
+    with pytest.raises(KeyError, match="no varying quantity named 'com'"):
+        params.replaced(com=np.ones((4, 1, 3)))
+
+
+def test_what_rows_refuse() -> None:
+    """Masks of another length, entries instead of rows, and going through params."""
+    params = drawn("numpy")
+    for wrong, kind, words in (
+        (MASK[:3], ValueError, r"entry for each environment: \(6,\); got \(3,\)"),
+        ((0, 1), TypeError, r'p\["mass"\]\[idx, k\]'),
+        (None, TypeError, "by a quantity or by rows"),
+        (6, IndexError, "out of bounds"),
+    ):
+        with pytest.raises(kind, match=words):
+            params[wrong]
+    with pytest.raises(TypeError, match="not iterable"):
+        list(params)
+    with pytest.raises(KeyError, match="no varying quantity named 'gravity'"):
+        PANDA.params(mass={"panda_hand": 1.0})["gravity"]
+
+
+def test_what_reset_refuses() -> None:
+    """Masks that are none, params that vary in something else, rows that are not there."""
+    params = drawn("numpy")
+    with pytest.raises(
+        TypeError, match=r"mask must be booleans \(B,\), got int64; such as done > 0"
+    ):
+        params.reset(MASK.astype(int), params)
+    with pytest.raises(ValueError, match=r"entry for each environment: \(6,\); got \(2,\)"):
+        params.reset([True, False], params)
+    with pytest.raises(ValueError, match="fresh must vary what these params do"):
+        params.reset(MASK, PANDA.params(6, mass=1.0))
+    with pytest.raises(ValueError, match=r"mass of fresh must be \(6, 11\).*got \(2, 11\)"):
+        params.reset(MASK, params[MASK])
+    mixed = PANDA.params(mass={"panda_hand": np.ones(6)}, armature={"panda_joint1": 0.1})
+    mixed = mixed.replaced(armature=mixed["armature"])
+    with pytest.raises(ValueError, match=r"armature \(1,\) serves all environments"):
+        mixed.reset(MASK, mixed)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_negative_masses_are_refused(library: str, device: str) -> None:
+    """With the link and the row; so are armatures and friction, and what is not finite."""
+    usable(library, device=device)
+    masses = made(library, np.array([1.0, 0.0, -2.0, 3.0]), device=device)
+    words = (
+        'mass of link "panda_hand" of panda must be finite and not negative, got -2 in row 2 of 4'
+    )
+    with pytest.raises(ValueError, match=words):
+        PANDA.params(mass={"panda_hand": masses})
+    with pytest.raises(ValueError, match=r'mass of link "panda_link0" of panda .*, got -1$'):
+        PANDA.params(mass=-1.0)
+    with pytest.raises(
+        ValueError, match=r'armature of joint "panda_joint2" .* got nan in row 0 of 2'
+    ):
+        PANDA.params(2, armature={"panda_joint2": np.nan})
+
+
+def test_traced_masses_are_taken() -> None:
+    """Inside JAX and Torch transformations, where no number can be read."""
+    jax, torch = pytest.importorskip("jax"), pytest.importorskip("torch")
+
+    def mass(x: Any) -> Any:
+        return PANDA.params(mass={"panda_hand": x})["mass"]
+
+    assert jax.jit(mass)(made("jax", np.ones(3))).shape == (3, 1)
+    assert torch.vmap(mass)(torch.ones(2, 3)).shape == (2, 3, 1)

@@ -1,0 +1,127 @@
+"""Laws and inputs that are refused, before anything is compiled or while the law runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from fleets import (
+    MODEL,
+    Q,
+    chain_text,
+    fault_of,
+    feed,
+    launch,
+    loss_of,
+    panda_settings,
+)
+from law_files import law_file, law_fleet  # noqa: F401  a fixture
+
+import warpdyn as wd
+from ros2_node.control.fleet import Fleet
+from ros2_node.control.robot_check import check_robot
+from ros2_node.control.settings.node_settings import Settings
+from ros2_node.control.torques.law import check_largest
+
+
+def test_a_torque_that_is_not_finite_is_a_fault(file):
+    """It is never sent; a stale state ends the commands too."""
+    fleet = law_fleet(file, "rooted", law_inputs__gain=1.0, stale_action="zero")
+    robot = fleet.robots[0]
+    feed(robot, 0.0, Q, 0 * Q)
+    robot.enable(0.0, 0.0)
+    assert launch(fleet, robot, 0.0)[1] is not None
+    fleet.change(fleet.settings.with_changes({"law_inputs.gain": -1.0}))
+    feed(robot, 0.01, Q, 0 * Q)
+    assert launch(fleet, robot, 0.01) == (False, None) and "is not finite" in fault_of(robot)
+    fleet.change(fleet.settings.with_changes({"law_inputs.gain": 1.0}))
+    while robot.watch(0.02, 0.02) is not None:
+        pass
+    robot.reset()
+    feed(robot, 0.03, Q, 0 * Q)
+    assert robot.enable(0.03, 0.03)[0]
+    robot.watch(1.0, 1.0)
+    assert not robot.is_enabled and loss_of(robot).startswith("no valid joint_states")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "said"),
+    [
+        ("nothing", {}, r"law: .*my_laws.py has no kernel 'nothing'; it has impedance"),
+        ("impedance", {}, r"needs law_options: frame=\.\.\."),
+        ("impedance", {"law_options": ["frame"]}, r"law_options: options are NAME=VALUE"),
+        ("impedance", {"law_options": ["fame=a"]}, r"law_options: impedance has no option 'fame'"),
+        (
+            "impedance",
+            {"law_options": ["frame=panda_hand"]},
+            r"needs the parameter law_inputs.target: 3 numbers",
+        ),
+        (
+            "impedance",
+            {"law_options": ["frame=nix"], "law_inputs__target": [0.0, 0.0, 0.0]},
+            r"panda has no link named 'nix'",
+        ),
+        ("tracking", {"law_inputs__kd": 3.0}, r"has no input 'kd' .*; it has kp"),
+        ("tracking", {"gravity": [0.0, 0.0, -1.62]}, r"no argument gravity: \(3,\)"),
+        ("shaped", {"law_inputs__k": -1.0, "law_inputs__K": [1.0, 1.0]}, r"law .*: k must push"),
+        ("placed", {"law_options": ["link=panda_hand"]}, r"it needs an option frame"),
+        ("two", {}, r"must return one array of shape \(nv,\) = \(8,\), .*; got \(8,\), \(8,\)"),
+        ("short", {}, r"must return one array of shape \(nv,\) = \(8,\), .*; got \(3,\)"),
+        ("odd", {}, r"v comes from the node with shape \('nv',\), not \(3,\)"),
+        ("deciding", {}, r"my_laws.py:\d+: a Python `if`"),
+    ],
+)
+def test_what_cannot_be_a_law_is_refused_before_anything_is_compiled(file, name, values, said):
+    settings = panda_settings(law=f"{file}:{name}", **values)
+    with pytest.raises(ValueError, match=said):
+        check_robot(MODEL, settings)
+    with pytest.raises(ValueError, match=said):
+        Fleet(settings, "", [Counter()])
+
+
+def test_batches_are_not_for_a_law(file):
+    fleet = law_fleet(file, "rooted", law_inputs__gain=1.0)
+    with pytest.raises(ValueError, match="this node has a law"):
+        fleet.batch.robots_in(16, ())
+
+
+def test_a_law_of_ones_own_takes_finite_numbers_or_what_it_says(file):
+    """Any finite number; with `largest_NAME` beside the kernel those up to it."""
+    check_robot(MODEL, panda_settings(law=f"{file}:rooted", law_inputs__gain=1e200))
+    for bad in (np.inf, -np.inf, np.nan):
+        with pytest.raises(ValueError, match=r"law_inputs.gain must (be finite|lie)"):
+            panda_settings(law=f"{file}:rooted", law_inputs__gain=bad)
+    with pytest.raises(ValueError, match="bounded: gain must be at most 5, got 6"):
+        check_robot(MODEL, panda_settings(law=f"{file}:bounded", law_inputs__gain=-6.0))
+
+
+def test_a_law_of_a_link_that_is_not_there_is_refused():
+    settings = panda_settings(
+        law="cartesian_impedance", law_options=["frame=nix"], law_inputs__stiffness=[1.0] * 6
+    )
+    with pytest.raises(ValueError, match=r"frame=nix: panda has no such link; it has panda_link0"):
+        check_robot(MODEL, settings)
+
+
+def test_of_many_links_forty_are_listed():
+    settings = Settings.of(
+        {
+            "robot_description": chain_text(42),
+            "law": "cartesian_impedance",
+            "law_options": ["frame=nix"],
+            "law_inputs.stiffness": [1.0] * 6,
+        }
+    )
+    links = ", ".join(f"l{k}" for k in range(40))
+    with pytest.raises(ValueError) as error:
+        check_robot(wd.load_urdf(chain_text(42)), settings)
+    assert str(error.value) == (f"law_options frame=nix: chain has no such link; it has {links}")
+
+
+def test_an_input_may_be_as_large_as_its_law_allows():
+    """A number that is none exceeds every bound."""
+    check_largest({"gain": np.array([5.0, -5.0])}, {"gain": 5.0})
+    for x in (5.0625, -5.0625, np.nan):
+        with pytest.raises(ValueError, match=f"gain must be at most 5, got {abs(x):g}"):
+            check_largest({"gain": np.array([1.0, x])}, {"gain": 5.0})

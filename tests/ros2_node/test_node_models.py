@@ -1,0 +1,141 @@
+"""Models of the node: descriptions that it reads, refuses or replaces, and what it says of the one that runs."""
+
+from __future__ import annotations
+
+import time
+from types import SimpleNamespace
+
+import pytest
+from fleets import NAMES
+from geometry_msgs.msg import WrenchStamped
+from node_in_process import (  # noqa: F401  fixtures
+    node_maker,
+    panda_node,
+    sent_messages,
+    state,
+)
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.parameter import Parameter as RosParameter
+from recording_node import RecordedLog
+from std_msgs.msg import Float64MultiArray, String
+from trajectory_msgs.msg import JointTrajectory
+
+from ros2_node.control.models import Event
+from ros2_node.node import WarpdynNode
+from ros2_node.ros.process import BAD_START, run
+
+
+def test_a_bad_description_is_refused_and_the_robot_stays(panda):
+    """As a parameter: not answered as successful, and not kept."""
+    for name, value in (
+        ("robot_description", "<robot"),
+        ("robot_description_file", "/no/such/file.urdf"),
+    ):
+        (bad,) = panda.set_parameters([RosParameter(name, value=value)])
+        assert not bad.successful and "the one before stays" in bad.reason
+        assert panda.get_parameter(name).value != value
+    assert panda.settings.robot_description_file == "panda"
+
+
+def test_what_is_loaded_is_set_apart_from_collections_once(panda, monkeypatch):
+    """Frozen at every model, none that another replaces would ever be collected."""
+    frozen = []
+    monkeypatch.setattr("ros2_node.node.gc.freeze", lambda: frozen.append(True))
+    panda._frozen = False
+    for _ in range(3):
+        panda._on_model(Event.READY)
+    assert len(frozen) == 1
+
+
+def test_a_description_on_the_topic_makes_the_model(make):
+    """Over DDS: latched, from a publisher that was there before."""
+    node = make(publish_link_poses=False)
+    assert node._models.fleet is None
+    from rclpy.qos import DurabilityPolicy, QoSProfile
+
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    publisher = node.create_publisher(String, "robot_description", latched)
+    publisher.publish(String(data="hello"))
+    executor = SingleThreadedExecutor(context=node.context)
+    executor.add_node(node)
+    end = time.monotonic() + 30.0
+    while not node._models.refusal and time.monotonic() < end:
+        executor.spin_once(timeout_sec=0.1)
+    executor.shutdown()
+    assert "begins with 'hello'" in node._models.refusal
+    assert node._counts[0]["description_refused"] == 1 and node.exit_code is None
+
+
+def test_a_bad_start_ends_the_node(make, monkeypatch):
+    """A device that is not there at once, a file that is not there by the exit code."""
+    with pytest.raises(ValueError, match="'cuda:77' is not there"):
+        make(device="cuda:77")
+    node = make(robot_description_file="nowhere.urdf", executor="single")
+    monkeypatch.setattr("ros2_node.ros.process.rclpy.ok", lambda: True)
+    end = time.monotonic() + 30.0
+    assert run(node, lambda: time.monotonic() > end) == BAD_START
+
+
+def test_before_a_model_inputs_are_let_go(make):
+    """They are counted where they are states; nothing else happens."""
+    node = make()
+    node._on_state(0, state())
+    node._on_reference(0, JointTrajectory(joint_names=NAMES[:1]))
+    node._on_wrench(0, WrenchStamped())
+    node._on_batch(Float64MultiArray(data=[1.0]))
+    node._cycle()
+    node._show()
+    node.flush()
+    assert node.handled == 1 and node._totals[0] == {"joint_states": 1} and not node.pending
+    assert not +node._counts[0] and not node._display.batch_is_new
+
+
+def test_bytes_that_are_no_state_are_counted(panda, sent):
+    handled, before = panda.handled, panda._counts[0]["unreadable_message"]
+    panda._on_state_bytes(0, b"\x00\x01\x00\x00no state")
+    assert panda.handled == handled + 1 and not sent.torques
+    assert panda._counts[0]["unreadable_message"] == before + 1
+
+
+def test_a_description_that_is_too_large_is_remarked(make, monkeypatch):
+    node, log = make(), RecordedLog()
+    monkeypatch.setattr(node, "get_logger", lambda: log)
+    monkeypatch.setattr("ros2_node.control.models.LARGEST_TEXT", 4)
+    node._on_description(String(data="<robot/>"))
+    (reporter,) = node._diagnostics.reporters
+    text = reporter.remarks["model refused"]
+    assert text.startswith(
+        "robot_description has 0 MB; a description of more than 0 MB is not read"
+    )
+    assert log.lines == [f"model refused: {text}"] and node._counts[0]["description_refused"] == 1
+    node._on_description(String(data=""))
+    assert len(log.lines) == 1
+
+
+def test_what_runs_is_said_and_a_payload_that_is_another(panda, monkeypatch):
+    """Warnings of the model and of the robot come first; a payload makes no new robot."""
+    log, described = RecordedLog(), []
+    fleet = panda._models.fleet
+    monkeypatch.setattr(panda, "get_logger", lambda: log)
+    monkeypatch.setattr("ros2_node.node.remarks", lambda robot: ["no limits"])
+    monkeypatch.setitem(vars(fleet.dynamics.model), "warnings", ("odd", "words"))
+    monkeypatch.setattr(panda._display, "describe", lambda *given: described.append(given))
+    panda._on_model(Event.READY)
+    assert log.lines[:3] == ["odd", "words", "no limits"] and len(log.lines) == 4
+    assert log.lines[3].startswith("ready: panda, ") and len(described) == 1
+    panda._on_model(Event.PAYLOAD)
+    mass = fleet.dynamics.total_mass
+    assert log.lines[4:] == [f"payload changed: panda has {mass:.6g} kg"] and len(described) == 1
+
+
+def test_what_the_system_does_not_allow_is_a_warning(make, monkeypatch):
+    """Asked for by the parameter `realtime` alone."""
+    lines = []
+    log = SimpleNamespace(info=print, warning=lines.append)
+    log.get_child = lambda name: log
+    monkeypatch.setattr("ros2_node.node.make_realtime", lambda: ["no priority", "no memory"])
+    monkeypatch.setattr(WarpdynNode, "get_logger", lambda self: log)
+    make()
+    assert not lines
+    make(realtime=True)
+    assert lines == ["no priority", "no memory"]
