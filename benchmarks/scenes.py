@@ -18,7 +18,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from importlib import metadata, resources
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +32,8 @@ from warpdyn.algorithms.simulation.contact_shapes import GROUND, ContactPair, Co
 from warpdyn.cli.hardware import processor
 from warpdyn.peers.mujoco_scene import Drives, mujoco_scene
 
+from .hand_scene import Hand
 from .interleave import Turn, take_turns
-from .simulation_robustness import ALLEGRO
 
 DT, SUBSTEPS, SWEEPS = 0.002, 5, 4
 FRICTION, HALF, MASS = 0.8, 0.02, 0.1
@@ -141,54 +141,6 @@ class Grasp:
         return np.asarray(T[:3, :3].T @ (np.float64(cube) - T[:3, 3]))
 
 
-class Hand:
-    """An Allegro hand, its palm upwards, closes its fingers on a cube of 6.5 cm and holds it.
-
-    All pairs of its boxes and spheres, and of these with the cube, are candidates. The axis x of the
-    hand, the normal of its palm, points upwards.
-    """
-
-    name = "hand"
-    settles = 2.0
-    gravity = (-9.81, 0.0, 0.0)
-
-    def __init__(self) -> None:
-        text = Path(str(metadata.distribution("example-robot-data").locate_file(ALLEGRO)))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", wd.ModelWarning)
-            hand = wd.load_urdf(text.read_text()).with_armature(1e-3)
-        place = (0.045, 0.0, 0.01)
-        cube = wd.description.Box(0.065, 0.065, 0.065)
-        self.model = hand.with_object("cube", cube, mass=MASS, pose=place)
-        self.pairs = wd.ContactPairs(self.model)
-        self.drives = Drives(np.full(16, 3.0), np.full(16, 0.1), np.full(16, np.inf))
-        self.control = wd.PD(self.drives.kp, self.drives.kd)
-        self.open = np.array([*[0.0, 0.0, 0.1, 0.1] * 3, 1.2, 0.0, 0.0, 0.0])
-        self.closed = np.array([*[0.0, 1.1, 1.2, 1.0] * 3, 1.3, 0.4, 0.7, 0.7])
-        self.start = [*self.open, *place, 0.0, 0.0, 0.0, 1.0]
-
-    def targets(self, t: float) -> np.ndarray:
-        """Targets of the drives at a time."""
-        return self.open + (self.closed - self.open) * np.clip(t / 0.5, 0.0, 1.0)
-
-    def in_mujoco(self) -> tuple[Any, Any]:
-        """MuJoCo's model and state."""
-        spec = mujoco_scene(
-            self.model,
-            DT,
-            friction=FRICTION,
-            drives=self.drives,
-            gravity=self.gravity,
-            fused=True,
-            pairs=self.pairs,
-        )
-        spec.option.impratio = 10
-        robot = spec.compile()
-        data = mujoco.MjData(robot)
-        data.qpos[:] = [*self.start[:19], 1.0, 0.0, 0.0, 0.0]
-        return robot, data
-
-
 class Pile:
     """Cubes above each other, a little askew, which fall and come to rest; every pair is a candidate."""
 
@@ -259,7 +211,7 @@ Scene = Grasp | Hand | Pile | Humanoid
 
 SCENES: dict[str, Callable[[], Scene]] = {
     "grasp": Grasp,
-    "hand": Hand,
+    "hand": lambda: Hand(DT, FRICTION, MASS),
     "humanoid": Humanoid,
     **{f"pile-{n}": lambda n=n: Pile(n) for n in (2, 3, 5, 8, 12)},  # type: ignore[misc]
 }

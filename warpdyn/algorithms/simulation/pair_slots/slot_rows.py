@@ -46,7 +46,7 @@ class RowsAlongTwist(ConstraintRows):
         """The rows of contacts, from those of the twist."""
         six = scaled_rows(twist, mass)
         J, Y, Z = (
-            [row for d in offsets for row in _moved(rows, d, moments)]
+            [row for d in offsets for row in _rows_at(rows, d, moments)]
             for rows in (six.J, six.Y, six.Z)
         )
         return cls(J, mass, Y, Z, six, tuple(offsets), moments)
@@ -54,7 +54,7 @@ class RowsAlongTwist(ConstraintRows):
     def of(self, v: Sequence[Scalar]) -> list[Scalar]:
         """J v."""
         velocity = [[sparse_dot(row, v)] for row in self.twist.J]
-        moved = (_moved(velocity, d, self.moments) for d in self.offsets)
+        moved = (_rows_at(velocity, d, self.moments) for d in self.offsets)
         return [x for rows in moved for (x,) in rows]
 
 
@@ -66,7 +66,7 @@ def have_one_normal(contacts: Sequence[Contact]) -> bool:
     )
 
 
-def _moved(twist: Matrix, offset: Vector, moments: int) -> list[list[Scalar]]:
+def _rows_at(twist: Matrix, offset: Vector, moments: int) -> list[list[Scalar]]:
     """Rows of the velocity of a point, and of its friction moments, from the rows of a twist.
     `offset`: from the place of the twist to the point."""
     linear, angular = (zip(*twist[k : k + 3], strict=True) for k in (0, 3))
