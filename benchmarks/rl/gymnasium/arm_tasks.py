@@ -9,9 +9,8 @@ import numpy as np
 import warpdyn as wd
 from warpdyn import rl
 from warpdyn.algorithms.simulation.contact_shapes import ContactShape
-from warpdyn.description import PairContact
 
-from .gymnasium_task import GymnasiumTask, sum_of_squares
+from .gymnasium_task import GymnasiumTask, soft_pair, sum_of_squares
 
 REACH = 0.2
 """Radius of the disc of targets of the reacher [m]."""
@@ -25,19 +24,6 @@ TABLE = -0.325
 
 MARGIN = 0.004
 """Distance at which the pusher's hand begins to touch its object: the sum of both margins [m]."""
-
-
-def soft_pair(mass: float, h: float) -> PairContact:
-    """The contact of a light body of this mass [kg] as MuJoCo has it by default in steps of h seconds.
-
-    Inside by r, MuJoCo's v+ + h R f = h K d r with R = (1 - d) / d / mass, d = 0.95 and 1 / √K = d times
-    20 ms; its damper -h b v is -1.05 v, so that only a twentieth of v is left. Ours is v+ + R' h f =
-    r / (h + c) with R' = 1 / (h k (h + c)) for the stiffness k and the dissipation c.
-    """
-    d = 0.95
-    rate = h * d / (d * 0.02) ** 2
-    R = (1.0 - d) / d / mass
-    return PairContact(friction=0.0, stiffness=rate / (h * R), dissipation=1.0 / rate - h)
 
 
 def distance(vector: Any) -> Any:

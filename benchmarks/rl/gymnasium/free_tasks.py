@@ -16,7 +16,7 @@ from .body_observations import (
     free_positions,
     free_velocities,
 )
-from .gymnasium_task import GymnasiumTask, number, sum_of_squares
+from .gymnasium_task import GymnasiumTask, number, soft_pair, sum_of_squares
 
 
 class FreeRunner(GymnasiumTask):
@@ -87,6 +87,10 @@ class GymnasiumAnt(FreeRunner):
         return np.clip(contact_wrenches(robot, s, self.body_names), -1.0, 1.0)
 
 
+LEG = ("thigh", "shin", "foot")
+"""Links of a leg of the humanoid that may touch those of the other leg."""
+
+
 class GymnasiumHumanoid(FreeRunner):
     """Humanoid-v5: 17 joints, of which a policy observes bodies and contact forces too."""
 
@@ -94,6 +98,12 @@ class GymnasiumHumanoid(FreeRunner):
     dt, substeps, actions, largest_action = 0.003, 5, 17, 0.4
     weights = {"forward": 1.25, "alive": 5.0, "effort": -0.1, "contact": -1.0}  # noqa: RUF012
     recipe = rl.Recipe(envs=512, steps=32, layers=(128, 128), entropy=0.0, minutes=8.0)
+
+    def __init__(self) -> None:
+        super().__init__()
+        legs = [(f"left_{a}", f"right_{b}") for a in LEG for b in LEG]
+        self.pairs = wd.ContactPairs(self.model).only(*legs)
+        self.pair_contact = soft_pair(self.model.link("left_shin").mass, self.dt)
 
     def begin(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
         q = self.first + wd.random.uniform(s.random, self.model.nq, -0.01, 0.01)

@@ -12,6 +12,7 @@ import numpy as np
 
 import warpdyn as wd
 from warpdyn import rl
+from warpdyn.description import PairContact
 
 ASSETS = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets"
 """Folder of the MJCF files."""
@@ -60,6 +61,19 @@ def read_model(file: str) -> wd.Model:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", wd.ModelWarning)
         return wd.load(ASSETS / file)
+
+
+def soft_pair(mass: float, h: float) -> PairContact:
+    """The contact of a light body of this mass [kg] as MuJoCo has it by default in steps of h seconds.
+
+    Inside by r, MuJoCo's v+ + h R f = h K d r with R = (1 - d) / d / mass, d = 0.95 and 1 / √K = d times
+    20 ms, apart from its damper, which leaves 1 - h b of the velocity, b = 105/s. Ours is v+ + h R' f =
+    r / (h + c) with R' = 1 / (h k (h + c)) for the stiffness k and the dissipation c.
+    """
+    d = 0.95
+    rate = h * d / (d * 0.02) ** 2
+    R = (1.0 - d) / d / mass
+    return PairContact(friction=0.0, stiffness=rate / (h * R), dissipation=1.0 / rate - h)
 
 
 def sum_of_squares(x: Any) -> Any:

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ...algebra.linear import factorise
+from ...algebra.row_arrays import loop
 from ...algebra.scalar import Scalar, is_zero, repeat
 from ...algebra.spatial import Vector
 from ...model.tree import Tree
@@ -37,7 +38,7 @@ METHODS = ("mujoco_euler", "mujoco_rk4")
 """Integrators of this module."""
 
 
-class Motion(NamedTuple):
+class ForcedMotion(NamedTuple):
     """What a state's forces do: the mass matrix, the velocity after h seconds of the present
     acceleration, nv, forces of drives, nv, and the constraints' impulses."""
 
@@ -108,38 +109,38 @@ def _runge_kutta_step(
     q, v = state.q, state.v
     reaches, weights = STAGES["rk4"]
     nv, h, slopes = tree.nv, scene.dt, 2 * tree.nv
-    lengths = [slopes, len(state.impulses), len(state.joint_impulses), slopes + nv]
+    handed_on = [state.impulses, state.joint_impulses, state.pairs_left_out]
+    lengths = [slopes, *map(len, handed_on), slopes + nv]
 
     def stage(numbers: list[Scalar]) -> list[Scalar]:
-        number, last, on_points, on_joints, mean = numbers[0], *_parts(numbers[1:], lengths)
+        number = numbers[0]
+        last, on_points, on_joints, left_out, mean = _parts(numbers[1:], lengths)
         share = of_stage(number, reaches) * h
         u = [x * share for x in last[:nv]]
         fast = [x + dx * share for x, dx in zip(v, last[nv:], strict=True)]
-        here = state._replace(
-            q=integrate(tree, q, u), v=fast, impulses=on_points, joint_impulses=on_joints
-        )
+        here = StepState(integrate(tree, q, u), fast, on_points, on_joints, [], left_out)
         found = _motion(tree, here, tau, drive, contacts, scene, gravity, f_ext)
         slope = [*tangent_rate(tree, u, fast), *_acceleration(tree, fast, found.after, h)]
         weight = of_stage(number, weights)
         seen = [*slope, *found.driven]
-        return [
-            *(number + 1.0, *slope, *found.impulses.ground, *found.impulses.joints),
-            *(m + x * weight for m, x in zip(mean, seen, strict=True)),
-        ]
+        mean = [m + x * weight for m, x in zip(mean, seen, strict=True)]
+        impulses = found.impulses
+        after = [*impulses.ground, *impulses.joints, *impulses.pairs_left_out]
+        return [number + 1.0, *slope, *after, *mean]
 
     # The stages are a loop, so that the program holds the dynamics once and not once per stage.
-    begin = [
-        *[0.0] * (1 + slopes),
-        *(*state.impulses, *state.joint_impulses),
-        *[0.0] * (slopes + nv),
-    ]
-    _, on_points, on_joints, mean = _parts(repeat(stage, begin, len(reaches))[1:], lengths)
-    after = state._replace(
-        q=integrate(tree, q, [x * h for x in mean[:nv]]),
-        v=[x + dx * h for x, dx in zip(v, mean[nv:slopes], strict=True)],
-        impulses=on_points,
-        joint_impulses=on_joints,
-    )
+    begin = [0.0] * (1 + slopes)
+    begin += [x for part in handed_on for x in part]
+    begin += [0.0] * (slopes + nv)
+    arrays = [array for each in contacts.memory for array in each.arrays]
+    if arrays:
+        end = loop(len(reaches), lambda _, numbers, __: stage(numbers), begin, arrays)
+    else:
+        end = repeat(stage, begin, len(reaches))
+    _, on_points, on_joints, left_out, mean = _parts(end[1:], lengths)
+    reached = integrate(tree, q, [x * h for x in mean[:nv]])
+    fast = [x + dx * h for x, dx in zip(v, mean[nv:slopes], strict=True)]
+    after = StepState(reached, fast, on_points, on_joints, [], left_out)
     return after, mean[slopes:], []
 
 
@@ -152,7 +153,7 @@ def _motion(
     scene: Scene,
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
-) -> Motion:
+) -> ForcedMotion:
     """The motion by all forces of a state. The acceleration of free bodies is that of their origins, in
     axes that do not turn."""
     q, v, h = state.q, state.v, scene.dt
@@ -169,7 +170,7 @@ def _motion(
     mass = factorise(H)
     free = [x + dx for x, dx in zip(v, mass.inverse_times(push), strict=True)]
     after, impulses = constrained_velocities(tree, state, mass, free, contacts, scene, None)
-    return Motion(H, after, driven, impulses)
+    return ForcedMotion(H, after, driven, impulses)
 
 
 def _acceleration(

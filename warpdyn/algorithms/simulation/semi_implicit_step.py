@@ -221,7 +221,12 @@ def constrained_velocities(
     if surface is not None:
         margins = [None if x is None else x.margin for x in scene.soft_points]
         on_ground, J = contact_rows(
-            *(tree, state.q, scene.points, contacts.terrain, scene.point_moments, margins),
+            tree,
+            state.q,
+            scene.points,
+            contacts.terrain,
+            scene.point_moments,
+            margins,
             along=[None if x is None else x.along for x in scene.soft_points],
         )
     cables, of_tendons = limited_tendons(tree) if scene.tendon_stops else ([], [])

@@ -104,8 +104,6 @@ class StepOptions:
             raise ValueError(f"speed_guard= acts implicitly, which {name} is not; leave it out")
         if stops not in ("soft", "none"):
             raise ValueError(f'{name} has soft limits; take stops="soft" or "none", got {stops!r}')
-        if self.integrator == "mujoco_rk4" and len(self.pairs):
-            raise ValueError(f'{name} has no contact pairs; take "mujoco_euler" or "semi_implicit"')
         described = isinstance(self.ground, Ground) and self.ground.softness == "description"
         if len(self.points) and not described:
             raise ValueError(
