@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from loop_robots import four_bar
 
 import warpdyn as wd
 from warpdyn.algorithms.simulation.soft_stops import SoftStop, bounded_rates
@@ -163,16 +164,28 @@ def test_options_that_these_steps_do_not_have_are_refused(
         wd.step(model, *numbers, integrator="mujoco_rk4", points=wd.ContactPoints(model), **options)
 
 
-def test_pairs_and_loops_are_refused() -> None:
-    """Runge-Kutta's stages would change the memory of pairs, and loops have no acceleration law."""
-    from loop_robots import four_bar
-
-    model = wd.load(LEG.format("RK4"))
-    zeros = np.zeros((1, model.nq)), np.zeros((1, model.nv)), np.zeros((1, model.nv))
-    pairs = wd.ContactPairs(model)
-    with pytest.raises(ValueError, match='"mujoco_rk4" has no contact pairs'):
-        wd.step(model, *zeros, integrator="mujoco_rk4", pairs=pairs)
+def test_closed_loops_are_refused() -> None:
     bars = four_bar()
     zeros = np.zeros((1, bars.nq)), np.zeros((1, bars.nv)), np.zeros((1, bars.nv))
     with pytest.raises(ValueError, match="has no closed loops"):
         wd.step(bars, *zeros, integrator="mujoco_euler", stops="none")
+
+
+SLIDERS = """<mujoco><worldbody><body><joint type="slide" axis="1 0 0"/><geom size="0.1" mass="2"/></body>
+<body pos="0.25 0 0"><joint type="slide" axis="1 0 0"/><geom size="0.1" mass="1"/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("integrator", ["mujoco_euler", "mujoco_rk4"])
+def test_two_bodies_hit_each_other(integrator: Any) -> None:
+    """They keep their momentum and move on together, also in stages; a compiled step is that of numbers."""
+    model = wd.load(SLIDERS)
+    options: dict[str, Any] = {"dt": 0.005, "substeps": 30, "integrator": integrator}
+    options |= {"pairs": wd.ContactPairs(model), "pair_contact": wd.description.PairContact()}
+    q, v = np.zeros((1, 2)), np.array([[1.0, 0.0]])
+    end = wd.step(model, q, v, 0.0 * v, **options)
+    assert v[0] @ [2.0, 1.0] == pytest.approx(end.v[0] @ [2.0, 1.0])
+    assert end.v[0] == pytest.approx([2 / 3, 2 / 3], abs=0.1)
+    assert 0.19 < 0.25 + end.q[0, 1] - end.q[0, 0] < 0.21
+    same = wd.oracle(wd.step, model, q, v, 0.0 * v, **options)
+    np.testing.assert_allclose(end.q, same.q, atol=1e-12)
+    np.testing.assert_allclose(end.pair_impulses, same.pair_impulses, atol=1e-12)
