@@ -28,7 +28,7 @@ def free_velocities(s: rl.Episode) -> Any:
 def contact_wrenches(robot: Any, s: rl.Episode, links: Sequence[str]) -> Any:
     """Moments about the robot's centre of mass and forces of the ground on links, (links, 6), in the
     world's axes [N·m, N] (MuJoCo's `cfrc_ext`). A force acts halfway between the ground and its sphere."""
-    points = s.task.points
+    points: Any = s.task.points
     at, centre = robot.point_positions(s.q, points=points), robot.com(s.q)
     total = {link: np.zeros(6) for link in links}
     for k, point in enumerate(points):

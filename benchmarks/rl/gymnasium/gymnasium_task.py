@@ -13,6 +13,7 @@ import numpy as np
 import warpdyn as wd
 from warpdyn import rl
 from warpdyn.description import PairContact
+from warpdyn.functions.simulation.step_options import Integrator
 
 ASSETS = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets"
 """Folder of the MJCF files."""
@@ -38,7 +39,8 @@ class GymnasiumTask(rl.Task):
     length: ClassVar[int] = STEPS
     learned_share: ClassVar[float] = 0.1
     stops, ground = "soft", wd.Ground(softness="description")
-    integrator, sweeps = "mujoco_rk4", 10
+    integrator: Integrator = "mujoco_rk4"
+    sweeps = 10
 
     def __init__(self) -> None:
         self.model = read_model(self.file)

@@ -129,7 +129,7 @@ def _runge_kutta_step(
         return [number + 1.0, *slope, *after, *mean]
 
     # The stages are a loop, so that the program holds the dynamics once and not once per stage.
-    begin = [0.0] * (1 + slopes)
+    begin: list[Scalar] = [0.0] * (1 + slopes)
     begin += [x for part in handed_on for x in part]
     begin += [0.0] * (slopes + nv)
     arrays = [array for each in contacts.memory for array in each.arrays]
