@@ -8,6 +8,13 @@ from typing import Any
 import numpy as np
 
 from warpdyn import rl
+from warpdyn.algorithms.simulation.contact_shapes import ContactShape
+
+PROJECTIONS = 3
+"""Projections onto each axis for the nearest points of two."""
+
+TINY = 1e-12
+"""Square of the length of an axis below which it is a point [m²]."""
 
 ROOT = "torso"
 """Link whose pose and velocity are the first of a state."""
@@ -26,8 +33,9 @@ def free_velocities(s: rl.Episode) -> Any:
 
 
 def contact_wrenches(robot: Any, s: rl.Episode, links: Sequence[str]) -> Any:
-    """Moments about the robot's centre of mass and forces of the ground on links, (links, 6), in the
-    world's axes [N·m, N] (MuJoCo's `cfrc_ext`). A force acts halfway between the ground and its sphere."""
+    """Moments about the robot's centre of mass and forces of contacts on links, (links, 6), in the
+    world's axes [N·m, N] (MuJoCo's `cfrc_ext`). A force acts halfway between the ground and its sphere,
+    and where the shapes of its pair are nearest."""
     points: Any = s.task.points
     at, centre = robot.point_positions(s.q, points=points), robot.com(s.q)
     total = {link: np.zeros(6) for link in links}
@@ -35,9 +43,43 @@ def contact_wrenches(robot: Any, s: rl.Episode, links: Sequence[str]) -> Any:
         contact = s.task.points.on_ground[point]
         lowest = at[k][2] - point.radius + contact.margin
         arm = np.stack([at[k][0], at[k][1], 0.5 * lowest]) - centre
-        wrench = np.concatenate([np.cross(arm, s.forces[k]), s.forces[k]])
-        total[point.link] = total[point.link] + wrench
+        total[point.link] = total[point.link] + _wrench(arm, s.forces[k])
+    for k, (first, second) in enumerate(s.task.pairs):
+        force = s.pair_forces[k]
+        wrench = _wrench(_meeting_point(robot, s.q, first, second) - centre, force)
+        total[first.link] = total[first.link] - wrench
+        total[second.link] = total[second.link] + wrench
     return np.stack([total[link] for link in links])
+
+
+def _wrench(arm: Any, force: Any) -> Any:
+    """A force and its moment, the moment first (6,)."""
+    return np.concatenate([np.cross(arm, force), force])
+
+
+def _meeting_point(robot: Any, q: Any, first: ContactShape, second: ContactShape) -> Any:
+    """Where spheres or capsules touch (3,) [m]: nearest points of their axes by projections in turn."""
+    (a, along_a), (b, along_b) = _axis(robot, q, first), _axis(robot, q, second)
+    at_a, at_b = a, b
+    for _ in range(PROJECTIONS):
+        at_a = _nearest(a, along_a, at_b)
+        at_b = _nearest(b, along_b, at_a)
+    share = first.size[0] / (first.size[0] + second.size[0])
+    return at_a + (at_b - at_a) * share
+
+
+def _axis(robot: Any, q: Any, shape: ContactShape) -> tuple[Any, Any]:
+    """Centre and half axis of a capsule in the world (3,) [m]; a sphere has none."""
+    pose = robot.fk(q, frame=shape.link)
+    half = 0.5 * shape.size[1] if shape.kind == "capsule" else 0.0
+    along = half * np.array([row[2] for row in shape.rotation])
+    return pose[:3, 3] + pose[:3, :3] @ np.array(shape.position), pose[:3, :3] @ along
+
+
+def _nearest(centre: Any, half: Any, point: Any) -> Any:
+    """The point of an axis that is nearest to another point (3,) [m]."""
+    share = np.sum((point - centre) * half) / (np.sum(half * half) + TINY)
+    return centre + np.clip(share, -1.0, 1.0) * half
 
 
 def body_inertias(robot: Any, s: rl.Episode, links: Sequence[Any]) -> Any:

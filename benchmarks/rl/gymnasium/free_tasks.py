@@ -88,7 +88,8 @@ class GymnasiumAnt(FreeRunner):
 
 
 LEG = ("thigh", "shin", "foot")
-"""Links of a leg of the humanoid that may touch those of the other leg."""
+TRUNK = ("torso", "lwaist", "pelvis")
+SIDES = ("left", "right")
 
 
 class GymnasiumHumanoid(FreeRunner):
@@ -96,13 +97,18 @@ class GymnasiumHumanoid(FreeRunner):
 
     environment, file = "Humanoid-v5", "humanoid.xml"
     dt, substeps, actions, largest_action = 0.003, 5, 17, 0.4
+    sweeps = 6
     weights = {"forward": 1.25, "alive": 5.0, "effort": -0.1, "contact": -1.0}  # noqa: RUF012
     recipe = rl.Recipe(envs=512, steps=32, layers=(128, 128), entropy=0.0, minutes=8.0)
 
     def __init__(self) -> None:
         super().__init__()
-        legs = [(f"left_{a}", f"right_{b}") for a in LEG for b in LEG]
-        self.pairs = wd.ContactPairs(self.model).only(*legs)
+        lower_arms = [f"{side}_lower_arm" for side in SIDES]
+        reached = [*TRUNK, *(f"{side}_thigh" for side in SIDES)]
+        touching = [(f"left_{a}", f"right_{b}") for a in LEG for b in LEG]
+        touching += [(arm, other) for arm in lower_arms for other in reached]
+        touching.append((lower_arms[0], lower_arms[1]))
+        self.pairs = wd.ContactPairs(self.model).only(*touching)
         self.pair_contact = soft_pair(self.model.link("left_shin").mass, self.dt)
 
     def begin(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
