@@ -14,6 +14,8 @@ pytest.importorskip("warpdyn.rl")
 import gymnasium
 import torch
 
+import warpdyn as wd
+from benchmarks.rl.gymnasium.swimmer_task import fluid_wrench
 from benchmarks.rl.gymnasium.task_list import TASKS
 from benchmarks.rl.gymnasium.transfer import figures, kept_share, random_actions
 from warpdyn import rl
@@ -43,8 +45,10 @@ NEAR = {
     "ant": Nearness(1e-3, 5e-3),
     "pusher": Nearness(EQUAL, EQUAL),
     "humanoid": Nearness(0.03, 2e-4),
+    "swimmer": Nearness(0.1, 5e-3),
 }
-"""Sweeps have not converged where half_cheetah and walker2d touch the ground."""
+"""Fluid forces of the swimmer are constant during a control step. Sweeps have not
+converged where half_cheetah and walker2d touch the ground."""
 
 
 def test_all_tasks_are_compared() -> None:
@@ -80,6 +84,26 @@ def test_a_task_is_gymnasiums_environment(name: str) -> None:
         off = np.abs(seen.numpy() - np.stack([x[0] for x in stepped]))
         assert off.max() < near.seen
         assert np.abs(reward.numpy() - [x[1] for x in stepped]).max() < near.reward
+
+
+def test_fluid_forces_are_mujocos() -> None:
+    """On the three links of the swimmer, by their sum on the joints."""
+    mujoco = pytest.importorskip("mujoco")
+    task: Any = TASKS["swimmer"]()
+    robot: Any = gymnasium.make(task.environment).unwrapped
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        q, v = rng.normal(0.0, 1.0, 5), rng.normal(0.0, 2.0, 5)
+        robot.reset()
+        robot.set_state(q, v)
+        mujoco.mj_forward(robot.model, robot.data)
+        pushed = np.zeros(5)
+        for link in task.wet:
+            local: dict[str, Any] = {"frame": link.name, "reference": "local"}
+            velocity = wd.oracle(wd.frame_velocity, task.model, q, v, **local)
+            J = wd.oracle(wd.jacobian, task.model, q, **local)
+            pushed += J.T @ fluid_wrench(link, velocity)
+        np.testing.assert_allclose(pushed, robot.data.qfrc_passive, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize(

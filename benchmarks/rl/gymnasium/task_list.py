@@ -7,6 +7,7 @@ from .free_tasks import GymnasiumAnt, GymnasiumHumanoid
 from .gymnasium_task import GymnasiumTask
 from .pendulum_tasks import GymnasiumInvertedDoublePendulum, GymnasiumInvertedPendulum
 from .planar_tasks import GymnasiumHalfCheetah, GymnasiumHopper, GymnasiumWalker2d
+from .swimmer_task import GymnasiumSwimmer
 
 TASKS: dict[str, type[GymnasiumTask]] = {
     "inverted_pendulum": GymnasiumInvertedPendulum,
@@ -18,4 +19,5 @@ TASKS: dict[str, type[GymnasiumTask]] = {
     "ant": GymnasiumAnt,
     "pusher": GymnasiumPusher,
     "humanoid": GymnasiumHumanoid,
+    "swimmer": GymnasiumSwimmer,
 }
