@@ -4,6 +4,7 @@ loops, and the properties of contacts between bodies."""
 from .functions.simulation.contact_pairs import PairContact
 from .model.closed_loops.loop import Loop
 from .model.description import Effects, Gearbox, Geometry, Limits, Mimic, Pose
+from .model.ground_contact import ContactSoftness
 from .model.joints import KINDS, JointKind
 from .model.scene.solids import Box, Capsule, Cylinder, Sphere
 
@@ -11,6 +12,7 @@ __all__ = [
     "KINDS",
     "Box",
     "Capsule",
+    "ContactSoftness",
     "Cylinder",
     "Effects",
     "Gearbox",

@@ -8,9 +8,8 @@ import numpy as np
 
 import warpdyn as wd
 from warpdyn import rl
-from warpdyn.algorithms.simulation.contact_shapes import ContactShape
 
-from .gymnasium_task import GymnasiumTask, soft_pair, sum_of_squares
+from .gymnasium_task import SOFT_PAIR, GymnasiumTask, sum_of_squares, with_margin
 
 REACH = 0.2
 """Radius of the disc of targets of the reacher [m]."""
@@ -79,11 +78,9 @@ class GymnasiumPusher(GymnasiumTask):
     def __init__(self) -> None:
         super().__init__()
         hand, self.object = "r_wrist_roll_link", "object"
-        self.pairs = [
-            pair._replace(first=_widened(pair.first))
-            for pair in wd.ContactPairs(self.model).only((hand, self.object))
-        ]
-        self.pair_contact = soft_pair(self.model.link(self.object).mass, self.dt)
+        pairs = wd.ContactPairs(self.model).only((hand, self.object))
+        self.pairs = with_margin(pairs, MARGIN)
+        self.pair_contact = SOFT_PAIR
         self.points = wd.ContactPoints(self.model).only(hand)
         self.terrain = wd.Plane((0.0, 0.0), TABLE)
 
@@ -117,9 +114,3 @@ class GymnasiumPusher(GymnasiumTask):
         MuJoCo's Euler step moves bodies before it moves joints."""
         q = s.q - np.where(s.age < 0.5, 0.0, self.dt) * s.v
         return [robot.fk(q, frame=name)[:3, 3] for name in ("tips_arm", self.object, "goal")]
-
-
-def _widened(capsule: ContactShape) -> ContactShape:
-    """The capsule with the margin around it."""
-    radius, length = capsule.size
-    return capsule._replace(size=(radius + MARGIN, length))

@@ -16,7 +16,7 @@ from .body_observations import (
     free_positions,
     free_velocities,
 )
-from .gymnasium_task import GymnasiumTask, number, soft_pair, sum_of_squares
+from .gymnasium_task import SOFT_PAIR, GymnasiumTask, number, sum_of_squares, with_margin
 
 
 class FreeRunner(GymnasiumTask):
@@ -91,6 +91,9 @@ LEG = ("thigh", "shin", "foot")
 TRUNK = ("torso", "lwaist", "pelvis")
 SIDES = ("left", "right")
 
+MARGIN = 0.002
+"""Distance at which links of the humanoid begin to touch: the sum of both margins [m]."""
+
 
 class GymnasiumHumanoid(FreeRunner):
     """Humanoid-v5: 17 joints, of which a policy observes bodies and contact forces too."""
@@ -108,8 +111,8 @@ class GymnasiumHumanoid(FreeRunner):
         touching = [(f"left_{a}", f"right_{b}") for a in LEG for b in LEG]
         touching += [(arm, other) for arm in lower_arms for other in reached]
         touching.append((lower_arms[0], lower_arms[1]))
-        self.pairs = wd.ContactPairs(self.model).only(*touching)
-        self.pair_contact = soft_pair(self.model.link("left_shin").mass, self.dt)
+        self.pairs = with_margin(wd.ContactPairs(self.model).only(*touching), MARGIN)
+        self.pair_contact = SOFT_PAIR
 
     def begin(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
         q = self.first + wd.random.uniform(s.random, self.model.nq, -0.01, 0.01)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,7 +13,8 @@ import numpy as np
 
 import warpdyn as wd
 from warpdyn import rl
-from warpdyn.description import PairContact
+from warpdyn.algorithms.simulation.contact_shapes import ContactPair
+from warpdyn.description import ContactSoftness, PairContact
 from warpdyn.functions.simulation.step_options import Integrator
 
 ASSETS = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets"
@@ -65,17 +67,25 @@ def read_model(file: str) -> wd.Model:
         return wd.load(ASSETS / file)
 
 
-def soft_pair(mass: float, h: float) -> PairContact:
-    """The contact of a light body of this mass [kg] as MuJoCo has it by default in steps of h seconds.
+SOFT_PAIR = PairContact(
+    friction=0.0,
+    softness=ContactSoftness(
+        stiffness=1.0 / (0.95 * 0.02) ** 2,
+        rate=2.0 / (0.95 * 0.02),
+        impedance=(0.9, 0.95, 0.001, 0.5, 2.0),
+    ),
+)
+"""Contacts between links of all these files: without friction, with MuJoCo's default softness."""
 
-    Inside by r, MuJoCo's v+ + h R f = h K d r with R = (1 - d) / d / mass, d = 0.95 and 1 / √K = d times
-    20 ms, apart from its damper, which leaves 1 - h b of the velocity, b = 105/s. Ours is v+ + h R' f =
-    r / (h + c) with R' = 1 / (h k (h + c)) for the stiffness k and the dissipation c.
-    """
-    d = 0.95
-    rate = h * d / (d * 0.02) ** 2
-    R = (1.0 - d) / d / mass
-    return PairContact(friction=0.0, stiffness=rate / (h * R), dissipation=1.0 / rate - h)
+
+def with_margin(pairs: Sequence[ContactPair], margin: float) -> list[ContactPair]:
+    """The pairs with a margin around their first shapes, which are spheres or capsules [m]."""
+    found = []
+    for pair in pairs:
+        radius, *length = pair.first.size
+        wider = pair.first._replace(size=(radius + margin, *length))
+        found.append(pair._replace(first=wider))
+    return found
 
 
 def sum_of_squares(x: Any) -> Any:

@@ -50,7 +50,7 @@ class Surface(NamedTuple):
     with which each point leaves after an impact (Newton); None: no rebounds. `least_compliance`:
     relative to the contact's inverse mass. `torsional`, `rolling`: coefficients of the moments of
     each point [m], or None. `soft`: MuJoCo's law of each point in the place of stiffness and
-    dissipation; empty if no point has it.
+    dissipation; empty if no point has it. `soft_normal`: the same of the normal force alone.
     """
 
     friction: Sequence[Scalar]
@@ -62,6 +62,7 @@ class Surface(NamedTuple):
     torsional: Sequence[Scalar] | None = None
     rolling: Sequence[Scalar] | None = None
     soft: Sequence[SoftPoint | None] = ()
+    soft_normal: SoftPoint | None = None
 
 
 @dataclass(frozen=True)
@@ -170,6 +171,9 @@ def compliant_contacts(
             each if soft is None else _with_soft_law(each, soft, before, h)
             for each, soft in zip(found, surface.soft, strict=True)
         ]
+    if surface.soft_normal is not None:
+        before = rows.of(v)
+        return [_with_soft_normal(each, surface.soft_normal, before, h) for each in found]
     if surface.restitution is None:
         return found
     before, free = rows.of(v), rows.of(free)
@@ -224,6 +228,15 @@ def _with_soft_law(
         slip_x=row.slip_x,
         slip_y=row.slip_y,
     )
+
+
+def _with_soft_normal(
+    contact: CompliantContact, soft: SoftPoint, before: Sequence[Scalar], h: float
+) -> CompliantContact:
+    """The contact with MuJoCo's law of its normal force, and friction as without it."""
+    row = point_row(soft, contact.contact.height, contact.contact.velocity(before), h)
+    share = 1.0 / (contact.G_nn + row.R_n)
+    return replace(contact, R_n=row.R_n, normal_share=share, target=row.target)
 
 
 def _moments(

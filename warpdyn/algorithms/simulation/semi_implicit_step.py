@@ -94,7 +94,8 @@ class Scene(NamedTuple):
     shapes that may touch each other, at most `pair_slots` of one kind at a time. `point_moments`,
     `pair_moments`: the number of friction moments of each point and of each pair, 0, 1 or 3; empty
     if there are none. `points_in_slots`: points on compliant ground are computed in a loop over
-    those that are near it. `soft_points`: MuJoCo's law of each point; empty without it.
+    those that are near it. `soft_points`: MuJoCo's law of each point; empty without it. `soft_pairs`:
+    that of the normal force of each pair; empty without it.
     """
 
     arrays: tuple[str, ...]
@@ -116,6 +117,7 @@ class Scene(NamedTuple):
     pair_moments: tuple[int, ...] = ()
     points_in_slots: bool = False
     soft_points: tuple[SoftPoint | None, ...] = ()
+    soft_pairs: tuple[SoftPoint, ...] = ()
 
 
 def semi_implicit_step(

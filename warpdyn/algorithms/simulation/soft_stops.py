@@ -69,8 +69,8 @@ class SoftPoint(NamedTuple):
     stiffness: float
     rate: float
     impedance: tuple[float, float, float, float, float]
-    normal: float
-    tangential: float
+    normal: Scalar
+    tangential: Scalar
     margin: float = 0.0
     is_pyramidal: bool = False
     along: tuple[float, float, float] | None = None

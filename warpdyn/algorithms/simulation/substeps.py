@@ -319,6 +319,7 @@ def _surfaces_of_pairs(named: Mapping[str, Sequence], scene: Scene) -> list[Surf
             least_compliance=BETWEEN_BODIES,
             torsional=of_each("pair_torsional_friction", k),
             rolling=of_each("pair_rolling_friction", k),
+            soft_normal=scene.soft_pairs[k] if scene.soft_pairs else None,
         )
         for k, pair in enumerate(scene.pairs)
     ]

@@ -16,7 +16,7 @@ from ...formats.meshes.mesh_hulls import hull_points
 from ...model import Model
 from ...model.collision_points import LeftOut
 from ...model.description import Geometry, vector3
-from ...model.ground_contact import ContactFriction
+from ...model.ground_contact import ContactFriction, ContactSoftness
 from ...model.mesh_files import MeshError
 from ...model.scene.shape_pairs import shape_pairs
 
@@ -219,6 +219,8 @@ class PairContact(NamedTuple):
     largest speed at which shapes that overlap are pushed apart. `torsional_friction`,
     `rolling_friction` [m]: the largest moment about the normal, and about the tangents, as a share
     of the normal force; None: those of the description, or 0, which costs nothing.
+    `softness`: MuJoCo's law of the normal force in the place of stiffness, dissipation and restitution,
+    with R in parts of the inverse masses of both links; None: none. Friction does not change.
     """
 
     friction: Any = None
@@ -228,6 +230,7 @@ class PairContact(NamedTuple):
     push_out: Any = 1.0
     torsional_friction: Any = None
     rolling_friction: Any = None
+    softness: ContactSoftness | None = None
 
 
 RIGID = PairContact()

@@ -9,16 +9,18 @@ import numpy as np
 
 from ...algorithms.crba import crba
 from ...algorithms.simulation.contact_rows import ContactPoint, contact_rows
+from ...algorithms.simulation.contact_shapes import ContactPair
 from ...algorithms.simulation.joint_rows import Bounds
 from ...algorithms.simulation.soft_stops import SoftPoint, SoftStop
 from ...execution.request.evaluate import tree_of
 from ...model import Model
 from ...model.description import ModelError
 from ...model.ground_contact import GroundContact
-from ...model.joints import FLOATING
+from ...model.joints import FLOATING, PRISMATIC
 from ...model.params import Params
 from ...model.reference_frames import one_of
 from ...model.structure import DRAWN
+from .contact_pairs import PairContact
 from .contact_points import ContactPoints
 from .drives import Stops, bounds_of
 from .ground import Ground
@@ -96,6 +98,29 @@ def soft_points(
     return tuple(found)
 
 
+def soft_pairs(
+    model: Model, pairs: Sequence[ContactPair], contact: PairContact, in_mujoco_steps: bool
+) -> tuple[SoftPoint, ...]:
+    """MuJoCo's law of the normal force of each pair, if `contact` has a softness; else empty. MuJoCo
+    scales it by the sum of the inverse masses of both bodies. Raises for a restitution."""
+    soft = contact.softness
+    if soft is None or not pairs:
+        return ()
+    if not (isinstance(contact.restitution, int | float) and contact.restitution == 0):
+        raise ValueError("restitution is of rigid pairs, and a softness is not; leave one")
+    inverse, masses = _inverse_inertia(model), dict[str, float]()
+    found = []
+    for pair in pairs:
+        total = 0.0
+        for link in filter(None, (shape.link for shape in pair)):
+            if link not in masses:
+                masses[link] = _inverse_mass(model, link, inverse)
+            total += masses[link]
+        law = SoftPoint(soft.stiffness, soft.rate, soft.impedance, soft.normal * total, 0.0)
+        found.append(law._replace(in_mujoco_steps=in_mujoco_steps))
+    return tuple(found)
+
+
 def _inverse_inertia(model: Model) -> np.ndarray:
     """The inverse mass matrix in the drawn pose (nv, nv)."""
     inverse: np.ndarray = np.linalg.inv(
@@ -117,7 +142,29 @@ def _drawn_pose(model: Model) -> list[float]:
 
 
 def _inverse_mass(model: Model, link: str, inverse: np.ndarray) -> float:
-    """Acceleration of a link's centre of mass by a force there, mean of three directions [1/kg]."""
+    """Acceleration of a link's centre of mass by a force there, mean of three directions [1/kg]. MuJoCo
+    takes the inverse mass alone of a body that only slides along its axes and carries no others."""
+    if _only_slides(model, link):
+        return 1.0 / model.link(link).mass
     centre = ContactPoint(link, model.link(link).com, 0.0)
     J = np.array(contact_rows(tree_of(model), _drawn_pose(model), [centre])[1], dtype=float)
     return float(np.trace(J @ inverse @ J.T) / 3.0)
+
+
+def _only_slides(model: Model, link: str) -> bool:
+    """True if sliders along the axes of a link are all that is between it and the world, and nothing
+    moves on it."""
+    parents = {joint.child: joint for joint in model.joints}
+    if any(joint.parent == link for joint in model.joints):
+        return False
+    slides = 0
+    while link in parents:
+        joint = parents[link]
+        if slides and model.link(link).mass > 0:
+            return False
+        if joint.kind.nv:
+            if joint.kind is not PRISMATIC or sorted(map(abs, joint.axis)) != [0.0, 0.0, 1.0]:
+                return False
+            slides += 1
+        link = joint.parent
+    return slides > 0

@@ -19,7 +19,7 @@ from ...model import Model
 from ...model.params import Params
 from .contact_pairs import RIGID, PairContact
 from .default_points import refuse_none
-from .described_softness import in_mujoco_steps, limits_of, soft_points
+from .described_softness import in_mujoco_steps, limits_of, soft_pairs, soft_points
 from .drives import (
     PD,
     Stops,
@@ -225,6 +225,7 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
             pairs=pairs,
             pair_slots=getattr(options.pairs, "slots", None),
             pair_moments=moments_of_pairs(options.pairs, options.pair_contact) if pairs else (),
+            soft_pairs=soft_pairs(model, pairs, options.pair_contact, options.is_mujocos),
         )
         refuse = _all_of((refuse, refusing_still_pairs(pairs)))
     inputs = {name: array for name, (array, _) in shaped.items()}

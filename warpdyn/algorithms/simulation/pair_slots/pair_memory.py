@@ -29,7 +29,8 @@ class PairMemory:
     its moment if it has friction moments [N m s], then its position if that is kept [m]; then rows
     for slots without a pair. All steps of a launch read `members`, the numbers of the two shapes of
     each pair, and `properties`, its friction, stiffness and dissipation, then those of its torsional
-    friction, rolling friction and restitution that it has; other properties are those of `surface`.
+    friction, rolling friction and restitution that it has, and of a soft normal force the inverse mass;
+    other properties are those of `surface`.
     `terrain`: the ground of points; None for pairs, and for the plane z = 0.
     """
 
@@ -105,7 +106,8 @@ def _properties(group: PairGroup, surface: Surface) -> list[Scalar]:
     """The properties of a pair that differ within its group."""
     restitution = [] if surface.restitution is None else [surface.restitution[0]]
     always = surface.friction[0], surface.stiffness, surface.dissipation
-    return [*always, *_moment_properties(group, surface), *restitution]
+    soft = [] if surface.soft_normal is None else [surface.soft_normal.normal]
+    return [*always, *_moment_properties(group, surface), *restitution, *soft]
 
 
 def _moment_properties(group: PairGroup, surface: Surface) -> list[Scalar]:

@@ -261,6 +261,11 @@ class PairsAt:
         if self.group.moments == 3:
             rolling, *more = more
             surface = surface._replace(rolling=[rolling] * count)
+        if surface.soft_normal is not None:
+            *more, inverse_mass = more
+            surface = surface._replace(
+                soft_normal=surface.soft_normal._replace(normal=inverse_mass)
+            )
         return surface._replace(restitution=more * count or None)
 
     def _contacts(
