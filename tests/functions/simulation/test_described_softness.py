@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.functions.simulation.described_softness import limits_of, soft_bounds, soft_points
+from warpdyn.functions.simulation.described_softness import (
+    limits_of,
+    soft_bounds,
+    soft_pairs,
+    soft_points,
+)
 from warpdyn.functions.simulation.drives import bounds_of
 from warpdyn.model.ground_contact import ContactSoftness
 
@@ -101,3 +106,33 @@ def test_soft_limits_are_those_of_a_mjcf_file() -> None:
     assert limits_of(wd.load(rod), None, "springs") == ()
     with pytest.raises(wd.ModelError, match='take "rows" or "springs"'):
         limits_of(wd.load_robot("panda"), None, "soft")
+
+
+def test_a_body_that_only_slides_has_its_own_inverse_mass() -> None:
+    """As MuJoCo has it: along its axes, without rotors, and with nothing on it; others have the mean of
+    three directions."""
+    mujoco = pytest.importorskip("mujoco")
+    body = """<body name="{}" pos="{} 0 1"><joint type="slide" axis="{}" armature="0.5"/>{}
+    <geom size="0.1" mass="2"/>{}</body>"""
+    other = '<joint type="slide" axis="0 0 1"/>'
+    child = '<body pos="0.3 0 0"><joint axis="0 1 0"/><geom size="0.1" mass="1"/></body>'
+    bodies = [
+        body.format("one", 0, "1 0 0", "", ""),
+        body.format("two", 1, "1 0 0", other, ""),
+        body.format("tilted", 2, "1 1 0", other, ""),
+        body.format("carrier", 3, "1 0 0", other, child),
+    ]
+    text = f"<mujoco><worldbody>{''.join(bodies)}</worldbody></mujoco>"
+    model, theirs = wd.load(text), mujoco.MjModel.from_xml_string(text)
+    contact = wd.description.PairContact(
+        softness=ContactSoftness(1.0, 1.0, (0.9, 0.95, 0.001, 0.5, 2.0))
+    )
+    pairs = wd.ContactPairs(model).only("one", "two", "tilted", "carrier")
+    laws = soft_pairs(model, pairs, contact, in_mujoco_steps=True)
+    for pair, law in zip(pairs, laws, strict=True):
+        ends = [
+            theirs.body(shape.link).id for shape in pair if shape.link in "one two tilted carrier"
+        ]
+        if len(ends) == 2:
+            assert law.normal == pytest.approx(theirs.body_invweight0[ends, 0].sum())
+    assert len(pairs) > 5 and laws[0].in_mujoco_steps
