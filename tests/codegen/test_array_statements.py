@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from array_programs import SEEDS, SHAPES, random_program
+from array_programs import LEAVES_OUT, SEEDS, SHAPES, leaves_out, random_program
 from bytecode_on_numbers import run as run_bytecode
 from cuda_on_host import needs_compiler
 from cuda_on_host import run as run_on_host
@@ -35,7 +35,7 @@ MODEL = wd.load_robot("cartpole")
 CLOSE = {np.float32: 5e-6, np.float64: 1e-13}
 """Relative to the largest entry: a few hundred rounded operations."""
 
-COMPILED = SEEDS[:3]
+COMPILED = [*SEEDS[:3], LEAVES_OUT]
 """Programs whose kernels are compiled."""
 
 each_program = pytest.mark.parametrize("seed", SEEDS)
