@@ -102,13 +102,11 @@ def fills_first(x: Sequence[Scalar], z: Sequence[Scalar]) -> list[Scalar]:
     return [total[0], filled[0], *(b[k][0] for k in (0, 2, 7)), *(b[k][1] for k in (1, 4, 19))]
 
 
-def leaves_out(
-    x: Sequence[Scalar], z: Sequence[Scalar], *, always: bool = False
-) -> list[Scalar]:
+def leaves_out(x: Sequence[Scalar], z: Sequence[Scalar], *, always: bool = False) -> list[Scalar]:
     """A program that packs the rows of an array that an environment needs, in a loop and outside of
     one, and reads no others. `always`: it computes each step, and gives the same bits."""
     a = RowArray([[x[k % 4] * float(k), x[(k + 1) % 4]] for k in range(5)])
-    packed = RowArray.without_values(6, 2)
+    packed = RowArray([[0.0, 0.0] for _ in range(6)])
 
     def visit(k: Scalar, state: list[Scalar], _: Any) -> list[Scalar]:
         (count,) = state
