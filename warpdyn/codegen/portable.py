@@ -298,7 +298,8 @@ def _routines(
             else body({}, "out")
         )
         names = [f"array{j}" for j in range(len(routine.arrays))]
-        unused = [f"(void){x};" for x in ("shared", "column", "out", *names)]
+        unread = ["shared", "column", *names, *([] if sizes[2] else ["out"])]
+        unused = [f"(void){x};" for x in unread]
         if repetition and repetition.counts and repetition.reads:
             unused.append("(void)kept;")
         lines = [*unused, *_declare_arrays(held, value), *lines]
