@@ -87,7 +87,7 @@ def guarded_step(
         return [[if_finite(x, 0.0) for x in row] for row in rows]
 
     def guarded(name: str) -> list:
-        if name in end.cleared:
+        if name in end.zero_at_failure:
             return step[name]
         return finite(step[name]) if name in BY_ROW else finite([step[name]])[0]
 

@@ -47,14 +47,15 @@ OF_PAIRS, OF_POINTS = ("pair_impulses", "pair_features", "pair_forces"), ("impul
 class Launch(NamedTuple):
     """The results of `substeps` by name, the configuration and velocity before the last step, empty
     unless they are kept, and the positions of the contacts of pairs in the last step [m], empty
-    unless they are located. `cleared`: names of results that are 0 if the state is not finite.
+    unless they are located. `zero_at_failure`: names of results that are 0 if the state is not
+    finite.
     """
 
     results: dict[str, list]
     q_before: list[Scalar]
     v_before: list[Scalar]
     positions: list[Sequence[Scalar]]
-    cleared: tuple[str, ...]
+    zero_at_failure: tuple[str, ...]
 
 
 class LoopState(NamedTuple):
@@ -153,15 +154,15 @@ def launch(
         arrays = [array for each in contacts.memory for array in each.arrays]
         numbers = loop(scene.substeps, lambda _, state, __: step(state), numbers, arrays)
     end = begin.of_numbers(numbers)
-    cleared: tuple[str, ...] = ()
+    zero_at_failure: tuple[str, ...] = ()
     if clear and contacts.memory:
         size = state_size(end.q, end.v)
         for memory in contacts.memory:
             memory.clear_if_infinite(size)
-        cleared = (OF_PAIRS if pairs else ()) + (OF_POINTS if points else ())
+        zero_at_failure = (OF_PAIRS if pairs else ()) + (OF_POINTS if points else ())
     results = _results(tree, tau, end, contacts, scene)
     positions = pairs.positions if pairs is not None and locate else []
-    return Launch(results, end.q_before, end.v_before, positions, cleared)
+    return Launch(results, end.q_before, end.v_before, positions, zero_at_failure)
 
 
 def state_size(q: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:
