@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from warpdyn.algebra.row_arrays import RowArray, loop
+from warpdyn.algebra.row_arrays import RowArray, loop, step_if_needed
 from warpdyn.algebra.scalar import Scalar, cos, select_less, sin
 
 SHAPES = {"x": (4,), "z": (3,)}
@@ -18,7 +18,10 @@ ENDS_EARLY = 12
 FILLS_FIRST = 13
 """The seed of a program with an array that has no values until a loop has written it."""
 
-SEEDS = range(FILLS_FIRST + 1)
+LEAVES_OUT = 14
+"""The seed of a program that leaves steps out where no environment needs them."""
+
+SEEDS = range(LEAVES_OUT + 1)
 
 
 def random_program(seed: int) -> Callable[[Sequence[Scalar], Sequence[Scalar]], list[Scalar]]:
@@ -27,6 +30,8 @@ def random_program(seed: int) -> Callable[[Sequence[Scalar], Sequence[Scalar]], 
         return ends_early
     if seed == FILLS_FIRST:
         return fills_first
+    if seed == LEAVES_OUT:
+        return leaves_out
 
     def program(x: Sequence[Scalar], z: Sequence[Scalar]) -> list[Scalar]:
         draw = random.Random(seed)
@@ -95,6 +100,43 @@ def fills_first(x: Sequence[Scalar], z: Sequence[Scalar]) -> list[Scalar]:
     filled = loop(4, fill, [x[0]], [a, b], needed=z[0])
     total = loop(4, add, [x[2]], [a, b], needed=z[0])
     return [total[0], filled[0], *(b[k][0] for k in (0, 2, 7)), *(b[k][1] for k in (1, 4, 19))]
+
+
+def leaves_out(x: Sequence[Scalar], z: Sequence[Scalar], *, always: bool = False) -> list[Scalar]:
+    """A program that packs the rows of an array that an environment needs, in a loop and outside of
+    one, and reads no others. `always`: it computes each step, and gives the same bits."""
+    a = RowArray([[x[k % 4] * float(k), x[(k + 1) % 4]] for k in range(5)])
+    packed = RowArray([[0.0, 0.0] for _ in range(6)])
+
+    def visit(k: Scalar, state: list[Scalar], _: Any) -> list[Scalar]:
+        (count,) = state
+        needed = select_less(a[k + z[1]][0], 0.1, 1.0, 0.0)
+
+        def put(_: list[Scalar], __: Any) -> list[Scalar]:
+            packed[count] = [sin(a[k][0]) * x[1], cos(a[k][1] + k)]
+            return []
+
+        step_if_needed(1.0 if always else needed, put, [], [a, packed])
+        return [count + needed]
+
+    (count,) = loop(5, visit, [0.0], [a, packed])
+
+    def row(k: Scalar) -> list[Scalar]:
+        return [select_less(k, count, y, 0.5) for y in packed[k]]  # no NaN enters a derivative
+
+    def change(state: list[Scalar], _: Any) -> list[Scalar]:
+        packed[0.0] = [x[0] * y for y in row(0.0)]
+        return [select_less(0.0, count, sin(state[0]) + packed[0.0][1], state[0])]
+
+    (changed,) = step_if_needed(1.0 if always else count, change, [x[2]], [packed])
+
+    def add(k: Scalar, state: list[Scalar], _: Any) -> list[Scalar]:
+        first, second = row(k)
+        a[k] = [select_less(k, count, first, y) for y in a[k]]
+        return [select_less(k, count, state[0] + first * second, state[0])]
+
+    (total,) = loop(5, add, [x[3]], [a, packed])
+    return [total, changed, count, *(a[k][k % 2] for k in range(5))]
 
 
 def _loop(

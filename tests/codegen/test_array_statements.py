@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from array_programs import SEEDS, SHAPES, random_program
+from array_programs import LEAVES_OUT, SEEDS, SHAPES, leaves_out, random_program
 from bytecode_on_numbers import run as run_bytecode
 from cuda_on_host import needs_compiler
 from cuda_on_host import run as run_on_host
@@ -35,7 +35,7 @@ MODEL = wd.load_robot("cartpole")
 CLOSE = {np.float32: 5e-6, np.float64: 1e-13}
 """Relative to the largest entry: a few hundred rounded operations."""
 
-COMPILED = SEEDS[:3]
+COMPILED = [*SEEDS[:3], LEAVES_OUT]
 """Programs whose kernels are compiled."""
 
 each_program = pytest.mark.parametrize("seed", SEEDS)
@@ -43,12 +43,19 @@ each_compiled = pytest.mark.parametrize("seed", COMPILED)
 
 
 def function(seed: int) -> Callable[..., Any]:
+    return called(random_program(seed), f"random{seed}")
+
+
+def called(program: Callable[..., list], name: str = "") -> Callable[..., Any]:
+    """A function of a model that computes a program, whose own name it has unless told another."""
+
     def text(tree: Any, x: list, z: list) -> list:
-        return random_program(seed)(x, z)
+        return program(x, z)
 
     @batched
     def run(model: wd.Model, x: Any, z: Any, *, out: Any = None) -> Any:
-        return Call(f"random{seed}", model, (text,), {"x": x, "z": z}, out=out, shapes=SHAPES)
+        given = {"x": x, "z": z}
+        return Call(name or program.__name__, model, (text,), given, out=out, shapes=SHAPES)
 
     return run
 
@@ -228,6 +235,54 @@ def test_derivatives_for_cuda_and_export(
     built = Compiled(tmp_path, text, {"derived": [*names, "y"]}, namespace="ours")
     found = built.batch("derived", [*given.values()], wanted.shape[1:])
     assert error(found, wanted) <= CLOSE[np.float64]
+
+
+# Steps that are left out where no environment needs them.
+
+
+def always(x: list, z: list) -> list:
+    return leaves_out(x, z, always=True)
+
+
+def forms(dtype: Any, count: int) -> Iterator[list[np.ndarray]]:
+    """Results and derivatives of a program that leaves steps out, and of one that computes all."""
+    for text in (leaves_out, always):
+        run = called(text)
+        _, given, both = derivatives(LEAVES_OUT, count, dtype)
+        yield [run(MODEL, *given), *both(run)]
+
+
+@pytest.mark.parametrize("compiles", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("count", [1, 300])
+def test_a_step_left_out_changes_no_bit(
+    count: int, dtype: Any, compiles: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Interpreted and in lanes: results, tangents and adjoints."""
+    monkeypatch.setattr(wd.config, "compile", "wait" if compiles else "never")
+    for found, wanted in zip(*forms(dtype, count), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+@needs_compiler
+def test_a_step_left_out_changes_no_bit_in_other_languages(tmp_path: Path) -> None:
+    """CUDA's form on the host; C++ for one robot, and for many in lanes."""
+    given, found = inputs(LEAVES_OUT, 40), []
+    for text in (leaves_out, always):
+        program, name = record(text, SHAPES), text.__name__
+        out = np.full((40, len(program.outputs)), np.nan)
+        (folder := tmp_path / name).mkdir()
+        source = write(program, name, False, "cuda")
+        run_on_host(source, dict(zip("xz", given, strict=True)), out, folder=folder)
+        names = {"x": "x", "z": "z"}
+        each = ExportedFunction("swept", program, names, {"out": "y"}, ["swept: a test."])
+        header = exported_header(ExportedRobot(["a test."]), [each], Style("c++", False, "ours"))
+        built = Compiled(folder, header, {"swept": ["x", "z", "y"]}, namespace="ours")
+        shape = (len(program.outputs),)
+        found.append([out, built.one_by_one("swept", given, shape)])
+        found[-1].append(built.batch("swept", given, shape))
+    for left_out, whole in zip(*found, strict=True):
+        np.testing.assert_array_equal(left_out, whole)
 
 
 # Programs of other forms.

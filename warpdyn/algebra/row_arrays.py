@@ -161,7 +161,8 @@ def step_if_needed(
 
     `needed`: above 0 in an environment that needs the step. Environments that are computed together
     leave it out together, so where it is not needed it must change nothing that is read later.
-    Derivatives compute it always. The step may read and write the arrays, as that of a `loop`.
+    Derivatives compute it always, so that it must give numbers there too. The step may read and
+    write the arrays, as that of a `loop`.
     """
 
     def only_step(_: Scalar, state: list[Scalar], arrays: Sequence[RowArray]) -> Sequence[Scalar]:

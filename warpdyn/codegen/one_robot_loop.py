@@ -100,14 +100,20 @@ def write_loop(
     stride: int,
     body: Callable[[Mapping[str, str], str], Iterator[str]],
     counter: str = "",
+    beyond: str = "",
 ) -> Iterator[str]:
     """The steps of a loop. All indices are constants except those of kept states, so that its two
     arrays stay in registers.
 
     `stride`: entries of each kept state that it reads; `body`: a step's statements, from the names
     of the input arrays there and the place of the results; `counter`: the number of the step as a
-    value, if that is not a number.
+    value, if that is not a number; `beyond`: a function that tells of a value and a step if the
+    value is beyond the step, if values are not numbers.
     """
+
+    def goes_on(x: str) -> str:
+        return f"{beyond}({x}, step)" if beyond else f"{x} > ({T})step"
+
     size = prod(routine.inputs[COLUMN])
     results = prod(routine.results["out"])
     if results:  # C++ has no array of length 0, which a loop on arrays alone would need
@@ -117,9 +123,9 @@ def write_loop(
     yield f"for (int step = 0; step < {repetition.times}; ++step) {{"
     if repetition.needed is not None:
         # Written so that NaN needs no steps.
-        yield f"if (!(shared[{repetition.needed}] > ({T})step)) break;"
+        yield f"if (!({goes_on(f'shared[{repetition.needed}]')})) break;"
     if repetition.last is not None:
-        yield f"if (!(out[{repetition.last}] > ({T})step)) break;"
+        yield f"if (!({goes_on(f'out[{repetition.last}]')})) break;"
     if repetition.kept:
         block = count_kept_entries(routine)
         yield from (f"out[{results + k} + {block} * step] = out[{k}];" for k in range(size))

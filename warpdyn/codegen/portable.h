@@ -171,17 +171,24 @@ static inline lanes lanes_exp(lanes x) { for (int l = 0; l < lane_count; ++l) x[
 static inline lanes lanes_log(lanes x) { for (int l = 0; l < lane_count; ++l) x[l] = number_log(x[l]); return x; }
 static inline lanes lanes_atan2(lanes y, lanes x) { for (int l = 0; l < lane_count; ++l) y[l] = number_atan2(y[l], x[l]); return y; }
 
-/// [rows] Entry `j` of rows of arrays in loops at an index; `p` is the address of the array.
+/// [rows] Entry `j` of rows of arrays in loops at an index; `p` is the address of the array. A loop goes on
+/// while a count of steps is beyond the number of the step.
 static inline int number_row_of(number x, int rows) {
   const number last = (number)(rows - 1);
   return (int)(x > 0 ? (x < last ? x : last) : 0);
 }
+static inline int number_is_beyond(number x, number step) { return x > step; } /* false for NaN */
 static inline number number_read_row(const number *p, int j, number index, int rows, int width) { return p[j + width * number_row_of(index, rows)]; }
 static inline number number_gather_row(const number *p, int j, number index, int rows, int width) { return p[j + width * number_row_of(index, rows)]; }
 static inline void number_write_row(number *p, int j, number index, int rows, int width, number value) { p[j + width * number_row_of(index, rows)] = value; }
 static inline void number_scatter_row(number *p, int j, number index, int rows, int width, number value) { p[j + width * number_row_of(index, rows)] = value; }
 
-/// [rows_of_lanes] The same; the index of `read_row` and `write_row` is equal in all lanes.
+/// [rows_of_lanes] The same; a loop goes on while any lane needs it. The index of `read_row` and `write_row` is equal in all lanes.
+static inline int lanes_is_beyond(lanes x, number step) {
+  int any = 0;
+  for (int l = 0; l < lane_count; ++l) any |= x[l] > step;
+  return any;
+}
 static inline lanes lanes_read_row(const lanes *p, int j, lanes index, int rows, int width) { return p[j + width * number_row_of(index[0], rows)]; }
 static inline void lanes_write_row(lanes *p, int j, lanes index, int rows, int width, lanes value) { p[j + width * number_row_of(index[0], rows)] = value; }
 static inline lanes lanes_gather_row(const lanes *p, int j, lanes index, int rows, int width) {

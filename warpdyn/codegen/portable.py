@@ -48,7 +48,7 @@ time this way."""
 
 LOCAL = re.compile(
     r"V|[tsc]\d+|angle|sine|cosine|work|n|i|first|here|width|step|out|then|routine\d+\w*|\w+_lanes"
-    r"|memory\d+|array\d+|counter|before|row_of|read_row|write_row|gather_row|scatter_row"
+    r"|memory\d+|array\d+|counter|before|row_of|is_beyond|read_row|write_row|gather_row|scatter_row"
     r"|number|word|lanes|lane_words|lane_count|as|all|less|less_equal|abs|sqrt|floor|exp|log|atan2"
     r"|sine_cosine"
 )
@@ -288,16 +288,18 @@ def _routines(
         held |= made
         body = partial(_body, routine, style, lanes, inner, memory)
         counter = _broadcast(f"({style.type(False)})step", style, lanes)
+        beyond = style.helper("is_beyond", lanes)
         numeric, own_number = partial(number, style=style), style.type(False)
         lines = list(
             write_sweep(routine, routine.sweep, value, own_number, numeric, body)
             if routine.sweep
-            else write_loop(routine, repetition, value, stride, body, counter)
+            else write_loop(routine, repetition, value, stride, body, counter, beyond)
             if repetition
             else body({}, "out")
         )
         names = [f"array{j}" for j in range(len(routine.arrays))]
-        unused = [f"(void){x};" for x in ("shared", "column", *names)]
+        unread = ["shared", "column", *names, *([] if sizes[2] else ["out"])]
+        unused = [f"(void){x};" for x in unread]
         if repetition and repetition.counts and repetition.reads:
             unused.append("(void)kept;")
         lines = [*unused, *_declare_arrays(held, value), *lines]

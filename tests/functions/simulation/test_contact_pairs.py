@@ -156,6 +156,27 @@ def test_an_environment_alone_computes_the_same_bits() -> None:
     assert not both[0].failures.any()
 
 
+def test_a_failure_forgets_the_contacts_of_its_environment_alone() -> None:
+    """Impulses, features and forces are 0 there; other environments step to the same bits."""
+    pairs = wd.ContactPairs(STACK).with_ground("a", "b", "c")
+    both = [wd.Simulation(STACK, 40, points=[], pairs=pairs, substeps=1) for _ in range(2)]
+    for _ in range(60):
+        for sim in both:
+            sim.step()
+    assert np.all(abs(both[0].pair_forces).max((1, 2)) > 0.1)
+    both[0].v[17, 3] = np.nan
+    for sim in both:
+        sim.step()
+    failed, whole = both
+    assert failed.failures.ravel().tolist() == [float(n == 17) for n in range(40)]
+    rest = np.arange(40) != 17
+    for name in ("q", "v", "pair_impulses", "pair_features", "pair_forces"):
+        found, wanted = getattr(failed, name), getattr(whole, name)
+        np.testing.assert_array_equal(found[rest], wanted[rest])
+        if name.startswith("pair"):
+            assert not found[17].any() and wanted[17].any()
+
+
 def test_threads_do_not_change_the_bits() -> None:
     """A batch that two threads share."""
     pairs = wd.ContactPairs(STACK).with_ground("a", "b", "c")

@@ -109,13 +109,14 @@ def _face_separations(x: _Boxes) -> tuple[list[Scalar], list[Scalar]]:
 
 def _edge_pair(x: _Boxes) -> EdgePair:
     """The two edges with the largest separation."""
-    best = EdgePair(-1e9, x.A[0], -1e9, 0.0, 0.0)
+    # Separation, score, the numbers of the axes, and the factor on their product for the normal.
+    best: list[Scalar] = [-1e9, -1e9, 0.0, 0.0, 0.0]
     scale = EDGE_PREFERENCE * sum((*x.h_a, *x.h_b))
     for i in range(3):
         i1, i2 = (i + 1) % 3, (i + 2) % 3
         for j in range(3):
             j1, j2 = (j + 1) % 3, (j + 2) % 3
-            # The normal is A_i x B_j, of length sine. Its components along A and B are cosines.
+            # The normal is A_i x B_j, of length sine. Its components along A_i1 and A_i2 are cosines.
             c1, c2 = x.cosines[i1][j], x.cosines[i2][j]
             square = c1 * c1 + c2 * c2
             cosecant = rsqrt(maximum(square, PARALLEL_EDGES))
@@ -124,16 +125,13 @@ def _edge_pair(x: _Boxes) -> EdgePair:
             overlap_b = x.h_b[j1] * x.sizes[i][j2] + x.h_b[j2] * x.sizes[i][j1]
             separation = (absolute(along) - (overlap_a + overlap_b)) * cosecant
             score = select_less(PARALLEL_EDGES, square, separation - scale * cosecant, -1e9)
-            normal = (x.A[i2] * c1 - x.A[i1] * c2) * (cosecant * side(along))
-            better = EdgePair(separation, normal, score, float(i), float(j))
-            best = EdgePair(
-                select_less(best.score, score, separation, best.separation),
-                choose(best.score, score, normal, best.normal),
-                maximum(best.score, score),
-                select_less(best.score, score, better.of_a, best.of_a),
-                select_less(best.score, score, better.of_b, best.of_b),
-            )
-    return best
+            better = [separation, score, float(i), float(j), cosecant * side(along)]
+            highest = best[1]
+            best = [select_less(highest, score, y, z) for y, z in zip(better, best, strict=True)]
+            best[1] = maximum(highest, score)
+    separation, score, of_a, of_b, factor = best
+    along_a, along_b = (dot(_is_axis(n), axes) for n, axes in ((of_a, x.A), (of_b, x.B)))
+    return EdgePair(separation, along_a.cross(along_b) * factor, score, of_a, of_b)
 
 
 def _edge_contact(a: ShapeAt, b: ShapeAt, x: _Boxes, pair: EdgePair) -> Contact:
@@ -154,11 +152,16 @@ def _edge(
     """The edge of a box along axis `number` that is farthest along n: its direction, its half
     length, and the vector from the box's centre to its middle."""
     reaches = [side(n.dot(axis)) * h for axis, h in zip(axes, half, strict=True)]
-    is_x = select_less(number, 0.5, 1.0, 0.0)
-    is_z = select_less(1.5, number, 1.0, 0.0)
-    own = (is_x, 1.0 - is_x - is_z, is_z)
+    own = _is_axis(number)
     middle = dot([reach * (1.0 - w) for reach, w in zip(reaches, own, strict=True)], axes)
     return dot(own, axes), sum(h * w for h, w in zip(half, own, strict=True)), middle
+
+
+def _is_axis(number: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+    """1 for the axis with a number, 0 for both others."""
+    is_x = select_less(number, 0.5, 1.0, 0.0)
+    is_z = select_less(1.5, number, 1.0, 0.0)
+    return is_x, 1.0 - is_x - is_z, is_z
 
 
 def _face_pair(

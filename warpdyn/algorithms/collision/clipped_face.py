@@ -151,16 +151,17 @@ def _clipped_edges(
     """
     half_x, half_y = reference.half[1] * ROOM, reference.half[2] * ROOM
     _, h_u, h_w = incident.half
+    by_u, by_w = ([inverse(slope, LEAST_SLOPE) for slope in (e.x, e.y)] for e in (u, w))
     points: list[FacePoint] = []
-    for along, across, h_along, h_across in (
-        (u, -w, h_u, h_w),
-        (w, u, h_w, h_u),
-        (-u, w, h_u, h_w),
-        (-w, -u, h_w, h_u),
+    for along, across, reciprocals, h_along, h_across in (
+        (u, -w, by_u, h_u, h_w),
+        (w, u, by_w, h_w, h_u),
+        (-u, w, [-r for r in by_u], h_u, h_w),
+        (-w, -u, [-r for r in by_w], h_w, h_u),
     ):
         x, y = plane.x + across.x * h_across, plane.y + across.y * h_across
-        low_x, high_x = _inside(x, along.x, half_x)
-        low_y, high_y = _inside(y, along.y, half_y)
+        low_x, high_x = _inside(x, reciprocals[0], half_x)
+        low_y, high_y = _inside(y, reciprocals[1], half_y)
         low = maximum(-h_along, maximum(low_x, low_y))
         high = minimum(h_along, minimum(high_x, high_y))
         there = select_less(high, low, 0.0, 1.0)
@@ -172,9 +173,8 @@ def _clipped_edges(
     return points
 
 
-def _inside(x: Scalar, slope: Scalar, half: Scalar) -> tuple[Scalar, Scalar]:
-    """Interval of s in which |x + slope s| <= half."""
-    reciprocal = inverse(slope, LEAST_SLOPE)
+def _inside(x: Scalar, reciprocal: Scalar, half: Scalar) -> tuple[Scalar, Scalar]:
+    """Interval of s in which |x + s / reciprocal| <= half."""
     s, t = (-half - x) * reciprocal, (half - x) * reciprocal
     return minimum(s, t), maximum(s, t)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ...algebra.scalar import Scalar, absolute, floor, select_less
+from ...algebra.scalar import Scalar, floor, select_less
 from ...model.tree import Tree
 from .delayed_targets import from_the_beginning, shift_targets
 from .imu import imu, mean_acceleration
@@ -18,11 +18,12 @@ from .link_contact_forces import (
     pair_forces_on_links,
     with_flags_of_pairs,
 )
+from .pair_slots.pair_memory import INFINITE
 from .semi_implicit_step import Scene
-from .substeps import Launch, launch
+from .substeps import Launch, launch, state_size
 
-BY_ROW = ("loop_forces", "pair_impulses", "pair_forces")
-"""Results of several numbers for each loop, contact or pair."""
+BY_ROW = ("impulses", "forces", "loop_forces", "pair_impulses", "pair_forces")
+"""Results of several numbers for each point, loop, contact or pair."""
 
 MORE = (
     "torques",
@@ -34,9 +35,6 @@ MORE = (
     "pairs_left_out",
 )
 """Results of a launch after its contact forces, in order; some launches lack some."""
-
-INFINITE = float("inf")
-"""A bound that every finite number is below."""
 
 
 class Measurements(NamedTuple):
@@ -76,12 +74,11 @@ def guarded_step(
     # Contacts of pairs act where they are at the beginning of the last step.
     locate = bool(scene.pairs and sensors is not None and sensors.links)
     arrays, keep = [*named.values()], bool(units) or locate
-    end = launch(tree, q, v, tau, arrays, scene, gravity, f_ext, keep=keep, locate=locate)
+    end = launch(
+        tree, q, v, tau, arrays, scene, gravity, f_ext, keep=keep, locate=locate, clear=True
+    )
     step = end.results
-    # One number that is not finite makes the whole sum so, and the comparison below then fails.
-    size: Scalar = 0.0
-    for x in (*step["q"], *step["v"]):
-        size = size + absolute(x)
+    size = state_size(step["q"], step["v"])
 
     def if_finite(x: Scalar, otherwise: Scalar) -> Scalar:
         return select_less(size, INFINITE, x, otherwise)
@@ -89,19 +86,19 @@ def guarded_step(
     def finite(rows: list) -> list:
         return [[if_finite(x, 0.0) for x in row] for row in rows]
 
-    forces = finite(step["forces"])
+    def guarded(name: str) -> list:
+        if name in end.zero_at_failure:
+            return step[name]
+        return finite(step[name]) if name in BY_ROW else finite([step[name]])[0]
+
+    forces = guarded("forces")
     results: dict[str, list] = {
         "q": [if_finite(x, y) for x, y in zip(step["q"], start, strict=True)],
-        "v": [if_finite(x, 0.0) for x in step["v"]],
-        "impulses": finite(step["impulses"]),
+        "v": guarded("v"),
+        "impulses": guarded("impulses"),
         "forces": forces,
     }
-    for name in MORE:
-        if name in step:
-            numbers = step[name]
-            results[name] = (
-                finite(numbers) if name in BY_ROW else [if_finite(x, 0.0) for x in numbers]
-            )
+    results |= {name: guarded(name) for name in MORE if name in step}
     results["time"] = [if_finite(_one_later(time[0], scene.dt * scene.substeps), 0.0)]
     results["failures"] = [failures[0] + if_finite(0.0, 1.0)]
     results |= earlier_targets

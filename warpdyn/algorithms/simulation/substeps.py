@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ...algebra.row_arrays import loop
-from ...algebra.scalar import Scalar, repeat
+from ...algebra.scalar import Scalar, absolute, repeat
 from ...model.tree import Tree
 from .compliant_contact import BETWEEN_BODIES, Surface
 from .contact_rows import impulse_width, joint_coordinates
@@ -44,15 +44,22 @@ def substeps(
     return tuple(launch(tree, q, v, tau, more, scene, gravity, f_ext).results.values())
 
 
+OF_PAIRS, OF_POINTS = ("pair_impulses", "pair_features", "pair_forces"), ("impulses", "forces")
+"""Results of a launch that are read from the memory of contacts in slots."""
+
+
 class Launch(NamedTuple):
     """The results of `substeps` by name, the configuration and velocity before the last step, empty
     unless they are kept, and the positions of the contacts of pairs in the last step [m], empty
-    unless they are located."""
+    unless they are located. `zero_at_failure`: names of results that are 0 if the state is not
+    finite.
+    """
 
     results: dict[str, list]
     q_before: list[Scalar]
     v_before: list[Scalar]
     positions: list[Sequence[Scalar]]
+    zero_at_failure: tuple[str, ...]
 
 
 class LoopState(NamedTuple):
@@ -102,9 +109,11 @@ def launch(
     f_ext: Mapping[str, Sequence[Scalar]],
     keep: bool = False,
     locate: bool = False,
+    clear: bool = False,
 ) -> Launch:
     """Run the steps of a launch in a loop. `keep`: also return the state before the last step.
-    `locate`: also return the positions of the contacts of pairs."""
+    `locate`: also return the positions of the contacts of pairs. `clear`: forget the contacts in
+    slots if the state is not finite."""
     named = dict(zip(scene.arrays, more, strict=True))
     drive = drive_of(named)
     soft = soft_surface_of(named, scene.exponents)
@@ -152,9 +161,23 @@ def launch(
         arrays = [array for each in contacts.memory for array in each.arrays]
         numbers = loop(scene.substeps, lambda _, state, __: step(state), numbers, arrays)
     end = begin.of_numbers(numbers)
+    zero_at_failure: tuple[str, ...] = ()
+    if clear and contacts.memory:
+        size = state_size(end.q, end.v)
+        for memory in contacts.memory:
+            memory.clear_if_infinite(size)
+        zero_at_failure = (OF_PAIRS if pairs else ()) + (OF_POINTS if points else ())
     results = _results(tree, tau, end, contacts, scene)
     positions = pairs.positions if pairs is not None and locate else []
-    return Launch(results, end.q_before, end.v_before, positions)
+    return Launch(results, end.q_before, end.v_before, positions, zero_at_failure)
+
+
+def state_size(q: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:
+    """The sum of the magnitudes of all numbers of a state, which is finite if all of them are."""
+    size: Scalar = 0.0
+    for x in (*q, *v):
+        size = size + absolute(x)
+    return size
 
 
 def _begin(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from warpdyn.algebra.row_arrays import RowArray
@@ -78,3 +79,15 @@ def test_positions_of_contacts_are_kept_where_they_are_needed() -> None:
     memory.spread_positions(PAIRS, positions)
     memory.spread(PAIRS, impulses, [0.0] * 5)
     assert positions[0] == [7.0, 8.0, 9.0] and impulses[0] == IMPULSES[0]
+
+
+@pytest.mark.parametrize("size", [1e30, float("inf"), float("nan")])
+def test_a_state_that_is_not_finite_has_no_contacts(size: float) -> None:
+    """Numbers that are not finite become 0, and those of other environments stay."""
+    memory = PairMemory.of(GROUP, PAIRS, SURFACES, [[float("nan")] * 3, *IMPULSES[1:]], FEATURES)
+    before = [*memory.rows]
+    memory.clear_if_infinite(size)
+    if size == 1e30:
+        np.testing.assert_array_equal([*memory.rows], before)
+    else:
+        assert [*memory.rows] == [[0.0] * 4] * 6

@@ -9,7 +9,12 @@ from warpdyn.algorithms.simulation.compliant_contact import CompliantContact
 from warpdyn.algorithms.simulation.constraint_sweeps import RowByRow
 from warpdyn.algorithms.simulation.contact_rows import PointContact
 from warpdyn.algorithms.simulation.friction_moments import FrictionMoments
-from warpdyn.algorithms.simulation.pair_slots.slot_contact import LAW, SlotContact, coupled_rows
+from warpdyn.algorithms.simulation.pair_slots.slot_contact import (
+    LAW,
+    SlotContact,
+    coupled_rows,
+    short_dot,
+)
 
 
 def contact(width: int, seed: int = 0, moments: int = 0) -> SlotContact:
@@ -68,3 +73,12 @@ def test_signs_turn_the_reaction() -> None:
     Y, signs = np.array(each.Y), np.array([1.0, -1.0])
     pushed = each.push([0.5, 0.25], [1.0, 2.0, 3.0], signs.tolist())
     np.testing.assert_allclose(pushed, [0.5, 0.25] + signs * (np.array([1.0, 2.0, 3.0]) @ Y))
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 7, 23])
+def test_short_sums_are_dot_products(count: int) -> None:
+    """Entries that are zero count nothing."""
+    draw = np.random.default_rng(count)
+    a, b = draw.normal(size=(2, count))
+    a[1::3] = 0.0
+    assert short_dot(a.tolist(), b.tolist()) == pytest.approx(a @ b, abs=1e-14)

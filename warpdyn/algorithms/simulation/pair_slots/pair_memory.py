@@ -7,13 +7,16 @@ from dataclasses import dataclass
 
 from ....algebra.row_arrays import RowArray, loop
 from ....algebra.rows_by_number import RowsByNumber
-from ....algebra.scalar import Scalar
+from ....algebra.scalar import Scalar, select_less
 from ...collision.contact import NONE
 from ..compliant_contact import Surface
 from ..contact_rows import impulse_width
 from ..contact_shapes import ContactPair
 from ..uneven_ground import Terrain
 from .pair_groups import PairGroup
+
+INFINITE = float("inf")
+"""A bound that every finite number is below."""
 
 
 def no_contact(group: PairGroup) -> list[float]:
@@ -81,6 +84,19 @@ class PairMemory:
             return state
 
         loop(len(self.rows), step, [], [self.rows])
+
+    def clear_if_infinite(self, size: Scalar) -> None:
+        """Set all numbers of its contacts to 0 in environments where `size` is not finite. The loop
+        is left out where it is finite in all of them."""
+        count = len(self.rows)
+
+        def step(k: Scalar, state: list[Scalar], arrays: Sequence[RowArray]) -> Sequence[Scalar]:
+            (rows,) = arrays
+            rows[k] = [select_less(size, INFINITE, x, 0.0) for x in rows[k]]
+            return state
+
+        needed = select_less(size, INFINITE, 0.0, float(count))
+        loop(count, step, [], [self.rows], needed)
 
     def spread(
         self,

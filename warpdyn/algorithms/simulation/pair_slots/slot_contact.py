@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ....algebra.rotations import Rotation, axes_about
-from ....algebra.scalar import Scalar
+from ....algebra.scalar import Scalar, is_zero
 from ....algebra.spatial import Vector
 from ..compliant_contact import CompliantContact
 from ..constraint_sweeps import RowByRow, sparse_dot
@@ -84,7 +84,7 @@ class SlotContact(NamedTuple):
     def update(self, before: Sequence[Scalar], reaction: Sequence[Scalar]) -> list[Scalar]:
         """Its impulse after its turn. `before`: the impulse so far; `reaction`: w on the coordinates
         of its rows."""
-        v = [u + _short_dot(y, reaction) for u, y in zip(self.unmoved, self.Y, strict=True)]
+        v = [u + short_dot(y, reaction) for u, y in zip(self.unmoved, self.Y, strict=True)]
         law = dict(zip(LAW, self.law, strict=True))
         moments = len(self.Y) - 3
         at = PointContact(0.0, 0, None, moments=moments)
@@ -121,8 +121,13 @@ def coupled_rows(moments: int) -> list[tuple[int, int]]:
     ]
 
 
-def _short_dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    """Sum of a_i b_i in short sums: a processor does not wait for one to begin the next."""
+def short_dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    """Sum of a_i b_i in short sums: a processor does not wait for one to begin the next. Entries of a
+    that are zero are left out."""
+    entries = [(x, y) for x, y in zip(a, b, strict=True) if not is_zero(x)]
+    if not entries:
+        return 0.0
+    a, b = zip(*entries, strict=True)
     sums = [sparse_dot(a[k : k + 3], b[k : k + 3]) for k in range(0, len(a), 3)]
     while len(sums) > 1:
         pairs = [sums[k : k + 2] for k in range(0, len(sums), 2)]

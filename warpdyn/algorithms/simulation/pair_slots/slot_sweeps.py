@@ -29,6 +29,7 @@ from .numbered_bodies import FreeBodiesAt
 from .pair_groups import Mover, pair_groups, point_groups
 from .pair_memory import PairMemory
 from .pairs_at import Moment, PairsAt
+from .slot_contact import short_dot
 from .touching_contacts import TouchingContacts, touch_one_by_one
 
 
@@ -196,6 +197,17 @@ def _slots(
     return slots, left_out
 
 
+@dataclass(frozen=True)
+class AlongShortPaths(AlongPaths):
+    """`AlongPaths` with short sums: each constraint waits for the one before it, and a long sum
+    takes most of that time."""
+
+    def __getitem__(self, rows: slice) -> list[Scalar]:
+        """Velocities of some rows."""
+        free, Y = self.free[rows], self.rows.Y[rows]
+        return [v + short_dot(y, self.values) for v, y in zip(free, Y, strict=True)]
+
+
 class OtherTurns:
     """The other constraints between the turns of the slots, on the same reaction."""
 
@@ -244,7 +256,7 @@ class OtherTurns:
         """Impulses and reaction after these constraints took their turns."""
         if not constraints:
             return impulses, reaction
-        w: RowVelocities = AlongPaths(self.whole(reaction), self.constraint_rows, self.unmoved)
+        w: RowVelocities = AlongShortPaths(self.whole(reaction), self.constraint_rows, self.unmoved)
         found: list[Scalar] = []
         for constraint in constraints:
             mine = slice(len(found), len(found) + constraint.size)
