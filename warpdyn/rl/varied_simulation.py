@@ -91,7 +91,8 @@ def contact_memory(task: Task) -> dict[str, tuple[int, ...]]:
         shapes[JOINTS] = (len(task.model.joint_columns),)
     if task.pairs:
         drawn = [n for n in OF_MOMENTS if f"pair_{n}" in task.vary]
-        contact = contact._replace(**dict.fromkeys(drawn, DRAWN))
+        coefficients: dict[str, Any] = dict.fromkeys(drawn, DRAWN)
+        contact = contact._replace(**coefficients)
         shapes |= memory_shapes(task.pairs, moments_of_pairs(task.pairs, contact))
     return shapes
 
