@@ -43,10 +43,10 @@ each_compiled = pytest.mark.parametrize("seed", COMPILED)
 
 
 def function(seed: int) -> Callable[..., Any]:
-    return called(random_program(seed), f"random{seed}")
+    return function_of(random_program(seed), f"random{seed}")
 
 
-def called(program: Callable[..., list], name: str = "") -> Callable[..., Any]:
+def function_of(program: Callable[..., list], name: str = "") -> Callable[..., Any]:
     """A function of a model that computes a program, whose own name it has unless told another."""
 
     def text(tree: Any, x: list, z: list) -> list:
@@ -247,7 +247,7 @@ def always(x: list, z: list) -> list:
 def forms(dtype: Any, count: int) -> Iterator[list[np.ndarray]]:
     """Results and derivatives of a program that leaves steps out, and of one that computes all."""
     for text in (leaves_out, always):
-        run = called(text)
+        run = function_of(text)
         _, given, both = derivatives(LEAVES_OUT, count, dtype)
         yield [run(MODEL, *given), *both(run)]
 

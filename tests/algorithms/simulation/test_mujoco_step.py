@@ -189,3 +189,19 @@ def test_two_bodies_hit_each_other(integrator: Any) -> None:
     same = wd.oracle(wd.step, model, q, v, 0.0 * v, **options)
     np.testing.assert_allclose(end.q, same.q, atol=1e-12)
     np.testing.assert_allclose(end.pair_impulses, same.pair_impulses, atol=1e-12)
+
+
+@pytest.mark.parametrize("integrator", ["mujoco_euler", "mujoco_rk4"])
+def test_gradients_go_through_stages_and_limits(integrator: Any) -> None:
+    """Of a damped joint beyond its limit, compared with central differences."""
+    text = """<mujoco><worldbody><body><joint axis="0 1 0" range="-20 20" damping="0.4" stiffness="3"/>
+    <geom size="0.1" pos="0.3 0 0" mass="2"/></body></worldbody></mujoco>"""
+    model = with_passive_forces(wd.load(text), None)
+    options: dict[str, Any] = {"dt": 0.01, "substeps": 3, "integrator": integrator}
+    q, v, tau, eps = np.array([[0.4]]), np.array([[1.0]]), np.array([[0.5]]), 1e-6
+    ends = [wd.step(model, q, v + d, tau, **options).q[0, 0] for d in (eps, -eps)]
+    one, none = np.ones((1, 1)), np.zeros((1, 1))
+    nothing = np.zeros((1, 0, 3))
+    cotangents = one, none, nothing, nothing, none, none
+    found = wd.vjp(wd.step, model, q, v, tau, cotangents=cotangents, wrt="v", **options)
+    assert np.asarray(found).ravel()[0] == pytest.approx((ends[0] - ends[1]) / (2 * eps), rel=1e-6)

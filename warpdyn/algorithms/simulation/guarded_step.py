@@ -86,19 +86,19 @@ def guarded_step(
     def finite(rows: list) -> list:
         return [[if_finite(x, 0.0) for x in row] for row in rows]
 
-    def guarded(name: str) -> list:
+    def result(name: str) -> list:
         if name in end.zero_at_failure:
             return step[name]
         return finite(step[name]) if name in BY_ROW else finite([step[name]])[0]
 
-    forces = guarded("forces")
+    forces = result("forces")
     results: dict[str, list] = {
         "q": [if_finite(x, y) for x, y in zip(step["q"], start, strict=True)],
-        "v": guarded("v"),
-        "impulses": guarded("impulses"),
+        "v": result("v"),
+        "impulses": result("impulses"),
         "forces": forces,
     }
-    results |= {name: guarded(name) for name in MORE if name in step}
+    results |= {name: result(name) for name in MORE if name in step}
     results["time"] = [if_finite(_one_later(time[0], scene.dt * scene.substeps), 0.0)]
     results["failures"] = [failures[0] + if_finite(0.0, 1.0)]
     results |= earlier_targets
