@@ -45,7 +45,16 @@ class GymnasiumInvertedDoublePendulum(GymnasiumTask):
     dt, substeps, gravity = 0.01, 5, ALONG
     actions, largest_action = 1, 1.0
     weights = {"alive": 10.0, "distance": -1.0, "speed": -1.0}  # noqa: RUF012
-    recipe = rl.Recipe(envs=256, steps=32, layers=(64, 64), entropy=0.0, minutes=3.0)
+    learned_share = 0.02
+    recipe = rl.Recipe(
+        envs=512,
+        steps=32,
+        layers=(64, 64),
+        entropy=0.0,
+        deviation=0.3,
+        precision="float32",
+        minutes=3.0,
+    )
 
     def begin(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
         moved = wd.random.uniform(s.random, 3, -0.1, 0.1)
