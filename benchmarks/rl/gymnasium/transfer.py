@@ -136,6 +136,7 @@ def main() -> None:
     found: dict[str, Any] = {"environment": task.environment, **about, "episodes": args.episodes}
     found["policy"] = compare(task, act, args.episodes)
     found["random actions"] = compare(task, random_actions(task, args.seed), args.episodes)
+    del found["random actions"]["kept"]  # returns near zero have no meaningful ratio
     print(json.dumps(found, indent=1))
     if not args.no_store:
         stored = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
