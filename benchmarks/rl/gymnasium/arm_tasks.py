@@ -8,7 +8,6 @@ import numpy as np
 
 import warpdyn as wd
 from warpdyn import rl
-from warpdyn.algorithms.simulation.contact_shapes import ContactPair
 
 from .gymnasium_task import SOFT_PAIR, GymnasiumTask, sum_of_squares, with_margin
 
@@ -26,8 +25,9 @@ MARGIN = 0.004
 """Distance at which the pusher's hand begins to touch its object: the sum of both margins [m]."""
 
 
-COLUMN = (0.05, 0.1)
-"""Radius and length of the pusher's object [m]."""
+FLAT_SIDES = 2.0
+"""Factor of the softness of the pusher's contacts. In warpdyn the object is a prism, and a finger touches
+its flat side twice, where MuJoCo has one contact. Each then has half of the force."""
 
 
 def distance(vector: Any) -> Any:
@@ -84,8 +84,9 @@ class GymnasiumPusher(GymnasiumTask):
         super().__init__()
         hand, self.object = "r_wrist_roll_link", "object"
         pairs = wd.ContactPairs(self.model).only((hand, self.object))
-        self.pairs = with_margin([_with_column(pair) for pair in pairs], MARGIN)
-        self.pair_contact = SOFT_PAIR
+        self.pairs = with_margin(pairs, MARGIN)
+        softness = SOFT_PAIR.softness._replace(normal=FLAT_SIDES)
+        self.pair_contact = SOFT_PAIR._replace(softness=softness)
         self.points = wd.ContactPoints(self.model).only(hand)
         self.terrain = wd.Plane((0.0, 0.0), TABLE)
 
@@ -119,10 +120,3 @@ class GymnasiumPusher(GymnasiumTask):
         MuJoCo's Euler step moves bodies before it moves joints."""
         q = s.q - np.where(s.age < 0.5, 0.0, self.dt) * s.v
         return [robot.fk(q, frame=name)[:3, 3] for name in ("tips_arm", self.object, "goal")]
-
-
-def _with_column(pair: ContactPair) -> ContactPair:
-    """The pair with an upright capsule in the place of the object's cylinder. A cylinder is a prism in
-    warpdyn, whose flat sides touch a finger twice, and two soft contacts push twice as much."""
-    column = pair.second._replace(kind="capsule", size=COLUMN, vertices=())
-    return pair._replace(second=column)
