@@ -55,7 +55,14 @@ def test_all_tasks_are_compared() -> None:
     assert set(NEAR) == set(TASKS)
 
 
-@pytest.mark.parametrize("name", NEAR)
+COMPILES_LONG = "humanoid"
+"""A task whose step takes half a minute to compile."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(x, marks=pytest.mark.slow) if x == COMPILES_LONG else x for x in NEAR],
+)
 def test_a_task_is_gymnasiums_environment(name: str) -> None:
     """From the same states its first observations are equal; with the same actions it stays near."""
     task, near = TASKS[name](), NEAR[name]
