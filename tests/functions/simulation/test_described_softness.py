@@ -136,3 +136,17 @@ def test_a_body_that_only_slides_has_its_own_inverse_mass() -> None:
         if len(ends) == 2:
             assert law.normal == pytest.approx(theirs.body_invweight0[ends, 0].sum())
     assert len(pairs) > 5 and laws[0].in_mujoco_steps
+
+
+def test_limits_of_sliders_have_the_inverse_mass_of_their_body() -> None:
+    """As in MuJoCo: both of two sliders, without the rotor; that of a hinge by the whole robot."""
+    mujoco = pytest.importorskip("mujoco")
+    text = """<mujoco><worldbody><body><joint type="slide" axis="1 0 0" range="-1 1" limited="true" armature="0.5"/>
+    <joint type="slide" axis="0 1 0" range="-1 1" limited="true"/><geom size="0.1" mass="2"/></body>
+    <body pos="1 0 0"><joint type="slide" axis="1 0 0" range="-1 1" limited="true" armature="0.5"/>
+    <geom size="0.1" mass="2"/><body pos="0.3 0 0"><joint axis="0 1 0" range="-20 20" limited="true"/>
+    <geom size="0.1" pos="0.1 0 0" mass="1"/></body></body></worldbody></mujoco>"""
+    model, theirs = wd.load(text), mujoco.MjModel.from_xml_string(text)
+    bounds = soft_bounds(model, bounds_of(model, None))
+    found = [each.soft.inverse_inertia for each in bounds if each.soft is not None]
+    assert found == pytest.approx(theirs.dof_invweight0)

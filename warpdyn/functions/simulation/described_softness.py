@@ -38,11 +38,12 @@ def limits_of(model: Model, params: Params | None, stops: Stops | None) -> tuple
 def soft_bounds(model: Model, bounds: Sequence[Bounds]) -> tuple[Bounds, ...]:
     """The bounds with the softness of their joints. MuJoCo scales it by the inverse inertia of each
     joint in the pose in which the file is drawn. Raises if no joint has a softness."""
-    softness = {
-        model.coordinates[joint.name].v.start: joint.soft_limit
+    joints = {
+        model.coordinates[joint.name].v.start: joint
         for joint in model.joints
         if joint.soft_limit is not None
     }
+    softness = {k: joint.soft_limit for k, joint in joints.items()}
     if bounds and not softness:
         raise ModelError(
             f'stops="soft" are those of MJCF files, and no joint of {model.name} has them; take '
@@ -53,7 +54,9 @@ def soft_bounds(model: Model, bounds: Sequence[Bounds]) -> tuple[Bounds, ...]:
     for each in bounds:
         soft = softness.get(each.v_index)
         if soft is not None:
-            stop = SoftStop(*soft[:3], float(inverse[each.v_index, each.v_index]))
+            slider = _slider(model, joints[each.v_index].child)
+            inertia = inverse[each.v_index, each.v_index] if slider is None else 1.0 / slider
+            stop = SoftStop(*soft[:3], float(inertia))
             ends = each.lower + soft.margin, each.upper - soft.margin
             each = Bounds(each.v_index, each.q_index, *ends, stop)
         found.append(each)
@@ -149,6 +152,15 @@ def _inverse_mass(model: Model, link: str, inverse: np.ndarray) -> float:
     centre = ContactPoint(link, model.link(link).com, 0.0)
     J = np.array(contact_rows(tree_of(model), _drawn_pose(model), [centre])[1], dtype=float)
     return float(np.trace(J @ inverse @ J.T) / 3.0)
+
+
+def _slider(model: Model, link: str) -> float | None:
+    """Mass of the body that several sliders move, the child of one of them among them, if these are all
+    that moves it [kg]; else None."""
+    children = {joint.parent: joint.child for joint in model.joints}
+    while model.link(link).mass == 0 and link in children:
+        link = children[link]
+    return model.link(link).mass if _only_slides(model, link) else None
 
 
 def _only_slides(model: Model, link: str) -> bool:
