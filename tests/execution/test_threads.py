@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -41,6 +42,48 @@ def test_slices_cover_a_batch_once(count: int, threads: int, unit: int, least: f
 def test_two_threads_begin_with_a_quarter() -> None:
     """Half of a thread's share of what is left: 64 of 256, 48 of 192, and no less than 16 at the end."""
     assert [n for _, n in slices(256, 2, 16, 16)] == [64, 48, 48, 32, 16, 16, 16, 16]
+
+
+@pytest.mark.parametrize("threads", [2, 3, 7])
+def test_the_first_slice_is_half_of_a_threads_share(threads: int) -> None:
+    """Then the same of what is left; rounded up to whole units."""
+    for unit in (1, 16):
+        left = 10_000
+        for _, number in slices(left, threads, unit, 1):
+            share = left / (2 * threads)
+            assert share <= number < share + unit or number == left
+            left -= number
+
+
+class Inbox:
+    """A worker that counts what it gets."""
+
+    def __init__(self) -> None:
+        self.inbox, self.tasks = self, 0
+
+    def put(self, task: chosen.Task) -> None:
+        self.tasks += 1
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 5])
+def test_as_many_workers_are_woken_as_asked_for(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One less than threads, because the calling one works too; the first of those that are there."""
+    workers = [Inbox() for _ in range(5)]
+    monkeypatch.setattr(chosen, "_workers", workers)
+    done: list[int] = []
+    run_all([lambda k=k: done.append(k) for k in range(9)], threads)
+    assert done == [*range(9)]
+    assert [each.tasks for each in workers] == [1] * (threads - 1) + [0] * (6 - threads)
+
+
+def test_workers_do_not_keep_a_process_running() -> None:
+    """As many threads as asked for work at once, in this one and in daemons of our name."""
+    meet = threading.Barrier(3)
+    run_all([lambda: meet.wait(60)] * 3, 3)
+    ours = [each for each in threading.enumerate() if each.name == "warpdyn"]
+    assert len(ours) >= 2 and all(each.daemon for each in ours)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

@@ -76,7 +76,7 @@ def _bounds(
     cuts = [0]
     for k in range(1, number):
         even = total * k // number
-        low, high = max(even - size // 2, cuts[-1] + 1), min(even + size // 2, total - 1)
+        low, high = max(even - size // 2, cuts[-1] + 1), even + size // 2
         if low < high:
             cuts.append(min(range(low, high), key=alive.__getitem__))
     return list(zip(cuts, [*cuts[1:], total], strict=True))

@@ -246,6 +246,10 @@ def _draw_by_owner(model: Model, quantity: str, what: Draws) -> Iterator[tuple[s
     """Names of links or joints, each with its draw."""
     noun = QUANTITIES[quantity].owner
     patterns: Mapping[str, Any] = what if isinstance(what, Mapping) else {"*": what}
+    if not patterns:
+        raise ValueError(
+            f"{quantity} needs the name pattern of at least one {noun}, got {patterns!r}"
+        )
     known: dict[str, Any] = {owner.name: owner for owner in owners(model, quantity)}
     for pattern, draw in patterns.items():
         if not isinstance(draw, Draw):
@@ -263,9 +267,9 @@ def _draw_by_owner(model: Model, quantity: str, what: Draws) -> Iterator[tuple[s
             used = True
             yield name, matching[-1][1]
     if not used:
-        hint = "; scaling leaves zero as it is" if SCALE in QUANTITIES[quantity].changes else ""
         raise ValueError(
-            f"{quantity}: no {noun} of {model.name} that matches {list(patterns)} has any{hint}"
+            f"{quantity}: no {noun} of {model.name} that matches {list(patterns)} has any; "
+            "scaling leaves zero as it is"
         )
 
 

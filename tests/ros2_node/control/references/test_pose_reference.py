@@ -186,6 +186,7 @@ def test_how_far_two_poses_are_apart():
     one = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
     other = np.array([1.0, 2.0, 0.0, *-pin.Quaternion(pin.exp3(np.array([0, 3.0, 0]))).coeffs()])
     np.testing.assert_allclose(apart(one, other), [2.0, 3.0])
+    np.testing.assert_array_equal(apart(other, one), apart(one, other))
     np.testing.assert_allclose(apart(one, one), 0.0)
 
 
