@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -115,6 +116,28 @@ def test_number_of_threads() -> None:
     finally:
         wd.runtime.set_num_threads(None)
     assert wd.runtime.get_num_threads() == default
+
+
+def test_one_thread_is_a_number_of_threads() -> None:
+    """Compiled code reads the number at an address: 0 means all cores."""
+    wanted = ctypes.c_int64.from_address(chosen.WANTED_AT)
+    try:
+        for number in (1, 2):
+            wd.runtime.set_num_threads(number)
+            assert wd.runtime.get_num_threads() == wanted.value == number
+    finally:
+        wd.runtime.set_num_threads(None)
+    assert wanted.value == 0
+
+
+def test_all_cores_are_those_that_the_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of the machine where the system does not tell; one where it tells nothing."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {process, 3, 5}, raising=False)
+    assert wd.runtime.get_num_threads() == 3
+    monkeypatch.delattr(os, "sched_getaffinity")
+    for cores, number in ((6, 6), (None, 1)):
+        monkeypatch.setattr(os, "cpu_count", lambda cores=cores: cores)
+        assert wd.runtime.get_num_threads() == number
 
 
 def test_calls_from_several_threads() -> None:

@@ -159,12 +159,13 @@ def identify_payload_in_motion(
     if instants.ndim != 1 or len(instants) < 10 or not (np.diff(instants) > 0.0).all():
         raise ValueError("time must be at least 10 increasing instants [s]")
     h = float(np.median(np.diff(instants)))
-    zero = round(0.5 / (cutoff * h))
-    if zero < 2:
+    samples = 0.5 / (cutoff * h)
+    if samples < 2.0 - 1e-6:  # less the rounding of the instants
         raise ValueError(
             f"samples every {h:g} s are too few for a cutoff of {cutoff:g} Hz: "
             f"it must be at most {0.25 / h:g} Hz"
         )
+    zero = round(samples)
     even = np.arange(instants[0], instants[-1], h)
     if len(even) < 40 * zero:
         raise ValueError(
