@@ -53,6 +53,8 @@ def test_the_frames_of_a_call_are_its_own_and_the_largest_of_its_parts() -> None
     for (function, lanes, name), count in {**OF_OTHERS, **OF_ABA}.items():
         frames.append(_frame(f"robot.hpp:131:20:{function}\t{count}\tstatic"))
         assert frames[-1] == (name, lanes, count)
+    operator = "robot.hpp:7:8:V operator*(V)"
+    assert _frame(f"{operator}\t16\tstatic") == (operator, False, 16)
     for some in (frames, frames[::-1]):
         assert _deepest(some, "aba", lanes=False) == 272 + 40 + 8 + 616
         assert _deepest(some, "aba", lanes=True) == 1040 + 1368
@@ -75,5 +77,25 @@ def test_without_gcc_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @needs_compiler
 @pytest.mark.parametrize("language", ["c++", "c"])
-def test_a_text_that_does_not_compile_has_no_stacks(language: str) -> None:
+def test_a_text_that_does_not_compile_has_no_stacks(
+    language: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Nor is the compiler's message printed."""
     assert stacks("no program", ["rnea"], "panda", language) == ({}, "")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_another_compiler_by_that_name_tells_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that measures stacks, and does not know a question for its version."""
+    compiler = tmp_path / "gcc"
+    usage = r"robot.h:1:1:panda_rnea\t16\tstatic\n"
+    compiler.write_text(
+        f"#!/bin/sh\ncase $* in *-dumpfull*) exit 1;; *-c*) printf '{usage}' > unit.su;; *) echo arm;; esac\n"
+    )
+    compiler.chmod(0o755)
+    monkeypatch.setattr(shutil, "which", lambda name: str(compiler))
+    assert stacks("", ["rnea"], "panda", "c") == ({}, "")
+    compiler.write_text(compiler.read_text().replace("exit 1", "echo 13.2"))
+    assert stacks("", ["rnea"], "panda", "c") == ({"rnea": (16, 0)}, "gcc 13.2 -O2, arm")
