@@ -14,6 +14,7 @@ import warp as wp
 from ..arrays import Array, Library, random_laws, views
 from ..arrays.random_laws import Law
 from ..execution.compile.kernel_cache import start_kernel_cache
+from ..execution.request.argument_checks import check_model
 from ..execution.request.call import STANDARD_GRAVITY
 from ..model import Model
 from ..model.description import Joint, Link, look_up
@@ -127,6 +128,7 @@ def randomise(
     environments adjacent in memory. The numbers of an environment depend only on the seed, its
     index and the model.
     """
+    check_model(model)
     if not isinstance(envs, int) or envs < 1:
         raise ValueError(f"envs must be a whole number of environments, at least 1, got {envs!r}")
     given: dict[str, Draws] = {
