@@ -19,7 +19,13 @@ import warpdyn as wd
 from warpdyn.algebra.row_arrays import RowArray, loop
 from warpdyn.algebra.scalar import absolute, each, repeat
 from warpdyn.codegen import lanes
-from warpdyn.codegen.array_statements import array_members, nearest, uses_arrays
+from warpdyn.codegen.array_statements import (
+    array_members,
+    copy_arrays,
+    memory_in_loops,
+    nearest,
+    uses_arrays,
+)
 from warpdyn.codegen.bytecode.encode import encode
 from warpdyn.codegen.cpu_routines import array_memory, routines
 from warpdyn.codegen.exported_header import ExportedFunction, ExportedRobot, exported_header
@@ -28,6 +34,7 @@ from warpdyn.codegen.source import write
 from warpdyn.codegen.warp_cut import is_straight
 from warpdyn.execution.batched import batched, bind_single
 from warpdyn.execution.request.call import Call
+from warpdyn.recording.array_operations import BEGUN
 from warpdyn.recording.differentiation import pullback, pushforward
 from warpdyn.recording.program import Program, record
 
@@ -186,6 +193,22 @@ def vjp(seed: int, unrolls: bool = False) -> Program:
         return pullback(x, random_program(seed)(x, z), w)
 
     return record(text, {**SHAPES, "w": (8,)}, rolls=False, unrolls=unrolls)
+
+
+def test_copies_are_read_where_they_are_made() -> None:
+    """Of each array, before the first step of each loop, in programs with one array and several."""
+    several = 0
+    for program in map(vjp, SEEDS):
+        regions, _, _ = routines(program, lanes.Constants(True), 3)
+        memory = memory_in_loops(program, regions, "kept")
+        for s in program.statements:
+            if s.operation == BEGUN:
+                name, _, j = s.arguments
+                lines = list(copy_arrays(program.routines[name], "out"))
+                first = memory[s.target].removeprefix(f"{regions[name].out} + ")
+                assert any(f"(out)[{first} + k] = array{j}[k];" in line for line in lines)
+                several += int(j) > 0
+    assert several > 5
 
 
 @pytest.mark.parametrize("compiles", [False, True])
