@@ -42,8 +42,8 @@ MODEL = wd.load_robot("cartpole")
 CLOSE = {np.float32: 5e-6, np.float64: 1e-13}
 """Relative to the largest entry: a few hundred rounded operations."""
 
-COMPILED = SEEDS[:3]
-"""Programs whose kernels are compiled."""
+COMPILED = [0, 1, 5]
+"""Programs whose kernels are compiled; loops of the last have three arrays."""
 
 each_program = pytest.mark.parametrize("seed", SEEDS)
 each_compiled = pytest.mark.parametrize("seed", COMPILED)
