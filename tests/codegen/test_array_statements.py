@@ -49,13 +49,15 @@ each_program = pytest.mark.parametrize("seed", SEEDS)
 each_compiled = pytest.mark.parametrize("seed", COMPILED)
 
 
-def function(seed: int) -> Callable[..., Any]:
+def function(seed: int, kernel: str = "compiled") -> Callable[..., Any]:
+    """A random program. What is interpreted has a kernel of its own, which is not compiled later."""
+
     def text(tree: Any, x: list, z: list) -> list:
         return random_program(seed)(x, z)
 
     @batched
     def run(model: wd.Model, x: Any, z: Any, *, out: Any = None) -> Any:
-        return Call(f"random{seed}", model, (text,), {"x": x, "z": z}, out=out, shapes=SHAPES)
+        return Call(f"{kernel}{seed}", model, (text,), {"x": x, "z": z}, out=out, shapes=SHAPES)
 
     return run
 
@@ -73,8 +75,11 @@ def test_the_interpreter(seed: int, dtype: Any, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(wd.config, "compile", "never")
     for count in (1, 300):
         given = inputs(seed, count, dtype)
-        found = function(seed)(MODEL, *given)
-        assert error(found.astype(float), wd.oracle(function(seed), MODEL, *given)) <= CLOSE[dtype]
+        found = function(seed, "interpreted")(MODEL, *given)
+        assert (
+            error(found.astype(float), wd.oracle(function(seed, "interpreted"), MODEL, *given))
+            <= CLOSE[dtype]
+        )
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -218,7 +223,8 @@ def test_derivatives_in_lanes(seed: int, compiles: bool, monkeypatch: pytest.Mon
     if not compiles:
         monkeypatch.setattr(wd.config, "compile", "never")
     rest, (x, z), both = derivatives(seed, 20)
-    for found, name in zip(both(function(seed)), ("dx", "w"), strict=True):
+    run = function(seed, "compiled" if compiles else "interpreted")
+    for found, name in zip(both(run), ("dx", "w"), strict=True):
         wanted = unrolled(seed, name, {"x": x, "z": z, **rest})
         assert error(found, wanted) <= CLOSE[np.float64]
 
@@ -296,8 +302,9 @@ def test_loops_with_arrays_inside_others(
 
     @batched
     def run(model: wd.Model, x: Any, *, out: Any = None) -> Any:
-        return Call(text.__name__, model, (text,), {"x": x}, out=out, shapes={"x": (4,)})
+        return Call(name, model, (text,), {"x": x}, out=out, shapes={"x": (4,)})
 
+    name = f"{text.__name__}_{'compiled' if compiles else 'interpreted'}"
     monkeypatch.setattr(wd.config, "compile", "wait" if compiles else "never")
     x = np.random.default_rng(0).uniform(-1, 1, (50, 4))
     x[:, 3] = np.arange(50) % 4
