@@ -158,6 +158,17 @@ def test_calls_from_several_threads() -> None:
     )
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
+def test_a_forked_process_has_no_workers() -> None:
+    """Those of its parent do not run there, and would leave tasks undone."""
+    run_all([lambda: None] * 3, 3)
+    assert len(chosen._workers) >= 2
+    child = os.fork()
+    if child == 0:
+        os._exit(len(chosen._workers))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
 def test_fork_keeps_working() -> None:
     """A child process made by fork has threads of its own."""
     if not hasattr(os, "fork"):
