@@ -39,7 +39,9 @@ OPPOSITES: dict[type, type] = {
 
 
 SYMMETRIC = {"max", "min", "maximum", "minimum", "hypot", "allclose", "array_equal"}
-"""Functions whose first two arguments can be exchanged, so that another order is no wrong change."""
+SYMMETRIC |= {"dot", "sparse_dot", "apart"}
+"""Functions whose first two arguments can be exchanged, so that another order is no wrong change. A product of two
+lists of numbers and the distance of two poses are among them."""
 
 TRUTHS = {"bool", "isinstance", "issubclass", "hasattr", "callable", "any", "all"}
 """Functions that return a truth value, which a sign does not change."""

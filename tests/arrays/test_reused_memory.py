@@ -92,6 +92,21 @@ def test_it_keeps_no_more_than_it_may() -> None:
     assert bytes_of(ReusedMemory(0), 1000).shape == (1000,)
 
 
+def test_after_clearing_as_much_is_kept_as_before() -> None:
+    """Twice: what was kept before does not count any more."""
+    pool = ReusedMemory(3_000_000)
+    for _ in range(2):
+        held = [bytes_of(pool, size) for size in (900_000, 1_000_000, 1_000_000)]
+        places = [address(piece) for piece in held[1:]]
+        del held
+        assert pool.waiting_bytes > 2_900_000
+        again = [bytes_of(pool, 1_000_000) for _ in places]
+        assert sorted(map(address, again)) == sorted(places)
+        del again
+        pool.clear()
+        assert pool.waiting_bytes == 0
+
+
 def test_who_holds_very_many_does_not_wait_for_their_number() -> None:
     """Of 40,000 pieces held, the last thousand take no longer than the first ones, about."""
     pool = ReusedMemory(4096 * 20_000)

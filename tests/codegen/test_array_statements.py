@@ -19,7 +19,13 @@ import warpdyn as wd
 from warpdyn.algebra.row_arrays import RowArray, loop
 from warpdyn.algebra.scalar import absolute, each, repeat
 from warpdyn.codegen import lanes
-from warpdyn.codegen.array_statements import array_members, nearest, uses_arrays
+from warpdyn.codegen.array_statements import (
+    array_members,
+    copy_arrays,
+    memory_in_loops,
+    nearest,
+    uses_arrays,
+)
 from warpdyn.codegen.bytecode.encode import encode
 from warpdyn.codegen.cpu_routines import array_memory, routines
 from warpdyn.codegen.exported_header import ExportedFunction, ExportedRobot, exported_header
@@ -28,6 +34,7 @@ from warpdyn.codegen.source import write
 from warpdyn.codegen.warp_cut import is_straight
 from warpdyn.execution.batched import batched, bind_single
 from warpdyn.execution.request.call import Call
+from warpdyn.recording.array_operations import BEGUN
 from warpdyn.recording.differentiation import pullback, pushforward
 from warpdyn.recording.program import Program, record
 
@@ -35,15 +42,16 @@ MODEL = wd.load_robot("cartpole")
 CLOSE = {np.float32: 5e-6, np.float64: 1e-13}
 """Relative to the largest entry: a few hundred rounded operations."""
 
-COMPILED = [*SEEDS[:3], LEAVES_OUT]
-"""Programs whose kernels are compiled."""
+COMPILED = [0, 1, 5, LEAVES_OUT]
+"""Programs whose kernels are compiled. Loops of the third have three arrays."""
 
 each_program = pytest.mark.parametrize("seed", SEEDS)
 each_compiled = pytest.mark.parametrize("seed", COMPILED)
 
 
-def function(seed: int) -> Callable[..., Any]:
-    return function_of(random_program(seed), f"random{seed}")
+def function(seed: int, kernel: str = "compiled") -> Callable[..., Any]:
+    """A random program. What is interpreted has a kernel of its own, which is not compiled later."""
+    return function_of(random_program(seed), f"{kernel}{seed}")
 
 
 def function_of(program: Callable[..., list], name: str = "") -> Callable[..., Any]:
@@ -73,8 +81,11 @@ def test_the_interpreter(seed: int, dtype: Any, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(wd.config, "compile", "never")
     for count in (1, 300):
         given = inputs(seed, count, dtype)
-        found = function(seed)(MODEL, *given)
-        assert error(found.astype(float), wd.oracle(function(seed), MODEL, *given)) <= CLOSE[dtype]
+        found = function(seed, "interpreted")(MODEL, *given)
+        assert (
+            error(found.astype(float), wd.oracle(function(seed, "interpreted"), MODEL, *given))
+            <= CLOSE[dtype]
+        )
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -195,6 +206,22 @@ def vjp(seed: int, unrolls: bool = False) -> Program:
     return record(text, {**SHAPES, "w": (8,)}, rolls=False, unrolls=unrolls)
 
 
+def test_copies_are_read_where_they_are_made() -> None:
+    """Of each array, before the first step of each loop, in programs with one array and several."""
+    several = 0
+    for program in map(vjp, SEEDS):
+        regions, _, _ = routines(program, lanes.Constants(True), 3)
+        memory = memory_in_loops(program, regions, "kept")
+        for s in program.statements:
+            if s.operation == BEGUN:
+                name, _, j = s.arguments
+                lines = list(copy_arrays(program.routines[name], "out"))
+                first = memory[s.target].removeprefix(f"{regions[name].out} + ")
+                assert any(f"(out)[{first} + k] = array{j}[k];" in line for line in lines)
+                several += int(j) > 0
+    assert several > 5
+
+
 @pytest.mark.parametrize("compiles", [False, True])
 @each_compiled
 def test_derivatives_in_lanes(seed: int, compiles: bool, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,7 +229,8 @@ def test_derivatives_in_lanes(seed: int, compiles: bool, monkeypatch: pytest.Mon
     if not compiles:
         monkeypatch.setattr(wd.config, "compile", "never")
     rest, (x, z), both = derivatives(seed, 20)
-    for found, name in zip(both(function(seed)), ("dx", "w"), strict=True):
+    run = function(seed, "compiled" if compiles else "interpreted")
+    for found, name in zip(both(run), ("dx", "w"), strict=True):
         wanted = unrolled(seed, name, {"x": x, "z": z, **rest})
         assert error(found, wanted) <= CLOSE[np.float64]
 
@@ -328,8 +356,9 @@ def test_loops_with_arrays_inside_others(
 
     @batched
     def run(model: wd.Model, x: Any, *, out: Any = None) -> Any:
-        return Call(text.__name__, model, (text,), {"x": x}, out=out, shapes={"x": (4,)})
+        return Call(name, model, (text,), {"x": x}, out=out, shapes={"x": (4,)})
 
+    name = f"{text.__name__}_{'compiled' if compiles else 'interpreted'}"
     monkeypatch.setattr(wd.config, "compile", "wait" if compiles else "never")
     x = np.random.default_rng(0).uniform(-1, 1, (50, 4))
     x[:, 3] = np.arange(50) % 4

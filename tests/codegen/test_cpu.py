@@ -5,7 +5,9 @@ On a GPU the same laws hold of its kernels.
 
 from __future__ import annotations
 
+import gc
 import math
+import weakref
 from collections.abc import Callable
 
 import numpy as np
@@ -27,6 +29,7 @@ from warpdyn.arrays import views
 from warpdyn.arrays.libraries import NUMPY
 from warpdyn.codegen import cpu as chosen
 from warpdyn.execution.launch import launch
+from warpdyn.recording.program import Program, record
 
 SIZES = (0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 64, 67, 1000)
 CLOSE = {"float64": 1e-12, "float32": 1e-5}
@@ -354,6 +357,23 @@ def test_out_whose_rows_overlap_is_refused() -> None:
             wd.rnea(
                 job.model, *job.inputs, out=strided(np.zeros(40 * n)[20 * n :], (20, n), strides)
             )
+
+
+def test_nothing_refers_to_a_program_that_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Garbage collection is off while programs are written, so a circle would keep it in memory."""
+    made, begin = [], chosen.CpuSource.__init__
+
+    def noted(self: chosen.CpuSource, program: Program, single: bool) -> None:
+        made.append(weakref.ref(self))
+        begin(self, program, single)
+
+    monkeypatch.setattr(chosen.CpuSource, "__init__", noted)
+    gc.disable()
+    try:
+        assert chosen.source(record(lambda x: [x[0] * x[1]], {"x": (2,)}), False)
+    finally:
+        gc.enable()
+    assert [reference() for reference in made] == [None]
 
 
 def test_numbers_that_were_chosen() -> None:

@@ -130,9 +130,19 @@ def test_cuts_are_where_fewest_values_are_alive(program: Program) -> None:
     before = 0
     for k, (start, _) in enumerate(bounds[1:], 1):
         even = total * k // number
-        places = range(max(even - size // 2, before + 1), min(even + size // 2, total - 1))
+        places = range(max(even - size // 2, before + 1), even + size // 2)
         assert start == min(places, key=alive.__getitem__)
         before = start
+
+
+def test_no_part_is_empty() -> None:
+    """Whatever the number of statements and the size: every part has some, also the last."""
+    for size in range(1, 12):
+        for count in range(1, 60):
+            chain = [statement(k, *([k - 1] if k else [])) for k in range(count)]
+            bounds = partition._bounds(chain, size, is_input)
+            assert all(start < stop for start, stop in bounds)
+            assert [*range(count)] == [k for bound in bounds for k in range(*bound)]
 
 
 def test_a_value_is_kept_until_the_part_that_reads_it_last() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -83,11 +84,15 @@ def swept(x, k):
     return [y for path in found for value in path for y in value] + [y for e in ends for y in e]
 
 
-def made(program: Program, folder: Path, language: str) -> Compiled:
-    """The program as the function `go(x, k, out)` of a header."""
+def header_of(program: Program, language: str) -> str:
     style = Style(language, False, "some")
     each = ExportedFunction("go", program, {"x": "x", "k": "k"}, {"out": "out"}, ["go"])
-    text = exported_header(ExportedRobot(["some"]), [each], style)
+    return exported_header(ExportedRobot(["some"]), [each], style)
+
+
+def made(program: Program, folder: Path, language: str) -> Compiled:
+    """The program as the function `go(x, k, out)` of a header."""
+    text = header_of(program, language)
     return Compiled(folder, text, {"go": ("x", "k", "out")}, namespace="some", language=language)
 
 
@@ -105,6 +110,22 @@ def test_a_text_computes_what_its_program_does(text, language: str, tmp_path: Pa
     for found in (compiled.one_by_one, compiled.batch):
         result = found("go", [x, k], (len(expected[0]),))
         np.testing.assert_allclose(result, expected, rtol=1e-14, atol=1e-14)
+
+
+@pytest.mark.parametrize("language", ["c++", "c"])
+@pytest.mark.parametrize("text", [oscillator, around_a_loop])
+def test_only_parts_of_a_long_function_are_not_inlined(text, language: str) -> None:
+    """What compilers are asked for, function by function; those of C are static."""
+    lines = header_of(record(text, {"x": (2,), "k": (1,)}), language).splitlines()
+    defined = [re.match(r"(.*)\bvoid (\w+)\(.*\{$", line) for line in lines]
+    found = {each[2]: each[1].strip() for each in defined if each}
+    parts = {name: words for name, words in found.items() if "_part" in name}
+    apart, inline = {
+        "c++": ("WARPDYN_APART", "inline"),
+        "c": ("WARPDYN_APART static", "static inline"),
+    }[language]
+    assert set(parts.values()) == ({apart} if text is around_a_loop else set())
+    assert {words for name, words in found.items() if name not in parts} == {inline}
 
 
 def test_sines_are_right_over_their_range(tmp_path: Path) -> None:

@@ -44,16 +44,18 @@ def given(parts: list[list[Statement]]) -> list[tuple]:
     for part in parts:
         slots = {s.target: s.arguments[0] for s in part if s.operation == "recall"}
         copies: dict[int, tuple[str, int]] = {}
+        reader: tuple = ()
         for s in part:
             if s.operation == COPY:
-                pairs = s.arguments[2:]
+                reader, pairs = s.arguments[:2], s.arguments[2:]
                 copies = {k: ("slot", n) for k, n in zip(pairs[::2], pairs[1::2], strict=True)}
             elif s.operation in ("frame", "call"):
+                assert reader in ((), (s.arguments[0], s.operation == "call"))
                 values = s.arguments[1 if s.operation == "frame" else 2 :]
                 for k, x in enumerate(values):
                     known = ("slot", slots[x]) if x in slots and isinstance(x, int) else x
                     found.append((s.target, k, copies[k] if x is None else known))
-                copies = {}
+                copies, reader = {}, ()
     return found
 
 
@@ -122,6 +124,7 @@ def test_programs_without_routines_have_none() -> None:
     q = np.zeros((1, model.nq))
     call = wd.crba.describe(model, q)
     source = write(record_call(call, {"q": (model.nq,)}, True), "crba", True, "cpu")
+    assert " copy(" not in source.full_source and " put(" not in source.full_source
     assert "Lanes::copy(" not in source.code and "Lanes::put(" not in source.code
 
 
@@ -129,6 +132,7 @@ def test_a_program_with_routines_moves_by_tables(program: Program) -> None:
     """One table for the columns of each call, one at most for each of its results and signs."""
     code = write(program, "aba_derivatives", True, "cpu").full_source
     calls = sum(s.operation == "call" for s in program.statements)
+    assert code.count(" copy(") == code.count(" put(") > 0
     assert code.count("Lanes::copy(") > calls / 2
     assert 0 < code.count("Lanes::put(") <= 2 * calls * len(program.results)
     assert routines(program, lanes.Constants(True), 0)[0].keys() == program.routines.keys()

@@ -15,6 +15,7 @@ from robots import by_name
 from states import error, states
 
 import warpdyn as wd
+from warpdyn.execution.batched import FUNCTIONS as BY_NAME
 from warpdyn.execution.batched import Function, batched, bind_single, describe_call
 from warpdyn.execution.request.call import Call
 
@@ -69,6 +70,28 @@ def test_functions_of_models_are_told_apart() -> None:
     others = {name for name, function in FUNCTIONS.items() if not function.of_a_model}
     assert {"vjp", "jvp", "derivatives", "matrix_to_pose", "convert_twist"} <= others
     assert not {"rnea", "fk", "inverse_kinematics", "convert_velocity"} & others
+
+
+def test_functions_by_name_are_our_own_of_arrays() -> None:
+    """Those of warpdyn, but for the ones that take a function; a user's of the same name changes nothing."""
+
+    def rnea(model: wd.Model, q: np.ndarray) -> Call[np.ndarray]:
+        """Another one."""
+        raise NotImplementedError
+
+    own = batched(rnea)
+    assert isinstance(own, Function) and isinstance(batched(mine), Function)
+    assert BY_NAME["rnea"] is wd.rnea and "mine" not in BY_NAME
+    ours = [each for each in vars(wd).values() if isinstance(each, Function)]
+    assert {"vjp", "jvp"} <= {each.__name__ for each in ours}
+    for each in ours:
+        is_of_arrays = next(iter(inspect.signature(each).parameters)) != "function"
+        assert (BY_NAME.get(each.__name__) is each) == is_of_arrays
+
+
+def mine(model: wd.Model, q: np.ndarray) -> Call[np.ndarray]:
+    """A user's function."""
+    raise NotImplementedError
 
 
 def test_batched_carries_out_what_is_described() -> None:

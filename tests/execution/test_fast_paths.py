@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -39,6 +40,22 @@ def test_other_versions_take_the_path_in_python(
         results = [wd.rnea(ARM, *x) for _ in range(4)]
         assert cache._calls_in_c is None and len(cache._plans) == 1
     assert all(np.array_equal(y, results[0]) for y in results)
+
+
+@pytest.mark.parametrize("has_native", [True, False])
+def test_c_functions_and_threads_are_compiled_ahead(
+    has_native: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of threads also without the folder of native calls."""
+    asked: list[tuple] = []
+    native = SimpleNamespace(compile_native_call=lambda kernels: asked.append(("calls", kernels)))
+    monkeypatch.setattr(fast_paths, "_native_call", lambda: native if has_native else None)
+    monkeypatch.setattr(
+        fast_paths, "compile_threads", lambda kernels: asked.append(("threads", kernels))
+    )
+    kernels: list = [object()]
+    fast_paths.compile_c_functions(kernels)
+    assert asked == [("calls", kernels), ("threads", kernels)][not has_native :]
 
 
 def test_deleting_the_folder_costs_no_feature(tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def test_a_forked_process_does_not_wait_for_the_others_threads() -> None:
 
     thread = threading.Thread(target=hold)
     thread.start()
-    entered.wait()
+    assert entered.wait(60)
     child = os.fork()
     if child == 0:
         os._exit(0 if lock_of(thing).acquire(timeout=5) else 1)

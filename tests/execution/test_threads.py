@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -43,6 +45,48 @@ def test_two_threads_begin_with_a_quarter() -> None:
     assert [n for _, n in slices(256, 2, 16, 16)] == [64, 48, 48, 32, 16, 16, 16, 16]
 
 
+@pytest.mark.parametrize("threads", [2, 3, 7])
+def test_the_first_slice_is_half_of_a_threads_share(threads: int) -> None:
+    """Then the same of what is left; rounded up to whole units."""
+    for unit in (1, 16):
+        left = 10_000
+        for _, number in slices(left, threads, unit, 1):
+            share = left / (2 * threads)
+            assert share <= number < share + unit or number == left
+            left -= number
+
+
+class Inbox:
+    """A worker that counts what it gets."""
+
+    def __init__(self) -> None:
+        self.inbox, self.tasks = self, 0
+
+    def put(self, task: chosen.Task) -> None:
+        self.tasks += 1
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 5])
+def test_as_many_workers_are_woken_as_asked_for(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One less than threads, because the calling one works too; the first of those that are there."""
+    workers = [Inbox() for _ in range(5)]
+    monkeypatch.setattr(chosen, "_workers", workers)
+    done: list[int] = []
+    run_all([lambda k=k: done.append(k) for k in range(9)], threads)
+    assert done == [*range(9)]
+    assert [each.tasks for each in workers] == [1] * (threads - 1) + [0] * (6 - threads)
+
+
+def test_workers_do_not_keep_a_process_running() -> None:
+    """As many threads as asked for work at once, in this one and in daemons of our name."""
+    meet = threading.Barrier(3)
+    run_all([lambda: meet.wait(60)] * 3, 3)
+    ours = [each for each in threading.enumerate() if each.name == "warpdyn"]
+    assert len(ours) >= 2 and all(each.daemon for each in ours)
+
+
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_every_task_is_done_once(threads: int) -> None:
     done: list[int] = []
@@ -74,6 +118,28 @@ def test_number_of_threads() -> None:
     assert wd.runtime.get_num_threads() == default
 
 
+def test_one_thread_is_a_number_of_threads() -> None:
+    """Compiled code reads the number at an address: 0 means all cores."""
+    wanted = ctypes.c_int64.from_address(chosen.WANTED_AT)
+    try:
+        for number in (1, 2):
+            wd.runtime.set_num_threads(number)
+            assert wd.runtime.get_num_threads() == wanted.value == number
+    finally:
+        wd.runtime.set_num_threads(None)
+    assert wanted.value == 0
+
+
+def test_all_cores_are_those_that_the_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of the machine where the system does not tell; one where it tells nothing."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {process, 3, 5}, raising=False)
+    assert wd.runtime.get_num_threads() == 3
+    monkeypatch.delattr(os, "sched_getaffinity")
+    for cores, number in ((6, 6), (None, 1)):
+        monkeypatch.setattr(os, "cpu_count", lambda cores=cores: cores)
+        assert wd.runtime.get_num_threads() == number
+
+
 def test_calls_from_several_threads() -> None:
     """Callers in their own threads get their own results, small batches and large."""
     model = by_name("panda").model
@@ -92,16 +158,27 @@ def test_calls_from_several_threads() -> None:
     )
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
+def test_a_forked_process_has_no_workers() -> None:
+    """Those of its parent do not run there, and would leave tasks undone."""
+    run_all([lambda: None] * 3, 3)
+    assert len(chosen._workers) >= 2
+    child = os.fork()
+    if child == 0:
+        os._exit(len(chosen._workers))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
 def test_fork_keeps_working() -> None:
     """A child process made by fork has threads of its own."""
     if not hasattr(os, "fork"):
         pytest.skip("no fork here")
     code = (
-        "import os, numpy as np, warpdyn as wd\n"
+        "import os, signal, numpy as np, warpdyn as wd\n"
         "m = wd.load_robot('cartpole'); wd.runtime.set_num_threads(2); q = np.zeros((200000, 2))\n"
         "wd.fk(m, q)\n"
         "pid = os.fork()\n"
-        "if pid == 0:\n    wd.fk(m, q); os._exit(7)\n"
+        "if pid == 0:\n    signal.alarm(30); wd.fk(m, q); os._exit(7)\n"  # a hanging child is ended
         "print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))"
     )
     done = subprocess.run(

@@ -147,5 +147,10 @@ def test_refusals() -> None:
         named.pack_q(model, q[:, 8:], base=q[:, :7])
     with pytest.raises(ValueError, match="leaves out nothing"):
         named.pack_q(model, q[:, 7:], base=q[:, :7], default=model.neutral)
+    for pack, which, width in ((named.pack_q, "q", 19), (named.pack_v, "v", 18)):
+        for default in (q[:, : width - 1], [0.0] * (width + 1), 0.0):
+            wrong = rf"^default must be an array \(\.\.\., {width}\), got .* \(see model.{which}_names\)$"
+            with pytest.raises(ValueError, match=wrong):
+                pack(model, {model.joint_names[0]: 0.0}, default=default)
     with pytest.raises(ValueError, match="Warp arrays are not broadcast"):
         named.pack_q(model, in_warp(q[:, 7:]), base=in_warp(q[:1, :7]))

@@ -285,7 +285,17 @@ REFUSED = {
     "nothing to scale": (
         lambda: randomise(PANDA, 3, coulomb=scale(0, 1)),
         ValueError,
-        "scaling leaves zero as it is",
+        r"^coulomb: no joint of panda that matches \['\*'\] has any; scaling leaves zero as it is$",
+    ),
+    "no joint": (
+        lambda: randomise(PANDA, 3, tilt={}),
+        ValueError,
+        "^tilt needs the name pattern of at least one joint, got {}$",
+    ),
+    "no link at all": (
+        lambda: randomise(PANDA, 3, mass={}),
+        ValueError,
+        "^mass needs the name pattern of at least one link, got {}$",
     ),
     "no environments": (
         lambda: randomise(PANDA, 0, mass=scale(1, 2)),

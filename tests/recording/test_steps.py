@@ -159,6 +159,37 @@ def test_values_of_an_earlier_sweep_are_read_where_they_are() -> None:
     assert (name, values, steps) == ("routine0", 2, (4, 3, 2, 1, 0))
 
 
+def test_columns_of_several_values_are_no_values_of_one_sweep() -> None:
+    """Of two sweeps with as many values, of two values of one sweep, of one sweep and symbols."""
+
+    def mixed(x: list, run: Any = sweep) -> list:
+        rows = [[y] for y in x]
+        (a,), _ = run(
+            lambda s, row: ([s[0] * row[0]], [s[0], row[0] + s[0]]), [[2.0]], [range(5)], rows
+        )
+        (b,), _ = run(
+            lambda s, row: ([s[0] - row[0]], [s[0], row[0] * s[0]]), [[3.0]], [range(5)], rows
+        )
+        two = [(a if k % 2 else b)[k][1] for k in range(5)]
+        values = [a[k][k % 2] for k in range(5)]
+        partly = [x[k] if k == 3 else b[k][0] for k in range(5)]
+        negative = [-a[k][1] if k == 3 else a[k][1] for k in range(5)]
+        columns = list(zip(two, values, partly, negative, strict=True))
+        _, ends = run(
+            lambda s, row: ([u * 0.5 + y for u, y in zip(s, row, strict=True)], []),
+            [[1.0, 2.0, 3.0, 4.0]],
+            [range(5)],
+            columns,
+        )
+        return list(ends[0])
+
+    program, x = recorded(mixed), inputs(3)
+    found = [program.on_numbers({"x": row})["out"] for row in x.tolist()]
+    assert error(np.array(found), wanted(mixed, x)) <= CLOSE[np.float64]
+    *_, last = program.graph.routines.values()
+    assert last.sweep is not None and last.sweep.sources == () and last.sweep.row == 4
+
+
 def test_derivatives_are_recorded_in_line() -> None:
     """A sweep has no derivative of its own."""
     assert not record(one_sweep, {"x": (5,)}, rolls=False).routines

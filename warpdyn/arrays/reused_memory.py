@@ -57,7 +57,7 @@ class ReusedMemory:
         """Pieces are taken and put back without a lock: a thread that has taken a piece has it
         alone."""
         self._size = 0
-        """Their total bytes, or a little more."""
+        """Their total bytes, or more: it is counted anew before a piece is dropped."""
         self._lock = threading.Lock()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._begin_anew)
@@ -95,7 +95,6 @@ class ReusedMemory:
                 size: deque(piece for piece in pieces.copy() if piece.holders != UNHELD)
                 for size, pieces in [*self._pieces.items()]
             }
-            self._size = sum(piece.raw.size for piece in self._all_pieces())
 
     def _all_pieces(self) -> Iterator[_Piece]:
         for pieces in [*self._pieces.values()]:

@@ -44,14 +44,14 @@ def split_statements(
         known: set[int] = set()
         for statement in statements[start:stop]:
             # Recalled just before its first use, not at the beginning of the part: then fewer
-            # values are alive.
+            # values are alive. A statement comes after its operands, so that one which is not
+            # known here is a load or belongs to an earlier part.
             for x in dict.fromkeys(operands(statement)):
-                if x not in known and (x in loads or part_of[x] < k):
+                if x not in known:
                     part.append(loads[x] if x in loads else Statement(x, "recall", (slot[x],)))
                     known.add(x)
-            if statement.target not in known:
-                part.append(statement)
-                known.add(statement.target)
+            part.append(statement)
+            known.add(statement.target)
             until = last_part.get(statement.target, k)
             # A value that a load can restore takes no slot, however late it is read.
             if until > k and statement.target not in loads:
@@ -76,7 +76,7 @@ def _bounds(
     cuts = [0]
     for k in range(1, number):
         even = total * k // number
-        low, high = max(even - size // 2, cuts[-1] + 1), min(even + size // 2, total - 1)
+        low, high = max(even - size // 2, cuts[-1] + 1), even + size // 2
         if low < high:
             cuts.append(min(range(low, high), key=alive.__getitem__))
     return list(zip(cuts, [*cuts[1:], total], strict=True))

@@ -66,10 +66,10 @@ def run_all(tasks: Sequence[Task], threads: int) -> None:
     results: SimpleQueue[BaseException | None] = SimpleQueue()
 
     def work() -> None:
-        while waiting:
+        while True:
             try:
                 task = waiting.pop()
-            except IndexError:  # another thread took the last one
+            except IndexError:  # this thread or another one has taken the last
                 return
             try:
                 task()

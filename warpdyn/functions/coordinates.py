@@ -15,6 +15,7 @@ import numpy as np
 
 from ..arrays import A, Array
 from ..arrays.columns import Part, column, columns, join_columns, pick_columns
+from ..execution.request.argument_checks import check_model
 from ..model import Model
 from ..model.structure import Coordinates
 
@@ -100,6 +101,7 @@ def split_v(model: Model, v: Array[A]) -> tuple[A | None, A]:
 
 def select_q(model: Model, q: Array[A], joints: Iterable[str]) -> A:
     """The columns of q (..., nq) that belong to the named joints, in the order of the names."""
+    check_model(model)
     _check(model, "q", "q", q, model.nq)
     return pick_columns(q, model.q_indices(joints))
 
@@ -107,6 +109,7 @@ def select_q(model: Model, q: Array[A], joints: Iterable[str]) -> A:
 def select_v(model: Model, v: Array[A], joints: Iterable[str]) -> A:
     """The columns of v (..., nv), or of an acceleration or a force, that belong to the named
     joints, in the order of the names."""
+    check_model(model)
     _check(model, "v", "v", v, model.nv)
     return pick_columns(v, model.v_indices(joints))
 
@@ -136,6 +139,7 @@ def _check(model: Model, which: str, name: str, array: Any, wanted: int) -> None
 
 
 def _pack(model: Model, which: str, joints: Any, base: Any, default: Any) -> Array:
+    check_model(model)
     if base is not None and not model.floating_base:
         raise ValueError(
             f"{model.name} has no floating base; leave base= away, or load it with floating_base=True"
@@ -189,6 +193,7 @@ def _part(name: str, values: Any, width: int, single: bool) -> Part:
 
 
 def _unpack(model: Model, which: str, array: Array[A]) -> dict[str, A]:
+    check_model(model)
     _check(model, which, which, array, _total(model, which))
     cut: dict[str, A] = {}
     for joint in model.moving_joints:
@@ -198,6 +203,7 @@ def _unpack(model: Model, which: str, array: Array[A]) -> dict[str, A]:
 
 
 def _split(model: Model, which: str, array: Array[A]) -> tuple[A | None, A]:
+    check_model(model)
     _check(model, which, which, array, _total(model, which))
     width = _base_width(model, which)
     return (columns(array, slice(0, width)) if width else None), columns(array, slice(width, None))

@@ -17,6 +17,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..execution.request.argument_checks import check_model
 from ..model import Model
 from ..model.checks import NEEDS_MASS, finite, not_negative
 from ..model.description import Link, ModelError, matrix3, vector3
@@ -31,6 +32,7 @@ violate the triangle inequality."""
 
 def inertial_parameters(model: Model) -> np.ndarray:
     """(nlinks, 10) parameters of a model's links, in the order of `model.link_names`."""
+    check_model(model)
     return from_body(
         np.array([link.mass for link in model.links]),
         np.array([link.com for link in model.links]),
@@ -44,6 +46,7 @@ def with_inertial_parameters(model: Model, parameters: ArrayLike) -> Model:
     They need not be physically consistent. But no mass may be negative, and the first moment of a
     link without mass must be zero.
     """
+    check_model(model)
     array = np.asarray(parameters, dtype=float)
     if array.shape != (model.nlinks, 10):
         raise ValueError(

@@ -14,6 +14,7 @@ import warp as wp
 from ..arrays import Array, Library, random_laws, views
 from ..arrays.random_laws import Law
 from ..execution.compile.kernel_cache import start_kernel_cache
+from ..execution.request.argument_checks import check_model
 from ..execution.request.call import STANDARD_GRAVITY
 from ..model import Model
 from ..model.description import Joint, Link, look_up
@@ -127,6 +128,7 @@ def randomise(
     environments adjacent in memory. The numbers of an environment depend only on the seed, its
     index and the model.
     """
+    check_model(model)
     if not isinstance(envs, int) or envs < 1:
         raise ValueError(f"envs must be a whole number of environments, at least 1, got {envs!r}")
     given: dict[str, Draws] = {
@@ -246,6 +248,10 @@ def _draw_by_owner(model: Model, quantity: str, what: Draws) -> Iterator[tuple[s
     """Names of links or joints, each with its draw."""
     noun = QUANTITIES[quantity].owner
     patterns: Mapping[str, Any] = what if isinstance(what, Mapping) else {"*": what}
+    if not patterns:
+        raise ValueError(
+            f"{quantity} needs the name pattern of at least one {noun}, got {patterns!r}"
+        )
     known: dict[str, Any] = {owner.name: owner for owner in owners(model, quantity)}
     for pattern, draw in patterns.items():
         if not isinstance(draw, Draw):
@@ -263,9 +269,9 @@ def _draw_by_owner(model: Model, quantity: str, what: Draws) -> Iterator[tuple[s
             used = True
             yield name, matching[-1][1]
     if not used:
-        hint = "; scaling leaves zero as it is" if SCALE in QUANTITIES[quantity].changes else ""
         raise ValueError(
-            f"{quantity}: no {noun} of {model.name} that matches {list(patterns)} has any{hint}"
+            f"{quantity}: no {noun} of {model.name} that matches {list(patterns)} has any; "
+            "scaling leaves zero as it is"
         )
 
 

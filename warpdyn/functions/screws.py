@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from ..algebra.scalar import Scalar, as_number
 from ..algebra.spatial import HERE, Motion, Placement, Vector
+from ..execution.request.argument_checks import check_model
 from ..model import Model
 from ..model.lumping import build_tree
 from ..model.tree import WORLD, Body, Tree
@@ -57,6 +58,7 @@ def screws(model: Model, frame: str, base: str | None = None) -> Screws:
     with a quaternion has no screws and raises an error.
     Returns float64 NumPy arrays.
     """
+    check_model(model)
     base = model.root if base is None else base
     model.link_indices([frame, base])
     tree = build_tree(model)

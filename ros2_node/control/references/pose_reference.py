@@ -125,8 +125,8 @@ class PoseReference:
         """
         place = self._place[0]
         error = apart(goal, place)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.where(error > 0.0, np.minimum(LEAD * self._far / error, 1.0), 1.0)
+        with np.errstate(divide="ignore"):  # all of the way where there is none
+            share = np.minimum(LEAD * self._far / error, 1.0)
         if (share >= 1.0).all():
             return goal
         pose = goal.copy()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
+from public_names import public_names
 from robots import by_name
 from states import states
 
@@ -15,6 +18,32 @@ from warpdyn.execution.request.call import inputs_of
 PANDA = by_name("panda").model
 B = 5
 S = states(PANDA, B)
+
+
+def parameters_of(each: object) -> list[inspect.Parameter]:
+    """None of what is not called, or has no signature, as the class of a warning."""
+    try:
+        return list(inspect.signature(each).parameters.values())  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return []
+
+
+PARAMETERS = {name: parameters_of(each) for name, each in public_names().items()}
+OF_A_MODEL = {name: each for name, each in PARAMETERS.items() if each and each[0].name == "model"}
+"""Parameters of each public function or class whose first one is a model."""
+
+RECORDS = {"Params", "kernels.Robot"}
+"""Classes that only keep what they are given."""
+
+
+@pytest.mark.parametrize("name", sorted(OF_A_MODEL.keys() - RECORDS))
+def test_a_name_is_no_model(name: str) -> None:
+    """Whatever the other arguments are: `wd.export("panda", ..)` says what the first one has to be."""
+    required = [x for x in OF_A_MODEL[name] if x.default is x.empty]
+    others = [x for x in required[1:] if x.kind in (x.POSITIONAL_ONLY, x.POSITIONAL_OR_KEYWORD)]
+    words = {x.name: 1 for x in required if x.kind is x.KEYWORD_ONLY}
+    with pytest.raises(TypeError, match=r"first argument must be a Model \(.*\), got str$"):
+        public_names()[name]("panda", *[3] * len(others), **words)
 
 
 def test_the_first_argument_is_a_model() -> None:

@@ -10,7 +10,7 @@ import pytest
 from cuda_on_host import needs_compiler
 
 import warpdyn as wd
-from warpdyn.functions.export.stack_usage import stacks
+from warpdyn.functions.export.stack_usage import _deepest, _frame, stacks
 
 
 @needs_compiler
@@ -23,6 +23,43 @@ def test_frames_are_added(language) -> None:
     for one, many in found.values():
         assert 0 < one < many < 20_000
     assert found["aba"][0] > found["crba"][0]
+
+
+OF_ABA = {
+    ("panda::aba(const number*, number*)", False, "aba"): 272,
+    ("panda::aba_batch(std::size_t, const number*, number*)", True, "aba_batch"): 1040,
+    ("panda::detail::aba_part0(const V*, V*) [with V = double]", False, "aba_part0"): 616,
+    ("panda::detail::aba_part1(const V*, V*) [with V = double]", False, "aba_part1"): 232,
+    ("panda::detail::aba_part1(V*) [with V = __vector(2) double]", True, "aba_part1"): 600,
+    ("panda::detail::aba_routine0(V*) [with V = double]", False, "aba_routine0"): 40,
+    ("panda_aba_lanes_part0.constprop", True, "panda_aba_lanes_part0"): 1368,
+    ("panda_aba_loop1.isra.0", False, "panda_aba_loop1"): 8,
+}
+OF_OTHERS = {
+    ("panda::aba_derivatives(const number*, number*)", False, "aba_derivatives"): 5000,
+    (
+        "panda::detail::aba_derivatives_part0(V*) [with V = double]",
+        False,
+        "aba_derivatives_part0",
+    ): 7000,
+    ("panda::crba_batch(std::size_t, const number*)", True, "crba_batch"): 9000,
+}
+"""Lines of gcc, which of them are of lanes, the name in them, and their bytes."""
+
+
+def test_the_frames_of_a_call_are_its_own_and_the_largest_of_its_parts() -> None:
+    """One robot apart from lanes. Frames of functions with a longer name are not counted."""
+    frames = []
+    for (function, lanes, name), count in {**OF_OTHERS, **OF_ABA}.items():
+        frames.append(_frame(f"robot.hpp:131:20:{function}\t{count}\tstatic"))
+        assert frames[-1] == (name, lanes, count)
+    operator = "robot.hpp:7:8:V operator*(V)"
+    assert _frame(f"{operator}\t16\tstatic") == (operator, False, 16)
+    for some in (frames, frames[::-1]):
+        assert _deepest(some, "aba", lanes=False) == 272 + 40 + 8 + 616
+        assert _deepest(some, "aba", lanes=True) == 1040 + 1368
+        assert _deepest(some, "crba", lanes=True) == 9000
+        assert _deepest(some, "crba", lanes=False) == 0
 
 
 @needs_compiler
@@ -40,5 +77,25 @@ def test_without_gcc_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @needs_compiler
 @pytest.mark.parametrize("language", ["c++", "c"])
-def test_a_text_that_does_not_compile_has_no_stacks(language: str) -> None:
+def test_a_text_that_does_not_compile_has_no_stacks(
+    language: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Nor is the compiler's message printed."""
     assert stacks("no program", ["rnea"], "panda", language) == ({}, "")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_another_compiler_by_that_name_tells_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that measures stacks, and does not know a question for its version."""
+    compiler = tmp_path / "gcc"
+    usage = r"robot.h:1:1:panda_rnea\t16\tstatic\n"
+    compiler.write_text(
+        f"#!/bin/sh\ncase $* in *-dumpfull*) exit 1;; *-c*) printf '{usage}' > unit.su;; *) echo arm;; esac\n"
+    )
+    compiler.chmod(0o755)
+    monkeypatch.setattr(shutil, "which", lambda name: str(compiler))
+    assert stacks("", ["rnea"], "panda", "c") == ({}, "")
+    compiler.write_text(compiler.read_text().replace("exit 1", "echo 13.2"))
+    assert stacks("", ["rnea"], "panda", "c") == ({"rnea": (16, 0)}, "gcc 13.2 -O2, arm")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from documented_numbers import check_numbers
@@ -151,6 +153,21 @@ def test_no_impossible_body_is_answered(random_motion) -> None:
             assert near @ weight @ near <= far @ weight @ far
             assert "nearest" in str(found)
     assert seen > 5
+
+
+def test_the_highest_cutoff_is_a_quarter_of_the_rate() -> None:
+    """That is accepted, and what is a little higher is refused; likewise the shortest motion."""
+    time, q, v, tau = swing(50.0, 4.0)
+    identify = partial(wd.identify_payload_in_motion, MODEL, TOOL)
+    assert np.isfinite(identify(time, q, v, tau, cutoff=12.5).values).all()
+    wrong = "^samples every 0.02 s are too few for a cutoff of 12.6 Hz: it must be at most 12.5 Hz$"
+    with pytest.raises(ValueError, match=wrong):
+        identify(time, q, v, tau, cutoff=12.6)
+    time, q, v, tau = (x[:81] for x in (time, q, v, tau))
+    assert np.isfinite(identify(time, q, v, tau, cutoff=12.5).values).all()
+    wrong = "^the motion lasts 1.58 s; with a cutoff of 12.5 Hz at least 1.6 s are needed$"
+    with pytest.raises(ValueError, match=wrong):
+        identify(time[:80], q[:80], v[:80], tau[:80], cutoff=12.5)
 
 
 def test_refusals(random_motion) -> None:

@@ -76,6 +76,19 @@ def test_a_bad_description_is_refused_and_the_old_robot_stays(text):
     assert models.refusal and models.fleet is before
 
 
+def test_a_reason_is_gone_with_the_next_robot_and_with_none():
+    """So that a node without a robot does not name the error of a description before."""
+    models = Models([Counter()])
+    assert models.refusal == ""
+    for forget in (lambda: models.offer(wheel_text(), Settings.of()), models.clear):
+        models.offer("hello", Settings.of())
+        assert step(models, Settings.of()) is Event.REFUSED and models.refusal
+        forget()
+        if models.building:
+            assert step(models, Settings.of()) is Event.READY
+        assert models.refusal == ""
+
+
 def test_another_model_waits_for_the_stop_of_the_old_one_and_begins_disabled():
     """Even with start_enabled: who replaces another does not start by itself."""
     models, settings = running(start_enabled=True)

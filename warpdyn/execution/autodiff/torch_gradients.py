@@ -187,7 +187,7 @@ def _keep(
     ctx.operation, call = operation, operation.call
     ctx.solves = call.solves is not None and not call.derivatives
     ctx.shapes = [x.shape for x in results]
-    kept = (*tensors, *(results[:1] if ctx.solves else ()))
+    kept = (*tensors, *(results if ctx.solves else ()))
     ctx.save_for_backward(*kept)
     if forward_ad._current_level >= 0:
         ctx.save_for_forward(*kept)

@@ -165,7 +165,7 @@ class _RepeatedCallNode(torch.autograd.Function):
         known, ctx.model, where = known_at
         results: Any = tuple(known.forward.launch(where, tensors))
         ctx.known = known
-        ctx.save_for_backward(*tensors, *(results[:1] if known.solves else ()))
+        ctx.save_for_backward(*tensors, *(results if known.solves else ()))
         return results
 
     @staticmethod

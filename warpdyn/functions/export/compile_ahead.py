@@ -15,6 +15,7 @@ from ...execution.compile.compiling import Kernel, load_all
 from ...execution.compile.kernel_cache import start_kernel_cache
 from ...execution.fast_paths import compile_c_functions
 from ...execution.launch.launch import prepare
+from ...execution.request.argument_checks import check_model
 from ...execution.request.call import Call, derive, inputs_of, result_names
 from ...model import Model
 
@@ -45,6 +46,7 @@ def compile(
     `wd.kernels.compiling` takes the calls of a script instead of a list. A second call of this
     function with the same list only checks the caches.
     """
+    check_model(model)
     if callable(calls):
         raise TypeError(f"calls must be a list: wd.kernels.compile(model, [{calls!r}])")
     asked = list(calls)

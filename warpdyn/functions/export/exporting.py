@@ -20,6 +20,7 @@ from ...codegen.exported_header import (
 )
 from ...codegen.portable import LOCAL, RESERVED, most_steps_of_ending_loops, refusal_reason
 from ...codegen.portable_style import Style
+from ...execution.request.argument_checks import check_model
 from ...execution.request.call import Call, input_shapes
 from ...execution.request.evaluate import record_call
 from ...model import Model
@@ -84,6 +85,7 @@ def export(
     `rnea_batch(n, q, v, a, tau)`. Neither allocates, locks, throws or runs a loop of unknown
     length.
     """
+    check_model(model)
     if language not in ("c++", "c"):
         raise ValueError(f'language must be "c++" or "c", got {language!r}')
     style = Style(language, dtype == "float32", identifier(namespace or model.name), libm)

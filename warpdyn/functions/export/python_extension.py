@@ -13,6 +13,7 @@ from typing import Any
 
 from ...codegen.portable_style import Style
 from ...codegen.python_wrapper import python_stub, python_wrapper
+from ...execution.request.argument_checks import check_model
 from ...model import Model
 from .compile_ahead import Precision
 from .exporting import exported_functions, header_of
@@ -40,6 +41,7 @@ def export_python(
     calls: as in `export`. name: the module's name; by default the robot's.
     RuntimeError: there is no C compiler, or Python's headers are missing.
     """
+    check_model(model)
     named = identifier(name or model.name)
     made = Path(folder) / f"{named}.abi3.so"
     if made.exists() and not overwrite:

@@ -31,11 +31,10 @@ def stacks(
     types = [f"{prefix}{apart}{name}{suffix}" for name in names for suffix in ("", "_batch")]
     # A table of the functions' addresses keeps the compiler from dropping functions that nothing
     # calls.
-    suffix = "hpp" if language == "c++" else "h"
-    source = [f'#include "robot.{suffix}"']
+    source = ['#include "robot.h"']
     source += [f"void *const address{k} = (void *)&{x};" for k, x in enumerate(types)]
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / f"robot.{suffix}").write_text(text, encoding="utf-8")
+        (Path(folder) / "robot.h").write_text(text, encoding="utf-8")
         unit = Path(folder) / f"unit.{'cpp' if language == 'c++' else 'c'}"
         kept = ", ".join(f"&address{k}" for k in range(len(types)))
         unit.write_text("\n".join([*source, f"void *const *all[] = {{{kept}}};", ""]))
@@ -45,13 +44,15 @@ def stacks(
             return {}, ""
         usage = (Path(folder) / "unit.su").read_text(encoding="utf-8")
         versions = [
-            subprocess.run([found, flag], capture_output=True, text=True, check=True).stdout.strip()
+            subprocess.run([found, flag], capture_output=True, text=True, check=False).stdout
             for flag in ("-dumpfullversion", "-dumpmachine")
         ]
+    if not all(versions):  # another compiler by the name of gcc
+        return {}, ""
     frames = [_frame(line) for line in usage.splitlines()]
     return (
         {name: (_deepest(frames, name, False), _deepest(frames, name, True)) for name in names},
-        f"{program} {versions[0]} -O2, {versions[1]}",
+        f"{program} {versions[0].strip()} -O2, {versions[1].strip()}",
     )
 
 
@@ -59,7 +60,7 @@ def _frame(line: str) -> tuple[str, bool, int]:
     """A function's name, True if it works on lanes, and its bytes."""
     place, bytes_, _ = line.split("\t")
     lanes = "__vector" in place or "_lanes" in place or "_batch" in place
-    name = re.search(r"([A-Za-z_]\w*)(?:\.[\w.]+)?(?:\(| \[|$)", place.split(":", 3)[-1])
+    name = re.search(r"([A-Za-z_]\w*)(?:\.[\w.]+)?(?:\(| \[|$)", place)
     return (name[1] if name else place), lanes, int(bytes_)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...execution.request.argument_checks import check_model
 from ...model import Model
 from ...model.params import Params
 from ..dynamics import gravity_torques
@@ -111,6 +112,7 @@ def diagnose_gravity(
     columns of the link's regressor. Friction that holds a joint at rest is part of the errors, so
     approach each pose from both sides.
     """
+    check_model(model)
     q, tau = (np.asarray(x, dtype=float) for x in (q, tau))
     if len(q) < 3:
         raise ValueError(f"at least 3 poses at rest are needed, got {len(q)}")

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike
 
+from ...execution.request.argument_checks import check_model
 from ...model import Model
 from .. import inertial
 from ..dynamics import rnea
@@ -127,6 +128,7 @@ def identify_payload(
     deviations, or the payload has no effect on the torques.
     Atkeson, An and Hollerbach (1986); Wensing, Kim and Slotine (2018); Rucker and Wensing (2022).
     """
+    check_model(model)
     q, v, a, tau = (np.asarray(x, dtype=float) for x in (q, v, a, tau))
     Y, rest, rubs = _linear(model, link, q, v, a, tau, joints, gravity)
     return _regression(link, Y, rest, rubs if friction else None, noise)
@@ -155,16 +157,18 @@ def identify_payload_in_motion(
     (Gautier, Dynamic identification of robots with power model, ICRA 1997, also filters both in
     parallel.)
     """
+    check_model(model)
     instants = np.asarray(time, dtype=float)
     if instants.ndim != 1 or len(instants) < 10 or not (np.diff(instants) > 0.0).all():
         raise ValueError("time must be at least 10 increasing instants [s]")
     h = float(np.median(np.diff(instants)))
-    zero = round(0.5 / (cutoff * h))
-    if zero < 2:
+    samples = 0.5 / (cutoff * h)
+    if samples < 2.0 - 1e-6:  # less the rounding of the instants
         raise ValueError(
             f"samples every {h:g} s are too few for a cutoff of {cutoff:g} Hz: "
             f"it must be at most {0.25 / h:g} Hz"
         )
+    zero = round(samples)
     even = np.arange(instants[0], instants[-1], h)
     if len(even) < 40 * zero:
         raise ValueError(

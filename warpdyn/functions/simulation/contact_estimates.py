@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args, overload
 
 from ...algorithms.simulation.contact_rows import ContactPoint
 from ...execution.oracle import oracle
+from ...execution.request.argument_checks import check_model
 from ...model import Model
 from ...model.reference_frames import one_of
 from ..com import com
@@ -76,6 +77,7 @@ def estimate_good_contact_parameters(
     max_penetration [m]: by default 1 % of the height of the centre of mass at the neutral
     configuration: above the lowest of the `points` for a floating base, otherwise above z = 0.
     """
+    check_model(model)
     one_of("contact_model", contact_model, get_args(ContactModel))
     active_points = whole_number("active_points", active_points)
     if max_penetration is None:

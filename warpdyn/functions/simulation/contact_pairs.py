@@ -12,6 +12,7 @@ from ...algorithms.collision.narrow_phase import points_of
 from ...algorithms.simulation.contact_rows import ContactPoint
 from ...algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
 from ...execution.repeat.call_key import compared_by_value
+from ...execution.request.argument_checks import check_model
 from ...formats.meshes.mesh_hulls import hull_points
 from ...model import Model
 from ...model.collision_points import LeftOut
@@ -56,6 +57,7 @@ class ContactPairs(Sequence[ContactPair]):
     def __init__(
         self, model: Model, *, mesh_vertices: int = MESH_VERTICES, slots: int | None = None
     ):
+        check_model(model)
         if (
             not isinstance(mesh_vertices, int)
             or isinstance(mesh_vertices, bool)

@@ -10,6 +10,7 @@ from typing import overload
 from ...algorithms.simulation.contact_rows import ContactPoint
 from ...algorithms.simulation.contact_shapes import ContactPair
 from ...execution.repeat.call_key import compared_by_value
+from ...execution.request.argument_checks import check_model
 from ...formats.meshes.mesh_hulls import hull_points
 from ...model import Model
 from ...model.collision_points import collision_spheres
@@ -34,6 +35,7 @@ class ContactPoints(Sequence[ContactPoint]):
     """
 
     def __init__(self, model: Model, *, mesh_points: int = 16, box_spacing: float | None = None):
+        check_model(model)
         if not isinstance(mesh_points, int) or isinstance(mesh_points, bool) or mesh_points < 0:
             raise ValueError(
                 f"mesh_points must be a whole number of 0 or more, got {mesh_points!r}"

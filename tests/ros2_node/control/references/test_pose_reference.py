@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -10,8 +12,9 @@ from fleets import MODEL, fault_of, feed, launch, panda_fleet
 
 import warpdyn as wd
 from ros2_node.control.fleet import Fleet
-from ros2_node.control.references.pose_reference import apart, between
+from ros2_node.control.references.pose_reference import PoseReference, apart, between
 from ros2_node.control.robot import Robot
+from ros2_node.control.states.state import State
 
 Z = np.zeros(MODEL.nv)
 ROOT = MODEL.root
@@ -186,6 +189,7 @@ def test_how_far_two_poses_are_apart():
     one = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
     other = np.array([1.0, 2.0, 0.0, *-pin.Quaternion(pin.exp3(np.array([0, 3.0, 0]))).coeffs()])
     np.testing.assert_allclose(apart(one, other), [2.0, 3.0])
+    np.testing.assert_array_equal(apart(other, one), apart(one, other))
     np.testing.assert_allclose(apart(one, one), 0.0)
 
 
@@ -246,3 +250,100 @@ def test_a_share_of_a_turn_has_unit_length(share):
     angles = [apart(np.r_[0, 0, 0, x], np.r_[0, 0, 0, found])[1] for x in (one, other)]
     whole = apart(np.r_[0, 0, 0, one], np.r_[0, 0, 0, other])[1]
     np.testing.assert_allclose(angles, [share * whole, (1 - share) * whole], atol=1e-7)
+
+
+def bare(q=READY, followed=None):
+    """A reference by itself, without tolerances, of a robot at q."""
+    state, counts = State.of_robots(MODEL, 1).row(0), Counter()
+    state.q[:] = q
+    return PoseReference(MODEL, HAND, state, counts, followed), state, counts
+
+
+MOVED = READY + np.array([0.4, 0.1, 0, 0, 0, 0, 0, 0])
+
+
+def test_without_tolerances_any_pose_is_wanted_at_once():
+    """With a quaternion of unit length, and nothing counted."""
+    pose, state, counts = bare()
+    position, quaternion = pose_of(MOVED)
+    assert pose.refusal == "" and pose.read(ROOT, position, 1.015 * quaternion, True) is None
+    np.testing.assert_allclose(state.pose_desired, [*position, *quaternion], atol=1e-14)
+    np.testing.assert_array_equal(pose.quaternion, state.pose_desired[3:])
+    pose.compare()
+    assert pose.astray() == "" and not counts
+    goal = np.concatenate(pose_of())
+    assert pose.lead_to(goal) is goal
+
+
+def test_the_place_is_that_of_the_frame_where_it_is_asked_for():
+    """When the kernel is compiled, when it stays, when it is moved; and when another pose is followed."""
+    followed = np.concatenate(pose_of())
+    pose, state, _ = bare(followed=followed)
+    calls = (pose.warm, pose.stay, lambda: pose.move(np.zeros(6), 0.1), pose.compare)
+    for k, call in enumerate(calls):
+        state.q[0] += 0.1
+        call()
+        place = np.concatenate(pose_of(state.q))
+        np.testing.assert_allclose(pose.place, place, atol=1e-14)
+        if k == 1:
+            np.testing.assert_array_equal(state.pose_desired, pose.place)
+    np.testing.assert_allclose(pose._error, apart(followed, place), atol=1e-12)
+
+
+def test_a_pose_is_compared_with_where_the_frame_is_now(arm):
+    """Near the frame it is wanted, however far from the pose before. The bound itself is near."""
+    _, robot = arm
+    robot.enable(0.0, 0.0)
+    robot.state.q[:] = MOVED
+    goal = pose_of(MOVED)
+    assert robot.refer_pose(ROOT, *goal) is None and not robot.counts
+    robot.pose._far = apart(np.concatenate(pose_of()), robot.pose.place)
+    assert robot.refer_pose(ROOT, *pose_of()) is None
+    robot.pose.stay()
+    robot.pose._far = np.nextafter(robot.pose._far, 0.0)
+    assert robot.refer_pose(ROOT, *pose_of()) == "pose_too_far"
+
+
+def test_staying_forgets_a_deviation(arm):
+    _, robot = arm
+    robot.pose._error = np.array([9.0, 9.0])
+    assert robot.pose.astray()
+    robot.pose.stay()
+    assert robot.pose.astray() == "" and not robot.pose._error.any()
+
+
+def test_an_angular_velocity_turns_the_pose_about_fixed_axes(arm):
+    _, robot = arm
+    robot.enable(0.0, 0.0)
+    _, quaternion = pose_of()
+    robot.pose.move(np.array([0.0, 0.0, 0.0, 0.5, -1.0, 2.0]), 0.1)
+    turned = pin.exp3(np.array([0.05, -0.1, 0.2])) @ pin.Quaternion(quaternion).matrix()
+    found = pin.Quaternion(robot.pose.quaternion).matrix()
+    np.testing.assert_allclose(found, turned, atol=1e-7)
+
+
+@pytest.mark.parametrize("near", ["position", "rotation"])
+def test_what_is_near_is_led_to_the_goal_and_not_beyond(arm, near):
+    """At once, in the call that gives the pose; the other part is led as far as it may be."""
+    fleet, robot = arm
+    fleet.change(fleet.settings.with_changes({"pose_violation": "clip"}))
+    robot.enable(0.0, 0.0)
+    position, quaternion = pose_of()
+    goal = position + np.array([0.0, 0.5 if near == "rotation" else 0.08, 0.0])
+    size = 0.3 if near == "rotation" else 1.0
+    turn = pin.exp3(np.array([0.0, 0.0, size])) @ pin.Quaternion(quaternion).matrix()
+    turned = -pin.Quaternion(turn).coeffs()
+    turned /= np.linalg.norm(turned)
+    assert robot.refer_pose(ROOT, goal, turned) is None
+    wanted, place = robot.state.pose_desired.copy(), np.concatenate([position, quaternion])
+    if near == "position":
+        np.testing.assert_allclose(wanted[:3], goal, atol=1e-15)
+    else:
+        np.testing.assert_allclose(wanted[3:], turned, rtol=0, atol=1e-15)
+    lead = apart(wanted, place)
+    np.testing.assert_allclose(lead, [0.09, 0.3] if near == "rotation" else [0.08, 0.36], atol=1e-6)
+    assert robot.pose._goal is not None
+    robot.pose._far = np.array([0.6, 1.2])
+    robot.pose.compare()
+    np.testing.assert_allclose(robot.state.pose_desired, [*goal, *turned], rtol=0, atol=1e-15)
+    assert robot.pose._goal is None
