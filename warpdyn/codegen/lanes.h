@@ -36,8 +36,9 @@ enum { N = 16, Q = N / 4, AHEAD = $ahead * N };
 enum { N = 8, Q = N / 4, AHEAD = $ahead * N };
 #endif
 /// Vectors that a function keeps on the stack are aligned to cache lines: a clang that finds only then that it
-/// needs the stack does not align it, and each access would touch two lines. Other processors than x86 do not know
-/// this attribute, and their compilers ignore it.
+/// needs the stack does not align it, and each access would touch two lines. Only x86 has this attribute; clang for
+/// other processors warns of it.
+#pragma clang diagnostic ignored "-Wunknown-attributes"
 #define WARPDYN_APART __attribute__((noinline, force_align_arg_pointer))
 #define WARPDYN_UNROLL _Pragma("clang loop unroll(full)")
 struct Lanes {
