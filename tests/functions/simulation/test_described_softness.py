@@ -73,6 +73,26 @@ def test_compliances_are_in_parts_of_mujocos_inverse_masses() -> None:
     assert soft_points(model, points, wd.Ground()) == soft_points(model, [], SOFT) == ()
 
 
+@pytest.mark.parametrize("order", ["xyzw", "wxyz"])
+def test_inverse_masses_do_not_depend_on_the_order_of_quaternions(order: str) -> None:
+    """An arm that carries a ball joint has MuJoCo's inverse inertias in both orders."""
+    mujoco = pytest.importorskip("mujoco")
+    text = """<mujoco><compiler angle="radian"/><option cone="elliptic"/><worldbody>
+    <geom type="plane" size="9 9 1"/><body name="arm" pos="0 0 1">
+    <joint name="turn" axis="0 1 0" range="-1 1" limited="true"/>
+    <geom type="capsule" fromto="0 0 0 0.5 0.1 0" size="0.05"/><body name="hand" pos="0.5 0.1 0">
+    <joint type="ball" armature="0.1"/><geom type="capsule" fromto="0 0 0 0.4 0.2 0.1" size="0.04"/>
+    </body></body></worldbody></mujoco>"""
+    model, theirs = wd.load(text, quaternion=order), mujoco.MjModel.from_xml_string(text)
+    points = wd.ContactPoints(model)
+    for point, each in zip(points, soft_points(model, points, SOFT), strict=True):
+        assert each is not None
+        assert each.normal == pytest.approx(theirs.body(point.link).invweight0[0], rel=1e-6)
+    (limit,) = limits_of(model, None, "soft")
+    assert limit.soft is not None
+    assert limit.soft.inverse_inertia == pytest.approx(theirs.dof_invweight0[0], rel=1e-6)
+
+
 def test_what_has_no_softness_is_refused() -> None:
     """Points without a shape of an MJCF file, rebounds, other words, and limits of other files."""
     text = BOX.format("", "", "")

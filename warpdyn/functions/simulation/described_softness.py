@@ -16,7 +16,7 @@ from ...execution.request.evaluate import tree_of
 from ...model import Model
 from ...model.description import ModelError
 from ...model.ground_contact import GroundContact
-from ...model.joints import FLOATING, PRISMATIC
+from ...model.joints import PRISMATIC
 from ...model.params import Params
 from ...model.reference_frames import one_of
 from ...model.structure import DRAWN
@@ -133,15 +133,8 @@ def _inverse_inertia(model: Model) -> np.ndarray:
 
 
 def _drawn_pose(model: Model) -> list[float]:
-    """The pose in which the file is drawn, nq numbers, with the real parts of quaternions last."""
-    q = [float(x) for x in model.configurations.get(DRAWN, model.neutral)]
-    if model.floating_base:
-        q[:7] = FLOATING.scalar_last(q[:7], model.quaternion)
-    for joint in model.joints:
-        if joint.kind.quaternion is not None:
-            at = model.coordinates[joint.name].q
-            q[at] = joint.kind.scalar_last(q[at], model.quaternion)
-    return q
+    """The pose in which the file is drawn, nq numbers."""
+    return [float(x) for x in model.configurations.get(DRAWN, model.neutral)]
 
 
 def _inverse_mass(model: Model, link: str, inverse: np.ndarray) -> float:
