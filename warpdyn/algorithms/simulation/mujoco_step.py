@@ -10,7 +10,7 @@ with all joint effects at the present state, and are integrated by h seconds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from ...algebra.linear import factorise
@@ -48,6 +48,10 @@ class ForcedMotion(NamedTuple):
     impulses: Impulses
 
 
+Motion = Callable[[StepState], ForcedMotion]
+"""The motion by all forces of a state."""
+
+
 def mujoco_step(
     tree: Tree,
     state: StepState,
@@ -60,25 +64,22 @@ def mujoco_step(
 ) -> tuple[StepState, list[Scalar], list[Scalar]]:
     """The state after h = `scene.dt` seconds; the forces that the drives applied: nv, zero without
     drives; no forces of soft ground. Impulses are those of the last stage times h."""
+
+    def motion(here: StepState) -> ForcedMotion:
+        return _motion(tree, here, tau, drive, contacts, scene, gravity, f_ext)
+
     step = _euler_step if scene.integrator == "mujoco_euler" else _runge_kutta_step
-    return step(tree, state, tau, drive, contacts, scene, gravity, f_ext)
+    return step(tree, state, motion, contacts, scene)
 
 
 def _euler_step(
-    tree: Tree,
-    state: StepState,
-    tau: Sequence[Scalar],
-    drive: Drive | None,
-    contacts: Contacts,
-    scene: Scene,
-    gravity: Sequence[Scalar],
-    f_ext: Mapping[str, Sequence[Scalar]],
+    tree: Tree, state: StepState, motion: Motion, contacts: Contacts, scene: Scene
 ) -> tuple[StepState, list[Scalar], list[Scalar]]:
     """Semi-implicit Euler. Damping of joints is implicit, and constraints do not know of it.
 
     (M + h D) (v+ - v) = h (tau - bias - effects + Jᵀ f),    q+ = q ⊕ h v+
     """
-    found = _motion(tree, state, tau, drive, contacts, scene, gravity, f_ext)
+    found = motion(state)
     after, h = found.after, scene.dt
     H = [list(row) for row in found.H]
     damped = False
@@ -95,14 +96,7 @@ def _euler_step(
 
 
 def _runge_kutta_step(
-    tree: Tree,
-    state: StepState,
-    tau: Sequence[Scalar],
-    drive: Drive | None,
-    contacts: Contacts,
-    scene: Scene,
-    gravity: Sequence[Scalar],
-    f_ext: Mapping[str, Sequence[Scalar]],
+    tree: Tree, state: StepState, motion: Motion, contacts: Contacts, scene: Scene
 ) -> tuple[StepState, list[Scalar], list[Scalar]]:
     """The classical method of order 4 on the configuration's manifold, as in `explicit_step`. Each stage
     solves the constraints anew, beginning with the forces of the stage before."""
@@ -119,7 +113,7 @@ def _runge_kutta_step(
         u = [x * share for x in last[:nv]]
         fast = [x + dx * share for x, dx in zip(v, last[nv:], strict=True)]
         here = StepState(integrate(tree, q, u), fast, on_points, on_joints, [], left_out)
-        found = _motion(tree, here, tau, drive, contacts, scene, gravity, f_ext)
+        found = motion(here)
         slope = [*tangent_rate(tree, u, fast), *_acceleration(tree, fast, found.after, h)]
         weight = of_stage(number, weights)
         seen = [*slope, *found.driven]

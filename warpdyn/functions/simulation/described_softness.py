@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -26,16 +27,20 @@ from .drives import Stops, bounds_of
 from .ground import Ground
 
 
-def limits_of(model: Model, params: Params | None, stops: Stops | None) -> tuple[Bounds, ...]:
+def limits_of(
+    model: Model, params: Params | None, stops: Stops | None, in_mujoco_steps: bool = False
+) -> tuple[Bounds, ...]:
     """Limits of joints that are rows with these stops: rigid ones of "rows", those that give way of
     "soft". Others have no rows."""
     if stops not in ("rows", "soft"):
         return ()
     bounds = bounds_of(model, params)
-    return soft_bounds(model, bounds) if stops == "soft" else bounds
+    return soft_bounds(model, bounds, in_mujoco_steps) if stops == "soft" else bounds
 
 
-def soft_bounds(model: Model, bounds: Sequence[Bounds]) -> tuple[Bounds, ...]:
+def soft_bounds(
+    model: Model, bounds: Sequence[Bounds], in_mujoco_steps: bool = False
+) -> tuple[Bounds, ...]:
     """The bounds with the softness of their joints. MuJoCo scales it by the inverse inertia of each
     joint in the pose in which the file is drawn. Raises if no joint has a softness."""
     joints = {
@@ -56,21 +61,15 @@ def soft_bounds(model: Model, bounds: Sequence[Bounds]) -> tuple[Bounds, ...]:
         if soft is not None:
             slider = _slider(model, joints[each.v_index].child)
             inertia = inverse[each.v_index, each.v_index] if slider is None else 1.0 / slider
-            stop = SoftStop(*soft[:3], float(inertia))
+            stop = SoftStop(*soft[:3], float(inertia), in_mujoco_steps)
             ends = each.lower + soft.margin, each.upper - soft.margin
             each = Bounds(each.v_index, each.q_index, *ends, stop)
         found.append(each)
     return tuple(found)
 
 
-def in_mujoco_steps(bounds: Bounds) -> Bounds:
-    """The bounds with a softness that MuJoCo's own steps take."""
-    soft = bounds.soft
-    return bounds if soft is None else bounds._replace(soft=soft._replace(in_mujoco_steps=True))
-
-
 def soft_points(
-    model: Model, points: Sequence[ContactPoint], ground: Any
+    model: Model, points: Sequence[ContactPoint], ground: Any, in_mujoco_steps: bool = False
 ) -> tuple[SoftPoint | None, ...]:
     """MuJoCo's law of each point, if the ground asks for it; else empty. MuJoCo scales it by the
     inverse mass of each body at its centre of mass, in the pose in which the file is drawn. Raises for
@@ -83,7 +82,7 @@ def soft_points(
             'restitution is of rigid ground, and softness="description" is not; leave one'
         )
     known = points.on_ground if isinstance(points, ContactPoints) else {}
-    inverse, masses = _inverse_inertia(model), dict[str, float]()
+    masses = _inverse_masses(model, (point.link for point in points if point in known))
     found: list[SoftPoint | None] = []
     for point in points:
         contact: GroundContact | None = known.get(point)
@@ -92,12 +91,11 @@ def soft_points(
                 f'softness="description" needs points of the shapes of an MJCF file, '
                 f"wd.ContactPoints(model); that of {point.link} is another"
             )
-        if point.link not in masses:
-            masses[point.link] = _inverse_mass(model, point.link, inverse)
         soft, inverse_mass = contact.softness, masses[point.link]
         parts = soft.normal * inverse_mass, soft.tangential * inverse_mass
         law = soft.stiffness, soft.rate, soft.impedance
-        found.append(SoftPoint(*law, *parts, contact.margin, soft.is_pyramidal, soft.along))
+        point_law = SoftPoint(*law, *parts, contact.margin, soft.is_pyramidal, soft.along)
+        found.append(point_law._replace(in_mujoco_steps=in_mujoco_steps))
     return tuple(found)
 
 
@@ -111,14 +109,11 @@ def soft_pairs(
         return ()
     if not (isinstance(contact.restitution, int | float) and contact.restitution == 0):
         raise ValueError("restitution is of rigid pairs, and a softness is not; leave one")
-    inverse, masses = _inverse_inertia(model), dict[str, float]()
+    links = [[shape.link for shape in pair if shape.link] for pair in pairs]
+    masses = _inverse_masses(model, chain(*links))
     found = []
-    for pair in pairs:
-        total = 0.0
-        for link in filter(None, (shape.link for shape in pair)):
-            if link not in masses:
-                masses[link] = _inverse_mass(model, link, inverse)
-            total += masses[link]
+    for of_pair in links:
+        total = sum(masses[link] for link in of_pair)
         law = SoftPoint(soft.stiffness, soft.rate, soft.impedance, soft.normal * total, 0.0)
         found.append(law._replace(in_mujoco_steps=in_mujoco_steps))
     return tuple(found)
@@ -135,6 +130,12 @@ def _inverse_inertia(model: Model) -> np.ndarray:
 def _drawn_pose(model: Model) -> list[float]:
     """The pose in which the file is drawn, nq numbers."""
     return [float(x) for x in model.configurations.get(DRAWN, model.neutral)]
+
+
+def _inverse_masses(model: Model, links: Iterable[str]) -> dict[str, float]:
+    """The inverse mass of each link [1/kg]."""
+    inverse = _inverse_inertia(model)
+    return {link: _inverse_mass(model, link, inverse) for link in set(links)}
 
 
 def _inverse_mass(model: Model, link: str, inverse: np.ndarray) -> float:

@@ -10,6 +10,7 @@ from ...algorithms.simulation.contact_rows import ContactPoint, impulse_width
 from ...algorithms.simulation.contact_shapes import ContactPair
 from ...algorithms.simulation.joint_rows import Bounds
 from ...algorithms.simulation.semi_implicit_step import Scene
+from ...algorithms.simulation.soft_stops import SoftPoint
 from ...algorithms.simulation.substeps import substeps as _substeps
 from ...arrays import Array
 from ...execution.batched import batched
@@ -19,7 +20,7 @@ from ...model import Model
 from ...model.params import Params
 from .contact_pairs import RIGID, PairContact
 from .default_points import refuse_none
-from .described_softness import in_mujoco_steps, limits_of, soft_pairs, soft_points
+from .described_softness import limits_of, soft_pairs, soft_points
 from .drives import (
     PD,
     Stops,
@@ -209,13 +210,20 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
     shaped = _arrays(model, q, points, options)
     if options.has_pairs:
         shaped |= pair_arrays(options, pairs, q)
-    bounds = limits_of(model, options.params, options.stops)
-    has_rows = options.is_implicit or options.is_mujocos
+    mujocos = options.is_mujocos
+    if mujocos and model.loops:
+        raise ValueError(
+            f'integrator="{options.integrator}" has no closed loops, and {model.name} has some; take '
+            '"semi_implicit"'
+        )
+    bounds = limits_of(model, options.params, options.stops, mujocos)
+    has_rows = options.is_implicit or mujocos
     rows = rows_of_joints(model, options.params, bounds) if has_rows else ()
+    soft = soft_points(model, options.points, options.ground, mujocos)
     if options.joint_impulses is not None:
         _refuse_without_rows(model, rows or pairs or model.loops)
         shaped["joint_impulses"] = options.joint_impulses, (len(model.joint_columns),)
-    scene = _scene(model, points, tuple(shaped), rows, bounds, options)
+    scene = _scene(model, points, tuple(shaped), rows, bounds, soft, options)
     refusing = refusing_still_points if options.is_implicit else refusing_for_explicit_forces
     refuse = refusing(points)
     result: Any = StepOfRows if rows else Step
@@ -225,7 +233,7 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
             pairs=pairs,
             pair_slots=getattr(options.pairs, "slots", None),
             pair_moments=moments_of_pairs(options.pairs, options.pair_contact) if pairs else (),
-            soft_pairs=soft_pairs(model, pairs, options.pair_contact, options.is_mujocos),
+            soft_pairs=soft_pairs(model, pairs, options.pair_contact, mujocos),
         )
         refuse = _all_of((refuse, refusing_still_pairs(pairs)))
     inputs = {name: array for name, (array, _) in shaped.items()}
@@ -314,19 +322,11 @@ def _scene(
     arrays: tuple[str, ...],
     rows: tuple[int, ...],
     bounds: tuple[Bounds, ...],
+    soft: tuple[SoftPoint | None, ...],
     options: StepOptions,
 ) -> Scene:
     """The constants of the program. Numbers that may vary between launches are among `arrays`."""
     guarded = bool(options.speed_guard)
-    soft = soft_points(model, options.points, options.ground)
-    if options.is_mujocos:
-        soft = tuple(x if x is None else x._replace(in_mujoco_steps=True) for x in soft)
-        bounds = tuple(in_mujoco_steps(each) for each in bounds)
-        if model.loops:
-            raise ValueError(
-                f'integrator="{options.integrator}" has no closed loops, and {model.name} has some; take '
-                '"semi_implicit"'
-            )
     return Scene(
         arrays=arrays,
         points=points,
