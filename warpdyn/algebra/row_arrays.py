@@ -171,6 +171,18 @@ def step_if_needed(
     return loop(1, only_step, state, arrays, needed)
 
 
+def write_row_if_needed(
+    needed: Scalar, array: RowArray, index: Scalar, row: Sequence[Scalar]
+) -> None:
+    """Write a row of an array by `step_if_needed`."""
+
+    def write(_: list[Scalar], arrays: Sequence[RowArray]) -> Sequence[Scalar]:
+        arrays[0][index] = row
+        return []
+
+    step_if_needed(needed, write, [], [array])
+
+
 def _first_symbol(state: Sequence[Scalar], arrays: Sequence[RowArray]) -> Any:
     """A symbol of a state or of arrays; None if there is none."""
     recorded = next((x.memory.symbol for x in arrays if x.memory is not None), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ....algebra.row_arrays import RowArray, loop, step_if_needed
+from ....algebra.row_arrays import RowArray, loop, write_row_if_needed
 from ....algebra.rows_by_number import RowsByNumber
 from ....algebra.scalar import Scalar, absolute, maximum, select_less_equal
 from ....algebra.spatial import Vector
@@ -63,13 +63,8 @@ def _near(
     def visit(n: Scalar, state: list[Scalar], arrays: Sequence[RowArray]) -> Sequence[Scalar]:
         (count,) = state
         near = select_less_equal(apart(members[n]), 0.0, 1.0, 0.0)
-
-        def put(_: list[Scalar], arrays: Sequence[RowArray]) -> Sequence[Scalar]:
-            # The next pair overwrites a pair that is not near.
-            arrays[0][count] = [n]
-            return []
-
-        step_if_needed(near, put, [], arrays[:1])
+        # The next pair overwrites a pair that is not near.
+        write_row_if_needed(near, arrays[0], count, [n])
         return [count + near]
 
     def finish(_: Scalar, state: list[Scalar], arrays: Sequence[RowArray]) -> Sequence[Scalar]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ....algebra.row_arrays import RowArray, loop, step_if_needed
+from ....algebra.row_arrays import RowArray, loop, write_row_if_needed
 from ....algebra.scalar import Scalar, is_number, select_less, select_less_equal
 from ....algebra.spatial import Vector
 from ...collision.contact import FAR, UPWARDS, Contact
@@ -82,7 +82,8 @@ class TouchingContacts:
                 row = FoundContact(number, float(c), found.carriers, contact).numbers
                 far = contact.gap - (reach * REACHES + MARGIN)
                 touches = select_less_equal(far, 0.0, 1.0, 0.0)
-                self._put(touches, count, row)
+                # The next contact overwrites one that is far.
+                write_row_if_needed(touches, self.array, count, row)
                 count = count + touches
             return [count]
 
@@ -90,16 +91,6 @@ class TouchingContacts:
         others = {id(array): array for array in [*pairs.arrays, *moving]}
         arrays = [self.array, numbers, *others.values()]
         (self.count,) = loop(group.slots, visit, [0.0], arrays, near)
-
-    def _put(self, touches: Scalar, count: Scalar, row: Sequence[Scalar]) -> None:
-        """Write a contact behind `count` others, in environments where it touches."""
-
-        def put(_: list[Scalar], arrays: Sequence[RowArray]) -> Sequence[Scalar]:
-            # The next contact overwrites one that is far.
-            arrays[0][count] = row
-            return []
-
-        step_if_needed(touches, put, [], [self.array])
 
     def slot(self, k: Scalar) -> Slot:
         """The contact in slot k."""
