@@ -10,6 +10,7 @@ import numpy as np
 
 from ..algorithms.simulation.contact_rows import ContactPoint
 from ..algorithms.simulation.contact_shapes import ContactPair
+from ..execution.request.call import STANDARD_GRAVITY
 from ..functions.simulation.contact_pairs import RIGID, PairContact
 from ..functions.simulation.described_simulation import PassiveForces
 from ..functions.simulation.drives import PD, Stops
@@ -23,9 +24,6 @@ from .old_members import OldMember, accept_old_override
 from .recipe import Recipe
 from .reward import Reward
 from .variation import HeldPush, Noise, Push, Vary
-
-STANDARD_GRAVITY = (0.0, 0.0, -9.81)
-"""Acceleration of gravity unless a task has another [m/s²]."""
 
 
 class TaskError(ValueError):

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from ..algorithms.simulation.contact_rows import impulse_width
+from ..execution.request.call import STANDARD_GRAVITY
 from ..functions.simulation.contact_pairs import PairContact
 from ..functions.simulation.default_points import refuse_unread
 from ..functions.simulation.described_simulation import with_description, with_passive_forces
@@ -36,7 +37,7 @@ from ..model.quantities import owners as every_owner
 from ..model.scene.free_bodies import internal_joints
 from ..model.value_substitution import nominal_value
 from .substep_forces import MEAN, PEAK, step_by_step
-from .task import STANDARD_GRAVITY, Episode, Task, TaskError
+from .task import Episode, Task, TaskError
 from .variation import ENCODER_BIAS, OBSERVATION_LATENCY, ORIGIN
 
 DRIVEN = ("kp", "kd", "effort", "strength")

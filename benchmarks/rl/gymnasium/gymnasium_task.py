@@ -1,4 +1,4 @@
-"""What all tasks of this folder share: the robot of a file of the installed gymnasium package."""
+"""The base class of the tasks in this folder, with robots from files of the gymnasium package."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import warpdyn as wd
 from warpdyn import rl
 from warpdyn.algorithms.simulation.contact_shapes import ContactPair
 from warpdyn.description import ContactSoftness, PairContact
+from warpdyn.formats.mjcf.mjcf_softness import SOLIMP, SOLREF, reference_rates
 from warpdyn.functions.simulation.step_options import Integrator
 
 ASSETS = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets"
@@ -69,11 +70,7 @@ def read_model(file: str) -> wd.Model:
 
 SOFT_PAIR = PairContact(
     friction=0.0,
-    softness=ContactSoftness(
-        stiffness=1.0 / (0.95 * 0.02) ** 2,
-        rate=2.0 / (0.95 * 0.02),
-        impedance=(0.9, 0.95, 0.001, 0.5, 2.0),
-    ),
+    softness=ContactSoftness(*reference_rates(SOLREF, SOLIMP[1], timestep=0.0), SOLIMP),
 )
 """Contacts between links of all these files: without friction, with MuJoCo's default softness."""
 

@@ -13,7 +13,7 @@ from warpdyn.model.description import Link
 from .gymnasium_task import GymnasiumTask, sum_of_squares
 
 DENSITY, VISCOSITY = 4000.0, 0.1
-"""Of the file's <option> [kg/m³, Pa s]."""
+"""Properties of the fluid in the file's <option> [kg/m³, Pa s]."""
 
 
 class GymnasiumSwimmer(GymnasiumTask):

@@ -23,11 +23,11 @@ from ...model.ground_contact import (
 )
 from .mjcf_bodies import WORLD, BodyElement
 from .mjcf_softness import (
-    LEAST_IMPEDANCE,
     PYRAMIDAL,
     SOLIMP,
     SOLREF,
     Cone,
+    bounded_impedance,
     cone_of,
     number_of,
     reference_rates,
@@ -119,11 +119,10 @@ class GeomContact(NamedTuple):
 
         MuJoCo's contact at rest: (1 - d) a0 + d aref = 0, aref = -b r' - K d r. The sink is the r
         at which a0 is standard gravity, the dissipation the ratio b / (K d) there. This holds for
-        elliptic
-        cones: with pyramidal ones MuJoCo's stiffness depends on the friction as well.
+        elliptic cones: with pyramidal ones MuJoCo's stiffness depends on the friction as well.
         """
         lowest, dmax, width, midpoint, power = self.solimp
-        dmax = min(max(dmax, LEAST_IMPEDANCE), 1 - LEAST_IMPEDANCE)
+        dmax = bounded_impedance(dmax)
         K, b = reference_rates(self.solref, dmax, timestep)
 
         def impedance(depth: float) -> float:
@@ -135,7 +134,7 @@ class GeomContact(NamedTuple):
                 if x <= m
                 else 1.0 - (1.0 - m) * ((1.0 - x) / (1.0 - m)) ** power
             )
-            return min(max(lowest + y * (dmax - lowest), 1e-4), 1 - 1e-4)
+            return bounded_impedance(lowest + y * (dmax - lowest))
 
         shallow, deep = 0.0, 1.0
         for _ in range(HALVINGS):
@@ -145,8 +144,7 @@ class GeomContact(NamedTuple):
             shallow, deep = (shallow, depth) if carries else (depth, deep)
         sliding, torsional, rolling = self.acting_friction
         damping = b / (K * impedance(deep))
-        lowest = min(max(lowest, LEAST_IMPEDANCE), 1 - LEAST_IMPEDANCE)
-        law = (lowest, dmax, width, midpoint, power)
+        law = (bounded_impedance(lowest), dmax, width, midpoint, power)
         edges = cone.is_pyramidal and sliding > 0 and not (torsional or rolling)
         softness = ContactSoftness(K, b, law, *cone.compliances(sliding), edges)
         numbers = sliding, deep, damping, torsional, rolling, max(self.margin, 0.0), softness

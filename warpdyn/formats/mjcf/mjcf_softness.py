@@ -58,6 +58,11 @@ def reference_rates(solref: Sequence[float], dmax: float, timestep: float) -> tu
     return max(-solref[0], TINY) / dmax**2, max(-solref[1], 0.0) / dmax
 
 
+def bounded_impedance(d: float) -> float:
+    """An impedance within MuJoCo's bounds."""
+    return min(max(d, LEAST_IMPEDANCE), 1.0 - LEAST_IMPEDANCE)
+
+
 def timestep_of(options: Mapping[str, str]) -> float:
     """The time step of a file's <option> [s]."""
     return number_of(options.get("timestep", ""), 0.002)
@@ -77,7 +82,7 @@ def limit_softness(values: MjcfValues, element: Element, written: Attributes) ->
         _with_defaults(values, element, key, written, default)
         for key, default in (("solreflimit", SOLREF), ("solimplimit", SOLIMP))
     )
-    lowest, highest = (min(max(d, LEAST_IMPEDANCE), 1.0 - LEAST_IMPEDANCE) for d in solimp[:2])
+    lowest, highest = map(bounded_impedance, solimp[:2])
     timestep = timestep_of(values.settings(element.getroottree().getroot(), "option"))
     K, b = reference_rates(solref, highest, timestep)
     _, _, width, midpoint, power = solimp
