@@ -93,7 +93,7 @@ def test_it_keeps_no_more_than_it_may() -> None:
 
 
 def test_after_clearing_as_much_is_kept_as_before() -> None:
-    """Twice: what was kept before does not count any more."""
+    """Pieces that were cleared no longer count."""
     pool = ReusedMemory(3_000_000)
     for _ in range(2):
         held = [bytes_of(pool, size) for size in (900_000, 1_000_000, 1_000_000)]

@@ -135,7 +135,7 @@ def test_an_episode_ends_where_gymnasiums_does(name: str, state: dict[int, float
 
 
 def test_shares_of_returns() -> None:
-    """Of costs, which are negative returns, the inverse."""
+    """Negative returns are costs, whose share is the inverse."""
     assert kept_share(100.0, 95.0) == 0.95 and kept_share(-4.0, -5.0) == 0.8
     assert figures(np.array([1.0, 3.0])) == {"mean": 2.0, "deviation": 1.0, "least": 1.0}
     act = random_actions(TASKS["hopper"](), 0)

@@ -207,7 +207,7 @@ def vjp(seed: int, unrolls: bool = False) -> Program:
 
 
 def test_copies_are_read_where_they_are_made() -> None:
-    """Of each array, before the first step of each loop, in programs with one array and several."""
+    """Each array is copied before the first step of each loop, with one array and with several."""
     several = 0
     for program in map(vjp, SEEDS):
         regions, _, _ = routines(program, lanes.Constants(True), 3)

@@ -115,7 +115,7 @@ def test_a_text_computes_what_its_program_does(text, language: str, tmp_path: Pa
 @pytest.mark.parametrize("language", ["c++", "c"])
 @pytest.mark.parametrize("text", [oscillator, around_a_loop])
 def test_only_parts_of_a_long_function_are_not_inlined(text, language: str) -> None:
-    """What compilers are asked for, function by function; those of C are static."""
+    """Each function has the attributes of its compiler; functions in C are static."""
     lines = header_of(record(text, {"x": (2,), "k": (1,)}), language).splitlines()
     defined = [re.match(r"(.*)\bvoid (\w+)\(.*\{$", line) for line in lines]
     found = {each[2]: each[1].strip() for each in defined if each}

@@ -193,7 +193,7 @@ def test_two_bodies_hit_each_other(integrator: Any) -> None:
 
 @pytest.mark.parametrize("integrator", ["mujoco_euler", "mujoco_rk4"])
 def test_gradients_go_through_stages_and_limits(integrator: Any) -> None:
-    """Of a damped joint beyond its limit, compared with central differences."""
+    """A damped joint beyond its limit has the derivatives of central differences."""
     text = """<mujoco><worldbody><body><joint axis="0 1 0" range="-20 20" damping="0.4" stiffness="3"/>
     <geom size="0.1" pos="0.3 0 0" mass="2"/></body></worldbody></mujoco>"""
     model = with_passive_forces(wd.load(text), None)

@@ -1,4 +1,4 @@
-"""How joint limits of MJCF files give way."""
+"""Softness of joint limits in MJCF files."""
 
 from __future__ import annotations
 
