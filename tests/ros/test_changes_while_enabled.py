@@ -39,7 +39,7 @@ def sides(context):
 
 def settled(peer, send, expected):
     peer.wait(
-        lambda: peer.commands and np.allclose(peer.commands[-1], expected, atol=EXACT),
+        lambda: peer.commands and np.allclose(peer.commands[-1], expected, rtol=0.0, atol=EXACT),
         f"commands {expected}",
         each=send,
     )
