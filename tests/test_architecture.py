@@ -89,6 +89,7 @@ LAZY = {
                 "learners/shac",
                 "step_gradient",
                 "learners/rsl_rl",
+                "graph_replay",
                 "several_processes",
                 "torch_device",
                 "adapters/tensorboard_log",

@@ -23,8 +23,8 @@ class Progress(NamedTuple):
     falls: float
     """Share of the ended episodes that ended before their time."""
     steps_per_second: float
-    environment_share: float
-    """Share of the time that is spent in the environments."""
+    environment_share: float | None
+    """Share of the time that is spent in the environments; None on a GPU, where it is not measured."""
     deviation: float
     """Standard deviation of the policy's actions, mean."""
     nonfinite_actions: int = 0

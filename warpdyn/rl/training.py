@@ -19,6 +19,7 @@ from .checkpoint import differences, installed_version, plain, read_checkpoint, 
 from .deployment.deployment_record import deployment_record
 from .deployment.policy_match import check_match
 from .deployment.robot_step import RobotStep
+from .graph_replay import GraphReplay
 from .initial_policy import file_hash, network_of_onnx, start_from
 from .learners.distillation import Distillation
 from .learners.learner import Learner
@@ -119,6 +120,7 @@ class Trainer:
         network = None if teacher is None else read_teacher(task, teacher)
         with self.processes.together():
             self.learner = self._make_learner(network)
+        self._steps = GraphReplay(self._run_steps, device)
         self._init = "" if init is None else start_from(self.learner, learned, init)
         self.iteration, self._seconds, self._cpu = 0, 0.0, 0.0
         self.curve: list[Progress] = []
@@ -324,6 +326,7 @@ class Trainer:
         with self.processes.together():
             self.learner.update(self.env.observations)
         self.iteration += 1
+        deviation = self.learner.deviation  # waits for a GPU
         taken = time.perf_counter() - begin
         steps = self.recipe.steps * self.env.num_envs * self.processes.count
         seconds = self.task.step_seconds
@@ -340,21 +343,31 @@ class Trainer:
             length=lived / max(ended, 1.0),
             falls=falls / max(ended, 1.0),
             steps_per_second=steps / taken,
-            environment_share=inside / taken,
-            deviation=self.learner.deviation,
+            environment_share=None if inside is None else inside / taken,
+            deviation=deviation,
             nonfinite_actions=round(odd),
             teacher_distance=self.learner.teacher_distance
             if isinstance(self.learner, Distillation)
             else 0.0,
         )
 
-    def _roll_out(self) -> tuple[torch.Tensor, float]:
+    def _roll_out(self) -> tuple[torch.Tensor, float | None]:
         """The steps of an iteration: sums of the environments' results, and the seconds spent in
-        them.
+        them; None on a GPU, which does not wait between two kernels.
 
         Sums: rewards, ends, falls, actions that are not finite; for the episodes that ended, each
         reward and the length in steps.
         """
+        # Results of environments alternate between two sets of tensors, so a graph has an even number
+        # of steps.
+        even = self.recipe.steps % 2 == 0
+        can_replay = isinstance(self.learner, PPO) and even and not self.watchers
+        told, inside = self._steps() if can_replay else self._run_steps()
+        self.env.check_rewards()
+        return told, inside
+
+    def _run_steps(self) -> tuple[torch.Tensor, float | None]:
+        """`_roll_out` without the check of the rewards."""
         env, learner, inside = self.env, self.learner, 0.0
         names = (*env.text.rewards, "length")
         told = torch.zeros(4 + len(names), dtype=torch.float64, device=env.device)
@@ -369,8 +382,7 @@ class Trainer:
             lived = (extra["episode"][n] for n in names)
             parts = (reward, fell | timed_out, fell, extra["nonfinite_action"], *lived)
             told += torch.stack([x.sum(dtype=torch.float64) for x in parts])
-        env.check_rewards()
-        return told, inside
+        return told, inside if told.is_cpu else None
 
 
 def read_teacher(task: Task, path: Path) -> Network:

@@ -183,3 +183,11 @@ def test_wrong_recipes_are_refused() -> None:
     ):
         with pytest.raises(rl.TaskError, match=words):
             ours(Recorded(), replace(RECIPE, **changes))
+
+
+@pytest.mark.parametrize("rate", [1e-3, 1.2e-5, 9e-3])
+@pytest.mark.parametrize("changed", [0.0, 0.004, 0.01, 0.021, 5.0, float("nan")])
+def test_the_learning_rate_on_a_gpu_is_that_of_the_cpu(rate: float, changed: float) -> None:
+    expected = ppo.adapted_rate(rate, changed, wanted=0.01)
+    found = ppo.adapted_on_gpu(torch.tensor(rate), torch.tensor(changed), wanted=0.01)
+    assert float(found) == pytest.approx(expected, rel=1e-6)

@@ -283,8 +283,9 @@ def _table(trainer: Trainer, progress: Progress) -> Any:
         "deviation of actions": f"{progress.deviation:.2f}",
         "environment steps": f"{progress.steps / 1e6:.2f} million, "
         f"{progress.steps_per_second:,.0f} a second",
-        "time in environments": f"{progress.environment_share:.0%}",
     }
+    if progress.environment_share is not None:
+        rows["time in environments"] = f"{progress.environment_share:.0%}"
     if progress.teacher_distance:
         rows["difference from the teacher's actions"] = f"{progress.teacher_distance:.3f}"
     if progress.nonfinite_actions:

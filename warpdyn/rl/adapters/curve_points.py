@@ -17,7 +17,8 @@ def curve_points(progress: Progress) -> Iterator[tuple[str, float]]:
         yield "episodes/length [s]", progress.length
         yield "episodes/ended before their time", progress.falls
     yield "training/environment steps a second", progress.steps_per_second
-    yield "training/share of the environments", progress.environment_share
+    if progress.environment_share is not None:
+        yield "training/share of the environments", progress.environment_share
     yield "training/deviation of actions", progress.deviation
     yield "training/actions that are not finite", progress.nonfinite_actions
     yield "training/CPU seconds", progress.cpu_seconds

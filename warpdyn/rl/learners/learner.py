@@ -19,7 +19,9 @@ class Learner(Protocol):
     An iteration is `act` and `record` for each step, and one `update`.
     """
 
-    learning_rate: float
+    @property
+    def learning_rate(self) -> float:
+        """The present learning rate."""
 
     @property
     def deviation(self) -> float:

@@ -52,7 +52,7 @@ class Normalizer(nn.Module):
         """Add the observations (B, n) of all processes to mean and variance (Chan, Golub, LeVeque
         1979, for two sets of samples)."""
         variance, mean = torch.var_mean(observations, dim=0, correction=0)
-        count = torch.tensor(float(len(observations)), dtype=torch.float64, device=mean.device)
+        count = torch.full((), len(observations), dtype=torch.float64, device=mean.device)
         if processes.count > 1:
             own_count, own_mean = count.clone(), mean
             processes.total(count)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
+from ..graph_replay import GraphReplay
 from ..recipe import Recipe
 from ..several_processes import Processes
 from .learner import Observations
@@ -17,6 +18,9 @@ from .networks import Network, Normalizer, average_gradients, computes_in_bfloat
 
 LEARNING_RATES = (1e-5, 1e-2)
 """Smallest and largest learning rate."""
+
+RATE_STEP = 1.5
+"""Factor by which the learning rate changes."""
 
 LARGEST_GRADIENT = 1.0
 """Bound of the norm of each network's gradient."""
@@ -46,7 +50,8 @@ class PPO:
     """PPO with clipped objectives, an adaptive learning rate and generalised advantages.
 
     The first group of the observations is the policy's, the last one the critic's. In float32 the
-    updates are those of rsl_rl 5 for equal random numbers, to rounding.
+    updates are those of rsl_rl 5 for equal random numbers, to rounding. On a GPU an update of a
+    training in one process is a CUDA graph, so nothing in it waits for the GPU.
     """
 
     def __init__(
@@ -64,8 +69,13 @@ class PPO:
         )
         self._std = nn.Parameter(torch.full((actions,), float(recipe.deviation), device=device))
         self.bfloat16 = computes_in_bfloat16(recipe.precision, device)
-        self.learning_rate = recipe.learning_rate
-        self.optimizer = torch.optim.Adam(self.parameters, lr=self.learning_rate, fused=True)
+        self._on_gpu = device.type == "cuda"
+        rate = recipe.learning_rate
+        self._rate = torch.tensor(rate, device=device) if self._on_gpu else rate
+        """The learning rate: a tensor where reading a number would wait for the GPU."""
+        self.optimizer = torch.optim.Adam(
+            self.parameters, lr=self._rate, fused=True, capturable=self._on_gpu
+        )
         if processes.count > 1:
             for x in (*self.parameters, *self.actor.buffers(), *self.critic.buffers()):
                 torch.distributed.broadcast(x.detach(), src=0)
@@ -77,6 +87,14 @@ class PPO:
         self._observations = {group: storage(width) for group, width in widths.items()}
         self._actions, self._means = storage(actions), storage(actions)
         self._rewards, self._ended, self._timed_out = storage(), storage(), storage()
+        self._after = {group: torch.zeros_like(observations[group]) for group in widths}
+        """Observations after the last step."""
+        self._improve_all = GraphReplay(self._run_update, device if processes.count == 1 else "cpu")
+
+    @property
+    def learning_rate(self) -> float:
+        """The present learning rate."""
+        return float(self._rate)
 
     @property
     def parameters(self) -> list[nn.Parameter]:
@@ -100,7 +118,8 @@ class PPO:
             rows[self._step].copy_(observations[group])
         seen = self.actor.normalizer(observations[self.groups[0]])
         mean = self.actor.outputs(seen, self.bfloat16)
-        action = torch.normal(mean, self.std.expand_as(mean))
+        # torch.normal gives the same bits, but waits for the GPU to check the deviations.
+        action = torch.randn_like(mean).mul_(self.std).add_(mean)
         self._means[self._step].copy_(mean)
         self._actions[self._step].copy_(action)
         return action
@@ -114,14 +133,21 @@ class PPO:
 
     def update(self, observations: Observations) -> None:
         """Improve policy and critic from the stored steps, in `epochs` passes over them."""
-        steps, std = self._steps_in_random_order(observations), self.std.detach().clone()
+        for group, after in self._after.items():
+            after.copy_(observations[group])
+        self.optimizer.zero_grad()  # a graph has gradients of its own
+        self._improve_all()
+        self._step = 0
+
+    def _run_update(self) -> None:
+        """`update` after the observations are stored."""
+        steps, std = self._steps_in_random_order(), self.std.detach().clone()
         size = len(steps.seen) // self.recipe.batches
         for _ in range(self.recipe.epochs):
             for k in range(self.recipe.batches):
                 self._improve(Steps(*(x[k * size : (k + 1) * size] for x in steps)), std)
         for group, normalizer in self.normalizers.items():
             normalizer.update(self._observations[group].flatten(0, 1), self.processes)
-        self._step = 0
 
     def policy(self) -> Network:
         """A copy of the network that computes the mean of the actions."""
@@ -152,16 +178,20 @@ class PPO:
         """Restore what `state` returned."""
         self.restore_networks(state)
         self.optimizer.load_state_dict(state["optimizer"])
-        self.learning_rate = state["learning_rate"]
+        rate = state["learning_rate"]
+        self._rate = self._std.new_tensor(rate) if self._on_gpu else rate
+        for group in self.optimizer.param_groups:  # the checkpoint may be of another kind of device
+            group["lr"], group["capturable"] = self._rate, self._on_gpu
+        self._improve_all.forget()
 
     @torch.no_grad()
-    def _steps_in_random_order(self, observations: Observations) -> Steps:
+    def _steps_in_random_order(self) -> Steps:
         """All stored steps with their returns and advantages. Their order is drawn once for all
         passes, so that each batch is a slice."""
         recipe, (group, critic_group) = self.recipe, self.groups
         seen = {name: self.normalizers[name](x) for name, x in self._observations.items()}
         values = self.critic.outputs(seen[critic_group], self.bfloat16)[..., 0]
-        after = self.normalizers[critic_group](observations[critic_group])
+        after = self.normalizers[critic_group](self._after[critic_group])
         last_value = self.critic.outputs(after, self.bfloat16)[:, 0]
         # An episode that timed out could have continued: its reward includes the value of the rest.
         rewards = self._rewards + recipe.discount * values * self._timed_out
@@ -207,17 +237,31 @@ class PPO:
     def _adapt_learning_rate(self, divergence: torch.Tensor) -> None:
         """A smaller learning rate if the policy changed by more than twice the recipe's `kl`, a
         larger one if by less than half of it."""
-        changed, wanted = (
-            float(self.processes.total(divergence)) / self.processes.count,
-            self.recipe.kl,
-        )
-        smallest, largest = LEARNING_RATES
-        if changed > 2.0 * wanted:
-            self.learning_rate = max(smallest, self.learning_rate / 1.5)
-        elif 0.0 < changed < 0.5 * wanted:
-            self.learning_rate = min(largest, self.learning_rate * 1.5)
+        changed, wanted = self.processes.total(divergence) / self.processes.count, self.recipe.kl
+        if isinstance(self._rate, torch.Tensor):
+            self._rate.copy_(adapted_on_gpu(self._rate, changed, wanted))
+            return
+        self._rate = adapted_rate(self._rate, float(changed), wanted)
         for group in self.optimizer.param_groups:
-            group["lr"] = self.learning_rate
+            group["lr"] = self._rate
+
+
+def adapted_rate(rate: float, changed: float, wanted: float) -> float:
+    """The learning rate after a batch in which the relative entropy of the policies was `changed`."""
+    smallest, largest = LEARNING_RATES
+    if changed > 2.0 * wanted:
+        return max(smallest, rate / RATE_STEP)
+    if 0.0 < changed < 0.5 * wanted:
+        return min(largest, rate * RATE_STEP)
+    return rate
+
+
+def adapted_on_gpu(rate: torch.Tensor, changed: torch.Tensor, wanted: float) -> torch.Tensor:
+    """`adapted_rate` of tensors (), without waiting for the GPU."""
+    smallest, largest = LEARNING_RATES
+    lower, higher = (rate / RATE_STEP).clamp(min=smallest), (rate * RATE_STEP).clamp(max=largest)
+    near = (changed > 0.0) & (changed < 0.5 * wanted)
+    return torch.where(changed > 2.0 * wanted, lower, torch.where(near, higher, rate))
 
 
 def generalised_advantages(
