@@ -29,6 +29,7 @@ class OldMember:
 
     def _with_warning(self, method: Callable[..., Any], owner: type) -> Callable[..., Any]:
         """The class method of the new name, which warns at each call."""
+
         @wraps(method)
         def call(*arguments: Any, **options: Any) -> Any:
             self._warn(owner)
