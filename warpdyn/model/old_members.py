@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import wraps
 from typing import Any
 from warnings import warn
 
@@ -30,7 +29,7 @@ class OldMember:
     def _with_warning(self, method: Callable[..., Any], owner: type) -> Callable[..., Any]:
         """The class method of the new name, which warns at each call."""
 
-        @wraps(method)
+        # Without a docstring, so that the API pages do not list the old name.
         def call(*arguments: Any, **options: Any) -> Any:
             self._warn(owner)
             return method(*arguments, **options)
