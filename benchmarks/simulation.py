@@ -135,7 +135,7 @@ def on_terrain(scene: Scene, envs: int, rounds: int) -> list[str]:
     """Lines of the table of one robot on the flat, on a plane and on height maps: all at one place,
     and each somewhere else on a map of 40 m by 40 m. Ratios within rounds."""
     rng = np.random.default_rng(0)
-    small = wd.HeightMap.generated("rough", 0.2)
+    small = wd.HeightMap.generate("rough", 0.2)
     wide, coarse = wd.HeightMap.tiles(), wd.HeightMap.tiles(cell=0.1)
     places = np.zeros((envs, 3), np.float32)
     places[:, :2] = rng.uniform(-18.0, 18.0, (envs, 2))

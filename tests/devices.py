@@ -105,9 +105,7 @@ def placed_params(params: wd.Params, device: str) -> wd.Params:
     """Params on the device. On the CPU they stay arrays of NumPy, like the other arguments."""
     if device == "cpu":
         return params
-    return params.replaced(
-        **{name: wp.array(x, device=device) for name, x in params.arrays.items()}
-    )
+    return params.replace(**{name: wp.array(x, device=device) for name, x in params.arrays.items()})
 
 
 def _placed(values: Any, dtype: Any, device: str) -> Any:

@@ -26,6 +26,7 @@ QUICK = {
     ),
     "model/closed_loops": ("test_loop.py",),
     "model/scene": ("test_objects.py",),
+    "model/writers": ("test_to_urdf.py",),
     "logs": ("test_parquet_log.py", "test_open_log.py"),
     "labels": ("test_savitzky_golay.py", "test_row_quantities.py", "test_labelled_file.py"),
     "recording": (

@@ -79,7 +79,7 @@ def given(model: wd.Model, count: int, *quantities: str) -> dict[str, dict[str, 
             owner.name: values[:, k]
             for k, owner in enumerate(owners)
             if quantity in (*LINK_NUMBERS, "placement") or owner.kind.nv
-            if quantity not in ("stiffness", "damping") or owner.bounded
+            if quantity not in ("stiffness", "damping") or owner.is_bounded
             if quantity not in ("axis", "rest") or owner.kind.single
             if quantity != "spring" or owner.kind.elastic
         }

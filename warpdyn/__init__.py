@@ -5,7 +5,6 @@ from difflib import get_close_matches
 from importlib import import_module
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
-from warnings import warn
 
 from . import convert, description, kernels, loops, random, results, runtime
 from .execution.batched import bind
@@ -124,6 +123,7 @@ from .functions.states import ModelState, random_state
 from .model import Model
 from .model.builder import ModelBuilder
 from .model.description import Joint, Link, ModelError, ModelWarning
+from .model.old_members import warn_of_old_name
 from .model.params import Params
 from .old_names import RENAMED
 from .robots import load_robot, robot_names
@@ -343,7 +343,7 @@ else:  # a type checker is to reject unknown names itself
         if name == "labels":
             return import_module(".labels", __name__)
         if name in RENAMED:
-            warn(f"wd.{name} has moved; use wd.{RENAMED[name]}", DeprecationWarning, stacklevel=2)
+            warn_of_old_name(f"wd.{name}", f"wd.{RENAMED[name]}")
             return attrgetter(RENAMED[name])(sys.modules[__name__])
         if name.startswith("_"):  # a tool asks for it, and no public name is meant
             raise AttributeError(f"module 'warpdyn' has no attribute {name!r}")

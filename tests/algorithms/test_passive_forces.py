@@ -20,7 +20,7 @@ ROUND_OFF = {"float64": 1e-12, "float32": 1e-5}
 def rubbing(model: wd.Model) -> wd.Model:
     """Every effect in every joint that can have it, with limits inside the range of the states."""
     for k, joint in enumerate(model.joints):
-        if joint.bounded:
+        if joint.is_bounded:
             model = model.with_limits(joint.name, lower=-0.5 - 0.1 * k, upper=0.3 + 0.1 * k)
     named = [joint.name for joint in model.joints if joint.kind.nv]
     viscous, coulomb = ({name: x + 0.1 * k for k, name in enumerate(named)} for x in (0.5, 0.8))
@@ -41,7 +41,7 @@ def test_effects_are_those_of_the_formulas() -> None:
         wanted += effects.stiffness * (over + under) + effects.damping * v * (
             (over > 0) | (under < 0)
         )
-        assert effects.stiffness == (40.0 if joint.bounded else 0.0)
+        assert effects.stiffness == (40.0 if joint.is_bounded else 0.0)
         assert (
             error(wd.oracle(effect_torques, model, s.q, s.v)[:, k], wanted) <= ROUND_OFF["float64"]
         )

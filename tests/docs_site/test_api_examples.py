@@ -18,6 +18,7 @@ pytest.importorskip("warpdyn.viewer")
 pytest.importorskip("torch")
 import warpdyn as wd
 from docs_site import api_examples, api_pages
+from warpdyn.model.old_members import OldMember
 
 EXAMPLES = api_examples.examples()
 
@@ -34,8 +35,11 @@ def described() -> Iterator[tuple[str, Any]]:
 
 
 def members(path: str, owner: Any) -> Iterator[tuple[str, Any]]:
-    """Public functions and classes that a module defines, or methods that a class does."""
-    for name in vars(owner):
+    """Public functions and classes that a module defines, or methods that a class does. Old names
+    are not public."""
+    for name, defined in vars(owner).items():
+        if isinstance(defined, OldMember):
+            continue
         thing = getattr(owner, name)
         here = inspect.isclass(owner) or getattr(thing, "__module__", None) == path
         data = name in getattr(owner, "__dataclass_fields__", ())

@@ -119,9 +119,9 @@ def test_limits_along_a_backward_axis_change_places() -> None:
 def test_a_fixed_joint_holds_its_child() -> None:
     """It has no coordinates, and its pose is read as users write it."""
     joint = fixed_joint("j", "a", "b", homogeneous(TURN))
-    assert not joint.kind.nv and joint.pose == TURN and not joint.bounded
-    assert hand().joint("wrist").bounded and not hand().joint("slide").bounded
-    assert replace(hand().joint("wrist"), limits=Limits()).bounded is False
+    assert not joint.kind.nv and joint.pose == TURN and not joint.is_bounded
+    assert hand().joint("wrist").is_bounded and not hand().joint("slide").is_bounded
+    assert replace(hand().joint("wrist"), limits=Limits()).is_bounded is False
 
 
 def test_names_are_looked_up_with_near_ones_at_hand() -> None:

@@ -231,11 +231,11 @@ def test_refusals(what: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
 def test_quaternions_are_put_in_an_order_and_back(kind: JointKind) -> None:
-    """reordered and scalar_last undo each other; without a quaternion both do nothing."""
+    """reorder and scalar_last undo each other; without a quaternion both do nothing."""
     names = kind.q_names
     for order in ("xyzw", "wxyz"):
-        assert kind.scalar_last(kind.reordered(names, order), order) == names
-    written = kind.reordered(names, "wxyz")
+        assert kind.scalar_last(kind.reorder(names, order), order) == names
+    written = kind.reorder(names, "wxyz")
     if kind.quaternion is None:
         assert written == names
     else:

@@ -268,7 +268,7 @@ def test_replaced_arrays() -> None:
     """The same program, other numbers."""
     s = states(RIG, 4)
     heavy = RIG.params(mass={"arm": np.full(4, 9.0)})
-    light = heavy.replaced(mass=np.full((4, 1), 1.2))
+    light = heavy.replace(mass=np.full((4, 1), 1.2))
     assert error(wd.com(RIG, s.q, params=light), wd.com(RIG, s.q)) <= ROUND_OFF["float64"]
     assert heavy["mass"][0, 0] == 9.0 and "params:mass" in all_arrays(
         wd.com.describe(RIG, s.q, params=light)

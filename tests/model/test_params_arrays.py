@@ -222,14 +222,14 @@ def test_arrays_are_passed_back() -> None:
     back = PANDA.params(
         mass=params["mass"],
         inertia=params["inertia"],
-        armature=params.named("armature"),
+        armature=params.by_name("armature"),
         gravity=params["gravity"],
     )
     assert back.names == params.names
     torques = [wd.gravity_torques(PANDA, q, params=p) for p in (params, back)]
     assert np.array_equal(*torques)
     single = PANDA.params(mass=params["mass"][0])
-    assert single.named("mass")["panda_hand"] == single["mass"][-3]
+    assert single.by_name("mass")["panda_hand"] == single["mass"][-3]
     with pytest.raises(ValueError, match=r"got \(6, 4\)"):
         PANDA.params(armature=params["armature"])
 

@@ -98,7 +98,7 @@ def test_what_a_call_refuses() -> None:
     with pytest.raises(KeyError, match="no varying quantity named 'com'"):
         params["com"]
     with pytest.raises(KeyError, match="no varying quantity named 'com'"):
-        params.replaced(com=np.ones((4, 1, 3)))
+        params.replace(com=np.ones((4, 1, 3)))
 
 
 def test_what_rows_refuse() -> None:
@@ -132,7 +132,7 @@ def test_what_reset_refuses() -> None:
     with pytest.raises(ValueError, match=r"mass of fresh must be \(6, 11\).*got \(2, 11\)"):
         params.reset(MASK, params[MASK])
     mixed = PANDA.params(mass={"panda_hand": np.ones(6)}, armature={"panda_joint1": 0.1})
-    mixed = mixed.replaced(armature=mixed["armature"])
+    mixed = mixed.replace(armature=mixed["armature"])
     with pytest.raises(ValueError, match=r"armature \(1,\) serves all environments"):
         mixed.reset(MASK, mixed)
 

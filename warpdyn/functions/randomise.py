@@ -283,7 +283,7 @@ def _answers(quantity: str, owner: Link | Joint, draw: Draw) -> bool:
         return True
     if draw.verb == "scale":
         return nominal_value(quantity, owner) > 0
-    bounded = owner.bounded or quantity not in ("stiffness", "damping")
+    bounded = owner.is_bounded or quantity not in ("stiffness", "damping")
     return bounded and owner.mimic is None and owner.kind.nv == 1
 
 

@@ -19,6 +19,7 @@ from ..algebra.quaternions import quaternion_rotation
 from ..algebra.spatial import Inertia, Placement, Rotation, Symmetric, Vector, as_matrix
 from .ground_contact import GroundContact, LimitSoftness, ShapeTouch
 from .joints import FIXED, JointKind
+from .old_members import OldMember
 from .printable import printable
 
 T = TypeVar("T")
@@ -30,7 +31,6 @@ Matrix3 = tuple[Vector3, Vector3, Vector3]
 ORIGIN: Vector3 = (0.0, 0.0, 0.0)
 EYE: Matrix3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 ZERO3: Matrix3 = (ORIGIN, ORIGIN, ORIGIN)
-
 
 UNIT = 1e-6
 """Tolerance for the unit length of users' quaternions and rotation axes."""
@@ -323,12 +323,14 @@ class Joint:
         return self.rest if isinstance(self.rest, tuple) else (self.rest,) * self.kind.nv
 
     @property
-    def bounded(self) -> bool:
+    def is_bounded(self) -> bool:
         """True if the joint has position limits that a spring can act on."""
         single = all(part.single for part in self.kind.parts)
         return single and any(
             math.isfinite(x) for limits in self.v_limits for x in (limits.lower, limits.upper)
         )
+
+    bounded = OldMember("bounded", "is_bounded")
 
     def clamp(self, position: Clamped) -> Clamped:
         """`position` [rad, m] of this joint, a number or an array (NumPy, Torch, JAX), clamped to
@@ -344,8 +346,7 @@ class Joint:
         return position.clip(lower, upper)
 
     def with_effects(self, **values: Sequence[float] | None) -> Joint:
-        """This joint with new effects, one value for each velocity coordinate. Effects that are
-        None stay."""
+        """This joint with new effects, one for each velocity coordinate; None keeps the old."""
         effects = self.effects or (Effects(),) * self.kind.nv
         for name, numbers in values.items():
             if numbers is not None:
@@ -361,8 +362,7 @@ def fixed_joint(name: str, parent: str, child: str, pose: Any) -> Joint:
 
 
 def leading_joint(joint: Joint, joints: Mapping[str, Joint]) -> tuple[str, float, float]:
-    """The independent joint at the end of a chain of mimic joints: position = multiplier * its
-    position + offset."""
+    """The joint that moves a chain of mimic joints: position = multiplier * its position + offset."""
     multiplier, offset = 1.0, 0.0
     while joint.mimic is not None:
         offset += multiplier * joint.mimic.offset

@@ -93,15 +93,15 @@ def with_limit_springs(
     """
     for values in (stiffness, damping):
         for name in values if isinstance(values, Mapping) else ():
-            if not self.joint(name).bounded:
+            if not self.joint(name).is_bounded:
                 raise ValueError(
                     f'joint "{name}" of {self.name} has no position limits for a spring to act beyond; '
                     f'give it some: model.with_limits("{name}", lower=..., upper=...)'
                 )
     return _with_effects(
         self,
-        stiffness=_by_joint(self, "limit stiffness", stiffness, lambda joint: joint.bounded),
-        damping=_by_joint(self, "limit damping", damping, lambda joint: joint.bounded),
+        stiffness=_by_joint(self, "limit stiffness", stiffness, lambda joint: joint.is_bounded),
+        damping=_by_joint(self, "limit damping", damping, lambda joint: joint.is_bounded),
     )
 
 

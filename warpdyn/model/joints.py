@@ -31,6 +31,7 @@ from ..algebra.spatial import (
     Vector,
 )
 from .joint_manifolds import LINE, PLANE, SPACE, SPHERE, Manifold
+from .old_members import OldMember
 
 T = TypeVar("T")
 
@@ -52,8 +53,7 @@ class JointKind:
     subspace: Callable[[int], tuple[Motion, ...]]
     manifold: Manifold
     unfelt: Callable[[int, Inertia], Inertia] = lambda axis, inertia: ZERO_INERTIA
-    """The part of an inertia that acts the same on either side of the joint, for
-    `Tree.regroup`."""
+    """The part of an inertia that acts the same on both sides of the joint, for `Tree.regroup`."""
     has_axis: bool = True
     needs_limits: bool = False
     quaternion: int | None = None
@@ -114,13 +114,14 @@ class JointKind:
         """`first` and `second`, entries for the two axes, for each velocity coordinate."""
         return (first, second) if self.series else (first,) * self.nv
 
-    def reordered(self, coordinates: Sequence[T], order: str) -> tuple[T, ...]:
-        """The coordinates with a quaternion's x y z w put into the given order ("xyzw" or
-        "wxyz")."""
+    def reorder(self, coordinates: Sequence[T], order: str) -> tuple[T, ...]:
+        """The coordinates with a quaternion's x y z w put into the order "xyzw" or "wxyz"."""
         k = self.quaternion
         if k is None:
             return tuple(coordinates)
         return (*coordinates[:k], *(coordinates[k + "xyzw".index(letter)] for letter in order))
+
+    reordered = OldMember("reordered", "reorder")
 
     def scalar_last(self, coordinates: Sequence[T], order: str) -> tuple[T, ...]:
         """The coordinates with a quaternion in the given order put back as x y z w."""
@@ -390,8 +391,7 @@ KindName = Literal[
 ]
 
 URDF_KINDS = {
-    name: KINDS[name]
-    for name in ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")
+    k: KINDS[k] for k in ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")
 }
 """Joint kinds that URDF has a word for, by that word, for its reader and its writer."""
 

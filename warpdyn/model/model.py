@@ -27,8 +27,8 @@ from .scene import free_bodies
 from .scene.objects import with_object
 from .structure import QuaternionOrder, Structure
 from .tendons import Tendon
-from .to_urdf import to_urdf as urdf_text
-from .to_usd import to_usd as usd_text
+from .writers.to_urdf import to_urdf as urdf_text
+from .writers.to_usd import to_usd as usd_text
 
 INSTEAD = {
     "gravity": "pass gravity= to the call, or model.params(gravity=...)",

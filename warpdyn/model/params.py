@@ -18,6 +18,7 @@ from ..arrays.libraries import library_of
 from ..arrays.protocol import dtype_name
 from ..arrays.stacking import count_of, first_array, of_kind, shape_of, stack_values
 from .description import look_up
+from .old_members import OldMember
 from .quantities import QUANTITIES, SHAPES, check_numbers, check_owner, owners
 from .structure import Structure
 
@@ -87,13 +88,15 @@ class Params:
     __iter__ = None
     """Iteration is disabled, because it could mean the quantities or the environments."""
 
-    def named(self, quantity: str) -> dict[str, Any]:
+    def by_name(self, quantity: str) -> dict[str, Any]:
         """{name: values}, as `model.params` takes them, without a copy: the columns of a quantity's
         array by link or joint."""
         array, whole = self[quantity], self.model
         by_row = self._by_environment(quantity, array)
         names = look_up(self.names, quantity, "quantity of links or joints", whole.name)
         return {name: array[:, k] if by_row else array[k] for k, name in enumerate(names)}
+
+    named = OldMember("named", "by_name")
 
     def reset(self, mask: Any, fresh: Params) -> Params:
         """These params with the rows of `fresh` where `mask` (B,) holds, such as those of a new
@@ -138,11 +141,13 @@ class Params:
             moved[quantity] = library_of(x).move_to(x, name, device)
         return self._with(moved)
 
-    def replaced(self, **arrays: Any) -> Params:
+    def replace(self, **arrays: Any) -> Params:
         """The same quantities with other arrays."""
         for quantity in arrays:
             self[quantity]
         return self._with({**self._all, **arrays})
+
+    replaced = OldMember("replaced", "replace")
 
     @property
     def _all(self) -> dict[str, Any]:
@@ -221,7 +226,7 @@ def params(
     gravity: (B, 3) [m/s²]. Quantities that are not given stay as they are and cost nothing at run
     time. An array for all links that have mass, as `randomise` draws masses, is accepted too, so
     that `model.params(mass=p["mass"])` takes its arrays back. For arrays of any other names use
-    `mass=p.named("mass")`.
+    `mass=p.by_name("mass")`.
     envs: number of environments, needed if only single values are given.
     like: an array, such as q, whose library, dtype and device all parameters take. Without
     it arrays keep theirs, and plain numbers take those of the first array among the arguments, or

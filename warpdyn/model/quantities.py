@@ -107,7 +107,7 @@ def check_owner(model: Structure, quantity: str, name: str) -> None:
             f'joint "{name}" of {model.name} is a {joint.kind.name} joint, whose axis its ratio '
             "depends on; it cannot vary"
         )
-    if quantity in ("stiffness", "damping") and not joint.bounded:
+    if quantity in ("stiffness", "damping") and not joint.is_bounded:
         raise ValueError(
             f'joint "{name}" of {model.name} has no position limits for {quantity} to act beyond; give it some: '
             f'model.with_limits("{name}", lower=..., upper=...)'

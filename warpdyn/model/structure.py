@@ -170,7 +170,7 @@ class Structure:
         return tuple(
             _coordinate_name(j.name, c)
             for j in self.moving_joints
-            for c in j.kind.reordered(j.kind.q_names, self.quaternion)
+            for c in j.kind.reorder(j.kind.q_names, self.quaternion)
         )
 
     @cached_property
@@ -312,7 +312,7 @@ class Structure:
             [
                 x
                 for j in self.moving_joints
-                for x in j.kind.reordered(coordinates.get(j.name, j.kind.neutral), self.quaternion)
+                for x in j.kind.reorder(coordinates.get(j.name, j.kind.neutral), self.quaternion)
             ]
         )
 

@@ -8,8 +8,8 @@ first use.
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
-from warnings import warn
 
+from ..model.old_members import warn_of_old_name
 from ..model.optional_packages import install_extra
 
 try:
@@ -97,7 +97,7 @@ def __getattr__(name: str) -> Any:
     """Import a name for learning on its first use, and find an old name with a warning."""
     if name in _RENAMED:
         new = _RENAMED[name]
-        warn(f"wd.rl.{name} has moved; use wd.rl.{new}", DeprecationWarning, stacklevel=2)
+        warn_of_old_name(f"wd.rl.{name}", f"wd.rl.{new}")
         return globals()[new]
     if name not in _LEARNS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -18,9 +18,9 @@ from ..functions.simulation.ground import FLAT, Ground
 from ..functions.simulation.step_options import Integrator
 from ..functions.simulation.terrain import HeightMap, Plane
 from ..model import Model
+from ..model.old_members import OldMember, accept_old_override
 from ..user_kernels.random_numbers import Key
 from .episode_bodies import BodyState, EpisodeContacts, body_state, configuration
-from .old_members import OldMember, accept_old_override
 from .recipe import Recipe
 from .reward import Reward
 from .variation import HeldPush, Noise, Push, Vary

@@ -7,9 +7,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from ..model.old_members import OldMember
 from ..user_kernels import random_numbers
 from ..user_kernels.random_numbers import Key
-from .old_members import OldMember
 
 When = Literal["startup", "reset", "interval"]
 Law = Literal["uniform", "log_uniform", "normal"]

@@ -203,7 +203,7 @@ def owners(task: Task, quantity: str) -> list[Link | Joint]:
 def _has(quantity: str, owner: Link | Joint) -> bool:
     if isinstance(owner, Link):
         return owner.mass > 0
-    bounded = owner.bounded or quantity != "damping"
+    bounded = owner.is_bounded or quantity != "damping"
     return bounded and owner.mimic is None and owner.kind.nv == 1
 
 

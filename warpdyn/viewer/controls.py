@@ -189,7 +189,7 @@ class Controls:
         def on_move(_: Any) -> None:
             w, x, y, z = (turned.inverse() @ SO3(np.asarray(handle.wxyz))).wxyz
             at = turned.inverse() @ (np.asarray(handle.position) - origin)
-            self.q[columns] = joint.kind.reordered((*at, x, y, z, w), model.quaternion)
+            self.q[columns] = joint.kind.reorder((*at, x, y, z, w), model.quaternion)
             self._update_drawings()
 
         handle.on_update(on_move)

@@ -44,7 +44,7 @@ class DeviceLaunch:
                 for name in params.arrays
             }
             self._fresh += [(loads[name], params[name]) for name in loads]
-            params = params.replaced(**loads)
+            params = params.replace(**loads)
         self._launch = wd.bind(
             function, model, **self.arrays, **(options or {}), params=params, out=self._result
         )

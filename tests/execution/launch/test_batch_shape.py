@@ -90,7 +90,7 @@ def test_one_row_serves_large_batches(count: int) -> None:
 def test_params_gravity_and_forces_lead_too() -> None:
     """(T, E, ..) of everything that may vary, or one for all."""
     params = PANDA.params(mass={"panda_hand": rows(DRAW.uniform(0.5, 1, (T, E)))})
-    led = params.replaced(mass=params["mass"].reshape(T, E, 1))
+    led = params.replace(mass=params["mass"].reshape(T, E, 1))
     gravity, push = DRAW.uniform(-9, 9, (T, E, 3)), DRAW.uniform(-9, 9, (T, E, 6))
     wanted = wd.rnea(
         PANDA,

@@ -193,7 +193,7 @@ def test_derivatives_pass_through_friction_that_holds_and_slides(rubbing: dict[s
 
     def called(s: float) -> tuple[tuple, dict[str, Any]]:
         at = {n: x + s * u[n] for n, x in given.items()}
-        params = rubbing["params"].replaced(coulomb=coulomb + s * u["c"])
+        params = rubbing["params"].replace(coulomb=coulomb + s * u["c"])
         options = {"params": params, "dt": 0.005, "substeps": 2, "sweeps": 6}
         return (ARM, *(at[n] for n in names[:3])), {
             **options,

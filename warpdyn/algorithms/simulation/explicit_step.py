@@ -7,18 +7,15 @@ unit and joints of every kind keep the method's order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ...algebra.scalar import Scalar, repeat, select_less
 from ...model.tree import Tree
 from ..closed_loops.loop_closure import closed_velocities, closing_step
 from ..manifold import integrate, tangent_rate
-from .implicit_forces import Drive
 from .loop_rows import RETURN
-from .semi_implicit_step import Scene, StepState
+from .semi_implicit_step import AppliedForces, Contacts, Scene, StepState
 from .smooth_dynamics import smooth_dynamics
-from .soft_contact import SoftSurface
-from .uneven_ground import Terrain
 
 STAGES = {
     "heun": ((0.0, 1.0), (1 / 2, 1 / 2)),
@@ -32,13 +29,9 @@ Differential Equations I, tables II.1.1 and II.1.2)."""
 def explicit_step(
     tree: Tree,
     state: StepState,
-    tau: Sequence[Scalar],
-    drive: Drive | None,
-    soft: SoftSurface | None,
-    terrain: Terrain | None,
+    applied: AppliedForces,
+    contacts: Contacts,
     scene: Scene,
-    gravity: Sequence[Scalar],
-    f_ext: Mapping[str, Sequence[Scalar]],
 ) -> tuple[StepState, list[Scalar], list[Scalar]]:
     """The state after h = `scene.dt` seconds, whose third part is the points' deformations; the
     forces that the drives applied, nv, and the forces on the points, 3 each: weighted means of the
@@ -51,6 +44,7 @@ def explicit_step(
     the method's error.
     """
     q, v, deformation = state[:3]
+    tau, drive, gravity, f_ext = applied
     reaches, weights = STAGES[scene.integrator]
     nv, h, slopes = tree.nv, scene.dt, 2 * tree.nv + len(deformation)
 
@@ -67,8 +61,8 @@ def explicit_step(
             strained,
             tau,
             drive,
-            soft,
-            terrain,
+            contacts.soft,
+            contacts.terrain,
             scene.points,
             gravity,
             f_ext,

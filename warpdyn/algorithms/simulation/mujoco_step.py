@@ -10,7 +10,7 @@ with all joint effects at the present state, and are integrated by h seconds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ...algebra.linear import factorise
@@ -30,8 +30,15 @@ from ..rnea import rnea
 from .constraint_sweeps import sparse_dot
 from .contact_rows import free_roots
 from .explicit_step import STAGES, of_stage
-from .implicit_forces import Drive, drive_forces
-from .semi_implicit_step import Contacts, Impulses, Scene, StepState, constrained_velocities
+from .implicit_forces import drive_forces
+from .semi_implicit_step import (
+    AppliedForces,
+    Contacts,
+    Impulses,
+    Scene,
+    StepState,
+    constrained_velocities,
+)
 from .step_along import step_along
 
 METHODS = ("mujoco_euler", "mujoco_rk4")
@@ -55,18 +62,15 @@ Motion = Callable[[StepState], ForcedMotion]
 def mujoco_step(
     tree: Tree,
     state: StepState,
-    tau: Sequence[Scalar],
-    drive: Drive | None,
+    applied: AppliedForces,
     contacts: Contacts,
     scene: Scene,
-    gravity: Sequence[Scalar],
-    f_ext: Mapping[str, Sequence[Scalar]],
 ) -> tuple[StepState, list[Scalar], list[Scalar]]:
     """The state after h = `scene.dt` seconds; the forces that the drives applied: nv, zero without
     drives; no forces of soft ground. Impulses are those of the last stage times h."""
 
     def motion(here: StepState) -> ForcedMotion:
-        return _motion(tree, here, tau, drive, contacts, scene, gravity, f_ext)
+        return _motion(tree, here, applied, contacts, scene)
 
     step = _euler_step if scene.integrator == "mujoco_euler" else _runge_kutta_step
     return step(tree, state, motion, contacts, scene)
@@ -141,16 +145,14 @@ def _runge_kutta_step(
 def _motion(
     tree: Tree,
     state: StepState,
-    tau: Sequence[Scalar],
-    drive: Drive | None,
+    applied: AppliedForces,
     contacts: Contacts,
     scene: Scene,
-    gravity: Sequence[Scalar],
-    f_ext: Mapping[str, Sequence[Scalar]],
 ) -> ForcedMotion:
     """The motion by all forces of a state. The acceleration of free bodies is that of their origins, in
     axes that do not turn."""
     q, v, h = state.q, state.v, scene.dt
+    tau, drive, gravity, f_ext = applied
     at_rest: list[Scalar] = [0.0] * tree.nv
     for first, product in _products(tree, v):
         at_rest[first : first + 3] = -product

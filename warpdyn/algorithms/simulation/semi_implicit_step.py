@@ -65,6 +65,16 @@ class StepState(NamedTuple):
     pairs_left_out: list[Scalar]
 
 
+class AppliedForces(NamedTuple):
+    """Forces of a step other than those of contacts: joint forces tau, nv [N, N m], drives, gravity
+    [m/s²], and external wrenches by link."""
+
+    tau: Sequence[Scalar]
+    drive: Drive | None
+    gravity: Sequence[Scalar]
+    f_ext: Mapping[str, Sequence[Scalar]]
+
+
 class Contacts(NamedTuple):
     """What touches in a step: the compliant or the soft ground, its shape, and the pairs of bodies
     with the memory of their contacts, which a step changes. `points`: many points on compliant
@@ -123,12 +133,9 @@ class Scene(NamedTuple):
 def semi_implicit_step(
     tree: Tree,
     state: StepState,
-    tau: Sequence[Scalar],
-    drive: Drive | None,
+    applied: AppliedForces,
     contacts: Contacts,
     scene: Scene,
-    gravity: Sequence[Scalar],
-    f_ext: Mapping[str, Sequence[Scalar]],
 ) -> tuple[StepState, list[Scalar], list[Scalar]]:
     """The state after h = `scene.dt` seconds; the forces that the drives applied: nv, zero without
     drives; and the forces of soft ground on the points, 3 each [N].
@@ -142,6 +149,7 @@ def semi_implicit_step(
     the step the twists are turned into the new axes.
     """
     q, v, h = state.q, state.v, scene.dt
+    tau, drive, gravity, f_ext = applied
     at_rest: list[Scalar] = [0.0] * tree.nv
     seen = _clamp_velocities(tree, v, scene)
     for i in free_roots(tree):
@@ -183,12 +191,12 @@ def semi_implicit_step(
     if contacts.soft is None:
         handed_on = impulses.ground
     # The drives' forces at the end of the step, where they were applied implicitly.
-    applied: list[Scalar] = [0.0] * tree.nv
+    by_drives: list[Scalar] = [0.0] * tree.nv
     for k, torque, by_q, by_v in driven:
-        applied[k] = torque - by_q * (after[k] * h) - by_v * (after[k] - v[k])
+        by_drives[k] = torque - by_q * (after[k] * h) - by_v * (after[k] - v[k])
     reached = step_along(tree, q, seen, after, H, h)
     next_state = StepState(*reached, handed_on, *impulses[1:])
-    return next_state, applied, forces
+    return next_state, by_drives, forces
 
 
 class Impulses(NamedTuple):

@@ -11,15 +11,19 @@ from ...model.tree import Tree
 from .compliant_contact import BETWEEN_BODIES, Surface
 from .contact_rows import impulse_width, joint_coordinates
 from .delayed_targets import delayed_targets
-from .explicit_step import explicit_step
+from .explicit_step import STAGES, explicit_step
 from .mujoco_step import METHODS, mujoco_step
 from .pair_slots.slot_sweeps import TouchingBodies
-from .semi_implicit_step import Contacts, Scene, StepState, semi_implicit_step
+from .semi_implicit_step import AppliedForces, Contacts, Scene, StepState, semi_implicit_step
 from .smooth_dynamics import drive_of, soft_surface_of
 from .uneven_ground import Terrain, terrain_of
 
-STEPS = {"semi_implicit": semi_implicit_step, **dict.fromkeys(METHODS, mujoco_step)}
-"""Steps with constraints, by integrator; the others are explicit."""
+STEPS = {
+    "semi_implicit": semi_implicit_step,
+    **dict.fromkeys(STAGES, explicit_step),
+    **dict.fromkeys(METHODS, mujoco_step),
+}
+"""The step of each integrator."""
 
 
 def substeps(
@@ -134,14 +138,8 @@ def launch(
         state = begin.of_numbers(numbers)
         robot = state.robot
         now = drive._replace(targets=late.at(state.steps[0])) if drive and late else drive
-        if scene.integrator in STEPS:
-            after, driven, forces = STEPS[scene.integrator](
-                tree, robot, tau, now, contacts, scene, gravity, f_ext
-            )
-        else:
-            after, driven, forces = explicit_step(
-                tree, robot, tau, now, soft, contacts.terrain, scene, gravity, f_ext
-            )
+        applied = AppliedForces(tau, now, gravity, f_ext)
+        after, driven, forces = STEPS[scene.integrator](tree, robot, applied, contacts, scene)
         return LoopState(
             **after._asdict(),
             driven=[total + x for total, x in zip(state.driven, driven, strict=True)],

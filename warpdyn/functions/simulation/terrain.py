@@ -14,6 +14,7 @@ from ...arrays import Array, views
 from ...arrays.libraries import library_of
 from ...arrays.protocol import dtype_name
 from ...model import Model
+from ...model.old_members import OldMember
 from .terrain_tiles import KINDS, TerrainKind, tile, tiles
 from .varied_numbers import Shaped, for_all, is_number
 
@@ -91,7 +92,7 @@ class HeightMap:
         self._said: list[str] = []
 
     @classmethod
-    def generated(
+    def generate(
         cls,
         kind: TerrainKind,
         difficulty: float = 0.5,
@@ -107,6 +108,8 @@ class HeightMap:
         the platform). difficulty: from 0, nearly flat, to 1. Equal seeds give equal heights.
         """
         return cls(tile(kind, difficulty, size, cell, seed), cell)
+
+    generated = OldMember("generated", "generate")
 
     @classmethod
     def tiles(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...model.old_members import OldMember
 from ..evaluation import Evaluation, Watch, evaluate_in, find_task_and_policy
-from ..old_members import OldMember
 from ..policy import Policy
 from ..task import Task
 from ..vec_env import VecEnv

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from ..algebra.pose_forms import rotation_quaternion
-from ..algebra.scalar import as_number
-from ..algebra.spatial import HERE, Placement, Rotation, Vector, as_matrix
-from .closed_loops.loop import refuse_loops
-from .description import Geometry, Joint, Link, ModelError
-from .joints import JointKind
-from .restructure import collapse
-from .structure import Robot
+from ...algebra.pose_forms import rotation_quaternion
+from ...algebra.scalar import as_number
+from ...algebra.spatial import HERE, Placement, Rotation, Vector, as_matrix
+from ..closed_loops.loop import refuse_loops
+from ..description import Geometry, Joint, Link, ModelError
+from ..joints import JointKind
+from ..restructure import collapse
+from ..structure import Robot
 
 SHAPES = {"box": "Cube", "sphere": "Sphere", "cylinder": "Cylinder", "capsule": "Capsule"}
 

@@ -14,7 +14,7 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.model.description import Geometry, Limits, ModelError, Pose
-from warpdyn.model.to_usd import prim_of
+from warpdyn.model.writers.to_usd import prim_of
 
 SINGLE = 1e-6
 """Relative: masses and frames of joints are of single precision in USD."""

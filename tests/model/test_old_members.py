@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 
+import warpdyn as wd
 from warpdyn import rl
 
 OUT, IN = rl.Episode({"q": np.array([2.0, 0.0])}), rl.Episode({"q": np.zeros(2)})
@@ -66,6 +69,35 @@ def test_old_names_of_draws_and_results() -> None:
         pytest.raises(AttributeError, match="returned"),
     ):
         both.kept  # noqa: B018
+
+
+def test_old_names_of_the_model() -> None:
+    """Methods, a property and a class method."""
+    model = wd.load_robot("panda")
+    params: Any = model.params(mass={"panda_hand": [0.5, 1.5]})
+    with pytest.warns(
+        DeprecationWarning, match="^Params.named has moved; use Params.by_name$"
+    ) as w:
+        assert params.named("mass").keys() == {"panda_hand"}
+    with pytest.warns(DeprecationWarning, match="^Params.replaced has moved; use Params.replace$"):
+        assert np.array_equal(params.replaced(mass=np.ones((2, 1)))["mass"], np.ones((2, 1)))
+    joint: Any = model.joints[0]
+    with pytest.warns(DeprecationWarning, match="^Joint.bounded has moved; use Joint.is_bounded$"):
+        assert joint.bounded is joint.is_bounded
+    with pytest.warns(DeprecationWarning, match=r"JointKind.reordered has .* JointKind.reorder$"):
+        assert wd.description.KINDS["ball"].reordered("xyzw", "wxyz") == tuple("wxyz")
+    with pytest.warns(DeprecationWarning, match=r"HeightMap.generated .* HeightMap.generate$") as v:
+        rough = wd.HeightMap.generated("rough", 0.2)
+    assert np.array_equal(rough.heights, wd.HeightMap.generate("rough", 0.2).heights)
+    assert {each.filename for each in (*w, *v)} == {__file__}
+
+
+def test_listing_members_gives_no_warning() -> None:
+    """Tools that list the members of a class read old names too."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        inspect.getmembers(wd.HeightMap)
+        inspect.getmembers(wd.Params)
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from lxml import etree
 
-from ..algebra.scalar import as_number
-from ..algebra.spatial import Vector
-from .closed_loops.loop import refuse_loops
-from .description import (
+from ...algebra.scalar import as_number
+from ...algebra.spatial import Vector
+from ..closed_loops.loop import refuse_loops
+from ..description import (
     EYE,
     ORIGIN,
     ZERO3,
@@ -25,8 +25,8 @@ from .description import (
     Vector3,
     vector3,
 )
-from .joints import CONTINUOUS, URDF_KINDS
-from .structure import Structure
+from ..joints import CONTINUOUS, URDF_KINDS
+from ..structure import Structure
 
 ELSEWHERE = {
     "armature": "with_armature(0) leaves it out",

@@ -1,0 +1,1 @@
+"""Descriptions written from a model: URDF and USD."""
