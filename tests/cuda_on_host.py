@@ -70,7 +70,7 @@ def run(
     file, library = folder / f"{source.name}.cpp", folder / f"{source.name}.so"
     file.write_text(HOST.format(code=source.code))
     subprocess.run(
-        ["g++", "-O1", "-std=c++17", "-fPIC", "-shared", "-o", library, file], check=True
+        ["g++", "-O0", "-std=c++17", "-fPIC", "-shared", "-o", library, file], check=True
     )
     count = len(outs[0])
     arguments = [0, count, int(keep_constants), 0]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +14,9 @@ from typing import Any
 import pytest
 from cuda_device.emulated_processes import run_emulated
 
-from benchmarks.gpu_peers import dynamics, tables
+import warpdyn as wd
+from benchmarks.gpu_peers import __main__ as gpu_peers
+from benchmarks.gpu_peers import dynamics, steps, tables, timing
 from benchmarks.gpu_peers.timing import ROUNDS, Work, figures
 from benchmarks.peers import CannotDo
 
@@ -22,7 +27,8 @@ def test_warpdyn_is_measured_in_all_parts(tmp_path: Path) -> None:
     """Each algorithm in both layouts and three forms, steps at rest and in motion, and a scene that has settled."""
     path = tmp_path / "peers.json"
     arguments = ("--peers", "warpdyn", "--names", "quadruped", "pile-3", "--batches", "8")
-    done = run_emulated("-m", "benchmarks.gpu_peers", *arguments, "--output", str(path))
+    output = ("--no-compile", "--output", str(path))
+    done = run_emulated("-m", "benchmarks.gpu_peers", *arguments, *output)
     lines = json.loads(path.read_text())["records"]
     assert [x.get("why") for x in lines] == [None] * 35, done.stderr
     of_dynamics, steps, scenes = ([x for x in lines if x["part"] == part] for part in PARTS)
@@ -35,6 +41,58 @@ def test_warpdyn_is_measured_in_all_parts(tmp_path: Path) -> None:
 
 
 PARTS = ("dynamics", "steps", "scenes")
+
+
+def test_everything_is_compiled_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each robot and scene in a process of its own, with few robots and without lines; what fails is
+    told, and is measured all the same."""
+    commands = list[list[str]]()
+
+    def fails(command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
+        commands.append(command)
+        return subprocess.CompletedProcess(command, 1, "", "no GPU")
+
+    monkeypatch.setattr(subprocess, "run", fails)
+    monkeypatch.setattr(gpu_peers, "what_it_ran_on", lambda device, peers: {"versions": {}})
+    monkeypatch.setattr(tables, "tables", lambda content: [])
+    names, output = ("quadruped", "pile-3"), ("--output", str(tmp_path / "peers.json"))
+    assert gpu_peers.main(["--peers", "warpdyn", "--names", *names, *output]) == 0
+    shown = [(x[x.index("--parts") + 1], x[x.index("--names") + 1 :]) for x in commands]
+    small = ["--batches", "64"]
+    cases = [("dynamics", names[0]), ("steps", names[0]), ("scenes", names[1])]
+    assert sorted(shown[:3]) == sorted((part, [name, *small]) for part, name in cases)
+    assert [part for part, _ in shown[3:]] == list(PARTS)
+    lines = [x[x.index("--lines") + 1] for x in commands]
+    assert set(lines[:3]) == {os.devnull} and os.devnull not in lines[3:]
+    assert all(words[-2:] == ["4096", "65536"] for _, words in shown[3:])
+    assert capsys.readouterr().err.count("no GPU") == 6
+
+
+def test_what_compiles_runs_once_and_writes_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One round, however short."""
+    given = argparse.Namespace(
+        **{"parts": ["steps"], "peers": ["warpdyn"], "names": ["quadruped"], "batches": [8]},
+        **{"device": "cpu", "lines": gpu_peers.NOWHERE},
+    )
+    for name in ("ROUNDS", "ROUNDS_OF_SLOW", "TURN"):
+        monkeypatch.setattr(timing, name, getattr(timing, name))
+    for name in ("compile", "compile_messages"):
+        monkeypatch.setattr(wd.config, name, getattr(wd.config, name))
+    monkeypatch.setattr(gpu_peers.warnings, "simplefilter", lambda kind: None)
+    monkeypatch.setattr(gpu_peers.wp.config, "quiet", False, raising=False)
+    seen = list[tuple[Any, ...]]()
+
+    def measured(*asked: Any) -> Iterator[dict[str, Any]]:
+        seen.append((*asked, timing.ROUNDS, timing.ROUNDS_OF_SLOW, timing.TURN, wd.config.compile))
+        yield {}
+
+    monkeypatch.setattr(steps, "measured", measured)
+    gpu_peers.measure(given)
+    assert seen == [("warpdyn", ["quadruped"], [8], "cpu", 1, 1, 0.0, "wait")]
 
 
 def test_a_library_that_fails_has_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,13 +79,15 @@ def inputs(seed: int, count: int, dtype: Any = float) -> tuple[np.ndarray, np.nd
 def test_the_interpreter(seed: int, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lanes of different environments read and write different rows."""
     monkeypatch.setattr(wd.config, "compile", "never")
-    for count in (1, 300):
-        given = inputs(seed, count, dtype)
-        found = function(seed, "interpreted")(MODEL, *given)
-        assert (
-            error(found.astype(float), wd.oracle(function(seed, "interpreted"), MODEL, *given))
-            <= CLOSE[dtype]
-        )
+    run = function(seed, "interpreted")
+    for count, different in ((1, 1), (300, 40)):
+        # Each environment's inputs are drawn from a few, which the oracle computes one by one.
+        few, chosen = inputs(seed, different, dtype), np.arange(count)
+        if count > different:
+            chosen = np.random.default_rng(seed).integers(0, different, count)
+        found = run(MODEL, *(x[chosen] for x in few))
+        wanted = wd.oracle(run, MODEL, *few)[chosen]
+        assert error(found.astype(float), wanted) <= CLOSE[dtype]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -26,10 +26,11 @@ NAMES = ("WORLD_SIZE", "RANK", "LOCAL_WORLD_SIZE", "LOCAL_RANK")
 WORDS = ("train", "cartpole_swing_up", "--envs", "16", "--device", "cpu")
 
 SESSION = """
-import hashlib, json, os, sys
+import contextlib, hashlib, io, json, os, sys
 from pathlib import Path
 from rl_cases import Hold
 from warpdyn import rl
+from warpdyn.cli.main import main
 
 def digest(tensors):
     return hashlib.sha256(b"".join(x.numpy().tobytes() for x in tensors)).hexdigest()
@@ -67,6 +68,11 @@ try:
 except rl.TaskError as error:
     told["mistake"] = str(error)
 
+printed, errors = io.StringIO(), io.StringIO()
+with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(errors):
+    told["code"] = main([*sys.argv[2:], "--iterations", "2"])
+told["stdout"], told["stderr"] = printed.getvalue(), errors.getvalue()
+
 Path(folder, f"told-{rank}.json").write_text(json.dumps(told))
 left = rl.Trainer(Hold(), seed=3)
 for progress in left.run(iterations=1_000_000):
@@ -90,13 +96,16 @@ def environment(**more: object) -> dict[str, str]:
     )
 
 
-def test_two_processes_train_one_policy(tmp_path: Path) -> None:
-    """Identical SHA-256 of weights, environments numbered on, and the same end for both."""
+def test_two_processes_train_one_policy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Identical SHA-256 of weights, environments numbered on, and the same end for both. The command
+    prints and writes in the first process alone; its checkpoint is one of two processes."""
+    folder = tmp_path / "command"
+    words = [*WORDS, "--folder", str(folder)]
     place = {"WORLD_SIZE": 2, "LOCAL_WORLD_SIZE": 2, "MASTER_ADDR": "127.0.0.1"}
     place["MASTER_PORT"] = free_port()
     started = [
         subprocess.Popen(
-            [sys.executable, "-c", SESSION, str(tmp_path)],
+            [sys.executable, "-c", SESSION, str(tmp_path), *words],
             env=environment(**place, RANK=rank, LOCAL_RANK=rank),
             stderr=subprocess.PIPE,
             text=True,
@@ -124,6 +133,15 @@ def test_two_processes_train_one_policy(tmp_path: Path) -> None:
     assert torch.equal(whole.observations["policy"], torch.tensor(first["seen"] + second["seen"]))
     assert started[1].returncode == 7 and started[0].returncode == 1
     assert "another of the 2 processes has ended, and a training needs all; start it" in errors[0]
+    # The command.
+    assert [each["code"] for each in told] == [0, 0], first["stderr"] + second["stderr"]
+    assert first["stdout"].count("CartpoleSwingUp:") == 1 and not second["stdout"]
+    assert first["stderr"].count("environment steps") == 1 and not second["stderr"]
+    lines = (folder / "curve.jsonl").read_text().splitlines()
+    assert [json.loads(line)["steps"] for line in lines] == [32 * 32, 2 * 32 * 32]
+    assert (folder / "policy.onnx").exists()
+    assert main([*words, "--iterations", "3"]) == 2
+    assert "with processes 2 instead of 1; choose another" in capsys.readouterr().err
 
 
 def torchrun() -> list[str]:
@@ -133,22 +151,7 @@ def torchrun() -> list[str]:
     return [sys.executable, "-m", "torch.distributed.run", *place, *port, "-m", "warpdyn"]
 
 
-def test_torchrun_starts_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The first process alone prints and writes; the checkpoint is one of two processes."""
-    words = [*WORDS, "--folder", str(tmp_path)]
-    command = [*torchrun(), *words, "--iterations", "2"]
-    done = subprocess.run(command, env=environment(), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("CartpoleSwingUp:") == 1
-    assert done.stderr.count("environment steps") == 1
-    lines = (tmp_path / "curve.jsonl").read_text().splitlines()
-    assert [json.loads(line)["steps"] for line in lines] == [32 * 32, 2 * 32 * 32]
-    assert (tmp_path / "policy.onnx").exists()
-    assert main([*words, "--iterations", "3"]) == 2
-    assert "with processes 2 instead of 1; choose another" in capsys.readouterr().err
-
-
-def test_an_interrupt_ends_all(tmp_path: Path) -> None:
+def test_torchrun_starts_the_command_and_an_interrupt_ends_all(tmp_path: Path) -> None:
     """With one line; no process is left."""
     folder = tmp_path / "run"
     words = [*WORDS, "--iterations", "1000000", "--folder", str(folder)]

@@ -190,7 +190,7 @@ def run_sanitized(cases: Sequence[bytes], single: bool, folder: Path) -> None:
     flags = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-sanitize=alignment"]
     # Clang 14 with the sanitizers misaligns vectors of AVX-512 on the stack.
     target = ["-march=native", "-mno-avx512f"] if machine() == "x86_64" else ["-march=native"]
-    command = ["clang++", "-std=c++17", "-O1", *target, "-w", *flags, str(source)]
+    command = ["clang++", "-std=c++17", "-O0", *target, "-w", *flags, str(source)]
     built = subprocess.run([*command, "-o", str(program)], capture_output=True, text=True)
     assert built.returncode == 0, built.stderr[:2000]
     data.write_bytes(np.array([len(cases)], np.int64).tobytes() + b"".join(cases))

@@ -6,7 +6,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from slot_pairs import contact_gaps
 from states import states
 
 import warpdyn as wd
@@ -18,6 +17,7 @@ from warpdyn.algorithms.simulation.pair_slots.pair_groups import pair_groups
 from warpdyn.algorithms.simulation.pair_slots.pair_memory import PairMemory
 from warpdyn.algorithms.simulation.pair_slots.shape_rows import moving_shapes
 from warpdyn.execution.request.evaluate import tree_of
+from warpdyn.functions.simulation.pair_gaps import pair_gaps
 from warpdyn.model.tree import WORLD
 
 CORNERS = tuple((x, y, z) for x in (-0.1, 0.1) for y in (-0.2, 0.2) for z in (-0.05, 0.05))
@@ -60,8 +60,9 @@ def chosen(
 
 
 def gaps(q: np.ndarray, pairs: list[ContactPair]) -> np.ndarray:
-    """The smallest gap of each pair."""
-    return np.array([min(contact_gaps(TREE, q.tolist(), pair)) for pair in pairs])
+    """The smallest gap of each pair of the same kinds, for each of the states."""
+    found = np.asarray(pair_gaps(MODEL, q, pairs=pairs).gaps)
+    return found.reshape(len(q), len(pairs), -1).min(axis=2)
 
 
 def dense_states(count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -78,9 +79,11 @@ def test_pairs_that_touch_are_near(kinds: tuple[str, str]) -> None:
     """Now, or after a step in which nothing stops them; and most far pairs are not near."""
     pairs = [ContactPair(shape(a, kinds[0]), shape(b, kinds[1])) for a, b in combinations(NAMES, 2)]
     dt, touched, far = 0.02, 0, 0
-    for q, v in zip(*dense_states(60), strict=True):
-        later = wd.integrate(MODEL, q, v * dt)
-        touching = np.flatnonzero((gaps(q, pairs) < 0) | (gaps(later, pairs) < 0))
+    q_all, v_all = dense_states(60)
+    later = wd.integrate(MODEL, q_all, v_all * dt)
+    overlaps = (gaps(q_all, pairs) < 0) | (gaps(later, pairs) < 0)
+    for q, v, overlap in zip(q_all, v_all, overlaps, strict=True):
+        touching = np.flatnonzero(overlap)
         numbers, near, without = chosen(q.tolist(), v.tolist(), pairs, dt, len(pairs))
         slots = numbers[: int(near)]
         assert set(touching) <= set(slots) and slots == sorted(slots) and without == 0
