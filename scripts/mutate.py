@@ -82,7 +82,7 @@ def draw(
         for path in sorted((ROOT / package).rglob("*")):
             if rooms and room(path.relative_to(ROOT).as_posix()) not in rooms:
                 continue
-            if path.suffix in (".py", ".h") and path.name not in ("__init__.py", "__main__.py"):
+            if path.suffix in (".py", ".h"):
                 for mutation in mutations(ROOT, path):
                     if key(mutation) not in equivalent:
                         by_room[room(mutation.path)][mutation.operator].append(mutation)
@@ -128,11 +128,11 @@ def key(mutation: Mutation) -> str:
 
 def test_files(root: Path, path: str) -> list[list[Path]]:
     """The tests that belong to a source file, in stages, those that most likely tell first."""
-    source = Path(path)
     named = named_test(root, path)
     inner = named.parent.relative_to(root / "tests")
-    folders = [root / "tests" / each for each in (inner, *inner.parents) if each.parts]
-    word = re.compile(rf"\b{re.escape(source.stem)}\b")
+    around = [each for each in (inner, *inner.parents) if each.parts] or [inner]
+    folders = [root / "tests" / each for each in around]
+    word = re.compile(rf"\b{re.escape(module_name(path))}\b")
     counts: dict[Path, int] = {}
     for file in sorted((root / "tests").rglob("test_*.py")):
         if "tests/ros/" not in file.as_posix() and file != named:
@@ -155,17 +155,23 @@ def named_test(root: Path, path: str) -> Path:
     """Where the test file of a source file belongs."""
     source = Path(path)
     parts = source.parts[1:] if source.parts[0] == "warpdyn" else source.parts
-    return root / "tests" / Path(*parts[:-1]) / f"test_{source.stem}.py"
+    return root / "tests" / Path(*parts[:-1]) / f"test_{module_name(path)}.py"
+
+
+def module_name(path: str) -> str:
+    """The last name by which a source file is imported: the folder's for `__init__` and `__main__`."""
+    source = Path(path)
+    return source.parent.name if source.stem in ("__init__", "__main__") else source.stem
 
 
 def importers(root: Path, path: str) -> list[str]:
     """The modules that import a module, as paths; none for a header."""
-    name = ".".join(Path(path).with_suffix("").parts)
+    name = ".".join(Path(path).with_suffix("").parts).removesuffix(".__init__")
     found = []
     for package in PACKAGES if path.endswith(".py") else ():
         for file in sorted((root / package).rglob("*.py")):
             text, place = file.read_text(), file.relative_to(root)
-            if Path(path).stem in text and name in imported_names(
+            if module_name(path) in text and name in imported_names(
                 ast.parse(text), place.parts[:-1]
             ):
                 found.append(place.as_posix())

@@ -246,6 +246,8 @@ def _executed(node: ast.AST) -> Iterator[ast.AST]:
             continue
         for child in field if isinstance(field, list) else [field]:
             if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+                for statement in child.orelse:
+                    yield from _executed(statement)
                 continue
             if isinstance(child, ast.keyword) and ast.unparse(child) == "strict=True":
                 continue

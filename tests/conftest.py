@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,7 @@ from quick import is_quick
 from robots import ROBOTS, Robot
 
 import warpdyn as wd
+from warpdyn.execution import threads
 
 wd.config.compile_messages = False  # else a cold cache puts lines on stderr
 
@@ -165,6 +168,21 @@ def _threads() -> Iterator[None]:
     """What a command sets for its process ends with the test."""
     yield
     wd.runtime.set_num_threads(None)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _workers() -> Iterator[None]:
+    """Python's threads for large batches end with the tests. A worker that is no daemon by mistake would otherwise
+    keep pytest running after its last test."""
+    yield
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threading, "excepthook", threading.__excepthook__)  # which lets a thread exit
+        for worker in threads._workers:
+            worker.inbox.put(sys.exit)
+        for each in threading.enumerate():
+            if each.name == "warpdyn":
+                each.join(10)
+    threads._workers.clear()
 
 
 @pytest.fixture(params=ROBOTS, ids=lambda robot: robot.name, scope="session")

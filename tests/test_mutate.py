@@ -92,6 +92,14 @@ def test_changes_that_are_none_are_not_made(mutate: ModuleType) -> None:
     }
 
 
+def test_what_only_a_type_checker_runs_does_not_change(mutate: ModuleType) -> None:
+    """What runs instead of it does."""
+    import mutations
+
+    text = "if TYPE_CHECKING:\n    f(1)\nelse:\n    f(2)\n"
+    assert {m.line for m in mutations.python_mutations("m.py", text)} == {4}
+
+
 def test_returns_of_truth_values_have_no_sign(mutate: ModuleType) -> None:
     """By the annotation of the innermost function."""
     import mutations
@@ -124,6 +132,21 @@ def test_a_seed_draws_the_same_mutations(mutate: ModuleType) -> None:
     assert not listed & set(map(mutate.key, mutate.draw(5, 30, ["logs", "headers"], listed)))
     with pytest.raises(SystemExit, match="no room attic; there are"):
         mutate.draw(5, 1, ["attic"])
+
+
+def test_each_listed_room_can_be_drawn(mutate: ModuleType) -> None:
+    """Also those whose only code is in `__init__`, which the tests named after the folder judge."""
+    rooms = ("warpdyn", "robots", "ros2_node")
+    assert {*rooms} <= {*mutate.all_rooms()}
+    drawn = {each: mutate.draw(1, 1, [each]) for each in rooms}
+    assert {each: mutate.room(m.path) for each, (m,) in drawn.items()} == {r: r for r in rooms}
+    stages = mutate.test_files(ROOT, "warpdyn/robots/__init__.py")
+    assert [file.name for file in stages[0]] == ["test_robots.py"]
+    assert "warpdyn/rl/tasks/panda_tasks.py" in mutate.importers(ROOT, "warpdyn/robots/__init__.py")
+    of_root = mutate.test_files(ROOT, "warpdyn/__init__.py")
+    assert {ROOT / "tests/test_face.py", ROOT / "tests/test_old_names.py"} <= {
+        file for stage in of_root for file in stage
+    }
 
 
 def test_equivalent_mutations_are_of_the_present_source(mutate: ModuleType) -> None:

@@ -273,3 +273,15 @@ def test_replaced_arrays() -> None:
     assert heavy["mass"][0, 0] == 9.0 and "params:mass" in all_arrays(
         wd.com.describe(RIG, s.q, params=light)
     )
+
+
+@pytest.mark.parametrize("wrong", ["panda", 7, type(RIG)])
+def test_params_of_what_is_no_model_are_refused(wrong: Any) -> None:
+    """The message names what arrived and what to call."""
+    with pytest.raises(
+        TypeError, match=r"must be a Model, got .*made by a model: .*params"
+    ) as info:
+        wd.Params(wrong, {}, {})
+    assert repr(wrong) in str(info.value)
+    given = RIG.params(mass={"slider": 2.0})
+    assert wd.Params(RIG, given.arrays, given.names)["mass"] is given["mass"]

@@ -19,6 +19,7 @@ import warpdyn as wd
 from warpdyn.execution.batched import FUNCTIONS, describe_call
 from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call
+from warpdyn.model.lumping import build_tree
 from warpdyn.user_kernels import one_robot as chosen
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -267,3 +268,13 @@ def test_the_stub_for_editors_has_the_public_functions() -> None:
 def test_numbers_that_were_chosen() -> None:
     """By measurements, or by what is outside of this code; another value needs another reason."""
     assert chosen.SINGLE == 2.9802322387695312e-08
+
+
+def test_only_a_kernel_makes_its_robot() -> None:
+    """The name of a robot and a model without its tree are refused with what arrived."""
+    model = by_name("panda").model
+    tree = build_tree(model)
+    for model_or_name, given, wrong in (("panda", tree, "'panda'"), (model, "arm", "'arm'")):
+        with pytest.raises(TypeError, match=f"needs a Model and its tree, got {wrong}.*wd.kernel"):
+            wd.kernels.Robot(model_or_name, given, 0, None)  # type: ignore[arg-type]
+    assert wd.kernels.Robot(model, tree, 0, None).nq == model.nq

@@ -37,6 +37,15 @@ class Params:
     gravity: Any = None
     """(B, 3) or (3,), acceleration of free fall in the world [m/s²]; None for the standard one."""
 
+    def __post_init__(self) -> None:
+        """Refuse what is no model, such as a robot's name. A recorded call keeps None and the
+        names."""
+        if not (self.model is None or isinstance(self.model, Structure)):
+            raise TypeError(
+                f"the first argument of Params must be a Model, got {self.model!r}. Params are "
+                'made by a model: wd.load_robot("panda").params(mass=...)'
+            )
+
     def __repr__(self) -> str:
         """The varying quantities with their links or joints and shapes."""
 

@@ -45,6 +45,12 @@ class OneRobot(RobotMethods):
     """
 
     def __init__(self, model: Model, tree: Tree, env: Any, params: Params | None):
+        if not (isinstance(model, Model) and isinstance(tree, Tree)):
+            wrong = tree if isinstance(model, Model) else model
+            raise TypeError(
+                f"kernels.Robot needs a Model and its tree, got {wrong!r}. Only a kernel makes one: "
+                "@wd.kernel passes it to your function. Load a robot with wd.load_robot(name)"
+            )
         self._model, self._tree, self._env, self._params = model, tree, env, params
         self.asked_for_env = False
 
