@@ -284,7 +284,7 @@ def _table(trainer: Trainer, progress: Progress) -> Any:
         "environment steps": f"{progress.steps / 1e6:.2f} million, "
         f"{progress.steps_per_second:,.0f} a second",
     }
-    if progress.environment_share is not None:
+    if progress.environment_share is not None:  # a GPU does not tell
         rows["time in environments"] = f"{progress.environment_share:.0%}"
     if progress.teacher_distance:
         rows["difference from the teacher's actions"] = f"{progress.teacher_distance:.3f}"

@@ -76,7 +76,7 @@ class PPO:
         self.optimizer = torch.optim.Adam(
             self.parameters, lr=self._rate, fused=True, capturable=self._on_gpu
         )
-        if processes.count > 1:
+        if processes.count > 1:  # all begin with the weights of the first one
             for x in (*self.parameters, *self.actor.buffers(), *self.critic.buffers()):
                 torch.distributed.broadcast(x.detach(), src=0)
 
