@@ -93,7 +93,7 @@ def test_changes_that_are_none_are_not_made(mutate: ModuleType) -> None:
 
 
 def test_what_only_a_type_checker_runs_does_not_change(mutate: ModuleType) -> None:
-    """What runs instead of it does."""
+    """The `else` branch, which Python runs, does change."""
     import mutations
 
     text = "if TYPE_CHECKING:\n    f(1)\nelse:\n    f(2)\n"

@@ -16,7 +16,7 @@ from warpdyn.rl.graph_replay import GraphReplay
 
 ITERATIONS = 4
 TOLERANCE = 1e-3
-"""Of the weights after some iterations. Kernels on a GPU may add in another order."""
+"""Relative difference of rewards and weights, because a GPU may sum in a different order."""
 
 
 class Count:
@@ -61,7 +61,7 @@ def test_calls_run_then_capture_then_replay(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU that Torch can use")
 def test_a_training_with_graphs_is_that_without(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Equal random numbers: sums of rewards and learning rates agree, and weights to rounding."""
+    """With equal random numbers, rewards and weights agree."""
 
     def trained() -> tuple[list[float], list[torch.Tensor]]:
         task = rl.make("cartpole_swing_up")
