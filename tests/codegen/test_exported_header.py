@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
+from pathlib import Path
+
+import numpy as np
+import pytest
+from exported_code import Compiled
+
 from warpdyn.algebra import scalar
 from warpdyn.codegen.exported_header import (
     ExportedFunction,
@@ -51,3 +58,43 @@ def test_what_functions_need_of_a_library() -> None:
     program = record(lambda x: [scalar.exp(x[0])], {"x": (1,)})
     each = ExportedFunction("grow", program, {"x": "x"}, {"out": "y"}, [])
     assert library_functions_of([each]) == {"grow": {"exp"}}
+
+
+@pytest.mark.parametrize(
+    ("lane_bytes", "shuffles"), [(16, True), (32, True), (64, True), (32, False)]
+)
+@pytest.mark.parametrize("single", [True, False])
+@pytest.mark.parametrize("language", ["c++", "c"])
+def test_rows_of_any_length_move_into_lanes_and_back(
+    language: str, single: bool, lane_bytes: int, shuffles: bool, tmp_path: Path
+) -> None:
+    """Also of compilers without shuffles; nothing is written beyond the last robot."""
+    sizes = (1, 2, 3, 4, 5, 6, 7, 9)
+    functions, arrays = [], {}
+    for n in sizes:
+        program = record(lambda x: [x[-1], *x, x[0] * 2.0], {"x": (n,)})
+        functions.append(ExportedFunction(f"f{n}", program, {"x": "x"}, {"out": "y"}, []))
+        arrays[f"f{n}"] = ("x", "y")
+    text = exported_header(ExportedRobot(["some"]), functions, Style(language, single, "some"))
+    assert "__builtin_shufflevector" in text
+    if not shuffles:
+        text = text.replace("defined(__clang__) || __GNUC__ >= 12", "0")
+    options = ["-O1", f"-DWARPDYN_LANE_BYTES={lane_bytes}", "-Wno-psabi"]
+    compiled = Compiled(
+        tmp_path,
+        text,
+        arrays,
+        namespace="some",
+        language=language,
+        options=options,
+        single=single,
+    )
+    for n in sizes:
+        for robots in (1, 3, 4, 8, 16, 21):
+            x = np.arange(1.0, 1.0 + robots * n).reshape(robots, n)
+            x = x.astype(np.float32 if single else np.float64)
+            y = np.full((robots + 1, n + 2), -1.0, x.dtype)
+            pointers = [ctypes.c_void_p(a.ctypes.data) for a in (x, y)]
+            compiled.library[f"x_f{n}_batch"](ctypes.c_size_t(robots), *pointers)
+            assert np.array_equal(y[:-1], np.hstack([x[:, -1:], x, 2.0 * x[:, :1]]))
+            assert np.all(y[-1] == -1.0)

@@ -167,6 +167,9 @@ def _helpers(style: Style, functions: Sequence[ExportedFunction]) -> Iterator[st
     if arrays:
         yield style.helpers("rows")
     yield from ("", "#if defined(__GNUC__)", *_width(), style.helpers("lanes"))
+    yield "#if defined(__clang__) || __GNUC__ >= 12"
+    yield from (style.helpers("shuffled"), "#else", style.helpers("not_shuffled"), "#endif")
+    yield style.helpers("lanes_moved")
     if style.libm:
         yield style.helpers("lanes_libm")
     if arrays:

@@ -11,7 +11,9 @@ from . import headers
 Language = Literal["c++", "c"]
 """The language: C++17 or C99."""
 
-_HELPERS = re.compile(r"\b(number|lanes|word|lane_words|lane_count)(_(\w+))?\b")
+_HELPERS = re.compile(
+    r"\b(number|lanes|word|lane_words|lane_count|lane_square|lane_quarter)(_(\w+))?\b"
+)
 _LIBRARY = re.compile(r"((?:=|return) )(sin|cos|sqrt|floor|exp|log|atan2)f?\(")
 
 
