@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -212,3 +212,34 @@ def test_moments_obey_their_laws(seed: int) -> None:
     change = response[:, 3:] @ [x, y, z]
     np.testing.assert_allclose(after.values, np.add(begin.values, change))
     assert FrictionMoments.size(1) == 3 and FrictionMoments.size(3) == 6
+
+
+@pytest.mark.parametrize("condim", [4, 6])
+@pytest.mark.parametrize(
+    "joint",
+    ['type="slide" axis="0 0 1"', 'axis="0 1 0" pos="0.2 0 0"', 'type="slide" axis="1 0 1"'],
+)
+@pytest.mark.parametrize("softness", [None, "description"])
+def test_bodies_that_cannot_turn_have_no_moments(
+    joint: str, condim: int, softness: Literal["description"] | None
+) -> None:
+    """On a slider, or on a hinge across the normal, moments of friction change nothing."""
+    numbers = []
+    for dimension in (3, condim):
+        model = wd.load(
+            f"""<mujoco><option cone="elliptic"/><worldbody><geom type="plane" size="1 1 1" friction="1 0.01 0"
+            condim="{dimension}"/><body pos="0 0 0.09">
+            <joint {joint}/><geom size="0.1" condim="{dimension}" friction="1 0.01 0"/></body></worldbody></mujoco>"""
+        )
+        ground = wd.Ground(softness=softness)
+        sim = wd.Simulation(model, 1, ground=ground, dt=H, substeps=1, dtype="float64")
+        for _ in range(100):
+            sim.step()
+        numbers.append(np.concatenate([sim.q.ravel(), sim.v.ravel(), sim.forces[..., :3].ravel()]))
+    assert np.all(np.isfinite(numbers[1]))
+    np.testing.assert_allclose(numbers[1], numbers[0], atol=1e-9)
+
+
+def test_a_response_of_zero_gives_moments_of_zero() -> None:
+    law = friction_moments(0.01, 0.01, [0.0, 0.0, 0.0], 1e-4)
+    assert all(np.isfinite(x) for x in law)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -15,7 +13,7 @@ from warpdyn.algorithms.simulation.pyramid_contact import (
     PyramidContact,
     begin_of_edges,
     impulses_of_edges,
-    with_pyramids,
+    soft_contacts,
 )
 from warpdyn.algorithms.simulation.soft_stops import SoftPoint
 
@@ -29,7 +27,7 @@ def contact_of(height: float, v: list[float]) -> tuple[PyramidContact, list[floa
     surface = Surface([MU], 1e4, 0.02, 1.0)
     point = PointContact(height, 0, None, None, 1.0, 0)
     plain = compliant_contacts([point], surface, rows, v, v, H)
-    (contact,) = with_pyramids(plain, [LAW], rows, v, H)
+    (contact,) = soft_contacts(plain, [LAW], rows, v, H)
     assert isinstance(contact, PyramidContact)
     impulses, after = constraint_impulses(rows, [contact], v, [0.0] * 4, 400)
     return contact, list(impulses), list(after)
@@ -72,10 +70,5 @@ def test_impulses_are_edges_and_back() -> None:
     plain = compliant_contacts(
         [contact.contact], Surface([MU], 1e4, 0.02, 1.0), rows, [0.0] * 3, [0.0] * 3, H
     )
-    assert with_pyramids(plain, [replace_law()], rows, [0.0] * 3, H) == plain
+    assert soft_contacts(plain, [None], rows, [0.0] * 3, H) == plain
     assert begin_of_edges(plain, inside) == impulses_of_edges(plain, inside) == inside
-    assert replace(plain[0], slip_x=1.0) != plain[0]
-
-
-def replace_law() -> SoftPoint:
-    return LAW._replace(is_pyramidal=False)

@@ -129,33 +129,36 @@ def test_soft_limits_are_those_of_a_mjcf_file() -> None:
 
 
 def test_a_body_that_only_slides_has_its_own_inverse_mass() -> None:
-    """As MuJoCo has it: along its axes, without rotors, and with nothing on it; others have the mean of
-    three directions."""
+    """As MuJoCo has it: along its axes of inertia, without rotors, and with nothing on it; others have the
+    mean of three directions."""
     mujoco = pytest.importorskip("mujoco")
     body = """<body name="{}" pos="{} 0 1"><joint type="slide" axis="{}" armature="0.5"/>{}
-    <geom size="0.1" mass="2"/>{}</body>"""
+    <geom {}/>{}</body>"""
+    ball, off = 'size="0.1" mass="2"', 'size="0.1" mass="2" pos="0.01 0 0"'
+    turned = 'type="box" size="0.1 0.2 0.3" mass="2" euler="0 30 0"'
     other = '<joint type="slide" axis="0 0 1"/>'
     child = '<body pos="0.3 0 0"><joint axis="0 1 0"/><geom size="0.1" mass="1"/></body>'
     bodies = [
-        body.format("one", 0, "1 0 0", "", ""),
-        body.format("two", 1, "1 0 0", other, ""),
-        body.format("tilted", 2, "1 1 0", other, ""),
-        body.format("carrier", 3, "1 0 0", other, child),
+        body.format("one", 0, "1 0 0", "", ball, ""),
+        body.format("two", 1, "1 0 0", other, ball, ""),
+        body.format("tilted", 2, "1 1 0", other, ball, ""),
+        body.format("carrier", 3, "1 0 0", other, ball, child),
+        body.format("off", 4, "1 0 0", other, off, ""),
+        body.format("turned", 5, "1 0 0", other, turned, ""),
     ]
     text = f"<mujoco><worldbody>{''.join(bodies)}</worldbody></mujoco>"
     model, theirs = wd.load(text), mujoco.MjModel.from_xml_string(text)
     contact = wd.description.PairContact(
         softness=ContactSoftness(1.0, 1.0, (0.9, 0.95, 0.001, 0.5, 2.0))
     )
-    pairs = wd.ContactPairs(model).only("one", "two", "tilted", "carrier")
+    names = ["one", "two", "tilted", "carrier", "off", "turned"]
+    pairs = wd.ContactPairs(model).only(*names)
     laws = soft_pairs(model, pairs, contact, in_mujoco_steps=True)
     for pair, law in zip(pairs, laws, strict=True):
-        ends = [
-            theirs.body(shape.link).id for shape in pair if shape.link in "one two tilted carrier"
-        ]
+        ends = [theirs.body(shape.link).id for shape in pair if shape.link in names]
         if len(ends) == 2:
             assert law.normal == pytest.approx(theirs.body_invweight0[ends, 0].sum())
-    assert len(pairs) > 5 and laws[0].in_mujoco_steps
+    assert len(pairs) > 14 and laws[0].in_mujoco_steps
 
 
 def test_limits_of_sliders_have_the_inverse_mass_of_their_body() -> None:

@@ -49,8 +49,8 @@ class Surface(NamedTuple):
     which a point is pushed out of the ground [m/s]. `restitution`: the part of its normal velocity
     with which each point leaves after an impact (Newton); None: no rebounds. `least_compliance`:
     relative to the contact's inverse mass. `torsional`, `rolling`: coefficients of the moments of
-    each point [m], or None. `soft`: MuJoCo's law of each point in the place of stiffness and
-    dissipation; empty if no point has it. `soft_normal`: the same of the normal force alone.
+    each point [m], or None. `soft_normal`: MuJoCo's law of the normal force in the place of stiffness
+    and dissipation, or None.
     """
 
     friction: Sequence[Scalar]
@@ -61,7 +61,6 @@ class Surface(NamedTuple):
     least_compliance: float = NEAR_RIGID
     torsional: Sequence[Scalar] | None = None
     rolling: Sequence[Scalar] | None = None
-    soft: Sequence[SoftPoint | None] = ()
     soft_normal: SoftPoint | None = None
 
 
@@ -71,7 +70,7 @@ class CompliantContact:
 
     `normal_share`: 1 / (G_nn + R_n). `tangent_share`: 1 / (max(G_xx, G_yy) + R_t). `target`: v^_n,
     the normal velocity at which it stops pressing [m/s]. `moments`: the laws of its friction
-    moments, or None. `slip_x`, `slip_y`: the tangential velocity at which it stops rubbing [m/s].
+    moments, or None.
     """
 
     contact: PointContact
@@ -83,8 +82,6 @@ class CompliantContact:
     tangent_share: Scalar
     target: Scalar
     moments: FrictionMoments | None = None
-    slip_x: Scalar = 0.0
-    slip_y: Scalar = 0.0
 
     @property
     def size(self) -> int:
@@ -124,8 +121,8 @@ class CompliantContact:
         pressed = maximum(n - (v.z - self.target + self.R_n * n) * self.normal_share, 0.0)
         seen = self._velocities_after([0.0, 0.0, pressed - n], seen)
         v = self._velocity(seen)
-        along = x - (v.x - self.slip_x + self.R_t * x) * self.tangent_share
-        across = y - (v.y - self.slip_y + self.R_t * y) * self.tangent_share
+        along = x - (v.x + self.R_t * x) * self.tangent_share
+        across = y - (v.y + self.R_t * y) * self.tangent_share
         length = rsqrt(along * along + across * across + SMALL)
         share = minimum(self.friction * pressed * length, 1.0)
         along, across = along * share, across * share
@@ -165,12 +162,6 @@ def compliant_contacts(
         _compliant_contact(contact, n, mu * contact.friction, surface, rows, h)
         for n, (contact, mu) in enumerate(zip(contacts, surface.friction, strict=True))
     ]
-    if surface.soft:
-        before = rows.of(v)
-        return [
-            each if soft is None else _with_soft_law(each, soft, before, h)
-            for each, soft in zip(found, surface.soft, strict=True)
-        ]
     if surface.soft_normal is not None:
         before = rows.of(v)
         return [_with_soft_normal(each, surface.soft_normal, before, h) for each in found]
@@ -209,24 +200,6 @@ def _compliant_contact(
         tangent_share=1.0 / (maximum(xx, yy) + R_t),
         target=-maximum(contact.height * rate, -surface.push_out),
         moments=_moments(contact, number, surface, rows) if contact.moments else None,
-    )
-
-
-def _with_soft_law(
-    contact: CompliantContact, soft: SoftPoint, before: Sequence[Scalar], h: float
-) -> CompliantContact:
-    """The contact with MuJoCo's law; `before`: velocities of the rows before the step."""
-    row = point_row(soft, contact.contact.height, contact.contact.velocity(before), h)
-    G_tt = 1.0 / contact.tangent_share - contact.R_t
-    return replace(
-        contact,
-        R_n=row.R_n,
-        R_t=row.R_t,
-        normal_share=1.0 / (contact.G_nn + row.R_n),
-        tangent_share=1.0 / (G_tt + row.R_t),
-        target=row.target,
-        slip_x=row.slip_x,
-        slip_y=row.slip_y,
     )
 
 

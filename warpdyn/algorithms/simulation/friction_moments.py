@@ -22,6 +22,11 @@ SMALLEST = 1e-28
 """Squared impulse below which a rolling moment counts as zero [N² m² s²]."""
 
 
+LEAST_COMPLIANCE = 1e-30
+"""The least compliance of sticking [1/(kg m²)]: joints that slide do not turn a body about any axis, and
+a hinge does not turn one about an axis across its own."""
+
+
 class FrictionMoments(NamedTuple):
     """The laws of a contact's moments.
 
@@ -77,12 +82,12 @@ def friction_moments(
     them; with one moment, that about the normal alone. `stiction`: compliance of sticking relative
     to these."""
     *tangents, zz = response
-    R = zz * stiction
+    R = maximum(zz * stiction, LEAST_COMPLIANCE)
     spin = torsional, R, 1.0 / (zz + R)
     if not tangents:
         return FrictionMoments(*spin)
     most = maximum(*tangents)
-    R = most * stiction
+    R = maximum(most * stiction, LEAST_COMPLIANCE)
     return FrictionMoments(*spin, rolling, R, 1.0 / (most + R))
 
 

@@ -15,6 +15,7 @@ from ...algebra.spatial import Vector
 from .compliant_contact import CompliantContact, response_along
 from .constraint_sweeps import ConstraintRows, RowVelocities
 from .contact_rows import PointContact
+from .elliptic_contact import elliptic_contact
 from .soft_stops import FREE, TINY, SoftPoint, bounded_rates, impedance
 
 EDGES = 4
@@ -113,21 +114,27 @@ def pyramid_contact(
     )
 
 
-def with_pyramids(
+def soft_contacts(
     contacts: Sequence[CompliantContact],
     soft: Sequence[SoftPoint | None],
     rows: ConstraintRows,
     v: Sequence[Scalar],
     h: float,
 ) -> list[CompliantContact | PyramidContact]:
-    """The contacts, those with pyramidal cones as pyramids. `v`: the velocity before the step."""
-    if not any(x is not None and x.is_pyramidal for x in soft):
+    """The contacts, those with a soft law as pyramids or ellipses. `v`: the velocity before the
+    step."""
+    if not any(soft):
         return [*contacts]
     before = rows.of(v)
-    return [
-        pyramid_contact(each, x, rows, before, h) if x is not None and x.is_pyramidal else each
-        for each, x in zip(contacts, soft, strict=True)
-    ]
+    found: list[CompliantContact | PyramidContact] = []
+    for each, law in zip(contacts, soft, strict=True):
+        if law is None:
+            found.append(each)
+        elif law.is_pyramidal:
+            found.append(pyramid_contact(each, law, rows, before, h))
+        else:
+            found.append(elliptic_contact(each, law, rows, before, h))
+    return found
 
 
 def begin_of_edges(

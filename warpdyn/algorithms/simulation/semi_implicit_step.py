@@ -39,7 +39,7 @@ from .pyramid_contact import (
     PyramidContact,
     begin_of_edges,
     impulses_of_edges,
-    with_pyramids,
+    soft_contacts,
 )
 from .soft_contact import SoftSurface, soft_forces
 from .soft_stops import SoftPoint
@@ -254,7 +254,7 @@ def constrained_velocities(
     at_points: list[CompliantContact | PyramidContact] = []
     if surface is not None:
         points = compliant_contacts(on_ground, surface, rows, state.v, free, scene.dt)
-        at_points = with_pyramids(points, scene.soft_points, rows, state.v, scene.dt)
+        at_points = soft_contacts(points, scene.soft_points, rows, state.v, scene.dt)
     # On soft ground there are no contact rows, and `state.impulses` holds deformations.
     before = state.impulses if surface is not None else []
     # Impulses of tendons are no results, and begin with zero in each step.

@@ -319,7 +319,6 @@ def _compliant(named: Mapping[str, Sequence], scene: Scene) -> Surface | None:
         named.get("restitution"),
         torsional=named.get("torsional_friction"),
         rolling=named.get("rolling_friction"),
-        soft=scene.soft_points,
     )
 
 

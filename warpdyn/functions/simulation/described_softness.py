@@ -158,10 +158,12 @@ def _slider(model: Model, link: str) -> float | None:
 
 
 def _only_slides(model: Model, link: str) -> bool:
-    """True if sliders along the axes of a link are all that is between it and the world, and nothing
-    moves on it."""
+    """True if sliders along the axes of a link, which are its axes of inertia through its centre of
+    mass, are all that is between it and the world, and nothing moves on it."""
     parents = {joint.child: joint for joint in model.joints}
-    if any(joint.parent == link for joint in model.joints):
+    body = model.link(link)
+    products = np.asarray(body.inertia)[np.triu_indices(3, 1)]
+    if np.any(body.com) or np.any(products) or any(joint.parent == link for joint in model.joints):
         return False
     slides = 0
     while link in parents:
