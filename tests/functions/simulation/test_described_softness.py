@@ -128,6 +128,16 @@ def test_soft_limits_are_those_of_a_mjcf_file() -> None:
         limits_of(wd.load_robot("panda"), None, "soft")
 
 
+def test_limits_that_act_at_once_are_refused() -> None:
+    """A margin of up to half of the range is read; MuJoCo presses from both sides beyond that."""
+    text = """<mujoco><worldbody><body><joint name="j" type="slide" axis="0 0 1" range="-0.1 0.1" limited="true"
+    margin="{}"/><geom size="0.1"/></body></worldbody></mujoco>"""
+    (bound,) = limits_of(wd.load(text.format(0.1)), None, "soft")
+    assert (bound.lower, bound.upper) == (0.0, 0.0)
+    with pytest.raises(wd.ModelError, match="the margin of j is 0.11, more than half of its range"):
+        limits_of(wd.load(text.format(0.11)), None, "soft")
+
+
 def test_a_body_that_only_slides_has_its_own_inverse_mass() -> None:
     """As MuJoCo has it: along its axes of inertia, without rotors, and with nothing on it; others have the
     mean of three directions."""

@@ -63,6 +63,12 @@ def soft_bounds(
             inertia = inverse[each.v_index, each.v_index] if slider is None else 1.0 / slider
             stop = SoftStop(*soft[:3], float(inertia), in_mujoco_steps)
             ends = each.lower + soft.margin, each.upper - soft.margin
+            if ends[0] > ends[1]:
+                raise ModelError(
+                    f"the margin of {joints[each.v_index].name} is {soft.margin:g}, more than half of its "
+                    'range, so that both limits act at once; stops="soft" has one at a time. Take a '
+                    'smaller margin, or "rows"'
+                )
             each = Bounds(each.v_index, each.q_index, *ends, stop)
         found.append(each)
     return tuple(found)
