@@ -12,7 +12,7 @@ from warpdyn.algebra.scalar import repeat, sin, sweep
 from warpdyn.codegen import cpu_routines, lanes
 from warpdyn.codegen import cpu_routines as chosen
 from warpdyn.codegen.cpu_routines import common_places, routines
-from warpdyn.codegen.source import write
+from warpdyn.codegen.targets import write
 from warpdyn.recording.differentiation import pullback
 from warpdyn.recording.program import Program, record
 

@@ -17,7 +17,7 @@ from warpdyn.codegen import cuda_warps as chosen
 from warpdyn.codegen.cuda import STATIC_BYTES, CudaThread
 from warpdyn.codegen.cuda_rows import LANES
 from warpdyn.codegen.cuda_warps import CudaWarps, choose, in_parts, is_fast_in_one_warp
-from warpdyn.codegen.source import FOR_FEW, write
+from warpdyn.codegen.targets import FOR_FEW, write
 from warpdyn.codegen.warp_cut import Dependencies
 from warpdyn.recording.order import values_alive
 from warpdyn.recording.program import Program, record

@@ -15,7 +15,7 @@ from every_statement import PROGRAMS, SHAPES, everything
 from warpdyn.algebra import row_arrays, scalar
 from warpdyn.codegen import cpu, cpu_routines
 from warpdyn.codegen.emit import BARRIER_AFTER
-from warpdyn.codegen.source import write
+from warpdyn.codegen.targets import write
 from warpdyn.execution.compile.kernel import KernelCommand, compile_kernel
 from warpdyn.recording.differentiation import pullback
 from warpdyn.recording.program import Program, record

@@ -15,7 +15,7 @@ import warp as wp
 from cuda_device.ptx_kernels import library
 
 import warpdyn as wd
-from warpdyn.codegen import source as sources
+from warpdyn.codegen import targets
 from warpdyn.codegen.cuda import STATIC_BYTES, CudaThread
 from warpdyn.codegen.cuda_warps import in_parts
 from warpdyn.codegen.source import Source
@@ -41,7 +41,7 @@ def program_of(model: wd.Model, name: str, single: bool) -> Program:
 
 def written(program: Program, name: str, single: bool, warps: int) -> Source:
     """The program for so many warps, if there is room in shared memory."""
-    described = sources.describe(program, f"{name}_{warps}", single, "cuda")
+    described = targets.describe(program, f"{name}_{warps}", single, "cuda")
     threads: list[CudaThread] = [CudaThread(program, single)]
     if warps > 1:
         needs = Dependencies(program)

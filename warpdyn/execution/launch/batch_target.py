@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warp as wp
 
-from ...codegen.source import FOR_FEW, target_of
+from ...codegen.targets import FOR_FEW, target_of
 
 FEW = 64
 """Environments for each multiprocessor, which are two blocks. Up to there, `aba_derivatives` of the

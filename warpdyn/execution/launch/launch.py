@@ -15,7 +15,8 @@ from ...arrays import View
 from ...arrays.layout import ROWS_FROM, STREAM_FROM
 from ...codegen.arguments import FIELDS, HEADER
 from ...codegen.bytecode.encode import encode
-from ...codegen.source import TARGETS, Source, describe, target_of
+from ...codegen.source import Source
+from ...codegen.targets import TARGETS, describe, target_of
 from ...model import Model
 from ...recording.table import ANY_SIZE
 from ..compile.cache import CacheEntry

@@ -12,7 +12,8 @@ from dataclasses import replace
 from typing import Any
 from weakref import ref
 
-from ...codegen.source import Source, write
+from ...codegen.source import Source
+from ...codegen.targets import write
 from ...model import Model
 from ...recording.program import Program
 from ..compile import background

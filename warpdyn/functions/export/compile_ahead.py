@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 from ...arrays import Array, views
 from ...arrays.libraries import library_for
-from ...codegen.source import target_of
+from ...codegen.targets import target_of
 from ...execution.batched import Function, describe_call
 from ...execution.compile.compiling import Kernel, load_all
 from ...execution.compile.kernel_cache import start_kernel_cache
