@@ -16,6 +16,7 @@ from typing import Any, Generic, ParamSpec, TypeVar, get_args, overload
 
 from ..arrays.libraries import library_of
 from ..model import Model
+from ..model.model import check_model
 from .autodiff.torch_hooks import replace_when_compiled
 from .compile.compiling import collecting
 from .config import config
@@ -25,7 +26,6 @@ from .launch.job import BoundCall, Constants, Job
 from .launch.launch import launch_call, prepare
 from .repeat.call_cache import CallCache
 from .repeat.planned_call import MISS, PlannedCall, known_call
-from .request.argument_checks import check_first_argument
 from .request.call import Call
 from .request.inputs import CONFIGURATIONS
 
@@ -205,6 +205,11 @@ def _bind(call: Call, target: str | None, constants: Constants = "each_run") -> 
         )
     run: Callable[[], Any] = job.bind(constants)
     return run if call.named is None else BoundCall(lambda: call.handed_out(run()))
+
+
+def check_first_argument(args: tuple, kwargs: dict[str, Any]) -> None:
+    """Raise if the first argument is not a model."""
+    check_model(args[0] if args else kwargs.get("model"))
 
 
 def describe_call(function: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) -> Call:

@@ -23,7 +23,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from ...arrays.protocol import wrong_dtype
-from ...model import Model
+from ...model.structure import Structure
 from ..compile.compiling import collecting
 from ..config import config
 from ..launch.batch_shape import all_in_rows, with_leading
@@ -169,7 +169,7 @@ TARGET = "warpdyn_kernel"
 
 Program = Callable[..., list[Any]]
 
-_programs: WeakKeyDictionary[Model, dict[tuple, Program | None]] = WeakKeyDictionary()
+_programs: WeakKeyDictionary[Structure, dict[tuple, Program | None]] = WeakKeyDictionary()
 """Launches, each compiled by XLA. They hold no reference to their model."""
 
 

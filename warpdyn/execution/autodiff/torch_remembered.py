@@ -22,8 +22,8 @@ import torch
 
 from ...arrays import Array
 from ...arrays.torch_arrays import LIBRARY as TORCH
-from ...model import Model
 from ...model.params import Params
+from ...model.structure import Structure
 from ..launch.job import Job
 from ..repeat.call_key import Key
 from ..repeat.planned_call import MISS, DifferentiatedPlan, KnownCall, known_call
@@ -105,7 +105,7 @@ class DifferentiatedCall(DifferentiatedPlan):
         return forward.handed_out(_apply((self, model, where), *tensors))
 
     def adjoint(
-        self, model: Model, tensors: Sequence[Tensor], cotangents: Sequence[Tensor]
+        self, model: Structure, tensors: Sequence[Tensor], cotangents: Sequence[Tensor]
     ) -> Sequence[Tensor | None]:
         """Cotangents of the tensors; None for tensors without a gradient.
 
@@ -128,7 +128,7 @@ class DifferentiatedCall(DifferentiatedPlan):
         return [None if k is None else sum_shared(bars[k], x) for k, x in pairs]
 
     def _checked_backward(
-        self, model: Model, kinds: Key, tensors: Sequence[Tensor], cotangents: Sequence[Tensor]
+        self, model: Structure, kinds: Key, tensors: Sequence[Tensor], cotangents: Sequence[Tensor]
     ) -> Sequence[Tensor]:
         """The results of a backward pass by the way of `torch_gradients`; the pass is
         remembered."""
@@ -160,7 +160,7 @@ class _RepeatedCallNode(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, known_at: tuple[DifferentiatedCall, Model, list[int]], *tensors: Tensor
+        ctx: Any, known_at: tuple[DifferentiatedCall, Structure, list[int]], *tensors: Tensor
     ) -> tuple[Tensor, ...]:
         known, ctx.model, where = known_at
         results: Any = tuple(known.forward.launch(where, tensors))

@@ -12,13 +12,13 @@ from ...algorithms.collision.narrow_phase import points_of
 from ...algorithms.simulation.contact_rows import ContactPoint
 from ...algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
 from ...execution.repeat.call_key import compared_by_value
-from ...execution.request.argument_checks import check_model
 from ...formats.meshes.mesh_hulls import hull_points
 from ...model import Model
 from ...model.collision_points import LeftOut
 from ...model.description import Geometry, vector3
 from ...model.ground_contact import ContactFriction, ContactSoftness
 from ...model.mesh_files import MeshError
+from ...model.model import check_model
 from ...model.scene.shape_pairs import shape_pairs
 
 MESH_VERTICES = 16

@@ -10,6 +10,7 @@ from ...algorithms.simulation.contact_rows import impulse_width
 from ...algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
 from ...execution.request.evaluate import tree_of
 from ...model import Model
+from ...model.structure import Structure
 from ...model.tree import WORLD
 from .contact_pairs import ContactPairs, PairContact
 from .ground import FRICTION
@@ -152,10 +153,10 @@ def _check_shape(model: Model, shape: ContactShape) -> None:
         raise ValueError(f"a mesh on {shape.link} needs at least 4 vertices")
 
 
-def refusing_still_pairs(pairs: Sequence[ContactPair]) -> Callable[[Model], None]:
+def refusing_still_pairs(pairs: Sequence[ContactPair]) -> Callable[[Structure], None]:
     """Function that raises for pairs of shapes that no joint moves against each other."""
 
-    def refuse(model: Model) -> None:
+    def refuse(model: Structure) -> None:
         frames = tree_of(model).frames
         for first, second in pairs:
             bodies = [WORLD if x.link is None else frames[x.link].body for x in (first, second)]

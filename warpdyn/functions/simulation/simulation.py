@@ -15,9 +15,9 @@ from ...arrays import Array, views
 from ...execution.config import config
 from ...execution.launch.launch import prepare
 from ...execution.launch.state_checks import check_arrays, check_bounds, check_state
-from ...execution.request.argument_checks import check_model
 from ...execution.request.call import Call, Forces, Gravity
 from ...model import Model
+from ...model.model import check_model
 from ...model.params import Params
 from ...model.structure import start_of
 from .chosen_rows import ChosenRows

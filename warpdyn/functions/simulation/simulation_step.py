@@ -18,6 +18,7 @@ from ...execution.request.call import Call, Forces, Gravity
 from ...execution.request.inputs import ArgumentSpec, Bound
 from ...model import Model
 from ...model.params import Params
+from ...model.structure import Structure
 from .contact_pairs import RIGID, PairContact
 from .default_points import refuse_none
 from .described_softness import limits_of, soft_pairs, soft_points
@@ -291,10 +292,10 @@ def _result_shapes(
     return shapes
 
 
-def _all_of(refusals: Sequence[Callable[[Model], None]]) -> Callable[[Model], None]:
+def _all_of(refusals: Sequence[Callable[[Structure], None]]) -> Callable[[Structure], None]:
     """One function that calls all of these."""
 
-    def refuse(model: Model) -> None:
+    def refuse(model: Structure) -> None:
         for each in refusals:
             each(model)
 
