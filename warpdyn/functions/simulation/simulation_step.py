@@ -9,7 +9,7 @@ from typing import Any
 from ...algorithms.simulation.contact_rows import ContactPoint, impulse_width
 from ...algorithms.simulation.contact_shapes import ContactPair
 from ...algorithms.simulation.joint_rows import Bounds
-from ...algorithms.simulation.semi_implicit_step import Scene
+from ...algorithms.simulation.scene import Scene
 from ...algorithms.simulation.soft_stops import SoftPoint
 from ...algorithms.simulation.substeps import substeps as _substeps
 from ...arrays import Array
