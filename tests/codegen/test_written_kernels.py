@@ -110,7 +110,7 @@ def test_the_parts_and_the_barriers_of_the_source(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("arrays", [True, False])
 def test_what_no_stack_can_hold_is_refused(arrays: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The states that a gradient keeps, and rows: with what to change."""
-    monkeypatch.setattr(cpu, "KEPT_STACK", 1 << 20)
+    monkeypatch.setattr(cpu, "LARGEST_WORKSPACE", 1 << 20)
     steps = 1 << 15
 
     def kept(x: list) -> list:

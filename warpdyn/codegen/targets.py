@@ -27,7 +27,11 @@ class Backend:
     None if there is no such device."""
 
 
-FOR_FEW = {"cuda_few_220": cuda_warps.OF_SM_90, "cuda_few_96": cuda_warps.OF_SM_86, "cuda_few": 0}
+FOR_FEW = {
+    "cuda_few_220": cuda_warps.SM_90_BYTES,
+    "cuda_few_96": cuda_warps.SM_86_BYTES,
+    "cuda_few": 0,
+}
 """Targets for small batches on a GPU, and the shared memory for which a launch may ask: that of sm_90,
 that of sm_86 (CUDA C++ Programming Guide, technical specifications), and none."""
 

@@ -28,7 +28,7 @@ from ..compile.compiling import collecting
 from ..config import config
 from ..launch.batch_shape import all_in_rows, with_leading
 from ..launch.launch import prepare
-from ..repeat.planned_call import MISS, KnownCall
+from ..repeat.planned_call import MISS, LaunchPlan
 from ..request.call import (
     Call,
     derive,
@@ -216,7 +216,7 @@ class KnownByXla:
 
     counts_calls = False  # XLA launches the kernel, which is compiled soon
 
-    def __init__(self, known: KnownCall):
+    def __init__(self, known: LaunchPlan):
         self.known, job = known, known.job
         shapes = [(*known.lead, *shape) for shape in job.kernel.source.results.values()]
         kinds = [
@@ -235,7 +235,7 @@ class KnownByXla:
         return tuple(results) if len(results) > 1 else results[0]
 
 
-def known_call(known: KnownCall) -> KnownByXla | None:
+def plan_launch(known: LaunchPlan) -> KnownByXla | None:
     """A remembered call that XLA launches, for calls like this one."""
     return KnownByXla(known) if _register_handler() else None
 

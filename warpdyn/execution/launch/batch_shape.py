@@ -26,15 +26,17 @@ NO_STRIDE = "no single stride leads through its leading dimensions"
 Shapes = Mapping[str, tuple[int, ...]]
 
 
-def leading_shape(call: Call, inputs: Mapping[str, Input], shapes: Shapes) -> tuple[int, ...]:
-    """The call's leading dimensions, those of the first array that has any; raises for an array
-    that has other leading dimensions."""
+def leading_shape(
+    call: Call, inputs: Mapping[str, Input], shapes: Shapes
+) -> tuple[tuple[int, ...], str]:
+    """The call's leading dimensions, and the first array that has them; raises for an array that
+    has others."""
     lead, leader = first_leading(
         {name: shapes[name] for name in inputs}, {name: x.shape for name, x in inputs.items()}
     )
     for name, x in inputs.items():
         check_shape(call, x, shapes[name], lead, leader)
-    return lead
+    return lead, leader
 
 
 def first_leading(shapes: Shapes, slices: Shapes) -> tuple[tuple[int, ...], str]:
@@ -107,36 +109,33 @@ def _shape_hint(model: Structure, x: Input, shape: tuple[int, ...]) -> str:
     )
 
 
-class Rows:
-    """Arrays of a call with one dimension of environments, or none, and their original
-    dimensions."""
+class RowViews:
+    """Views of a call's arrays as (B, ..), or without leading dimensions if one row serves all."""
 
     def __init__(
         self,
         call: Call,
         inputs: Mapping[str, Input],
         arrays: dict[str, Array],
-        seen: Mapping[str, View],
+        originals: Mapping[str, View],
     ):
-        """Necessary copies replace their arrays in `arrays`."""
-        self.lead = leading_shape(call, inputs, {name: v.shape for name, v in seen.items()})
+        """Necessary copies replace their arrays in `arrays`. `originals`: the arrays' own views."""
+        shapes = {name: view.shape for name, view in originals.items()}
+        self.lead, self.leader = leading_shape(call, inputs, shapes)
+        """The call's leading dimensions, and the first array that has them."""
         self.views: dict[str, View] = {}
         self.copied: dict[str, str] = {}
         """Inputs of which a copy is read, and the reason."""
-        self.leader = next(iter(inputs))
-        """Name of the first array that has the leading dimensions."""
-        number, found = len(self.lead), False
-        for name, v in seen.items():
-            if len(v.shape) > len(inputs[name].shape):
-                if not found:
-                    self.leader, found = name, True
-                rows = v if number == 1 else rows_of(v, number)
-                if rows is None:
-                    arrays[name] = in_rows(arrays[name], self.lead)
-                    rows = views.view(name, arrays[name])
-                    self.copied[name] = NO_STRIDE
-                v = rows
-            self.views[name] = v
+        number = len(self.lead)
+        for name, view in originals.items():
+            rows: View | None = view
+            if number > 1 and len(view.shape) > len(inputs[name].shape):
+                rows = rows_of(view, number)
+            if rows is None:
+                arrays[name] = in_rows(arrays[name], self.lead)
+                rows = views.view(name, arrays[name])
+                self.copied[name] = NO_STRIDE
+            self.views[name] = rows
 
 
 def in_rows(array: Array, lead: tuple[int, ...]) -> Array:
@@ -150,7 +149,7 @@ def all_in_rows(call: Call) -> tuple[Call, tuple[int, ...]]:
     differentiates; and the original leading dimensions."""
     whole, inputs = with_all_inputs(call), inputs_of(call)
     shapes = {name: shape_of(x) for name, x in whole.arrays.items()}
-    lead = leading_shape(call, inputs, shapes)
+    lead, _ = leading_shape(call, inputs, shapes)
     if len(lead) > 1:
         arrays = {
             name: in_rows(x, lead) if len(shapes[name]) > len(inputs[name].shape) else x

@@ -51,7 +51,7 @@ do not say so: a loop has many of them and little code."""
 
 def compute(call: Call) -> Any:
     """Run a call on the arrays themselves; returns a tuple if there are several results."""
-    return launch_call(call).handed_back()
+    return launch_call(call).user_result()
 
 
 def launch_call(call: Call) -> Job:

@@ -141,7 +141,7 @@ class Call(Generic[R]):
         kinds = "".join(f"{each.kind} of " for each in reversed(self.derivatives))
         return f"{kinds}{self.name} for {printable(self.model.name)}"
 
-    def handed_out(self, results: Any) -> R:
+    def user_result(self, results: Any) -> R:
         """The user's result from a launch's array, or from a tuple of arrays if there are
         several."""
         if self.named is None:
