@@ -30,10 +30,10 @@ def pair_arrays(options: StepOptions, pairs: Sequence[ContactPair], q: Any) -> S
     """The numbers of pairs with their shapes, by name; empty without pairs."""
     contact = options.pair_contact
     count = len(pairs)
-    kept = memory_shapes(pairs, moments_of_pairs(options.pairs, contact))
+    memory = memory_shapes(pairs, moments_of_pairs(options.pairs, contact))
     shaped: Shaped = {
         name: (getattr(options, name), shape)
-        for name, shape in kept.items()
+        for name, shape in memory.items()
         if getattr(options, name) is not None
     }
     if not pairs:
@@ -42,12 +42,13 @@ def pair_arrays(options: StepOptions, pairs: Sequence[ContactPair], q: Any) -> S
         return {}
     if options.terrain is not None:
         _refuse_level_ground(pairs)
-    # The number of pairs without a slot is of use alone; impulses without features have no owners.
-    remembered = [name for name in shaped if name != "pairs_left_out"]
-    if len(remembered) == 1:
-        (given,) = remembered
+    # Impulses belong to features, so both arrays are needed; the number of pairs without a slot is
+    # independent of them.
+    from_last_step = [name for name in shaped if name != "pairs_left_out"]
+    if len(from_last_step) == 1:
+        (alone,) = from_last_step
         raise ValueError(
-            f"{given}= is of no use alone: pair_impulses= and pair_features= of the last step go together"
+            f"{alone}= is of no use alone: pair_impulses= and pair_features= of the last step go together"
         )
     each: Shaped = {}
     numbers = {

@@ -21,9 +21,9 @@ the time and takes 0.45 to 0.98 of the time. One with 37 points and 63 rows woul
 time, because its feet, pelvis and torso have four to eight points each."""
 
 
-def are_many(points: Sequence[ContactPoint]) -> bool:
-    """True for points that a step computes in slots. A link with one point has three rows, one with
-    more has six."""
+def need_slots(points: Sequence[ContactPoint]) -> bool:
+    """True for points that a step computes in slots, because there are many. A link with one point has
+    three rows, one with more has six."""
     by_link = Counter(point.link for point in points)
     rows = sum(min(3 * count, 6) for count in by_link.values())
     return len(points) > MOST_IN_LINE or rows > MOST_ROWS

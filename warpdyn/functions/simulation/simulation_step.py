@@ -39,8 +39,8 @@ from .pair_arrays import (
     refusing_still_pairs,
 )
 from .point_checks import (
-    are_many,
     checked_points,
+    need_slots,
     refusing_for_explicit_forces,
     refusing_still_points,
 )
@@ -50,7 +50,7 @@ from .target_latency import late_targets
 from .terrain import TABLES, HeightMap, Plane, terrain_arrays
 from .varied_numbers import Shaped, is_number, whole_number
 
-HANDED_ON = (
+STEP_MEMORY = (
     "impulses",
     "deformation",
     "joint_impulses",
@@ -63,14 +63,14 @@ HANDED_ON = (
 TARGETS = ("targets", "earlier_targets")
 """Arrays of targets of the drives."""
 
-NOT_PLAIN = frozenset((*HANDED_ON, *TARGETS, *TABLES))
-"""Arrays that are not numbers of the simulation."""
+NOT_PLAIN = frozenset((*STEP_MEMORY, *TARGETS, *TABLES))
+"""Arrays that cannot be given as plain numbers."""
 
 LONGEST_STEP = 0.1
 """Longest plausible step; a longer one is a mistake in the unit [s]."""
 
 
-OF_PAIRS = (
+UNSIGNED_OF_PAIRS = (
     "pair_friction",
     "pair_torsional_friction",
     "pair_rolling_friction",
@@ -92,7 +92,7 @@ UNSIGNED = frozenset(
         "effort",
         "strength",
         "stall_effort",
-        *OF_PAIRS,
+        *UNSIGNED_OF_PAIRS,
     )
 )
 """Numbers that must be 0 or more."""
@@ -344,7 +344,7 @@ def _scene(
         tendon_stops=options.stops in ("rows", "soft"),
         point_moments=moments_of_points(options.ground, len(points)) if points else (),
         points_in_slots=bool(points)
-        and are_many(points)
+        and need_slots(points)
         and options.is_implicit
         and not options.is_soft
         and not soft,
