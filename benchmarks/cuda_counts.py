@@ -27,7 +27,8 @@ import warpdyn as wd
 from warpdyn.arrays import View
 from warpdyn.codegen.cuda import STATIC_BYTES
 from warpdyn.codegen.cuda_warps import CudaWarps, choose
-from warpdyn.codegen.source import FOR_FEW, Source, target_of
+from warpdyn.codegen.source import Source
+from warpdyn.codegen.targets import FOR_FEW, target_of
 from warpdyn.execution.compile.kernel import compile_kernel
 from warpdyn.execution.launch.launch import prepare
 from warpdyn.execution.request.call import Call, input_shapes

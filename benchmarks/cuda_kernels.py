@@ -18,7 +18,7 @@ import warp as wp
 
 import warpdyn as wd
 from warpdyn.codegen.cuda import CudaThread
-from warpdyn.codegen.source import FOR_FEW, TARGETS, Backend
+from warpdyn.codegen.targets import FOR_FEW, TARGETS, Backend
 from warpdyn.execution.batched import describe_call
 from warpdyn.execution.request.call import Call
 from warpdyn.recording.program import Program

@@ -24,7 +24,8 @@ import numpy as np
 
 import warpdyn as wd
 from warpdyn.cli.workload import Memory, furthest_link
-from warpdyn.codegen.source import Source, write
+from warpdyn.codegen.source import Source
+from warpdyn.codegen.targets import write
 from warpdyn.execution.batched import FUNCTIONS, describe_call
 from warpdyn.execution.request.call import Call, input_shapes
 from warpdyn.execution.request.evaluate import record_call, result_shapes

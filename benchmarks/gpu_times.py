@@ -30,7 +30,7 @@ import warp as wp
 from tqdm import tqdm
 
 import warpdyn as wd
-from warpdyn.codegen.source import target_of
+from warpdyn.codegen.targets import target_of
 from warpdyn.execution.launch.job import Job
 from warpdyn.execution.launch.launch import prepare
 

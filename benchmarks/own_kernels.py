@@ -24,7 +24,7 @@ import numpy as np
 import warp as wp
 
 import warpdyn as wd
-from warpdyn.codegen.source import write
+from warpdyn.codegen.targets import write
 from warpdyn.execution.batched import describe_call
 from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call

@@ -11,7 +11,7 @@ from typing import Any
 
 import warpdyn as wd
 from warpdyn.arrays.libraries import REGISTRY
-from warpdyn.codegen.source import TARGETS
+from warpdyn.codegen.targets import TARGETS
 from warpdyn.execution.batched import FUNCTIONS, Function
 
 DEVICES = {"cpu": "CPU", "cuda": "CUDA"}

@@ -22,7 +22,7 @@ import numpy as np
 from tqdm import tqdm
 
 import warpdyn as wd
-from warpdyn.codegen.source import TARGETS, write
+from warpdyn.codegen.targets import TARGETS, write
 from warpdyn.execution.batched import FUNCTIONS
 from warpdyn.execution.request.call import derive, input_shapes, inputs_of, result_names
 from warpdyn.execution.request.evaluate import record_call, result_shapes

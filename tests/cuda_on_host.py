@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from warpdyn.codegen.cuda import CudaThread
-from warpdyn.codegen.source import Source, describe
+from warpdyn.codegen.source import Source
+from warpdyn.codegen.targets import describe
 from warpdyn.recording.program import Program
 
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")

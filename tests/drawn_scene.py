@@ -21,9 +21,8 @@ from one_number import number_of
 import warpdyn as wd
 from warpdyn import viewer
 from warpdyn.model.scene.free_bodies import free_joints
-from warpdyn.viewer.contact_forces import ContactForces
 from warpdyn.viewer.controls import Controls
-from warpdyn.viewer.overlays import OVERLAYS
+from warpdyn.viewer.overlays import OVERLAYS, ContactForces
 
 FILE = Path(__file__).parent / "viewer" / "drawn_scene.json"
 

@@ -42,7 +42,7 @@ QUICK = {
         "test_cpu_loop.py",
         "test_emit.py",
         "test_partition.py",
-        "test_source.py",
+        "test_targets.py",
     ),
     "cuda_device": ("test_emulated_warp.py",),
     "codegen/bytecode": ("test_encode.py", "test_statements.py"),

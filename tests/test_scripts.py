@@ -15,7 +15,7 @@ import pytest
 from public_names import public_names
 
 import warpdyn as wd
-from warpdyn.codegen.source import FOR_FEW, TARGETS
+from warpdyn.codegen.targets import FOR_FEW, TARGETS
 from warpdyn.old_names import RENAMED
 
 ROOT = Path(__file__).parents[1]

@@ -16,7 +16,7 @@ import warp as wp
 from cuda_device import emulated_warp
 
 from warpdyn.execution.launch.job import Job
-from warpdyn.execution.repeat.planned_call import KnownCall
+from warpdyn.execution.repeat.planned_call import LaunchPlan
 
 torch = pytest.importorskip("torch")
 
@@ -86,5 +86,5 @@ def _stand_in(patch: pytest.MonkeyPatch, device: str) -> None:
     patch.setattr(TorchArrays, "allocate", allocate)
     patch.setattr(TorchArrays, "on_cuda", lambda self, array: True)
     patch.setattr(TorchArrays, "stream", lambda self, _: wp.get_device(device).stream)
-    patch.setattr(KnownCall, "launch", followed_by_copies(KnownCall.launch))
+    patch.setattr(LaunchPlan, "launch", followed_by_copies(LaunchPlan.launch))
     patch.setattr(Job, "launch_once", followed_by_copies(Job.launch_once))

@@ -80,8 +80,8 @@ def climbed(env: rl.VecEnv, policy: rl.Policy) -> dict[str, np.ndarray]:
     living, left, fell = np.ones(len(level), bool), *np.zeros((2, len(level)), bool)
     errors = {n: np.zeros(len(level)) for n in ("speed_error", "turning_error")}
     steps = np.zeros(len(level))
-    for _ in range(env.text.length):
-        actions = policy(env.observations[env.text.observation.policy].numpy())
+    for _ in range(env.kernels.length):
+        actions = policy(env.observations[env.kernels.observation.policy].numpy())
         _, _, fallen, late, _ = env.step(actions)
         fell |= living & fallen.numpy() & ~left
         living &= ~(fallen | late).numpy()
@@ -166,7 +166,7 @@ def main() -> None:
     else:
         name, env = "warpdyn", rl.VecEnv(kind(), args.envs or 2048, seed=args.seed)
     name += ", onboard" if args.onboard else ""
-    policy.check(env.task, env.text.observations[env.text.observation.policy][0])
+    policy.check(env.task, env.kernels.observations[env.kernels.observation.policy][0])
     found = climbed(env, policy)
     asked = found["level"] == AS_ASKED
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}

@@ -67,7 +67,7 @@ def _episodes(
     up, earned = torch.ones(ENVS, dtype=torch.bool), torch.zeros(ENVS)
     sums: dict[str, float] = {}
     count = 0
-    for k in range(env.text.length - 1):
+    for k in range(env.kernels.length - 1):
         before(env, k)
         seen = torch.from_numpy(policy(env.observations["policy"]))
         _, reward, fell, _, _ = env.step(seen)

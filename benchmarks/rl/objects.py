@@ -26,7 +26,7 @@ def judged(env: rl.VecEnv, policy: rl.Policy) -> dict[str, Any]:
     """Share of starts whose object is at its goal at the end, and distances there."""
     env.reset()
     ended = np.zeros(env.num_envs, bool)
-    for _ in range(env.text.length - 1):  # the step after begins new episodes
+    for _ in range(env.kernels.length - 1):  # the step after begins new episodes
         _, _, terminated, _, _ = env.step(policy(policy_observations(env)))
         ended |= terminated.numpy()
     found = {name: x.numpy() for name, x in env.measures().items()}
@@ -44,7 +44,7 @@ def judged(env: rl.VecEnv, policy: rl.Policy) -> dict[str, Any]:
 
 def policy_observations(env: rl.VecEnv) -> np.ndarray:
     """Observations of the policy's group."""
-    seen: np.ndarray = env.observations[env.text.observation.policy].numpy()
+    seen: np.ndarray = env.observations[env.kernels.observation.policy].numpy()
     return seen
 
 

@@ -31,7 +31,7 @@ def measured(env: rl.VecEnv, policy: rl.Policy, at_once: bool) -> dict[str, Any]
     env.reset()
     if at_once:
         env.carried["command"].copy_(env.carried["wanted"])
-    envs, steps = env.num_envs, env.text.length
+    envs, steps = env.num_envs, env.kernels.length
     alive, earned = torch.ones(envs, dtype=torch.bool), torch.zeros(envs)
     sums: dict[str, float] = {}
     count = 0.0

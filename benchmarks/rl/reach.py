@@ -27,7 +27,7 @@ def walked(task: rl.Task, policy: rl.Policy, targets: int, seed: int) -> dict[st
     env = rl.VecEnv(task, targets, seed=seed)
     seen, _ = env.reset()
     touched = np.zeros(targets, bool)
-    for _ in range(env.text.length - 1):  # the step after begins new episodes
+    for _ in range(env.kernels.length - 1):  # the step after begins new episodes
         seen, _, terminated, _, _ = env.step(policy(seen.numpy()[:, : policy.width]))
         touched |= terminated.numpy()
     end = {name: x.numpy() for name, x in env.measures().items()}

@@ -27,7 +27,7 @@ def walked(policy: rl.Policy) -> np.ndarray:
     task = rl.CartpoleSwingUp()
     env = rl.VecEnv(task, EPISODES, seed=SEED)
     seen, _ = env.reset()
-    for _ in range(env.text.length):
+    for _ in range(env.kernels.length):
         seen, _, _, late, info = env.step(policy(seen.numpy()))
     assert bool(late.all())
     most = task.scales["swing_up"] * task.seconds

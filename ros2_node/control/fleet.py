@@ -19,13 +19,13 @@ from .torques.fleet_dynamics import FleetDynamics
 
 
 class Publications(Protocol):
-    """The outputs of a fleet besides its torques, as far as a build must know them."""
+    """Outputs of a fleet other than its torques, which the build of a fleet checks and compiles."""
 
     def check(self, model: Model) -> None:
-        """ValueError when the model lacks what is to be shown."""
+        """Raise ValueError if the model lacks something that the outputs need."""
 
     def warm(self, dynamics: FleetDynamics) -> None:
-        """Compute all of it once, so that no kernel is compiled in a callback."""
+        """Compute all outputs once, so that no kernel is compiled in a callback."""
 
 
 class Fleet:
@@ -40,8 +40,7 @@ class Fleet:
         shown: Publications | None = None,
         model: Model | None = None,
     ) -> None:
-        """`model`: the one that the settings describe, where it is loaded already and its kernels
-        are warm."""
+        """`model`: the model that the settings describe, if it is loaded already."""
         self.settings = settings
         model = model or load_model(settings, text)
         if shown is not None:
@@ -93,7 +92,7 @@ class Fleet:
         self.batch.change(settings)
 
     def _check_limits(self, settings: Settings) -> None:
-        """ValueError when enabled robots would go without effort limits that ~/enable asked for."""
+        """Raise ValueError if enabled robots would lose effort limits that ~/enable requires."""
         for robot in self.robots:
             if robot.is_enabled and robot.output.unlimited and not settings.unlimited_effort:
                 raise ValueError(
@@ -108,7 +107,7 @@ class Fleet:
 
     @property
     def idle(self) -> bool:
-        """No robot sends commands."""
+        """True if no robot sends commands."""
         return all(robot.idle for robot in self.robots)
 
     def can_blend_to(self, other: Fleet) -> bool:
@@ -117,7 +116,7 @@ class Fleet:
         return other.dynamics.model is self.dynamics.model
 
     def blend_to(self, other: Fleet) -> None:
-        """Go over to the payload of another fleet without a step in the commands."""
+        """Take the payload of another fleet. The commands change to it without a step."""
         self.dynamics.carry(other.dynamics.payload)
         self.batch = FlatBatch(self.dynamics, self.settings, self.robots[0].output)
         self._rebase()
@@ -125,7 +124,7 @@ class Fleet:
             robot.output.blend()
 
     def _rebase(self) -> None:
-        """The load is another; what the robots feel is not."""
+        """Tell the observers of external torques about another payload; their estimates stay."""
         for robot in self.robots:
             if robot.touch is not None:
                 robot.touch.torques.rebase()

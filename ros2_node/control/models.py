@@ -48,10 +48,10 @@ class Event(Enum):
 
 
 class Models:
-    """Builds a new fleet beside the running one; a bad one changes nothing, a good one disables
-    first.
+    """The running fleet, and the build of the next one. A build that fails changes nothing; the fleet of
+    another model disables the robots before it takes over.
 
-    One build at a time; of the requests that come meanwhile, the newest follows.
+    One build runs at a time. Of the requests that arrive meanwhile, the newest is built next.
     """
 
     def __init__(self, counts: Sequence[Counter[str]], shown: Publications | None = None) -> None:
@@ -60,7 +60,7 @@ class Models:
         """The description that the topic gave last."""
         self.refusal = ""
         self.quiet = False
-        """True if nothing shall be built, whatever is requested or offered."""
+        """True if nothing is built, whatever is requested or offered."""
         self._counts, self._shown = counts, shown
         self._source: Source | None = None
         """The source of the fleet that runs."""
@@ -86,7 +86,7 @@ class Models:
         """ValueError, with the reason, when the parameters describe a robot that these settings
         cannot be used with. It reads the description and compiles nothing.
 
-        Commands wait meanwhile, so it is left to the build when it takes too long.
+        Commands wait for it. If it takes too long, the build reports the error later.
         """
         if not (settings.robot_description or settings.robot_description_file):
             return
@@ -112,9 +112,8 @@ class Models:
         check_robot(model, settings)
 
     def offer(self, text: str, settings: Settings) -> str:
-        """A description from the topic; the one in use is not built again, and parameters win
-        over the topic. Why it is refused where it is too large, which is said here because such a
-        text is not kept; else nothing."""
+        """Take a description from the topic, unless parameters describe the robot, or it is in use
+        already. Returns the reason if it is too large to be kept; else an empty text."""
         if settings.robot_description or settings.robot_description_file:
             return ""
         if len(text) > LARGEST_TEXT:
@@ -134,8 +133,8 @@ class Models:
         return self.request(settings, again=True)
 
     def clear(self) -> None:
-        """No robot any more; what is being built is waited for and thrown away. A description of
-        the topic is kept."""
+        """Remove the robots. A running build is waited for, and its result is dropped. The topic's
+        description is kept."""
         if self._thread is not None:
             self._thread.join()
         self._thread = self._finished = self._waiting = self._next = None

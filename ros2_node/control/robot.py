@@ -34,8 +34,7 @@ after the states that follow it."""
 
 
 class Robot:
-    """One row of the state of `dynamics`, with the inputs that fill it and the commands that come
-    of it.
+    """One robot of a fleet: its row of the state, the inputs that fill the row, and its commands.
 
     Two clocks: `now` is the watchdog's time, `steady` the steady clock, both in seconds. The
     constructor checks the settings and compiles nothing; `warm` compiles.
@@ -141,13 +140,13 @@ class Robot:
         self.states.note(ros_now)
 
     def forget(self) -> None:
-        """Start anew, as after a jump of the clock."""
+        """Forget earlier states, for example after a jump of the clock."""
         self.states.forget()
         if self.touch is not None:
             self.touch.forget()
 
     def prepare(self, now: float) -> None:
-        """Fill the rows that come from the reference, and let an old wrench go."""
+        """Fill the row's references, and remove an external wrench that is too old."""
         if self.wrench.active and self.wrench.refresh(now, self._settings.state_timeout):
             self.output.blend(FLOAT_TIME)
         if self.policy is not None:
@@ -160,8 +159,8 @@ class Robot:
             self.output.blend(FLOAT_TIME)
 
     def refer(self, names: Sequence[str], point: Point, now: float) -> str | None:
-        """Read a reference. Returns why it was refused; an enabled robot refuses one that jumps
-        away."""
+        """Read a reference. Returns the reason if it is refused; an enabled robot refuses one far from
+        its position."""
         at_limits = self.setpoint.at_limits
         refused = self.setpoint.read(names, point, now, self.state.q if self.is_enabled else None)
         if self.setpoint.at_limits != at_limits:  # velocities begin or end there
@@ -173,35 +172,35 @@ class Robot:
     def refer_trajectory(
         self, names: Sequence[str], waypoints: Sequence[Waypoint], delay: float, now: float
     ) -> str | None:
-        """Follow waypoints that begin in `delay` seconds. Returns why they were refused."""
+        """Follow waypoints that begin in `delay` seconds. Returns the reason if they are refused."""
         enabled = self.gate.phase is Phase.ENABLED
         return self.references.refer_trajectory(names, waypoints, delay, now, enabled)
 
     def refer_twist(
         self, frame: str, linear: Sequence[float], angular: Sequence[float], now: float
     ) -> str | None:
-        """Move a link with this velocity. Returns why that was refused."""
+        """Move a link with this velocity. Returns the reason if that is refused."""
         enabled = self.gate.phase is Phase.ENABLED
         return self.references.refer_twist(frame, linear, angular, now, enabled)
 
     def refer_pose(
         self, frame: str, position: Sequence[float], quaternion: Sequence[float]
     ) -> str | None:
-        """Read where a law's frame is wanted. Returns why that was refused."""
+        """Read the target pose of a law's frame. Returns the reason if it is refused."""
         return self.references.refer_pose(frame, position, quaternion, self.is_enabled)
 
     def refer_law_input(self, name: str, numbers: Sequence[float]) -> str | None:
-        """Read a target of an input of the law. Returns why it was refused."""
+        """Read the target of an input of the law. Returns the reason if it is refused."""
         inputs = self.references.law_inputs
         return None if inputs is None else inputs.read(name, numbers)
 
     def read_base(self, frame: str, motion: BaseMotion, stamp: int, now: float) -> None:
-        """Read where the free base of a policy's robot is, and how it moves."""
+        """Read the pose and the velocity of the free base of a policy's robot."""
         if self.policy is not None and self.policy.base is not None:
             self._count(self.policy.base.read(frame, motion, stamp, now))
 
     def read_speeds(self, forward: float, sideways: float, turning: float, now: float) -> None:
-        """Read where a policy is to go."""
+        """Read the velocity command of a policy."""
         if self.policy is not None:
             self._count(self.policy.command.read(forward, sideways, turning, now))
 
@@ -217,7 +216,7 @@ class Robot:
     # The gate.
 
     def enable(self, now: float, steady: float) -> tuple[bool, str]:
-        """Let commands out; the text says why not."""
+        """Enable the robot; the text says why, if it is refused."""
         phase, refusal = self.gate.phase, self.gate.refusal(GateEvent.ENABLE)
         if refusal and phase in CLOSED:
             return False, refusal
@@ -269,8 +268,8 @@ class Robot:
         return f"{UNGUARDED}: {touch.blind or 'states come too seldom'}"
 
     def replace(self, other: Robot) -> None:
-        """Take another robot's place: do not start by itself, whatever `start_enabled` says, and
-        begin at the command that it left standing."""
+        """Replace another robot: begin at its last command, and wait for ~/enable, whatever
+        `start_enabled` is."""
         self.withdraw()
         self.output.take_over(other.output)
 
@@ -280,11 +279,11 @@ class Robot:
         self.gate.send(GateEvent.START if self._settings.start_enabled else GateEvent.WITHDRAW)
 
     def withdraw(self) -> None:
-        """Do not start by itself."""
+        """Cancel the start that `start_enabled` asks for."""
         self.gate.send(GateEvent.WITHDRAW)
 
     def disable(self, steady: float) -> tuple[bool, str]:
-        """Begin the stop sequence; one that was to start by itself does not."""
+        """Begin the stop sequence, and cancel a start that `start_enabled` asks for."""
         was_open = self._close(GateEvent.DISABLE, "", steady)
         return True, "disabled" if was_open else "already disabled"
 
@@ -301,7 +300,7 @@ class Robot:
         self._close(GateEvent.FAIL, text, steady)
 
     def _close(self, event: GateEvent, reason: str, steady: float) -> bool:
-        """Send an event that closes the gate. Whether it was open, so that a stop sequence begins."""
+        """Send an event that closes the gate. True if it was open; a stop sequence then begins."""
         was_open = self.gate.phase in OPEN
         self.gate.send(event, reason)
         if was_open:
@@ -320,7 +319,7 @@ class Robot:
         phase = self.gate.phase
         if phase in STARTING and not self._settings.command_controller:
             self.enable(now, steady)
-            return True, None  # these torques are of before
+            return True, None  # these torques were computed before
         if phase in CLOSED:
             return True, None
         torque = self.output.smooth(self.state.torque, steady)
@@ -331,7 +330,7 @@ class Robot:
             if hit and phase is Phase.ENABLED:
                 self.counts["collision"] += 1
                 if self._settings.collision_reaction == "stop":
-                    if self._settings.stale_action == "hold":  # what pushed is not to stand
+                    if self._settings.stale_action == "hold":  # not the torques that pushed
                         self.output.settle(self.touch.torques.weigh(), steady)
                     self.fail(hit, steady)
                     return True, self.stop_step(steady)
@@ -376,13 +375,13 @@ class Robot:
         return command
 
     def _lose(self, text: str, why: str, steady: float) -> None:
-        """Stop because the state is not to be relied on; latched until ~/enable."""
+        """Stop because states or references are missing or late; latched until ~/enable."""
         self.last_fault = text + why
         self.counts["state_lost"] += 1
         self._close(GateEvent.LOSE, text, steady)
 
     def status(self, now: float) -> Status:
-        """The word for the diagnostics; while the gate is off it depends on the states' age."""
+        """The status for the diagnostics; while the gate is closed it depends on the states' age."""
         if shown := SHOWN.get(self.gate.phase):
             return shown
         timeout = self._settings.state_timeout

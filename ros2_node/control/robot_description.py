@@ -17,10 +17,10 @@ from .settings.node_settings import Settings
 Result = TypeVar("Result")
 
 LARGEST = 16 * 1024 * 1024
-"""Bytes of a description: beyond them it is none [B]. The largest known URDF files have a few MB."""
+"""Largest size of a description [B]. The largest known URDF files have a few MB."""
 READING_TIME = 10.0
-"""Time in which a file must be read, and a xacro file expanded [s]; a disk that is gone, or a macro
-that calls itself, takes for ever."""
+"""Time limit for reading a file, and for expanding a xacro file [s]. A lost disk, or a macro that calls
+itself, would take forever."""
 
 
 def load_model(settings: Settings, text: str = "") -> Model:

@@ -21,7 +21,7 @@ from .torques.payload import check_link, numbers
 PAYLOAD = ("payload_link", "payload_mass", "payload_com")
 """Parameters that decide the weight of a payload at each joint."""
 Answer = tuple[bool, str]
-"""Success of a request, and a text for the one who asked."""
+"""Success of a request, and the text of the reply."""
 
 
 class Supervisor:
@@ -40,7 +40,7 @@ class Supervisor:
         self.models = Models(self.counts, shown)
         self._crowded = ["" for _ in self.names]
         self.withheld = ""
-        """The reason for which nothing may be enabled at all; empty where it may."""
+        """The reason why no robot may be enabled; empty if there is none."""
 
     @property
     def fleet(self) -> Fleet | None:
@@ -49,13 +49,13 @@ class Supervisor:
 
     @property
     def robots(self) -> Sequence[Robot]:
-        """None before there is a model."""
+        """The robots; empty before there is a model."""
         return self.models.fleet.robots if self.models.fleet else ()
 
     # Time.
 
     def advance(self, steady: float, simulated: float | None) -> float:
-        """The watchdog's time; a jump of the simulated clock makes the robots forget."""
+        """The watchdog's time. After a jump of the simulated clock the robots forget their states."""
         jumps = self.clock.jumps
         now = self.clock.advance(steady, simulated)
         if self.clock.jumps != jumps:
@@ -70,14 +70,14 @@ class Supervisor:
         for i, robot in enumerate(self.robots):
             try:
                 command = robot.watch(now, steady)
-            except Exception as error:  # one robot's; the others are to be watched as well
+            except Exception as error:  # of one robot: the watchdog of the others goes on
                 robot.fail(f"watchdog: {type(error).__name__}: {error}", steady)
                 continue
             if command is not None:
                 yield i, command
 
     def step(self, steady: float) -> Event:
-        """Look after models that are being built; call it often."""
+        """Take a model that has been built, if there is one; call it often."""
         event = self.models.step(self.settings, steady)
         if event is Event.READY:  # other robots, on the same topics
             for robot, text in zip(self.robots, self._crowded, strict=True):
@@ -100,14 +100,14 @@ class Supervisor:
         return bool(described) and self.fleet is None
 
     def crowd(self, i: int, text: str) -> None:
-        """Say who else publishes the states or commands of one robot, which then may not be enabled;
-        empty where nobody does. An enabled one goes on."""
+        """Set the message about other publishers of one robot's states or commands, which forbid to
+        enable it; empty if there are none. An enabled robot continues."""
         self._crowded[i] = text
         for robot in self.robots[i : i + 1]:
             robot.crowded = text
 
     def fail(self, text: str, steady: float, robot: int | None = None) -> None:
-        """Latch a fault and stop: one robot, or all where it is nobody's own."""
+        """Latch a fault and stop: one robot, or all if `robot` is None."""
         for each in self.robots if robot is None else self.robots[robot : robot + 1]:
             each.fail(text, steady)
 

@@ -12,7 +12,7 @@ from cuda_on_host import run as run_on_host
 from reachable_targets import SOLVED, check, reachable
 
 import warpdyn as wd
-from warpdyn.codegen.source import write
+from warpdyn.codegen.targets import write
 from warpdyn.execution.compile.kernel import compile_kernel
 from warpdyn.execution.request.evaluate import record_call
 from warpdyn.functions.inverse_kinematics import Solution, inverse_kinematics

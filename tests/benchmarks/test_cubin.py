@@ -10,7 +10,7 @@ from benchmarks.cubin import read_cubin
 from benchmarks.cuda_counts import machine_code, staged_numbers
 from benchmarks.cuda_kernels import call_of
 from benchmarks.sass import blocks, count, disassembler
-from warpdyn.codegen.source import write
+from warpdyn.codegen.targets import write
 from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call
 

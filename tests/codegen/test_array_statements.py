@@ -30,7 +30,7 @@ from warpdyn.codegen.bytecode.encode import encode
 from warpdyn.codegen.cpu_routines import array_memory, routines
 from warpdyn.codegen.exported_header import ExportedFunction, ExportedRobot, exported_header
 from warpdyn.codegen.portable_style import Style
-from warpdyn.codegen.source import write
+from warpdyn.codegen.targets import write
 from warpdyn.codegen.warp_cut import is_straight
 from warpdyn.execution.batched import batched, bind_single
 from warpdyn.execution.request.call import Call

@@ -382,4 +382,4 @@ def test_numbers_that_were_chosen() -> None:
     assert chosen.GROUP == 2
     assert chosen.GROUPED == 3
     assert chosen.STACK == 1_048_576
-    assert chosen.KEPT_STACK == 4_194_304
+    assert chosen.LARGEST_WORKSPACE == 4_194_304

@@ -10,7 +10,7 @@ import pytest
 
 import warpdyn as wd
 from warpdyn.algebra.scalar import Scalar, maximum, minimum, repeat, select_less
-from warpdyn.codegen.source import write
+from warpdyn.codegen.targets import write
 from warpdyn.execution.batched import batched
 from warpdyn.execution.request.call import Call
 from warpdyn.execution.request.evaluate import record_call

@@ -11,8 +11,8 @@ import pytest
 from warpdyn.algebra.scalar import repeat, sin, sweep
 from warpdyn.codegen import cpu_routines, lanes
 from warpdyn.codegen import cpu_routines as chosen
-from warpdyn.codegen.cpu_routines import common_places, routines
-from warpdyn.codegen.source import write
+from warpdyn.codegen.cpu_routines import routines, shared_places
+from warpdyn.codegen.targets import write
 from warpdyn.recording.differentiation import pullback
 from warpdyn.recording.program import Program, record
 
@@ -58,11 +58,11 @@ def test_a_value_that_several_loops_read_is_written_once() -> None:
 
     program = record(lambda x: repeat(lambda s: step(s, x), [x[0], x[1]], 4), {"x": (3,)})
     (outer,) = program.routines.values()
-    first, second, third = common_places(outer).values()
+    first, second, third = shared_places(outer).values()
     assert first.read == first.written == [0, 1]
     assert sorted(second.read) == [0, 1] and second.written == [None, None]
     assert set(third.written) - {None} == {2} == set(third.read) - {0, 1}
-    regions, functions, _ = routines(outer, lanes.Constants(True), 0, "", common_places(outer))
+    regions, functions, _ = routines(outer, lanes.Constants(True), 0, "", shared_places(outer))
     assert len({region.shared for region in regions.values()}) == 1
     assert "shared[2]" in "\n".join(functions["routine2"])
 
@@ -138,7 +138,7 @@ def test_only_loops_that_are_entered_once_share_a_block() -> None:
     program = record(lambda x: repeat(lambda s: step(s, x), [x[0], x[1]], 4), {"x": (3,)})
     (outer,) = program.routines.values()
     frames = Counter(s.arguments[0] for s in outer.statements if s.operation == "frame")
-    found = common_places(outer)
+    found = shared_places(outer)
     loops = {name for name, each in outer.routines.items() if each.repetition is not None}
     assert set(outer.routines) - loops, "the sweep is a routine, too"
     assert set(found) == {name for name in loops if frames[name] == 1}

@@ -12,7 +12,7 @@ from robots import by_name
 
 import warpdyn as wd
 from warpdyn.algebra.scalar import repeat, sin
-from warpdyn.codegen.source import write
+from warpdyn.codegen.targets import write
 from warpdyn.execution.compile.kernel import compile_kernel
 from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call

@@ -16,8 +16,8 @@ from warpdyn.codegen import cuda_warps
 from warpdyn.codegen import cuda_warps as chosen
 from warpdyn.codegen.cuda import STATIC_BYTES, CudaThread
 from warpdyn.codegen.cuda_rows import LANES
-from warpdyn.codegen.cuda_warps import CudaWarps, choose, in_parts, is_fast_in_one_warp
-from warpdyn.codegen.source import FOR_FEW, write
+from warpdyn.codegen.cuda_warps import CudaWarps, best_thread, is_fast_in_one_warp, thread_of_cut
+from warpdyn.codegen.targets import FOR_FEW, write
 from warpdyn.codegen.warp_cut import Dependencies
 from warpdyn.recording.order import values_alive
 from warpdyn.recording.program import Program, record
@@ -32,7 +32,7 @@ from warpdyn.recording.program import Program, record
     ],
 )
 def test_programs_with_limbs_are_cut(robot: str, function: str, is_cut: bool) -> None:
-    thread = choose(program_of(robot, function), True)
+    thread = best_thread(program_of(robot, function), True)
     assert isinstance(thread, CudaWarps) == is_cut
     assert thread.staging.size * 4 <= STATIC_BYTES
 
@@ -42,7 +42,7 @@ def test_a_program_without_statements_is_one_warp() -> None:
     program = record(lambda q, v: [v[0], 1.0, v[1]], {"q": (2,), "v": (2,)})
     for target in ("cpu", "cuda"):
         assert write(program, "rates", True, target).warps == 1
-    assert not isinstance(choose(program, True), CudaWarps)
+    assert not isinstance(best_thread(program, True), CudaWarps)
 
 
 def test_a_source_says_how_many_warps_it_needs() -> None:
@@ -58,7 +58,10 @@ def test_all_warps_meet_equally_often(single: bool) -> None:
     program = program_of("quadruped_floating", "crba")
     needs = Dependencies(program)
     thread = next(
-        filter(None, (in_parts(program, single, cut, needs, STATIC_BYTES) for cut in needs.cuts(4)))
+        filter(
+            None,
+            (thread_of_cut(program, single, cut, needs, STATIC_BYTES) for cut in needs.cuts(4)),
+        )
     )
     _, *parts = thread.source().split("if (warp == ")
     assert len(parts) == 4 + 1  # the last one stores the constants
@@ -70,7 +73,9 @@ def test_pieces_of_different_warps_share_memory_in_different_phases_only() -> No
     program = program_of("quadruped_floating", "crba")
     needs = Dependencies(program)
     thread = next(
-        filter(None, (in_parts(program, True, cut, needs, STATIC_BYTES) for cut in needs.cuts(4)))
+        filter(
+            None, (thread_of_cut(program, True, cut, needs, STATIC_BYTES) for cut in needs.cuts(4))
+        )
     )
     times = thread.parts.times()
     phases: dict[object, list[int]] = {}
@@ -89,13 +94,13 @@ def test_pieces_of_different_warps_share_memory_in_different_phases_only() -> No
 
 
 def test_what_does_not_fit_stays_in_one_warp() -> None:
-    assert type(choose(program_of("quadruped_floating", "rnea"), True, 8 * 1024)) is CudaThread
+    assert type(best_thread(program_of("quadruped_floating", "rnea"), True, 8 * 1024)) is CudaThread
 
 
 def test_a_small_batch_may_ask_for_more_shared_memory() -> None:
     """A program whose values do not fit into the memory of each block is cut; others are as they are."""
     program = program_of("quadruped_floating", "rnea_derivatives")
-    whole = choose(program, False)
+    whole = best_thread(program, False)
     assert whole.warps == 1 and whole.asked_bytes == 0
     few = write(program, "derivatives", False, "cuda_few_220")
     assert few.warps > 1 and STATIC_BYTES < few.shared_bytes <= FOR_FEW["cuda_few_220"]
@@ -130,7 +135,9 @@ def test_no_result_is_written_before_all_warps_have_read_their_inputs() -> None:
     program = program_of("quadruped_floating", "rnea")
     needs = Dependencies(program)
     thread = next(
-        filter(None, (in_parts(program, True, cut, needs, STATIC_BYTES) for cut in needs.cuts(4)))
+        filter(
+            None, (thread_of_cut(program, True, cut, needs, STATIC_BYTES) for cut in needs.cuts(4))
+        )
     )
     _, *parts = thread.source().split("if (warp == ")
     for part in parts[:4]:
@@ -141,13 +148,13 @@ def test_no_result_is_written_before_all_warps_have_read_their_inputs() -> None:
 def test_numbers_that_were_chosen() -> None:
     """By measurements, or by what is outside of this code; another value needs another reason."""
     assert chosen.WARPS == 4
-    assert chosen.FEWER == 2
-    assert chosen.PARALLEL == 0.6
+    assert chosen.FEWER_WARPS == 2
+    assert chosen.GOOD_CUT == 0.6
     assert chosen.WORTH == 0.8
-    assert chosen.OF_SM_90 == 225_280
-    assert chosen.OF_SM_86 == 98_304
+    assert chosen.SM_90_BYTES == 225_280
+    assert chosen.SM_86_BYTES == 98_304
     assert chosen.REGISTERS == 255
-    assert chosen.FEW_RESULTS == 10
+    assert chosen.STATEMENTS_PER_RESULT == 10
     assert chosen.PIECE_BYTES == (256, 128)
 
 
@@ -160,11 +167,11 @@ def test_pieces_need_room_behind_the_exchanged_values() -> None:
     program = limbs_program()
     needs = Dependencies(program)
     (cut, *_) = needs.cuts(4)
-    whole = in_parts(program, True, cut, needs, STATIC_BYTES)
+    whole = thread_of_cut(program, True, cut, needs, STATIC_BYTES)
     assert whole is not None and whole.staging.pieces
     begin = whole._exchange + LANES * whole.parts.slots
     for size, fits in ((begin, False), (whole.staging.size - 1, None), (whole.staging.size, True)):
-        found = in_parts(program, True, cut, needs, 4 * size)
+        found = thread_of_cut(program, True, cut, needs, 4 * size)
         if fits is not None:
             assert (found is not None) is fits
         if found is not None:
@@ -191,5 +198,5 @@ def test_registers_of_a_thread() -> None:
             (len(program.statements) // results, True),
             (len(program.statements) // results + 1, False),
         ):
-            patch.setattr(cuda_warps, "FEW_RESULTS", few)
+            patch.setattr(cuda_warps, "STATEMENTS_PER_RESULT", few)
             assert is_fast_in_one_warp(program, True) is fast

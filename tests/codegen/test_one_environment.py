@@ -13,7 +13,7 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.codegen.one_environment import OneEnvironment
-from warpdyn.codegen.source import describe
+from warpdyn.codegen.targets import describe
 from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call
 

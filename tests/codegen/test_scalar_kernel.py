@@ -10,7 +10,7 @@ from robots import by_name
 from states import error, states
 
 import warpdyn as wd
-from warpdyn.codegen.source import write
+from warpdyn.codegen.targets import write
 from warpdyn.execution.batched import bind_single
 from warpdyn.recording.program import record
 

@@ -1,113 +1,35 @@
-"""Programs written for a target by its name, and what a launch has to know of them."""
+"""A written program: its arguments, and its translation units."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from warpdyn.codegen.source import Source
 
-import numpy as np
-import pytest
-
-import warpdyn as wd
-from warpdyn.cli.main import main
-from warpdyn.codegen import source
-from warpdyn.codegen.source import TARGETS, register, target_of, write
-from warpdyn.recording.program import Program, record
-
-
-def text(x: Any, y: Any) -> Any:
-    """One entry of three is a constant."""
-    return [x[0] * y[0] + x[1], x[1] / y[0], 2.0]
+SOURCE = Source(
+    name="ours",
+    code="first",
+    inputs={"x": (2,), "y": (1,)},
+    results={"out": (3,)},
+    operations=4,
+    bytes=20,
+    target="cpu",
+    translation_units=("second", "third"),
+    numbers=("y",),
+)
 
 
-PROGRAM = record(text, {"x": (2,), "y": (1,)})
+def test_the_full_source_has_every_translation_unit() -> None:
+    """In the order in which the kernel calls them."""
+    assert SOURCE.full_source == "first\nsecond\nthird"
 
 
-@pytest.fixture
-def received() -> Iterator[list[tuple[Program, bool]]]:
-    """What the backend of target "dummy" has been asked to write."""
-    programs: list[tuple[Program, bool]] = []
-
-    def dummy(program: Program, single: bool) -> str:
-        programs.append((program, single))
-        return f"dummy of {program.operations} operations"
-
-    register("dummy", dummy)
-    yield programs
-    del TARGETS["dummy"]
+def test_a_translation_unit_is_a_source_of_its_own() -> None:
+    """With the arrays of the whole, and no further units."""
+    units = SOURCE.unit_sources
+    assert [unit.code for unit in units] == ["second", "third"]
+    assert all(unit.translation_units == () and unit.inputs == SOURCE.inputs for unit in units)
 
 
-def test_a_new_backend_receives_the_program(received: list) -> None:
-    """One call of `register` is all it takes, and its text comes back."""
-    written = write(PROGRAM, "ours", True, "dummy")
-    assert received == [(PROGRAM, True)]
-    assert written.code == f"dummy of {PROGRAM.operations} operations"
-    assert (written.name, written.target) == ("ours", "dummy")
-
-
-def test_the_command_line_offers_every_backend(
-    received: list, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """`warpdyn source --target` names the one that was registered last as well as the others."""
-    assert main(["source", "panda", "rnea", "--target", "dummy"]) == 0
-    assert capsys.readouterr().out.startswith("dummy of ")
-    ((program, single),) = received
-    assert single and list(program.inputs) == ["q", "v", "a"]
-
-
-def test_a_backend_may_write_the_kernels_of_a_device(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
-    """A launch asks for its device's backend, whatever that is called, and keeps its text apart."""
-    monkeypatch.setenv("WARPDYN_CACHE_DIR", str(tmp_path))
-    others = {name: backend for name, backend in TARGETS.items() if backend.device != "cpu"}
-    plain = TARGETS["cpu"].code
-    asked: list[bool] = []
-
-    def counted(program: Program, single: bool) -> str:
-        asked.append(single)
-        return plain(program, single)
-
-    monkeypatch.setattr(source, "TARGETS", others)
-    register("counted", counted, device="cpu")
-    monkeypatch.setattr("warpdyn.execution.launch.launch.TARGETS", others)
-    assert target_of("cpu") == "counted"
-    model = wd.load_robot("cartpole")
-    q = np.array([[0.3, -0.4]])
-    np.testing.assert_allclose(
-        wd.gravity_torques(model, q), wd.oracle(wd.gravity_torques, model, q)
-    )
-    assert asked == [False]
-
-
-def test_names_and_devices_are_registered_once(received: list) -> None:
-    """A second backend of one name, or for one device, is refused."""
-    with pytest.raises(ValueError, match="target 'dummy' is registered already"):
-        register("dummy", lambda program, single: "")
-    with pytest.raises(ValueError, match="kernels of device 'cuda' are written by 'cuda'"):
-        register("other", lambda program, single: "", device="cuda")
-    assert "other" not in TARGETS
-
-
-def test_an_unknown_target_is_refused() -> None:
-    """By its name, with those that there are."""
-    known = "cpu, cuda, cuda_few_220, cuda_few_96, cuda_few, scalar"
-    with pytest.raises(ValueError, match=f"target must be one of {known}, got 'vulkan'"):
-        write(PROGRAM, "ours", True, "vulkan")
-
-
-def test_devices_have_their_targets() -> None:
-    """Warp's two kinds of device."""
-    assert target_of("cpu") == "cpu" and target_of("cuda") == "cuda"
-
-
-@pytest.mark.parametrize("target", ["cpu", "cuda", "scalar"])
-def test_a_source_says_what_a_launch_needs(target: str) -> None:
-    """Arrays with their shapes, arithmetic, and the bytes that one environment moves."""
-    for single, size in ((True, 4), (False, 8)):
-        written = write(PROGRAM, "ours", single, target)
-        assert written.inputs == {"x": (2,), "y": (1,)} and written.results == {"out": (3,)}
-        assert written.bytes == size * (3 + 2)  # constants are not written again
-        assert written.operations == PROGRAM.operations and not written.loops
-        assert [name for name, _ in written.layout.arrays] == ["a_x", "a_y", "r_out"]
-        assert (written.warps, written.shared_bytes) == (1, 0)
+def test_numbers_stand_behind_the_arrays() -> None:
+    """Inputs that are passed by value have no address."""
+    assert [name for name, _ in SOURCE.layout.arrays] == ["a_x", "a_y", "r_out"]
+    assert list(SOURCE.layout.values) == ["a_y"]

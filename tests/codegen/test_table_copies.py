@@ -13,8 +13,8 @@ from warpdyn.codegen import table_copies as chosen
 from warpdyn.codegen.cpu_routines import PART, routines
 from warpdyn.codegen.emit import Region
 from warpdyn.codegen.partition import split_statements
-from warpdyn.codegen.source import write
 from warpdyn.codegen.table_copies import COPY, PUT, copy_source, put_source, with_copies
+from warpdyn.codegen.targets import write
 from warpdyn.codegen.tiles import array_of
 from warpdyn.execution.request.evaluate import record_call
 from warpdyn.recording.order import Statement

@@ -90,4 +90,4 @@ def test_numbers_that_were_chosen() -> None:
     assert chosen.GROWTH == 1.35
     assert chosen.EAGERNESS == (1, 2.5, 7)
     assert chosen.LARGE == 10_000
-    assert chosen.OF_LARGE == (2.5,)
+    assert chosen.EAGERNESS_OF_LARGE == (2.5,)

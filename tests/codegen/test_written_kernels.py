@@ -15,7 +15,7 @@ from every_statement import PROGRAMS, SHAPES, everything
 from warpdyn.algebra import row_arrays, scalar
 from warpdyn.codegen import cpu, cpu_routines
 from warpdyn.codegen.emit import BARRIER_AFTER
-from warpdyn.codegen.source import write
+from warpdyn.codegen.targets import write
 from warpdyn.execution.compile.kernel import KernelCommand, compile_kernel
 from warpdyn.recording.differentiation import pullback
 from warpdyn.recording.program import Program, record
@@ -110,7 +110,7 @@ def test_the_parts_and_the_barriers_of_the_source(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("arrays", [True, False])
 def test_what_no_stack_can_hold_is_refused(arrays: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The states that a gradient keeps, and rows: with what to change."""
-    monkeypatch.setattr(cpu, "KEPT_STACK", 1 << 20)
+    monkeypatch.setattr(cpu, "LARGEST_WORKSPACE", 1 << 20)
     steps = 1 << 15
 
     def kept(x: list) -> list:

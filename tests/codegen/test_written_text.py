@@ -22,7 +22,7 @@ from warpdyn.codegen import cpu, translation_units
 from warpdyn.codegen.bytecode.encode import encode
 from warpdyn.codegen.exported_header import ExportedFunction, ExportedRobot, exported_header
 from warpdyn.codegen.portable_style import Style
-from warpdyn.codegen.source import TARGETS, write
+from warpdyn.codegen.targets import TARGETS, write
 from warpdyn.codegen.warp_cut import Dependencies
 from warpdyn.recording.program import Program, record
 

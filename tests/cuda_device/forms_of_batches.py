@@ -27,8 +27,8 @@ def main() -> None:
     wanted = wd.rnea_derivatives(model, q, v, a)
     arrays = [wp.array(x, dtype=wp.float64, device="cuda:0") for x in (q, v, a)]
     found = {}
-    for form, few in (("few", batch_target.FEW), ("many", 0)):
-        batch_target.FEW = few
+    for form, few in (("few", batch_target.FEW_PER_MULTIPROCESSOR), ("many", 0)):
+        batch_target.FEW_PER_MULTIPROCESSOR = few
         job = prepare(wd.rnea_derivatives.describe(model, *arrays))
         job.launch_once()
         errors = [

@@ -15,9 +15,9 @@ import warp as wp
 from cuda_device.ptx_kernels import library
 
 import warpdyn as wd
-from warpdyn.codegen import source as sources
+from warpdyn.codegen import targets
 from warpdyn.codegen.cuda import STATIC_BYTES, CudaThread
-from warpdyn.codegen.cuda_warps import in_parts
+from warpdyn.codegen.cuda_warps import thread_of_cut
 from warpdyn.codegen.source import Source
 from warpdyn.codegen.warp_cut import Dependencies
 from warpdyn.execution.compile.kernel import KernelCommand, compile_kernel
@@ -41,11 +41,13 @@ def program_of(model: wd.Model, name: str, single: bool) -> Program:
 
 def written(program: Program, name: str, single: bool, warps: int) -> Source:
     """The program for so many warps, if there is room in shared memory."""
-    described = sources.describe(program, f"{name}_{warps}", single, "cuda")
+    described = targets.describe(program, f"{name}_{warps}", single, "cuda")
     threads: list[CudaThread] = [CudaThread(program, single)]
     if warps > 1:
         needs = Dependencies(program)
-        parts = (in_parts(program, single, cut, needs, STATIC_BYTES) for cut in needs.cuts(warps))
+        parts = (
+            thread_of_cut(program, single, cut, needs, STATIC_BYTES) for cut in needs.cuts(warps)
+        )
         threads = [next(filter(None, parts), threads[0])]
     fields = {key: getattr(described, key) for key in described.__dataclass_fields__}
     return Source(**fields | {"code": threads[0].source(), "warps": threads[0].warps})

@@ -39,4 +39,4 @@ def test_what_is_written_in_place_is_remembered_as_it_is() -> None:
         for _ in range(3):
             function(ARM, arrays)
     kinds = [type(plan).__name__ for plan in planned(function).values()]
-    assert kinds == ["KnownCall", "KnownByXla"]
+    assert kinds == ["LaunchPlan", "KnownByXla"]

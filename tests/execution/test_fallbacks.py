@@ -161,7 +161,7 @@ def test_a_late_thread_finds_no_task(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_systems_without_posix_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(native_threads, "SYSTEM", ("no_such_function",))
+        patch.setattr(native_threads, "SYSTEM_FUNCTIONS", ("no_such_function",))
         assert unwrapped(native_threads.system) is None
     with monkeypatch.context() as patch:
         patch.setattr(native_threads, "c_text", lambda *_, **__: None)
@@ -177,14 +177,14 @@ def test_a_system_that_starts_no_more_threads(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(native_threads, "_NativeThread", Refused)
     monkeypatch.setattr(native_threads, "_workers", ["one"])
-    assert native_threads._at_hand(None, 3) == ["one"]  # type: ignore[arg-type]
+    assert native_threads._first_threads(None, 3) == ["one"]  # type: ignore[arg-type]
     monkeypatch.setattr(native_threads, "_NativeThread", lambda _: "more")
     ended = native_threads.threading.Event()
     monkeypatch.setattr(native_threads, "_ended", ended)
-    assert native_threads._at_hand(None, 3) == ["one", "more", "more"]  # type: ignore[arg-type]
-    assert native_threads._at_hand(None, 2) == ["one", "more"]  # type: ignore[arg-type]
+    assert native_threads._first_threads(None, 3) == ["one", "more", "more"]  # type: ignore[arg-type]
+    assert native_threads._first_threads(None, 2) == ["one", "more"]  # type: ignore[arg-type]
     ended.set()
-    assert len(native_threads._at_hand(None, 9)) == 3  # type: ignore[arg-type]
+    assert len(native_threads._first_threads(None, 9)) == 3  # type: ignore[arg-type]
 
 
 def test_threads_stop_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,7 +199,7 @@ def test_threads_stop_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     assert native_threads._ended.is_set()
     native_threads._workers += workers  # type: ignore[arg-type]
     lock = native_threads._lock
-    native_threads._begin_anew()
+    native_threads._reset_after_fork()
     assert native_threads._workers == [] and native_threads._lock is not lock
     assert [each.words for each in workers] == [[0] * 9] * 3
 

@@ -15,7 +15,7 @@ from robots import by_name
 from states import states
 
 import warpdyn as wd
-from warpdyn.codegen.source import write
+from warpdyn.codegen.targets import write
 from warpdyn.execution.batched import batched
 from warpdyn.execution.request.call import Call, input_shapes
 from warpdyn.execution.request.evaluate import record_call

@@ -14,7 +14,7 @@ from states import error
 
 import warpdyn as wd
 from warpdyn.algebra.scalar import Scalar, cos, each, maximum, minimum, repeat, rsqrt, sin
-from warpdyn.codegen.source import write
+from warpdyn.codegen.targets import write
 from warpdyn.execution.batched import batched
 from warpdyn.execution.request.call import Call
 from warpdyn.recording import recorder

@@ -13,7 +13,7 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.algebra.scalar import each
-from warpdyn.codegen.source import write
+from warpdyn.codegen.targets import write
 from warpdyn.execution.request.evaluate import record_call
 from warpdyn.recording import recorder
 from warpdyn.recording.graph import COLUMN

@@ -13,7 +13,7 @@ from states import error
 
 import warpdyn as wd
 from warpdyn.algebra.scalar import repeat, sin, sweep, sweep_in_line
-from warpdyn.codegen.source import write
+from warpdyn.codegen.targets import write
 from warpdyn.execution.batched import batched
 from warpdyn.execution.request.call import Call
 from warpdyn.recording.program import Program, record

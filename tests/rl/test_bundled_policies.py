@@ -23,8 +23,8 @@ def test_each_is_of_its_task() -> None:
         assert policy.about["command"].startswith("warpdyn train")
         assert len(policy.about["commit"]) >= 7 and "/" not in policy.about["command"].split()[1]
         assert not any(word.startswith("/") for word in policy.about["command"].split())
-        text = rl.VecEnv(task, 1).text
-        policy.check(task, text.observations[text.observation.policy][0])
+        kernels = rl.VecEnv(task, 1).kernels
+        policy.check(task, kernels.observations[kernels.observation.policy][0])
 
 
 def test_who_has_none_is_told_how_to_get_one() -> None:

@@ -69,7 +69,7 @@ def test_bumps_are_for_level_ground_that_a_robot_touches() -> None:
     assert len(first[:, :2].unique()) == 16 and (first[:, 2] == 0.0).all()
     assert first[:, :2].abs().max() <= 4.0
     env.step(torch.zeros(8, task.actions))
-    env.carried["age"][:4] = env.text.length - 1
+    env.carried["age"][:4] = env.kernels.length - 1
     env.step(torch.zeros(8, task.actions))
     moved = (env.carried["origin"] != first).any(dim=1)
     assert moved[:4].all() and not moved[4:].any()

@@ -9,7 +9,8 @@ import pytest
 import warp as wp
 
 rl = pytest.importorskip("warpdyn.rl")
-from warpdyn.codegen.source import Source, write
+from warpdyn.codegen.source import Source
+from warpdyn.codegen.targets import write
 from warpdyn.execution.batched import describe_call
 from warpdyn.execution.compile.kernel import compile_kernel
 from warpdyn.execution.request.call import input_shapes

@@ -43,5 +43,5 @@ def test_varied_numbers_and_noise_differ() -> None:
     task = rl.make("quadruped_velocity")
     walker = training_task(task, task.recipe)
     assert len(walker.vary) > 10 and walker.noise
-    step = rl.VecEnv(walker, 1).text
+    step = rl.VecEnv(walker, 1).kernels
     assert step._streams.noise >= step._streams.vary + len(walker.vary)

@@ -37,7 +37,7 @@ def test_they_are_added_to_the_rewards_of_the_method() -> None:
     env = rl.VecEnv(Calm(), 4, seed=0)
     env.reset()
     _, reward, *_ = env.step(0.3 * torch.ones(4, 2))
-    assert env.text.rewards == ("still", "near", "calm", "gentle")
+    assert env.kernels.rewards == ("still", "near", "calm", "gentle")
     q, v, place = (env.carried[n].double() for n in ("q", "v", "place"))
     squares = (v**2).sum(1)
     wanted = -squares + 2.0 * (1.0 - ((q - place) ** 2).sum(1)) - 0.5 * 4.0 * squares - 0.1 * 0.18
@@ -46,7 +46,7 @@ def test_they_are_added_to_the_rewards_of_the_method() -> None:
 
 def test_they_combine_as_dictionaries() -> None:
     env = rl.VecEnv(Calmer(), 2)
-    assert env.text.rewards == ("still", "near", "calm")
+    assert env.kernels.rewards == ("still", "near", "calm")
     assert env.scales.tolist() == [1.0, 2.0, -2.0]
 
 
@@ -58,7 +58,7 @@ def test_a_task_may_have_objects_alone() -> None:
         def reward(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
             return rl.Task.reward(self, robot, s)
 
-    assert rl.VecEnv(Only(), 2).text.rewards == ("calm",)
+    assert rl.VecEnv(Only(), 2).kernels.rewards == ("calm",)
 
     class Nothing(Only):
         rewards = {}  # noqa: RUF012

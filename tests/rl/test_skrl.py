@@ -27,7 +27,7 @@ def test_its_wrapper_takes_one_group_as_it_is() -> None:
     assert type(theirs).__name__ == "GymnasiumWrapper" and theirs.num_envs == 5
     assert theirs.observation_space.shape == (4,) and theirs.action_space.shape == (1,)
     seen, _ = theirs.reset()  # with a seed of its own
-    wanted, _ = ours.reset(seed=theirs.unwrapped.text.seed)
+    wanted, _ = ours.reset(seed=theirs.unwrapped.kernels.seed)
     assert torch.equal(seen, wanted)
     seen, reward, terminated, truncated, _ = theirs.step(torch.ones(5, 1))
     wanted, earned, *_ = ours.step(torch.ones(5, 1))

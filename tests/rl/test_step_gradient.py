@@ -30,7 +30,7 @@ def test_steps_go_back_as_torch_goes_back() -> None:
     """Derivatives of the sum of rewards and of the last state by all actions and by the first
     state, with an episode that ends by time on the way."""
     env = environments()
-    env.carried["age"][1] = env.text.length - 2
+    env.carried["age"][1] = env.kernels.length - 2
     start = {n: x.clone() for n, x in env.carried.items()}
     gradient = StepGradient(env, STEPS)
     for k, action in enumerate(actions()):
@@ -49,7 +49,7 @@ def test_steps_go_back_as_torch_goes_back() -> None:
     first, given = dict(state), [x.clone().requires_grad_() for x in actions()]
     total = torch.zeros((), dtype=torch.float64)
     for action in given:
-        after = env.text.step(env.task.model, *state.values(), action, *env.fixed_arguments)
+        after = env.kernels.step(env.task.model, *state.values(), action, *env.fixed_arguments)
         total = total + after.reward.sum()
         state = {n: getattr(after, n) for n in state}
     (total + state["q"].sum()).backward()

@@ -220,7 +220,11 @@ def test_a_task_is_practised_as_its_recipe_says() -> None:
     task = Hold()
     trainer = rl.Trainer(task, recipe=replace(task.recipe, practice={"seconds": 0.1}))
     learned = trainer.env
-    assert learned.text.length == round(0.1 / task.step_seconds) != rl.VecEnv(task, 1).text.length
+    assert (
+        learned.kernels.length
+        == round(0.1 / task.step_seconds)
+        != rl.VecEnv(task, 1).kernels.length
+    )
     assert task.seconds != 0.1 and trainer.task is task
     *_, last = trainer.run(iterations=3)
     assert 0.0 < last.length <= 0.1 + 1e-6

@@ -13,7 +13,8 @@ from cuda_on_host import run as run_on_host
 from states import error, states
 
 import warpdyn as wd
-from warpdyn.codegen.source import Source, write
+from warpdyn.codegen.source import Source
+from warpdyn.codegen.targets import write
 from warpdyn.execution.batched import describe_call
 from warpdyn.execution.compile.kernel import compile_kernel
 from warpdyn.execution.request.call import Call, gather, input_shapes

@@ -13,7 +13,7 @@ from robots import by_name
 from states import error, states
 
 import warpdyn as wd
-from warpdyn.codegen.source import write
+from warpdyn.codegen.targets import write
 from warpdyn.execution.batched import describe_call
 from warpdyn.execution.launch import launch
 from warpdyn.execution.request.call import input_shapes

@@ -14,7 +14,7 @@ from cuda_on_host import run as run_on_host
 
 import warpdyn as wd
 from warpdyn.algebra import scalar
-from warpdyn.codegen.source import write
+from warpdyn.codegen.targets import write
 from warpdyn.execution.batched import describe_call
 from warpdyn.execution.request.call import gather, input_shapes
 from warpdyn.execution.request.evaluate import record_call

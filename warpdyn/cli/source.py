@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from ..codegen.source import FOR_FEW, TARGETS, write
+from ..codegen.targets import FOR_FEW, TARGETS, write
 from ..execution.request.call import Call, input_shapes
 from ..execution.request.evaluate import record_call
 from ..model import Model

@@ -21,10 +21,8 @@ from ..recording.array_operations import (
 )
 from ..recording.graph import COLUMN
 from ..recording.order import Statement
+from ..recording.program import Program
 from . import headers
-
-Program = Any
-"""A `recording.program.Program`: importing it here would lengthen the chain of imports."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ class ArrayForm:
     scatter: Callable[[str, int, str, int, int, str], str]
 
 
-def one_number(T: str) -> ArrayForm:
+def scalar_form(T: str) -> ArrayForm:
     """The form of a target whose values are single numbers of type `T`."""
 
     def entry(address: str, j: int, index: str, rows: int, width: int) -> str:
@@ -55,8 +53,8 @@ def one_number(T: str) -> ArrayForm:
     return ArrayForm(entry, entry, write, write)
 
 
-def by_functions(helper: Callable[[str], str]) -> ArrayForm:
-    """The form of a target with a function for each operation; `helper` gives its name."""
+def function_form(helper: Callable[[str], str]) -> ArrayForm:
+    """The form of a target that has a C++ function for each operation; `helper` gives its name."""
 
     def call(name: str) -> Callable[..., str]:
         return lambda *arguments: f"{helper(name)}({', '.join(map(str, arguments))})"
@@ -117,8 +115,8 @@ def array_parameters(routine: Program, T: str) -> str:
     return "".join(f", {T}* array{j}" for j in range(len(routine.arrays)))
 
 
-def read_text(program: Program, statement: Statement, dialect: Any) -> str:
-    """The right side of `read` and `gather`."""
+def read_expression(program: Program, statement: Statement, dialect: Any) -> str:
+    """C++ of the value that `read` or `gather` reads."""
     array, j, index = statement.arguments
     _, rows, width = program.graph.arrays[array]
     place = place_of(program, array, dialect.memory)

@@ -37,20 +37,21 @@ take 227 ns instead of 255, its gradient 78 instead of 86, aba of a tree of 60 j
 STACK = 1 << 20
 """Largest number of bytes on the stack for a block that shares it with another block."""
 
-KEPT_STACK = 4 << 20
-"""Largest workspace in bytes, because a thread's stack is often 8 MiB: only the states that a
-long loop keeps for its adjoint become so large."""
+LARGEST_WORKSPACE = 4 << 20
+"""Most bytes of a workspace, because a thread's stack is often 8 MiB. Only the states that a long loop
+keeps for its adjoint need so many."""
 
 BLOCK_FIELDS = (("const T*", "constants"), ("V*", "turn"), ("V*", "work"))
 """Fields of the block that every part needs, in addition to its arrays."""
 
 
 def source(program: Program, single: bool) -> list[str]:
-    """Body of the native function `(args)` that computes `count` environments from `first` on, and
-    the companions of a long one."""
-    made = CpuSource(program, single)
-    sources = made.write_sources()
-    vars(made).pop("dialect", None)  # it refers to `made`, and would keep the program in memory
+    """Body of the native function `(args)` that computes `count` environments from `first` on, then
+    the further translation units of a long one."""
+    cpu_source = CpuSource(program, single)
+    sources = cpu_source.write_sources()
+    # The dialect refers to the object, and would keep the program in memory.
+    vars(cpu_source).pop("dialect", None)
     return sources
 
 
@@ -93,25 +94,26 @@ class CpuSource:
     def _divide_statements(self) -> tuple[Any, dict[str, list[str]], dict[str, Region], int]:
         """Statements in parts, the functions of routines with their regions, and the workspace."""
 
-        def at_hand(statement: Statement) -> bool:
+        def is_loaded_again(statement: Statement) -> bool:
+            # Each part can load these, so they need no slot in the workspace.
             return statement.operation == "input" or (
                 statement.operation in ("sin", "cos") and statement.arguments[0] in self.turns
             )
 
-        parts, slots = split_statements(self.program.statements, PART, at_hand)
+        parts, slots = split_statements(self.program.statements, PART, is_loaded_again)
         # Inputs and results of routines lie behind the workspace of the parts, which is in use
         # while they call a routine.
         regions, functions, slots = routines(self.program, self.constants, slots)
         self.memory, slots = array_memory(self.program, regions, slots)
-        if lanes.BYTES * slots > KEPT_STACK:
+        if lanes.BYTES * slots > LARGEST_WORKSPACE:
             if self.program.graph.arrays:
                 raise ValueError(
                     f"arrays of loops, with the copies that a gradient keeps, take {lanes.BYTES * slots >> 20} MiB of "
-                    f"a thread's stack, of which they may take {KEPT_STACK >> 20}: use fewer rows or steps"
+                    f"a thread's stack, of which they may take {LARGEST_WORKSPACE >> 20}: use fewer rows or steps"
                 )
             raise ValueError(
                 f"the gradient keeps the state of each step of a loop, {lanes.BYTES * slots >> 20} MiB of a "
-                f"thread's stack, of which it may take {KEPT_STACK >> 20}: make a loop of fewer steps, "
+                f"thread's stack, of which it may take {LARGEST_WORKSPACE >> 20}: make a loop of fewer steps, "
                 "call it several times, and differentiate each call"
             )
         return parts, functions, regions, slots
@@ -192,7 +194,7 @@ class CpuSource:
 
     @property
     def members(self) -> list[str]:
-        """C++ that the kernel and its companions share."""
+        """C++ that all translation units share."""
         fields = "\n".join(f"{kind} {name};" for kind, name in self.fields)
         return [
             *self.constants.tables.members,
@@ -211,15 +213,15 @@ class CpuSource:
     # Kernel
 
     def write_sources(self) -> list[str]:
-        """C++ of the kernel, then of its companions."""
+        """C++ of the kernel, then of its further translation units."""
         opened, members = self.part_opening, self.members
         parts = [
             headers.piece("parts.h", "part", name=f"part{k}", body="\n".join(body), **opened)
             for k, body in enumerate(self.bodies)
         ]
-        apart = translation_units.divide_parts(parts)
-        if apart:
-            begin, calls = translation_units.unit_calls(len(apart))
+        units = translation_units.divide_parts(parts)
+        if units:
+            begin, calls = translation_units.unit_calls(len(units))
             functions = []
         else:
             begin, calls = "", translation_units.part_calls(range(len(parts)))
@@ -227,13 +229,13 @@ class CpuSource:
         kernel = lanes.frame(
             self.single,
             ahead=AHEAD,
-            members=[*members, self._angles(opened)],
+            members=[*members, self._angle_function(opened)],
             parts=functions,
-            body=begin + self._run(calls),
+            body=begin + self._kernel_body(calls),
         )
-        return [kernel, *(self._translation_unit(members, parts, some) for some in apart)]
+        return [kernel, *(self._translation_unit(members, parts, unit) for unit in units)]
 
-    def _angles(self, opened: Mapping[str, str]) -> str:
+    def _angle_function(self, opened: Mapping[str, str]) -> str:
         """The function that computes sines and cosines of all angles, before the parts."""
         program = self.program
         lines = [
@@ -246,7 +248,7 @@ class CpuSource:
             "parts.h", "turns", name="turns", angles="\n".join(lines), turns=number, **opened
         )
 
-    def _run(self, calls: str) -> str:
+    def _kernel_body(self, calls: str) -> str:
         """The body that goes through all blocks: arguments, tiles, parts, the last block."""
         sizes = {array.id: array.size for array in self.arrays.values()}
         sizes |= {array.id: values.slots for array, values in self.results}
@@ -274,11 +276,11 @@ class CpuSource:
             last="\n".join(array.last() for array, _ in self.results),
         )
 
-    def _translation_unit(self, members: Sequence[str], parts: Sequence[str], some: range) -> str:
-        """C++ of a companion: some of the parts, and the routines that they call."""
+    def _translation_unit(self, members: Sequence[str], parts: Sequence[str], unit: range) -> str:
+        """C++ of a further translation unit: its parts, and the routines that they call."""
         functions: list[str] = []
         for name, function in self.functions.items():
-            if any(f"{self.regions[name].function}(" in parts[k] for k in some):
+            if any(f"{self.regions[name].function}(" in parts[k] for k in unit):
                 functions += function
-        functions += parts[some.start : some.stop]
-        return translation_units.translation_unit(self.single, AHEAD, members, functions, some)
+        functions += parts[unit.start : unit.stop]
+        return translation_units.translation_unit(self.single, AHEAD, members, functions, unit)

@@ -33,80 +33,94 @@ IDENTIFIERS = {_phases.CARRIED: CARRIED, _phases.STATE: STATE}
 
 def source(program: Program, phases: Phases, single: bool) -> str:
     """Body of the native function `(args)` that computes `count` environments from `first` on."""
-    layout = ArgumentLayout(program.inputs, program.results)
-    inputs = {
-        input_identifier(name): prod(shape)
-        for name, shape in program.inputs.items()
-        if name not in program.tables
-    }
-    results = {result_identifier(name): prod(shape) for name, shape in program.results.items()}
-    table = lanes.Constants(single, program.tables)
-    before, step, after = (
-        _phase(phases.before, "before", table, (*inputs,), (CARRIED, STATE)),
-        step_functions(phases.step, "step", table),
-        _phase(phases.after, "after", table, (*inputs, CARRIED, STATE), (*results,)),
-    )
+    return LoopSource(program, phases, single).write()
 
-    # Environments enter a phase with the arrays that the phase reads.
-    def moves(way: str, sizes: Mapping[str, int], lane: str, environment: str) -> str:
-        return " ".join(_move(way, a, lane, environment, n) for a, n in sizes.items())
 
-    def input_sizes(phase: Program) -> dict[str, int]:
-        arrays = {s.arguments[0] for s in phase.statements if s.operation == "input"}
-        return {a: n for a, n in inputs.items() if a in map(input_identifier, arrays)}
+class LoopSource:
+    """The C++ of such a program: functions of its three phases, and the loop that refills lanes."""
 
-    arguments = [f"const I64 {name} = args[{k}];" for k, name in enumerate(HEADER[:2])]
-    for name, shape in layout.arrays:
-        if name in inputs or name in results:
-            arguments += _declare(name, shape, layout.position(name))
-    arguments += table.tables.declaration(layout)
-    tiles = [f"{a}_tile[{n + 1}]" for a, n in (*inputs.items(), *results.items())]
-    carried, size = max(phases.carried_size, 1), phases.state_size
-    tiles += [f"{CARRIED}{which}[{carried}]" for which in ("", "_ready", "_ended")]
-    tiles += [f"{STATE}{which}[{size}]" for which in ("_ready", "_ended")]
-    every = (before, step, after)
-    assert phases.step.repetition is not None
-    input_tiles, result_tiles = ([f"{a}_tile" for a in arrays] for arrays in (inputs, results))
-    return lanes.frame(
-        single,
-        ahead=0,
-        members=[
-            *table.tables.members,
-            *array_members(program, single),
-            headers.piece("loop.h", "moves"),
-        ],
-        parts=[function for phase in every for function in phase.functions],
-        body="\n".join(
-            [
-                headers.piece(
-                    "loop.h",
-                    "arrays",
-                    arguments="\n".join(arguments),
-                    constants=table.declaration,
-                    tiles="V {};".format(
-                        ", ".join(f"{tile} __attribute__((aligned(64))) = {{}}" for tile in tiles)
-                    ),
-                    turns=max(phase.turns for phase in every),
-                    work=max(phase.slots for phase in every) + 1,
-                ),
-                headers.piece(
-                    "loop.h",
-                    "refilled",
-                    carried=phases.carried_size,
-                    size=size,
-                    most_steps=phases.step.repetition.times,
-                    before=_calls(before, *input_tiles, f"{CARRIED}_ready", f"{STATE}_ready"),
-                    step=_calls(step, CARRIED, "state", "nullptr", "then"),
-                    finish=_calls(
-                        after, *input_tiles, f"{CARRIED}_ended", f"{STATE}_ended", *result_tiles
-                    ),
-                    enter_ready=moves("enter", input_sizes(phases.before), "j", "(ready + j)"),
-                    enter_ended=moves("enter", input_sizes(phases.after), "j", "over[j]"),
-                    leave=moves("leave", results, "j", "over[j]"),
-                ),
-            ]
-        ),
-    )
+    def __init__(self, program: Program, phases: Phases, single: bool):
+        self.program, self.phases, self.single = program, phases, single
+        self.layout = ArgumentLayout(program.inputs, program.results)
+        self.inputs = {
+            input_identifier(name): prod(shape)
+            for name, shape in program.inputs.items()
+            if name not in program.tables
+        }
+        self.results = {
+            result_identifier(name): prod(shape) for name, shape in program.results.items()
+        }
+        self.constants = lanes.Constants(single, program.tables)
+        # Phases number their constants in this order.
+        passed = (CARRIED, STATE)
+        self.before = _phase(phases.before, "before", self.constants, (*self.inputs,), passed)
+        self.step = step_functions(phases.step, "step", self.constants)
+        self.after = _phase(
+            phases.after, "after", self.constants, (*self.inputs, *passed), (*self.results,)
+        )
+        self.functions = (self.before, self.step, self.after)
+
+    def write(self) -> str:
+        """The C++ of the kernel."""
+        return lanes.frame(
+            self.single,
+            ahead=0,
+            members=[
+                *self.constants.tables.members,
+                *array_members(self.program, self.single),
+                headers.piece("loop.h", "moves"),
+            ],
+            parts=[function for phase in self.functions for function in phase.functions],
+            body=f"{self._declarations()}\n{self._loop()}",
+        )
+
+    def _declarations(self) -> str:
+        """Arguments of the launch, and the tiles: those of arrays, and the values that phases pass on,
+        for the lanes that are ready and for those that have ended."""
+        arguments = [f"const I64 {name} = args[{k}];" for k, name in enumerate(HEADER[:2])]
+        for name, shape in self.layout.arrays:
+            if name in self.inputs or name in self.results:
+                arguments += _declare(name, shape, self.layout.position(name))
+        arguments += self.constants.tables.declaration(self.layout)
+        tiles = [f"{a}_tile[{n + 1}]" for a, n in (*self.inputs.items(), *self.results.items())]
+        carried, size = max(self.phases.carried_size, 1), self.phases.state_size
+        tiles += [f"{CARRIED}{which}[{carried}]" for which in ("", "_ready", "_ended")]
+        tiles += [f"{STATE}{which}[{size}]" for which in ("_ready", "_ended")]
+        aligned = (f"{tile} __attribute__((aligned(64))) = {{}}" for tile in tiles)
+        return headers.piece(
+            "loop.h",
+            "arrays",
+            arguments="\n".join(arguments),
+            constants=self.constants.declaration,
+            tiles=f"V {', '.join(aligned)};",
+            turns=max(phase.turns for phase in self.functions),
+            work=max(phase.slots for phase in self.functions) + 1,
+        )
+
+    def _loop(self) -> str:
+        """The loop of steps, in which the next environment takes the lane of one that is done."""
+        phases, before, step, after = self.phases, *self.functions
+        assert phases.step.repetition is not None
+        inputs, results = ([f"{a}_tile" for a in x] for x in (self.inputs, self.results))
+        return headers.piece(
+            "loop.h",
+            "refilled",
+            carried=phases.carried_size,
+            size=phases.state_size,
+            most_steps=phases.step.repetition.times,
+            before=_calls(before, *inputs, f"{CARRIED}_ready", f"{STATE}_ready"),
+            step=_calls(step, CARRIED, "state", "nullptr", "then"),
+            finish=_calls(after, *inputs, f"{CARRIED}_ended", f"{STATE}_ended", *results),
+            enter_ready=_moves("enter", self._inputs_of(phases.before), "j", "(ready + j)"),
+            enter_ended=_moves("enter", self._inputs_of(phases.after), "j", "over[j]"),
+            leave=_moves("leave", self.results, "j", "over[j]"),
+        )
+
+    def _inputs_of(self, phase: Program) -> dict[str, int]:
+        """The inputs that a phase reads, with their sizes: environments enter it with these alone."""
+        names = {s.arguments[0] for s in phase.statements if s.operation == "input"}
+        read = set(map(input_identifier, names))
+        return {a: n for a, n in self.inputs.items() if a in read}
 
 
 def _phase(
@@ -149,5 +163,9 @@ def _declare(a: str, shape: tuple[int, ...], position: int) -> Iterator[str]:
     yield f"{{ int k = 0; {loops} {a}_offset[k++] = {offset}; }}"
 
 
-def _move(way: str, a: str, lane: str, environment: str, count: int) -> str:
-    return f"Lanes::{way}({a}_tile, {lane}, {a} + {environment} * {a}_env, {a}_offset, {count});"
+def _moves(way: str, sizes: Mapping[str, int], lane: str, environment: str) -> str:
+    """Copies of an environment's entries of arrays into a lane of their tiles, or from it."""
+    return " ".join(
+        f"Lanes::{way}({a}_tile, {lane}, {a} + {environment} * {a}_env, {a}_offset, {count});"
+        for a, count in sizes.items()
+    )

@@ -79,16 +79,16 @@ class TileFunctions:
             for k, angle in enumerate(program.angles)
         }
 
-        def at_hand(s: Statement) -> bool:
+        def is_loaded_again(s: Statement) -> bool:
             return s.operation == "input" or (
                 s.operation in ("sin", "cos") and s.arguments[0] in turns
             )
 
         # Routines use the workspace behind that of the parts, so the parts come first. Inputs and
         # sines from the table need no slot, because each part can load them.
-        parts, slots = split_statements(program.statements, STEP_PART, at_hand)
+        parts, slots = split_statements(program.statements, STEP_PART, is_loaded_again)
         regions, functions, slots = routines(
-            program, table, slots, f"{name}_", common_places(program)
+            program, table, slots, f"{name}_", shared_places(program)
         )
         memory, self.slots = array_memory(program, regions, slots)
         dialect = lanes.in_lanes(
@@ -141,7 +141,7 @@ class SharedPlaces(NamedTuple):
     written: Sequence[int | None]
 
 
-def common_places(program: Program) -> dict[str, SharedPlaces]:
+def shared_places(program: Program) -> dict[str, SharedPlaces]:
     """Places of the shared inputs of a program's loops in one block: a value that several loops read
     is written once."""
     frames = [s.arguments for s in program.statements if s.operation == "frame"]
@@ -201,7 +201,7 @@ def routines(
     with `prefix`, and the size of the program's workspace, which they enlarge. The routines run one
     after the other and share one workspace.
 
-    `common`: places of shared inputs in one block (`common_places`).
+    `common`: places of shared inputs in one block (`shared_places`).
     """
     written = {name: _functions(program, name, table, prefix, common) for name in program.routines}
     work = f"work + {slots}"
@@ -346,7 +346,7 @@ def _loop(
         more=(", const V* kept" if repetition.reads else "") + array_parameters(routine, "V"),
         then=step.slots,
         turn=step.slots + results,
-        keep=_keep(routine, repetition, size, results, shared),
+        keep=_keep_state(routine, repetition, size, results, shared),
         calls="\n".join(step.calls(f"shared, out, {kept}, then{arrays}")),
         next=headers.piece(
             "parts.h", "next_of_those_going" if repetition.ends else "next", size=size
@@ -357,10 +357,11 @@ def _loop(
     return RoutineFunctions([*step.functions, loop], workspace, end)
 
 
-def _keep(
+def _keep_state(
     routine: Program, repetition: Repetition, size: int, results: int, shared: Sequence[int]
 ) -> str:
-    """C++ that keeps the state before a step, if it is kept, and may leave out the last step."""
+    """C++ at the begin of a step: copies of arrays, the ends of the loop, and the copy of the state for
+    the derivative."""
     copies = " ".join(copy_arrays(routine, "out"))
     copies = f"if (step == 0) {{ {copies} }}" if copies else ""
     if repetition.needed is not None:

@@ -35,6 +35,9 @@ FAR = {True: "fabsf({}) > 65536.0f", False: "fabs({}) > 1e5"}
 class CudaThread(OneEnvironment):
     """The function of a thread."""
 
+    warps = 1
+    """Warps of a block."""
+
     def __init__(self, program: Program, single: bool):
         super().__init__(program, single)
         room = ROOM if is_straight(program) else ROOM_BESIDE_ARRAYS
@@ -44,11 +47,8 @@ class CudaThread(OneEnvironment):
 
     def place_results(self) -> None:
         """Give shared memory to the results."""
-        front, rest = self._in_order(self.program)
+        front, rest = self._loads_and_rest(self.program)
         self.staging.place_results([*front, *rest])
-
-    warps = 1
-    """Warps of a block."""
 
     @property
     def asked_bytes(self) -> int:
@@ -216,7 +216,7 @@ class CudaThread(OneEnvironment):
     def statements(self, program: Program, dialect: Dialect) -> Iterator[str]:
         """The statements, with sines that have no branch."""
         stored: set[int] = set()
-        front, rest = self._in_order(program)
+        front, rest = self._loads_and_rest(program)
         yield from emit(program, front, dialect, stored)
         if program.angles:
             near = {f"t{angle}": f"near{angle}" for angle in program.angles}
@@ -225,8 +225,8 @@ class CudaThread(OneEnvironment):
             dialect = with_near_angles(dialect, near)
         yield from in_scopes(emit(program, rest, dialect, stored))
 
-    def _in_order(self, program: Program) -> tuple[list[Statement], list[Statement]]:
-        """Inputs that are not in shared memory and then angles; and all other statements."""
+    def _loads_and_rest(self, program: Program) -> tuple[list[Statement], list[Statement]]:
+        """Statements that come first, loads from memory and angles, and all other statements."""
         inputs = [s for s in program.statements if self.is_direct(s)]
         front = {s.target: s for s in [*inputs, *program.angle_statements]}
         return list(front.values()), [s for s in program.statements if s.target not in front]

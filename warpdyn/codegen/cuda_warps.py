@@ -24,24 +24,24 @@ from .scopes import in_scopes
 from .warp_cut import Dependencies, WarpCut, is_straight
 from .warp_parts import FETCH, PUT, STORE, WarpParts, places_of
 
-WARPS, FEWER = 4, 2
-"""Numbers of warps. Four are tried first: a multiprocessor has as many schedulers."""
+WARPS, FEWER_WARPS = 4, 2
+"""Numbers of warps of a block. Four are tried first, because a multiprocessor has four schedulers."""
 
-PARALLEL = 0.6
-"""The share of the cost of the whole program at which fewer warps are not tried."""
+GOOD_CUT = 0.6
+"""Cost of a cut, as a share of the cost of the whole program, at which fewer warps are not tried."""
 
 WORTH = 0.8
 """The largest cost of a cut that is worth its barriers, as a share of the cost of the whole
 program (`WarpCut.cost`)."""
 
-OF_SM_90, OF_SM_86 = 220 * 1024, 96 * 1024
+SM_90_BYTES, SM_86_BYTES = 220 * 1024, 96 * 1024
 """Shared memory for which launches ask on these devices and later ones [bytes]."""
 
 REGISTERS = 255
 """Registers of a thread."""
 
-FEW_RESULTS = 10
-"""Number of statements for each result from which on its results are few."""
+STATEMENTS_PER_RESULT = 10
+"""Statements for each result from which on a program has few results."""
 
 PIECE_BYTES = (256, 128)
 """Largest pieces of rows of results that are tried. Smaller ones leave more shared memory for values that
@@ -62,23 +62,23 @@ def source(program: Program, single: bool) -> CudaSource:
     and the thread with several. For many environments."""
     if is_fast_in_one_warp(program, single):
         return _source_of(CudaThread(program, single))
-    return _source_of(choose(program, single))
+    return _source_of(best_thread(program, single))
 
 
 def source_for_few(program: Program, single: bool) -> CudaSource:
-    """The same for few environments, on each device."""
-    return _source_of(choose(program, single))
+    """The kernel for few environments, on each device."""
+    return _source_of(best_thread(program, single))
 
 
 def source_with_96_kb(program: Program, single: bool) -> CudaSource:
-    """The same for few environments on sm_86 and later: programs are cut, too, whose values need the
-    shared memory of a multiprocessor."""
-    return _source_of(choose(program, single, STATIC_BYTES, OF_SM_86))
+    """The kernel for few environments on sm_86 and later. It also cuts programs whose exchanged values
+    need the shared memory of a whole multiprocessor."""
+    return _source_of(best_thread(program, single, STATIC_BYTES, SM_86_BYTES))
 
 
 def source_with_220_kb(program: Program, single: bool) -> CudaSource:
-    """The same for few environments on sm_90."""
-    return _source_of(choose(program, single, STATIC_BYTES, OF_SM_90))
+    """The kernel for few environments on sm_90."""
+    return _source_of(best_thread(program, single, STATIC_BYTES, SM_90_BYTES))
 
 
 def _source_of(thread: CudaThread) -> CudaSource:
@@ -97,14 +97,14 @@ def is_fast_in_one_warp(program: Program, single: bool) -> bool:
     alive = values_alive(program.statements)
     results = sum(output.node is not None for output in program.outputs)
     registers = REGISTERS if single else REGISTERS // 2
-    return alive <= registers and FEW_RESULTS * results <= len(program.statements)
+    return alive <= registers and STATEMENTS_PER_RESULT * results <= len(program.statements)
 
 
-def choose(program: Program, single: bool, *most_bytes: int) -> CudaThread:
+def best_thread(program: Program, single: bool, *most_bytes: int) -> CudaThread:
     """The best cut that is worth it and has room in shared memory, else the whole program.
 
     `most_bytes`: limits of shared memory in the order in which they are tried, until a cut saves
-    enough (`PARALLEL`); by default that of a block without an option of the launch.
+    enough (`GOOD_CUT`); by default that of a block without an option of the launch.
     """
     if not is_straight(program):
         return CudaThread(program, single)
@@ -121,17 +121,17 @@ def choose(program: Program, single: bool, *most_bytes: int) -> CudaThread:
 
     found: dict[float, CudaThread] = {}
     for most in most_bytes or (STATIC_BYTES,):
-        for warps in (WARPS, FEWER):
+        for warps in (WARPS, FEWER_WARPS):
             for cut in cuts(warps):
-                if thread := in_parts(program, single, cut, needs, most):
+                if thread := thread_of_cut(program, single, cut, needs, most):
                     found.setdefault(cut.cost, thread)
                     break
-            if found and min(found) <= PARALLEL * whole:
+            if found and min(found) <= GOOD_CUT * whole:
                 return found[min(found)]
     return found[min(found)] if found else CudaThread(program, single)
 
 
-def in_parts(
+def thread_of_cut(
     program: Program, single: bool, cut: WarpCut, needs: Dependencies, most_bytes: int
 ) -> CudaWarps | None:
     """The function of a cut; None if its exchanged values do not fit into shared memory."""

@@ -13,7 +13,7 @@ from ..recording.array_operations import ARRAY_OPERATIONS, READS
 from ..recording.order import CELL, CORNER, Statement
 from ..recording.program import Program
 from ..recording.table import LOOK
-from .array_statements import ArrayForm, array_lines, arrays_of_call, one_number, read_text
+from .array_statements import ArrayForm, array_lines, arrays_of_call, read_expression, scalar_form
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Dialect:
     broadcast: Callable[[str], str] = str
     """The C++ of a constant as an argument of a function or as a stored value; operators take
     constants directly."""
-    array_form: ArrayForm = field(default_factory=lambda: one_number("double"))
+    array_form: ArrayForm = field(default_factory=lambda: scalar_form("double"))
     memory: Mapping[int, str] = field(default_factory=dict)
     """Addresses of the arrays that the program makes, by their nodes."""
 
@@ -130,7 +130,7 @@ def emit(
             sine, cosine = turns.get(angle, (f"s{angle}", f"c{angle}"))
             right = sine if statement.operation == "sin" else cosine
         elif statement.operation in READS:
-            right = read_text(program, statement, dialect)
+            right = read_expression(program, statement, dialect)
         else:
             right = expression(statement, dialect)
         yield f"const {dialect.type} {target} = {right};"

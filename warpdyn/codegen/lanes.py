@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from . import headers
 from .arguments import FIELDS, ArgumentLayout, input_identifier
-from .array_statements import by_functions
+from .array_statements import function_form
 from .emit import Dialect, Region, literal
 
 BYTES = 64
@@ -125,5 +125,5 @@ def in_lanes(
         cell=constant.tables.cell,
         corners=lambda _: CORNERS,
         regions=regions,
-        array_form=by_functions(lambda name: f"Lanes::{name}"),
+        array_form=function_form(lambda name: f"Lanes::{name}"),
     )

@@ -28,7 +28,7 @@ from .array_statements import (
     count_kept_entries,
     memory_in_loops,
     new_arrays,
-    one_number,
+    scalar_form,
 )
 from .emit import Dialect, Region, emit, literal
 from .one_robot_loop import (
@@ -255,7 +255,7 @@ class OneEnvironment:
                 ),
             ),
             corners=lambda name: name,
-            array_form=one_number(T),
+            array_form=scalar_form(T),
         )
 
 

@@ -19,8 +19,8 @@ from ..recording.order import Statement, operands
 from ..recording.program import Program
 from .array_statements import (
     array_parameters,
-    by_functions,
     count_kept_entries,
+    function_form,
     memory_in_loops,
     new_arrays,
 )
@@ -376,5 +376,5 @@ def _dialect(style: Style, lanes: bool) -> Dialect:
         corners=never,
         forms=PORTABLE_FORMS,
         broadcast=partial(_broadcast, style=style, lanes=lanes),
-        array_form=by_functions(lambda name: style.helper(name, lanes)),
+        array_form=function_form(lambda name: style.helper(name, lanes)),
     )

@@ -45,8 +45,8 @@ GROWTH = 1.35
 EAGERNESS = (1, 2.5, 7)
 """Costs of a barrier that are tried, in BARRIERs: with a higher one there are fewer phases."""
 
-LARGE, OF_LARGE = 10000, (2.5,)
-"""Statements of a large program, and what is tried for it, because each cut takes seconds."""
+LARGE, EAGERNESS_OF_LARGE = 10000, (2.5,)
+"""Statements of a large program, and the one cost that is tried for it, because each cut takes seconds."""
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,8 @@ class Dependencies:
 
     def cuts(self, warps: int) -> Iterator[WarpCut]:
         """Different cuts of the program."""
-        for eagerness in EAGERNESS if len(self.targets) < LARGE else OF_LARGE:
-            yield _Cutting(self, warps, eagerness * BARRIER).cut()
+        for eagerness in EAGERNESS if len(self.targets) < LARGE else EAGERNESS_OF_LARGE:
+            yield _GreedySchedule(self, warps, eagerness * BARRIER).cut()
 
     def whole(self) -> WarpCut:
         """The program in one part."""
@@ -119,13 +119,13 @@ class _Phase(NamedTuple):
     loads: list[int]
 
 
-class _Cutting:
+class _GreedySchedule:
     """The greedy schedule."""
 
     def __init__(self, needs: Dependencies, warps: int, barrier: float):
         self.needs, self.warps, self.barrier = needs, warps, barrier
         self.held: list[set[int]] = [set() for _ in range(warps)]
-        """Values that each warp has."""
+        """Values that each warp has computed or read."""
 
     def cut(self) -> WarpCut:
         """The phases, until nothing is left."""

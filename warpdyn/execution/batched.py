@@ -16,16 +16,16 @@ from typing import Any, Generic, ParamSpec, TypeVar, get_args, overload
 
 from ..arrays.libraries import library_of
 from ..model import Model
+from ..model.model import check_model
 from .autodiff.torch_hooks import replace_when_compiled
 from .compile.compiling import collecting
 from .config import config
-from .dispatch import carry_out, in_one_library, known_gradients, plan_of
+from .dispatch import carry_out, in_one_library, plan_gradients, plan_of
 from .fast_paths import calls_in_c
 from .launch.job import BoundCall, Constants, Job
 from .launch.launch import launch_call, prepare
 from .repeat.call_cache import CallCache
-from .repeat.planned_call import MISS, PlannedCall, known_call
-from .request.argument_checks import check_first_argument
+from .repeat.planned_call import MISS, PlannedCall, plan_launch
 from .request.call import Call
 from .request.inputs import CONFIGURATIONS
 
@@ -76,12 +76,12 @@ class Function(Generic[P, R]):
             return carry_out(call)
         if library.differentiates(seen.arrays):
             results = carry_out(call)
-            plan: Any = known_gradients(library, call, launch_call, seen.arrays)
+            plan: Any = plan_gradients(library, call, launch_call, seen.arrays)
         else:
             job = launch_call(call)
             if call.out is not None:
                 library.mark_written(job.results)
-            results = call.handed_out(job.handed_back())
+            results = call.user_result(job.user_result())
             plan = partial(_plan_of_call, call, job, seen.arrays)
         self._calls.remember(seen, args, kwargs, plan)
         return results
@@ -112,7 +112,7 @@ def _plan_of_call(
     call: Call, job: Job, arrays: Sequence[Any], names: Sequence[str], forget: Callable[[Any], Any]
 ) -> PlannedCall | None:
     """The plan of a call whose launch is known; None if it has to be checked each time."""
-    known = known_call(call, job, arrays, names, forget)
+    known = plan_launch(call, job, arrays, names, forget)
     return None if known is None else plan_of(known)
 
 
@@ -204,7 +204,12 @@ def _bind(call: Call, target: str | None, constants: Constants = "each_run") -> 
             f"bind_single is for one environment on the CPU, got {job.count} on {job.kernel.device}"
         )
     run: Callable[[], Any] = job.bind(constants)
-    return run if call.named is None else BoundCall(lambda: call.handed_out(run()))
+    return run if call.named is None else BoundCall(lambda: call.user_result(run()))
+
+
+def check_first_argument(args: tuple, kwargs: dict[str, Any]) -> None:
+    """Raise if the first argument is not a model."""
+    check_model(args[0] if args else kwargs.get("model"))
 
 
 def describe_call(function: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) -> Call:

@@ -15,7 +15,7 @@ from ..arrays.libraries import NUMPY, library_of, titles
 from ..arrays.numpy_arrays import check_unmasked
 from ..arrays.protocol import dtype_name
 from .launch.launch import compute
-from .repeat.planned_call import KnownCall, PlannedCall
+from .repeat.planned_call import LaunchPlan, PlannedCall
 from .request.call import Call, gather, with_all_inputs
 
 R = TypeVar("R")
@@ -26,9 +26,9 @@ class Differentiation(NamedTuple):
 
     run: Callable[..., Any]
     """(call, compute) -> the results, as an operation of the library."""
-    known_call: Callable[[KnownCall], PlannedCall | None] | None = None
+    plan_launch: Callable[[LaunchPlan], PlannedCall | None] | None = None
     """The plan of a repeated call; None if each call is checked."""
-    known_gradients: Callable[..., Any] | None = None
+    plan_gradients: Callable[..., Any] | None = None
     """(call, compute, arrays) -> the plan of a differentiated call."""
 
 
@@ -40,13 +40,13 @@ def _torch() -> Differentiation:
 
         return torch_remembered.differentiated_call(*call, **options)
 
-    return Differentiation(torch_gradients.run, known_gradients=differentiated_call)
+    return Differentiation(torch_gradients.run, plan_gradients=differentiated_call)
 
 
 def _jax() -> Differentiation:
     from .autodiff import jax_gradients
 
-    return Differentiation(jax_gradients.run, jax_gradients.known_call)
+    return Differentiation(jax_gradients.run, jax_gradients.plan_launch)
 
 
 def _warp() -> Differentiation:
@@ -72,25 +72,25 @@ def carry_out(call: Call[R]) -> R:
     call = in_one_library(call)
     library = library_of(next(iter(call.arrays.values())))
     if library.edge is None:
-        return call.handed_out(compute(call))
-    return call.handed_out(differentiation(library.edge).run(call, compute))
+        return call.user_result(compute(call))
+    return call.user_result(differentiation(library.edge).run(call, compute))
 
 
-def plan_of(known: KnownCall) -> PlannedCall | None:
+def plan_of(known: LaunchPlan) -> PlannedCall | None:
     """The plan of a repeated call; None if it has to be checked each time."""
     library = known.library
     if library.in_place:
         return known
-    known_call = differentiation(library.edge).known_call if library.edge else None
-    return known_call(known) if known_call else None
+    plan_launch = differentiation(library.edge).plan_launch if library.edge else None
+    return plan_launch(known) if plan_launch else None
 
 
-def known_gradients(
+def plan_gradients(
     library: Library, call: Call, compute: Callable[..., Any], arrays: Any
 ) -> Callable[..., Any]:
     """A function that plans the repetition of a call whose arrays ask for gradients."""
     assert library.edge is not None
-    planned = differentiation(library.edge).known_gradients
+    planned = differentiation(library.edge).plan_gradients
     assert planned is not None
     return partial(planned, call, compute, arrays)
 

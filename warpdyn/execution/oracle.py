@@ -26,7 +26,7 @@ def oracle(function: Callable[P, Any], *args: P.args, **kwargs: P.kwargs) -> Any
     call = describe_call(function, args, kwargs)
     inputs, arrays = gather(call)
     hosted = {name: views.on_host(array) for name, array in arrays.items()}
-    lead = leading_shape(call, inputs, {name: array.shape for name, array in hosted.items()})
+    lead, _ = leading_shape(call, inputs, {name: array.shape for name, array in hosted.items()})
     run = on_numbers(call)
     rows = []
     for e in np.ndindex(lead):

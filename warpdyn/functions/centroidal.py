@@ -20,6 +20,7 @@ from ..model import Model
 from ..model.description import ModelError
 from ..model.params import Params
 from ..model.reference_frames import Reference, reference_of
+from ..model.structure import Structure
 
 REFERENCES = {
     "local": ("base", "base"),
@@ -47,7 +48,7 @@ def _point_and_axes(
     return (("point", point), ("axes", axes))
 
 
-def _refuse_massless(model: Model) -> None:
+def _refuse_massless(model: Structure) -> None:
     if not model.total_mass > 0:
         need = "so that it has no centre of mass; give its links mass (model.with_payload)"
         raise ModelError(f"{model.name} has no mass, {need}")

@@ -18,6 +18,7 @@ from ..execution.request.call import Call
 from ..model import Model
 from ..model.description import ModelError
 from ..model.params import Params
+from ..model.structure import Structure
 
 
 @batched
@@ -161,7 +162,7 @@ def link_coms(
     )
 
 
-def _refuse_massless(model: Model, subtree: str | None) -> None:
+def _refuse_massless(model: Structure, subtree: str | None) -> None:
     if not any(
         model.link(name).mass for name in _links_of_subtree(model, subtree) or model.link_names
     ):
@@ -192,7 +193,7 @@ def _call(
     )
 
 
-def _links_of_subtree(model: Model, subtree: str | None) -> tuple[str, ...] | None:
+def _links_of_subtree(model: Structure, subtree: str | None) -> tuple[str, ...] | None:
     """Names of the counted links, in the order of the model; None for all links."""
     if subtree is None:
         return None

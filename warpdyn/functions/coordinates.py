@@ -15,8 +15,8 @@ import numpy as np
 
 from ..arrays import A, Array
 from ..arrays.columns import Part, column, columns, join_columns, pick_columns
-from ..execution.request.argument_checks import check_model
 from ..model import Model
+from ..model.model import check_model
 from ..model.structure import Coordinates
 
 Values = Mapping[str, Any] | Array | Sequence[float]

@@ -17,10 +17,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..execution.request.argument_checks import check_model
 from ..model import Model
 from ..model.checks import NEEDS_MASS, finite, not_negative
 from ..model.description import Link, ModelError, matrix3, vector3
+from ..model.model import check_model
 
 ENTRIES = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
 """Rows and columns of the second moment, in the order of the parameters."""

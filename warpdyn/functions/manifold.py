@@ -12,12 +12,12 @@ from ..algorithms import manifold as _manifold
 from ..arrays import A, Array, random_rows, views
 from ..execution.batched import batched
 from ..execution.compile.kernel_cache import start_kernel_cache
-from ..execution.request.argument_checks import check_model
 from ..execution.request.base_velocity import VELOCITY
 from ..execution.request.call import Call
 from ..execution.request.inputs import PLAIN
 from ..model import Model
 from ..model.coordinate_ranges import coordinate_ranges, orientation_columns
+from ..model.model import check_model
 
 
 @batched

@@ -14,10 +14,10 @@ import warp as wp
 from ..arrays import Array, Library, random_laws, views
 from ..arrays.random_laws import Law
 from ..execution.compile.kernel_cache import start_kernel_cache
-from ..execution.request.argument_checks import check_model
 from ..execution.request.call import STANDARD_GRAVITY
 from ..model import Model
 from ..model.description import Joint, Link, look_up
+from ..model.model import check_model
 from ..model.params import Params
 from ..model.quantities import ADD, QUANTITIES, SCALE, SHAPES, owners
 from ..model.value_substitution import nominal_value

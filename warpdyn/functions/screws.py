@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike
 
 from ..algebra.scalar import Scalar, as_number
 from ..algebra.spatial import HERE, Motion, Placement, Vector
-from ..execution.request.argument_checks import check_model
 from ..model import Model
 from ..model.lumping import build_tree
+from ..model.model import check_model
 from ..model.tree import WORLD, Body, Tree
 
 

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from ..arrays import A, Array, random_rows, views
 from ..execution.launch.state_checks import check_state
-from ..execution.request.argument_checks import check_model
 from ..model import Model
 from ..model.joints import FLOATING
+from ..model.model import check_model
 from .manifold import UNIT_BOX, Box, random_configuration
 
 Bounds = tuple[ArrayLike, ArrayLike]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ..algorithms.aba import unmoved_joint
 from ..execution.request.evaluate import tree_of
-from ..model import Model
 from ..model.checks import remark_double_freedom
 from ..model.description import ModelError
+from ..model.structure import Structure
 
 
-def refuse_unmoved(model: Model) -> None:
+def refuse_unmoved(model: Structure) -> None:
     """Raise if a joint moves no inertia, because M is then singular."""
     joint = unmoved_joint(tree_of(model))
     if joint is not None:

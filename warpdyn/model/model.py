@@ -176,3 +176,12 @@ class Model(Structure):
     to_usd = usd_text
     summary = describe.summary
     _repr_html_ = describe.html
+
+
+def check_model(model: object) -> None:
+    """Raise if the argument is not a model."""
+    if not isinstance(model, Model):
+        raise TypeError(
+            "the first argument must be a Model (of wd.load or load_robot), "
+            f"got {type(model).__name__}"
+        )

@@ -46,24 +46,24 @@ class DeployedPolicy:
     def __init__(self, task: Task, policy: Policy):
         self.task, self.policy, self.period = task, policy, task.step_seconds
         try:
-            text = RobotStep(task)
+            robot_step = RobotStep(task)
         except Exception as error:  # a task's function may raise any error
             raise TaskError(f"{task.name} cannot move a robot: {error}") from error
-        (width,) = text.observations[text.group]
+        (width,) = robot_step.observations[robot_step.group]
         policy.check(task, width)
         if policy.deployment:
-            check_match(policy.path, policy.deployment, deployment_record(task, text))
-        self.joints = text.joints
-        self.commands = int(np.prod(text.read["asked"], dtype=int)) if task.commanded else 0
+            check_match(policy.path, policy.deployment, deployment_record(task, robot_step))
+        self.joints = robot_step.joints
+        self.commands = int(np.prod(robot_step.read["asked"], dtype=int)) if task.commanded else 0
         self._least, self._limit, rate = limits_of_command(task)
         self._most = rate * self.period
         self._gains = gains_of(task, self.joints)
-        self._text = text
+        self._robot_step = robot_step
         self._start()
 
     @property
     def observation(self) -> np.ndarray:
-        return self._seen[0]
+        return self._observation_row[0]
 
     def twin(self) -> DeployedPolicy:
         """The same policy for another robot, with the same kernels."""
@@ -73,9 +73,9 @@ class DeployedPolicy:
 
     def reset(self) -> None:
         """Reset to the start of an episode, without earlier actions and observations."""
-        for name in self._text.carried:
-            self._arrays[name][0] = self._text.first.get(name, 0.0)
-        for name in self._text.read.keys() & {"action", "asked"}:
+        for name in self._robot_step.carried:
+            self._arrays[name][0] = self._robot_step.first.get(name, 0.0)
+        for name in self._robot_step.read.keys() & {"action", "asked"}:
             self._arrays[name][:] = 0.0
         self._arrays["anew"][:] = 1.0
         self.wanted = PolicyCommand(None, np.zeros(self.joints))
@@ -89,10 +89,10 @@ class DeployedPolicy:
             now = arrays["asked"].reshape(-1)
             change = np.clip(asked, self._least, self._limit) - now
             now += np.clip(change, -self._most, self._most)
-        self._look()
+        self._observe()
         arrays["anew"][:] = 0.0
-        arrays["action"][0] = self.policy(self._seen[0])
-        given = self._ask()._asdict()
+        arrays["action"][0] = self.policy(self._observation_row[0])
+        given = self._command()._asdict()
         driven = self.task.model.joint_columns
         tau = given["tau"][0, driven] if "tau" in given else np.zeros(self.joints)
         self.wanted = PolicyCommand(given["targets"][0] if "targets" in given else None, tau)
@@ -110,18 +110,20 @@ class DeployedPolicy:
 
     def _start(self) -> None:
         """Allocate its arrays, and bind the kernels to them."""
-        text = self._text
-        self._arrays = {n: np.zeros((1, *shape)) for n, shape in text.read.items()}
-        self._seen = np.zeros((1, self.policy.width))
-        self._look, self._ask = self._bind_kernels()
+        robot_step = self._robot_step
+        self._arrays = {n: np.zeros((1, *shape)) for n, shape in robot_step.read.items()}
+        self._observation_row = np.zeros((1, self.policy.width))
+        self._observe, self._command = self._bind_kernels()
         self.reset()
 
     def _bind_kernels(self) -> tuple[Callable[[], Any], Callable[[], Any]]:
         """Both kernels, compiled: the observation, and the command for an action."""
-        text, model, arrays = self._text, self.task.model, self._arrays
-        given = text.shared_arrays.values()
-        called = text.observe.describe(model, *arrays.values(), *given)
-        out = {n: self._seen if n == text.group else arrays[n] for n in called.results}
-        look = bind(text.observe, model, *arrays.values(), *given, out=out)
-        acting = [arrays[n] for n in (*text.carried, "action")]
-        return look, bind(text.command, model, *acting, *given)
+        robot_step, model, arrays = self._robot_step, self.task.model, self._arrays
+        given = robot_step.shared_arrays.values()
+        called = robot_step.observe.describe(model, *arrays.values(), *given)
+        out = {
+            n: self._observation_row if n == robot_step.group else arrays[n] for n in called.results
+        }
+        observe = bind(robot_step.observe, model, *arrays.values(), *given, out=out)
+        acting = [arrays[n] for n in (*robot_step.carried, "action")]
+        return observe, bind(robot_step.command, model, *acting, *given)

@@ -140,7 +140,7 @@ class EnvironmentStep:
         """Numbers and tables, the last arguments of every kernel, in their order."""
         return {**self.numbers, **self.tables}
 
-    def kernel_of(self, name: str, arrays: Shapes, text: Callable[..., Any]) -> OwnKernel:
+    def kernel_of(self, name: str, arrays: Shapes, function: Callable[..., Any]) -> OwnKernel:
         """A kernel of a function over arrays by name, and over the task's numbers and tables."""
         numbers = {n: SharedArray(x.shape) for n, x in self.numbers.items()}
         tables = {n: Table(x.shape) for n, x in self.tables.items()}
@@ -149,18 +149,18 @@ class EnvironmentStep:
             raise TaskError(
                 f"{self.task.name}: {', '.join(twice)} names more than one array, number or table"
             )
-        return OwnKernel.of_shapes(name, {**arrays, **numbers, **tables}, text)
+        return OwnKernel.of_shapes(name, {**arrays, **numbers, **tables}, function)
 
     def _begin_shapes(self) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the arrays with which an episode begins."""
         shapes: dict[str, tuple[int, ...]] = {}
 
-        def text(robot: Any, fields: dict[str, Any]) -> Any:
+        def note_shapes(robot: Any, fields: dict[str, Any]) -> Any:
             fresh = self._first(robot, fields, random_numbers.key(0, 0, fields["ticks"]))
             shapes.update({n: np.shape(x) for n, x in fresh.items()})
             return fresh["q"]
 
-        probe = self.kernel_of("begin", {"ticks": ()}, text)
+        probe = self.kernel_of("begin", {"ticks": ()}, note_shapes)
         oracle(probe, self.task.model, 0.0, *self.shared_arrays.values())
         check_begin(self.task, shapes)
         return shapes
@@ -169,14 +169,14 @@ class EnvironmentStep:
         """Terms of the observation and their shapes."""
         terms: dict[str, tuple[int, ...]] = {}
 
-        def text(robot: Any, fields: dict[str, Any]) -> Any:
+        def note_terms(robot: Any, fields: dict[str, Any]) -> Any:
             key = random_numbers.key(0, 0, fields["ticks"])
             s = self._first_episode(robot, fields, key).with_fields(random=key.at(OBSERVE))
             found = terms_of(self.task.observe(robot, s))
             terms.update({n: np.shape(x) for n, x in found.items()})
             return fields["ticks"]
 
-        probe = self.kernel_of("observe", {"ticks": ()}, text)
+        probe = self.kernel_of("observe", {"ticks": ()}, note_terms)
         oracle(probe, self.task.model, 0.0, *self.shared_arrays.values())
         return terms
 

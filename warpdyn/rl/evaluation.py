@@ -76,12 +76,12 @@ def evaluate_in(
     env: VecEnv, policy: Policy, seconds: float | None = None, watch: Watch = iter
 ) -> Evaluation:
     """Evaluation of a policy in these environments, from their start."""
-    task, text = env.task, env.text
-    group = text.observation.policy
-    policy.check(task, text.observations[group][0])
+    task, kernels = env.task, env.kernels
+    group = kernels.observation.policy
+    policy.check(task, kernels.observations[group][0])
     length = task.seconds if seconds is None else float(seconds)
     steps = round(length / task.step_seconds)
-    if not 1 <= steps <= text.length:
+    if not 1 <= steps <= kernels.length:
         raise TaskError(
             f"an episode of {task.name} lasts {task.seconds:g} s: seconds must be at most that and "
             f"at least a step, got {length:g}"
@@ -100,7 +100,7 @@ class _Tally:
     def __init__(self, env: VecEnv):
         self.env, n = env, env.num_envs
         self.living, self.fallen, self.age = np.ones(n, bool), np.zeros(n, bool), np.zeros(n)
-        self.earned = np.zeros((n, len(env.text.rewards)))
+        self.earned = np.zeros((n, len(env.kernels.rewards)))
         self.sums: dict[str, np.ndarray] = {}
         self.latest: dict[str, np.ndarray] = {}
         self.counted = np.zeros(n)
@@ -117,7 +117,7 @@ class _Tally:
         self.failed += int((self.living & info["failed"].cpu().numpy()).sum())
         self.age += self.living
         self.fallen |= self.living & fell
-        names = self.env.text.rewards
+        names = self.env.kernels.rewards
         ended = np.stack([info["episode"][n].cpu().numpy() for n in names], 1)
         self.earned[over] = ended[over]
         self.living &= ~over
@@ -141,7 +141,7 @@ class _Tally:
             envs=env.num_envs,
             seconds=steps * step,
             returned=float(rewards.sum()),
-            rewards=dict(zip(env.text.rewards, rewards.tolist(), strict=True)),
+            rewards=dict(zip(env.kernels.rewards, rewards.tolist(), strict=True)),
             measures={n: float(x.sum() / count) for n, x in self.sums.items()},
             last={n: _mean(x) for n, x in self.latest.items()},
             falls=float(self.fallen.mean()),

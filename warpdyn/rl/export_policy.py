@@ -65,13 +65,13 @@ def describe(task: Task, path: Path) -> None:
     For files that an earlier version wrote. The record has the domain randomisation with which the
     file was trained. TaskError: the file is of another task or robot.
     """
-    text, policy = RobotStep(task), Policy(path)
-    policy.check(task, text.observations[text.group][0])
+    robot_step, policy = RobotStep(task), Policy(path)
+    policy.check(task, robot_step.observations[robot_step.group][0])
     whole = onnx.load(str(path))
     drawn = policy.about.get("recipe", {}).get("vary")
     recipe = Recipe(vary=None if drawn is None else randomization_of(drawn))
     trained = training_task(task, recipe)
-    _set_metadata(whole, DEPLOYMENT, deployment_record(task, text, trained))
+    _set_metadata(whole, DEPLOYMENT, deployment_record(task, robot_step, trained))
     onnx.save(whole, str(path))
 
 

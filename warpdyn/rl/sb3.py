@@ -36,7 +36,7 @@ class SB3Env(Abstract):  # type: ignore[misc]
                 'make them with autoreset="same_step"'
             )
         self.env = env
-        self.group = next(iter(env.text.observations))
+        self.group = next(iter(env.kernels.observations))
         space = env.single_observation_space
         seen = space[self.group] if isinstance(space, spaces.Dict) else space
         super().__init__(env.num_envs, seen, env.single_action_space)
@@ -68,7 +68,7 @@ class SB3Env(Abstract):  # type: ignore[misc]
         last = info["final_obs"]
         final = self._to_numpy(last if isinstance(last, dict) else {self.group: last})
         steps = info["episode"]["length"].cpu().numpy()
-        earned = sum(info["episode"][name] for name in self.env.text.rewards).cpu().numpy()
+        earned = sum(info["episode"][name] for name in self.env.kernels.rewards).cpu().numpy()
         for k in ended:
             infos[k] = {
                 "terminal_observation": final[k],

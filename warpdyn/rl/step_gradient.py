@@ -34,7 +34,7 @@ class StepGradient:
         self._kept = [{n: x.clone() for n, x in env.carried.items()} for _ in range(steps)]
         self._actions = [torch.zeros_like(env.action) for _ in range(steps)]
         arrays = (env.task.model, *env.carried.values(), env.action, *env.fixed_arguments)
-        results = result_shapes(describe_call(env.text.step, arrays, {}))
+        results = result_shapes(describe_call(env.kernels.step, arrays, {}))
         kind = {"dtype": env.dtype, "device": env.device}
         self.cotangents = {
             n: torch.zeros((env.num_envs, *shape), **kind) for n, shape in results.items()
@@ -61,7 +61,7 @@ class StepGradient:
             env, prepare = self.env, cast(Any, bind)
             self._backs[step] = prepare(
                 vjp,
-                env.text.step,
+                env.kernels.step,
                 env.task.model,
                 *self._kept[step].values(),
                 self._actions[step],

@@ -23,22 +23,22 @@ STEP = "the whole step"
 TABLES = "tables and terrain"
 
 
-def program_hashes(text: EnvironmentStep) -> dict[str, str]:
+def program_hashes(kernels: EnvironmentStep) -> dict[str, str]:
     """Hashes of each function of the task, of its tables, and of the whole step, by name.
 
     The hash is that of the recorded program. A function whose source changes, but not its
     computation, has the same hash. The functions are recorded one by one, so that a difference can
     be named.
     """
-    task, hashes = text.task, dict[str, str]()
-    for name, kernel in _task_kernels(text):
-        hashes[f"{name}()"] = _program_hash(text, kernel)
+    task, hashes = kernels.task, dict[str, str]()
+    for name, kernel in _task_kernels(kernels):
+        hashes[f"{name}()"] = _program_hash(kernels, kernel)
     tables = hashlib.sha256()
-    for name, x in text.tables.items():
+    for name, x in kernels.tables.items():
         tables.update(f"{name} {x.shape} ".encode() + np.ascontiguousarray(x).tobytes())
     hashes[TABLES] = tables.hexdigest()
     hashes["the robot's numbers"] = hashlib.sha256(repr(task.model.key).encode()).hexdigest()
-    hashes[STEP] = _program_hash(text, text.step)
+    hashes[STEP] = _program_hash(kernels, kernels.step)
     return hashes
 
 
@@ -48,11 +48,11 @@ def changed_programs(kept: Mapping[str, str], now: Mapping[str, str]) -> list[st
     return [n for n in names if n != STEP] or names
 
 
-def _task_kernels(text: EnvironmentStep) -> Iterator[tuple[str, OwnKernel]]:
+def _task_kernels(kernels: EnvironmentStep) -> Iterator[tuple[str, OwnKernel]]:
     """Each function of the task as its own kernel, over all fields that it may read."""
-    task = text.task
-    shapes: dict[str, tuple[int, ...]] = {**text.carried, "time": (), "action": (task.actions,)}
-    shapes |= text.results
+    task = kernels.task
+    shapes: dict[str, tuple[int, ...]] = {**kernels.carried, "time": (), "action": (task.actions,)}
+    shapes |= kernels.results
     calls: dict[str, Callable[[Any, Episode], Any]] = {
         "begin": task.begin,
         "control": lambda robot, s: _flat(control(task, robot, s)),
@@ -71,11 +71,11 @@ def _task_kernels(text: EnvironmentStep) -> Iterator[tuple[str, OwnKernel]]:
     for name, call in calls.items():
 
         def one(robot: Any, fields: dict[str, Any], call: Any = call) -> dict[str, Any]:
-            found = call(robot, text.episode(robot, fields))
+            found = call(robot, kernels.episode(robot, fields))
             # A function without results is still a program: one of the environment's age.
             return {n: np.asarray(x) + 0.0 for n, x in found.items()} or {"nothing": fields["age"]}
 
-        yield name, text.kernel_of(name, shapes, one)
+        yield name, kernels.kernel_of(name, shapes, one)
 
 
 def _flat(wanted: Mapping[str, Any]) -> dict[str, Any]:
@@ -84,9 +84,9 @@ def _flat(wanted: Mapping[str, Any]) -> dict[str, Any]:
     return {n: x for n, x in wanted.items() if n != "f_ext"} | forces
 
 
-def _program_hash(text: EnvironmentStep, kernel: OwnKernel) -> str:
+def _program_hash(kernels: EnvironmentStep, kernel: OwnKernel) -> str:
     """The hash of a kernel's program for the task's robot, with its constants."""
-    arrays = [np.zeros(each.sizes(text.task.model)) for each in kernel.signature.arrays.values()]
-    call = kernel.describe(text.task.model, *arrays)
+    arrays = [np.zeros(each.sizes(kernels.task.model)) for each in kernel.signature.arrays.values()]
+    call = kernel.describe(kernels.task.model, *arrays)
     program = record_call(call, input_shapes(call), None)
     return hashlib.sha256(program.listing().encode()).hexdigest()

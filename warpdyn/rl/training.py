@@ -128,7 +128,7 @@ class Trainer:
         self.watchers: list[Callable[[VecEnv], Any]] = []
         # The first episodes have random ages, so that they do not all end at the same step.
         ages = self.env.carried["age"]
-        ages.copy_(torch.randint_like(ages, high=self.env.text.length))
+        ages.copy_(torch.randint_like(ages, high=self.env.kernels.length))
         if folder is not None:
             self._resume(folder)
 
@@ -297,7 +297,7 @@ class Trainer:
     @cached_property
     def _programs(self) -> dict[str, str]:
         """Hashes of the task's programs; each needs a recording."""
-        return program_hashes(self.env.text)
+        return program_hashes(self.env.kernels)
 
     def _changed_functions(self, whole: dict[str, Any]) -> list[str]:
         """Functions of the task with another computation than in the checkpoint, in words."""
@@ -317,7 +317,7 @@ class Trainer:
         begin = time.perf_counter()
         mistake: TaskError | None = None
         try:
-            told, inside = self._roll_out()
+            sums, inside = self._roll_out()
         except TaskError as error:
             mistake = error
         # A task's mistake in one process ends all of them, each with its message.
@@ -330,8 +330,8 @@ class Trainer:
         taken = time.perf_counter() - begin
         steps = self.recipe.steps * self.env.num_envs * self.processes.count
         seconds = self.task.step_seconds
-        names = (*self.env.text.rewards, "length")
-        earned, ended, falls, odd, *sums, lived = self.processes.total(told).tolist()
+        names = (*self.env.kernels.rewards, "length")
+        earned, ended, falls, odd, *by_name, lived = self.processes.total(sums).tolist()
         lived *= seconds
         return Progress(
             iteration=self.iteration,
@@ -339,7 +339,7 @@ class Trainer:
             seconds=0.0,
             cpu_seconds=0.0,
             reward=earned / steps / seconds,
-            rewards={n: x / lived for n, x in zip(names, sums, strict=False)} if lived else {},
+            rewards={n: x / lived for n, x in zip(names, by_name, strict=False)} if lived else {},
             length=lived / max(ended, 1.0),
             falls=falls / max(ended, 1.0),
             steps_per_second=steps / taken,
@@ -362,15 +362,15 @@ class Trainer:
         # of steps.
         even = self.recipe.steps % 2 == 0
         can_replay = isinstance(self.learner, PPO) and even and not self.watchers
-        told, inside = self._steps() if can_replay else self._run_steps()
+        sums, inside = self._steps() if can_replay else self._run_steps()
         self.env.check_rewards()
-        return told, inside
+        return sums, inside
 
     def _run_steps(self) -> tuple[torch.Tensor, float | None]:
         """`_roll_out` without the check of the rewards."""
         env, learner, inside = self.env, self.learner, 0.0
-        names = (*env.text.rewards, "length")
-        told = torch.zeros(4 + len(names), dtype=torch.float64, device=env.device)
+        names = (*env.kernels.rewards, "length")
+        sums = torch.zeros(4 + len(names), dtype=torch.float64, device=env.device)
         for _ in range(self.recipe.steps):
             action = learner.act(env.observations)
             before = time.perf_counter()
@@ -381,20 +381,20 @@ class Trainer:
             learner.record(reward, (fell | timed_out).float(), timed_out.float())
             lived = (extra["episode"][n] for n in names)
             parts = (reward, fell | timed_out, fell, extra["nonfinite_action"], *lived)
-            told += torch.stack([x.sum(dtype=torch.float64) for x in parts])
-        return told, inside if told.is_cpu else None
+            sums += torch.stack([x.sum(dtype=torch.float64) for x in parts])
+        return sums, inside if sums.is_cpu else None
 
 
 def read_teacher(task: Task, path: Path) -> Network:
     """The network of a teacher, which observes the last group of the student's task: the critic's.
 
     path: `policy.onnx` of a task with the same robot, rate and actions.
-
     TaskError: the teacher observes other terms than that group, or its actions mean something else;
     the message names the difference.
     """
-    policy, text = Policy(path), RobotStep(view := as_teacher_sees(task))
-    policy.check(view, text.observations[text.group][0])
+    policy, view = Policy(path), as_teacher_sees(task)
+    robot_step = RobotStep(view)
+    policy.check(view, robot_step.observations[robot_step.group][0])
     if policy.deployment:
-        check_match(path, policy.deployment, deployment_record(view, text))
+        check_match(path, policy.deployment, deployment_record(view, robot_step))
     return network_of_onnx(path)

@@ -13,6 +13,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 
 from ..execution.batched import bind
 from ..functions.simulation.varied_numbers import whole_number
+from ..model.old_members import OldMember
 from ..user_kernels.random_numbers import LARGEST
 from .environment_step import EnvironmentStep
 from .task import Task, TaskError
@@ -73,18 +74,18 @@ class VecEnv(VectorEnv[Any, Any, Any]):
             raise ValueError(f'dtype must be "float32" or "float64", got {dtype!r}')
         self.dtype = getattr(torch, dtype)
         self.metadata = {"autoreset_mode": MODES[autoreset], "render_modes": []}
-        self.text = EnvironmentStep(task, seed, wait=autoreset == "next_step", first=first)
-        self.task = task = self.text.task
+        self._kernels = EnvironmentStep(task, seed, wait=autoreset == "next_step", first=first)
+        self.task = task = self._kernels.task
         self.numbers = {
             name: torch.as_tensor(x, dtype=self.dtype, device=device).clone()
-            for name, x in self.text.numbers.items()
+            for name, x in self._kernels.numbers.items()
         }
         self.tables = {
             name: torch.as_tensor(x, dtype=self.dtype, device=device)
-            for name, x in self.text.tables.items()
+            for name, x in self._kernels.tables.items()
         }
         self.scales = self.numbers["scales"]
-        self.carried = {name: self._zeros(shape) for name, shape in self.text.carried.items()}
+        self.carried = {name: self._zeros(shape) for name, shape in self._kernels.carried.items()}
         self.action = self._zeros((task.actions,))
         # Two sets of results, so that those of the previous step stay valid while the next one is
         # written.
@@ -93,7 +94,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         self._seen = [self._results(rows) for rows in self._conditions]
         """Results of a step and of the previous one, in turn."""
         self._rewards = [
-            dict(zip(self.text.rewards, seen["ended_sums"].unbind(1), strict=True))
+            dict(zip(self._kernels.rewards, seen["ended_sums"].unbind(1), strict=True))
             for seen in self._seen
         ]
         """Columns of "ended_sums" by the names of the rewards, by turn."""
@@ -101,15 +102,15 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         self._runs: dict[int, Callable[[], Any]] = {}
         self._starts: dict[int, Callable[[], Any]] = {}
         """Bound launches of steps and of resets, by turn. They run on the current CUDA stream."""
-        self._wrong = self._zeros((len(self.text.rewards),))
+        self._wrong = self._zeros((len(self._kernels.rewards),))
         """NaN for rewards that were not finite, collected where a check would wait for the
         device."""
         self._spaces()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         """Reset all environments; returns observations and an empty dictionary."""
-        if seed is not None and seed != self.text.seed:
-            self.text.seed = seed
+        if seed is not None and seed != self._kernels.seed:
+            self._kernels.seed = seed
             self.numbers["seed"][0] = seed
         self.carried["ticks"].zero_()
         self._turn ^= 1
@@ -119,7 +120,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
             state = {n: x for n, x in self.carried.items() if n != "ticks"}
             arrays = (self.carried["ticks"], *self.fixed_arguments)
             out = {**state, **groups}
-            self._starts[self._turn] = bind(self.text.start, self.task.model, *arrays, out=out)
+            self._starts[self._turn] = bind(self._kernels.start, self.task.model, *arrays, out=out)
         else:
             start()
         return self._observation(groups), {}
@@ -140,7 +141,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         if run is None:
             arrays = (*self.carried.values(), self.action, *self.fixed_arguments)
             out = {**self.carried, **seen}
-            run = bind(self.text.step, self.task.model, *arrays, out=out)
+            run = bind(self._kernels.step, self.task.model, *arrays, out=out)
             self._runs[self._turn] = run
         else:
             run()
@@ -171,7 +172,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         if not bool(wrong.any()):
             return
         self._wrong.zero_()
-        names = [n for k, n in enumerate(self.text.rewards) if bool(wrong[:, k].any())]
+        names = [n for k, n in enumerate(self._kernels.rewards) if bool(wrong[:, k].any())]
         env = int(wrong.any(1).nonzero()[0])
         raise TaskError(
             f"{self.task.name}: the reward {', '.join(names)} is not finite in environment {env}; "
@@ -182,7 +183,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         """Mark rewards whose sums are not finite, in one operation: 0 times such a number is NaN,
         and NaN stays."""
         sums = self.carried["sums"]
-        if self.text.wait:  # the sums of an episode that ends are carried to the next step
+        if self._kernels.wait:  # the sums of an episode that ends are carried to the next step
             self._wrong.add_(sums, alpha=0.0)
         else:  # either of the two is 0, so that their product does not overflow
             self._wrong.addcmul_(sums, seen["ended_sums"], value=0.0)
@@ -190,7 +191,9 @@ class VecEnv(VectorEnv[Any, Any, Any]):
     def measures(self) -> dict[str, torch.Tensor]:
         """The results of the task's `measure` for the present state of the environments, by
         name."""
-        found = self.text.measure(self.task.model, *self.carried.values(), *self.fixed_arguments)
+        found = self._kernels.measure(
+            self.task.model, *self.carried.values(), *self.fixed_arguments
+        )
         named = found._asdict() if hasattr(found, "_asdict") else {}
         return {n: x for n, x in named.items() if n != "none"}
 
@@ -207,6 +210,13 @@ class VecEnv(VectorEnv[Any, Any, Any]):
             mine[name].copy_(x)
 
     @property
+    def kernels(self) -> EnvironmentStep:
+        """The kernels of the environments, and what their arrays are."""
+        return self._kernels
+
+    text = OldMember("text", "kernels")
+
+    @property
     def observations(self) -> dict[str, torch.Tensor]:
         """The present observations, by group."""
         return self._of_groups(self._seen[self._turn])
@@ -216,7 +226,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         """The observations at the end of the last step, by group: of an environment whose episode
         ended, the last ones of that episode."""
         seen = self._seen[self._turn]
-        return {name: seen[f"final_{name}"] for name in self.text.observations}
+        return {name: seen[f"final_{name}"] for name in self._kernels.observations}
 
     @property
     def _waits(self) -> bool:
@@ -230,8 +240,11 @@ class VecEnv(VectorEnv[Any, Any, Any]):
 
     def _results(self, conditions: torch.Tensor) -> dict[str, torch.Tensor]:
         """Arrays for the results of a step; `conditions` has the rows of `CONDITIONS`."""
-        shapes: dict[str, tuple[int, ...]] = {"reward": (), "ended_sums": (len(self.text.rewards),)}
-        for name, shape in self.text.observations.items():
+        shapes: dict[str, tuple[int, ...]] = {
+            "reward": (),
+            "ended_sums": (len(self._kernels.rewards),),
+        }
+        for name, shape in self._kernels.observations.items():
             shapes[name] = shapes[f"final_{name}"] = shape
         results = {name: self._zeros(shape) for name, shape in shapes.items()}
         return results | dict(zip(CONDITIONS, conditions, strict=True))
@@ -246,7 +259,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         return torch.zeros((self.num_envs, *shape), dtype=self.dtype, device=self.device)
 
     def _of_groups(self, seen: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-        return {name: seen[name] for name in self.text.observations}
+        return {name: seen[name] for name in self._kernels.observations}
 
     def _observation(self, groups: dict[str, torch.Tensor]) -> Any:
         """One tensor if there is one group, else all groups."""
@@ -266,6 +279,6 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         kind = np.float64 if self.dtype == torch.float64 else np.float32
         groups: dict[str, spaces.Space[Any]] = {
             name: spaces.Box(-np.inf, np.inf, (*lead, *shape), kind)
-            for name, shape in self.text.observations.items()
+            for name, shape in self._kernels.observations.items()
         }
         return next(iter(groups.values())) if len(groups) == 1 else spaces.Dict(groups)

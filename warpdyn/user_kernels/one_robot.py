@@ -18,6 +18,7 @@ from ..model import Model
 from ..model.lumping import build_tree
 from ..model.params import Params
 from ..model.quantities import SHAPES
+from ..model.structure import Structure
 from ..model.tree import Tree
 from ..model.value_substitution import substitute_values
 from ..recording.program import shape_of
@@ -169,7 +170,7 @@ def _method(robot: OneRobot, function: Function) -> Callable[..., Any]:
     return method
 
 
-_chosen: WeakKeyDictionary[Model, dict[tuple, int]] = WeakKeyDictionary()
+_chosen: WeakKeyDictionary[Structure, dict[tuple, int]] = WeakKeyDictionary()
 
 
 def _shortest(call: Call, params: Params | None) -> Call:

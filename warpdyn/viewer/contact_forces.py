@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,24 +12,11 @@ from ..arrays.libraries import library_of
 from ..functions.simulation.pair_gaps import pair_gaps
 from ..functions.simulation.point_kinematics import point_positions
 from ..functions.simulation.simulation import Simulation
+from .overlays import ContactForces
 
 TOUCHING = 5e-4
 """Gap up to which a contact of shapes that press on each other is drawn [m]. A step ends after its
 impulses, so that shapes that have touched may be a little apart."""
-
-
-class ContactForces(NamedTuple):
-    """Contacts in the worlds of some environments: `points` (n, 3) that touch [m], and `forces`
-    (m, 3) [N] at `positions` (m, 3) [m]. `from_ground` (m,): True for forces of the ground, False
-    for those between bodies. `envs_of_points` (n,) and `envs_of_forces` (m,) have the environment
-    of each, by its place in the list of environments."""
-
-    points: np.ndarray
-    envs_of_points: np.ndarray
-    positions: np.ndarray
-    forces: np.ndarray
-    from_ground: np.ndarray
-    envs_of_forces: np.ndarray
 
 
 def contact_forces(sim: Simulation, envs: Sequence[int]) -> ContactForces:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import trimesh
@@ -13,7 +13,6 @@ from ..functions.dynamics import gravity_torques
 from ..functions.simulation.contact_points import ContactPoints
 from ..model import Model
 from ..model.scene.free_bodies import internal_joints
-from .contact_forces import ContactForces
 from .robot_view import RobotView, rotate_vectors
 from .stage import Page
 
@@ -31,6 +30,20 @@ NUMBER = np.array([0.07, 0.035])
 
 Overlay = Callable[[Page, RobotView, str], list[Any]]
 """Function that draws an overlay of a robot under a path of the scene, and returns its handles."""
+
+
+class ContactForces(NamedTuple):
+    """Contacts in the worlds of some environments: `points` (n, 3) that touch [m], and `forces`
+    (m, 3) [N] at `positions` (m, 3) [m]. `from_ground` (m,): True for forces of the ground, False
+    for those between bodies. `envs_of_points` (n,) and `envs_of_forces` (m,) have the environment
+    of each, by its place in the list of environments."""
+
+    points: np.ndarray
+    envs_of_points: np.ndarray
+    positions: np.ndarray
+    forces: np.ndarray
+    from_ground: np.ndarray
+    envs_of_forces: np.ndarray
 
 
 class Overlays:

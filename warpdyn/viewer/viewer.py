@@ -16,9 +16,9 @@ from ..functions.simulation.simulation import Simulation
 from ..model import Model
 from ..model.mesh_files import NONE, Packages
 from ..model.structure import start_of
-from .contact_forces import ContactForces, contact_forces
+from .contact_forces import contact_forces
 from .controls import Controls
-from .overlays import OVERLAYS, RED, Overlays, arrows, drawn_contacts
+from .overlays import OVERLAYS, RED, ContactForces, Overlays, arrows, drawn_contacts
 from .pages import picture_of, write_page
 from .player import Player
 from .robot_view import RobotView

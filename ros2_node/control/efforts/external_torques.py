@@ -88,12 +88,12 @@ class ExternalTorques:
             )
 
     def change(self, settings: Settings) -> None:
-        """Follow with another gain."""
+        """Use another gain."""
         self._gain[:] = settings.observer_gain
 
     def rebase(self) -> None:
-        """Go on from the last state under another load, or one on another link: what is felt stays,
-        and the momentum that the load alone has changed is no push."""
+        """Continue from the last state with another payload. The estimate stays: the change of momentum
+        comes from the payload, not from a push."""
         felt = self.external.copy()
         if self._payload is not self._dynamics.payload:  # its kernels are warm
             self._bind(self._dynamics.payload)
@@ -102,7 +102,7 @@ class ExternalTorques:
         self.external[:] = felt
 
     def update(self, dt: float, known: np.ndarray) -> None:
-        """Go on by dt [s]; 0: begin at this state.
+        """Advance the observer by dt [s]; 0: begin at this state.
 
         known (nv,): joints whose entry of `tau` is their torque. One that was unknown begins by
         itself; the wrench is not a number where one that moves its link is unknown.
@@ -121,7 +121,7 @@ class ExternalTorques:
                 self.wrench[:] = np.nan
 
     def weigh(self) -> np.ndarray:
-        """(nv,), torques that carry the robot and its load where it is."""
+        """(nv,), torques that hold the robot and its payload against gravity."""
         if self._payload is not self._dynamics.payload:
             self.rebase()
         self._weigh()
@@ -152,7 +152,7 @@ def check_felt(model: Model, settings: Settings) -> None:
 
 
 def joints_before(model: Model, link: str) -> list[str]:
-    """The joints on which the place of a link depends, those that others follow in their place."""
+    """The joints that move a link; in place of a mimic joint, the one that it follows."""
     if not link:
         return []
     carries = model.supports[model.link_index(link)][1:]  # joint k carries link k + 1

@@ -1,4 +1,4 @@
-"""A trained policy as the law of the torques: what is read of it, and what is refused."""
+"""A trained policy as the control law: its file, its task, and their checks against the robot."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class PolicyLaw:
             policy.deployed = first.twin() if k else first
 
     def bind(self, payload: Payload) -> Callable[[], object]:
-        """A function that writes the torques of all robots; a policy knows of no load."""
+        """A function that writes the torques of all robots. A policy does not use the payload."""
         if not hasattr(self.policies[0], "deployed"):
             self.deploy()
 
@@ -67,10 +67,10 @@ class PolicyLaw:
         return apply
 
     def check(self, settings: Settings) -> None:
-        """Nothing of it changes while the node runs."""
+        """A policy has no parameters that change while the node runs."""
 
     def change(self, settings: Settings) -> None:
-        """Nothing of it changes while the node runs."""
+        """A policy has no parameters that change while the node runs."""
 
 
 def _learning() -> Any:

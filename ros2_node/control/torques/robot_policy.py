@@ -41,7 +41,7 @@ class RobotPolicy:
         self._before = -np.inf
 
     def begin(self) -> None:
-        """Forget what was done and seen; the next launch carries out a step."""
+        """Reset the policy. The next launch carries out a step."""
         self.deployed.reset()
         self._due = -np.inf
 
@@ -50,8 +50,8 @@ class RobotPolicy:
         return self.base.age(now) if self.base is not None else 0.0
 
     def prepare(self, now: float, settings: Settings) -> bool:
-        """Carry out a step of the policy, if no later launch will be nearer to its time. Returns
-        whether it came more than half a period late, as where too few states arrive."""
+        """Carry out a step of the policy, unless the next launch is nearer to its time. True if the step
+        came more than half a period late, for example because too few states arrive."""
         spacing, self._before = now - self._before, now
         period = self.deployed.period
         if now + 0.5 * min(spacing, period) < self._due:

@@ -8,7 +8,7 @@ import pytest
 
 import warpdyn as wd
 from warpdyn.algorithms.simulation.guarded_step import guarded_step
-from warpdyn.algorithms.simulation.semi_implicit_step import Scene
+from warpdyn.algorithms.simulation.scene import Scene
 from warpdyn.execution.request.evaluate import tree_of
 
 MODEL = wd.load_robot("double_pendulum")

@@ -275,7 +275,7 @@ class FewSteps:
         model = SimpleNamespace(floating_base=free)
         self.task = SimpleNamespace(model=model, step_seconds=step, name="Hop")
         observation = SimpleNamespace(policy="seen")
-        self.text = SimpleNamespace(
+        self.kernels = SimpleNamespace(
             observation=observation, observations={"seen": (3,)}, carried=carried
         )
         self.steps, self.sizes = -1, carried

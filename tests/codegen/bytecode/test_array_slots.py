@@ -10,7 +10,7 @@ import pytest
 from warpdyn.algebra.row_arrays import RowArray, loop
 from warpdyn.codegen.bytecode.encode import encode
 from warpdyn.codegen.bytecode.instructions import AT_ROW, NUMBER, WORDS
-from warpdyn.codegen.source import describe
+from warpdyn.codegen.targets import describe
 from warpdyn.execution.compile.bytecode_checks import check
 from warpdyn.recording.program import Program, record
 

@@ -17,7 +17,8 @@ from warpdyn.codegen.bytecode.bytecode import Bytecode
 from warpdyn.codegen.bytecode.encode import encode
 from warpdyn.codegen.bytecode.instructions import OPERATIONS, WORDS
 from warpdyn.codegen.bytecode.interpreter_source import ENTRY, interpreter_source
-from warpdyn.codegen.source import Source, describe
+from warpdyn.codegen.source import Source
+from warpdyn.codegen.targets import describe
 from warpdyn.execution.compile.bytecode_checks import check
 from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call

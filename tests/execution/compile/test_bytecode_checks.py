@@ -12,7 +12,8 @@ import warpdyn as wd
 from warpdyn.codegen.bytecode.bytecode import Bytecode, BytecodeArray
 from warpdyn.codegen.bytecode.encode import encode
 from warpdyn.codegen.bytecode.instructions import NUMBER, WORDS
-from warpdyn.codegen.source import Source, describe
+from warpdyn.codegen.source import Source
+from warpdyn.codegen.targets import describe
 from warpdyn.execution.compile.bytecode_checks import check
 from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call

@@ -16,7 +16,8 @@ from states import error, states
 
 import warpdyn as wd
 from warpdyn.codegen.arguments import HEADER
-from warpdyn.codegen.source import Source, write
+from warpdyn.codegen.source import Source
+from warpdyn.codegen.targets import write
 from warpdyn.execution.compile import kernel as chosen
 from warpdyn.execution.compile.kernel import KernelCommand, compile_kernel
 from warpdyn.execution.launch.job import Job

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from warpdyn.algebra import scalar
-from warpdyn.codegen.source import write
+from warpdyn.codegen.targets import write
 from warpdyn.execution.compile import writer_child
 from warpdyn.recording.program import record
 
@@ -22,7 +22,7 @@ IMPORTS = """
 import runpy, sys
 child = runpy.run_path(sys.argv[1])
 child["import_without_face"]()
-import warpdyn.codegen.source
+import warpdyn.codegen.targets
 print(sorted({"warp", "numpy", "warpdyn.model"} & set(sys.modules)))
 """
 

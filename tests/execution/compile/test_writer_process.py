@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.codegen.source import write
+from warpdyn.codegen.targets import write
 from warpdyn.execution.compile.cache import source_of_json
 from warpdyn.execution.compile.writer_process import write_in_child
 from warpdyn.execution.request.call import input_shapes

@@ -253,11 +253,12 @@ def test_the_first_that_leads_decides() -> None:
     """Leading dimensions of a call, and the call in rows."""
     call = wd.rnea.describe(PANDA, Q[0, 0], V, A)
     shapes = {"q": Q[0, 0].shape, "v": V.shape, "a": A.shape}
-    assert leading_shape(call, inputs_of(call), shapes) == (T, E)
+    assert leading_shape(call, inputs_of(call), shapes) == ((T, E), "v")
     flat, lead = all_in_rows(call)
     assert lead == (T, E) and flat.arrays["q"] is call.arrays["q"]
     assert flat.arrays["v"].shape == (T * E, PANDA.nv)
-    assert leading_shape(call, inputs_of(call), {n: s[-1:] for n, s in shapes.items()}) == ()
+    one = {n: s[-1:] for n, s in shapes.items()}
+    assert leading_shape(call, inputs_of(call), one) == ((), "q")
 
 
 def test_no_environments() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from warpdyn.execution.launch import batch_target
 from warpdyn.execution.launch import batch_target as chosen
-from warpdyn.execution.launch.batch_target import FEW, target_for_batch
+from warpdyn.execution.launch.batch_target import FEW_PER_MULTIPROCESSOR, target_for_batch
 
 
 def on(monkeypatch: pytest.MonkeyPatch, kib: int) -> None:
@@ -26,11 +26,15 @@ def test_small_batches_use_the_shared_memory_of_the_device(
 ) -> None:
     """Of sm_90, sm_80, sm_86 and sm_75."""
     on(monkeypatch, kib)
-    assert target_for_batch("cuda:0", 1) == target_for_batch("cuda:0", 10 * FEW) == target
-    assert target_for_batch("cuda:0", 10 * FEW + 1) == "cuda"
+    assert (
+        target_for_batch("cuda:0", 1)
+        == target_for_batch("cuda:0", 10 * FEW_PER_MULTIPROCESSOR)
+        == target
+    )
+    assert target_for_batch("cuda:0", 10 * FEW_PER_MULTIPROCESSOR + 1) == "cuda"
 
 
 def test_numbers_that_were_chosen() -> None:
     """By measurements, or by what is outside of this code; another value needs another reason."""
-    assert chosen.FEW == 64
-    assert chosen.OF_SYSTEM == 1024
+    assert chosen.FEW_PER_MULTIPROCESSOR == 64
+    assert chosen.SYSTEM_BYTES == 1024

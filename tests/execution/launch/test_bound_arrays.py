@@ -8,7 +8,7 @@ from robots import by_name
 from states import states
 
 import warpdyn as wd
-from warpdyn.execution.launch.bound_arrays import LAZY, BoundArrays, bind_arrays
+from warpdyn.execution.launch.bound_arrays import LAZY_VIEW, BoundArrays, bind_arrays
 
 PANDA = by_name("panda").model
 
@@ -53,7 +53,7 @@ def test_a_lazy_tensor_is_copied_with_the_reason() -> None:
     q = torch.complex(torch.tensor(s.q), torch.tensor(s.q)).conj().imag
     assert q.is_neg()
     found = bound(q, torch.tensor(s.v), torch.tensor(s.a))
-    assert found.copied == {"q": LAZY}
+    assert found.copied == {"q": LAZY_VIEW}
     assert np.array_equal(found.arrays["q"].numpy(), -s.q)
 
 

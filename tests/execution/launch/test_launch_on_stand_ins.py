@@ -18,7 +18,7 @@ from warpdyn.execution.launch import bound_arrays, job, launch
 from warpdyn.execution.launch.result_arrays import arrays_for_results
 from warpdyn.execution.repeat import planned_call
 from warpdyn.execution.repeat.call_cache import MISS, CallCache
-from warpdyn.execution.repeat.planned_call import known_call
+from warpdyn.execution.repeat.planned_call import plan_launch
 
 MODEL = wd.load_robot("cartpole")
 
@@ -176,7 +176,7 @@ def plan(*args: Any, **options: Any) -> Any:
     call = described(*args, **options)
     arrays = [x for x in (*args, options.get("out")) if x is not None]
     names = ["q", "v", "a"][: len(args)]
-    return known_call(call, launch.prepare(call), arrays, names, lambda _: None)
+    return plan_launch(call, launch.prepare(call), arrays, names, lambda _: None)
 
 
 def test_calls_that_are_planned() -> None:
@@ -189,15 +189,15 @@ def test_calls_that_are_planned() -> None:
     call = described(Q, Q.copy(), Q.copy())
     prepared = launch.prepare(call)
     arrays = list(prepared.arrays.values())[:3]
-    assert known_call(call, prepared, arrays[:2], ["q", "v"], lambda _: None) is not None
-    assert known_call(call, prepared, [*arrays, Q], ["q", "v", "a"], lambda _: None) is None
-    assert known_call(call, prepared, [Q.copy(), *arrays[1:]], ["q", "v", "a"], id) is None
+    assert plan_launch(call, prepared, arrays[:2], ["q", "v"], lambda _: None) is not None
+    assert plan_launch(call, prepared, [*arrays, Q], ["q", "v", "a"], lambda _: None) is None
+    assert plan_launch(call, prepared, [Q.copy(), *arrays[1:]], ["q", "v", "a"], id) is None
     for change in ({"copied": {"q": "lazy"}}, {"sums": {0: ((2,), None)}}):
-        assert known_call(call, replace(prepared, **change), arrays, ["q", "v", "a"], id) is None
+        assert plan_launch(call, replace(prepared, **change), arrays, ["q", "v", "a"], id) is None
     two = described(Q, arrays[1], arrays[1])
     same = launch.prepare(two)
     odd = [arrays[1], arrays[1]]
-    assert known_call(two, same, [Q, *odd], ["q", "v", "v"], id) is None
+    assert plan_launch(two, same, [Q, *odd], ["q", "v", "v"], id) is None
 
 
 def test_a_plan_ends_with_the_model_of_its_params() -> None:
@@ -209,13 +209,13 @@ def test_a_plan_ends_with_the_model_of_its_params() -> None:
     prepared = launch.prepare(call)
     arrays = [prepared.arrays[n] for n in ("q", "v", "a", "params:mass")]
     gone: list[int] = []
-    found = known_call(
+    found = plan_launch(
         call, prepared, arrays, ["q", "v", "a", "params:mass"], lambda _: gone.append(1)
     )
     assert found is not None and len(found.models) == 2
-    assert found.where(arrays) is not MISS
+    assert found.addresses(arrays) is not MISS
     found.models[1] = lambda: None  # type: ignore[assignment, misc]
-    assert found.where(arrays) is MISS and found.run(arrays) is MISS
+    assert found.addresses(arrays) is MISS and found.run(arrays) is MISS
     gc.collect()
 
 
@@ -223,7 +223,7 @@ def test_arrays_without_memory_are_checked_anew() -> None:
     """Where a library is not at rest, where an address is 0 or none, or is not aligned."""
     arrays = [Q, Q.copy(), Q.copy()]
     found = plan(*arrays)
-    assert found.where(arrays) is not MISS
+    assert found.addresses(arrays) is not MISS
     ours = found.library
 
     class Changed:
@@ -244,9 +244,9 @@ def test_arrays_without_memory_are_checked_anew() -> None:
     )
     for change in changes:
         found.library = Changed(**change)
-        assert found.where(arrays) is MISS
+        assert found.addresses(arrays) is MISS
     found.library = Changed(address=lambda x: ours.address(x) + 8)
-    assert found.where(arrays) == [ours.address(x) + 8 for x in arrays]
+    assert found.addresses(arrays) == [ours.address(x) + 8 for x in arrays]
 
 
 def test_plans_on_a_stream_and_of_merged_dimensions() -> None:
@@ -265,9 +265,9 @@ def test_plans_on_a_stream_and_of_merged_dimensions() -> None:
     assert np.array_equal(found.run(arrays), wanted) and asked == ["stream"]
     assert found.idle == [stand_in] and commands == []
     deep = [np.asfortranarray(np.zeros((4, 2))).reshape(4, 2) for _ in range(3)]
-    split = plan(*deep)
-    split.split, split.lead = True, (2, 2)
-    assert split.run(deep).shape == (2, 2, 2)
+    merged = plan(*deep)
+    merged.merges_dimensions, merged.lead = True, (2, 2)
+    assert merged.run(deep).shape == (2, 2, 2)
 
 
 @pytest.mark.parametrize("is_cpu", [True, False])

@@ -118,7 +118,7 @@ def test_a_system_that_starts_no_thread(monkeypatch: pytest.MonkeyPatch) -> None
     assert system is not None
     monkeypatch.setattr(native_threads, "_workers", [])
     monkeypatch.setattr(system, "start", lambda worker: 11)
-    assert native_threads._at_hand(system, 3) == []
+    assert native_threads._first_threads(system, 3) == []
     s = states(MODEL, 20_000, seed=4)
     found = wd.rnea(MODEL, s.q, s.v, s.a)
     wd.runtime.set_num_threads(1)
@@ -168,6 +168,6 @@ def test_signals_come_to_python() -> None:
 
 def test_numbers_that_were_chosen() -> None:
     """By measurements, or by what is outside of this code; another value needs another reason."""
-    assert chosen.PATIENCE == 200
-    assert chosen.PLACE == 256
+    assert chosen.POLLS == 200
+    assert chosen.OBJECT_BYTES == 256
     assert chosen.STACK == 16_777_216

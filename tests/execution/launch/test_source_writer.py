@@ -13,7 +13,7 @@ from robots import by_name
 from states import states
 
 import warpdyn as wd
-from warpdyn.codegen.source import write
+from warpdyn.codegen.targets import write
 from warpdyn.execution.compile import background
 from warpdyn.execution.compile.cache import CacheEntry
 from warpdyn.execution.config import compile_policy

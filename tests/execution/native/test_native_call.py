@@ -26,7 +26,7 @@ from native_calls import forget, in_c, natively, nothing_known_of, planned, set_
 import warpdyn as wd
 from warpdyn.execution.native import c_functions, native_call
 from warpdyn.execution.native import native_call as chosen
-from warpdyn.execution.repeat.planned_call import MISS, KnownCall
+from warpdyn.execution.repeat.planned_call import MISS, LaunchPlan
 
 
 @pytest.fixture(autouse=True)
@@ -217,7 +217,7 @@ def test_memory_that_cannot_be_had_is_an_error() -> None:
         made.append(ref(x := np.empty((3, 6, 6), np.float32)))
         return x
 
-    known.fresh[:2] = [first, failing]
+    known.result_makers[:2] = [first, failing]
     again = native_call._plan((), known, (ARM, q, v, tau), {})
     assert again is not None
     set_in_c(wd.aba_derivatives, again)
@@ -233,14 +233,14 @@ def test_a_plan_that_is_forgotten_while_it_runs_stays() -> None:
     for _ in range(2):
         wanted = wd.rnea(ARM, q, v, a)
     (plan,) = in_c(wd.rnea)
-    known: KnownCall = plan.known
+    known: LaunchPlan = plan.known
 
     def making() -> np.ndarray:
         forget(wd.rnea)
         gc.collect()
         return np.empty((3, 6), np.float32)
 
-    known.fresh[:] = [making]
+    known.result_makers[:] = [making]
     again = native_call._plan((), known, (ARM, q, v, a), {})
     assert again is not None
     set_in_c(wd.rnea, again)

@@ -13,7 +13,7 @@ from torch_calls import ARM, FUNCTIONS, asking, drawn, gradients, plan_of, same
 
 import warpdyn as wd
 from warpdyn.execution.native import c_functions, native_call
-from warpdyn.execution.repeat.planned_call import MISS, KnownCall
+from warpdyn.execution.repeat.planned_call import MISS, LaunchPlan
 
 torch = pytest.importorskip("torch")
 
@@ -257,7 +257,7 @@ def test_without_it_calls_go_as_they_went(monkeypatch: pytest.MonkeyPatch) -> No
     assert not in_c(wd.rnea)
     assert all(same(tuple(y), tuple(passes[0])) for y in passes)
     assert all(torch.equal(y, results[0]) for y in results)
-    assert any(isinstance(y, KnownCall) for y in planned(wd.rnea).values())
+    assert any(isinstance(y, LaunchPlan) for y in planned(wd.rnea).values())
     torch_native.apply.cache_clear()
 
 

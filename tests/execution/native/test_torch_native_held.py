@@ -126,11 +126,11 @@ def test_memory_that_cannot_be_had_is_an_error() -> None:
     for _ in range(2):
         wd.rnea(ARM, *x)
     plan = plan_of(wd.rnea)
-    fresh, plan.forward.fresh[:] = plan.forward.fresh[:], [failing]
+    fresh, plan.forward.result_makers[:] = plan.forward.result_makers[:], [failing]
     set_in_c(wd.rnea, native_call._plan((), plan, (ARM, *x), {}))
     with pytest.raises(MemoryError, match="no more"):
         natively(wd.rnea, ARM, *x)
-    plan.forward.fresh[:] = fresh
+    plan.forward.result_makers[:] = fresh
     again = native_call._plan((), plan, (ARM, *x), {})
     assert again is not None
     set_in_c(wd.rnea, again)
@@ -138,7 +138,7 @@ def test_memory_that_cannot_be_had_is_an_error() -> None:
     with torch.no_grad():
         plan.adjoint(ARM, x, (w,))
         (known,) = plan._adjoints.values()
-        known.fresh[:2] = [first, failing]
+        known.result_makers[:2] = [first, failing]
         node_in_c(plan).words[3] = 0
         node_in_c(plan).know(known, x, (w,), plan._order)
     with pytest.raises(MemoryError, match="no more"):
@@ -152,14 +152,14 @@ def test_a_plan_that_is_forgotten_while_it_runs_stays() -> None:
     for _ in range(3):
         wanted = gradients(wd.rnea(ARM, q, v, a), [q, v, a])
     plan = plan_of(wd.rnea)
-    fresh = plan.forward.fresh[0]
+    fresh = plan.forward.result_makers[0]
 
     def making() -> Any:
         forget(wd.rnea)
         gc.collect()
         return fresh()
 
-    plan.forward.fresh[:] = [making]
+    plan.forward.result_makers[:] = [making]
     again = native_call._plan((), plan, (ARM, q, v, a), {})
     assert again is not None
     set_in_c(wd.rnea, again)

@@ -40,13 +40,13 @@ def cuda(device: str) -> Iterator[str]:
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The remembered calls that run."""
     seen: list[Any] = []
-    launched = planned_call.KnownCall.launch
+    launched = planned_call.LaunchPlan.launch
 
     def counted(self: Any, *arguments: Any) -> Any:
         seen.append(self)
         return launched(self, *arguments)
 
-    monkeypatch.setattr(planned_call.KnownCall, "launch", counted)
+    monkeypatch.setattr(planned_call.LaunchPlan, "launch", counted)
     return seen
 
 

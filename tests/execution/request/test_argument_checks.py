@@ -11,8 +11,8 @@ from robots import by_name
 from states import states
 
 import warpdyn as wd
+from warpdyn.execution.launch.batch_shape import check_shape
 from warpdyn.execution.request import argument_checks as chosen
-from warpdyn.execution.request.argument_checks import check_shape
 from warpdyn.execution.request.call import inputs_of
 
 PANDA = by_name("panda").model

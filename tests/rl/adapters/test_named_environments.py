@@ -11,9 +11,9 @@ from warpdyn.rl.adapters.named_environments import environment, environments
 def test_options_are_those_of_the_environments() -> None:
     env = environments("cartpole_swing_up", 3, seed=5, autoreset="next_step", tensors=True)
     assert isinstance(env, rl.VecEnv) and env.task.name == "CartpoleSwingUp"
-    assert env.num_envs == 3 and env.text.seed == 5 and env.text.wait
+    assert env.num_envs == 3 and env.kernels.seed == 5 and env.kernels.wait
     other = environments("cartpole_swing_up", 3, seed=5)
-    assert isinstance(other, rl.NumpyEnv) and other.env.text.seed == 5
+    assert isinstance(other, rl.NumpyEnv) and other.env.kernels.seed == 5
     assert environment("cartpole_swing_up", dtype="float64").observation_space.dtype == float
 
 

@@ -41,7 +41,7 @@ def learner(envs: int = 6) -> Any:
     torch.manual_seed(0)
     env = rl.VecEnv(Hold(), envs, seed=2)
     env.reset()
-    env.carried["age"][1] = env.text.length - 2
+    env.carried["age"][1] = env.kernels.length - 2
     return Shac(env, RECIPE, Processes())
 
 
@@ -71,7 +71,7 @@ def test_the_gradient_is_that_of_the_objective() -> None:
     weight, total = torch.ones(len(seen[policy])), torch.zeros(())
     for k in range(STEPS):
         action = mine.actor(seen[policy]) + mine.std * noises[k]
-        after = env.text.step(env.task.model, *state.values(), action, *env.fixed_arguments)
+        after = env.kernels.step(env.task.model, *state.values(), action, *env.fixed_arguments)
         total = total + (weight * after.reward).sum()
         final = getattr(after, f"final_{critic}")
         total = total + (discount * weight * timed_out[k] * mine.target(final)[:, 0]).sum()

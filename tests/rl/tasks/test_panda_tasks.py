@@ -168,13 +168,13 @@ def test_a_launch_is_the_texts_on_numbers(task: Any) -> None:
     """Of the oracle, in float32's precision; the last one begins anew."""
     env = rl.VecEnv(task, 100, seed=2)
     env.reset(seed=9)
-    env.carried["age"][1] = env.text.length - 1
+    env.carried["age"][1] = env.kernels.length - 1
     before = [x[:2].double().numpy() for x in env.carried.values()]
     action = torch.rand(100, 7, generator=torch.manual_seed(0)) * 2 - 1
     numbers = [x.double().numpy() for x in env.numbers.values()]
     _, reward, _, late, _ = env.step(action)
     wanted = wd.oracle(
-        env.text.step, task.model, *before, action[:2].double().numpy(), *numbers
+        env.kernels.step, task.model, *before, action[:2].double().numpy(), *numbers
     )._asdict()
     assert late[:2].tolist() == [False, True]
     assert reward[:2].numpy() == pytest.approx(wanted["reward"], abs=1e-4)

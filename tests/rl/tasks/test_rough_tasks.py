@@ -69,7 +69,7 @@ def test_level_rises_and_falls_by_the_law(env: Any) -> None:
     """Beyond half a tile: up; less than half of what was commanded: down; after the last: any."""
     env.reset(seed=1)
     task, state = env.task, env.carried
-    state["age"].fill_(env.text.length - 1)
+    state["age"].fill_(env.kernels.length - 1)
     state["level"][:] = torch.arange(ENVS).remainder(3) + 0.5
     before = state["level"].floor().clone()
     distance = torch.tensor([0.0, 1.2, 2.9])[torch.arange(ENVS) // 3 % 3]
@@ -110,7 +110,7 @@ def test_tilt_is_relative_to_the_ground_and_a_trunk_on_it_has_fallen(env: Any) -
     state["q"][:, 2] = -rise * 0.6 + above
     state["q"][:, 7:] = torch.as_tensor(task.stance)  # where the drives hold them
     state["v"].zero_()
-    env.scales[:] = torch.tensor([float(n == "tilt") for n in env.text.rewards])
+    env.scales[:] = torch.tensor([float(n == "tilt") for n in env.kernels.rewards])
     _, reward, fallen, _, _ = env.step(zero(env))
     tilt = reward / task.step_seconds
     high = above > 0.1

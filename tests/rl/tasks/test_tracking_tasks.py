@@ -94,7 +94,7 @@ def test_the_reference_ahead_is_observed(humanoid: Any) -> None:
     on_reference(humanoid)
     humanoid.step(torch.zeros(ENVS, humanoid.task.actions))
     task, seen = humanoid.task, humanoid.observations["policy"]
-    names = humanoid.text.observation.entries["policy"]
+    names = humanoid.kernels.observation.entries["policy"]
     ends = dict(zip(names, np.cumsum(list(names.values())), strict=True))
     reference = seen[:, ends["reference"] - names["reference"] : ends["reference"]]
     frames = humanoid.carried["frame"].long()

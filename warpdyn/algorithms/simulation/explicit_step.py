@@ -14,7 +14,7 @@ from ...model.tree import Tree
 from ..closed_loops.loop_closure import closed_velocities, closing_step
 from ..manifold import integrate, tangent_rate
 from .loop_rows import RETURN
-from .semi_implicit_step import AppliedForces, Contacts, Scene, StepState
+from .scene import AppliedForces, Contacts, Scene, StepState
 from .smooth_dynamics import smooth_dynamics
 
 STAGES = {

@@ -4,13 +4,13 @@ delayed, sensors measure."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from ...algebra.scalar import Scalar, floor, select_less
 from ...model.tree import Tree
 from .delayed_targets import from_the_beginning, shift_targets
 from .imu import imu, mean_acceleration
 from .link_contact_forces import (
+    Measurements,
     PairContacts,
     contact_flags,
     link_contact_forces,
@@ -19,7 +19,7 @@ from .link_contact_forces import (
     with_flags_of_pairs,
 )
 from .pair_slots.pair_memory import INFINITE
-from .semi_implicit_step import Scene
+from .scene import Scene
 from .substeps import Launch, launch, state_size
 
 BY_ROW = ("impulses", "forces", "loop_forces", "pair_impulses", "pair_forces")
@@ -35,15 +35,6 @@ MORE = (
     "pairs_left_out",
 )
 """Results of a launch after its contact forces, in order; some launches lack some."""
-
-
-class Measurements(NamedTuple):
-    """Links with an IMU, links whose contact forces are summed up, and the force above which a
-    point or a link counts as touched [N]."""
-
-    units: tuple[str, ...]
-    links: tuple[str, ...]
-    threshold: float
 
 
 def guarded_step(

@@ -13,6 +13,15 @@ from .contact_rows import ContactPoint
 from .contact_shapes import ContactPair
 
 
+class Measurements(NamedTuple):
+    """What sensors measure: links with an IMU, links whose contact forces are summed up, and the force above which a
+    point or a link counts as touched [N]."""
+
+    units: tuple[str, ...]
+    links: tuple[str, ...]
+    threshold: float
+
+
 def link_contact_forces(
     tree: Tree,
     q: Sequence[Scalar],

@@ -31,14 +31,8 @@ from .constraint_sweeps import sparse_dot
 from .contact_rows import free_roots
 from .explicit_step import STAGES, of_stage
 from .implicit_forces import drive_forces
-from .semi_implicit_step import (
-    AppliedForces,
-    Contacts,
-    Impulses,
-    Scene,
-    StepState,
-    constrained_velocities,
-)
+from .scene import AppliedForces, Contacts, Scene, StepState
+from .semi_implicit_step import Impulses, constrained_velocities
 from .step_along import step_along
 
 METHODS = ("mujoco_euler", "mujoco_rk4")

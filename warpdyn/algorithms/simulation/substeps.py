@@ -14,7 +14,8 @@ from .delayed_targets import delayed_targets
 from .explicit_step import STAGES, explicit_step
 from .mujoco_step import METHODS, mujoco_step
 from .pair_slots.slot_sweeps import TouchingBodies
-from .semi_implicit_step import AppliedForces, Contacts, Scene, StepState, semi_implicit_step
+from .scene import AppliedForces, Contacts, Scene, StepState
+from .semi_implicit_step import semi_implicit_step
 from .smooth_dynamics import drive_of, soft_surface_of
 from .uneven_ground import Terrain, terrain_of
 

@@ -57,21 +57,21 @@ class PlayedMotion:
 
 def add_parser(commands: Commands) -> None:
     """Add `warpdyn play`."""
-    text = "show a policy at work, in the browser (extra [viewer]) or as a moving picture"
-    sub = add_command(commands, "play", text, own_help=True)
+    kernels = "show a policy at work, in the browser (extra [viewer]) or as a moving picture"
+    sub = add_command(commands, "play", kernels, own_help=True)
     add_task(sub)
     add_policy(sub)
     add_envs(sub, 4, "--robots")
     add_seconds(sub, "default: 10 of a picture, in the browser until Ctrl-C")
     add_seed(sub)
     add_quadruped(sub)
-    text = (
+    kernels = (
         "write the moving picture (.gif); default: the browser; without the extra [viewer] the "
         "screen, or TASK.gif without one"
     )
-    sub.add_argument("--gif", type=Path, metavar="FILE", help=text)
-    text = "write some moments side by side (.png, .svg, .pdf)"
-    sub.add_argument("--png", type=Path, metavar="FILE", help=text)
+    sub.add_argument("--gif", type=Path, metavar="FILE", help=kernels)
+    kernels = "write some moments side by side (.png, .svg, .pdf)"
+    sub.add_argument("--png", type=Path, metavar="FILE", help=kernels)
     add_page(sub)
     sub.set_defaults(run=play)
 
@@ -133,14 +133,14 @@ def on_screen() -> bool:
 
 def roll_out(env: Any, policy: Policy, seconds: float) -> PlayedMotion:
     """Roll out the policy in these environments, without exploration."""
-    task, text = env.task, env.text
-    group = text.observation.policy
-    policy.check(task, text.observations[group][0])
+    task, kernels = env.task, env.kernels
+    group = kernels.observation.policy
+    policy.check(task, kernels.observations[group][0])
     env.reset()
     steps = max(1, round(seconds / task.step_seconds))
     qs, origins, earned, asked, reached = [], [], [], [], []
     fallen = 0
-    follows = task.model.floating_base and text.carried.get("command") == (3,)
+    follows = task.model.floating_base and kernels.carried.get("command") == (3,)
     for _ in bar(range(steps), task.name):
         # Arrays are copied, because the next step writes them in place.
         state = env.carried

@@ -30,14 +30,14 @@ class OnPage:
 
     def __init__(self, env: Any, policy: Policy, *, host: str, port: int):
         self.env, self.policy, self.task = env, policy, env.task
-        self.group = env.text.observation.policy
-        policy.check(self.task, env.text.observations[self.group][0])
+        self.group = env.kernels.observation.policy
+        policy.check(self.task, env.kernels.observations[self.group][0])
         env.reset()
         env.step(np.zeros(env.action.shape, np.float32))  # compile before the page exists
         env.reset()
         self.shown = EnvironmentPage(self.task, env.carried, host=host, port=port)
         self.page = self.shown.page
-        self.follows = self.task.model.floating_base and env.text.carried.get("command") == (3,)
+        self.follows = self.task.model.floating_base and env.kernels.carried.get("command") == (3,)
         kept = round(PAST / self.task.step_seconds)
         self._past: deque[tuple[float, ...]] = deque(maxlen=kept)
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from ... import viewer
 from ...functions.simulation.simulation import Simulation
-from ...viewer.contact_forces import ContactForces, contact_forces
+from ...viewer.contact_forces import contact_forces
+from ...viewer.overlays import ContactForces
 from ..command_line import write_file
 from ..tables import say
 from ..workload import on_host

@@ -23,12 +23,12 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from ...arrays.protocol import wrong_dtype
-from ...model import Model
+from ...model.structure import Structure
 from ..compile.compiling import collecting
 from ..config import config
 from ..launch.batch_shape import all_in_rows, with_leading
 from ..launch.launch import prepare
-from ..repeat.planned_call import MISS, KnownCall
+from ..repeat.planned_call import MISS, LaunchPlan
 from ..request.call import (
     Call,
     derive,
@@ -169,7 +169,7 @@ TARGET = "warpdyn_kernel"
 
 Program = Callable[..., list[Any]]
 
-_programs: WeakKeyDictionary[Model, dict[tuple, Program | None]] = WeakKeyDictionary()
+_programs: WeakKeyDictionary[Structure, dict[tuple, Program | None]] = WeakKeyDictionary()
 """Launches, each compiled by XLA. They hold no reference to their model."""
 
 
@@ -216,7 +216,7 @@ class KnownByXla:
 
     counts_calls = False  # XLA launches the kernel, which is compiled soon
 
-    def __init__(self, known: KnownCall):
+    def __init__(self, known: LaunchPlan):
         self.known, job = known, known.job
         shapes = [(*known.lead, *shape) for shape in job.kernel.source.results.values()]
         kinds = [
@@ -235,7 +235,7 @@ class KnownByXla:
         return tuple(results) if len(results) > 1 else results[0]
 
 
-def known_call(known: KnownCall) -> KnownByXla | None:
+def plan_launch(known: LaunchPlan) -> KnownByXla | None:
     """A remembered call that XLA launches, for calls like this one."""
     return KnownByXla(known) if _register_handler() else None
 

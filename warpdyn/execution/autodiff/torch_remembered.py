@@ -22,11 +22,11 @@ import torch
 
 from ...arrays import Array
 from ...arrays.torch_arrays import LIBRARY as TORCH
-from ...model import Model
 from ...model.params import Params
+from ...model.structure import Structure
 from ..launch.job import Job
 from ..repeat.call_key import Key
-from ..repeat.planned_call import MISS, DifferentiatedPlan, KnownCall, known_call
+from ..repeat.planned_call import MISS, DifferentiatedPlan, LaunchPlan, plan_launch
 from ..request.call import Call, derive, result_names, with_all_inputs
 from .torch_gradients import run, sum_shared
 from .torch_hooks import apply_directly
@@ -45,7 +45,7 @@ def differentiated_call(
     forget: Callable[[object], Any],
 ) -> DifferentiatedCall | None:
     """The remembered call for calls like this one, with tensors that require gradients; arguments
-    and None as in `known_call`.
+    and None as in `plan_launch`.
 
     computed: function that checks and launches a call.
     """
@@ -53,8 +53,8 @@ def differentiated_call(
     if len(tensors) < len(arrays):
         return None
     with torch.no_grad():
-        forward = known_call(call, computed(call), arrays, names, forget)
-    if not isinstance(forward, KnownCall):
+        forward = plan_launch(call, computed(call), arrays, names, forget)
+    if not isinstance(forward, LaunchPlan):
         return None
     return DifferentiatedCall(call, computed, forward, tensors)
 
@@ -67,7 +67,7 @@ class DifferentiatedCall(DifferentiatedPlan):
         self,
         call: Call,
         computed: Callable[[Call], Job],
-        forward: KnownCall,
+        forward: LaunchPlan,
         tensors: Sequence[Tensor],
     ):
         self.forward, self._computed = forward, computed
@@ -94,18 +94,18 @@ class DifferentiatedCall(DifferentiatedPlan):
         """True if no tensor that needs a gradient serves several environments."""
         self._direct = self._unsummed and self._order == [*range(len(names))]
         """True if the results are the cotangents of all tensors, one by one."""
-        self._adjoints: dict[Key, KnownCall] = {}
+        self._adjoints: dict[Key, LaunchPlan] = {}
 
     def run(self, tensors: Sequence[Tensor]) -> Any:
         """The results for tensors of the same kinds; `MISS` if they cannot be used."""
         forward = self.forward
-        model, where = forward.models[0](), forward.where(tensors)
+        model, where = forward.models[0](), forward.addresses(tensors)
         if where is MISS:
             return MISS
-        return forward.handed_out(_apply((self, model, where), *tensors))
+        return forward.user_result(_apply((self, model, where), *tensors))
 
     def adjoint(
-        self, model: Model, tensors: Sequence[Tensor], cotangents: Sequence[Tensor]
+        self, model: Structure, tensors: Sequence[Tensor], cotangents: Sequence[Tensor]
     ) -> Sequence[Tensor | None]:
         """Cotangents of the tensors; None for tensors without a gradient.
 
@@ -116,7 +116,7 @@ class DifferentiatedCall(DifferentiatedPlan):
         bars, known = MISS, self._adjoints.get(kinds)
         if known is not None and not torch.is_grad_enabled():
             arrays = (*tensors, *cotangents)
-            where = known.where(arrays)
+            where = known.addresses(arrays)
             if where is not MISS:
                 bars = known.launch(where, arrays)
         if bars is MISS:
@@ -128,7 +128,7 @@ class DifferentiatedCall(DifferentiatedPlan):
         return [None if k is None else sum_shared(bars[k], x) for k, x in pairs]
 
     def _checked_backward(
-        self, model: Model, kinds: Key, tensors: Sequence[Tensor], cotangents: Sequence[Tensor]
+        self, model: Structure, kinds: Key, tensors: Sequence[Tensor], cotangents: Sequence[Tensor]
     ) -> Sequence[Tensor]:
         """The results of a backward pass by the way of `torch_gradients`; the pass is
         remembered."""
@@ -139,16 +139,16 @@ class DifferentiatedCall(DifferentiatedPlan):
         seeds = dict(zip(result_names(call), cotangents, strict=True))
         call = derive(call, "vjp", self._wrt, seeds, tensors[-1] if self.solves else None)
         if torch.is_grad_enabled() or not TORCH.at_rest():
-            bars = run(call, lambda call: self._computed(call).handed_back())
+            bars = run(call, lambda call: self._computed(call).user_result())
         else:
             job = self._computed(call)
-            bars = job.handed_back()
+            bars = job.user_result()
             if all(kinds):
                 names = [*names, *[*call.arrays][len(arrays) :]]
-                known = known_call(call, job, [*tensors, *cotangents], names, lambda _: None)
+                known = plan_launch(call, job, [*tensors, *cotangents], names, lambda _: None)
                 if len(self._adjoints) >= MOST:
                     self._adjoints.clear()
-                if isinstance(known, KnownCall):
+                if isinstance(known, LaunchPlan):
                     self._adjoints[kinds] = known
                     if self.on_adjoint is not None and self._unsummed:
                         self.on_adjoint(known, tensors, cotangents, self._order)
@@ -160,7 +160,7 @@ class _RepeatedCallNode(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, known_at: tuple[DifferentiatedCall, Model, list[int]], *tensors: Tensor
+        ctx: Any, known_at: tuple[DifferentiatedCall, Structure, list[int]], *tensors: Tensor
     ) -> tuple[Tensor, ...]:
         known, ctx.model, where = known_at
         results: Any = tuple(known.forward.launch(where, tensors))

@@ -37,7 +37,7 @@ def run(call: Call, compute: Callable[[Call], Any]) -> Any:
             f"out is {over[0]}, which the gradient has yet to read; pass another array while a "
             "tape records"
         )
-    lead = leading_shape(call, inputs, {name: shape_of(x) for name, x in arrays.items()})
+    lead, _ = leading_shape(call, inputs, {name: shape_of(x) for name, x in arrays.items()})
     outcome = compute(call)
     results = dict(
         zip(result_names(call), outcome if isinstance(outcome, tuple) else (outcome,), strict=True)

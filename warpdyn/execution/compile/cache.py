@@ -121,7 +121,7 @@ def _source(kept: dict[str, Any]) -> Source:
 
 RECORDING = (
     "warpdyn.execution.request.evaluate",
-    "warpdyn.codegen.source",
+    "warpdyn.codegen.targets",
     "warpdyn.codegen.bytecode.encode",
 )
 """Modules that record an algorithm and write the program as C++ and as bytecode."""

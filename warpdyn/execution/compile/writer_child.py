@@ -31,7 +31,7 @@ def main() -> None:
     gc.disable()
     import_without_face()
     program, name, single, target = pickle.loads(sys.stdin.buffer.read())
-    source = import_module("warpdyn.codegen.source").write(program, name, single, target)
+    source = import_module("warpdyn.codegen.targets").write(program, name, single, target)
     sys.stdout.buffer.write(json.dumps(asdict(source)).encode())
 
 

@@ -15,7 +15,8 @@ from ...arrays import Array, View, views
 from ...arrays.libraries import library_of
 from ...arrays.protocol import rows_of
 from ...arrays.stacking import shape_of
-from ..request.argument_checks import check_shape
+from ...model.printable import printable
+from ...model.structure import Structure
 from ..request.call import Call, inputs_of, with_all_inputs
 from ..request.inputs import Input
 
@@ -25,15 +26,17 @@ NO_STRIDE = "no single stride leads through its leading dimensions"
 Shapes = Mapping[str, tuple[int, ...]]
 
 
-def leading_shape(call: Call, inputs: Mapping[str, Input], shapes: Shapes) -> tuple[int, ...]:
-    """The call's leading dimensions, those of the first array that has any; raises for an array
-    that has other leading dimensions."""
+def leading_shape(
+    call: Call, inputs: Mapping[str, Input], shapes: Shapes
+) -> tuple[tuple[int, ...], str]:
+    """The call's leading dimensions, and the first array that has them; raises for an array that
+    has others."""
     lead, leader = first_leading(
         {name: shapes[name] for name in inputs}, {name: x.shape for name, x in inputs.items()}
     )
     for name, x in inputs.items():
         check_shape(call, x, shapes[name], lead, leader)
-    return lead
+    return lead, leader
 
 
 def first_leading(shapes: Shapes, slices: Shapes) -> tuple[tuple[int, ...], str]:
@@ -49,36 +52,90 @@ def first_leading(shapes: Shapes, slices: Shapes) -> tuple[tuple[int, ...], str]
     return (), next(iter(shapes), "")
 
 
-class Rows:
-    """Arrays of a call with one dimension of environments, or none, and their original
-    dimensions."""
+def check_shape(
+    call: Call, x: Input, shape: tuple[int, ...], lead: tuple[int, ...], leader: str
+) -> None:
+    """Raise for an array that is neither a row of the input for each environment, nor one row that
+    serves all.
+
+    lead: the call's leading dimensions, those of its input `leader`; () for one robot.
+    """
+    if shape in ((*lead, *x.shape), x.shape):
+        return
+    numbers = ", ".join(map(str, x.shape))
+    sizes, comma = x.sizes or numbers, "," * (len(x.shape) == 1)
+    if not lead:
+        need = f"({sizes}{comma}) = ({numbers}{comma})"
+        if x.name == leader:
+            need += f" or (B, {sizes}), one row for each robot"
+        else:
+            need += f", as {leader} is of one robot"
+    else:
+        any_rows = "B" if len(lead) == 1 else "..."
+        rows = any_rows if x.name == leader else ", ".join(map(str, lead))
+        need = f"({any_rows}, {sizes})"
+        if (sizes, rows) != (numbers, any_rows):
+            need += f" = ({rows}, {numbers})"
+    serves = f"; ({sizes}{comma}) serves all robots" if lead and x.name != leader else ""
+    hint = _shape_hint(call.model, x, shape)
+    varying = x.kind == "parameter" or (x.kind == "gravity" and call.gravity is None)
+    if len(lead) > 1 and varying:
+        hint = (
+            " Params have one dimension of environments: give the other arrays as (B, ..) with "
+            "B rows, and params[idx], idx the robot of each row."
+        )
+    raise ValueError(f"{x.label} must be {need}, got {shape}{serves}.{hint}")
+
+
+def _shape_hint(model: Structure, x: Input, shape: tuple[int, ...]) -> str:
+    """Hint at what else the width of an array could have meant."""
+    if x.sizes not in ("nq", "nv") or not shape or shape[-1] == x.shape[-1]:
+        return ""
+    noun = "coordinates" if x.sizes == "nq" else "velocity coordinates"
+    mimics = [joint.name for joint in model.joints if joint.mimic is not None and joint.kind.nv]
+    if mimics:
+        joints = (
+            f"the mimic joint {mimics[0]} is"
+            if len(mimics) == 1
+            else f"the {len(mimics)} mimic joints are"
+        )
+        return printable(
+            f" {model.name} has {x.shape[-1]} {noun}: {joints} not among them "
+            "(see model.joint_names)."
+        )
+    base = ", the base's first" if model.floating_base else ""
+    return printable(
+        f" {model.name} has {x.shape[-1]} {noun}{base} (see model.{x.sizes[1]}_names)."
+    )
+
+
+class RowViews:
+    """Views of a call's arrays as (B, ..), or without leading dimensions if one row serves all."""
 
     def __init__(
         self,
         call: Call,
         inputs: Mapping[str, Input],
         arrays: dict[str, Array],
-        seen: Mapping[str, View],
+        originals: Mapping[str, View],
     ):
-        """Necessary copies replace their arrays in `arrays`."""
-        self.lead = leading_shape(call, inputs, {name: v.shape for name, v in seen.items()})
+        """Necessary copies replace their arrays in `arrays`. `originals`: the arrays' own views."""
+        shapes = {name: view.shape for name, view in originals.items()}
+        self.lead, self.leader = leading_shape(call, inputs, shapes)
+        """The call's leading dimensions, and the first array that has them."""
         self.views: dict[str, View] = {}
         self.copied: dict[str, str] = {}
         """Inputs of which a copy is read, and the reason."""
-        self.leader = next(iter(inputs))
-        """Name of the first array that has the leading dimensions."""
-        number, found = len(self.lead), False
-        for name, v in seen.items():
-            if len(v.shape) > len(inputs[name].shape):
-                if not found:
-                    self.leader, found = name, True
-                rows = v if number == 1 else rows_of(v, number)
-                if rows is None:
-                    arrays[name] = in_rows(arrays[name], self.lead)
-                    rows = views.view(name, arrays[name])
-                    self.copied[name] = NO_STRIDE
-                v = rows
-            self.views[name] = v
+        number = len(self.lead)
+        for name, view in originals.items():
+            rows: View | None = view
+            if number > 1 and len(view.shape) > len(inputs[name].shape):
+                rows = rows_of(view, number)
+            if rows is None:
+                arrays[name] = in_rows(arrays[name], self.lead)
+                rows = views.view(name, arrays[name])
+                self.copied[name] = NO_STRIDE
+            self.views[name] = rows
 
 
 def in_rows(array: Array, lead: tuple[int, ...]) -> Array:
@@ -92,7 +149,7 @@ def all_in_rows(call: Call) -> tuple[Call, tuple[int, ...]]:
     differentiates; and the original leading dimensions."""
     whole, inputs = with_all_inputs(call), inputs_of(call)
     shapes = {name: shape_of(x) for name, x in whole.arrays.items()}
-    lead = leading_shape(call, inputs, shapes)
+    lead, _ = leading_shape(call, inputs, shapes)
     if len(lead) > 1:
         arrays = {
             name: in_rows(x, lead) if len(shapes[name]) > len(inputs[name].shape) else x

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import warp as wp
 
-from ...codegen.source import FOR_FEW, target_of
+from ...codegen.targets import FOR_FEW, target_of
 
-FEW = 64
-"""Environments for each multiprocessor, which are two blocks. Up to there, `aba_derivatives` of the
-quadruped takes half the time in four warps with 216 KB of shared memory (4,096 environments: 51 us in
-place of 101); at 65,536 it takes 788 us in place of 540 (H100, 2026-11-26)."""
+FEW_PER_MULTIPROCESSOR = 64
+"""Most environments of a small batch, for each multiprocessor: two blocks. `aba_derivatives` of the
+quadruped for 4,096 environments takes 51 us in four warps with 216 KB of shared memory, and 101 us in
+one warp; for 65,536 it takes 788 and 540 us (H100, 2026-11-26)."""
 
-OF_SYSTEM = 1024
-"""Bytes of shared memory of each block that the system takes."""
+SYSTEM_BYTES = 1024
+"""Shared memory of each block that the system takes."""
 
 
 def target_for_batch(device_name: str, count: int) -> str:
-    """The target of a kernel for so many environments."""
+    """The target of a kernel for this number of environments."""
     device = wp.get_device(device_name)
-    if count > FEW * device.sm_count:
+    if count > FEW_PER_MULTIPROCESSOR * device.sm_count:
         return target_of("cuda")
-    room = device.max_shared_memory_per_block - OF_SYSTEM
+    room = device.max_shared_memory_per_block - SYSTEM_BYTES
     return next(target for target, size in FOR_FEW.items() if size <= room)

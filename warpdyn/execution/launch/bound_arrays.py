@@ -14,9 +14,9 @@ from ...arrays.libraries import known, library_of
 from ..request.argument_checks import array_of_numbers, check_kind, float64_array
 from ..request.call import Call, gather
 from ..request.inputs import Input
-from .batch_shape import Rows
+from .batch_shape import RowViews
 
-LAZY = "its memory does not hold its numbers (Torch's lazy views: resolve_neg(), clone())"
+LAZY_VIEW = "its memory does not hold its numbers (Torch's lazy views: resolve_neg(), clone())"
 """Reason for a copy of an input."""
 
 
@@ -63,8 +63,8 @@ def bind_arrays(call: Call) -> BoundArrays:
     the batch shape and the memory order.
     """
     inputs, arrays = gather(call)
-    copied = resolve(arrays)
-    seen: dict[str, View] = {}
+    copied = copy_lazy_views(arrays)
+    found: dict[str, View] = {}
     numbers: dict[str, np.ndarray] = {}
     first: View | None = None
     for name, x in inputs.items():
@@ -79,27 +79,28 @@ def bind_arrays(call: Call) -> BoundArrays:
         view = views.view(name, array)
         if first is not None and name in numbers:
             view = view._replace(library=first.library, device=first.device)
-        seen[name] = view
+        found[name] = view
         first = first or view
     assert first is not None
     first_name = next(iter(inputs))
     lead = first.shape[: len(first.shape) - len(inputs[first_name].shape)]
-    # Nearly every call has one row of each array for each environment. Only the others pay for `Rows`.
+    # Nearly every call has one row of each array for each environment. Only the others pay for `RowViews`.
     in_rows = len(lead) < 2
-    for x, view in zip(inputs.values(), seen.values(), strict=True):
+    for x, view in zip(inputs.values(), found.values(), strict=True):
         check_kind(x.label, view, first_name, first)
         in_rows = in_rows and view.shape == lead + x.shape
     if in_rows:
-        return BoundArrays(inputs, arrays, seen, copied, lead, first_name, first_name, numbers)
-    rows = Rows(call, inputs, arrays, seen)
+        return BoundArrays(inputs, arrays, found, copied, lead, first_name, first_name, numbers)
+    rows = RowViews(call, inputs, arrays, found)
     copied |= rows.copied
     return BoundArrays(
         inputs, arrays, rows.views, copied, rows.lead, rows.leader, first_name, numbers
     )
 
 
-def resolve(arrays: dict[str, Any]) -> dict[str, str]:
-    """Replace arrays whose memory does not hold their numbers by copies; the reasons, by name."""
+def copy_lazy_views(arrays: dict[str, Any]) -> dict[str, str]:
+    """Replace lazy views, whose memory does not hold their numbers, by copies; returns the reason for
+    each copy, by name."""
     lazy = {}
     for name, array in arrays.items():
         if type(array) is np.ndarray:  # never lazy, and most common
@@ -107,5 +108,5 @@ def resolve(arrays: dict[str, Any]) -> dict[str, str]:
         library = known.get(type(array)) or library_of(array)
         arrays[name] = library.resolve_lazy_view(array)
         if arrays[name] is not array:
-            lazy[name] = LAZY
+            lazy[name] = LAZY_VIEW
     return lazy

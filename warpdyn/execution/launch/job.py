@@ -141,7 +141,7 @@ class Job:
         for result in self.results if out is None else ():
             self.library.write(result, 0.0)
 
-    def handed_back(self) -> Any:
+    def user_result(self) -> Any:
         results = tuple([self.library.wrap_result(result) for result in self.results])
         if self.sums:
             results = tuple(
@@ -166,7 +166,7 @@ class Job:
         launch, commands = self._prepare(self.kernel.new_command)
         # Results in place are the same arrays at each run, so the launch alone is enough.
         if self.library.in_place and not self.sums:
-            result = self.handed_back()
+            result = self.user_result()
             if len(commands) == 1 and launch is commands[0].entry:
                 bound = BoundCall(launch, result)
             else:
@@ -181,7 +181,7 @@ class Job:
 
         def run() -> Array:
             launch()
-            return self.handed_back()
+            return self.user_result()
 
         return BoundCall(run)
 

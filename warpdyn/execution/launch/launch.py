@@ -15,8 +15,9 @@ from ...arrays import View
 from ...arrays.layout import ROWS_FROM, STREAM_FROM
 from ...codegen.arguments import FIELDS, HEADER
 from ...codegen.bytecode.encode import encode
-from ...codegen.source import TARGETS, Source, describe, target_of
-from ...model import Model
+from ...codegen.source import Source
+from ...codegen.targets import TARGETS, describe, target_of
+from ...model.structure import Structure
 from ...recording.table import ANY_SIZE
 from ..compile.cache import CacheEntry
 from ..compile.compiling import Kernel, collect_kernel, expected_seconds
@@ -35,7 +36,7 @@ from .result_arrays import arrays_for_results
 from .source_writer import SourceWriter
 from .state_checks import check_arrays
 
-_kernels: WeakKeyDictionary[Model, dict[tuple, Kernel]] = WeakKeyDictionary()
+_kernels: WeakKeyDictionary[Structure, dict[tuple, Kernel]] = WeakKeyDictionary()
 
 _NO_STRIDE = [(0,) * (FIELDS - 2 - n) for n in range(FIELDS - 1)]
 """Zero strides for the dimensions that an array lacks, by the number of dimensions it has."""
@@ -50,7 +51,7 @@ do not say so: a loop has many of them and little code."""
 
 def compute(call: Call) -> Any:
     """Run a call on the arrays themselves; returns a tuple if there are several results."""
-    return launch_call(call).handed_back()
+    return launch_call(call).user_result()
 
 
 def launch_call(call: Call) -> Job:

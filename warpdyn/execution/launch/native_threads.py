@@ -21,11 +21,11 @@ from ..compile.kernel import Command, records_launches
 from ..run_once import run_once
 from ..threads import get_num_threads
 
-PATIENCE = 200
-"""How often a thread polls for the next launch before it sleeps, yielding in between: about 60 us
+POLLS = 200
+"""Number of times that a thread polls for the next launch before it sleeps, yielding in between: about 60 us
 if no other thread runs."""
 
-SYSTEM = (
+SYSTEM_FUNCTIONS = (
     "pthread_create",
     "pthread_join",
     "pthread_mutex_lock",
@@ -34,9 +34,9 @@ SYSTEM = (
     "pthread_cond_signal",
     "sched_yield",
 )
-"""System functions, in the order of the header."""
+"""Names of the system's functions, in the order of the header."""
 
-PLACE = 256
+OBJECT_BYTES = 256
 """Bytes for a mutex, a condition or attributes, for which POSIX systems need at most 64."""
 
 STACK = 16 << 20
@@ -51,12 +51,12 @@ def _address(place: ctypes.Array[ctypes.c_char] | _Words) -> int:
 
 
 class _System:
-    """The system's functions and ours, by address."""
+    """Addresses of the system's functions, and our functions that use them."""
 
     def __init__(self, library: ctypes.CDLL, found: list[int], text: CText):
         self.table = (ctypes.c_int64 * len(found))(*found)
         self.begin = (library.pthread_mutex_init, library.pthread_cond_init)
-        self.attributes = ctypes.create_string_buffer(PLACE)
+        self.attributes = ctypes.create_string_buffer(OBJECT_BYTES)
         library.pthread_attr_init(self.attributes)
         library.pthread_attr_setstacksize(self.attributes, ctypes.c_size_t(STACK))
         self.text = text  # must live as long as the functions are called
@@ -73,7 +73,10 @@ def system() -> _System | None:
     not reveal a kernel's address."""
     try:
         library = ctypes.CDLL(None)
-        found = [ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in SYSTEM]
+        found = [
+            ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
+            for name in SYSTEM_FUNCTIONS
+        ]
     except (AttributeError, OSError, TypeError):
         return None
     first, count = HEADER.index("first"), HEADER.index("count")
@@ -86,11 +89,11 @@ class _NativeThread:
 
     def __init__(self, system: _System):
         self.system = system
-        self.mutex, self.condition = (ctypes.create_string_buffer(PLACE) for _ in range(2))
+        self.mutex, self.condition = (ctypes.create_string_buffer(OBJECT_BYTES) for _ in range(2))
         for begin, place in zip(system.begin, (self.mutex, self.condition), strict=True):
             begin(ctypes.c_void_p(_address(place)), None)
         places = map(_address, (self.mutex, self.condition, system.attributes))
-        self.words = (ctypes.c_int64 * 9)(_address(system.table), 0, 0, 0, PATIENCE, 0, *places)
+        self.words = (ctypes.c_int64 * 9)(_address(system.table), 0, 0, 0, POLLS, 0, *places)
         # Signals are for the threads that Python knows.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         try:
@@ -111,8 +114,8 @@ _ended = threading.Event()
 """Set when the process is about to end; then no more threads are started."""
 
 
-def _at_hand(system: _System, number: int) -> list[_NativeThread]:
-    """The first `number` threads, or fewer if the system does not allow more."""
+def _first_threads(system: _System, number: int) -> list[_NativeThread]:
+    """The first `number` threads, started if necessary; fewer if the system does not allow more."""
     with _lock:
         try:
             while len(_workers) < number and not _ended.is_set():
@@ -154,7 +157,7 @@ class SharedLaunch:
 def shared_launch(command: Command, least: int, threads: int) -> Callable[[], None] | None:
     """The launch of a command on this many threads; None if there are only Python threads."""
     found = system() if threads > 1 else None
-    workers = _at_hand(found, threads - 1) if found else []
+    workers = _first_threads(found, threads - 1) if found else []
     return SharedLaunch(command, workers, least) if workers else None
 
 
@@ -177,7 +180,7 @@ def _stop() -> None:
 atexit.register(_stop)
 
 
-def _begin_anew() -> None:
+def _reset_after_fork() -> None:
     """Reset the threads in a forked process; callers then run launches that are bound to
     threads."""
     global _lock
@@ -188,4 +191,4 @@ def _begin_anew() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_anew)
+    os.register_at_fork(after_in_child=_reset_after_fork)

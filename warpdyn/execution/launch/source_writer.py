@@ -12,8 +12,9 @@ from dataclasses import replace
 from typing import Any
 from weakref import ref
 
-from ...codegen.source import Source, write
-from ...model import Model
+from ...codegen.source import Source
+from ...codegen.targets import write
+from ...model.structure import Structure
 from ...recording.program import Program
 from ..compile import background
 from ..compile.announcements import announced_late
@@ -47,11 +48,11 @@ class SourceWriter:
         self._call = None if entry is None else without_arrays(call)
         self._recorded: list[Program] = []
 
-    def use(self, model: Model) -> None:
+    def use(self, model: Structure) -> None:
         """Take an equal model, which lives longer than the first one may."""
         self._model = ref(model)
 
-    def model(self) -> Model | None:
+    def model(self) -> Structure | None:
         """The model; None if nobody else holds it any more. A source that is written later needs it."""
         return self._model()
 

@@ -12,7 +12,8 @@ from ...arrays import Array, views
 from ...arrays.libraries import library_of
 from ...model import Model
 from ...model.coordinate_ranges import orientation_columns
-from ..request.argument_checks import check_model
+from ...model.model import check_model
+from ...model.structure import Structure
 from ..request.call import Call, gather
 from ..request.inputs import ARRAY, Input, argument
 from .batch_shape import leading_shape
@@ -124,7 +125,7 @@ def _below(call: Call, x: Input, array: np.ndarray) -> Iterator[str]:
     return _each(x, ~(array > 0 if bound == "above 0" else array >= 0), len(x.shape), message)
 
 
-def _not_finite(model: Model, x: Input, array: np.ndarray) -> Iterator[str]:
+def _not_finite(model: Structure, x: Input, array: np.ndarray) -> Iterator[str]:
     """Entries that are NaN or infinite."""
 
     def message(index: tuple[int, ...]) -> str:
@@ -133,7 +134,7 @@ def _not_finite(model: Model, x: Input, array: np.ndarray) -> Iterator[str]:
     return _each(x, ~np.isfinite(array), len(x.shape), message)
 
 
-def _not_unit(model: Model, x: Input, array: np.ndarray) -> Iterator[str]:
+def _not_unit(model: Structure, x: Input, array: np.ndarray) -> Iterator[str]:
     """Quaternions of another length than one; those that are not finite are reported before."""
     for _, columns in orientation_columns(model):
         length = np.linalg.norm(array[..., columns], axis=-1)
@@ -146,7 +147,7 @@ def _not_unit(model: Model, x: Input, array: np.ndarray) -> Iterator[str]:
 
 
 def _outside(
-    model: Model, x: Input, array: np.ndarray, lower: np.ndarray, upper: np.ndarray
+    model: Structure, x: Input, array: np.ndarray, lower: np.ndarray, upper: np.ndarray
 ) -> Iterator[str]:
     """Entries outside limits."""
     low, high = (lower - _margin(lower), upper + _margin(upper))
@@ -176,7 +177,7 @@ def _each(
         yield f"{x.label}: {len(found) - SHOWN} more like this"
 
 
-def _entry(model: Model, x: Input, index: tuple[int, ...]) -> str:
+def _entry(model: Structure, x: Input, index: tuple[int, ...]) -> str:
     """An entry's name, that of its joint if it is a coordinate."""
     index = index[len(index) - len(x.shape) :]
     if x.sizes in ("nq", "nv"):

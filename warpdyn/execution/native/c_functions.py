@@ -18,7 +18,7 @@ import warp as wp
 from ...arrays.libraries import NUMPY
 from ..compile.c_text import CText, c_text
 from ..compile.kernel import CAPTURE
-from ..repeat.planned_call import MISS, KnownCall
+from ..repeat.planned_call import MISS, LaunchPlan
 from ..run_once import run_once
 
 OPERANDS = 16
@@ -128,10 +128,10 @@ def interpreter(torch: Words | None) -> list[int]:
     return [*python, *objects, 0 if torch is None else address(torch)]
 
 
-def launch_words(known: KnownCall) -> Words | None:
+def launch_words(known: LaunchPlan) -> Words | None:
     """The launch of a call on other arrays; None if the call needs more than a launch."""
     job, results = known.job, len(known.places) - len(known.read)
-    if not known.small or known.split or results > OPERANDS:
+    if not known.small or known.merges_dimensions or results > OPERANDS:
         return None
     command = job.kernel.new_command()
     if command.address is None:
@@ -144,11 +144,11 @@ def launch_words(known: KnownCall) -> Words | None:
         len(job.arguments),
         job.seconds > LONG,
         known.library is not NUMPY,
-        len(known.fresh),
+        len(known.result_makers),
     )
-    makers = zip(map(id, known.fresh), known.places[len(known.read) :], strict=False)
+    makers = zip(map(id, known.result_makers), known.places[len(known.read) :], strict=False)
     rest = chain(*makers, bounds, job.arguments)
-    return words_of([*words, *rest], command, *known.fresh)
+    return words_of([*words, *rest], command, *known.result_makers)
 
 
 def new_function(method: _Method, words: Words) -> Any:

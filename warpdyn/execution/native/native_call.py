@@ -21,7 +21,7 @@ from ..compile.compiling import Kernel
 from ..config import config
 from ..repeat.call_cache import CallCache, unknown
 from ..repeat.call_key import PLAIN, Key, leaves
-from ..repeat.planned_call import DifferentiatedPlan, KnownCall, PlannedCall
+from ..repeat.planned_call import DifferentiatedPlan, LaunchPlan, PlannedCall
 from .c_functions import (
     OPERANDS,
     Words,
@@ -100,7 +100,7 @@ class NativeCalls:
 class _NativePlan:
     """A call in the form that the C function reads."""
 
-    def __init__(self, key: Key, known: KnownCall, words: Words):
+    def __init__(self, key: Key, known: LaunchPlan, words: Words):
         self.key, self.known, self.words = key, known, words
         native = _native_of(known.library)
         self.torch: Words | None = native.torch_words() if native else None
@@ -138,7 +138,7 @@ def _plan(
     more than a launch."""
     differentiated = planned if isinstance(planned, DifferentiatedPlan) else None
     known = planned if differentiated is None else differentiated.forward
-    if not isinstance(known, KnownCall) or len(args) + len(kwargs) > OPERANDS:
+    if not isinstance(known, LaunchPlan) or len(args) + len(kwargs) > OPERANDS:
         return None
     if not _is_one_launch(known, kwargs.get("out")):
         return None
@@ -172,7 +172,7 @@ def _plan(
     return _NativePlan(key, known, words_of([*words, *operands, *chain(*pairs)], launch, *held))
 
 
-def _is_one_launch(known: KnownCall, out: Any) -> bool:
+def _is_one_launch(known: LaunchPlan, out: Any) -> bool:
     """True if a launch on the CPU is all that a call needs for its results."""
     results = len(known.places) - len(known.read)
     if known.outs and (results > 1 or known.named or type(out) is not np.ndarray):
@@ -181,7 +181,7 @@ def _is_one_launch(known: KnownCall, out: Any) -> bool:
 
 
 def _pair_words(
-    known: KnownCall, given: Sequence[tuple[str | None, Any]], which: int
+    known: LaunchPlan, given: Sequence[tuple[str | None, Any]], which: int
 ) -> list[tuple[int, ...]]:
     """The pairs of arrays whose memory is compared, by the arguments' positions.
 
@@ -197,7 +197,7 @@ def _pair_words(
 
 
 def _operands(
-    known: KnownCall, args: tuple[Any, ...], kwargs: Mapping[str, Any], held: list[Any]
+    known: LaunchPlan, args: tuple[Any, ...], kwargs: Mapping[str, Any], held: list[Any]
 ) -> list[int] | None:
     """Arguments in the form of the header; objects that must live as long are added to `held`."""
     words: list[int] = []

@@ -23,7 +23,7 @@ from torch.autograd.function import FunctionCtx
 from ...arrays.torch_arrays import LIBRARY as TORCH
 from ...arrays.torch_arrays import followers, transforms
 from ..autodiff.torch_hooks import apply_directly, replace_backward
-from ..repeat.planned_call import DifferentiatedPlan, KnownCall
+from ..repeat.planned_call import DifferentiatedPlan, LaunchPlan
 from ..run_once import run_once
 from .c_functions import (
     OPERANDS,
@@ -158,7 +158,7 @@ class Node:
 
     def __init__(self, known: Any, launch: Words, solves: bool):
         """known: object that runs a backward pass that the C functions do not know."""
-        forward: KnownCall = known.forward
+        forward: LaunchPlan = known.forward
         places = forward.places[: len(forward.read)]
         self.words = words_of(
             [address(launch), len(places), solves, 0, *[0] * MOST, *places], launch, known
@@ -171,7 +171,7 @@ class Node:
 
     def know(
         self,
-        known: KnownCall,
+        known: LaunchPlan,
         kept: Sequence[torch.Tensor],
         cotangents: Sequence[torch.Tensor],
         order: Sequence[int | None],

@@ -28,8 +28,8 @@ from ..launch.job import Job
 from ..request.call import Call
 from ..threads import ENOUGH
 
-KEPT = 1024
-"""Largest number of numbers that a call keeps on its own, such as those of gravity."""
+MOST_KEPT = 1024
+"""Largest count of numbers that a plan keeps itself, such as those of gravity."""
 
 MISS: Any = object()
 """Returned instead of a result if the call has to be checked."""
@@ -40,7 +40,7 @@ class PlannedCall(Protocol):
 
     @property
     def counts_calls(self) -> bool:
-        """True while its runs are counts_calls, until its kernel is compiled."""
+        """True while its runs are counted, until its kernel is compiled."""
 
     def run(self, arrays: Sequence[Array]) -> Any:
         """The results for arrays of the same kinds; `MISS` if they cannot be used."""
@@ -60,8 +60,9 @@ class Pair(NamedTuple):
     """The allowed offset from one address to the other, if they overlap."""
 
 
-class KnownCall:
-    """A remembered call for other arrays of the same kinds."""
+class LaunchPlan:
+    """Plan of a call that its library does not differentiate: its launch, on other arrays of the
+    same kinds."""
 
     def __init__(
         self,
@@ -74,7 +75,7 @@ class KnownCall:
         """read: the name of the input for each of the caller's arrays; those of `out` follow.
         forget: called when a model goes, so that its kernels can go too."""
         source, library = job.kernel.source, job.library
-        # Weak references, so that a remembered call does not keep its model alive.
+        # Weak references, so that a plan does not keep its model alive.
         self.models: list[ref[Any]] = [ref(call.model, forget)]
         if call.params is not None and call.params.model is not call.model:
             self.models.append(ref(call.params.model, forget))
@@ -93,33 +94,35 @@ class KnownCall:
         self.outs: list[int] = []
         """Indices of the results among the arrays; [] if they are new arrays."""
         self.pairs: list[Pair] = []
-        self.lay_apart: list[int] | None = None
-        """Latest addresses of arrays whose pairs were found not to overlap."""
-        self.fresh: list[Callable[[], Array]] = []
+        self.allowed_addresses: list[int] | None = None
+        """Latest addresses of arrays at which all pairs are allowed."""
+        self.result_makers: list[Callable[[], Array]] = []
         if call.out is None:
             self.places += results
-            self.fresh = [_maker(job, shape) for shape in source.results.values()]
+            self.result_makers = [_maker(job, shape) for shape in source.results.values()]
         else:
             self.outs = [_number(x, arrays, len(read)) for x in job.results]
             self.places += [results[self.outs.index(k)] for k in range(len(read), len(arrays))]
             self.pairs = _pairs(job, read, self.outs)
         self.small = job.seconds < ENOUGH or job.kernel.on_cuda
         """True if it is never divided among threads."""
-        self.split = call.out is None and job.side_by_side and len(job.lead) > 1
+        self.merges_dimensions = call.out is None and job.side_by_side and len(job.lead) > 1
         """True if the leading dimensions of new arrays are merged into one."""
         self.idle: list[Command] = []
 
     @property
     def counts_calls(self) -> bool:
-        """True while its runs are counts_calls, until its kernel is compiled."""
+        """True while its runs are counted, until its kernel is compiled."""
         return self.job.kernel.counts_calls and config.compile == "background"
 
     def run(self, arrays: Sequence[Array]) -> Any:
         """The results for arrays of the same kinds; `MISS` if they cannot be used."""
-        where = self.where(arrays)
-        return MISS if where is MISS else self.handed_out(self.launch(where, arrays))
+        addresses = self.addresses(arrays)
+        if addresses is MISS:
+            return MISS
+        return self.user_result(self.launch(addresses, arrays))
 
-    def where(self, arrays: Sequence[Array]) -> Any:
+    def addresses(self, arrays: Sequence[Array]) -> Any:
         """Addresses of arrays of the same kinds; `MISS` if they cannot be used."""
         library = self.library
         if not library.at_rest():
@@ -128,28 +131,30 @@ class KnownCall:
             if model() is None:
                 return MISS
         try:
-            where = [*map(library.address, arrays)]
+            addresses = [*map(library.address, arrays)]
         except RuntimeError:  # the array has no memory
             return MISS
-        if reduce(or_, where) & self.unaligned or not all(where):  # 0: the array has no memory
+        if reduce(or_, addresses) & self.unaligned or not all(
+            addresses
+        ):  # 0: the array has no memory
             return MISS
         if self.outs:
             if not library.writable([arrays[k] for k in self.outs]):
                 return MISS
-            if where != self.lay_apart:
-                if not all(_apart(x, where) for x in self.pairs):
+            if addresses != self.allowed_addresses:
+                if not all(_is_allowed(x, addresses) for x in self.pairs):
                     return MISS
-                self.lay_apart = where
-        return where
+                self.allowed_addresses = addresses
+        return addresses
 
-    def launch(self, where: list[int], arrays: Sequence[Array]) -> list[Array]:
+    def launch(self, addresses: list[int], arrays: Sequence[Array]) -> list[Array]:
         """The results for arrays at these addresses."""
         library = self.library
         if self.outs:
             outs = [arrays[k] for k in self.outs]
         else:
-            outs = [make() for make in self.fresh]
-            where += map(library.address, outs)
+            outs = [make() for make in self.result_makers]
+            addresses += map(library.address, outs)
         if self.small:
             try:
                 command = self.idle.pop()
@@ -158,7 +163,7 @@ class KnownCall:
                 command.set(self.job.arguments)
                 command.set_threads(self.job.count)
             arguments = command.arguments
-            for place, x in zip(self.places, where, strict=True):
+            for place, x in zip(self.places, addresses, strict=True):
                 arguments[place] = x
             if self.job.stream is None:
                 command.run()
@@ -168,14 +173,14 @@ class KnownCall:
             if self.job.kernel.counts_calls:
                 self.job.kernel.count_call()
         else:
-            self.job.with_addresses(zip(self.places, where, strict=True)).launch_once()
+            self.job.with_addresses(zip(self.places, addresses, strict=True)).launch_once()
         if self.outs:
             library.mark_written(outs)
-        elif self.split:
+        elif self.merges_dimensions:
             outs = [library.with_leading(x, 1, self.lead) for x in outs]
         return outs
 
-    def handed_out(self, results: Sequence[Array]) -> Any:
+    def user_result(self, results: Sequence[Array]) -> Any:
         """The results in the form that the user gets."""
         if self.named is not None:
             return self.named(*results)
@@ -185,13 +190,13 @@ class KnownCall:
 class DifferentiatedPlan(ABC):
     """Plan of a call that its library differentiates."""
 
-    forward: KnownCall
+    forward: LaunchPlan
     solves: bool
     """True if the call solves a system, so that its backward pass reads the solution."""
 
     @property
     def counts_calls(self) -> bool:
-        """True while its runs are counts_calls, until its kernel is compiled."""
+        """True while its runs are counted, until its kernel is compiled."""
         return self.forward.counts_calls
 
     on_adjoint: Callable[..., None] | None = None
@@ -204,15 +209,14 @@ class DifferentiatedPlan(ABC):
         """Cotangents of the arrays, None of those that need none."""
 
 
-def known_call(
+def plan_launch(
     call: Call,
     job: Job,
     arrays: Sequence[Array],
     names: Sequence[str],
     forget: Callable[[object], Any],
-) -> KnownCall | None:
-    """The remembered call for calls like this one; None if an array is not read or written
-    directly.
+) -> LaunchPlan | None:
+    """The plan of calls like this one; None if an array is not read or written directly.
 
     arrays, names: of the call's `CallKey`. forget: called when a model goes.
     """
@@ -239,12 +243,12 @@ def known_call(
             read[same[0]] = name
         else:
             own += prod(job.inputs[name].shape)
-    if own > KEPT:
+    if own > MOST_KEPT:
         return None
     # The numbers of an array that is not read directly may have been checked.
     if sorted(read) != [*range(len(names))]:
         return None
-    return KnownCall(call, job, arrays, [read[k] for k in range(len(names))], forget)
+    return LaunchPlan(call, job, arrays, [read[k] for k in range(len(names))], forget)
 
 
 def _maker(job: Job, shape: tuple[int, ...]) -> Callable[[], Array]:
@@ -270,15 +274,15 @@ def _pairs(job: Job, read: Sequence[str], outs: Sequence[int]) -> list[Pair]:
         for other, u in seen:
             other_low, other_high = (x - u.address for x in extent(u))
             pair = Pair(k, other, low, high, other_low, other_high, None)
-            if not _apart(pair, {k: v.address, other: u.address}):
+            if not _is_allowed(pair, {k: v.address, other: u.address}):
                 pair = pair._replace(between=u.address - v.address)
             pairs.append(pair)
         seen.append((k, v))
     return pairs
 
 
-def _apart(pair: Pair, where: Any) -> bool:
-    """True if two arrays at these addresses may be written and read."""
+def _is_allowed(pair: Pair, addresses: Any) -> bool:
+    """True if two arrays at these addresses do not overlap, or overlap as they did at first."""
     one, other, low, high, other_low, other_high, between = pair
-    a, b = where[one], where[other]
+    a, b = addresses[one], addresses[other]
     return a + high <= b + other_low or b + other_high <= a + low or b - a == between

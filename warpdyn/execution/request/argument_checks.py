@@ -12,28 +12,12 @@ from ...arrays.libraries import NUMPY
 from ...arrays.numpy_arrays import check_unmasked
 from ...arrays.overlap import Extent, check_writable, extent, find_overlap
 from ...arrays.protocol import rows_of
-from ...model import Model
-from ...model.printable import printable
 from .call import Call
 from .inputs import Input
 
 MOST_BY_VALUE = 512
 """Largest number of plain numbers of an input on CUDA, 4 KiB in the kernel's arguments. A kernel with
 1,500 of them takes 10 s to compile."""
-
-
-def check_first_argument(args: tuple, kwargs: dict[str, Any]) -> None:
-    """Raise if the first argument is not a model."""
-    check_model(args[0] if args else kwargs.get("model"))
-
-
-def check_model(model: Any) -> None:
-    """Raise if the argument is not a model."""
-    if not isinstance(model, Model):
-        raise TypeError(
-            "the first argument must be a Model (of wd.load or load_robot), "
-            f"got {type(model).__name__}"
-        )
 
 
 def array_of_numbers(x: Input, array: Any, first: View) -> Array:
@@ -86,63 +70,6 @@ def check_kind(name: str, v: View, first_name: str, first: View) -> None:
 
 def _dtype(v: View) -> str:
     return "float32" if v.single else "float64"
-
-
-def check_shape(
-    call: Call, x: Input, shape: tuple[int, ...], lead: tuple[int, ...], leader: str
-) -> None:
-    """Raise for an array that is neither a row of the input for each environment, nor one row that
-    serves all.
-
-    lead: the call's leading dimensions, those of its input `leader`; () for one robot.
-    """
-    if shape in ((*lead, *x.shape), x.shape):
-        return
-    numbers = ", ".join(map(str, x.shape))
-    sizes, comma = x.sizes or numbers, "," * (len(x.shape) == 1)
-    if not lead:
-        need = f"({sizes}{comma}) = ({numbers}{comma})"
-        if x.name == leader:
-            need += f" or (B, {sizes}), one row for each robot"
-        else:
-            need += f", as {leader} is of one robot"
-    else:
-        any_rows = "B" if len(lead) == 1 else "..."
-        rows = any_rows if x.name == leader else ", ".join(map(str, lead))
-        need = f"({any_rows}, {sizes})"
-        if (sizes, rows) != (numbers, any_rows):
-            need += f" = ({rows}, {numbers})"
-    serves = f"; ({sizes}{comma}) serves all robots" if lead and x.name != leader else ""
-    hint = _shape_hint(call.model, x, shape)
-    varying = x.kind == "parameter" or (x.kind == "gravity" and call.gravity is None)
-    if len(lead) > 1 and varying:
-        hint = (
-            " Params have one dimension of environments: give the other arrays as (B, ..) with "
-            "B rows, and params[idx], idx the robot of each row."
-        )
-    raise ValueError(f"{x.label} must be {need}, got {shape}{serves}.{hint}")
-
-
-def _shape_hint(model: Model, x: Input, shape: tuple[int, ...]) -> str:
-    """Hint at what else the width of an array could have meant."""
-    if x.sizes not in ("nq", "nv") or not shape or shape[-1] == x.shape[-1]:
-        return ""
-    noun = "coordinates" if x.sizes == "nq" else "velocity coordinates"
-    mimics = [joint.name for joint in model.joints if joint.mimic is not None and joint.kind.nv]
-    if mimics:
-        joints = (
-            f"the mimic joint {mimics[0]} is"
-            if len(mimics) == 1
-            else f"the {len(mimics)} mimic joints are"
-        )
-        return printable(
-            f" {model.name} has {x.shape[-1]} {noun}: {joints} not among them "
-            "(see model.joint_names)."
-        )
-    base = ", the base's first" if model.floating_base else ""
-    return printable(
-        f" {model.name} has {x.shape[-1]} {noun}{base} (see model.{x.sizes[1]}_names)."
-    )
 
 
 def result_arrays(call: Call, names: Sequence[str]) -> list[Array]:

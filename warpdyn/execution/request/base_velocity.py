@@ -19,9 +19,7 @@ from ...algebra.linear import transpose
 from ...algebra.scalar import Scalar
 from ...algebra.spatial import ZERO, Force, Motion, Placement, Vector
 from ...model.tree import Tree
-
-Nested = Any
-"""A scalar, or nested lists of scalars."""
+from .inputs import Nested
 
 Axes = tuple[str | None, ...]
 """Meaning of the last dimensions of an argument or a result. A function declares with it how they

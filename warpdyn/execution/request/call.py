@@ -12,9 +12,9 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from ...arrays import Array
-from ...model import Model
 from ...model.params import Params
 from ...model.printable import printable
+from ...model.structure import Structure
 from ...recording.program import shape_of
 from .base_velocity import BY_NAME, Axes
 from .inputs import (
@@ -38,9 +38,6 @@ STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
 AT_REST = ("v", "a")
 """Arguments that may be None, for zero: velocity and acceleration."""
-
-Nested = Any
-"""A scalar, or nested lists of scalars."""
 
 R = TypeVar("R")
 """The type of the user's result: an array, a tuple of arrays, a named tuple."""
@@ -72,7 +69,7 @@ class Call(Generic[R]):
     """
 
     name: str
-    model: Model
+    model: Structure
     algorithms: tuple[Callable[..., Any], ...]
     arrays: Mapping[str, Any]
     """The arguments by name, in the algorithm's order. None stands for a zero velocity or
@@ -83,7 +80,7 @@ class Call(Generic[R]):
     forces: bool = False
     gravity: Gravity = None
     f_ext: Forces = None
-    refuse: Callable[[Model], None] | None = None
+    refuse: Callable[[Structure], None] | None = None
     results: tuple[str, ...] = ("out",)
     """Names of the results. With several results, the algorithm returns a tuple of nested lists,
     and the function a tuple of arrays."""
@@ -144,7 +141,7 @@ class Call(Generic[R]):
         kinds = "".join(f"{each.kind} of " for each in reversed(self.derivatives))
         return f"{kinds}{self.name} for {printable(self.model.name)}"
 
-    def handed_out(self, results: Any) -> R:
+    def user_result(self, results: Any) -> R:
         """The user's result from a launch's array, or from a tuple of arrays if there are
         several."""
         if self.named is None:
@@ -225,7 +222,7 @@ def _gather(call: Call) -> tuple[Mapping[str, Input], dict[str, Array]]:
 
 
 def _external_forces(
-    model: Model, f_ext: Mapping[str, Array[object]] | Array[object]
+    model: Structure, f_ext: Mapping[str, Array[object]] | Array[object]
 ) -> list[tuple[Input, Any]]:
     """Records and arrays of external forces, by link or on all links."""
     if not isinstance(f_ext, Mapping):
@@ -236,7 +233,7 @@ def _external_forces(
     return [(force(link), f_ext[link]) for link in model.link_names if link in f_ext]
 
 
-def _check_params(params: Params, model: Model) -> None:
+def _check_params(params: Params, model: Structure) -> None:
     if not isinstance(params, Params):
         raise TypeError(f"params must come from model.params(...), got {type(params).__name__}")
     if params.model is not model and params.model.key != model.key:

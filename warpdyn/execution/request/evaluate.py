@@ -12,8 +12,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from ...algebra.scalar import Scalar
-from ...model import Model
 from ...model.lumping import build_tree
+from ...model.structure import Structure
 from ...model.tree import Tree
 from ...model.value_substitution import substitute_values, typical
 from ...recording.differentiation import pull_back, pushforward
@@ -33,8 +33,6 @@ from .call import (
     STANDARD_GRAVITY,
     Call,
     Derivative,
-    Input,
-    Nested,
     arguments_in_order,
     input_shapes,
     inputs_of,
@@ -42,6 +40,7 @@ from .call import (
     tables_of,
 )
 from .implicit_rule import solution_jvp, solution_vjp
+from .inputs import Input, Nested
 from .named_values import by_name, check_cotangents, flat_of, of_kind
 
 EPSILON = {True: 2.0**-25, False: 2.0**-52, None: None}
@@ -49,13 +48,13 @@ EPSILON = {True: 2.0**-25, False: 2.0**-52, None: None}
 for float64."""
 
 
-_shapes: WeakKeyDictionary[Model, dict[tuple, dict[str, tuple[int, ...]]]] = WeakKeyDictionary()
+_shapes: WeakKeyDictionary[Structure, dict[tuple, dict[str, tuple[int, ...]]]] = WeakKeyDictionary()
 
 
-_trees: WeakKeyDictionary[Model, Tree] = WeakKeyDictionary()
+_trees: WeakKeyDictionary[Structure, Tree] = WeakKeyDictionary()
 
 
-def tree_of(model: Model) -> Tree:
+def tree_of(model: Structure) -> Tree:
     """The model's kinematic tree, built once."""
     tree = _trees.get(model)
     if tree is None:
@@ -244,7 +243,7 @@ def _converter(call: Call, tree: Tree, inputs: Mapping[str, Nested]) -> Converte
     return None if at is None else _converter_at(model, tree, inputs[at])
 
 
-def _converter_at(model: Model, tree: Tree, q: Sequence[Scalar]) -> Converter | None:
+def _converter_at(model: Structure, tree: Tree, q: Sequence[Scalar]) -> Converter | None:
     if model.base_velocity == "local" or not model.floating_base:
         return None
     return Converter(tree, q, model.base_velocity)
@@ -278,7 +277,7 @@ def _vjp(
     if call.solves and not call.derivatives:
         return solution_vjp(evaluate, call, call.solves, last.wrt, inputs, cotangents, epsilon)
     results = evaluate(_differentiable(call), inputs, epsilon)
-    check_cotangents(call, cotangents, results)
+    check_cotangents(call.name, cotangents, results)
     names, known = list(cotangents), inputs_of(call)
     numbers = [name for name in last.wrt if not known[name].table]
     tables = {name for name in last.wrt if known[name].table}
@@ -324,8 +323,7 @@ def _columns(
         steps: list[list[Scalar]] = [[float(i == k) for i in range(width)] for k in range(width)]
         if name == "q":
             # q moves along velocities, in the model's representation, because the entries of a
-            # quaternion
-            # cannot move independently.
+            # quaternion cannot move independently.
             tree = tree_of(call.model)
             converter = _converter_at(call.model, tree, x)
             steps = [

@@ -11,8 +11,8 @@ from ...algebra.scalar import Scalar
 from ...recording.differentiation import pullback, pushforward
 from ...recording.program import flat
 from .base_velocity import FORCE, Axes
-from .call import Call, Nested, Solves, arguments_in_order, inputs_of
-from .inputs import Input
+from .call import Call, Solves, arguments_in_order, inputs_of
+from .inputs import Input, Nested
 from .named_values import by_name, check_cotangents, flat_of, of_kind
 
 Evaluate = Callable[..., dict[str, Nested]]
@@ -78,7 +78,7 @@ def solution_vjp(
     residual)ᵀ l for all other inputs."""
     at, residual, matrix = _equation(evaluate, call, solves, inputs, epsilon)
     name = call.results[0]
-    check_cotangents(call, cotangents, {name: residual})
+    check_cotangents(call.name, cotangents, {name: residual})
     multipliers = solve_symmetric(matrix, cotangents[name])
     others = [name for name in wrt if name != solves.right]
     bars = pullback(flat_of(at, others), residual, [-x for x in multipliers])

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+Nested = Any
+"""A scalar, or nested lists of scalars."""
 
 Kind = Literal["argument", "gravity", "forces", "force", "parameter", "seed", "solution"]
 """A function's argument; gravity; forces on all links, or on one; a varying model parameter; the

@@ -8,8 +8,7 @@ from typing import Any
 
 from ...algebra.scalar import Scalar
 from ...recording.program import flat, fold, shape_of
-from .call import Call, Nested
-from .inputs import Input
+from .inputs import Input, Nested
 
 
 def of_kind(
@@ -36,7 +35,7 @@ def by_name(
 
 
 def check_cotangents(
-    call: Call, cotangents: Mapping[str, Nested], results: Mapping[str, Nested]
+    function: str, cotangents: Mapping[str, Nested], results: Mapping[str, Nested]
 ) -> None:
     """Raise unless cotangents are shaped like the results; for one number, Warp's shape (1,) is
     allowed."""
@@ -44,6 +43,6 @@ def check_cotangents(
         shape, needed = shape_of(w), shape_of(results[name])
         if shape != needed and not prod(shape) == prod(needed) <= 1:
             raise ValueError(
-                f"the cotangent of {call.name}'s result {name} must be shaped like it, {needed} for each robot; "
+                f"the cotangent of {function}'s result {name} must be shaped like it, {needed} for each robot; "
                 f"got {shape}"
             )

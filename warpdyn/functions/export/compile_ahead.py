@@ -9,15 +9,15 @@ from typing import Any, Literal, get_args
 
 from ...arrays import Array, views
 from ...arrays.libraries import library_for
-from ...codegen.source import target_of
+from ...codegen.targets import target_of
 from ...execution.batched import Function, describe_call
 from ...execution.compile.compiling import Kernel, load_all
 from ...execution.compile.kernel_cache import start_kernel_cache
 from ...execution.fast_paths import compile_c_functions
 from ...execution.launch.launch import prepare
-from ...execution.request.argument_checks import check_model
 from ...execution.request.call import Call, derive, inputs_of, result_names
 from ...model import Model
+from ...model.model import check_model
 
 Precision = Literal["float32", "float64"]
 """Dtypes that kernels can be compiled for."""

@@ -20,10 +20,10 @@ from ...codegen.exported_header import (
 )
 from ...codegen.portable import LOCAL, RESERVED, most_steps_of_ending_loops, refusal_reason
 from ...codegen.portable_style import Style
-from ...execution.request.argument_checks import check_model
 from ...execution.request.call import Call, input_shapes
 from ...execution.request.evaluate import record_call
 from ...model import Model
+from ...model.model import check_model
 from .compile_ahead import Precision, call_on_zeros, zeros_of
 from .identifiers import identifier
 from .stack_usage import stacks

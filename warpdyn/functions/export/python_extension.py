@@ -13,8 +13,8 @@ from typing import Any
 
 from ...codegen.portable_style import Style
 from ...codegen.python_wrapper import python_stub, python_wrapper
-from ...execution.request.argument_checks import check_model
 from ...model import Model
+from ...model.model import check_model
 from .compile_ahead import Precision
 from .exporting import exported_functions, header_of
 from .identifiers import identifier

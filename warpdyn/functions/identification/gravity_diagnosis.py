@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...execution.request.argument_checks import check_model
 from ...model import Model
+from ...model.model import check_model
 from ...model.params import Params
 from ..dynamics import gravity_torques
 from ..regressors import joint_torque_regressor

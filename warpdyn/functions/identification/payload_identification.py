@@ -9,8 +9,8 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike
 
-from ...execution.request.argument_checks import check_model
 from ...model import Model
+from ...model.model import check_model
 from .. import inertial
 from ..dynamics import rnea
 from ..regressors import joint_torque_regressor

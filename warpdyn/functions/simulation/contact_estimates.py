@@ -8,8 +8,8 @@ from typing import Any, Literal, get_args, overload
 
 from ...algorithms.simulation.contact_rows import ContactPoint
 from ...execution.oracle import oracle
-from ...execution.request.argument_checks import check_model
 from ...model import Model
+from ...model.model import check_model
 from ...model.reference_frames import one_of
 from ..com import com
 from .ground import STANDARD_WEIGHT, Ground, SoftGround, exponents_of

@@ -12,13 +12,13 @@ from ...algorithms.collision.narrow_phase import points_of
 from ...algorithms.simulation.contact_rows import ContactPoint
 from ...algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
 from ...execution.repeat.call_key import compared_by_value
-from ...execution.request.argument_checks import check_model
 from ...formats.meshes.mesh_hulls import hull_points
 from ...model import Model
 from ...model.collision_points import LeftOut
 from ...model.description import Geometry, vector3
 from ...model.ground_contact import ContactFriction, ContactSoftness
 from ...model.mesh_files import MeshError
+from ...model.model import check_model
 from ...model.scene.shape_pairs import shape_pairs
 
 MESH_VERTICES = 16
@@ -72,22 +72,22 @@ class ContactPairs(Sequence[ContactPair]):
             raise ValueError(f"slots must be a whole number of at least 1, or None, got {slots!r}")
         self.model, self.slots = model, slots
         # A shape is read once, though it is in many pairs: a mesh is a file.
-        made: dict[tuple[str, int], ContactShape | None] = {}
-        left: list[LeftOut] = []
+        shapes_read: dict[tuple[str, int], ContactShape | None] = {}
+        left_out: list[LeftOut] = []
         pairs: list[ContactPair] = []
         friction: list[ContactFriction | None] = []
         for *both, coefficient in shape_pairs(model):
             shapes = []
             for link, shape, number in both:
                 key = link, number
-                if key not in made:
-                    made[key] = _contact_shape(link, shape, mesh_vertices, left)
-                shapes.append(made[key])
+                if key not in shapes_read:
+                    shapes_read[key] = _contact_shape(link, shape, mesh_vertices, left_out)
+                shapes.append(shapes_read[key])
             first, second = shapes
             if first is not None and second is not None and _can_touch(first, second):
                 pairs.append(ContactPair(first, second))
                 friction.append(coefficient)
-        self.pairs, self.left_out, self._friction = tuple(pairs), tuple(left), tuple(friction)
+        self.pairs, self.left_out, self._friction = tuple(pairs), tuple(left_out), tuple(friction)
 
     def only(self, *pairs: str | tuple[str, str]) -> ContactPairs:
         """The pairs between links of these names, or that match these patterns, in either order:
@@ -108,9 +108,9 @@ class ContactPairs(Sequence[ContactPair]):
         coefficients: list[ContactFriction | None] = []
         for name in links:
             for each in self.model.link(name).collisions:
-                made = _contact_shape(name, each, MESH_VERTICES, [])
-                if made is not None:
-                    grounded.append(ContactPair(GROUND, made))
+                shape = _contact_shape(name, each, MESH_VERTICES, [])
+                if shape is not None:
+                    grounded.append(ContactPair(GROUND, shape))
                     coefficients.append(_ground_friction(each, friction))
         changed = self._with(range(len(self)))
         changed.pairs = (*self.pairs, *grounded)
@@ -257,10 +257,10 @@ def pairs_between(pairs: Sequence[ContactPair], first: str, second: str) -> dict
 def _ground_friction(shape: Geometry, sliding: float | None) -> ContactFriction | None:
     """Coefficients of a shape on the ground; None if neither the description nor `sliding` gives
     them."""
-    said = shape.on_ground
-    if said is None:
+    described = shape.on_ground
+    if described is None:
         return None if sliding is None else ContactFriction(sliding)
-    numbers = ContactFriction(said.friction, said.torsional, said.rolling)
+    numbers = ContactFriction(described.friction, described.torsional, described.rolling)
     return numbers if sliding is None else numbers._replace(sliding=sliding)
 
 
@@ -289,13 +289,13 @@ def _can_touch(first: ContactShape, second: ContactShape) -> bool:
 
 
 def _contact_shape(
-    link: str, shape: Geometry, vertices: int, left: list[LeftOut]
+    link: str, shape: Geometry, vertices: int, left_out: list[LeftOut]
 ) -> ContactShape | None:
-    """The shape for the narrow phase; None, and an entry of `left`, if it cannot be used."""
+    """The shape for the narrow phase; None, and an entry of `left_out`, if it cannot be used."""
     try:
-        kind, size, corners = _measures(shape, vertices)
+        kind, size, corners = _kind_and_size(shape, vertices)
     except MeshError as error:
-        left.append(LeftOut(link, f"the mesh {shape.filename or ''}".strip(), str(error)))
+        left_out.append(LeftOut(link, f"the mesh {shape.filename or ''}".strip(), str(error)))
         return None
     rotation = tuple(vector3(row) for row in shape.pose.rotation)
     return ContactShape(
@@ -303,7 +303,7 @@ def _contact_shape(
     )
 
 
-def _measures(
+def _kind_and_size(
     shape: Geometry, vertices: int
 ) -> tuple[str, tuple[float, ...], tuple[tuple[float, float, float], ...]]:
     """Kind and sizes of a shape as the narrow phase takes them, and the vertices of a mesh."""

@@ -10,11 +10,11 @@ from typing import overload
 from ...algorithms.simulation.contact_rows import ContactPoint
 from ...algorithms.simulation.contact_shapes import ContactPair
 from ...execution.repeat.call_key import compared_by_value
-from ...execution.request.argument_checks import check_model
 from ...formats.meshes.mesh_hulls import hull_points
 from ...model import Model
 from ...model.collision_points import collision_spheres
 from ...model.description import check_names, vector3
+from ...model.model import check_model
 from .varied_numbers import is_number
 
 

@@ -71,9 +71,9 @@ def with_description(
         return ground
     checked = checked_points(model, points)
     contacts = [_contact(model, points, point) for point in checked]
-    said = [each for each in contacts if each is not None]
+    described = [each for each in contacts if each is not None]
     plain = with_default_numbers(ground)
-    if not said:
+    if not described:
         return ground
     found: dict[str, Any] = {}
     if ground.friction is None:
@@ -81,8 +81,8 @@ def with_description(
     if isinstance(ground, Ground):
         found |= _moments(contacts)
         weight = (model.total_mass or 1.0) * STANDARD_WEIGHT
-        found["stiffness"] = weight / median(x.sink for x in said)
-        found["dissipation"] = median(x.dissipation for x in said)
+        found["stiffness"] = weight / median(x.sink for x in described)
+        found["dissipation"] = median(x.dissipation for x in described)
         found = {name: x for name, x in found.items() if getattr(ground, name) is None}
     return plain._replace(**found) if found else ground
 

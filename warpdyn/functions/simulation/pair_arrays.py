@@ -10,6 +10,7 @@ from ...algorithms.simulation.contact_rows import impulse_width
 from ...algorithms.simulation.contact_shapes import GROUND, ContactPair, ContactShape
 from ...execution.request.evaluate import tree_of
 from ...model import Model
+from ...model.structure import Structure
 from ...model.tree import WORLD
 from .contact_pairs import ContactPairs, PairContact
 from .ground import FRICTION
@@ -29,10 +30,10 @@ def pair_arrays(options: StepOptions, pairs: Sequence[ContactPair], q: Any) -> S
     """The numbers of pairs with their shapes, by name; empty without pairs."""
     contact = options.pair_contact
     count = len(pairs)
-    kept = memory_shapes(pairs, moments_of_pairs(options.pairs, contact))
+    memory = memory_shapes(pairs, moments_of_pairs(options.pairs, contact))
     shaped: Shaped = {
         name: (getattr(options, name), shape)
-        for name, shape in kept.items()
+        for name, shape in memory.items()
         if getattr(options, name) is not None
     }
     if not pairs:
@@ -41,12 +42,13 @@ def pair_arrays(options: StepOptions, pairs: Sequence[ContactPair], q: Any) -> S
         return {}
     if options.terrain is not None:
         _refuse_level_ground(pairs)
-    # The number of pairs without a slot is of use alone; impulses without features have no owners.
-    remembered = [name for name in shaped if name != "pairs_left_out"]
-    if len(remembered) == 1:
-        (given,) = remembered
+    # Impulses belong to features, so both arrays are needed; the number of pairs without a slot is
+    # independent of them.
+    from_last_step = [name for name in shaped if name != "pairs_left_out"]
+    if len(from_last_step) == 1:
+        (alone,) = from_last_step
         raise ValueError(
-            f"{given}= is of no use alone: pair_impulses= and pair_features= of the last step go together"
+            f"{alone}= is of no use alone: pair_impulses= and pair_features= of the last step go together"
         )
     each: Shaped = {}
     numbers = {
@@ -152,10 +154,10 @@ def _check_shape(model: Model, shape: ContactShape) -> None:
         raise ValueError(f"a mesh on {shape.link} needs at least 4 vertices")
 
 
-def refusing_still_pairs(pairs: Sequence[ContactPair]) -> Callable[[Model], None]:
+def refusing_still_pairs(pairs: Sequence[ContactPair]) -> Callable[[Structure], None]:
     """Function that raises for pairs of shapes that no joint moves against each other."""
 
-    def refuse(model: Model) -> None:
+    def refuse(model: Structure) -> None:
         frames = tree_of(model).frames
         for first, second in pairs:
             bodies = [WORLD if x.link is None else frames[x.link].body for x in (first, second)]

@@ -10,6 +10,7 @@ from typing import Any
 from ...algorithms.simulation.contact_rows import ContactPoint
 from ...execution.request.evaluate import tree_of
 from ...model import Model
+from ...model.structure import Structure
 from ...model.tree import WORLD
 from ..unmoved_joints import refuse_unmoved
 
@@ -20,9 +21,9 @@ the time and takes 0.45 to 0.98 of the time. One with 37 points and 63 rows woul
 time, because its feet, pelvis and torso have four to eight points each."""
 
 
-def are_many(points: Sequence[ContactPoint]) -> bool:
-    """True for points that a step computes in slots. A link with one point has three rows, one with
-    more has six."""
+def need_slots(points: Sequence[ContactPoint]) -> bool:
+    """True for points that a step computes in slots, because there are many. A link with one point has
+    three rows, one with more has six."""
     by_link = Counter(point.link for point in points)
     rows = sum(min(3 * count, 6) for count in by_link.values())
     return len(points) > MOST_IN_LINE or rows > MOST_ROWS
@@ -53,10 +54,10 @@ def checked_point(model: Model, link: str, centre: Any, radius: float) -> Contac
     return ContactPoint(link, at, r)
 
 
-def refusing_still_points(points: Sequence[ContactPoint]) -> Callable[[Model], None]:
+def refusing_still_points(points: Sequence[ContactPoint]) -> Callable[[Structure], None]:
     """Function that raises for points on links that are fixed to the world (`Call.refuse`)."""
 
-    def refuse(model: Model) -> None:
+    def refuse(model: Structure) -> None:
         still = [p.link for p in points if tree_of(model).frames[p.link].body == WORLD]
         if still:
             raise ValueError(
@@ -67,12 +68,12 @@ def refusing_still_points(points: Sequence[ContactPoint]) -> Callable[[Model], N
     return refuse
 
 
-def refusing_for_explicit_forces(points: Sequence[ContactPoint]) -> Callable[[Model], None]:
+def refusing_for_explicit_forces(points: Sequence[ContactPoint]) -> Callable[[Structure], None]:
     """Function that raises for such points, and for joints that move no inertia, because the mass
     matrix must be invertible."""
     still = refusing_still_points(points)
 
-    def refuse(model: Model) -> None:
+    def refuse(model: Structure) -> None:
         still(model)
         refuse_unmoved(model)
 

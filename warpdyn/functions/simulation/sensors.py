@@ -10,7 +10,7 @@ from ...algorithms.simulation import imu as _imu
 from ...algorithms.simulation import link_contact_forces as _contacts
 from ...algorithms.simulation.contact_rows import ContactPoint
 from ...algorithms.simulation.contact_shapes import ContactPair
-from ...algorithms.simulation.guarded_step import Measurements
+from ...algorithms.simulation.link_contact_forces import Measurements
 from ...arrays import A, Array
 from ...execution.batched import batched
 from ...execution.request.call import Call, Gravity

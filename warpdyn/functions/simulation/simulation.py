@@ -15,9 +15,9 @@ from ...arrays import Array, views
 from ...execution.config import config
 from ...execution.launch.launch import prepare
 from ...execution.launch.state_checks import check_arrays, check_bounds, check_state
-from ...execution.request.argument_checks import check_model
 from ...execution.request.call import Call, Forces, Gravity
 from ...model import Model
+from ...model.model import check_model
 from ...model.params import Params
 from ...model.structure import start_of
 from .chosen_rows import ChosenRows
@@ -36,7 +36,7 @@ from .target_latency import latencies
 from .terrain import HeightMap, Plane
 from .varied_numbers import whole_number
 
-KEPT = ("time", "failures")
+COUNTERS = ("time", "failures")
 """Results of a simulation in addition to those of a step."""
 
 INPUTS = ("targets", "tau", "start")
@@ -153,7 +153,7 @@ class Simulation:
             gravity=gravity,
             params=params,
         )
-        self._call = self._describe(self._with_memory(options, latency, longest_latency))
+        self._call = self._launch_call(self._with_memory(options, latency, longest_latency))
         check_bounds(self._call)
         self._set_start(start)
         self.reset()
@@ -270,9 +270,9 @@ class Simulation:
                 "use wd.step, which gives new ones"
             )
 
-    def _allocate(self, width: int, of_pairs: Mapping[str, tuple[int, ...]]) -> None:
+    def _allocate(self, width: int, pair_shapes: Mapping[str, tuple[int, ...]]) -> None:
         """Allocate all arrays but those of joint rows and of late targets, which few simulations
-        have. width: of the points' impulses. of_pairs: shapes of the memory of pairs."""
+        have. width: of the points' impulses. pair_shapes: shapes of the memory of pairs."""
         model, count = self.model, len(self.points)
         joints = len(model.joint_columns)
         self.q, self.v = self._zeros(model.nq), self._zeros(model.nv)
@@ -280,11 +280,14 @@ class Simulation:
         self.targets = self._zeros(joints)
         self.impulses, self.forces = self._zeros(count, width), self._zeros(count, 3)
         self.torques = self._zeros(joints)
-        kept = {name: self._zeros(*shape) for name, shape in of_pairs.items()}
-        self.pair_impulses, self.pair_features = kept["pair_impulses"], kept["pair_features"]
+        pair_memory = {name: self._zeros(*shape) for name, shape in pair_shapes.items()}
+        self.pair_impulses, self.pair_features = (
+            pair_memory["pair_impulses"],
+            pair_memory["pair_features"],
+        )
         self.pair_forces = self._zeros(len(self.pairs), 3)
         self._columns = {"time": self._zeros(1), "failures": self._zeros(1)}
-        self._columns["pairs_left_out"] = kept["pairs_left_out"]
+        self._columns["pairs_left_out"] = pair_memory["pairs_left_out"]
         self.time, self.failures, self.pairs_left_out = (
             self._library.entry(column, 0) for column in self._columns.values()
         )
@@ -309,13 +312,13 @@ class Simulation:
 
     def _with_memory(self, options: StepOptions, latency: Any, longest: int | None) -> StepOptions:
         """The options with the arrays that one launch passes to the next."""
-        late = self._late(latency, longest, options.substeps)
+        late = self._latency_arrays(latency, longest, options.substeps)
         contacts = {options.contact_memory: self.impulses} if len(self.points) else {}
         if len(self.pairs):
             contacts |= {name: self._array(name) for name in memory_shapes(self.pairs)}
         return replace(options, **late, **contacts)
 
-    def _describe(self, options: StepOptions) -> Call[Any]:
+    def _launch_call(self, options: StepOptions) -> Call[Any]:
         """The step as a call on the simulation's arrays, with time, failures and sensors."""
         call = step_call(self.model, self.q, self.v, self.tau, options)
         # The shape of the joint impulses is known only from a first call, so the step is described
@@ -325,12 +328,12 @@ class Simulation:
             options = replace(options, joint_impulses=self.joint_impulses)
             call = step_call(self.model, self.q, self.v, self.tau, options)
         arrays, first = dict(call.arrays), ("q", "v", "tau")
-        kept = {"start": self.start} | {n: self._columns[n] for n in ("time", "failures")}
+        more = {"start": self.start} | {n: self._columns[n] for n in ("time", "failures")}
         guarded = replace(
             call,
             name="simulation",
             algorithms=(guarded_step,),
-            arrays={**{n: arrays.pop(n) for n in first}, **kept, **arrays},
+            arrays={**{n: arrays.pop(n) for n in first}, **more, **arrays},
             options=(*call.options, ("sensors", self.sensors)),
             shapes={
                 **call.shapes,
@@ -343,9 +346,9 @@ class Simulation:
         )
         late = () if options.latency is None else ("earlier_targets",)
         measured = MEASURED[: len(MEASURED) - (not len(self.pairs))] if self.sensors else ()
-        return self._giving(guarded, *KEPT, *late, *measured)
+        return self._with_results(guarded, *COUNTERS, *late, *measured)
 
-    def _late(self, latency: Any, longest: int | None, substeps: int) -> dict[str, Any]:
+    def _latency_arrays(self, latency: Any, longest: int | None, substeps: int) -> dict[str, Any]:
         """Arrays for late targets: the latency, and the targets of earlier launches."""
         if latency is None:
             if longest is not None:
@@ -361,7 +364,7 @@ class Simulation:
         self.earlier_targets = self._zeros(launches, self.targets.shape[1])
         return {"latency": self._columns["latency"], "earlier_targets": self.earlier_targets}
 
-    def _giving(self, call: Call[Any], *more: str) -> Call[Any]:
+    def _with_results(self, call: Call[Any], *more: str) -> Call[Any]:
         """A call with further results, all in the arrays of the same names."""
         results = (*call.results, *more)
         return replace(call, results=results, out=tuple(map(self._array, results)))

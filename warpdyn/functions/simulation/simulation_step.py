@@ -9,7 +9,7 @@ from typing import Any
 from ...algorithms.simulation.contact_rows import ContactPoint, impulse_width
 from ...algorithms.simulation.contact_shapes import ContactPair
 from ...algorithms.simulation.joint_rows import Bounds
-from ...algorithms.simulation.semi_implicit_step import Scene
+from ...algorithms.simulation.scene import Scene
 from ...algorithms.simulation.soft_stops import SoftPoint
 from ...algorithms.simulation.substeps import substeps as _substeps
 from ...arrays import Array
@@ -18,6 +18,7 @@ from ...execution.request.call import Call, Forces, Gravity
 from ...execution.request.inputs import ArgumentSpec, Bound
 from ...model import Model
 from ...model.params import Params
+from ...model.structure import Structure
 from .contact_pairs import RIGID, PairContact
 from .default_points import refuse_none
 from .described_softness import limits_of, soft_pairs, soft_points
@@ -38,8 +39,8 @@ from .pair_arrays import (
     refusing_still_pairs,
 )
 from .point_checks import (
-    are_many,
     checked_points,
+    need_slots,
     refusing_for_explicit_forces,
     refusing_still_points,
 )
@@ -49,7 +50,7 @@ from .target_latency import late_targets
 from .terrain import TABLES, HeightMap, Plane, terrain_arrays
 from .varied_numbers import Shaped, is_number, whole_number
 
-HANDED_ON = (
+STEP_MEMORY = (
     "impulses",
     "deformation",
     "joint_impulses",
@@ -62,14 +63,14 @@ HANDED_ON = (
 TARGETS = ("targets", "earlier_targets")
 """Arrays of targets of the drives."""
 
-NOT_PLAIN = frozenset((*HANDED_ON, *TARGETS, *TABLES))
-"""Arrays that are not numbers of the simulation."""
+NOT_PLAIN = frozenset((*STEP_MEMORY, *TARGETS, *TABLES))
+"""Arrays that cannot be given as plain numbers."""
 
 LONGEST_STEP = 0.1
 """Longest plausible step; a longer one is a mistake in the unit [s]."""
 
 
-OF_PAIRS = (
+UNSIGNED_OF_PAIRS = (
     "pair_friction",
     "pair_torsional_friction",
     "pair_rolling_friction",
@@ -91,7 +92,7 @@ UNSIGNED = frozenset(
         "effort",
         "strength",
         "stall_effort",
-        *OF_PAIRS,
+        *UNSIGNED_OF_PAIRS,
     )
 )
 """Numbers that must be 0 or more."""
@@ -291,10 +292,10 @@ def _result_shapes(
     return shapes
 
 
-def _all_of(refusals: Sequence[Callable[[Model], None]]) -> Callable[[Model], None]:
+def _all_of(refusals: Sequence[Callable[[Structure], None]]) -> Callable[[Structure], None]:
     """One function that calls all of these."""
 
-    def refuse(model: Model) -> None:
+    def refuse(model: Structure) -> None:
         for each in refusals:
             each(model)
 
@@ -343,7 +344,7 @@ def _scene(
         tendon_stops=options.stops in ("rows", "soft"),
         point_moments=moments_of_points(options.ground, len(points)) if points else (),
         points_in_slots=bool(points)
-        and are_many(points)
+        and need_slots(points)
         and options.is_implicit
         and not options.is_soft
         and not soft,

@@ -89,7 +89,7 @@ class HeightMap:
             )
         self.offset = _checked_offset(offset)
         self._converted: dict[tuple, Any] = {}
-        self._said: list[str] = []
+        self._warned_models: list[str] = []
 
     @classmethod
     def generate(
@@ -163,8 +163,8 @@ class HeightMap:
     def say_if_small(self, model: Model, points: Sequence[ContactPoint]) -> None:
         """Warn once if the map is smaller than the robot, because its edge continues level."""
         reach, extent = 2.0 * _reach(model, points), min(self.extent)
-        if extent < reach and not self._said:
-            self._said.append(model.name)
+        if extent < reach and not self._warned_models:
+            self._warned_models.append(model.name)
             warnings.warn(
                 f"the height map is {extent:.3g} m wide, and {model.name} reaches over {reach:.3g} m: "
                 "beyond its edge the ground goes on level",

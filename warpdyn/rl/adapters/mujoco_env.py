@@ -118,11 +118,13 @@ class MujocoEnv(VecEnv):
             raise TaskError(f"{task.name} is not for MuJoCo: {why}") from None
         self.dt, self.contact_time = dt, contact_time
         self._models: dict[int, Any] = {}
-        self._late = np.zeros((envs, *self.text.carried[LATE])) if LATE in self.carried else None
+        self._late = np.zeros((envs, *self.kernels.carried[LATE])) if LATE in self.carried else None
         # Buffers through which MuJoCo's state after a step reaches the task's kernels.
         there = {"q_after": task.model.nq, "v_after": task.model.nv}
         self._there = {n: self._zeros((size,)) for n, size in there.items()}
-        self._there |= {f"{n}_after": self._zeros(shape) for n, shape in self.text.results.items()}
+        self._there |= {
+            f"{n}_after": self._zeros(shape) for n, shape in self.kernels.results.items()
+        }
         self._asked: Any = None
         self._command: Callable[[], Any] | None = None
         self._settle: list[Callable[[], Any] | None] = [None, None]
@@ -140,14 +142,16 @@ class MujocoEnv(VecEnv):
         """A step of all environments; its observations are written to the results of this turn."""
         arrays = (*self.carried.values(), self.action)
         if self._command is None:
-            self._command = bind(self.text.command, self.task.model, *arrays, *self.fixed_arguments)
+            self._command = bind(
+                self.kernels.command, self.task.model, *arrays, *self.fixed_arguments
+            )
         asked = self._command()
         self._advance({n: x.numpy().astype(float) for n, x in asked._asdict().items()})
         settle = self._settle[turn]
         if settle is None:
             out = {**self.carried, **self._seen[turn]}
             arrays = (*arrays, *self._there.values(), *self.fixed_arguments)
-            self._settle[turn] = bind(self.text.settle, self.task.model, *arrays, out=out)
+            self._settle[turn] = bind(self.kernels.settle, self.task.model, *arrays, out=out)
         else:
             settle()
         # If an episode began or the task changed the state, MuJoCo's state is out of date.

@@ -23,7 +23,7 @@ def plain_step(env: VecEnv, action: Any, environment: int) -> dict[str, np.ndarr
     The task's functions run in Python, with the random numbers of this environment and step, so
     that `print` and a debugger show their values. `env` does not change.
     """
-    text = env.text
+    kernels = env.kernels
     row = slice(environment, environment + 1)
     carried = [x[row].cpu().numpy().astype(float) for x in env.carried.values()]
     if not len(carried[0]):
@@ -33,6 +33,6 @@ def plain_step(env: VecEnv, action: Any, environment: int) -> dict[str, np.ndarr
     chosen = np.asarray(action, float).reshape(1, -1)
     arrays = (env.task.model, *carried, chosen, *given.values())
     with contextlib.redirect_stdout(io.StringIO()):  # prints of symbols, from recording
-        describe_call(text.step, arrays, {})
-    found = oracle(text.step, *arrays)
+        describe_call(kernels.step, arrays, {})
+    found = oracle(kernels.step, *arrays)
     return {name: x[0] for name, x in found._asdict().items()}

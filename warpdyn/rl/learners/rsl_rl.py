@@ -30,7 +30,7 @@ class RslEnv:
     def __init__(self, env: VecEnv):
         self.env, self.num_envs, self.num_actions = env, env.num_envs, env.task.actions
         self.device, self.cfg = env.device, {"task": env.task.name}
-        self.max_episode_length = env.text.length
+        self.max_episode_length = env.kernels.length
         self.unwrapped = env
         env.reset()
 
