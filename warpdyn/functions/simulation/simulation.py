@@ -124,13 +124,13 @@ class Simulation:
             params = replace(params, model=simulated)
         self.model, self.control, self.terrain = simulated, control, terrain
         warn_of_zero_efforts(simulated, control)
-        self.points = default_points(simulated) if points is None else points
+        self.pairs = pairs
+        checked_pairs(simulated, pairs)
+        self.points = default_points(simulated, pairs) if points is None else points
         refuse_none(self.points)
         ground = with_description(simulated, self.points, ground)
         if stops is None and simulated.is_simulated and integrator == "semi_implicit":
             stops = "rows"
-        self.pairs = pairs
-        checked_pairs(simulated, pairs)
         self.sensors = checked_sensors(simulated, self.points, pairs, sensors)
         self._allocate(
             impulse_width(moments_of_points(ground, len(self.points))),
