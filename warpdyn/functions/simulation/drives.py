@@ -106,10 +106,10 @@ def _check_drives(model: Model, control: Any) -> None:
             )
 
 
-def warn_of_zero_efforts(model: Model, control: PD | None) -> None:
+def warn_of_zero_efforts(model: Model, control: Any) -> None:
     """Warn of drives that never move, because their effort is that of the description, and it is 0.
     Programs that do not know a limit write 0 into URDF files."""
-    if control is None or control.effort is not None:
+    if not isinstance(control, PD) or control.effort is not None:
         return
     columns = model.joint_columns.tolist()
     dead = [
