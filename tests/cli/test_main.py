@@ -21,6 +21,7 @@ from warpdyn.cli.main import COMMANDS, main, parser
         (["bench", "cartpole", "--device", "cuda:77"], "there is no device"),
         (["bench", "cartpole", "--peers", "--threads", "2"], "on one core"),
         (["simulate", "no_such_robot"], "no bundled robot of that name"),
+        (["source", "my.py", "panda"], "a kernel in it is my.py:NAME"),
         (["simulate", "cartpole", "--dt", "0.2"], "dt must be a number of seconds in (0, 0.1]"),
         (["simulate", "cartpole", "--png", "plot.xyz"], "its ending must be one of"),
         (["simulate", "cartpole", "--device", "cuda:77"], "there is no device"),

@@ -98,3 +98,9 @@ def test_one_array_is_one_group() -> None:
 
     assert EnvironmentStep(Plain(), 0).observations == {"policy": (4,)}
     assert wd.load_robot("double_pendulum").nq == 2
+
+
+def test_a_list_of_arrays_is_no_observation() -> None:
+    task = type("Listed", (Hold,), {"observe": lambda self, robot, s: [s.q, s.v]})
+    with pytest.raises(rl.TaskError, match=r"observe must return one array.* returned a list"):
+        rl.VecEnv(task(), 2)

@@ -71,3 +71,41 @@ def test_an_episode_is_over_in_time_or_when_it_is_finished() -> None:
         s = Episode({"passed": passed})
         assert bool(task_functions.timed_out(Finishing(), None, s, np.bool_(late))) == wanted
     assert task_functions.has_completion(Finishing()) and not task_functions.has_completion(Hold())
+
+
+@pytest.mark.parametrize(
+    ("method", "returned", "message"),
+    [
+        ("begin", (np.zeros(2), np.zeros(2)), r'begin must return a dictionary .*"q".* got tuple'),
+        ("control", np.zeros(2), r'control must return a dictionary .*"tau".* got an array'),
+        ("update", None, r"update must return a dictionary .* got NoneType"),
+        ("reward", np.float64(1.0), r'reward must return a dictionary .*"upright".* got an array'),
+    ],
+)
+def test_methods_return_dictionaries(method: str, returned: Any, message: str) -> None:
+    """A tuple, an array or nothing is refused by the name of the method."""
+    task = type("Odd", (Hold,), {method: lambda self, robot, s: returned})()
+    s = Episode({"q": np.zeros(2), "v": np.zeros(2)})
+    more = {"update": (("q",),), "reward": (("near", "still"),)}.get(method, ())
+    with pytest.raises(TaskError, match=f"^Odd.{message}$"):
+        getattr(task_functions, method)(task, None, s, *more)
+
+
+def test_an_episode_ends_by_a_condition() -> None:
+    """A number is no condition: 0.3 is not yes."""
+    s, finite, late = Episode({"q": np.array([0.3])}), np.bool_(True), np.bool_(False)
+    for found, wanted in ((False, False), (np.bool_(True), True), (s.q[0] > 0.2, True)):
+        task = type("Ends", (Hold,), {"is_terminal": lambda self, robot, s, x=found: x})()
+        fell, timed_out = task_functions.ends(task, None, s, finite, late)
+        assert bool(fell) == wanted and not timed_out
+    task = type("Odd", (Hold,), {"is_terminal": lambda self, robot, s: s.q[0]})()
+    with pytest.raises(TaskError, match=r"^Odd.is_terminal must return a condition"):
+        task_functions.ends(task, None, s, finite, late)
+
+
+def test_an_episode_has_a_step_at_least() -> None:
+    task = Hold()
+    assert task_functions.episode_steps(task) == round(task.seconds / task.step_seconds)
+    task.seconds = 0.0
+    with pytest.raises(TaskError, match=r"seconds must be at least a step of .* s, got 0"):
+        task_functions.episode_steps(task)

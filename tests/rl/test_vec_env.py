@@ -331,3 +331,14 @@ def test_float64_is_the_precision_of_the_oracle() -> None:
         np.testing.assert_allclose(env.carried["q"][1], plain["q"], rtol=1e-10)
     with pytest.raises(ValueError, match='dtype must be "float32" or "float64", got \'float16\''):
         rl.VecEnv(Hold(), 2, dtype="float16")
+
+
+def test_a_task_is_an_instance_with_a_model() -> None:
+    """Its class, its name, and a task without a model are refused with the remedy."""
+    bare = type("Bare", (rl.Task,), {})
+    with pytest.raises(TypeError, match=r"got type; make one by Hold\(\)$"):
+        rl.VecEnv(Hold, 2)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"got str; rl.make\('panda_reach'\) makes one$"):
+        rl.VecEnv("panda_reach", 2)  # type: ignore[arg-type]
+    with pytest.raises(rl.TaskError, match=r"^Bare has no model: set self.model"):
+        rl.VecEnv(bare(), 2)

@@ -278,3 +278,8 @@ def test_only_a_kernel_makes_its_robot() -> None:
         with pytest.raises(TypeError, match=f"needs a Model and its tree, got {wrong}.*wd.kernel"):
             wd.kernels.Robot(model_or_name, given, 0, None)  # type: ignore[arg-type]
     assert wd.kernels.Robot(model, tree, 0, None).nq == model.nq
+
+
+def test_a_function_of_a_model_in_a_kernel_is_refused_with_the_method() -> None:
+    with pytest.raises(TypeError, match=r"got OneRobot; in a kernel write robot\.fk"):
+        wd.kernel(lambda robot, q: wd.crba(robot, q))(wd.load_robot("cartpole"), np.zeros((1, 2)))

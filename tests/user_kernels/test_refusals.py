@@ -95,3 +95,15 @@ def test_a_known_number_that_a_function_of_ours_cannot_take() -> None:
 
 def own_error() -> None:
     raise ValueError("my own")
+
+
+def test_functions_of_torch_and_jax_are_named() -> None:
+    """They see a type that they do not know, and say so in words about tensors."""
+    jax, torch = pytest.importorskip("jax"), pytest.importorskip("torch")
+    for function in (torch.sin, jax.numpy.sin):
+
+        def other(robot, q, sin=function):
+            return sin(robot.rnea(q, q, q))
+
+        with pytest.raises(RecordingError, match=r"^test_refusals.py:\d+: .*such as np\.sin"):
+            wd.kernel(lambda robot, q: other(robot, q))(wd.load_robot("cartpole"), np.zeros((1, 2)))

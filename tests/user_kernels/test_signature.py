@@ -103,6 +103,7 @@ def test_help_shows_the_kernels_own_signature() -> None:
     [
         (lambda: 1, "first argument is the robot"),
         (lambda *, q: 1, "first argument is the robot"),
+        (lambda q, v: 1, "first argument is the robot"),
         (lambda robot, target: 1, r"shape of 'target' is not known; say it: target: \(3,\)"),
         (lambda robot, q, out: 1, "the argument 'out' needs another name"),
         (lambda robot, *q: 1, r"a kernel has no \*q"),

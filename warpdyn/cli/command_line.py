@@ -71,6 +71,10 @@ def read_model(args: argparse.Namespace, show_warnings: bool = True) -> Model:
             model = load_robot(robot, **options)
         elif Path(robot).exists() and expands:
             model = load_xacro(robot, mappings=dict(args.xacro_arg), **options)
+        elif robot.endswith(".py"):
+            raise UserError(
+                f"{robot} is a Python file and no robot; a kernel in it is {robot}:NAME"
+            )
         elif Path(robot).exists():
             model = load(Path(robot), **options)
         else:

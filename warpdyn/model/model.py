@@ -181,7 +181,12 @@ class Model(Structure):
 def check_model(model: object) -> None:
     """Raise if the argument is not a model."""
     if not isinstance(model, Model):
+        remedy = (
+            "; in a kernel write robot.fk(q, ...), not wd.fk(robot, q, ...)"
+            if hasattr(model, "with_values")
+            else ""
+        )
         raise TypeError(
             "the first argument must be a Model (of wd.load or load_robot), "
-            f"got {type(model).__name__}"
+            f"got {type(model).__name__}{remedy}"
         )

@@ -23,10 +23,11 @@ from .task_functions import (
     begin,
     check_begin,
     control,
+    ends,
+    episode_steps,
     promote,
     push_base,
     reward,
-    timed_out,
     update,
     weights_of,
 )
@@ -92,7 +93,7 @@ class EnvironmentStep:
         weights = weights_of(task)
         self.rewards = tuple(weights)
         self.joints = len(task.model.joint_columns)
-        self.length = round(task.seconds / task.step_seconds)
+        self.length = episode_steps(task)
         self.numbers: dict[str, np.ndarray] = {
             "scales": np.array(list(weights.values()), dtype=float),
             "seed": np.array([float(seed), float(first)]),
@@ -345,9 +346,8 @@ class EnvironmentStep:
 
     def _end(self, robot: Any, step: Transition, rewards: Any) -> Ends:
         """Whether the episode ends, and whether the next one begins."""
-        fell = self.task.is_terminal(robot, step.after) | ~step.finite
+        fell, late = ends(self.task, robot, step.after, step.finite, step.age > self.length - 0.5)
         odd = ~np.isfinite(step.fields["action"]).all()
-        late = timed_out(self.task, robot, step.after, step.age > self.length - 0.5) & ~fell
         sums = step.before.sums + rewards
         begins = fell | late
         if self.wait:

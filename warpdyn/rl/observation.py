@@ -82,6 +82,11 @@ class Observation:
 
 def terms_of(found: Any) -> dict[str, Any]:
     """Terms by name, from the result of a task's `observe`."""
+    if isinstance(found, (list, tuple)) and any(np.ndim(x) for x in found):
+        raise TaskError(
+            "observe must return one array, np.concatenate([s.q, s.v]), or terms by name, "
+            f'{{"joints": s.q, "speeds": s.v}}; it returned a {type(found).__name__} of arrays'
+        )
     return dict(found) if isinstance(found, Mapping) else {ONE: found}
 
 

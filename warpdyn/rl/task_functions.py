@@ -8,15 +8,36 @@ from typing import Any
 import numpy as np
 
 from ..user_kernels import random_numbers
+from ..user_kernels.conditions import Condition
 from ..user_kernels.random_numbers import Key
+from ..user_kernels.values import objects
 from .task import Episode, Task, TaskError
 from .terms import every, world_to_base
 from .variation import ENCODER_BIAS, Push
 
+EXAMPLES = {
+    "begin": '{"q": ..., "v": ...}',
+    "control": '{"targets": ...} or {"tau": ...}',
+    "update": '{"phase": ...}, or {} for no change',
+    "promote": '{"level": ...}, or {} for no change',
+    "reward": '{"upright": ...}',
+}
+"""What a method of a task returns."""
+
+
+def _by_name(task: Task, method: str, returned: Any) -> Mapping[str, Any]:
+    """What a method returned, if it is a dictionary."""
+    if not isinstance(returned, Mapping):
+        raise TaskError(
+            f"{task.name}.{method} must return a dictionary by name, {EXAMPLES[method]}, got "
+            f"{'an array' if hasattr(returned, 'shape') else type(returned).__name__}"
+        )
+    return returned
+
 
 def begin(task: Task, robot: Any, s: Episode) -> dict[str, Any]:
     """The result of `begin`: arrays at the beginning of an episode, by name."""
-    arrays = task.begin(robot, s)
+    arrays = dict(_by_name(task, "begin", task.begin(robot, s)))
     if not {"q", "v"} <= set(arrays):
         raise TaskError(f"{task.name}.begin must name q and v; it named {', '.join(arrays)}")
     if both := set(arrays) & set(task.keep):
@@ -60,7 +81,7 @@ def _without_bias(task: Task, s: Episode, wanted: dict[str, Any]) -> dict[str, A
 
 def control(task: Task, robot: Any, s: Episode) -> dict[str, Any]:
     """The result of `control` for measured joint positions: targets, joint forces, or both."""
-    wanted = task.control(robot, as_measured(task, s))
+    wanted = dict(_by_name(task, "control", task.control(robot, as_measured(task, s))))
     if not set(wanted) & {"targets", "tau"} or set(wanted) - {"targets", "tau", "f_ext"}:
         raise TaskError(
             f"{task.name}.control must give targets, tau, or both, and f_ext in addition; "
@@ -71,7 +92,7 @@ def control(task: Task, robot: Any, s: Episode) -> dict[str, Any]:
 
 def update(task: Task, robot: Any, s: Episode, names: Collection[str]) -> Episode:
     """The episode after `update`, which may change the arrays `names`."""
-    changed = task.update(robot, s)
+    changed = _by_name(task, "update", task.update(robot, s))
     if unknown := set(changed) - set(names):
         raise TaskError(
             f"{task.name}.update changes {', '.join(sorted(unknown))}, which begin does not name"
@@ -94,7 +115,8 @@ def weights_of(task: Task) -> dict[str, float]:
 
 def rewards_of(task: Task, robot: Any, s: Episode) -> dict[str, Any]:
     """The results of `reward` and of the objects in `rewards`."""
-    return {**task.reward(robot, s), **{n: each(robot, s) for n, each in task.rewards.items()}}
+    of_method = _by_name(task, "reward", task.reward(robot, s))
+    return {**of_method, **{n: each(robot, s) for n, each in task.rewards.items()}}
 
 
 def reward(task: Task, robot: Any, s: Episode, names: Sequence[str]) -> Any:
@@ -111,7 +133,7 @@ def reward(task: Task, robot: Any, s: Episode, names: Sequence[str]) -> Any:
 
 def promote(task: Task, robot: Any, s: Episode, done: Any) -> dict[str, Any]:
     """The kept numbers that `promote` changes, changed where an episode is over."""
-    changed = task.promote(robot, s)
+    changed = _by_name(task, "promote", task.promote(robot, s))
     if unknown := set(changed) - set(task.keep):
         raise TaskError(
             f"{task.name}.promote changes {', '.join(sorted(unknown))}, which keep does not have"
@@ -127,6 +149,27 @@ def has_completion(task: Task) -> bool:
 def timed_out(task: Task, robot: Any, s: Episode, late: Any) -> Any:
     """True if the time of the episode is over (`late`), or if it is `is_complete`."""
     return late | task.is_complete(robot, s) if has_completion(task) else late
+
+
+def episode_steps(task: Task) -> int:
+    """The number of steps of an episode."""
+    length = round(task.seconds / task.step_seconds)
+    if length < 1:
+        raise TaskError(
+            f"{task.name}.seconds must be at least a step of {task.step_seconds} s, got {task.seconds}"
+        )
+    return length
+
+
+def ends(task: Task, robot: Any, s: Episode, finite: Any, late: Any) -> tuple[Any, Any]:
+    """Whether the episode ends early, and whether it ends in time or is complete."""
+    terminal = task.is_terminal(robot, s)
+    if not all(isinstance(x, (bool, np.bool_, Condition)) for x in objects(terminal).flat):
+        raise TaskError(
+            f"{task.name}.is_terminal must return a condition, such as s.q[2] < 0.2; it returned a number"
+        )
+    fell = terminal | ~finite
+    return fell, timed_out(task, robot, s, late) & ~fell
 
 
 def push_base(task: Task, push: Push, s: Episode, key: Key) -> Any:

@@ -62,7 +62,12 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         dtype: Literal["float32", "float64"] = "float32",
     ):
         if not isinstance(task, Task):
-            raise TypeError(f"task must be a warpdyn.rl.Task, got {type(task).__name__}")
+            remedy = f"; rl.make({task!r}) makes one" if isinstance(task, str) else ""
+            if isinstance(task, type) and issubclass(task, Task):
+                remedy = f"; make one by {task.__name__}()"
+            raise TypeError(f"task must be a warpdyn.rl.Task, got {type(task).__name__}{remedy}")
+        if not hasattr(task, "model"):
+            raise TaskError(f"{task.name} has no model: set self.model = wd.load_robot(...)")
         if autoreset not in MODES:
             raise ValueError(f'autoreset must be "same_step" or "next_step", got {autoreset!r}')
         if not 0 <= first < LARGEST:

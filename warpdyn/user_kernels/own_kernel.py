@@ -34,6 +34,7 @@ from ..recording.recorder import Symbol
 from . import results as _results
 from . import signature as _signature
 from .one_robot import OneRobot
+from .random_states import random_states, refuse_different_results
 from .refusals import with_place
 from .results import Results
 from .signature import NEEDED, Shape, SharedArray, Signature, Table
@@ -215,7 +216,7 @@ class _PreparedKernel(NamedTuple):
     """Functions that make the user's result from the arrays, and from the arrays of `out=`."""
 
 
-def kernel(text: Callable[..., Any]) -> OwnKernel:
+def kernel(function: Callable[..., Any]) -> OwnKernel:
     """A function of one robot in NumPy notation that runs for a whole batch: `@wd.kernel`.
 
     Its first argument is the robot, whose methods are warpdyn's functions, such as
@@ -228,7 +229,7 @@ def kernel(text: Callable[..., Any]) -> OwnKernel:
     `derivatives`, gradients in Torch, JAX and Warp, `params=` and `out=` work as for a built-in
     function. A result may overwrite the input with the same name.
     """
-    return OwnKernel(text)
+    return OwnKernel(function)
 
 
 class _KernelAlgorithm:
@@ -267,12 +268,22 @@ class _KernelAlgorithm:
     def __call__(self, tree: Tree, *arrays: Any, **options: Any) -> Any:
         """The results as nested lists; a tuple of them if there are several."""
         returned, _ = self._run(tree, arrays, options)
-        lists = _results.as_lists(_results.entries_by_name(self.kernel.__name__, returned))
+        lists = self._entries(returned)
         return lists if len(lists) > 1 else lists[0]
+
+    def _entries(self, returned: Any) -> tuple[Any, ...]:
+        """What the function returned, as nested lists of scalars."""
+        return _results.as_lists(_results.entries_by_name(self.kernel.__name__, returned))
 
     def probe_results(self, tree: Tree, *arrays: Any, **options: Any) -> list[Any]:
         """No results; `seen` describes what the function returns."""
+        before = random_states(self.kernel.text, options)
         returned, robot = self._run(tree, arrays, options)
+        if random_states(self.kernel.text, options) != before:
+            again, _ = self._run(tree, arrays, options)
+            refuse_different_results(
+                self.kernel.__name__, self._entries(returned), self._entries(again)
+            )
         self.seen = (_results.describe_results(self.kernel.__name__, returned), robot.asked_for_env)
         return []
 

@@ -49,6 +49,9 @@ UNKNOWN = (
 OF_OBJECTS = "which has no callable", "not supported for the input types"
 """Words of NumPy's errors about arrays of Python objects."""
 
+OF_VALUES = "must be Tensor, not Values", ".values.Values'>"
+"""Words of Torch's and JAX's errors about values of a kernel."""
+
 
 def with_place(error: Exception) -> Exception:
     """An error in a user's kernel; if NumPy or warpdyn raised it without a place, the place is
@@ -66,6 +69,11 @@ def with_place(error: Exception) -> Exception:
             f"NumPy says: {error}. np.array or np.concatenate of lists of values makes an array of "
             "Python objects, which NumPy's functions cannot take; make arrays of values by "
             "np.stack([x, 1.0])"
+        )
+    elif isinstance(error, TypeError) and any(words in str(error) for words in OF_VALUES):
+        message = (
+            "a kernel's values go into NumPy's functions alone, such as np.sin, and not into those of "
+            f"Torch or JAX, which say: {str(error).splitlines()[0]}"
         )
     elif isinstance(error, ArithmeticError) or "math domain error" in str(error):
         if not _trace(error)[-1][0].co_filename.startswith(PACKAGE):

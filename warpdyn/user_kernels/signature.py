@@ -80,9 +80,11 @@ def read_signature(text: Callable[..., Any]) -> Signature:
     name = getattr(text, "__name__", "")
     signature = inspect.signature(text)
     parameters = list(signature.parameters.values())
-    if not parameters or parameters[0].kind not in (
-        inspect.Parameter.POSITIONAL_ONLY,
-        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    if (
+        not parameters
+        or parameters[0].kind
+        not in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        or parameters[0].name in ("q", "v", "tau")
     ):
         raise TypeError(
             f"{name}: a kernel's first argument is the robot: def {name}(robot, q, ...)"

@@ -13,6 +13,7 @@ from module_numbers import module_numbers
 from warpdyn.cli.learning.learning_curves import AXES, draw_curves, read_curve
 
 pytest.importorskip("matplotlib")
+from matplotlib.colors import to_rgb
 
 
 def line(k: int, level: float) -> dict[str, object]:
@@ -105,3 +106,14 @@ def test_a_task_without_rewards_or_falls_is_drawn(monkeypatch: pytest.MonkeyPatc
     )
     panels = np.array(figures[0].axes).reshape(3, 2)
     assert panels[1, 0].get_ylim() == (0.0, 1.0) and panels[2, 1].get_legend() is None
+
+
+def test_twenty_rewards_have_colours_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    figures: list[Any] = []
+    monkeypatch.setattr(
+        "matplotlib.figure.Figure.savefig", lambda self, path, dpi: figures.append(self)
+    )
+    rewards = {f"reward {k}": float(k) for k in range(20)}
+    draw_curves("a task", {"one": [{**line(2, 0.5), "rewards": rewards}]}, Path("a"))
+    below = np.array(figures[0].axes).reshape(3, 2)[2, 0]
+    assert len({to_rgb(curve.get_color()) for curve in below.get_lines()}) == 20

@@ -204,3 +204,18 @@ def test_a_pattern_may_be_a_beginning(tmp_path: Path) -> None:
 
 def test_documented_numbers() -> None:
     check_numbers("functions.simulation.default_points", MOST_POINTS=500, LISTED=4)
+
+
+def test_links_that_touch_the_ground_by_pairs_have_no_points() -> None:
+    """Their shapes would touch it twice: the pair would carry a part of the weight."""
+    box = wd.description.Box(0.1, 0.1, 0.1)
+    scene = wd.load_robot("double_pendulum").with_object("low", box, mass=1.0, pose=(1, 0, 0.05))
+    scene = scene.with_object("other", box, mass=1.0, pose=(2, 0, 0.05))
+    pairs = wd.ContactPairs(scene).only(("low", "other")).with_ground("low")
+    sim = wd.Simulation(scene, 1, pairs=pairs, dtype="float64", dt=0.002)
+    assert wd.ContactPoints(scene).links == ("low", "other") and sim.points.links == ("other",)
+    for _ in range(30):
+        sim.step()
+    assert sim.force_between("ground", "low")[0, 2] == pytest.approx(9.81, rel=1e-3)
+    everything = wd.ContactPoints(scene)
+    assert wd.Simulation(scene, 1, pairs=pairs, points=everything).points is everything

@@ -183,3 +183,14 @@ def test_limits_of_sliders_have_the_inverse_mass_of_their_body() -> None:
     bounds = soft_bounds(model, bounds_of(model, None))
     found = [each.soft.inverse_inertia for each in bounds if each.soft is not None]
     assert found == pytest.approx(theirs.dof_invweight0)
+
+
+@pytest.mark.parametrize("softness", ["description", 0.1])
+def test_the_softness_of_pairs_is_a_record(softness: object) -> None:
+    """A word, which a `wd.Ground` takes, and a number are refused by what is needed."""
+    box = wd.description.Box(0.1, 0.1, 0.1)
+    model = wd.load_robot("double_pendulum").with_object("box", box, mass=1.0)
+    pairs = wd.ContactPairs(model).with_ground("box")
+    contact = wd.description.PairContact(softness=softness)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"must be a wd\.description\.ContactSoftness"):
+        soft_pairs(model, pairs, contact, in_mujoco_steps=False)

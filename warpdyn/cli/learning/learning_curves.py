@@ -19,7 +19,7 @@ WINDOW = 3
 """Number of iterations in a running mean."""
 
 COLOURS = 10
-"""Number of colours in the cycle tab10."""
+"""Number of colours in the cycle tab10. Rewards after the tenth have their lighter forms, of tab20."""
 
 
 def read_curve(path: Path) -> list[dict[str, Any]]:
@@ -49,7 +49,7 @@ def draw_curves(title: str, curves: Mapping[str, Curve], path: Path) -> None:
             for j, reward in enumerate(names):
                 earned = _running_means([x["rewards"].get(reward, np.nan) for x in curve])
                 shown = reward if k == 0 else None
-                below.plot(at, earned, style, color=f"C{j % COLOURS}", lw=0.9, label=shown)
+                below.plot(at, earned, style, color=_colour(j), lw=0.9, label=shown)
         below.set_xlabel(label)
         for panel in (above, middle, below):
             panel.grid(alpha=0.3)
@@ -62,6 +62,14 @@ def draw_curves(title: str, curves: Mapping[str, Curve], path: Path) -> None:
     if names:
         panels[2, 1].legend(fontsize="x-small", ncols=2)
     figure.savefig(path, dpi=80)
+
+
+def _colour(number: int) -> Any:
+    """The colour of a reward: the first twenty differ."""
+    from matplotlib import colormaps
+
+    lighter = number // COLOURS % 2
+    return colormaps["tab20"](2 * (number % COLOURS) + 1) if lighter else f"C{number % COLOURS}"
 
 
 def _running_means(values: Sequence[float]) -> np.ndarray:

@@ -99,7 +99,7 @@ def check_arrays(call: Call) -> None:
     if found:
         raise ValueError(
             f"{call.name} of {call.model.name}: {'; '.join(found)} "
-            "(looked at because warpdyn.config.debug is on)"
+            "(checked because warpdyn.config.debug is on)"
         )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from itertools import takewhile
 
+from ...algorithms.simulation.contact_shapes import GROUND, ContactPair
 from ...model import Model
 from .contact_points import ContactPoints
 
@@ -25,11 +26,14 @@ LISTED = 4
 """Largest number of names in a message; further names are only counted."""
 
 
-def default_points(model: Model) -> ContactPoints:
-    """All contact points of a model. Raises if some shapes could not be read, or if they are so many
-    that a step would be slow."""
+def default_points(model: Model, pairs: Sequence[ContactPair] = ()) -> ContactPoints:
+    """All contact points of a model, without those on links that touch the ground by `pairs`. Raises
+    if some shapes could not be read, or if they are so many that a step would be slow."""
     points = ContactPoints(model)
     refuse_unread(points)
+    grounded = {pair.second.link for pair in pairs if pair.first == GROUND}
+    if twice := [link for link in points.links if link in grounded]:
+        points = points.without(*twice)
     if len(points) > MOST_POINTS:
         raise ValueError(
             f"{model.name} has {len(points)} contact points, more than {MOST_POINTS}; choose those "

@@ -16,7 +16,7 @@ from ...algorithms.simulation.soft_stops import SoftPoint, SoftStop
 from ...execution.request.evaluate import tree_of
 from ...model import Model
 from ...model.description import ModelError
-from ...model.ground_contact import GroundContact
+from ...model.ground_contact import ContactSoftness, GroundContact
 from ...model.joints import PRISMATIC
 from ...model.params import Params
 from ...model.reference_frames import one_of
@@ -113,6 +113,11 @@ def soft_pairs(
     soft = contact.softness
     if soft is None or not pairs:
         return ()
+    if not isinstance(soft, ContactSoftness):
+        raise TypeError(
+            f"softness of pairs must be a wd.description.ContactSoftness(stiffness, rate, impedance), got {soft!r}; "
+            "that of a file is not read"
+        )
     if not (isinstance(contact.restitution, int | float) and contact.restitution == 0):
         raise ValueError("restitution is of rigid pairs, and a softness is not; leave one")
     links = [[shape.link for shape in pair if shape.link] for pair in pairs]

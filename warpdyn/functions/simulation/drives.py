@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -103,6 +104,28 @@ def _check_drives(model: Model, control: Any) -> None:
                 f"of {model.name} has none: pass torques as tau, and kp and kd as NumPy arrays "
                 f"(joints,) with zeros at {entries}"
             )
+
+
+def warn_of_zero_efforts(model: Model, control: Any) -> None:
+    """Warn of drives that never move, because their effort is that of the description, and it is 0.
+    Programs that do not know a limit write 0 into URDF files."""
+    if not isinstance(control, PD) or control.effort is not None:
+        return
+    columns = model.joint_columns.tolist()
+    dead = [
+        model.v_names[column]
+        for k, column in enumerate(columns)
+        if model.effort_limit[column] == 0
+        and not (_are_zero(control.kp, [k]) and _are_zero(control.kd, [k]))
+    ]
+    if dead:
+        more = f" and {len(dead) - 5} more" if len(dead) > 5 else ""
+        warnings.warn(
+            f"{model.name} has an effort limit of 0 at {', '.join(dead[:5])}{more}, so that drives and "
+            "springs at position limits have no torque there; pass wd.PD(kp, kd, effort=...), or change "
+            "the model: model.with_limits(joint, effort=...)",
+            stacklevel=3,
+        )
 
 
 def is_single(joint: Joint) -> bool:

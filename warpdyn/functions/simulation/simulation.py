@@ -24,7 +24,7 @@ from .chosen_rows import ChosenRows
 from .contact_pairs import RIGID, PairContact, signs_between
 from .default_points import default_points, refuse_none
 from .described_simulation import PassiveForces, with_description, with_passive_forces
-from .drives import PD, Stops, held_positions
+from .drives import PD, Stops, held_positions, warn_of_zero_efforts
 from .free_body import FreeBody
 from .ground import FLAT, Ground, SoftGround, moments_of_points
 from .pair_arrays import checked_pairs, memory_shapes, moments_of_pairs
@@ -123,13 +123,14 @@ class Simulation:
         if params is not None and simulated is not model and params.model is model:
             params = replace(params, model=simulated)
         self.model, self.control, self.terrain = simulated, control, terrain
-        self.points = default_points(simulated) if points is None else points
+        warn_of_zero_efforts(simulated, control)
+        self.pairs = pairs
+        checked_pairs(simulated, pairs)
+        self.points = default_points(simulated, pairs) if points is None else points
         refuse_none(self.points)
         ground = with_description(simulated, self.points, ground)
         if stops is None and simulated.is_simulated and integrator == "semi_implicit":
             stops = "rows"
-        self.pairs = pairs
-        checked_pairs(simulated, pairs)
         self.sensors = checked_sensors(simulated, self.points, pairs, sensors)
         self._allocate(
             impulse_width(moments_of_points(ground, len(self.points))),

@@ -1,6 +1,5 @@
 """Tasks that come with warpdyn, by name."""
 
-from difflib import get_close_matches
 from typing import Any
 
 from ..task import Task, TaskError
@@ -37,9 +36,8 @@ def source(name: str) -> Any:
     if names_a_file(name):
         return source_of_task(name)
     if name not in TASKS:
-        near = get_close_matches(name, TASKS, n=2) or TASKS
         raise TaskError(
-            f"there is no task {name!r}; there are {', '.join(near)}, and one's own as {FORMS}"
+            f"there is no task {name!r}; there are {', '.join(TASKS)}, and your own as {FORMS}"
         )
     return TASKS[name]
 

@@ -1,0 +1,63 @@
+"""Generators of random numbers around the recording of a user's kernel: numbers that it draws from
+them would be the same in every environment and call."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from ..recording.program import flat
+from .refusals import RecordingError
+
+REMEDY = (
+    "draws random numbers from NumPy or Python. They would be drawn once, when the kernel is recorded, "
+    "and then be constants of all environments and calls. Use wd.random.uniform(wd.random.key(seed, "
+    "robot.env, episode), 3), or draw them outside and pass an array"
+)
+
+
+def random_states(function: Callable[..., Any], options: Mapping[str, Any]) -> list[str]:
+    """States of the generators that a kernel's function can reach: the global ones of NumPy and
+    Python, and those among its options and the variables that it takes from outside."""
+    generators = [*options.values(), *_variables_from_outside(function)]
+    states = [random.getstate(), np.random.get_state(legacy=False)]
+    states += [x.getstate() for x in generators if isinstance(x, random.Random)]
+    states += [
+        x.get_state(legacy=False) for x in generators if isinstance(x, np.random.RandomState)
+    ]
+    states += [x.bit_generator.state for x in generators if isinstance(x, np.random.Generator)]
+    with np.printoptions(threshold=1 << 20):  # all words of a state
+        return [str(each) for each in states]
+
+
+def refuse_different_results(kernel: str, first: Any, second: Any) -> None:
+    """Raise if two recordings on the same symbols have different results. If they are equal, another
+    thread has moved a generator."""
+    if [repr(x) for x in flat(first)] != [repr(x) for x in flat(second)]:
+        raise RecordingError(f"{kernel} {REMEDY}")
+
+
+def _variables_from_outside(function: Callable[..., Any]) -> Iterator[Any]:
+    """Values of the global variables and of the closure that a function refers to."""
+    for cell in getattr(function, "__closure__", None) or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:  # not yet assigned
+            continue
+    outside = getattr(function, "__globals__", {})
+    code = getattr(function, "__code__", None)
+    for name in _names(code) if code is not None else ():
+        if name in outside:
+            yield outside[name]
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """Names of global variables and attributes in a function and in those inside it."""
+    yield from code.co_names
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from _names(each)
