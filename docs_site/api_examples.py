@@ -7,6 +7,7 @@ It may use the names of `SETUP`; the lines that make them stand before it on the
 from __future__ import annotations
 
 import doctest
+from functools import cache
 from pathlib import Path
 from symtable import SymbolTable, symtable
 
@@ -60,7 +61,7 @@ def examples() -> dict[str, str]:
     for file in sorted(FOLDER.glob("*.txt")):
         for block in file.read_text().strip().split("\n\n"):
             names, text = block.split("\n", 1)
-            read |= {name: complete(text) for name in names.split()}
+            read |= dict.fromkeys(names.split(), complete(text))
     return read
 
 
@@ -68,11 +69,18 @@ def complete(text: str) -> str:
     """An example behind the lines of `SETUP` that make the names it uses and does not make itself."""
     parts = doctest.DocTestParser().get_examples(text)
     wanted, lines = used("".join(part.source for part in parts)), []
-    for line in reversed(SETUP.strip().splitlines()):
-        if made(symtable(line, "", "exec")) & wanted:
-            wanted |= used(line)
+    for line, made_there, used_there in names_of_setup():
+        if made_there & wanted:
+            wanted |= used_there
             lines.append(f">>> {line}\n")
     return "".join(reversed(lines)) + text
+
+
+@cache
+def names_of_setup() -> list[tuple[str, set[str], set[str]]]:
+    """The lines of `SETUP`, the last one first, with the names that each makes and uses."""
+    lines = reversed(SETUP.strip().splitlines())
+    return [(line, made(symtable(line, "", "exec")), used(line)) for line in lines]
 
 
 def used(code: str) -> set[str]:

@@ -31,6 +31,7 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from functools import cache
 from multiprocessing import get_context
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
@@ -84,7 +85,7 @@ def draw(
                 continue
             if path.suffix in (".py", ".h"):
                 for mutation in mutations(ROOT, path):
-                    if key(mutation) not in equivalent:
+                    if not equivalent or key(mutation) not in equivalent:
                         by_room[room(mutation.path)][mutation.operator].append(mutation)
     unknown = set(rooms) - set(by_room)
     if unknown:
@@ -121,9 +122,15 @@ def is_program(mutation: Mutation) -> bool:
 
 def key(mutation: Mutation) -> str:
     """What identifies a mutation when lines move: file, the line's text, and the replacement."""
-    text = (ROOT / mutation.path).read_text()
+    text = _text(mutation.path)
     line = text[text.rfind("\n", 0, mutation.start) + 1 :].split("\n", 1)[0].strip()
     return f"{mutation.path} | {line} | {mutation.before} → {mutation.after}"
+
+
+@cache
+def _text(path: str) -> str:
+    """A file of the checkout, which stays as it is: mutations are judged in a copy."""
+    return (ROOT / path).read_text()
 
 
 def test_files(root: Path, path: str) -> list[list[Path]]:
@@ -171,24 +178,23 @@ def importers(root: Path, path: str) -> list[str]:
     for package in PACKAGES if path.endswith(".py") else ():
         for file in sorted((root / package).rglob("*.py")):
             text, place = file.read_text(), file.relative_to(root)
-            if module_name(path) in text and name in imported_names(
-                ast.parse(text), place.parts[:-1]
-            ):
+            if module_name(path) in text and name in imported_names(text, place.parts[:-1]):
                 found.append(place.as_posix())
     return found
 
 
-def imported_names(tree: ast.AST, folder: Sequence[str]) -> set[str]:
+@cache
+def imported_names(text: str, folder: tuple[str, ...]) -> frozenset[str]:
     """Full names of the modules that a file in a folder may import, by any of its imports."""
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             above = folder[: len(folder) - node.level + 1] if node.level else ()
             base = ".".join([*above, *([node.module] if node.module else [])])
             names.update([base, *(f"{base}.{alias.name}" for alias in node.names)])
-    return names
+    return frozenset(names)
 
 
 def _run_pytest(root: str, files: Sequence[str], log: str, environment: dict[str, str]) -> None:

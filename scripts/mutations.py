@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 import copy
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 Change = tuple[ast.AST, ast.AST]
@@ -269,9 +270,13 @@ def header_mutations(path: str, text: str) -> Iterator[Mutation]:
         start += len(line)
 
 
-def mutations(root: Path, path: Path) -> list[Mutation]:
+def mutations(root: Path, path: Path) -> Sequence[Mutation]:
     """All mutations of one file; none of a file that is neither Python nor a header."""
-    text, name = path.read_text(), path.relative_to(root).as_posix()
-    if path.suffix == ".py":
-        return list(python_mutations(name, text))
-    return list(header_mutations(name, text)) if path.suffix == ".h" else []
+    return _mutations(path.relative_to(root).as_posix(), path.read_text())
+
+
+@cache
+def _mutations(name: str, text: str) -> tuple[Mutation, ...]:
+    if name.endswith(".py"):
+        return tuple(python_mutations(name, text))
+    return tuple(header_mutations(name, text)) if name.endswith(".h") else ()

@@ -23,11 +23,12 @@ if (($# == 0)) && [[ $apt == yes ]]; then
     running+=($!)
 fi
 source scripts/venv.sh
-set_up test
 if [[ -f scripts/ros_env.sh ]]; then
-    set_up ros,rostest
+    set_up test ros,rostest
     bash scripts/ros_env.sh & # generates messages, beside lint and mypy
     running+=($!)
+else
+    set_up test
 fi
 export PATH="$PWD/.venv/bin:$PATH"
 
@@ -46,6 +47,8 @@ fi
 
 python scripts/robot_stub.py # mypy reads it
 mypy &
+running+=($!)
+python tests/cuda_device/emulated_warp.py >/dev/null & # compiles it for test_cuda.sh
 running+=($!)
 ruff check .
 ruff format --check .

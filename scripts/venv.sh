@@ -4,11 +4,15 @@
 # Else each process compiles the modules that it imports again.
 export PYTHONDONTWRITEBYTECODE=
 
-set_up() {
-    local extra=$1 python=${PYTHON:-python3} stamp wanted
-    stamp=".venv/.installed-$extra"
+set_up() { # set_up EXTRAS ...: one installation for those that are missing, for example set_up test ros,rostest
+    local python=${PYTHON:-python3} wanted extras missing=()
     wanted=$(cat setup.py pyproject.toml | sha256sum)
-    if [[ -f $stamp && $(<"$stamp") == "$wanted" ]]; then
+    for extras; do
+        if [[ ! -f .venv/.installed-$extras || $(<".venv/.installed-$extras") != "$wanted" ]]; then
+            missing+=("$extras")
+        fi
+    done
+    if ((${#missing[@]} == 0)); then
         return
     fi
     if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
@@ -22,8 +26,9 @@ set_up() {
         fi
         "$python" -m venv .venv
     fi
-    echo "installing warpdyn[$extra] into .venv ..."
+    extras=$(IFS=,; echo "${missing[*]}")
+    echo "installing warpdyn[$extras] into .venv ..."
     # Python compiles a module when it is first imported, and few of these modules ever are.
-    .venv/bin/pip install --quiet --quiet --no-compile --disable-pip-version-check --editable ".[$extra]"
-    echo "$wanted" >"$stamp"
+    .venv/bin/pip install --quiet --quiet --no-compile --disable-pip-version-check --editable ".[$extras]"
+    for extras in "${missing[@]}"; do echo "$wanted" >".venv/.installed-$extras"; done
 }

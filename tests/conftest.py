@@ -142,11 +142,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.skip(reason="takes minutes; give --slow"))
 
 
-def pytest_collection_finish() -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Any:
     """Collected tests and imported libraries stay: the garbage collector need not visit them. It
     takes 0.9 s to visit them all, and tests call it directly, too."""
-    gc.collect()
-    gc.freeze()
+    gc.disable()
+    try:
+        result = yield
+        gc.collect()
+        gc.freeze()
+    finally:
+        gc.enable()
+    return result
 
 
 def keep_only(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,12 @@ SLOW = {"quadruped_rough": 5, "panda_reach_obstacles": 3}
 """Tasks that take 0.2 s a state, called in every fifth or third state only."""
 
 
+@cache
+def task_of(name: str) -> rl.Task:
+    """The task, made once: a terrain takes two seconds."""
+    return TASKS[name]()
+
+
 def settings_of(task: rl.Task) -> dict[str, Any]:
     """All numbers and words among the attributes of a task, by name."""
     names = [n for n in dir(task) if not n.startswith("_")]
@@ -68,15 +75,13 @@ def _plain(x: Any) -> Any:
 
 
 def results_of(name: str) -> dict[str, dict[str, list[float]]]:
-    """The results of all functions of a task in its states, on float64 numbers: by function and name, one
-    number for each state."""
-    text = EnvironmentStep(TASKS[name](), seed=7)
+    """The results of all functions of a task in its states, in float64: by function and name, one number for
+    each state."""
+    text = EnvironmentStep(task_of(name), seed=7)
     fields = _states(text, slice(None, None, SLOW.get(name, 1)))
     shapes = {n: np.shape(x)[1:] for n, x in fields.items()}
     kernel = text.kernel_of("everything", shapes, lambda robot, x: _called(text, robot, x))
-    rows = wd.oracle(
-        kernel, text.task.model, *fields.values(), *text.shared_arrays.values()
-    )._asdict()
+    rows = kernel(text.task.model, *fields.values(), *text.shared_arrays.values())._asdict()
     found: dict[str, dict[str, list[float]]] = {}
     for path, x in rows.items():
         function, _, result = path.partition("__")
@@ -108,7 +113,7 @@ def _states(text: EnvironmentStep, chosen: slice) -> dict[str, np.ndarray]:
     model, generator, count = text.task.model, np.random.default_rng(0), len(BASE[chosen])
     rows, ages, one = np.arange(len(BASE))[chosen] * 1.0, np.resize(AGES, count), np.ones(count)
     base, joints = BASE[chosen], JOINTS[chosen]
-    begun = wd.oracle(text.start, model, rows, *text.shared_arrays.values())._asdict()
+    begun = text.start(model, rows, *text.shared_arrays.values())._asdict()
 
     def drawn(size: Any, *shape: int) -> np.ndarray:
         return np.reshape(size, (count, *(1 for _ in shape))) * generator.normal(

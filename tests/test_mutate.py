@@ -209,8 +209,10 @@ def test_verdicts(mutate: ModuleType, tmp_path: Path) -> None:
 def test_the_share_that_must_be_killed(
     mutate: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By default all of those that are decided."""
+    """By default all of those that are decided. Without rooms any file of the packages is drawn from."""
+    monkeypatch.setattr(mutate, "PACKAGES", ("warpdyn/logs",))  # a draw of all files takes seconds
     (mutation,) = mutate.draw(3, 1)
+    assert mutate.room(mutation.path) == "logs"
     verdicts = ["killed", "killed", "killed", "survived", "undecided"]
     results = [mutate.Result(mutation, verdict, "a test") for verdict in verdicts]
     monkeypatch.setattr(mutate, "draw", lambda *_: [mutation] * len(results))

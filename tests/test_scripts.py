@@ -97,6 +97,25 @@ def test_the_test_script_ends_where_a_program_fails(tool, arguments, tmp_path):
     assert "test_cuda" not in done.stdout
 
 
+def test_missing_extras_are_installed_at_once(tmp_path):
+    """By one call of pip, and again only after a change of setup.py."""
+    (tmp_path / ".venv/bin").mkdir(parents=True)
+    pip = tmp_path / ".venv/bin/pip"
+    pip.write_text('#!/bin/sh\nfor last; do :; done\necho "$last"\n')
+    pip.chmod(0o755)
+    for name in ("setup.py", "pyproject.toml"):
+        (tmp_path / name).touch()
+    lines = (
+        f"set -eu; source {SCRIPTS}/venv.sh",
+        *("set_up test ros,rostest", "set_up ros,rostest", "set_up test docs"),
+        *("echo >>setup.py", "set_up docs"),
+    )
+    command = ["bash", "-c", "\n".join(lines)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    installed = [line for line in done.stdout.splitlines() if line.startswith(".")]
+    assert installed == [".[test,ros,rostest]", ".[docs]", ".[docs]"]
+
+
 @pytest.mark.parametrize(
     "arguments, ran",
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -33,10 +34,18 @@ def without_kernels(folder: Path) -> dict[str, bytes]:
     return objects
 
 
-def test_a_header_is_made_once_and_used_by_the_next_process(tmp_path: Path) -> None:
-    """The second process finds it before it compiles, and compiles the same bytes with it."""
-    said, _ = run(PROGRAM, environment(tmp_path))
+@pytest.fixture(scope="module")
+def caches(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Caches of a process that found no header and made one."""
+    folder = tmp_path_factory.mktemp("caches")
+    said, _ = run(PROGRAM, environment(folder, WARPDYN_COMPILE="wait"))
     assert said.split() == ["True", "False", "1", "1"]
+    return folder
+
+
+def test_a_header_is_made_once_and_used_by_the_next_process(caches: Path, tmp_path: Path) -> None:
+    """The second process finds it before it compiles, and compiles the same bytes with it."""
+    shutil.copytree(caches, tmp_path, dirs_exist_ok=True)
     first = without_kernels(tmp_path)
     (kept,) = (tmp_path / "programs/headers").glob("*/*.pch")
     made = kept.stat().st_mtime_ns
@@ -45,10 +54,10 @@ def test_a_header_is_made_once_and_used_by_the_next_process(tmp_path: Path) -> N
     assert first and without_kernels(tmp_path) == first and kept.stat().st_mtime_ns == made
 
 
-def test_a_spoilt_header_is_dropped(tmp_path: Path) -> None:
+def test_a_spoilt_header_is_dropped(caches: Path, tmp_path: Path) -> None:
     """One that Clang refuses is gone after the compile, which succeeds; one with another hash never
     reaches Clang, and is made again."""
-    run(PROGRAM, environment(tmp_path))
+    shutil.copytree(caches, tmp_path, dirs_exist_ok=True)
     without_kernels(tmp_path)
     (kept,) = (tmp_path / "programs/headers").glob("*/*.pch")
     whole = kept.read_bytes()

@@ -259,22 +259,28 @@ def test_torch_hears_of_what_is_written() -> None:
             product.sum().backward()
 
 
-WALKER = wd.load_robot("quadruped")
+PENDULUM = wd.load_robot("double_pendulum")
+LYING = np.array([1.8, -0.45])
+"""Joint angles at which its tip touches the ground."""
+
+
+def ends() -> wd.ContactPoints:
+    """A sphere at the end of each rod."""
+    points = wd.ContactPoints(PENDULUM).with_sphere("upper_rod", (0.0, 0.0, -1.0), 0.02)
+    return points.with_sphere("lower_rod", (0.0, 0.0, -1.0), 0.02)
 
 
 def stepped(v: np.ndarray, **settings: Any) -> Any:
-    """A step of a quadruped on the ground under drives, with records made anew for each call."""
-    home = WALKER.configurations["home"].astype(np.float32)
-    q, targets = (np.tile(x, (len(v), 1)) for x in (home, home[7:]))
-    feet = wd.ContactPoints(WALKER).only("*_foot")
-    given = {"points": feet, "ground": wd.Ground(), "control": wd.PD(40.0, 1.0)} | settings
-    return wd.step(WALKER, q, v, np.zeros_like(v), targets=targets, **given)
+    """A step of a pendulum on the ground under drives, with records made anew for each call."""
+    q = np.tile(LYING.astype(np.float32), (len(v), 1))
+    given = {"points": ends(), "ground": wd.Ground(), "control": wd.PD(40.0, 1.0)} | settings
+    return wd.step(PENDULUM, q, v, np.zeros_like(v), targets=q, **given)
 
 
 def test_steps_with_records_of_numbers_are_remembered() -> None:
     """Ground, drives and points are told by their values: others are another call."""
     plans(wd.step).clear()
-    speeds = np.random.default_rng(5).uniform(-0.1, 0.1, (3, 4, WALKER.nv)).astype(np.float32)
+    speeds = np.random.default_rng(5).uniform(-0.1, 0.1, (3, 4, 2)).astype(np.float32)
     results = [stepped(v) for v in speeds]
     assert len(plans(wd.step)) == 1
     plans(wd.step).clear()
@@ -284,7 +290,7 @@ def test_steps_with_records_of_numbers_are_remembered() -> None:
     others: tuple[dict[str, Any], ...] = (
         {"ground": wd.Ground(friction=0.01)},
         {"control": wd.PD(20.0, 1.0)},
-        {"points": wd.ContactPoints(WALKER).only("F*_foot")},
+        {"points": ends().only("upper*")},
     )
     for other in others:
         found = [stepped(speeds[0], **other).v for _ in range(3)]
@@ -293,7 +299,7 @@ def test_steps_with_records_of_numbers_are_remembered() -> None:
 
 def test_arrays_in_records_are_looked_at_each_time() -> None:
     """Numbers that are too small are refused at any call."""
-    stiffness, v = np.full(4, 3e4, np.float32), np.zeros((4, WALKER.nv), np.float32)
+    stiffness, v = np.full(4, 3e4, np.float32), np.zeros((4, 2), np.float32)
     for _ in range(3):
         stepped(v, ground=wd.Ground(stiffness=stiffness))
     stiffness[2] = -1.0

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("warpdyn.rl")
-from task_numbers import FILE, TASKS, domain_randomisations, results_of, settings_of
+from task_numbers import FILE, TASKS, domain_randomisations, results_of, settings_of, task_of
 
 PUBLISHED = json.loads(FILE.read_text())
 
@@ -24,7 +24,7 @@ SAME = 2e-6
 @pytest.mark.parametrize("name", TASKS)
 def test_a_task_has_its_published_settings(name: str) -> None:
     """Scales, gains, ranges, limits, recipe and all other attributes."""
-    _compare(settings_of(TASKS[name]()), PUBLISHED["settings"][name])
+    _compare(settings_of(task_of(name)), PUBLISHED["settings"][name])
 
 
 @pytest.mark.parametrize("name", TASKS)

@@ -108,6 +108,8 @@ def test_near_singular_poses_rounding_stays_small():
     q, v, torque = (rng.uniform(-3.0, 3.0, (60, 6)) for _ in range(3))
     q[:, 4] = rng.uniform(-0.06, 0.06, 60)
     kernel = free_torques(model, q, v, torque, frame=frame)
-    oracle = wd.oracle(free_torques, model, q, v, torque, frame=frame)
     assert np.abs(kernel).max() > 10.0
-    np.testing.assert_allclose(kernel, oracle, atol=5e-12)
+    largest = np.argsort(-np.abs(kernel).max(axis=1))[:15]  # the oracle takes 0.1 s a pose
+    rows = (x[largest] for x in (q, v, torque))
+    oracle = wd.oracle(free_torques, model, *rows, frame=frame)
+    np.testing.assert_allclose(kernel[largest], oracle, atol=5e-12)

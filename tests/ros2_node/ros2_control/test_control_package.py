@@ -114,7 +114,7 @@ ADDRESSES = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
     ("law", "which", "options"),
     [
         ("joint_impedance", 0, ("-O1", "-DCOUNTS")),
-        ("cartesian_impedance", 1, ("-O1", "-DCOUNTS", "-DOLD_HANDLES")),
+        ("cartesian_impedance", 1, ("-O0", "-DCOUNTS", "-DOLD_HANDLES")),
         ("gravity_compensation", 0, ADDRESSES),
     ],
 )
