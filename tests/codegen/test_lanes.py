@@ -58,14 +58,19 @@ MOVES = """
 const int n = (int)args[0], here = (int)args[1];
 const T* const x = (const T*)args[4];
 T* const out = (T*)args[9];
-V tile[1024];
+V tile[1025];
 I64 offset[1024];
 int place[1024];
 char still[128] = {};
 still[2] = still[3] = still[5] = (char)args[3];
 for (int k = 0; k < n; ++k) { offset[k] = k; place[k] = k * N; }
+const V behind = Lanes::all(7);
+tile[n] = behind;
 Lanes::gather(tile, x, n, offset, n, here, args[2]);
 Lanes::scatter((const T*)tile, out, n, offset, place, still, n, here, args[2], false, args[3] == 1, nullptr);
+// A row that is written behind the tile spoils the first result.
+for (int l = 0; l < N; ++l)
+  if (((const T*)(tile + n))[l] != ((const T*)&behind)[l]) out[0] = T(-1);
 """
 
 
