@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from warpdyn.cli import tables
 from warpdyn.cli.accuracy import LIMITS
@@ -68,6 +70,20 @@ def test_peers_have_two_columns_each():
     lines = tables.explain([timed])
     assert any(line.startswith("Beside: float64") for line in lines)
     assert lines[-1] == "rnea is not compared with Q: no such joint"
+
+
+def test_a_row_is_one_line_in_any_width():
+    """A narrow terminal cuts the name of an algorithm; it does not break it into lines."""
+    long = Measurement(replace(CASE, algorithm="time derivative of the jacobian"), seconds=1e-6)
+    for width in (100, 70, 50):
+        console = Console(width=width, file=StringIO())
+        lengths = []
+        for rows in ([TIMED], [TIMED, long], [TIMED, long, long]):
+            with console.capture() as said:
+                console.print(tables.table(rows))
+            lengths.append(len(said.get().splitlines()))
+            assert "rnea" in said.get()
+        assert lengths[1] == lengths[0] + 1 and lengths[2] == lengths[0] + 2
 
 
 def test_the_reader_is_told_where_more_is(monkeypatch):

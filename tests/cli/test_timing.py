@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 
 import warpdyn as wd
+from warpdyn.cli import timing
 from warpdyn.cli.accuracy import LIMITS
 from warpdyn.cli.timing import Case, Measurement, interleaved_seconds, measure, measure_cases
 from warpdyn.peers.peer import NotComparable
@@ -78,3 +80,19 @@ def test_runs_alternate():
     assert len(seconds) == 2 and all(s > 0 for s in seconds)
     changes = sum(x != y for x, y in pairwise(order))
     assert changes >= 2 * 3 - 1
+
+
+def test_the_number_of_calls_is_found_in_few_calls(monkeypatch):
+    """On a clock of their own, calls of a microsecond or a second fill their time or half of it."""
+    now = [0.0]
+    monkeypatch.setattr(timing, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    for cost, wanted in ((1e-6, 0.012), (3e-3, 0.02), (1.0, 0.02)):
+        calls = []
+
+        def run(cost=cost, calls=calls):
+            calls.append(cost)
+            now[0] += cost
+
+        loops = timing._loops(run, wanted, wait=False)
+        assert loops == 1 or wanted / 2 <= 1.001 * loops * cost <= 1.001 * (wanted + cost)
+        assert len(calls) <= 3 * loops

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import warp as wp
+from sanitizers import clang, run_with_sanitizers
 
 import warpdyn as wd
 from warpdyn.codegen import lanes
@@ -67,6 +68,33 @@ for (int k = 0; k < n; ++k) { offset[k] = k; place[k] = k * N; }
 Lanes::gather(tile, x, n, offset, n, here, args[2]);
 Lanes::scatter((const T*)tile, out, n, offset, place, still, n, here, args[2], false, args[3] == 1, nullptr);
 """
+
+
+IN_THEIR_MEMORY = """
+#include <stdlib.h>
+template <class X> static X* array(I64 n) { return (X*)aligned_alloc(64, (n * sizeof(X) + 63) / 64 * 64); }
+static void move(int n, int here, bool dense, bool keep) {
+  T *x = (T*)malloc(n * here * sizeof(T)), *out = (T*)malloc(n * here * sizeof(T));
+  for (int k = 0; k < n * here; ++k) { x[k] = T(k); out[k] = T(-1); }
+  V* tile = array<V>(n);
+  I64* offset = (I64*)malloc(n * sizeof(I64));
+  int* place = (int*)malloc(n * sizeof(int));
+  char* still = (char*)calloc(n / (N / 2) + 1, 1);
+  for (int k = 0; k < n; ++k) { offset[k] = k; place[k] = k * N; }
+  Lanes::gather(tile, x, n, offset, n, here, dense);
+  Lanes::scatter((const T*)tile, out, n, offset, place, still, n, here, dense, false, keep, nullptr);
+  for (int k = 0; k < n * here; ++k) if (out[k] != x[k]) abort();
+  free(x); free(out); free(tile); free(offset); free(place); free(still);
+}
+int main() {
+  const int rows[] = {1, 3, N};
+  const int lengths[] = {1, Q - 1, Q, Q + 1, N - 1, N, N + 1, N + 3, 3 * N, 3 * N + Q, 64 * N};
+  for (int n : lengths)
+    for (int here : rows)
+      for (int kind = 0; kind < 4; ++kind) move(n, here, kind % 2, kind / 2);
+}
+"""
+"""Rows that are moved between arrays and a tile of just their sizes."""
 
 
 @pytest.fixture
@@ -158,6 +186,14 @@ def test_what_is_scattered_is_what_was_gathered(alone: Callable, dtype: np.dtype
             out = move(x, n * length, length, here, dense).reshape(n, length)
             np.testing.assert_array_equal(out[:here], x[:here])
             assert np.isnan(out[here:]).all()
+
+
+@clang
+def test_moves_stay_in_their_memory(dtype: np.dtype, tmp_path: Path) -> None:
+    """Neither arrays nor tiles nor vectors of a few rows are read or written behind their ends."""
+    single = int(dtype == np.float32)
+    header = f'#define WARPDYN_FLOAT {single}\n#include "{HEADERS / "lanes.h"}"\n'
+    run_with_sanitizers(header + IN_THEIR_MEMORY, tmp_path)
 
 
 def test_constants_that_are_kept_are_not_scattered(alone: Callable, dtype: np.dtype) -> None:

@@ -135,3 +135,18 @@ def test_another_robot_is_refused(tmp_path: Path) -> None:
         MuJoCo(model, file)
     with pytest.raises(NotComparable, match="MuJoCo does not read it"):
         MuJoCo(model, tmp_path / "none.xml")
+
+
+def test_rotors_of_a_tendon_turn_with_the_state_that_is_asked_for(tmp_path: Path) -> None:
+    """Inverse dynamics alone, with no pose of the same state before it."""
+    tip = f'<body name="b" pos="0.3 0 0.1"><joint name="k" axis="0 1 0"/>{INERTIAL}</body>'
+    text = (
+        f'<mujoco><worldbody><body name="a"><joint name="j" axis="0 1 0"/>{INERTIAL}{tip}</body></worldbody>'
+        '<tendon><fixed name="t" armature="0.7"><joint joint="j" coef="2"/><joint joint="k" coef="-0.5"/></fixed>'
+        "</tendon></mujoco>"
+    )
+    model, peer = read(tmp_path, text)
+    s = states(model, 2)
+    for q, v, a in zip(s.q, s.v, s.a, strict=True):
+        truth = wd.oracle(wd.rnea, model, q, v, a)
+        np.testing.assert_allclose(peer.rnea(q, v, a), truth, atol=ROUNDING * np.abs(truth).max())

@@ -28,6 +28,12 @@ def test_a_distillation_needs_a_teacher() -> None:
         rl.Trainer(Hold(), recipe=recipe)
 
 
+def test_a_learner_that_does_not_exist_is_refused() -> None:
+    recipe = replace(Hold.recipe, learner="sac")
+    with pytest.raises(rl.TaskError, match=r'learner must be "warpdyn", .* got "sac"'):
+        rl.Trainer(Hold(), recipe=recipe)
+
+
 def test_a_recipe_has_a_known_precision() -> None:
     """Also that of a distillation."""
     for learner in ("warpdyn", "distillation", "rsl_rl"):

@@ -22,6 +22,8 @@ viewer = pytest.importorskip("warpdyn.viewer")
 from painted import BENT, HEIGHT, MODEL, WIDTH, expected, visitor, wait_until_drawn
 from waiting import wait_until
 
+from warpdyn.viewer import browser as browser_module
+
 ENVS = 2000
 
 
@@ -186,3 +188,19 @@ def test_ctrl_c_ends_the_command_cleanly() -> None:
     assert process.returncode == 0 and "Traceback" not in errors, errors
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection((host, int(port)))
+
+
+@pytest.mark.parametrize(
+    ("body", "said"), [("exit 3", r"ended by itself \(3\)"), ("exec sleep 600", "did not start")]
+)
+def test_a_browser_that_does_not_start_is_an_error(
+    body: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "chromium"
+    program.write_text(f"#!/bin/sh\n{body}\n")
+    program.chmod(0o700)
+    monkeypatch.setattr(browser_module, "find_browser", lambda: str(program))
+    if "sleep" in body:
+        monkeypatch.setattr(browser_module, "PATIENCE", 0.2)
+    with pytest.raises(viewer.ViewerError, match=said), browser_module.Browser():
+        pass

@@ -10,6 +10,7 @@ import warpdyn as wd
 from warpdyn.algebra.spatial import Vector
 from warpdyn.algorithms.simulation.contact_rows import (
     ContactPoint,
+    PointContact,
     contact_rows,
     joint_coordinates,
 )
@@ -61,6 +62,14 @@ def test_an_impulse_on_rows_has_the_power_of_the_impulse() -> None:
         on_rows = contact.on_rows(impulse)
         part = moving[contact.first : contact.first + contact.rows]
         assert np.isclose(np.dot(on_rows, part), impulse.dot(contact.velocity(moving)))
+
+
+def test_a_spin_has_the_entries_of_its_moments() -> None:
+    """With one moment that about the normal alone, with three all of them."""
+    rows = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    one, three = (PointContact(0.0, 0, None, moments=n) for n in (1, 3))
+    assert [*one.spin(rows[:4])] == [0.0, 0.0, 4.0]
+    assert [*three.spin(rows)] == [4.0, 5.0, 6.0]
 
 
 def test_heights_do_not_depend_on_the_order_of_the_quaternion() -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import platform
-import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from platform import machine
 
 import numpy as np
 import pytest
+from sanitizers import clang, run_with_sanitizers
 
 import warpdyn as wd
 from warpdyn.codegen.bytecode.bytecode import Bytecode
@@ -22,38 +19,6 @@ from warpdyn.codegen.targets import describe
 from warpdyn.execution.compile.bytecode_checks import check
 from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call
-
-
-def has_sanitizers() -> bool:
-    """True if clang++ finds its address sanitizer."""
-    if shutil.which("clang++") is None:
-        return False
-    name = f"libclang_rt.asan-{platform.machine()}.a"
-    command = ["clang++", f"--print-file-name={name}"]
-    return Path(
-        subprocess.run(command, capture_output=True, text=True).stdout.strip()
-    ).is_absolute()
-
-
-clang = pytest.mark.skipif(not has_sanitizers(), reason="needs clang++ and its sanitizers")
-
-OLD_CLANG = """
-#if !__has_builtin(__builtin_elementwise_fma)
-static float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-static double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
-template <class X> X __builtin_elementwise_fma(X a, X b, X c) {
-  for (unsigned l = 0; l < sizeof(X) / sizeof(a[0]); ++l) a[l] = fused(a[l], b[l], c[l]);
-  return a;
-}
-#endif
-#if !__has_builtin(__builtin_elementwise_sqrt)
-template <class X> X __builtin_elementwise_sqrt(X a) {
-  for (unsigned l = 0; l < sizeof(X) / sizeof(a[0]); ++l) a[l] = __builtin_sqrt(a[l]);
-  return a;
-}
-#endif
-"""
-"""Builtins that Warp's Clang has, for an older one."""
 
 HARNESS = """
 #include <stdio.h>
@@ -185,16 +150,7 @@ CONTROL = ("call", "back", "begin", "again", "skip_last", "skip_idle", "end_some
 
 
 def run_sanitized(cases: Sequence[bytes], single: bool, folder: Path) -> None:
-    source = folder / "interpreter.cpp"
-    source.write_text(OLD_CLANG + interpreter_source(single) + HARNESS.replace("ENTRY", ENTRY))
-    program, data = folder / "interpreter", folder / "cases"
-    flags = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-sanitize=alignment"]
-    # Clang 14 with the sanitizers misaligns vectors of AVX-512 on the stack.
-    target = ["-march=native", "-mno-avx512f"] if machine() == "x86_64" else ["-march=native"]
-    command = ["clang++", "-std=c++17", "-O0", *target, "-w", *flags, str(source)]
-    built = subprocess.run([*command, "-o", str(program)], capture_output=True, text=True)
-    assert built.returncode == 0, built.stderr[:2000]
+    data = folder / "cases"
     data.write_bytes(np.array([len(cases)], np.int64).tobytes() + b"".join(cases))
-    environment = {"ASAN_OPTIONS": "detect_leaks=0"}
-    ran = subprocess.run([str(program), str(data)], capture_output=True, text=True, env=environment)
-    assert ran.returncode == 0, ran.stderr[:4000]
+    harness = HARNESS.replace("ENTRY", ENTRY)
+    run_with_sanitizers(interpreter_source(single) + harness, folder, str(data))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from typing import Any
 from weakref import ref
 
@@ -137,9 +138,8 @@ def test_kernels_of_a_block_are_compiled_at_its_end(monkeypatch: pytest.MonkeyPa
     assert np.array_equal(run(*arrays), wanted)
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_kernel_that_cannot_be_compiled_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Noted in a block that raised, and its compile fails later: no result, and where to look."""
+    """Noted in a block that raised, and its compile fails later: no result, and the cause on stderr."""
     arrays = of_jax(drawn(3, 4))
     run = jax.jit(lambda *x: wd.rnea(ARM, *x, gravity=[0.0, 0.0, -1.6]))
     with pytest.raises(ZeroDivisionError), wd.kernels.compiling():
@@ -149,9 +149,12 @@ def test_a_kernel_that_cannot_be_compiled_is_an_error(monkeypatch: pytest.Monkey
     def fail(call: Any) -> int:
         raise OSError("no room")
 
+    causes: list[str] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda each: causes.append(str(each.exc_value)))
     monkeypatch.setattr(foreign_call.ForeignCall, "_load", fail)
     with pytest.raises(Exception, match="a kernel of warpdyn could not be compiled: see stderr"):
         run(*arrays).block_until_ready()
+    assert causes == ["no room"]
 
 
 def test_debug_looks_at_numbers_inside_jit() -> None:

@@ -91,6 +91,19 @@ def test_a_full_disk_leaves_no_half_header(tmp_path: Path, monkeypatch: pytest.M
     assert [path.name for path in kept.parent.iterdir()] == [kept.name]
 
 
+def test_the_first_header_makes_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a place where no folder is, whose parents are missing, too: it is ours, and nothing is printed."""
+    cache = tmp_path / "home" / "cache"
+    monkeypatch.setenv("WARPDYN_CACHE_DIR", str(cache))
+    said: list[str] = []
+    monkeypatch.setattr(precompiled_header, "tell_unwritable", lambda _, why: said.append(why))
+    (tmp_path / "builtin_x.pch").write_bytes(b"a header")
+    kept = cache / "headers" / "0123456789abcdef"
+    precompiled_header._keep([tmp_path / "builtin_x.pch"], kept)
+    assert sealed_files.read(kept / "builtin_x.pch") == b"a header"
+    assert sealed_files.is_tagged(cache) and not said
+
+
 def test_without_warps_name_for_the_place_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """As with `wp.config.use_precompiled_headers = False`: compiled as Warp does."""
     monkeypatch.setattr(precompiled_header.context, "runtime", object())

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
+from warpdyn.arrays.layout import BLOCK, LOOP_BLOCK
 from warpdyn.codegen.arguments import FIELDS, HEADER
+from warpdyn.execution import threads
 from warpdyn.execution.launch import job as chosen
 from warpdyn.execution.launch.job import COUNT, FIRST
 from warpdyn.execution.launch.launch import prepare
@@ -55,6 +57,18 @@ def test_a_bound_call_is_neither_pickled_nor_copied() -> None:
 def test_a_bound_call_takes_nothing() -> None:
     run = wd.bind(wd.gravity_torques, ARM, np.zeros((5, 6)))
     assert run() is run() and run().shape == (5, 6)
+
+
+def test_a_thread_takes_whole_blocks_of_about_a_slice() -> None:
+    """At least one, and larger blocks of a loop."""
+    q = np.zeros((4000, 6))
+    pose = np.tile([0.3, 0.2, 0.4, 0.0, 0.0, 0.0, 1.0], (4000, 1))
+    plain = prepare(wd.rnea.describe(ARM, q, q, q))
+    loop = prepare(wd.inverse_kinematics.describe(ARM, pose, q0=q, frame="tool0"))
+    for job, block in ((plain, BLOCK), (loop, LOOP_BLOCK)):
+        share, wanted = job.smallest_share(), threads.SLICE * job.count / job.seconds
+        assert share % block == 0 and share >= block
+        assert abs(share - wanted) <= block / 2 or share == block > wanted
 
 
 def test_an_emptied_one_holds_no_array() -> None:

@@ -12,6 +12,7 @@ from documented_numbers import check_numbers
 from loop_robots import leg
 
 import warpdyn as wd
+from warpdyn.description import Limits
 from warpdyn.functions.simulation.drives import (
     _are_zero,
     bounds_of,
@@ -44,6 +45,25 @@ def test_stops_and_speed_limits_are_those_of_the_joints() -> None:
     assert first.q_index == first.v_index + 1
     assert all(math.isfinite(x) and x > 0 for _, x in speeds)
     assert {k for k, _ in speeds} == set(range(6, 18))
+
+
+def test_both_axes_of_a_joint_have_their_own_limits() -> None:
+    """The coordinates of the second axis follow those of the first."""
+    second = Limits(-0.2, 0.3, 2.0, 7.0)
+    builder = wd.ModelBuilder("two axes")
+    for name in "ab":
+        builder.add_link(name, 1.0, inertia=np.diag([0.1, 0.1, 0.1]))
+    bounds_of_first = {"lower": -1.0, "upper": 1.1, "effort": 5.0}
+    axes = {"axis": (1, 0, 0), "axis2": (0, 1, 0)}
+    builder.add_joint("knuckle", "universal", "a", "b", **axes, limits2=second, **bounds_of_first)
+    model = builder.build(floating_base=True)
+    columns = model.coordinates["knuckle"]
+    wanted = [
+        (columns.v.start + k, columns.q.start + k, lower, upper)
+        for k, (lower, upper) in enumerate([(-1.0, 1.1), (-0.2, 0.3)])
+    ]
+    assert [stop[:4] for stop in stops_of(model, None)] == wanted
+    assert [bounds[:4] for bounds in bounds_of(model, None)] == wanted
 
 
 def test_joints_with_springs_of_their_own_have_no_stops() -> None:

@@ -249,7 +249,6 @@ def pushes(plan: Plan) -> list[tuple[float, float]]:
         return []
     launch = plan.dt * plan.substeps
     period, length = (max(1, round(x / launch)) for x in (PUSH_EVERY, PUSH_LASTS))
-    length = min(length, period - period // 2)
     begins = range(period // 2, plan.launches, period)
     return [(k * launch, min(k + length, plan.launches) * launch) for k in begins]
 

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from functools import cache
 from math import prod
 
-from ...arrays.layout import BLOCK, LOOP_BLOCK
 from .. import threads
 from ..compile.c_text import CText, c_text
 from ..compile.compiling import collect_kernel, collecting
@@ -114,7 +113,4 @@ class ForeignCall:
 
 def _least(job: Job) -> int:
     """Smallest number of environments for one thread; 0 if there are too few to divide."""
-    if job.seconds < threads.ENOUGH:
-        return 0
-    block = LOOP_BLOCK if job.kernel.source.loops else BLOCK
-    return max(1, round(job.count * threads.SLICE / job.seconds / block)) * block
+    return 0 if job.seconds < threads.ENOUGH else job.smallest_share()

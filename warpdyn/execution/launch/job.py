@@ -197,17 +197,24 @@ class Job:
             return partial(_run_on_stream, commands[0].run, self.stream), commands
         if number == 1:
             return commands[0].run, commands
-        block = LOOP_BLOCK if self.kernel.source.loops else BLOCK
-        of_second = self.count / self.seconds
-        least = max(1, round(of_second * threads.SLICE / block)) * block
-        launch = shared_launch(commands[0], least, number)
+        launch = shared_launch(commands[0], self.smallest_share(), number)
         if launch:
             return launch, commands
-        slices = threads.slices(self.count, number, block, of_second * threads.PYTHONS_SLICE)
+        of_slice = self.count / self.seconds * threads.PYTHONS_SLICE
+        slices = threads.slices(self.count, number, self._block(), of_slice)
         commands += [command() for _ in slices[1:]]
         self._set(commands, slices)
         runs = [each.run for each in commands]
         return partial(threads.run_all, runs, min(len(runs), number)), commands
+
+    def smallest_share(self) -> int:
+        """Smallest number of environments for one native thread: whole blocks of about `threads.SLICE` seconds."""
+        block = self._block()
+        return max(1, round(self.count / self.seconds * threads.SLICE / block)) * block
+
+    def _block(self) -> int:
+        """Environments that a kernel computes together."""
+        return LOOP_BLOCK if self.kernel.source.loops else BLOCK
 
     def _threads(self) -> int:
         """Number of threads for the batch."""

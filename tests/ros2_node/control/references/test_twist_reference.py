@@ -242,6 +242,13 @@ def test_turns_of_quaternions():
             np.testing.assert_allclose(turn_between(q.coeffs(), sign * got), turn, atol=1e-12)
 
 
+def test_a_tiny_turn_is_twice_the_vector_part():
+    """On both sides of the length below which the quotient of angle and sine is taken as 1."""
+    for half in (1e-13, 1e-11):
+        turn = turn_between(np.array([0.0, 0.0, 0.0, 1.0]), np.array([half, 0.0, 0.0, 1.0]))
+        np.testing.assert_allclose(turn, [2.0 * half, 0.0, 0.0], rtol=1e-9)
+
+
 class HeldPose:
     """In the place of a law's wanted pose: what moves it."""
 
