@@ -134,7 +134,9 @@ def test_limits_that_act_at_once_are_refused() -> None:
     margin="{}"/><geom size="0.1"/></body></worldbody></mujoco>"""
     (bound,) = limits_of(wd.load(text.format(0.1)), None, "soft")
     assert (bound.lower, bound.upper) == (0.0, 0.0)
-    with pytest.raises(wd.ModelError, match=r"the margin of j is 0\.11, more than half of its range"):
+    with pytest.raises(
+        wd.ModelError, match=r"the margin of j is 0\.11, more than half of its range"
+    ):
         limits_of(wd.load(text.format(0.11)), None, "soft")
 
 

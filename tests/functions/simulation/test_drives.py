@@ -395,14 +395,3 @@ def test_gains_that_may_be_arrays_of_a_device_are_not_read() -> None:
 
 def test_documented_numbers() -> None:
     check_numbers("functions.simulation.drives", PRESSED=0.01, STOPPING=4.0)
-
-
-def test_drives_without_effort_are_warned_of(recwarn: pytest.WarningsRecorder) -> None:
-    """An effort of 0 in a description is usually one that its author did not know."""
-    model = wd.load_robot("double_pendulum").with_limits("elbow", effort=0.0)
-    gains = np.array([1.0, 0.0])
-    for control in (None, wd.PD(1.0, 1.0, effort=5.0), wd.PD(gains, gains)):
-        wd.Simulation(model, 1, points=[], control=control)
-    assert not recwarn.list
-    with pytest.warns(UserWarning, match="effort limit of 0 at elbow, so that drives"):
-        wd.Simulation(model, 1, points=[], control=wd.PD(1.0, 1.0))

@@ -339,3 +339,14 @@ def test_joint_rows_on_soft_ground(rows: str) -> None:
         for _ in range(500):
             sim.step()
         assert np.isfinite(sim.v).all() and np.abs(sim.q[0, 7:] - start[7:]).max() < 0.02
+
+
+def test_drives_without_effort_are_warned_of(recwarn: pytest.WarningsRecorder) -> None:
+    """An effort of 0 in a description is usually one that its author did not know."""
+    model = wd.load_robot("double_pendulum").with_limits("elbow", effort=0.0)
+    gains = np.array([1.0, 0.0])
+    for control in (None, wd.PD(1.0, 1.0, effort=5.0), wd.PD(gains, gains)):
+        wd.Simulation(model, 1, points=[], control=control)
+    assert not recwarn.list
+    with pytest.warns(UserWarning, match="effort limit of 0 at elbow, so that drives"):
+        wd.Simulation(model, 1, points=[], control=wd.PD(1.0, 1.0))

@@ -114,6 +114,7 @@ def _readings(
     before = end.q_before, end.v_before
     a = mean_acceleration(tree, before, (q, v), scene.dt) if sensors.units else []
     accelerations = imu(tree, q, v, a, gravity, f_ext, frames=sensors.units)
+    # Moments are those of the last step, as forces are: its impulses per dt.
     impulses = end.results["impulses"]
     moments = None
     if scene.point_moments:

@@ -63,6 +63,7 @@ def soft_bounds(
             inertia = inverse[each.v_index, each.v_index] if slider is None else 1.0 / slider
             stop = SoftStop(*soft[:3], float(inertia), in_mujoco_steps)
             ends = each.lower + soft.margin, each.upper - soft.margin
+            # A row has one limit at a time, the nearer one.
             if ends[0] > ends[1]:
                 raise ModelError(
                     f"the margin of {joints[each.v_index].name} is {soft.margin:g}, more than half of its "
