@@ -204,6 +204,8 @@ def test_choices_that_ask_for_infinity() -> None:
         (x.operation("select", np.inf, x, 1.0, y), True),
         (x.operation("select_equal", x, x, y, 0.0), True),
         (x.operation("select", x, y, 1.0, 0.0), False),
+        (x.operation("select", x, 0.5, 1.0, y), False),
+        (x.operation("select", 0.5, x, 1.0, y), False),
         (finite(y), False),
         (x.operation("select", x.absolute(), np.inf, y, 0.0), True),
         (x.operation("select", y.absolute(), np.inf, y, 1.0), True),
