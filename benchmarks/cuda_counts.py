@@ -26,7 +26,7 @@ from cuda_device.ptx_kernels import counters, library
 import warpdyn as wd
 from warpdyn.arrays import View
 from warpdyn.codegen.cuda import STATIC_BYTES
-from warpdyn.codegen.cuda_warps import CudaWarps, choose
+from warpdyn.codegen.cuda_warps import CudaWarps, best_thread
 from warpdyn.codegen.source import Source
 from warpdyn.codegen.targets import FOR_FEW, target_of
 from warpdyn.execution.compile.kernel import compile_kernel
@@ -75,7 +75,7 @@ def longest_share(call: Call[Any], shared_bytes: int) -> float:
     those of all its warps. `shared_bytes`: shared memory for which its launches ask."""
     program = record_call(call, input_shapes(call), True)
     most = max(FOR_FEW.values()) if shared_bytes else STATIC_BYTES
-    thread = choose(program, True, most)
+    thread = best_thread(program, True, most)
     return thread.cut.longest / thread.cut.work if isinstance(thread, CudaWarps) else 1.0
 
 

@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from warpdyn.execution.compile.kernel import BLOCK
-from warpdyn.execution.launch.batch_target import FEW
+from warpdyn.execution.launch.batch_target import FEW_PER_MULTIPROCESSOR
 
 from .cuda_kernels import ENVIRONMENTS, KERNELS
 from .records import line
@@ -126,7 +126,7 @@ def record(name: str, kernel: Mapping[str, Any]) -> dict[str, Any]:
     """A kernel in one layout: facts, and times of the model."""
     call, _, layout = name.partition(" ")
     many = kernel.get("many", kernel)
-    forms = {n: kernel if n <= FEW * MULTIPROCESSORS else many for n in BATCHES}
+    forms = {n: kernel if n <= FEW_PER_MULTIPROCESSOR * MULTIPROCESSORS else many for n in BATCHES}
     times = {str(n): modelled_time(n, form) for n, form in forms.items()}
     return {
         "call": call,
