@@ -77,7 +77,7 @@ def test_a_task_is_gymnasiums_environment(name: str) -> None:
         theirs.append(robot)
     assert task.step_seconds == pytest.approx(theirs[0].dt)
     spec = gymnasium.spec(task.environment)
-    assert env.text.length == spec.max_episode_steps
+    assert env.kernels.length == spec.max_episode_steps
     box = theirs[0].action_space
     assert box.shape == (task.actions,) and (box.high == np.float32(task.largest_action)).all()
     first = np.stack([robot._get_obs() for robot in theirs])
