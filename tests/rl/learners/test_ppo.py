@@ -5,16 +5,19 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 rl = pytest.importorskip("warpdyn.rl")
 import torch
-from tensordict import TensorDict
 
 from warpdyn.rl.learners import ppo
-from warpdyn.rl.learners.rsl_rl import RslRlLearner
+
+if TYPE_CHECKING:  # rsl_rl takes three seconds, which a collection of tests need not
+    from tensordict import TensorDict
+
+    from warpdyn.rl.learners.rsl_rl import RslRlLearner
 
 ENVS, STEPS, ACTIONS, WIDTHS = 64, 8, 3, {"policy": 7, "critic": 11}
 RECIPE = rl.Recipe(envs=ENVS, steps=STEPS, layers=(16, 8), precision="float32", learning_rate=3e-4)
@@ -54,6 +57,8 @@ class Adapted:
         self.env, self.unwrapped = env, env
 
     def get_observations(self) -> TensorDict:
+        from tensordict import TensorDict
+
         return TensorDict(self.env.observations, batch_size=[ENVS])
 
 
@@ -82,6 +87,8 @@ def ours(env: Recorded, recipe: Any = RECIPE) -> ppo.PPO:
 
 
 def theirs(env: Recorded) -> RslRlLearner:
+    from warpdyn.rl.learners.rsl_rl import RslRlLearner
+
     return RslRlLearner(env, RECIPE, rl.Processes())  # type: ignore[arg-type]
 
 

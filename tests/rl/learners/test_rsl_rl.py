@@ -7,10 +7,11 @@ import pytest
 rl = pytest.importorskip("warpdyn.rl")
 import torch
 from rl_cases import Hold
-from rsl_rl.env import VecEnv as Abstract
 
 
 def test_it_has_what_rsl_rl_asks_for() -> None:
+    from rsl_rl.env import VecEnv as Abstract
+
     env = rl.RslEnv(rl.VecEnv(Hold(), 5))
     for name in Abstract.__annotations__:
         assert hasattr(env, name), name
