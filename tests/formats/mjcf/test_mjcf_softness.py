@@ -41,5 +41,33 @@ def test_time_constants_are_at_least_two_steps() -> None:
     soft = softness_of('range="-30 40"', '<option timestep="0.02"/>')
     assert soft is not None and soft.rate == pytest.approx(2 / (0.95 * 0.04))
     assert reference_rates((-400.0, -30.0), 0.5, 0.002) == (1600.0, 60.0)
-    assert reference_rates((-400.0, 30.0), 0.5, 0.002) == (1600.0, 0.0)
     assert number_of("fast", 0.002) == 0.002 and number_of("0.01", 0.002) == 0.01
+
+
+@pytest.mark.parametrize(
+    "solref",
+    [
+        "0.02 1",
+        "0.001 0.5",
+        "0.05 0.0001",
+        "-400 -30",
+        "-400 0",
+        "0 -30",
+        "-4000 5",
+        "0.02 -1",
+        "0 1",
+        "0.02 0",
+    ],
+)
+def test_rates_are_those_of_mujoco(solref: str) -> None:
+    """Also where one number alone is positive: MuJoCo takes its default then, and warns."""
+    mujoco = pytest.importorskip("mujoco")
+    text = ROD.format(
+        '<compiler angle="radian"/>', f'range="1 2" limited="true" solreflimit="{solref}"'
+    )
+    theirs = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(theirs)
+    mujoco.mj_forward(theirs, data)
+    soft = wd.load(text).joint("j").soft_limit
+    assert soft is not None
+    assert (soft.stiffness, soft.rate) == pytest.approx(data.efc_KBIP[0, :2], abs=1e-9)

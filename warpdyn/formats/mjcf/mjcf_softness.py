@@ -51,11 +51,15 @@ def cone_of(options: Mapping[str, str]) -> Cone:
 
 def reference_rates(solref: Sequence[float], dmax: float, timestep: float) -> tuple[float, float]:
     """K [1/s²] and b [1/s] of MuJoCo's reference acceleration -b v - K d r. A positive solref has a
-    time constant, at least two steps, and a damping ratio; a negative one stiffness and damping."""
-    if solref[0] > 0:
-        time, ratio = max(solref[0], 2 * timestep), max(solref[1], 1e-3)
-        return 1.0 / (dmax * time * ratio) ** 2, 2.0 / (dmax * time)
-    return max(-solref[0], TINY) / dmax**2, max(-solref[1], 0.0) / dmax
+    time constant, at least two steps, and a damping ratio; one without positive numbers stiffness and
+    damping. In place of one with a single positive number MuJoCo takes its default."""
+    first, second = solref
+    if (first > 0) != (second > 0):
+        first, second = SOLREF
+    if first > 0:
+        time = max(first, 2 * timestep)
+        return 1.0 / max((dmax * time * second) ** 2, TINY), 2.0 / (dmax * time)
+    return max(-first, TINY) / dmax**2, -second / dmax
 
 
 def bounded_impedance(d: float) -> float:
