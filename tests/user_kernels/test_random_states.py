@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.user_kernels.random_states import random_states, refuse_different_results
+from warpdyn.recording.program import Program, record
+from warpdyn.user_kernels.random_states import random_states, refuse_different_programs
 from warpdyn.user_kernels.refusals import RecordingError
 
 MODEL = wd.load_robot("cartpole")
@@ -61,15 +62,32 @@ def test_numbers_drawn_outside_are_constants() -> None:
     assert np.array_equal(own(MODEL, Q), Q + TABLE)  # the same in each recording
 
 
-def test_a_generator_that_another_thread_moves_is_none_of_the_kernel() -> None:
+def around_a_loop(robot: Any, q: Any) -> Any:
+    return wd.kernels.repeat(3, lambda q: q + 0.1 * np.sin(q), q)
+
+
+def with_draws(robot: Any, q: Any) -> Any:
+    return q * wd.random.uniform(wd.random.key(3, robot.env, 0), 2)
+
+
+def in_a_simulation(robot: Any, q: Any) -> Any:
+    return robot.step(q, 0.0 * q, 0.0 * q, points=[]).q
+
+
+@pytest.mark.parametrize(
+    "function", [lambda robot, q: np.cos(q), around_a_loop, with_draws, in_a_simulation]
+)
+def test_a_generator_that_another_thread_moves_is_none_of_the_kernel(
+    function: Callable[..., Any],
+) -> None:
     """Its state differs after the recording, but two recordings agree."""
 
     @wd.kernel
-    def cosine(robot: Any, q: Any) -> Any:
+    def moved(robot: Any, q: Any) -> Any:
         random.random()  # in the place of another thread
-        return np.cos(q)
+        return function(robot, q)
 
-    assert np.array_equal(cosine(MODEL, Q), np.ones_like(Q))
+    assert np.array_equal(moved(MODEL, Q + 0.3), wd.kernel(function)(MODEL, Q + 0.3))
 
 
 def test_states_show_each_draw() -> None:
@@ -80,7 +98,12 @@ def test_states_show_each_draw() -> None:
     assert random_states(len, {}) == before[:2]
 
 
-def test_equal_results_are_accepted() -> None:
-    refuse_different_results("noisy", [[1.0, float("nan")]], [[1.0, float("nan")]])
+def test_equal_programs_are_accepted() -> None:
+    """Also with NaN among their constants."""
+
+    def shifted(by: float) -> Program:
+        return record(lambda x: [x[0] + by, float("nan")], {"x": (1,)})
+
+    refuse_different_programs("noisy", shifted(1.0), shifted(1.0))
     with pytest.raises(RecordingError, match=r"^noisy draws"):
-        refuse_different_results("noisy", [[1.0]], [[2.0]])
+        refuse_different_programs("noisy", shifted(1.0), shifted(2.0))

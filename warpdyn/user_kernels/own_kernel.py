@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
 from math import prod
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -34,7 +35,7 @@ from ..recording.recorder import Symbol
 from . import results as _results
 from . import signature as _signature
 from .one_robot import OneRobot
-from .random_states import random_states, refuse_different_results
+from .random_states import random_states, refuse_different_programs
 from .refusals import with_place
 from .results import Results
 from .signature import NEEDED, Shape, SharedArray, Signature, Table
@@ -189,8 +190,13 @@ class OwnKernel(Function[..., Any]):
             identity=(self, options_key),
             arguments=arguments,
         )
+        before = random_states(self.text, dict(options))
         record_call(probe, input_shapes(probe), True)
         results, asks_env = text.seen
+        if random_states(self.text, dict(options)) != before:
+            whole = replace(probe, algorithms=(text,))
+            programs = [record_call(whole, input_shapes(probe), True) for _ in range(2)]
+            refuse_different_programs(self.__name__, *programs)
         # Nested lists do not show the shape of a matrix without rows.
         of_results = {n: r.shape for n, r in results.by_name.items() if n not in shapes}
         return _PreparedKernel(
@@ -268,22 +274,12 @@ class _KernelAlgorithm:
     def __call__(self, tree: Tree, *arrays: Any, **options: Any) -> Any:
         """The results as nested lists; a tuple of them if there are several."""
         returned, _ = self._run(tree, arrays, options)
-        lists = self._entries(returned)
+        lists = _results.as_lists(_results.entries_by_name(self.kernel.__name__, returned))
         return lists if len(lists) > 1 else lists[0]
-
-    def _entries(self, returned: Any) -> tuple[Any, ...]:
-        """What the function returned, as nested lists of scalars."""
-        return _results.as_lists(_results.entries_by_name(self.kernel.__name__, returned))
 
     def probe_results(self, tree: Tree, *arrays: Any, **options: Any) -> list[Any]:
         """No results; `seen` describes what the function returns."""
-        before = random_states(self.kernel.text, options)
         returned, robot = self._run(tree, arrays, options)
-        if random_states(self.kernel.text, options) != before:
-            again, _ = self._run(tree, arrays, options)
-            refuse_different_results(
-                self.kernel.__name__, self._entries(returned), self._entries(again)
-            )
         self.seen = (_results.describe_results(self.kernel.__name__, returned), robot.asked_for_env)
         return []
 

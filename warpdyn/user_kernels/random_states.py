@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..recording.program import flat
+from ..recording.program import Program
 from .refusals import RecordingError
 
 REMEDY = (
@@ -34,11 +34,17 @@ def random_states(function: Callable[..., Any], options: Mapping[str, Any]) -> l
         return [str(each) for each in states]
 
 
-def refuse_different_results(kernel: str, first: Any, second: Any) -> None:
-    """Raise if two recordings on the same symbols have different results. If they are equal, another
-    thread has moved a generator."""
-    if [repr(x) for x in flat(first)] != [repr(x) for x in flat(second)]:
+def refuse_different_programs(kernel: str, first: Program, second: Program) -> None:
+    """Raise if two recordings of a kernel differ. If they are equal, something else has moved a
+    generator, such as another thread."""
+    if _description(first) != _description(second):
         raise RecordingError(f"{kernel} {REMEDY}")
+
+
+def _description(program: Program) -> str:
+    """All that a program computes, with its constants."""
+    routines = [(name, _description(each)) for name, each in program.routines.items()]
+    return repr((program.statements, program.outputs, routines))
 
 
 def _variables_from_outside(function: Callable[..., Any]) -> Iterator[Any]:
