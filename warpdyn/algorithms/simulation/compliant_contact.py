@@ -249,9 +249,16 @@ def response_along(contact: PointContact, rows: ConstraintRows, axis: Vector) ->
 
 def _response(contact: PointContact, rows: ConstraintRows, unit: Sequence[Scalar]) -> Scalar:
     """Velocity along a unit impulse, which has these entries on the contact's rows."""
+    return response_between(contact, rows, unit, unit)
+
+
+def response_between(
+    contact: PointContact, rows: ConstraintRows, a: Sequence[Scalar], b: Sequence[Scalar]
+) -> Scalar:
+    """Velocity along `a` for an impulse along `b`, both with these entries on the contact's rows."""
     total: Scalar = 0.0
-    for i, a in enumerate(unit):
-        for j, b in enumerate(unit):
-            if not (is_zero(a) or is_zero(b)):
-                total = total + a * b * rows.response(contact.first + i, contact.first + j)
+    for i, x in enumerate(a):
+        for j, y in enumerate(b):
+            if not (is_zero(x) or is_zero(y)):
+                total = total + x * y * rows.response(contact.first + i, contact.first + j)
     return total

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-from ...algebra.scalar import Scalar, absolute, is_zero, maximum, rsqrt, select_less
+from ...algebra.scalar import Scalar, absolute, maximum, rsqrt, select_less
 from ...algebra.spatial import ZERO, Vector
-from .compliant_contact import SMALL, CompliantContact
+from .compliant_contact import SMALL, CompliantContact, response_between
 from .constraint_sweeps import ConstraintRows, RowVelocities
 from .contact_rows import PointContact
 from .soft_stops import SoftPoint, point_row
@@ -99,14 +99,7 @@ def elliptic_contact(
 def _responses(contact: PointContact, rows: ConstraintRows) -> tuple[Vector, Vector, Vector]:
     """Velocities of a point for a unit impulse along each of its axes."""
     units = [contact.on_rows(Vector(*(float(k == j) for k in range(3)))) for j in range(3)]
-
-    def between(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-        total: Scalar = 0.0
-        for i, x in enumerate(a):
-            for j, y in enumerate(b):
-                if not (is_zero(x) or is_zero(y)):
-                    total = total + x * y * rows.response(contact.first + i, contact.first + j)
-        return total
-
-    (xx, xy, xz), (_, yy, yz), (_, _, zz) = ([between(a, b) for b in units] for a in units)
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = (
+        [response_between(contact, rows, a, b) for b in units] for a in units
+    )
     return Vector(xx, xy, xz), Vector(xy, yy, yz), Vector(xz, yz, zz)
