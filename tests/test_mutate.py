@@ -209,7 +209,7 @@ def test_verdicts(mutate: ModuleType, tmp_path: Path) -> None:
 def test_the_share_that_must_be_killed(
     mutate: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By default all of those that are decided. Without rooms any file of the packages is drawn from."""
+    """By default all mutations with a verdict. A draw without rooms takes all files of the packages."""
     monkeypatch.setattr(mutate, "PACKAGES", ("warpdyn/logs",))  # a draw of all files takes seconds
     (mutation,) = mutate.draw(3, 1)
     assert mutate.room(mutation.path) == "logs"

@@ -98,7 +98,7 @@ def test_the_test_script_ends_where_a_program_fails(tool, arguments, tmp_path):
 
 
 def test_missing_extras_are_installed_at_once(tmp_path):
-    """By one call of pip, and again only after a change of setup.py."""
+    """One call of pip installs them. It runs again only after setup.py has changed."""
     (tmp_path / ".venv/bin").mkdir(parents=True)
     pip = tmp_path / ".venv/bin/pip"
     pip.write_text('#!/bin/sh\nfor last; do :; done\necho "$last"\n')

@@ -18,7 +18,7 @@ SOURCE = Source(
 
 
 def test_the_full_source_has_every_translation_unit() -> None:
-    """In the order in which the kernel calls them."""
+    """The units follow the kernel in the order of its calls."""
     assert SOURCE.full_source == "first\nsecond\nthird"
 
 

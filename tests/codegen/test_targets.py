@@ -25,7 +25,7 @@ PROGRAM = record(text, {"x": (2,), "y": (1,)})
 
 @pytest.fixture
 def received() -> Iterator[list[tuple[Program, bool]]]:
-    """What the backend of target "dummy" has been asked to write."""
+    """The programs that the backend of target "dummy" has received, each with its precision."""
     programs: list[tuple[Program, bool]] = []
 
     def dummy(program: Program, single: bool) -> str:
@@ -90,7 +90,7 @@ def test_names_and_devices_are_registered_once(received: list) -> None:
 
 
 def test_an_unknown_target_is_refused() -> None:
-    """By its name, with those that there are."""
+    """The error names it and lists the known targets."""
     known = "cpu, cuda, cuda_few_220, cuda_few_96, cuda_few, scalar"
     with pytest.raises(ValueError, match=f"target must be one of {known}, got 'vulkan'"):
         write(PROGRAM, "ours", True, "vulkan")

@@ -92,7 +92,7 @@ def test_a_full_disk_leaves_no_half_header(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_the_first_header_makes_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a place where no folder is, whose parents are missing, too: it is ours, and nothing is printed."""
+    """It creates missing folders, parents included, marks the cache as ours, and prints nothing."""
     cache = tmp_path / "home" / "cache"
     monkeypatch.setenv("WARPDYN_CACHE_DIR", str(cache))
     said: list[str] = []

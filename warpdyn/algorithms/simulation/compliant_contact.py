@@ -49,8 +49,8 @@ class Surface(NamedTuple):
     which a point is pushed out of the ground [m/s]. `restitution`: the part of its normal velocity
     with which each point leaves after an impact (Newton); None: no rebounds. `least_compliance`:
     relative to the contact's inverse mass. `torsional`, `rolling`: coefficients of the moments of
-    each point [m], or None. `soft_normal`: MuJoCo's law of the normal force in the place of stiffness
-    and dissipation, or None.
+    each point [m], or None. `soft_normal`: MuJoCo's law of the normal force in place of stiffness and
+    dissipation, or None.
     """
 
     friction: Sequence[Scalar]
@@ -255,7 +255,8 @@ def _response(contact: PointContact, rows: ConstraintRows, unit: Sequence[Scalar
 def response_between(
     contact: PointContact, rows: ConstraintRows, a: Sequence[Scalar], b: Sequence[Scalar]
 ) -> Scalar:
-    """Velocity along `a` for an impulse along `b`, both with these entries on the contact's rows."""
+    """Velocity along `a` for an impulse along `b`, both given by their entries on the contact's
+    rows."""
     total: Scalar = 0.0
     for i, x in enumerate(a):
         for j, y in enumerate(b):

@@ -1,16 +1,16 @@
 """Contacts with elliptic friction cones that give way as MuJoCo's do.
 
-MuJoCo's documentation, Computation, "Friction cones" and "Primal problem": forces are the minimum of a
-quadratic function within the cones. So a contact that slides presses more than its normal velocity
-alone asks for. Each update is a step of the projected gradient method, in the metric of bounds on the
-contact's own response; the projection onto a cone is that of SAP (Castro, Permenter and Han, arXiv
-2110.10107, section IV.B).
+MuJoCo's documentation, Computation, "Friction cones" and "Primal problem": forces are the minimum of
+a quadratic function within the cones. So friction raises the normal force of a contact that slides.
+An update takes steps of the projected gradient method, in the metric of bounds on the contact's own
+response. The projection onto a cone is that of SAP (Castro, Permenter and Han, arXiv 2110.10107,
+section IV.B).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from ...algebra.scalar import Scalar, absolute, maximum, rsqrt, select_less
 from ...algebra.spatial import ZERO, Vector
@@ -20,17 +20,18 @@ from .contact_rows import PointContact
 from .soft_stops import SoftPoint, point_row
 
 STEPS = 4
-"""Steps towards the least energy in one update. Sweeps converge with four at least as fast as if normal
-and friction took turns, with one two to six times as slowly (ant, half_cheetah, walker2d, hopper)."""
+"""Steps towards the least energy in one update. After four sweeps the velocities of ant, half_cheetah,
+walker2d and hopper have smaller errors than if normal and friction took turns. With one step their
+errors are 2.5 to 140 times as large."""
 
 
 @dataclass(frozen=True)
 class EllipticContact(CompliantContact):
     """A contact whose normal and tangential impulses change together.
 
-    `normal_share`, `tangent_share`: 1 / (G + R) with bounds G on the responses, which include those to
-    the other two directions. `slip_x`, `slip_y`: the tangential velocity at which it stops rubbing [m/s].
-    `response`: velocities along x, y and z for a unit impulse along each.
+    `normal_share`, `tangent_share`: 1 / (G + R) with bounds G on the responses, which include those
+    to the other two directions. `slip_x`, `slip_y`: the tangential velocity at which it stops rubbing
+    [m/s]. `response`: velocities along x, y and z for a unit impulse along each.
     """
 
     slip_x: Scalar = 0.0
@@ -40,10 +41,11 @@ class EllipticContact(CompliantContact):
     def update(
         self, before: Sequence[Scalar], seen: RowVelocities
     ) -> tuple[list[Scalar], RowVelocities]:
-        """Move the impulse towards the least energy within the cone, then update friction moments."""
+        """Move the impulse towards the least energy within the cone, then update friction
+        moments."""
         begin, v = Vector(*before[:3]), self._velocity(seen)
-        impulse = begin
-        for _ in range(STEPS):
+        impulse = self._step_in_cone(begin, v)
+        for _ in range(STEPS - 1):
             impulse = self._step_in_cone(impulse, v + self._response_to(impulse - begin))
         seen = self._velocities_after([*(impulse - begin)], seen)
         if self.moments is None:
@@ -85,15 +87,20 @@ def elliptic_contact(
     response = _responses(contact.contact, rows)
     # Sums of absolute values bound the block of responses (Gershgorin's circles).
     x, y, z = (sum(map(absolute, each)) for each in response)
-    numbers = {x.name: getattr(contact, x.name) for x in fields(CompliantContact)}
-    numbers |= {
-        "R_n": row.R_n,
-        "R_t": row.R_t,
-        "normal_share": 1.0 / (z + row.R_n),
-        "tangent_share": 1.0 / (maximum(x, y) + row.R_t),
-        "target": row.target,
-    }
-    return EllipticContact(**numbers, slip_x=row.slip_x, slip_y=row.slip_y, response=response)
+    return EllipticContact(
+        contact=contact.contact,
+        friction=contact.friction,
+        G_nn=contact.G_nn,
+        R_n=row.R_n,
+        R_t=row.R_t,
+        normal_share=1.0 / (z + row.R_n),
+        tangent_share=1.0 / (maximum(x, y) + row.R_t),
+        target=row.target,
+        moments=contact.moments,
+        slip_x=row.slip_x,
+        slip_y=row.slip_y,
+        response=response,
+    )
 
 
 def _responses(contact: PointContact, rows: ConstraintRows) -> tuple[Vector, Vector, Vector]:

@@ -23,8 +23,8 @@ SMALLEST = 1e-28
 
 
 LEAST_COMPLIANCE = 1e-30
-"""The least compliance of sticking [1/(kg m²)]: joints that slide do not turn a body about any axis, and
-a hinge does not turn one about an axis across its own."""
+"""The least compliance of sticking [1/(kg m²)], so that it is not zero where a body cannot turn: on
+sliders about any axis, on a hinge about an axis across its own."""
 
 
 class FrictionMoments(NamedTuple):

@@ -14,8 +14,11 @@ from .contact_shapes import ContactPair
 
 
 class Measurements(NamedTuple):
-    """What sensors measure: links with an IMU, links whose contact forces are summed up, and the force above which a
-    point or a link counts as touched [N]."""
+    """The measurements of a simulation's sensors.
+
+    `units`: links with an IMU. `links`: links whose contact forces are summed. `threshold`: the
+    force above which a point or a link counts as touched [N].
+    """
 
     units: tuple[str, ...]
     links: tuple[str, ...]

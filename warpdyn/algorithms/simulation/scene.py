@@ -42,9 +42,12 @@ class AppliedForces(NamedTuple):
 
 
 class Contacts(NamedTuple):
-    """What touches in a step: the compliant or the soft ground, its shape, and the pairs of bodies
-    with the memory of their contacts, which a step changes. `points`: many points on compliant
-    ground, with their memory, in the place of `surface`."""
+    """The contacts of a step.
+
+    `surface`: the compliant ground, or `soft`: the soft one. `terrain`: the shape of the ground.
+    `pairs`: pairs of bodies with the memory of their contacts, which a step changes. `points`: many
+    points on compliant ground, with their memory, in place of `surface`.
+    """
 
     surface: Surface | None
     soft: SoftSurface | None
