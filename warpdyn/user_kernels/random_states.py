@@ -3,6 +3,7 @@ them would be the same in every environment and call."""
 
 from __future__ import annotations
 
+import pickle
 import random
 from collections.abc import Callable, Iterator, Mapping
 from types import CodeType
@@ -20,7 +21,7 @@ REMEDY = (
 )
 
 
-def random_states(function: Callable[..., Any], options: Mapping[str, Any]) -> list[str]:
+def random_states(function: Callable[..., Any], options: Mapping[str, Any]) -> list[bytes]:
     """States of the generators that a kernel's function can reach: the global ones of NumPy and
     Python, and those among its options and the variables that it takes from outside."""
     generators = [*options.values(), *_variables_from_outside(function)]
@@ -30,8 +31,7 @@ def random_states(function: Callable[..., Any], options: Mapping[str, Any]) -> l
         x.get_state(legacy=False) for x in generators if isinstance(x, np.random.RandomState)
     ]
     states += [x.bit_generator.state for x in generators if isinstance(x, np.random.Generator)]
-    with np.printoptions(threshold=1 << 20):  # all words of a state
-        return [str(each) for each in states]
+    return [pickle.dumps(each) for each in states]
 
 
 def refuse_different_programs(kernel: str, first: Program, second: Program) -> None:
