@@ -305,3 +305,12 @@ def test_limits_from_actuators_are_said() -> None:
     said = "the limit of effort of {} is that of actuators: range times gear"
     assert any(said.format('joint "a"') in line for line in remarks(motors[0]))
     assert any(said.format("2 joints") in line for line in remarks("".join(motors)))
+
+
+@pytest.mark.parametrize("floating_base", [None, False])
+def test_actuators_of_a_free_base(floating_base: bool | None) -> None:
+    text = f"""<mujoco><worldbody><body><frame><freejoint name="f"/></frame>{INERTIAL}</body></worldbody>
+    <actuator><motor joint="f" gear="0 0 1 0 0 0"/></actuator></mujoco>"""
+    model = load(text, floating_base=floating_base)
+    assert model.actuators == ()
+    assert "ignored an actuator of a free joint (line 2)" in model.warnings

@@ -47,6 +47,7 @@ from .mjcf_keyframes import Place, configurations
 from .mjcf_loops import MjcfLoops
 from .mjcf_meshes import MjcfMeshes
 from .mjcf_replicate import with_copies
+from .mjcf_rotors import NO_ROTOR, read_rotors, with_rotors
 from .mjcf_sensors import physics_of, read_sensors
 from .mjcf_shapes import MjcfShapes
 from .mjcf_tendons import moving_tendons, read_tendons
@@ -125,6 +126,7 @@ class MjcfReader:
         """The joints in the order of MuJoCo's qpos."""
         self.site_links: dict[str, str] = {}
         """The link of each site."""
+        self.rotors = read_rotors(values, root)
         self.base_armature = 0.0
         self.base_springs: tuple[Effects, ...] = ()
         self.mocap: set[str] = set()
@@ -151,9 +153,10 @@ class MjcfReader:
         self._add_links(free, floating_base)
         base = name_of_base_joint({str(x.get("name")) for x in self.root.iter("joint")})
         self._add_joints(free, base, floating_base)
+        self.joints = with_rotors(self.joints, self.rotors.joints)
         actuators = read_actuators(self.values, self.root, self.joints)
         joints = with_effort_limits(self.values, self.root, self.joints)
-        tendons = read_tendons(self.values, self.root, joints)
+        tendons = with_rotors(read_tendons(self.values, self.root, joints), self.rotors.tendons)
         # Constraints come after actuators and tendons: they lock joints, whose positions those two
         # then take as constants.
         reader = MjcfLoops(self.values, self.bodies)
@@ -313,11 +316,12 @@ class MjcfReader:
         """Read the armature and the spring of a free base's joint in the file."""
         for element, written, X in body.joints:
             joint = read_joint(self.values, "", body.name, element, written, X).joint
-            self.base_armature = joint.armature
+            rotor = self.rotors.joints.get(element.get("name", ""), NO_ROTOR)
+            self.base_armature = joint.armature + rotor.armature
             if joint.spring:
                 rest = free_rest(body.X)
                 self.base_springs = tuple(Effects(spring=joint.spring, rest=x) for x in rest)
-            if any(word.strip("0.") for word in written.get("damping", "").split()):
+            if rotor.damping or any(x.strip("0.") for x in written.get("damping", "").split()):
                 self.values.ignore("damping of a free base", element)
 
     def body(self, body: BodyElement, free: bool) -> None:
