@@ -314,3 +314,28 @@ def test_actuators_of_a_free_base(floating_base: bool | None) -> None:
     model = load(text, floating_base=floating_base)
     assert model.actuators == ()
     assert "ignored an actuator of a free joint (line 2)" in model.warnings
+
+
+def test_a_delayed_actuator_is_left_out() -> None:
+    delayed = '<motor joint="a" delay="0.01" nsample="5"/>'
+    assert "ignored an actuator with delay (line 1)" in remarks(delayed)
+
+
+@pytest.mark.parametrize("word", ["pid", "orientation"])
+def test_servos_of_several_controls_are_left_out(word: str) -> None:
+    """They leave a joint without a limit of effort, and so does <general> of their class."""
+    said = f"actuator <{word}>, whose force depends on more than control, position and velocity"
+    text = arm(f'<{word} joint="a" ctrlrange="-1 1"/><motor joint="a" ctrlrange="-1 1"/>')
+    model = load(text)
+    assert [len(model.actuators), model.effort_limit[0]] == [1, math.inf]
+    assert f"ignored {said} (line 1)" in model.warnings
+    of_class = arm('<general joint="a" gaintype="fixed"/>', f"<default><{word}/></default>")
+    assert any("ignored an actuator with" in line for line in load(of_class).warnings)
+
+
+def test_effort_limits_without_disabled_groups() -> None:
+    text = arm(
+        '<motor joint="a" ctrlrange="-1 1" group="1"/><motor joint="a" ctrlrange="-3 3"/>',
+        '<option actuatorgroupdisable="1"/>',
+    )
+    assert load(text).effort_limit[0] == 3.0

@@ -300,12 +300,17 @@ class MjcfReader:
             self.values.remark_gravity("option", *(ZERO if off else gravity))
 
     def _drop_gravcomp(self) -> None:
-        """Leave out gravcomp if no body has a positive one: MuJoCo then applies none at all."""
+        """Leave out gravcomp if no body has a positive one, or if springs and dampers are disabled:
+        MuJoCo then applies none at all."""
         borne = [body for body in self.bodies.values() if body.gravcomp]
-        if borne and all(body.gravcomp < 0 for body in borne):
+        why = ""
+        if all(body.gravcomp < 0 for body in borne):
+            why = "applies a negative gravcomp only where another body has a positive one"
+        if self.values.flags.disabled.issuperset(("spring", "damper")):
+            why = 'applies none with <flag spring="disable" damper="disable">'
+        if borne and why:
             self.values.remarks.append(
-                f'gravcomp of body "{borne[0].name}" and others like it is left out: MuJoCo applies a '
-                "negative gravcomp only where another body has a positive one"
+                f'gravcomp of body "{borne[0].name}" and others like it is left out: MuJoCo {why}'
             )
             for body in borne:
                 body.gravcomp = 0.0

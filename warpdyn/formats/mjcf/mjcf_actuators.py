@@ -50,7 +50,7 @@ def read_actuators(values: MjcfValues, root: Element, joints: Sequence[Joint]) -
             name = f"actuator{number}"
             while name in taken:
                 name += "_"
-        why = _unsupported_law(element, law)
+        why = _reason_for_no_force(values, element, written) or _unsupported_law(element, law)
         why = why or _unsupported_target(values, element, written, by_name, arms)
         if why:
             values.ignore(why, element)
@@ -100,7 +100,20 @@ def _law_and_attributes(values: MjcfValues, element: Element) -> tuple[ActuatorL
     """An actuator's law, and its attributes combined with those of its class."""
     law, written = actuator_law(values, element), values.attributes(element, ACTUATOR, None)
     written.pop("ctrlrange", None)
+    if "clampctrl" in values.flags.disabled:
+        written["ctrllimited"] = "false"
     return law, {**written, "ctrlrange": law.ctrlrange} if law.ctrlrange else written
+
+
+def _reason_for_no_force(values: MjcfValues, element: Element, written: Attributes) -> str:
+    """An actuator whose control does not act at once, in words; "" if it does."""
+    if "actuation" in values.flags.disabled:
+        return 'an actuator, which <flag actuation="disable"> switches off'
+    if written.get("group", "0") in values.flags.disabled_groups:
+        return "an actuator of a group in actuatorgroupdisable"
+    if values.number(element, "delay", written, 0.0):
+        return "an actuator with delay"
+    return ""
 
 
 def _unsupported_law(element: Element, law: ActuatorLaw) -> str:
@@ -119,7 +132,7 @@ def _unsupported_law(element: Element, law: ActuatorLaw) -> str:
     if law.bias_type not in ("none", "affine"):
         return f'an actuator with biastype="{law.bias_type}"'
     if any(map(math.isnan, (*law.affine_gain, *law.affine_bias))):
-        return "an actuator with a class of <dcmotor>"
+        return "an actuator with a class of <dcmotor>, <pid> or <orientation>"
     return ""
 
 
@@ -197,6 +210,8 @@ def with_effort_limits(values: MjcfValues, root: Element, joints: Sequence[Joint
         if tag not in ACTUATORS:
             continue
         law, written = _law_and_attributes(values, element)
+        if written.get("group", "0") in values.flags.disabled_groups:
+            continue
         force = _largest_force(values, element, law, written)
         for name, arm in _driven_joints(values, element, written, arms):
             limits[name] = limits.get(name, 0.0) + abs(arm) * force

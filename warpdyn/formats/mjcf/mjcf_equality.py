@@ -125,7 +125,8 @@ def _is_left_out(
     remark says so."""
     tag = tag_name(element)
     known = tag in (*LOOPS, "joint")
-    if not known or not values.boolean(element, "active", written, True):
+    is_active = values.boolean(element, "active", written, True)
+    if not known or not is_active or "equality" in values.flags.disabled:
         what = f"element <{tag}> of <equality>{', not active' if known else ''}"
         values.ignore(what, element)
         return True

@@ -68,6 +68,7 @@ def _rotor(values: MjcfValues, element: Element, written: Attributes) -> Rotor:
     damping, *powers = _numbers(values, element, "damping", written, 0.0)
     if any(powers):
         values.ignore("numbers of damping of an actuator that are of powers", element)
+    damping = values.flags.acting(damping, "damper", "damping of an actuator", element)
     return Rotor(gear * values.number(element, "armature", written, 0.0), gear * damping)
 
 

@@ -67,8 +67,11 @@ def bounded_impedance(d: float) -> float:
     return min(max(d, LEAST_IMPEDANCE), 1.0 - LEAST_IMPEDANCE)
 
 
-def timestep_of(options: Mapping[str, str]) -> float:
-    """The time step of a file's <option> [s]."""
+def timestep_of(values: MjcfValues, options: Mapping[str, str]) -> float:
+    """The time step of a file's <option> [s], of which two are the shortest time constant, or 0
+    without that bound."""
+    if "refsafe" in values.flags.disabled:
+        return 0.0
     return number_of(options.get("timestep", ""), 0.002)
 
 
@@ -87,7 +90,7 @@ def limit_softness(values: MjcfValues, element: Element, written: Attributes) ->
         for key, default in (("solreflimit", SOLREF), ("solimplimit", SOLIMP))
     )
     lowest, highest = map(bounded_impedance, solimp[:2])
-    timestep = timestep_of(values.settings(element.getroottree().getroot(), "option"))
+    timestep = timestep_of(values, values.settings(element.getroottree().getroot(), "option"))
     K, b = reference_rates(solref, highest, timestep)
     _, _, width, midpoint, power = solimp
     margin = values.number(element, "margin", written, 0.0)

@@ -24,6 +24,7 @@ from ...algebra.spatial import (
 from ...model.checks import MOST
 from ...model.description import unit_vector, vector3
 from ..robot_source import Reading, tag_name
+from .mjcf_flags import Flags
 
 Element: TypeAlias = etree._Element
 Attributes = Mapping[str, str]
@@ -42,6 +43,8 @@ ACTUATORS = (
     "muscle",
     "adhesion",
     "dcmotor",
+    "pid",
+    "orientation",
     "plugin",
 )
 """The elements of <actuator>."""
@@ -132,6 +135,7 @@ class MjcfValues(Reading):
         self, source: str, root: Element, files: Mapping[Element, str] = MappingProxyType({})
     ) -> None:
         super().__init__(source, files)
+        self.flags = Flags(self, root)
         self.compiler = self._compiler(root)
         self.compilers = [self.compiler]
         """The file's own settings, and those of attached models."""
