@@ -36,6 +36,7 @@ from .mjcf_bodies import (
     bodies_at_rest,
     check_free,
     free_rest,
+    refuse_fused,
 )
 from .mjcf_composite import with_cables
 from .mjcf_contacts import MjcfContacts
@@ -198,9 +199,9 @@ class MjcfReader:
     def _add_links(self, free: str, floating_base: bool | None) -> None:
         """Add a link with its shapes for each body, and for the world if nothing is `free`."""
         matter = {name: body.matter for name, body in self.bodies.items() if name != WORLD}
-        weighed = mjcf_inertia.links(
-            self.values, matter, self.meshes, bodies_at_rest(self.bodies, free, floating_base)
-        )
+        still = bodies_at_rest(self.bodies, free, floating_base)
+        weighed = mjcf_inertia.links(self.values, matter, self.meshes, still)
+        refuse_fused(self.values, self.bodies, weighed, still)
         bare = [*([] if free else [Link(WORLD)]), *weighed]
         for link in (
             align_to_principal_axes(self.values, self.bodies[link.name], link) for link in bare
