@@ -29,6 +29,8 @@ from .mjcf_softness import (
     Cone,
     bounded_impedance,
     cone_of,
+    impedance,
+    is_bounded,
     number_of,
     reference_rates,
     timestep_of,
@@ -122,32 +124,20 @@ class GeomContact(NamedTuple):
         at which a0 is standard gravity, the dissipation the ratio b / (K d) there. This holds for
         elliptic cones: with pyramidal ones MuJoCo's stiffness depends on the friction as well.
         """
-        lowest, dmax, width, midpoint, power = self.solimp
-        dmax = bounded_impedance(dmax)
+        lowest, dmax = map(bounded_impedance, self.solimp[:2])
         K, b = reference_rates(self.solref, dmax, timestep)
-
-        def impedance(depth: float) -> float:
-            x = min(depth / width, 1.0) if width > TINY else 1.0
-            m = min(max(midpoint, 1e-4), 1 - 1e-4)
-            # x^p / m^(p - 1), without dividing by a power that may be too small for a float.
-            y = (
-                m * (x / m) ** power
-                if x <= m
-                else 1.0 - (1.0 - m) * ((1.0 - x) / (1.0 - m)) ** power
-            )
-            return bounded_impedance(lowest + y * (dmax - lowest))
-
+        law = (lowest, dmax, *self.solimp[2:])
         shallow, deep = 0.0, 1.0
         for _ in range(HALVINGS):
             depth = 0.5 * (shallow + deep)
-            d = impedance(depth)
+            d = impedance(law, depth)
             carries = K * d * d * depth > (1.0 - d) * STANDARD_WEIGHT
             shallow, deep = (shallow, depth) if carries else (depth, deep)
         sliding, torsional, rolling = self.acting_friction
-        damping = b / (K * impedance(deep))
-        law = (bounded_impedance(lowest), dmax, width, midpoint, power)
+        damping = b / (K * impedance(law, deep))
         edges = cone.is_pyramidal and sliding > 0 and not (torsional or rolling)
-        softness = ContactSoftness(K, b, law, *cone.compliances(sliding), edges)
+        parts = *cone.compliances(sliding), edges
+        softness = ContactSoftness(K, b, law, *parts, is_bounded=is_bounded(self.solref, timestep))
         numbers = sliding, deep, damping, torsional, rolling, max(self.margin, 0.0), softness
         return GroundContact(touches, *numbers)
 
