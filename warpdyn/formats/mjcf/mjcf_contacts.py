@@ -126,7 +126,8 @@ class GeomContact(NamedTuple):
         """
         lowest, dmax = map(bounded_impedance, self.solimp[:2])
         K, b = reference_rates(self.solref, dmax, timestep)
-        law = (lowest, dmax, *self.solimp[2:])
+        width, midpoint, power = self.solimp[2:]
+        law = lowest, dmax, width, midpoint, power
         shallow, deep = 0.0, 1.0
         for _ in range(HALVINGS):
             depth = 0.5 * (shallow + deep)

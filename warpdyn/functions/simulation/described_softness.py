@@ -102,8 +102,8 @@ def soft_points(
         parts = soft.normal * inverse_mass, soft.tangential * inverse_mass
         law = soft.stiffness, soft.rate, soft.impedance
         point_law = SoftPoint(*law, *parts, contact.margin, soft.is_pyramidal, soft.along)
-        bounds = {"in_mujoco_steps": in_mujoco_steps, "is_bounded": soft.is_bounded}
-        found.append(point_law._replace(**bounds))
+        bounded = soft.is_bounded
+        found.append(point_law._replace(in_mujoco_steps=in_mujoco_steps, is_bounded=bounded))
     return tuple(found)
 
 
