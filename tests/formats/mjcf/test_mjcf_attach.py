@@ -221,3 +221,15 @@ def test_a_mistake_is_told_by_its_file(folder: Path) -> None:
     (folder / "hands/hand.xml").write_text(HAND.replace('range="-1 1"', 'range="-1 x"'))
     with pytest.raises(ModelError, match=r'range is "-1 x".*line \d+ of hands/hand\.xml'):
         wd.load(arm(folder, PARTS["a body"]))
+
+
+def test_meshes_that_are_fitted_in_another_way(folder: Path) -> None:
+    """The bodies of all files are weighed together, with one fitaabb."""
+    hand = folder / "hands/hand.xml"
+    hand.write_text(
+        """<mujoco><compiler fitaabb="true"/><asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>
+        <worldbody><body name="palm"><geom type="box" mesh="m"/></body></worldbody></mujoco>"""
+    )
+    path = arm(folder, '<attach model="hand" body="palm" prefix="l_"/>')
+    with pytest.raises(ModelError, match="it is fitted to a mesh by the fitaabb of an attached"):
+        wd.load(path)

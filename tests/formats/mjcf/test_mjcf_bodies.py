@@ -82,3 +82,21 @@ def test_a_free_joint_is_the_one_joint_of_a_body_in_the_world() -> None:
     inner = f"<body><freejoint/>{INERTIAL}</body>{INERTIAL}<joint/>"
     with pytest.raises(ModelError, match=r"a free joint must be the one joint of a body in"):
         load(body(inner))
+
+
+@pytest.mark.parametrize(
+    ("settings", "inner", "said"),
+    [
+        ('settotalmass="3"', "<geom size='0.1'/>", 'settotalmass does not count body "still"'),
+        ('boundmass="0.1"', "", 'boundmass and boundinertia do not count body "still"'),
+        ('boundinertia="0.1"', "", 'boundmass and boundinertia do not count body "still"'),
+    ],
+)
+def test_bodies_that_mujoco_fuses(settings: str, inner: str, said: str) -> None:
+    """MuJoCo joins them to their parents before it scales and bounds."""
+    text = f"""<mujoco><compiler {settings} fusestatic="{{}}"/><worldbody><body name="still">{inner}</body>
+    <body name="b"><joint/><geom size="0.1" mass="1"/></body></worldbody></mujoco>"""
+    with pytest.raises(ModelError, match=said):
+        load(text.format("true"))
+    assert load(text.format("false")).total_mass >= 1.0
+    assert load(text.format("true").replace(settings, "")).nv == 1

@@ -17,6 +17,10 @@ LEAST_IMPEDANCE = 1e-4
 """MuJoCo's bound of impedances, from 0 and from 1."""
 
 
+LEAST_WIDTH = 1e-15
+"""Width over which an impedance does not grow."""
+
+
 class Cone(NamedTuple):
     """Friction cones of a file's <option>: `impratio` is the stiffness of friction in parts of that of
     the normal."""
@@ -62,13 +66,34 @@ def reference_rates(solref: Sequence[float], dmax: float, timestep: float) -> tu
     return max(-first, TINY) / dmax**2, -second / dmax
 
 
+def is_bounded(solref: Sequence[float], timestep: float) -> bool:
+    """True if MuJoCo's steps bound the time constant: that of a solref of stiffness and damping has no
+    bound, nor has any without a time step (refsafe="disable")."""
+    return timestep > 0 and any(x > 0 for x in solref)
+
+
 def bounded_impedance(d: float) -> float:
     """An impedance within MuJoCo's bounds."""
     return min(max(d, LEAST_IMPEDANCE), 1.0 - LEAST_IMPEDANCE)
 
 
-def timestep_of(options: Mapping[str, str]) -> float:
-    """The time step of a file's <option> [s]."""
+def impedance(law: Sequence[float], depth: float) -> float:
+    """MuJoCo's d at a depth, of solimp: the mean of both ends if it has no width to grow over."""
+    lowest, highest, width, midpoint, power = law
+    if width <= LEAST_WIDTH:
+        return bounded_impedance(0.5 * (lowest + highest))
+    x = min(depth / width, 1.0)
+    m = bounded_impedance(midpoint)
+    # x^p / m^(p - 1), without dividing by a power that may be too small for a float.
+    y = m * (x / m) ** power if x <= m else 1.0 - (1.0 - m) * ((1.0 - x) / (1.0 - m)) ** power
+    return bounded_impedance(lowest + y * (highest - lowest))
+
+
+def timestep_of(values: MjcfValues, options: Mapping[str, str]) -> float:
+    """The time step of a file's <option> [s], of which two are the shortest time constant, or 0
+    without that bound."""
+    if "refsafe" in values.flags.disabled:
+        return 0.0
     return number_of(options.get("timestep", ""), 0.002)
 
 
@@ -87,11 +112,12 @@ def limit_softness(values: MjcfValues, element: Element, written: Attributes) ->
         for key, default in (("solreflimit", SOLREF), ("solimplimit", SOLIMP))
     )
     lowest, highest = map(bounded_impedance, solimp[:2])
-    timestep = timestep_of(values.settings(element.getroottree().getroot(), "option"))
+    timestep = timestep_of(values, values.settings(element.getroottree().getroot(), "option"))
     K, b = reference_rates(solref, highest, timestep)
     _, _, width, midpoint, power = solimp
     margin = values.number(element, "margin", written, 0.0)
-    return LimitSoftness(K, b, (lowest, highest, width, midpoint, power), margin)
+    law = lowest, highest, width, midpoint, power
+    return LimitSoftness(K, b, law, margin, is_bounded(solref, timestep))
 
 
 def _with_defaults(

@@ -61,7 +61,7 @@ def soft_bounds(
         if soft is not None:
             slider = _slider(model, joints[each.v_index].child)
             inertia = inverse[each.v_index, each.v_index] if slider is None else 1.0 / slider
-            stop = SoftStop(*soft[:3], float(inertia), in_mujoco_steps)
+            stop = SoftStop(*soft[:3], float(inertia), in_mujoco_steps, soft.is_bounded)
             ends = each.lower + soft.margin, each.upper - soft.margin
             # A row has one limit at a time, the nearer one.
             if ends[0] > ends[1]:
@@ -102,7 +102,8 @@ def soft_points(
         parts = soft.normal * inverse_mass, soft.tangential * inverse_mass
         law = soft.stiffness, soft.rate, soft.impedance
         point_law = SoftPoint(*law, *parts, contact.margin, soft.is_pyramidal, soft.along)
-        found.append(point_law._replace(in_mujoco_steps=in_mujoco_steps))
+        bounded = soft.is_bounded
+        found.append(point_law._replace(in_mujoco_steps=in_mujoco_steps, is_bounded=bounded))
     return tuple(found)
 
 
@@ -127,7 +128,7 @@ def soft_pairs(
     for of_pair in links:
         total = sum(masses[link] for link in of_pair)
         law = SoftPoint(soft.stiffness, soft.rate, soft.impedance, soft.normal * total, 0.0)
-        found.append(law._replace(in_mujoco_steps=in_mujoco_steps))
+        found.append(law._replace(in_mujoco_steps=in_mujoco_steps, is_bounded=soft.is_bounded))
     return tuple(found)
 
 
