@@ -27,8 +27,9 @@ from .mjcf_softness import (
     SOLIMP,
     SOLREF,
     Cone,
-    bounded_impedance,
+    bounded_curve,
     cone_of,
+    impedance_at,
     number_of,
     reference_rates,
     timestep_of,
@@ -121,32 +122,18 @@ class GeomContact(NamedTuple):
         at which a0 is standard gravity, the dissipation the ratio b / (K d) there. This holds for
         elliptic cones: with pyramidal ones MuJoCo's stiffness depends on the friction as well.
         """
-        lowest, dmax, width, midpoint, power = self.solimp
-        dmax = bounded_impedance(dmax)
-        K, b = reference_rates(self.solref, dmax, timestep)
-
-        def impedance(depth: float) -> float:
-            x = min(depth / width, 1.0) if width > TINY else 1.0
-            m = min(max(midpoint, 1e-4), 1 - 1e-4)
-            # x^p / m^(p - 1), without dividing by a power that may be too small for a float.
-            y = (
-                m * (x / m) ** power
-                if x <= m
-                else 1.0 - (1.0 - m) * ((1.0 - x) / (1.0 - m)) ** power
-            )
-            return bounded_impedance(lowest + y * (dmax - lowest))
-
+        curve = bounded_curve(self.solimp)
+        K, b = reference_rates(self.solref, curve[1], timestep)
         shallow, deep = 0.0, 1.0
         for _ in range(HALVINGS):
             depth = 0.5 * (shallow + deep)
-            d = impedance(depth)
+            d = impedance_at(curve, depth)
             carries = K * d * d * depth > (1.0 - d) * STANDARD_WEIGHT
             shallow, deep = (shallow, depth) if carries else (depth, deep)
         sliding, torsional, rolling = self.acting_friction
-        damping = b / (K * impedance(deep))
-        law = (bounded_impedance(lowest), dmax, width, midpoint, power)
+        damping = b / (K * impedance_at(curve, deep))
         edges = cone.is_pyramidal and sliding > 0 and not (torsional or rolling)
-        softness = ContactSoftness(K, b, law, *cone.compliances(sliding), edges)
+        softness = ContactSoftness(K, b, curve, *cone.compliances(sliding), edges)
         numbers = sliding, deep, damping, torsional, rolling, max(self.margin, 0.0), softness
         return GroundContact(touches, *numbers)
 
