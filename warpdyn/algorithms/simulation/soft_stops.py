@@ -22,10 +22,14 @@ FREE = 1e30
 """Velocity that no joint reaches: the target of a limit that does not act."""
 
 TINY = 1e-12
-"""Least depth of which a logarithm is taken."""
+"""Least impedance of which the reciprocal is taken, and least depth of which a logarithm is."""
 
-LEAST_WIDTH, LEAST_MIDPOINT = 1e-15, 1e-4
-"""MuJoCo's bounds of an impedance's width, and of its midpoint from 0 and from 1."""
+NO_WIDTH = 1e-15
+"""Width up to which MuJoCo has one impedance for all depths, the mean of the smallest and the largest
+[m, rad]."""
+
+LEAST_MIDPOINT = 1e-4
+"""MuJoCo's bound of the midpoint of an impedance curve, from 0 and from 1."""
 
 
 class SoftStop(NamedTuple):
@@ -126,7 +130,7 @@ def bounded_rates(law: SoftStop | SoftPoint, h: float) -> tuple[float, float]:
 def impedance(numbers: tuple[float, float, float, float, float], depth: Scalar) -> Scalar:
     """MuJoCo's d(r), between the first two numbers; their mean if it has no width to grow over."""
     lowest, highest, width, midpoint, power = numbers
-    if width <= LEAST_WIDTH:
+    if width <= NO_WIDTH:
         return 0.5 * (lowest + highest)
     x = minimum(depth * (1.0 / width), 1.0)
     m = min(max(midpoint, LEAST_MIDPOINT), 1.0 - LEAST_MIDPOINT)

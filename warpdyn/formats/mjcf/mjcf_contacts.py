@@ -27,9 +27,9 @@ from .mjcf_softness import (
     SOLIMP,
     SOLREF,
     Cone,
-    bounded_impedance,
+    bounded_curve,
     cone_of,
-    impedance,
+    impedance_at,
     is_bounded,
     number_of,
     reference_rates,
@@ -124,21 +124,21 @@ class GeomContact(NamedTuple):
         at which a0 is standard gravity, the dissipation the ratio b / (K d) there. This holds for
         elliptic cones: with pyramidal ones MuJoCo's stiffness depends on the friction as well.
         """
-        lowest, dmax = map(bounded_impedance, self.solimp[:2])
-        K, b = reference_rates(self.solref, dmax, timestep)
-        width, midpoint, power = self.solimp[2:]
-        law = lowest, dmax, width, midpoint, power
+        curve = bounded_curve(self.solimp)
+        K, b = reference_rates(self.solref, curve[1], timestep)
         shallow, deep = 0.0, 1.0
         for _ in range(HALVINGS):
             depth = 0.5 * (shallow + deep)
-            d = impedance(law, depth)
+            d = impedance_at(curve, depth)
             carries = K * d * d * depth > (1.0 - d) * STANDARD_WEIGHT
             shallow, deep = (shallow, depth) if carries else (depth, deep)
         sliding, torsional, rolling = self.acting_friction
-        damping = b / (K * impedance(law, deep))
+        damping = b / (K * impedance_at(curve, deep))
         edges = cone.is_pyramidal and sliding > 0 and not (torsional or rolling)
         parts = *cone.compliances(sliding), edges
-        softness = ContactSoftness(K, b, law, *parts, is_bounded=is_bounded(self.solref, timestep))
+        softness = ContactSoftness(
+            K, b, curve, *parts, is_bounded=is_bounded(self.solref, timestep)
+        )
         numbers = sliding, deep, damping, torsional, rolling, max(self.margin, 0.0), softness
         return GroundContact(touches, *numbers)
 

@@ -19,6 +19,7 @@ from ...execution.request.inputs import ArgumentSpec, Bound
 from ...model import Model
 from ...model.params import Params
 from ...model.structure import Structure
+from ..whole_numbers import whole_number
 from .contact_pairs import RIGID, PairContact
 from .default_points import refuse_none
 from .described_softness import limits_of, soft_pairs, soft_points
@@ -48,7 +49,7 @@ from .step_options import Integrator, StepOptions, contact_arrays
 from .step_results import Step, StepOfRows, StepOfScene
 from .target_latency import late_targets
 from .terrain import TABLES, HeightMap, Plane, terrain_arrays
-from .varied_numbers import Shaped, is_number, whole_number
+from .varied_numbers import Shaped, is_number
 
 STEP_MEMORY = (
     "impulses",
