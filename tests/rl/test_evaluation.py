@@ -13,6 +13,8 @@ import torch
 from policy_files import linear_policy
 from rl_cases import Hold, barely_trained
 
+from warpdyn.rl.deployment import policy_match
+
 
 class Measured(Hold):
     """Says how far off it is; begins somewhere, without noise."""
@@ -100,3 +102,18 @@ def test_actions_that_are_not_finite_are_counted(weight: float, tmp_path: Path) 
     assert (steps == 8 and seen.falls == 1.0) if np.isnan(weight) else steps > 8
     sound = linear_policy(tmp_path / "sound.onnx", np.zeros((6, 2)), task="Hold")
     assert rl.evaluate(Hold(), sound, envs=8).nonfinite_actions == 0
+
+
+def test_a_policy_that_observed_otherwise_is_named(
+    policy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Doubled(Hold):
+        """Its policy observes twice the speeds."""
+
+        def observe(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+            return {**super().observe(robot, s), "speed": 2.0 * s.v}
+
+    remarks = list[str]()
+    monkeypatch.setattr(policy_match, "say", remarks.append)
+    rl.evaluate(Doubled(), policy, envs=2)
+    assert "is of another training than Doubled: its observe()" in "".join(remarks)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 rl = pytest.importorskip("warpdyn.rl")
 import torch
 from rl_cases import Hold
+
+from warpdyn.rl.deployment import policy_match
 
 RECIPE = rl.Recipe(envs=16, steps=4, epochs=1, batches=2, layers=(8,))
 
@@ -78,3 +81,18 @@ def test_rsl_rl_starts_from_a_file_too(kind: str, tmp_path: Path) -> None:
     second = rl.Trainer(Hold(), recipe=recipe, seed=1, init=tmp_path / kind)
     seen = torch.randn(5, 6)
     assert torch.allclose(first.policy()(seen), second.policy()(seen), atol=1e-5)
+
+
+def test_a_file_with_another_observation_is_named(
+    trained: tuple[rl.Trainer, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Doubled(Hold):
+        """Its policy observes twice the speeds."""
+
+        def observe(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+            return {**super().observe(robot, s), "speed": 2.0 * s.v}
+
+    remarks = list[str]()
+    monkeypatch.setattr(policy_match, "say", remarks.append)
+    rl.Trainer(Doubled(), recipe=RECIPE, init=trained[1] / "policy.onnx")
+    assert "its observe() or update() computed another speed" in "".join(remarks)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("warpdyn.rl")
+rl = pytest.importorskip("warpdyn.rl")
 from rl_cases import Hold
 
 from warpdyn.rl import task_functions
@@ -109,3 +109,26 @@ def test_an_episode_has_a_step_at_least() -> None:
     task.seconds = 0.0
     with pytest.raises(TaskError, match=r"seconds must be at least a step of .* s, got 0"):
         task_functions.episode_steps(task)
+
+
+@pytest.mark.parametrize(
+    ("changed", "error"),
+    [
+        ({"dt": 0.0}, r"dt must be positive, got 0\.0"),
+        ({"dt": -0.01}, "dt must be positive"),
+        ({"largest_action": 0.0}, "largest_action must be positive"),
+        ({"substeps": 0}, "substeps must be a whole number of at least 1, got 0"),
+        ({"sweeps": 2.5}, "sweeps must be a whole number of at least 1, got 2.5"),
+        ({"history": {"policy": 0}}, "history.policy must be a whole number of at least 1"),
+        ({"vary": {"kp": rl.Vary(1.2, 0.8)}}, "vary.kp: low must not be above high, got 1.2 and"),
+        ({"keep": {"level": rl.Vary(2.0, 0.0)}}, "keep.level: low must not be above high"),
+        ({"noise": {"off": rl.Noise(-0.1)}}, "noise.off: size must not be negative, got -0.1"),
+        ({"push": rl.Push(-1.0)}, "push: speeds must be 0 <= least <= speed, got 0.0 and -1.0"),
+        ({"push": rl.HeldPush(10.0, 2.0, 1.0)}, "push: times must be 0 < hold <= seconds"),
+    ],
+)
+def test_numbers_that_make_no_sense_are_refused(changed: dict[str, Any], error: str) -> None:
+    task = Hold()
+    task.__dict__.update(changed)
+    with pytest.raises(rl.TaskError, match=error):
+        rl.VecEnv(task, 1)

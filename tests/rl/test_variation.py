@@ -51,3 +51,31 @@ def test_each_entry_is_drawn_by_itself() -> None:
 
 def test_the_largest_of_a_normal_law_is_three_deviations_off() -> None:
     assert rl.Vary(1.0, 0.5, "normal").largest == 2.5
+
+
+@pytest.mark.parametrize(
+    ("record", "mistake"),
+    [
+        (rl.Vary(0.8, 1.2, "log-uniform"), "law must be one of uniform, log_uniform, normal; got"),
+        (rl.Vary(0.8, 1.2, how="factor"), "how must be one of abs, scale, add; got 'factor'"),
+        (rl.Vary(0.8, 1.2, when="start"), "when must be one of startup, reset, interval; got"),
+        (rl.Vary(0.8, np.nan), "low and high must be finite"),
+        (rl.Vary(1.0, -0.1, "normal"), "a deviation must not be negative, got -0.1"),
+        (rl.Vary(0.0, 1.0, "log_uniform"), "low must be positive with law"),
+        (rl.Vary(0.8, 1.2, when="interval", seconds=0.0), "seconds must be positive, got 0.0"),
+        (rl.Push(1.0, seconds=0.0), "seconds must be positive"),
+        (rl.Push(1.0, least=2.0), "speeds must be 0 <= least <= speed, got 2.0 and 1.0"),
+        (rl.HeldPush(-1.0), "force must not be negative"),
+        (rl.Noise(0.1, "gaussian"), "law must be one of uniform, normal; got 'gaussian'"),
+        (rl.Noise(np.array([0.1, np.inf])), "size must not be negative"),
+    ],
+)
+def test_fields_that_make_no_sense_are_mistakes(record: Any, mistake: str) -> None:
+    """A word with a misspelling would otherwise be another law."""
+    (said,) = record.mistakes()
+    assert mistake in said
+
+
+@pytest.mark.parametrize("record", [rl.Vary(1.0, 0.1, "normal"), rl.Push(1.0), rl.Noise([0.1, 0])])
+def test_usual_fields_are_no_mistakes(record: Any) -> None:
+    assert not [*record.mistakes()]

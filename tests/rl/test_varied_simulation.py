@@ -168,6 +168,9 @@ def test_environments_have_places_in_a_map_and_keep_their_level() -> None:
             "no link of double_pendulum that matches 'wheel",
         ),
         ({"latency": rl.Vary(0.9, 1.1, how="scale")}, 'a latency is drawn as how="abs"'),
+        ({"kp": rl.Vary(-1.0, 2.0)}, "kp must not be negative, and would be drawn down to -1$"),
+        ({"kp": rl.Vary(-31.0, 0.0, how="add")}, "kp must not be negative.* down to -1$"),
+        ({"mass": rl.Vary(1.0, 0.4, "normal", "scale")}, "mass must not be negative"),
     ],
 )
 def test_what_cannot_vary_is_refused(vary: dict[str, Any], error: str) -> None:
@@ -229,3 +232,14 @@ def test_friction_moments_may_vary() -> None:
     )
     climb.ground = wd.Ground(rolling_friction=0.03)
     assert defaults(climb)["rolling_friction"] == 0.03
+
+
+def test_attributes_that_a_step_refuses_are_the_tasks_mistake() -> None:
+    task = Hold()
+    task.integrator = "euler"
+    env = rl.VecEnv(task, 1)
+    env.reset()
+    with pytest.raises(
+        rl.TaskError, match=r"Hold: integrator must be one of semi_implicit, .*'euler'"
+    ):
+        env.step(torch.zeros(1, 2))

@@ -22,6 +22,7 @@ from .task_functions import (
     as_measured,
     begin,
     check_begin,
+    check_numbers,
     control,
     ends,
     episode_steps,
@@ -88,6 +89,7 @@ class EnvironmentStep:
     """
 
     def __init__(self, task: Task, seed: int, wait: bool = False, first: int = 0):
+        check_numbers(task)
         task = as_described(task)
         self.task, self.seed, self.wait = task, seed, wait
         weights = weights_of(task)
@@ -103,13 +105,11 @@ class EnvironmentStep:
         self.tables = terrain_tables(task)
         self._defaults = defaults(task)
         self._streams = random_streams(task, len(self._defaults))
-        # The shapes of the carried arrays and of the observations come from running the task's
-        # functions once.
+        # Running the task's functions once gives the shapes of carried arrays and observations.
         shapes_begun = self._begin_shapes()
         nv = task.model.nv
-        self.carried: dict[str, tuple[int, ...]] = {}
-        self.carried |= {"q": (task.model.nq,), "v": (nv,), "last_v": (nv,)}
-        self.carried |= {"last_action": (task.actions,)}
+        self.carried: dict[str, tuple[int, ...]] = {"q": (task.model.nq,), "v": (nv,)}
+        self.carried |= {"last_v": (nv,), "last_action": (task.actions,)}
         self.carried |= contact_memory(task)
         self.carried |= {"age": (), "ticks": (), "over": (), "sums": (len(self.rewards),)}
         self.carried |= shapes_begun | late_shape(task)

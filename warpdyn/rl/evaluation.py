@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .bundled_policies import bundled_policy
+from .deployment.policy_match import say_other_programs
 from .policy import Policy
 from .task import Task, TaskError
 from .tasks import make
@@ -65,11 +66,14 @@ def evaluate(
 def find_task_and_policy(
     task: Task | str, policy: Policy | str | Path | None
 ) -> tuple[Task, Policy]:
-    """A task by its name and a policy by its file, or the bundled policy of the task."""
+    """A task by its name and a policy by its file, or the bundled policy of the task. A line on
+    stderr says if the policy observed or commanded otherwise in its training."""
     task = make(task) if isinstance(task, str) else task
     if policy is None:
         policy = bundled_policy(task)
-    return task, policy if isinstance(policy, Policy) else Policy(policy)
+    policy = policy if isinstance(policy, Policy) else Policy(policy)
+    say_other_programs(policy.path, policy.deployment, task)
+    return task, policy
 
 
 def evaluate_in(

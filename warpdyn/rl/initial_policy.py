@@ -10,6 +10,7 @@ import torch
 from onnx import numpy_helper
 
 from .checkpoint import read_checkpoint
+from .deployment.policy_match import say_other_programs
 from .learners.learner import Learner
 from .learners.networks import SMALLEST_DEVIATION, Network, Normalizer
 from .policy import ONNX_ACTIVATIONS, Policy
@@ -77,7 +78,9 @@ def network_of_onnx(path: Path) -> Network:
 def _from_onnx(learner: Learner, task: Task, path: Path) -> None:
     """The weights of an exported policy."""
     policy = learner.policy()
-    Policy(path).check(task, len(policy.normalizer.mean))
+    file = Policy(path)
+    file.check(task, len(policy.normalizer.mean))
+    say_other_programs(path, file.deployment, task)
     found = network_of_onnx(path)
     shapes, wanted = (
         [tuple(layer.weight.shape) for layer in x.linear_layers] for x in (found, policy)

@@ -13,7 +13,7 @@ from ..user_kernels.random_numbers import Key
 from ..user_kernels.values import objects
 from .task import Episode, Task, TaskError
 from .terms import every, world_to_base
-from .variation import ENCODER_BIAS, Push
+from .variation import ENCODER_BIAS, Push, Vary
 
 EXAMPLES = {
     "begin": '{"q": ..., "v": ...}',
@@ -23,6 +23,26 @@ EXAMPLES = {
     "reward": '{"upright": ...}',
 }
 """What a method of a task returns."""
+
+
+def check_numbers(task: Task) -> None:
+    """Raise if a number of the task makes no sense: a time, a bound, a draw, noise or a push."""
+    for name in ("dt", "largest_action"):
+        if not 0 < getattr(task, name) < np.inf:
+            raise TaskError(f"{task.name}.{name} must be positive, got {getattr(task, name)}")
+    counts = {"substeps": task.substeps, "sweeps": task.sweeps}
+    for name, count in {**counts, **{f"history.{n}": x for n, x in task.history.items()}}.items():
+        if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 1:
+            raise TaskError(
+                f"{task.name}.{name} must be a whole number of at least 1, got {count!r}"
+            )
+    kept = {n: x for n, x in task.keep.items() if isinstance(x, Vary)}
+    for root, records in (("vary", task.vary), ("keep", kept), ("noise", task.noise)):
+        for name, record in records.items():
+            for mistake in record.mistakes():
+                raise TaskError(f"{task.name}.{root}.{name}: {mistake}")
+    for mistake in () if task.push is None else task.push.mistakes():
+        raise TaskError(f"{task.name}.push: {mistake}")
 
 
 def _by_name(task: Task, method: str, returned: Any) -> Mapping[str, Any]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -47,6 +47,25 @@ class Vary(NamedTuple):
         """Largest draw; for the normal law, one draw in 700 is larger."""
         return self.low + 3.0 * self.high if self.law == "normal" else self.high
 
+    @property
+    def smallest(self) -> float:
+        """Smallest draw; for the normal law, one draw in 700 is smaller."""
+        return self.low - 3.0 * self.high if self.law == "normal" else self.low
+
+    def mistakes(self) -> Iterator[str]:
+        """What is wrong with its fields, in words."""
+        yield from _unknown_words(self, law=Law, how=How, when=When)
+        if not np.all(np.isfinite([self.low, self.high])):
+            yield f"low and high must be finite, got {self.low} and {self.high}"
+        elif self.law == "normal" and self.high < 0:
+            yield f"a deviation must not be negative, got {self.high}"
+        elif self.law != "normal" and self.low > self.high:
+            yield f"low must not be above high, got {self.low} and {self.high}"
+        elif self.law == "log_uniform" and self.low <= 0:
+            yield f'low must be positive with law="log_uniform", got {self.low}'
+        if self.when == "interval" and not self.seconds > 0:
+            yield f"seconds must be positive, got {self.seconds}"
+
     def draw(self, key: Key, default: Any) -> Any:
         """A value for an environment, always relative to the default, so that draws do not
         accumulate."""
@@ -69,6 +88,13 @@ class Push(NamedTuple):
     seconds: float = 5.0
     least: float = 0.0
 
+    def mistakes(self) -> Iterator[str]:
+        """What is wrong with its fields, in words."""
+        if not 0 <= self.least <= self.speed < np.inf:
+            yield f"speeds must be 0 <= least <= speed, got {self.least} and {self.speed}"
+        if not self.seconds > 0:
+            yield f"seconds must be positive, got {self.seconds}"
+
 
 class HeldPush(NamedTuple):
     """A force on a link every `seconds` [s], held for `hold` [s], in a random horizontal direction,
@@ -82,6 +108,13 @@ class HeldPush(NamedTuple):
     seconds: float = 5.0
     link: str = ""
 
+    def mistakes(self) -> Iterator[str]:
+        """What is wrong with its fields, in words."""
+        if not 0 <= self.force < np.inf:
+            yield f"force must not be negative, got {self.force}"
+        if not 0 < self.hold <= self.seconds:
+            yield f"times must be 0 < hold <= seconds, got {self.hold} and {self.seconds}"
+
 
 class Noise(NamedTuple):
     """Noise on a policy's observations: "uniform" within ±size, or "normal" with deviation `size`.
@@ -92,6 +125,13 @@ class Noise(NamedTuple):
     size: Any
     law: Spread = "uniform"
 
+    def mistakes(self) -> Iterator[str]:
+        """What is wrong with its fields, in words."""
+        yield from _unknown_words(self, law=Spread)
+        sizes = np.asarray(self.size, dtype=float)
+        if not np.all((sizes >= 0) & np.isfinite(sizes)):
+            yield f"size must not be negative, got {self.size}"
+
     def add_to(self, key: Key, x: Any) -> Any:
         """The term with its noise."""
         shape = np.shape(x)
@@ -100,6 +140,13 @@ class Noise(NamedTuple):
         else:
             draws = random_numbers.uniform(key, shape, -1.0, 1.0)
         return x + np.asarray(self.size) * draws
+
+
+def _unknown_words(record: Any, **known: Any) -> Iterator[str]:
+    """Fields whose word is none of those that a literal type allows."""
+    for name, words in known.items():
+        if (word := getattr(record, name)) not in get_args(words):
+            yield f"{name} must be one of {', '.join(get_args(words))}; got {word!r}"
 
 
 # A named tuple's body has fields and methods alone.

@@ -62,6 +62,9 @@ OF_MODEL = tuple(name for name in SHAPES if name not in (*TOUCHED, "placement", 
 SENSORS = (ENCODER_BIAS, OBSERVATION_LATENCY)
 """Numbers of sensors that may vary."""
 
+SIGNED = ("gravity", "com", "inertia", "rest", ENCODER_BIAS, ORIGIN)
+"""Numbers that may be negative."""
+
 QUADRATIC = "quadratic_friction"
 """Friction of joints that grows with the square of their speed, -c |v| v [N m s²/rad²]."""
 
@@ -125,8 +128,21 @@ def as_described(task: Task) -> Task:
 
 
 def defaults(task: Task) -> dict[str, np.ndarray]:
-    """Default values of the numbers that vary."""
-    return {name: np.asarray(_default(task, name), dtype=float) for name in task.vary}
+    """Default values of the numbers that vary. TaskError: a number cannot vary, or not as far."""
+    found = {name: np.asarray(_default(task, name), dtype=float) for name in task.vary}
+    for name, default in found.items():
+        vary = task.vary[name]
+        least = np.min(_after(vary.how, vary.smallest, default))
+        if name not in SIGNED and least < 0:
+            raise TaskError(
+                f"{task.name}.vary: {name} must not be negative, and would be drawn down to {least:.6g}"
+            )
+    return found
+
+
+def _after(how: str, drawn: float, default: np.ndarray) -> Any:
+    """A number after its draw."""
+    return {"abs": drawn, "scale": drawn * default, "add": drawn + default}[how]
 
 
 def _default(task: Task, name: str) -> Any:
@@ -266,11 +282,14 @@ def simulate_steps(
         given["f_ext"] = dict(f_ext)
     names = (*contact_results(task), *contact_memory(task))
     varied = with_its_numbers(task, robot, s)
-    if task.substep_forces and task.points:
-        memory = {n: getattr(s, n) for n in contact_memory(task)}
-        found = step_by_step(varied, s.q, s.v, tau, {**times, **given}, memory)
-        return SimulatedRobot(found["q"], found["v"], {n: found[n] for n in names} | dict(late))
-    end = varied.step(s.q, s.v, tau, **times, **given)
+    try:
+        if task.substep_forces and task.points:
+            memory = {n: getattr(s, n) for n in contact_memory(task)}
+            found = step_by_step(varied, s.q, s.v, tau, {**times, **given}, memory)
+            return SimulatedRobot(found["q"], found["v"], {n: found[n] for n in names} | dict(late))
+        end = varied.step(s.q, s.v, tau, **times, **given)
+    except ValueError as error:  # the step refuses an attribute of the task
+        raise TaskError(f"{task.name}: {error}") from error
     return SimulatedRobot(end.q, end.v, {n: getattr(end, n) for n in names} | dict(late))
 
 

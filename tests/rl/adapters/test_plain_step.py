@@ -37,7 +37,7 @@ class Hopper(rl.Task):
     push = rl.Push(0.5, 0.03)
     vary = {  # noqa: RUF012
         "friction": rl.Vary(0.4, 1.0, when="interval", seconds=0.04),
-        "mass": rl.Vary(0.8, 1.2, "normal", "scale", "startup", of="trunk"),
+        "mass": rl.Vary(1.0, 0.2, "normal", "scale", "startup", of="trunk"),
         "com": rl.Vary(-0.01, 0.01, how="add"),
         "damping": rl.Vary(0.5, 2.0, "log_uniform"),
         "strength": rl.Vary(0.8, 1.0),

@@ -12,8 +12,9 @@ rl = pytest.importorskip("warpdyn.rl")
 from rl_cases import Hold
 
 import warpdyn as wd
+from warpdyn.rl.deployment import policy_match
 from warpdyn.rl.deployment.deployment_record import deployment_record
-from warpdyn.rl.deployment.policy_match import check_match
+from warpdyn.rl.deployment.policy_match import check_match, say_other_programs
 
 
 @pytest.fixture(scope="module")
@@ -118,3 +119,36 @@ def test_a_deployed_policy_compares_its_file() -> None:
         rl.DeployedPolicy(soft, policy)
     with pytest.raises(rl.TaskError, match="computed another speeds in training"):
         rl.DeployedPolicy(Faster(), policy)
+
+
+class Scaled(Hold):
+    """Its policy observes tenfold speeds."""
+
+    def observe(self, robot: Any, s: Any) -> dict[str, Any]:
+        return {**super().observe(robot, s), "speed": 10.0 * s.v}
+
+
+class Ordered(Hold):
+    """Its policy observes the same numbers in another order."""
+
+    groups = {"policy": ("speed", "off", "last"), "hidden": ("place",)}  # noqa: RUF012
+
+
+@pytest.mark.parametrize(
+    ("task", "said"),
+    [
+        (Hold(), ""),
+        (Scaled(), "Scaled: its observe() or update() computed another speed in training"),
+        (Ordered(), "Ordered: it observes off (2), speed (2), last (2), not speed (2), off (2)"),
+    ],
+)
+def test_another_observation_is_a_remark(
+    record: dict[str, Any], task: rl.Task, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file without record has none."""
+    remarks = list[str]()
+    monkeypatch.setattr(policy_match, "say", remarks.append)
+    say_other_programs("a.onnx", record, task)
+    assert len(remarks) == bool(said) and said in "".join(remarks)
+    say_other_programs("a.onnx", {}, task)
+    assert len(remarks) == bool(said)

@@ -57,21 +57,21 @@ class PlayedMotion:
 
 def add_parser(commands: Commands) -> None:
     """Add `warpdyn play`."""
-    kernels = "show a policy at work, in the browser (extra [viewer]) or as a moving picture"
-    sub = add_command(commands, "play", kernels, own_help=True)
+    text = "show a policy at work, in the browser (extra [viewer]) or as a moving picture"
+    sub = add_command(commands, "play", text, own_help=True)
     add_task(sub)
     add_policy(sub)
     add_envs(sub, 4, "--robots")
     add_seconds(sub, "default: 10 of a picture, in the browser until Ctrl-C")
     add_seed(sub)
     add_quadruped(sub)
-    kernels = (
+    text = (
         "write the moving picture (.gif); default: the browser; without the extra [viewer] the "
         "screen, or TASK.gif without one"
     )
-    sub.add_argument("--gif", type=Path, metavar="FILE", help=kernels)
-    kernels = "write some moments side by side (.png, .svg, .pdf)"
-    sub.add_argument("--png", type=Path, metavar="FILE", help=kernels)
+    sub.add_argument("--gif", type=Path, metavar="FILE", help=text)
+    text = "write some moments side by side (.png, .svg, .pdf)"
+    sub.add_argument("--png", type=Path, metavar="FILE", help=text)
     add_page(sub)
     sub.set_defaults(run=play)
 
@@ -82,6 +82,9 @@ def play(args: argparse.Namespace) -> int:
     # Mistakes of the command line come before the policy is read.
     check_picture(args.png or Path("play.png"))
     rl, task, policy = task_and_policy(args)
+    from ...rl.deployment.policy_match import say_other_programs
+
+    say_other_programs(policy.path, policy.deployment, task)
     moving = args.gif
     if moving is None and args.png is None and find_spec("viser") and find_spec("trimesh"):
         return _on_page(args, rl, task, policy)
