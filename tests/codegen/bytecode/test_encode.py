@@ -71,9 +71,18 @@ def backwards(x: list, y: list) -> list:
 
 
 def loops_without_end(x: list, y: list) -> list:
-    h = y[0] * 0.1
-    a, b = repeat(lambda s: [s[0] - h * sin(s[0]), s[1] + s[0] * y[1]], [x[0], x[1]], 6)
+    a, b = steps(x, y)
     return [a * x[2], b]
+
+
+def backwards_past_the_end(x: list, y: list) -> list:
+    """The gradient of a loop whose end it does not read: the last step is left out."""
+    return pullback([*x, *y], steps(x, y), [1.0, -0.5])
+
+
+def steps(x: list, y: list) -> list:
+    h = y[0] * 0.1
+    return repeat(lambda s: [s[0] - h * sin(s[0]), s[1] + s[0] * y[1]], [x[0], x[1]], 6)
 
 
 def calls(x: list, y: list) -> list:
@@ -91,7 +100,7 @@ def calls(x: list, y: list) -> list:
 
 
 TEXTS: Mapping[str, Callable[..., list]] = {
-    text.__name__: text for text in (arithmetic, loops, ending, backwards)
+    text.__name__: text for text in (arithmetic, loops, ending, backwards, backwards_past_the_end)
 }
 
 
@@ -112,6 +121,14 @@ def test_bytecode_gives_the_numbers_of_the_program(name: str) -> None:
     for seed in range(5):
         x, y = np.random.default_rng(seed).uniform(-1.5, 1.5, (2, 3)).tolist()
         agree(program, {"x": x, "y": y})
+
+
+def test_a_last_step_that_is_not_read_is_left_out() -> None:
+    """The jump goes from the last of the 6 steps to behind the end of the loop."""
+    code = np.reshape(encode(recorded("backwards_past_the_end")).code, (-1, WORDS))
+    ((_, counter, to, times, _),) = code[code[:, 0] == NUMBER["skip_last"]]
+    assert times == 6
+    np.testing.assert_array_equal(code[to - 1, :2], [NUMBER["again"], counter])
 
 
 def test_results_of_a_call_outlive_the_next_call(monkeypatch: pytest.MonkeyPatch) -> None:
