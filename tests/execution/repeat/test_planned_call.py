@@ -112,6 +112,34 @@ def test_several_results_and_names() -> None:
         assert all(np.array_equal(x, y) for x, y in zip(found, wanted, strict=True))
 
 
+@wd.kernel
+def one_result(robot: Any, q: Any) -> Any:
+    return 2.0 * q
+
+
+@wd.kernel
+def two_results(robot: Any, q: Any) -> Any:
+    return 2.0 * q, q + 1.0
+
+
+@wd.kernel
+def three_results(robot: Any, q: Any) -> Any:
+    return 2.0 * q, q + 1.0, q[0]
+
+
+@pytest.mark.parametrize("function", [one_result, two_results, three_results])
+def test_a_planned_call_has_the_results_of_the_first(function: Any) -> None:
+    """One array, or a tuple of as many as the function returns."""
+    (q, *_) = drawn(3, 7)
+    first = function(ARM, q)
+    for _ in range(3):
+        found = function(ARM, q)
+        assert type(found) is type(first) and len(found) == len(first)
+        for x, y in zip(found, first, strict=True):
+            np.testing.assert_array_equal(x, y)
+    assert plans(function)
+
+
 def test_params_are_read_at_each_call() -> None:
     """Those that changed in place, and others of the same names."""
     q, v, a = drawn(3, 7)
