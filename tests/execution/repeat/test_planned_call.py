@@ -346,6 +346,17 @@ def test_out_that_comes_to_lie_over_an_input_is_refused() -> None:
     assert wd.gravity_torques(ARM, q, out=out) is out
 
 
+@pytest.mark.parametrize(
+    ("offset", "is_apart"), [(-80, True), (-79, False), (0, False), (31, False), (32, True)]
+)
+def test_arrays_may_touch_but_not_overlap(offset: int, is_apart: bool) -> None:
+    """Bytes -16 to 32 and 0 to 64 from two addresses; at the offset that they had at first they may."""
+    pair = chosen.Pair(0, 1, -16, 32, 0, 64, None)
+    addresses = [1000, 1000 + offset]
+    assert chosen._is_allowed(pair, addresses) == is_apart
+    assert chosen._is_allowed(pair._replace(between=offset), addresses)
+
+
 def test_numbers_that_were_chosen() -> None:
     """By measurements, or by what is outside of this code; another value needs another reason."""
     assert chosen.MOST_KEPT == 1024
