@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import os
 import resource
 import subprocess
@@ -9,7 +11,11 @@ import sys
 
 import pytest
 
+from ros2_node.control import realtime
 from ros2_node.control.realtime import PRIORITY, lasting_lock, make_realtime
+
+MCL_CURRENT, MCL_FUTURE = 1, 2
+"""Of Linux's sys/mman.h."""
 
 ASK = """
 import os
@@ -59,3 +65,30 @@ def test_a_process_has_what_it_was_not_refused():
     refused, policy, priority = map(int, numbers.split())
     has = (policy == os.SCHED_FIFO and priority == PRIORITY) + (int(locked) > 0)
     assert has + refused == 2
+
+
+class Library:
+    """A C library of which mlockall returns a status."""
+
+    def __init__(self, status: int) -> None:
+        self.status, self.asked = status, []
+
+    def mlockall(self, flags: int) -> int:
+        self.asked.append(flags)
+        ctypes.set_errno(errno.ENOMEM)
+        return self.status
+
+
+@pytest.mark.parametrize("status", [0, -1])
+def test_memory_is_locked_where_no_limit_is_in_the_way(monkeypatch, status):
+    """All of it, now and later; an error of the system is told in its words."""
+    library = Library(status)
+    monkeypatch.setattr(realtime, "lasting_lock", lambda limit, capabilities: True)
+    monkeypatch.setattr(ctypes, "CDLL", lambda name, use_errno: library)
+    refused = make_realtime((1,), lambda thread: None)
+    assert library.asked == [MCL_CURRENT | MCL_FUTURE]
+    if status:
+        (line,) = refused
+        assert os.strerror(errno.ENOMEM) in line
+    else:
+        assert not refused
