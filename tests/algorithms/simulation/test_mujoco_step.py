@@ -240,3 +240,29 @@ def test_gradients_go_through_stages_and_limits(integrator: Any) -> None:
     cotangents = one, none, nothing, nothing, none, none
     found = wd.vjp(wd.step, model, q, v, tau, cotangents=cotangents, wrt="v", **options)
     assert np.asarray(found).ravel()[0] == pytest.approx((ends[0] - ends[1]) / (2 * eps), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "softness", ["", 'solreflimit="-900 -20" solimplimit="0.5 0.9 0.1"', 'margin="0.1"']
+)
+def test_limits_of_tendons_are_mujocos(softness: str) -> None:
+    mujoco = pytest.importorskip("mujoco")
+    inertial = '<inertial pos="0.1 0 0.2" mass="1" diaginertia="1 1 1"/>'
+    text = f"""<mujoco><compiler angle="radian"/><option timestep="0.004" tolerance="1e-15"/><worldbody><body>
+    <joint name="a" axis="0 1 0" range="-1 0.2"/>{inertial}<body pos="0 0 0.5"><joint name="b" axis="1 1 0"/>{inertial}
+    </body></body></worldbody><tendon><fixed armature="0.3" range="-0.2 0.5" {softness}><joint joint="a" coef="2"/>
+    <joint joint="b" coef="-0.5"/></fixed><fixed><joint joint="b" coef="1"/></fixed></tendon></mujoco>"""
+    model, robot = wd.load_mjcf(text), mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(robot)
+    for q, v in (([0.3, 0.1], [1.0, 0.5]), ([-0.3, 0.4], [-2.0, 0.5]), ([0.1, 0.0], [0.3, 0.0])):
+        data.qpos, data.qvel = q, v
+        mujoco.mj_step(robot, data)
+        after = wd.oracle(
+            *(wd.step, model, np.array(q), np.array(v), np.zeros(2)),
+            dt=0.004,
+            integrator="mujoco_euler",
+            stops="soft",
+            ground=wd.Ground(softness="description"),
+            sweeps=200,
+        )
+        assert after[1] == pytest.approx(data.qvel, rel=1e-9)

@@ -100,3 +100,9 @@ def test_bodies_that_mujoco_fuses(settings: str, inner: str, said: str) -> None:
         load(text.format("true"))
     assert load(text.format("false")).total_mass >= 1.0
     assert load(text.format("true").replace(settings, "")).nv == 1
+
+
+def test_dry_friction_of_a_free_base_is_remarked() -> None:
+    text = body('<joint type="free" frictionloss="{}"/><geom size="0.1"/>')
+    assert load(text.format(0.2)).warnings == ("ignored frictionloss of a free base (line 1)",)
+    assert load(text.format(0)).warnings == ()

@@ -304,3 +304,28 @@ def test_time_constants_with_a_bound(solref: str, timestep: float, said: bool) -
     """Those of a solref of stiffness and damping have none, nor has any with refsafe="disable"."""
     softness = GeomContact.of({"solref": solref}).on_ground(timestep).softness
     assert softness is not None and softness.is_bounded is said
+
+
+@pytest.mark.parametrize(("key", "value"), [("surfacevel", "1 0 0 0 0 0"), ("adhesion", "1")])
+def test_surfaces_that_move_or_stick_are_remarked(key: str, value: str) -> None:
+    """Of geoms, the floor among them, and by their class."""
+    text = """<mujoco><default><geom {}/></default><worldbody><geom type="plane" size="1 1 1" {}/>
+    <body><freejoint/><geom size="0.1" mass="1"/></body></worldbody></mujoco>"""
+    written = f'{key}="{value}"'
+    said = f"{key} of geoms and contact pairs"
+    assert f"{said} (1)" in " ".join(remarks_of(text.format("", written)))
+    assert f"{said} (2)" in " ".join(remarks_of(text.format(written, "")))
+    assert said not in " ".join(remarks_of(text.format("", f'{key}="0"')))
+
+
+def test_pairs_that_stick_are_remarked() -> None:
+    body = '<body><freejoint/><geom name="{}" size="0.1" mass="1"/></body>'
+    text = f"""<mujoco><worldbody>{body.format("a")}{body.format("b")}</worldbody><contact>
+    <pair geom1="a" geom2="b" adhesion="0.5"/></contact></mujoco>"""
+    assert "adhesion of geoms and contact pairs (1)" in " ".join(remarks_of(text))
+
+
+def remarks_of(text: str) -> tuple[str, ...]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", wd.ModelWarning)
+        return wd.load(text).warnings

@@ -303,6 +303,9 @@ class MjcfContacts:
             yield "solref and solimp of single geoms, in the place of one stiffness for all"
         elif any(geom.solimp != DEFAULTS["solimp"] for geom in self.geoms):
             yield "the shape of solimp, but for its stiffness at rest"
+        for key in ("surfacevel", "adhesion"):
+            if count := self._count_nonzero(key):
+                yield f"{key} of geoms and contact pairs ({count})"
         yield from self._unsupported_parts_of_pairs()
         yield from unsupported_tendons(self.values, self.root)
         yield from self.values.flags.not_simulated()
@@ -313,6 +316,13 @@ class MjcfContacts:
             yield "contacts between bodies without pairs="
         if still:
             yield "contacts with shapes of the world other than the floor without pairs="
+
+    def _count_nonzero(self, key: str) -> int:
+        """The number of geoms and pairs with an attribute that is not zero."""
+        written = [words for body in self.bodies.values() for _, words, _ in body.matter.geoms]
+        pairs = self.root.iterfind("contact/pair")
+        written += [self.values.attributes(element, "pair", None) for element in pairs]
+        return sum(any(number_of(x, 1.0) for x in each.get(key, "").split()) for each in written)
 
     def _unsupported_parts_of_pairs(self) -> Iterator[str]:
         """Parts of <pair> elements that are not simulated, each with the number of pairs."""

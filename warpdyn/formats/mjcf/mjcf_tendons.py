@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ...model.description import Joint, Limits
 from ...model.tendons import Tendon
 from ..robot_source import tag_name
+from .mjcf_softness import limit_softness
 from .mjcf_values import Attributes, Element, MjcfValues
 
 TENDON = "tendon"
@@ -84,6 +85,7 @@ def _tendon(
         damping=_first(values, element, "damping", written, "damper"),
         friction=_first(values, element, "frictionloss", written, "frictionloss"),
         limits=Limits(*bounds) if bounds else Limits(),
+        soft_limit=limit_softness(values, element, written) if bounds else None,
     )
 
 

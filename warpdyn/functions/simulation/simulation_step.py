@@ -22,7 +22,7 @@ from ...model.structure import Structure
 from ..whole_numbers import whole_number
 from .contact_pairs import RIGID, PairContact
 from .default_points import refuse_none
-from .described_softness import limits_of, soft_pairs, soft_points
+from .described_softness import limits_of, soft_pairs, soft_points, tendon_bounds_of
 from .drives import (
     PD,
     Stops,
@@ -226,6 +226,7 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
         _refuse_without_rows(model, rows or pairs or model.loops)
         shaped["joint_impulses"] = options.joint_impulses, (len(model.joint_columns),)
     scene = _scene(model, points, tuple(shaped), rows, bounds, soft, options)
+    scene = scene._replace(tendon_bounds=tendon_bounds_of(model, options.stops, mujocos))
     refusing = refusing_still_points if options.is_implicit else refusing_for_explicit_forces
     refuse = refusing(points)
     result: Any = StepOfRows if rows else Step
