@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from ros2_node.control.realtime import PRIORITY, lasting_lock, make_realtime
+from ros2_node.control.realtime import PRIORITY, is_lock_lasting, make_realtime
 
 ASK = """
 import os
@@ -41,10 +41,22 @@ def test_every_thread_is_asked_for_and_what_is_refused_is_a_line(allowed):
         assert "memlock" in memory and all("goes on without it" in line for line in refused)
 
 
+def test_a_thread_that_ends_meanwhile_is_left_out():
+    """The threads after it are scheduled all the same."""
+    scheduled = []
+
+    def schedule(thread):
+        if thread == 12:
+            raise ProcessLookupError(3, "No such process")
+        scheduled.append(thread)
+
+    assert not make_realtime((11, 12, 13), schedule, lambda: None) and scheduled == [11, 13]
+
+
 def test_memory_is_not_locked_under_a_limit():
     """mlockall may succeed under one that has room today; what is allocated later would end the node."""
-    assert lasting_lock(resource.RLIM_INFINITY, 0) and lasting_lock(1 << 20, 1 << 14)
-    assert not lasting_lock(1 << 40, 0) and not lasting_lock(1 << 40, ~(1 << 14))
+    assert is_lock_lasting(resource.RLIM_INFINITY, 0) and is_lock_lasting(1 << 20, 1 << 14)
+    assert not is_lock_lasting(1 << 40, 0) and not is_lock_lasting(1 << 40, ~(1 << 14))
     code = ASK.replace("refused = make", "import ros2_node.control.realtime as r, resource; "
                        "r._capabilities = lambda: 0; resource.getrlimit = lambda which: (1 << 40,) * 2\n"
                        "refused = make")  # fmt: skip
