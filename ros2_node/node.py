@@ -21,7 +21,7 @@ from .control.commands.torque_output import STOP_PERIOD
 from .control.fleet import Fleet
 from .control.models import Event
 from .control.realtime import make_realtime
-from .control.report import ready, remarks
+from .control.report import ready_message, remarks
 from .control.robot import Robot
 from .control.settings.node_settings import Settings
 from .control.supervisor import Supervisor
@@ -251,7 +251,7 @@ class WarpdynNode(Node):
         if showable:
             topics.send_torque(robot.state.torque, self._stamps[i])
             totals["torques"] += 1
-        if robot.touch is not None:
+        if robot.effort_watch is not None:
             self._efforts.send(i, robot, self._stamps[i])
 
     def _cycle(self) -> None:
@@ -332,7 +332,7 @@ class WarpdynNode(Node):
         self._display.describe(model, self.get_clock().now().to_msg())
         for text in (*model.warnings, *remarks(fleet.robots[0])):
             log.warning(text)
-        log.info(ready(fleet.robots, self.settings))
+        log.info(ready_message(fleet.robots, self.settings))
 
     def _on_description(self, message: String) -> None:
         refusal = self._models.offer(message.data, self.settings)

@@ -126,5 +126,5 @@ class Fleet:
     def _rebase(self) -> None:
         """Tell the observers of external torques about another payload; their estimates stay."""
         for robot in self.robots:
-            if robot.touch is not None:
-                robot.touch.torques.rebase()
+            if robot.effort_watch is not None:
+                robot.effort_watch.torques.rebase()

@@ -10,7 +10,7 @@ import torch
 from onnx import numpy_helper
 
 from .checkpoint import read_checkpoint
-from .deployment.policy_match import say_other_programs
+from .deployment.deployment_record import say_other_programs
 from .learners.learner import Learner
 from .learners.networks import SMALLEST_DEVIATION, Network, Normalizer
 from .policy import ONNX_ACTIVATIONS, Policy

@@ -11,7 +11,7 @@ from ..settings.node_settings import Settings
 from ..torques.fleet_dynamics import FleetDynamics
 from ..torques.payload import Payload
 
-LEAST_FELT = 0.02
+SMALLEST_SINGULAR_VALUE = 0.02
 """Smallest singular value of the Jacobian at which a direction of the wrench is exact [m, 1]."""
 
 
@@ -132,13 +132,13 @@ def explaining_wrench(J: np.ndarray, external: np.ndarray) -> np.ndarray:
     """(6,) wrench that explains external joint torques (nv,) [N, N·m]: least squares of
     Jᵀ wrench = external, J (6, nv).
 
-    It is exact in each direction that the joints feel by at least LEAST_FELT (a singular value of J).
+    It is exact in each direction that the joints feel by at least SMALLEST_SINGULAR_VALUE (a singular value of J).
     One that they feel less counts as felt by so much, so that noise grows by no more than
-    1 / LEAST_FELT; one that they do not feel is 0.
+    1 / SMALLEST_SINGULAR_VALUE; one that they do not feel is 0.
     """
     squares, axes = np.linalg.eigh(J @ J.T)
     felt = axes.T @ (J @ external)
-    return np.asarray(axes @ (felt / np.maximum(squares, LEAST_FELT**2)))
+    return np.asarray(axes @ (felt / np.maximum(squares, SMALLEST_SINGULAR_VALUE**2)))
 
 
 def check_felt(model: Model, settings: Settings) -> None:

@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from ros2_node.control import realtime
-from ros2_node.control.realtime import PRIORITY, lasting_lock, make_realtime
+from ros2_node.control.realtime import PRIORITY, is_lock_lasting, make_realtime
 
 MCL_CURRENT, MCL_FUTURE = 1, 2
 """Of Linux's sys/mman.h."""
@@ -47,10 +47,22 @@ def test_every_thread_is_asked_for_and_what_is_refused_is_a_line(allowed):
         assert "memlock" in memory and all("goes on without it" in line for line in refused)
 
 
+def test_a_thread_that_ends_meanwhile_is_left_out():
+    """The threads after it are scheduled all the same."""
+    scheduled = []
+
+    def schedule(thread):
+        if thread == 12:
+            raise ProcessLookupError(3, "No such process")
+        scheduled.append(thread)
+
+    assert not make_realtime((11, 12, 13), schedule, lambda: None) and scheduled == [11, 13]
+
+
 def test_memory_is_not_locked_under_a_limit():
     """mlockall may succeed under one that has room today; what is allocated later would end the node."""
-    assert lasting_lock(resource.RLIM_INFINITY, 0) and lasting_lock(1 << 20, 1 << 14)
-    assert not lasting_lock(1 << 40, 0) and not lasting_lock(1 << 40, ~(1 << 14))
+    assert is_lock_lasting(resource.RLIM_INFINITY, 0) and is_lock_lasting(1 << 20, 1 << 14)
+    assert not is_lock_lasting(1 << 40, 0) and not is_lock_lasting(1 << 40, ~(1 << 14))
     code = ASK.replace("refused = make", "import ros2_node.control.realtime as r, resource; "
                        "r._capabilities = lambda: 0; resource.getrlimit = lambda which: (1 << 40,) * 2\n"
                        "refused = make")  # fmt: skip
@@ -83,7 +95,7 @@ class Library:
 def test_memory_is_locked_where_no_limit_is_in_the_way(monkeypatch, status):
     """All of it, now and later; an error of the system is told in its words."""
     library = Library(status)
-    monkeypatch.setattr(realtime, "lasting_lock", lambda limit, capabilities: True)
+    monkeypatch.setattr(realtime, "is_lock_lasting", lambda limit, capabilities: True)
     monkeypatch.setattr(ctypes, "CDLL", lambda name, use_errno: library)
     refused = make_realtime((1,), lambda thread: None)
     assert library.asked == [MCL_CURRENT | MCL_FUTURE]

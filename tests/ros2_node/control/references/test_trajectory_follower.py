@@ -159,12 +159,12 @@ def test_what_equals_a_bound_is_followed():
         found = Followed(q=[0.0, *Q[1:]]).accept([begin, there()])
         assert found is said or said in found
     most = [SETPOINT_BOUND, -SETPOINT_BOUND]
-    bounds._check_numbers([Waypoint(bounds.LONGEST, most, most, most)], 2)
+    bounds._arrays_of([Waypoint(bounds.LONGEST, most, most, most)], 2)
     for k in range(3):
         numbers = [most] * 3
         numbers[k] = [SETPOINT_BOUND, -np.nextafter(SETPOINT_BOUND, np.inf)]
         with pytest.raises(bounds.TrajectoryRefusedError, match="beyond all sense"):
-            bounds._check_numbers([Waypoint(1.0, *numbers)], 2)
+            bounds._arrays_of([Waypoint(1.0, *numbers)], 2)
 
 
 def test_a_motion_between_points_that_is_too_fast_is_refused():

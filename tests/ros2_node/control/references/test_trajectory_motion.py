@@ -11,7 +11,7 @@ from fleets import MODEL, NAMES, N, Q, panda_settings
 from ros2_node.control.references.setpoint import Setpoint
 from ros2_node.control.references.trajectory_goal import TrajectoryGoal
 from ros2_node.control.references.trajectory_motion import TrajectoryMotion
-from ros2_node.control.references.waypoint_spline import Waypoint, WaypointSpline
+from ros2_node.control.references.waypoint_spline import Waypoint, WaypointArrays, WaypointSpline
 
 REST = [0.0] * N
 SOME = [NAMES[2], NAMES[0]]
@@ -25,7 +25,9 @@ def motion_of_some(request=None, speed=0.0):
     limits = setpoint.limits_of(SOME)
     begin, step = Q[[2, 0]], np.array([0.2, 0.1])
     points = [(0.0, 0.0), (1.0, 0.5), (2.0, 1.0)]
-    spline = WaypointSpline([Waypoint(t, begin + s * step, [speed] * 2) for t, s in points])
+    spline = WaypointSpline(
+        WaypointArrays.of([Waypoint(t, begin + s * step, [speed] * 2) for t, s in points])
+    )
     none = np.full(2, np.inf)
     return setpoint, TrajectoryMotion(spline, 5.0, limits, none, none, "", request)
 

@@ -299,12 +299,12 @@ def test_joints_beyond_their_limits_are_named_with_them():
 def test_velocities_that_only_the_observer_needs_are_kept_for_it():
     """In mode gravity: a message without good ones gives none, and is used."""
     states = reader(effort_source="message")
-    assert not states.felt_v.any()
+    assert not states.observer_v.any()
     speed = array("d", np.full(N, 0.25))
     assert states.read(NAMES, ZERO, speed, 0, 0.0) is None
-    assert (states.felt_v == 0.25).all() and not states.v.any()
+    assert (states.observer_v == 0.25).all() and not states.v.any()
     assert states.read(NAMES, ZERO, (), 0, 0.1) is None
-    assert np.isnan(states.felt_v).all()
+    assert np.isnan(states.observer_v).all()
     plain = reader()
     plain.read(NAMES, ZERO, speed, 0, 0.0)
-    assert not plain.felt_v.any()
+    assert not plain.observer_v.any()

@@ -66,14 +66,14 @@ def test_all_of_it_whatever_share_is_overcome():
     state = State.of_robots(MODEL, 1)
     values = {"friction__coulomb": [1.0] * 4 + [0.0] * 4, "friction__viscous": [0.5] + [0.0] * 7}
     friction = FrictionCompensation(MODEL, panda_settings(**values), state)
-    assert friction.told and not friction.active
+    assert friction.is_known and not friction.active
     wanted = np.array([1.0, -1.0, 1.0, -1.0, 0.2, 0.2, 0.2, 0.0]) + 0.003 * v
     wanted[[0, 7]] = 1.0 + 0.5 * 2.0, 0.6 * 2.0
     np.testing.assert_allclose(friction.resisting(v), wanted, atol=1e-3)
     friction.change(panda_settings(mode="computed_torque", friction__scale=0.1))
-    assert friction.told
+    assert friction.is_known
     friction.change(panda_settings())
-    assert not friction.told
+    assert not friction.is_known
 
 
 def test_a_share_beyond_one_and_mode_gravity_are_refused():
