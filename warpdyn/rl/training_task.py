@@ -19,6 +19,34 @@ if TYPE_CHECKING:
 DISTILLATION = "distillation"
 """Name of the learner that a teacher needs."""
 
+COMPARED_ATTRIBUTES = (
+    "scales",
+    "numbers",
+    "vary",
+    "push",
+    "noise",
+    "history",
+    "groups",
+    "keep",
+    "drives",
+    "ground",
+    "points",
+    "pairs",
+    "pair_contact",
+    "dt",
+    "substeps",
+    "integrator",
+    "sweeps",
+    "stops",
+    "gravity",
+    "seconds",
+    "largest_action",
+    "stance",
+    "stride",
+    "rise",
+)
+"""Attributes of a task that must be equal for a training to resume."""
+
 
 def with_known_precision(recipe: Recipe, device: torch.device) -> Recipe:
     """The recipe with the precision of this device in place of "auto"."""

@@ -202,6 +202,25 @@ def test_all_settings_of_a_task() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    "word",
+    [
+        "vary.encoder_bias=-0.01,0.01,how=add",
+        "vary.observation_latency=0,0.02",
+        "vary.quadratic_friction=0,0.1",
+    ],
+)
+def test_numbers_of_sensors_and_joints_may_vary_too(word: str) -> None:
+    task = make_with_settings("panda_reach", [word])
+    assert word.partition("=")[0].removeprefix("vary.") in task.vary
+    rl.VecEnv(task, 1)
+
+
+@pytest.mark.filterwarnings("error")
+def test_old_names_are_no_settings() -> None:
+    assert "ended" not in settings_of(make_with_settings("cartpole_swing_up"))
+
+
 def test_a_recipe_is_read_by_its_ending(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = tmp_path / "recipe.yaml"
     other.write_text("envs: 3")
