@@ -126,7 +126,9 @@ def recipe_from_file(path: Path, recipe: Recipe) -> Recipe:
     try:
         data = read_regular_file(path, LARGEST, "name a TOML or JSON file of a recipe").decode()
         found = json.loads(data) if path.suffix == ".json" else _toml(path, data)
-    except (OSError, RefusedFileError, ValueError) as error:
+    except OSError as error:
+        raise TaskError(f"{path} cannot be read: {error.strerror}") from None
+    except (RefusedFileError, ValueError) as error:
         raise TaskError(f"{path} is no recipe: {error}") from None
     if not isinstance(found, dict):
         raise TaskError(f"{path} is no recipe: it holds a {type(found).__name__}, not names")
