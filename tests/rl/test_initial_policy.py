@@ -52,7 +52,9 @@ def test_from_a_checkpoint_it_has_both_networks(trained: tuple[rl.Trainer, Path]
         ).iteration
         == 1
     )
-    with pytest.raises(rl.TaskError, match=r"is of another training, with init \w+ instead of "):
+    with pytest.raises(
+        rl.TaskError, match=r"is of another training, with init \w+ instead of none;"
+    ):
         rl.Trainer(Hold(), recipe=RECIPE, seed=1, folder=again)
 
 
@@ -61,8 +63,14 @@ def test_other_networks_are_refused(trained: tuple[rl.Trainer, Path]) -> None:
     wide = rl.Recipe(envs=16, steps=4, epochs=1, batches=2, layers=(16, 8))
     with pytest.raises(rl.TaskError, match=r"--set recipe.layers=8"):
         rl.Trainer(Hold(), recipe=wide, init=folder / "policy.onnx")
-    with pytest.raises(rl.TaskError, match=r"other networks than this training: .*\[8\]"):
+    said = (
+        r"its task Hold observes 6 \(policy\), .*layers \[8\] .* observes 6, with layers \[16, 8\]"
+    )
+    with pytest.raises(rl.TaskError, match=said):
         rl.Trainer(Hold(), recipe=wide, init=folder / "checkpoint.pt")
+    (folder / "my.py").write_text("a file of one's own")
+    with pytest.raises(rl.TaskError, match=r"; name the policy.onnx or the checkpoint.pt of"):
+        rl.Trainer(Hold(), recipe=RECIPE, init=folder / "my.py")
     with pytest.raises(rl.TaskError, match=r"observes 6 numbers; CartpoleSwingUp for cartpole"):
         rl.Trainer(rl.CartpoleSwingUp(), recipe=RECIPE, init=folder / "policy.onnx")
     other = replace(RECIPE, activation="tanh")

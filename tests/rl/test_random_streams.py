@@ -5,10 +5,13 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 rl = pytest.importorskip("warpdyn.rl")
-from warpdyn.rl.random_streams import END, FIRST, random_streams
+from rl_cases import Hold
+
+from warpdyn.rl.random_streams import END, FIRST, check_seed, random_streams
 from warpdyn.rl.training_task import training_task
 
 
@@ -45,3 +48,13 @@ def test_varied_numbers_and_noise_differ() -> None:
     assert len(walker.vary) > 10 and walker.noise
     step = rl.VecEnv(walker, 1).kernels
     assert step._streams.noise >= step._streams.vary + len(walker.vary)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, True, 2**24, "1", [1, 2]])
+def test_seeds_that_float32_cannot_tell_apart_are_refused(seed: Any) -> None:
+    """2^24 and 2^24 + 1 gave the same environments, and 1.5 those of 1."""
+    with pytest.raises(rl.TaskError, match="a seed must be a whole number from 0 to 16777215, got"):
+        rl.VecEnv(Hold(), 1, seed=seed)
+    with pytest.raises(rl.TaskError, match="a seed must be a whole number"):
+        rl.VecEnv(Hold(), 1).reset(seed=seed)
+    assert check_seed(np.int64(2**24 - 1)) == 2**24 - 1

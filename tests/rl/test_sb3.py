@@ -73,6 +73,15 @@ def test_a_seed_counts_from_the_next_reset_on(both: Any) -> None:
     assert np.array_equal(first, theirs.reset())  # a seed stays
 
 
+def test_a_random_seed_is_one_of_an_environment(both: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stable-Baselines3's own random seeds may be larger."""
+    _, theirs = both
+    monkeypatch.setattr(np.random, "randint", lambda low, *_, **__: low - 1)
+    theirs.seed()
+    theirs.reset()
+    assert theirs.env.numbers["seed"][0] == 2**24 - 1
+
+
 def test_what_single_environments_lack_is_refused(both: Any) -> None:
     _, theirs = both
     assert theirs.get_attr("num_envs", [0, 3]) == [6, 6]

@@ -48,6 +48,30 @@ def test_what_differs_is_named() -> None:
     assert changed_programs(first, first) == []
 
 
+@pytest.mark.parametrize("varied", ["kp", "observation_latency"])
+def test_a_longer_observation_is_a_change_of_observe_alone(varied: str) -> None:
+    """Not of each function, because the environment stores earlier observations."""
+
+    class Remembers(Hold):
+        history = {"policy": 3}  # noqa: RUF012
+        vary = {varied: rl.Vary(0.01, 0.02)}  # noqa: RUF012
+
+        def observe(self, robot: Any, s: Any) -> dict[str, Any]:
+            return {
+                "off": s.q - s.place,
+                "speed": s.v,
+                "last": s.last_action,
+                "place": s.q,
+                "more": 0.0,
+            }
+
+    class Longer(Remembers):
+        def observe(self, robot: Any, s: Any) -> dict[str, Any]:
+            return {**super().observe(robot, s), "off": np.concatenate([s.q, s.place])}
+
+    assert changed_programs(hashes(Remembers()), hashes(Longer())) == ["observe()"]
+
+
 class Finishing(Hold):
     """An episode that ends well after three steps."""
 

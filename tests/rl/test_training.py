@@ -123,7 +123,7 @@ def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path) -> None:
     assert f"with scales {name} {scale} instead of {2.0 * scale};" in refusal(scales=scales)
     gains = {"kp": rl.Vary(0.8, 1.5, how="scale")}
     assert "with vary kp low 0.5 instead of 0.8;" in refusal(vary=gains)
-    push = "with push None instead of {'speed': 0.5, 'seconds': 4.0, 'least': 0.0};"
+    push = "with push none instead of {'speed': 0.5, 'seconds': 4.0, 'least': 0.0};"
     assert push in refusal(push=rl.Push(0.5, 4.0))
     assert rl.Trainer(Hold(), seed=0, folder=tmp_path).iteration == 1
 

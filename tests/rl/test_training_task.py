@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,6 +35,25 @@ def test_a_learner_that_does_not_exist_is_refused() -> None:
         rl.Trainer(Hold(), recipe=recipe)
 
 
+@pytest.mark.parametrize(
+    ("numbers", "error"),
+    [
+        ({"envs": 0}, "recipe.envs must be a whole number of at least 1, got 0"),
+        ({"steps": 2.5}, r"recipe.steps must be a whole number of at least 1, got 2\.5"),
+        ({"layers": (8, 0)}, r"recipe.layers\[1\] must be a whole number of at least 1, got 0"),
+        ({"batches": 97}, "recipe.batches must be at most envs x steps = 96, got 97"),
+        ({"learning_rate": -1.0}, r"recipe.learning_rate must be positive, got -1\.0"),
+        ({"deviation": 0.0}, "recipe.deviation must be positive"),
+        ({"discount": 1.5}, "recipe.discount must be within 0 and 1, got 1.5"),
+        ({"entropy": -0.1}, "recipe.entropy must not be negative, got -0.1"),
+        ({"kl": float("nan")}, "recipe.kl must be positive, got nan"),
+    ],
+)
+def test_recipes_that_make_no_sense_are_refused(numbers: dict[str, Any], error: str) -> None:
+    with pytest.raises(rl.TaskError, match=error):
+        rl.Trainer(Hold(), recipe=replace(Hold.recipe, **numbers))
+
+
 def test_a_recipe_has_a_known_precision() -> None:
     """Also that of a distillation."""
     for learner in ("warpdyn", "distillation", "rsl_rl"):
@@ -48,3 +68,5 @@ def test_practice_changes_a_copy_of_the_task() -> None:
     assert (learned.seconds, task.seconds) == (0.1, 0.2)
     with pytest.raises(rl.TaskError, match="Hold has no 'minutes', which the recipe's practice"):
         training_task(task, replace(task.recipe, practice={"minutes": 0.1}))
+    with pytest.raises(rl.TaskError, match=r"recipe.practice.seconds must be a number, got 'long'"):
+        training_task(task, replace(task.recipe, practice={"seconds": "long"}))

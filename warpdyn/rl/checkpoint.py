@@ -27,28 +27,34 @@ NEEDED = {
 """Entries of a checkpoint, and their types."""
 
 
-def read_checkpoint(path: Path) -> dict[str, Any]:
-    """A checkpoint's entries; TaskError if the file is not a checkpoint.
+RESUME = "choose another folder, or remove that file"
+"""Advice for a folder whose checkpoint cannot be used."""
+
+
+def read_checkpoint(path: Path, advice: str = RESUME) -> dict[str, Any]:
+    """A checkpoint's entries; TaskError with some advice if the file is not a checkpoint.
 
     Only tensors, numbers, strings and containers of them are read (`weights_only=True`). A file
     that would run code when it is unpickled raises an error.
     """
     if not path.is_file():
-        raise _no_checkpoint(path, "it is not a regular file")
+        raise _no_checkpoint(path, "it is not a regular file", advice)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the error below says the same
             whole = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # pickle, zipfile and Torch each raise their own errors
-        raise _no_checkpoint(path, _reason(error)) from None
+        raise _no_checkpoint(path, _reason(error), advice) from None
     if not isinstance(whole, dict):
-        raise _no_checkpoint(path, f"it holds a {type(whole).__name__}, not a dictionary")
+        reason = f"it holds a {type(whole).__name__}, not a dictionary"
+        raise _no_checkpoint(path, reason, advice)
     if lacking := [name for name in NEEDED if name not in whole]:
-        raise _no_checkpoint(path, f"it has no {', '.join(map(repr, lacking))}")
+        raise _no_checkpoint(path, f"it has no {', '.join(map(repr, lacking))}", advice)
     for name, kind in NEEDED.items():
         if not isinstance(whole[name], kind):
             wrong = type(whole[name]).__name__
-            raise _no_checkpoint(path, f"its {name!r} is a {wrong}, not a {kind.__name__}")
+            reason = f"its {name!r} is a {wrong}, not a {kind.__name__}"
+            raise _no_checkpoint(path, reason, advice)
     return whole
 
 
@@ -66,7 +72,8 @@ def differences(kept: Any, now: Any, name: str = "") -> Iterator[str]:
             if name or key in kept:
                 yield from differences(kept.get(key), now.get(key), f"{name} {key}".strip())
     elif repr(kept) != repr(now):  # NaN equals NaN
-        yield f"{name} {kept} instead of {now}"
+        old, new = ("none" if x in (None, "") else x for x in (kept, now))
+        yield f"{name} {old} instead of {new}"
 
 
 def plain(x: Any) -> Any:
@@ -89,10 +96,8 @@ def installed_version() -> str:
         return "not installed"
 
 
-def _no_checkpoint(path: Path, reason: str) -> TaskError:
-    return TaskError(
-        f"{path} is no checkpoint of a training: {reason}; choose another folder, or remove that file"
-    )
+def _no_checkpoint(path: Path, reason: str, advice: str = RESUME) -> TaskError:
+    return TaskError(f"{path} is no checkpoint of a training: {reason}; {advice}")
 
 
 def _reason(error: Exception) -> str:

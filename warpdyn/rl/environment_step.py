@@ -16,7 +16,7 @@ from ..user_kernels.signature import SharedArray, Table
 from .external_forces import PUSH, wanted_and_forces, wanted_in_joints
 from .late_observations import LateObservations
 from .observation import Observation, terms_of
-from .random_streams import random_streams
+from .random_streams import check_seed, random_streams
 from .task import Episode, Task, TaskError
 from .task_functions import (
     as_measured,
@@ -98,7 +98,7 @@ class EnvironmentStep:
         self.length = episode_steps(task)
         self.numbers: dict[str, np.ndarray] = {
             "scales": np.array(list(weights.values()), dtype=float),
-            "seed": np.array([float(seed), float(first)]),
+            "seed": np.array([float(check_seed(seed)), float(first)]),
         }
         self.numbers |= {n: np.asarray(x, dtype=float) for n, x in task.numbers.items()}
         self.results = contact_results(task)

@@ -10,7 +10,6 @@ import torch
 from onnx import numpy_helper
 
 from .checkpoint import read_checkpoint
-from .deployment.deployment_record import say_other_programs
 from .learners.learner import Learner
 from .learners.networks import SMALLEST_DEVIATION, Network, Normalizer
 from .policy import ONNX_ACTIVATIONS, Policy
@@ -31,7 +30,7 @@ def start_from(learner: Learner, task: Task, path: Path) -> str:
     if path.suffix == ".onnx":
         _from_onnx(learner, task, path)
     else:
-        _from_checkpoint(learner, path)
+        _from_checkpoint(learner, task, path)
     return file_hash(path)
 
 
@@ -78,9 +77,7 @@ def network_of_onnx(path: Path) -> Network:
 def _from_onnx(learner: Learner, task: Task, path: Path) -> None:
     """The weights of an exported policy."""
     policy = learner.policy()
-    file = Policy(path)
-    file.check(task, len(policy.normalizer.mean))
-    say_other_programs(path, file.deployment, task)
+    Policy(path).check(task, len(policy.normalizer.mean))
     found = network_of_onnx(path)
     shapes, wanted = (
         [tuple(layer.weight.shape) for layer in x.linear_layers] for x in (found, policy)
@@ -99,16 +96,18 @@ def _from_onnx(learner: Learner, task: Task, path: Path) -> None:
     learner.use_policy(found)
 
 
-def _from_checkpoint(learner: Learner, path: Path) -> None:
+def _from_checkpoint(learner: Learner, task: Task, path: Path) -> None:
     """The networks of a checkpoint."""
-    whole = read_checkpoint(path)
+    whole = read_checkpoint(path, "name the policy.onnx or the checkpoint.pt of a training")
     try:
         learner.restore_networks(whole["learner"])
-    except Exception as error:  # from Torch, for networks of other sizes
-        said = str(error).strip().splitlines()
-        recipe = whole["of"].get("recipe", {})
+    except Exception:  # from Torch, for networks of other sizes
+        recipe, policy = whole["of"].get("recipe", {}), learner.policy()
+        widths = ", ".join(f"{x.shape[-1]} ({n})" for n, x in whole["observations"].items())
         raise TaskError(
-            f"{path} has other networks than this training: {said[-1].strip() if said else error}; "
-            f"its learner is {recipe.get('learner')}, its layers are {recipe.get('layers')}, and its "
-            f"task is {whole['of'].get('task')}"
+            f"{path} has other networks than this training: its task {whole['of'].get('task')} "
+            f"observes {widths} numbers, with layers {recipe.get('layers')} of the learner "
+            f"{recipe.get('learner')}; the policy of {task.name} observes "
+            f"{len(policy.normalizer.mean)}, with layers "
+            f"{[len(layer.weight) for layer in policy.linear_layers[:-1]]}"
         ) from None

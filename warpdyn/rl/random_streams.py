@@ -5,8 +5,11 @@ Streams below 7 belong to the functions of a task, and those from 32 on to its o
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from ..user_kernels.random_numbers import LARGEST
 from .task import Task, TaskError
 
 FIRST, END = 7, 32
@@ -38,3 +41,11 @@ def random_streams(task: Task, varied: int) -> RandomStreams:
     keep = min(FIRST + max(varied, ROOM) + max(noisy, ROOM), END - kept)
     noise = min(FIRST + max(varied, ROOM), keep - noisy)
     return RandomStreams(FIRST, noise, keep)
+
+
+def check_seed(seed: Any) -> int:
+    """The seed. TaskError: kernels in float32 do not tell it from its neighbours."""
+    is_whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
+    if not is_whole or not 0 <= seed < LARGEST:
+        raise TaskError(f"a seed must be a whole number from 0 to {LARGEST - 1}, got {seed!r}")
+    return int(seed)

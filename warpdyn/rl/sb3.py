@@ -8,6 +8,7 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 
+from ..user_kernels.random_numbers import LARGEST
 from .task import TaskError
 from .vec_env import VecEnv
 
@@ -41,6 +42,10 @@ class SB3Env(Abstract):  # type: ignore[misc]
         seen = space[self.group] if isinstance(space, spaces.Dict) else space
         super().__init__(env.num_envs, seen, env.single_action_space)
         self._action = np.zeros((env.num_envs, env.task.actions), np.float32)
+
+    def seed(self, seed: int | None = None) -> Any:
+        """Choose the seed of the next `reset`; None: a random one."""
+        return super().seed(int(np.random.randint(LARGEST)) if seed is None else seed)
 
     def reset(self) -> np.ndarray:
         """Reset all environments, with the seed of `seed` if there was one."""

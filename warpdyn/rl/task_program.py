@@ -49,9 +49,12 @@ def changed_programs(kept: Mapping[str, str], now: Mapping[str, str]) -> list[st
 
 
 def _task_kernels(kernels: EnvironmentStep) -> Iterator[tuple[str, OwnKernel]]:
-    """Each function of the task as its own kernel, over all fields that it may read."""
+    """Each function of the task as its own kernel, over all fields that it may read: not over
+    earlier observations, whose size would make a change of `observe` one of each function."""
     task = kernels.task
-    shapes: dict[str, tuple[int, ...]] = {**kernels.carried, "time": (), "action": (task.actions,)}
+    stored = {*kernels.observation.carried, *kernels.late.carried}
+    carried = {n: shape for n, shape in kernels.carried.items() if n not in stored}
+    shapes: dict[str, tuple[int, ...]] = {**carried, "time": (), "action": (task.actions,)}
     shapes |= kernels.results
     calls: dict[str, Callable[[Any, Episode], Any]] = {
         "begin": task.begin,

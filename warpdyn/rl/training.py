@@ -17,7 +17,7 @@ import torch
 from ..execution.compile.announcements import say
 from .checkpoint import differences, installed_version, plain, read_checkpoint, unusable
 from .deployment.deployment_record import deployment_record
-from .deployment.policy_match import check_match
+from .deployment.policy_match import check_match, say_other_programs
 from .deployment.robot_step import RobotStep
 from .graph_replay import GraphReplay
 from .initial_policy import file_hash, network_of_onnx, start_from
@@ -34,8 +34,10 @@ from .task import Task, TaskError
 from .task_functions import weights_of
 from .task_program import changed_programs, program_hashes
 from .training_task import (
+    COMPARED_ATTRIBUTES,
     DISTILLATION,
     as_teacher_sees,
+    check_recipe,
     recipe_for_teacher,
     training_task,
     with_known_precision,
@@ -43,34 +45,6 @@ from .training_task import (
 from .vec_env import VecEnv
 
 CHECKPOINT, CURVE = "checkpoint.pt", "curve.jsonl"
-
-OF_A_TASK = (
-    "scales",
-    "numbers",
-    "vary",
-    "push",
-    "noise",
-    "history",
-    "groups",
-    "keep",
-    "drives",
-    "ground",
-    "points",
-    "pairs",
-    "pair_contact",
-    "dt",
-    "substeps",
-    "integrator",
-    "sweeps",
-    "stops",
-    "gravity",
-    "seconds",
-    "largest_action",
-    "stance",
-    "stride",
-    "rise",
-)
-"""Attributes of a task that must be equal for a training to resume."""
 
 
 class Trainer:
@@ -109,6 +83,7 @@ class Trainer:
         self.processes = Processes.of_torchrun()
         device = self.processes.device(device)
         recipe = recipe_for_teacher(recipe or task.recipe, teacher)
+        check_recipe(recipe)
         self.recipe = with_known_precision(recipe, torch.device(device))
         self.processes.meet(device)
         rank = self.processes.rank
@@ -122,6 +97,8 @@ class Trainer:
             self.learner = self._make_learner(network)
         self._steps = GraphReplay(self._run_steps, device)
         self._init = "" if init is None else start_from(self.learner, learned, init)
+        if init is not None and init.suffix == ".onnx":
+            say_other_programs(init, Policy(init).deployment, learned)
         self.iteration, self._seconds, self._cpu = 0, 0.0, 0.0
         self.curve: list[Progress] = []
         self.loggers: list[Callable[[Progress], Any]] = []
@@ -153,6 +130,9 @@ class Trainer:
             minutes = self.recipe.minutes
         longest = [math.inf if x is None else x for x in (minutes, wall_minutes)]
         while iterations is None or self.iteration < iterations:
+            taken_minutes = (self._cpu / self.processes.count / 60, self._seconds / 60)
+            if any(x > most for x, most in zip(taken_minutes, longest, strict=True)):
+                break
             progress = self._iterate()
             # All processes stop after the same iteration, by the clock of the first one.
             self._seconds = self.processes.of_first(seconds + time.perf_counter() - start)
@@ -165,9 +145,6 @@ class Trainer:
             if self.iteration % save_every == 0:
                 self.save()
             yield progress
-            taken_minutes = (self._cpu / self.processes.count / 60, self._seconds / 60)
-            if any(x > most for x, most in zip(taken_minutes, longest, strict=True)):
-                break
         self.save()
 
     def save(self) -> None:
@@ -243,7 +220,7 @@ class Trainer:
             "init": self._init,
             "teacher": self.teacher,
         }
-        identity |= {name: plain(getattr(self.task, name, None)) for name in OF_A_TASK}
+        identity |= {name: plain(getattr(self.task, name, None)) for name in COMPARED_ATTRIBUTES}
         return identity | {"scales": weights_of(self.task)}
 
     def _resume(self, folder: Path) -> None:

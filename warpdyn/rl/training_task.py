@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,55 @@ if TYPE_CHECKING:
 
 DISTILLATION = "distillation"
 """Name of the learner that a teacher needs."""
+
+COMPARED_ATTRIBUTES = (
+    "scales",
+    "numbers",
+    "vary",
+    "push",
+    "noise",
+    "history",
+    "groups",
+    "keep",
+    "drives",
+    "ground",
+    "points",
+    "pairs",
+    "pair_contact",
+    "dt",
+    "substeps",
+    "integrator",
+    "sweeps",
+    "stops",
+    "gravity",
+    "seconds",
+    "largest_action",
+    "stance",
+    "stride",
+    "rise",
+)
+"""Attributes of a task that must be equal for a training to resume."""
+
+
+def check_recipe(recipe: Recipe) -> None:
+    """Raise if a number of a recipe makes no sense."""
+    counts = {name: getattr(recipe, name) for name in ("envs", "steps", "epochs", "batches")}
+    counts |= {f"layers[{k}]": width for k, width in enumerate(recipe.layers)}
+    for name, count in counts.items():
+        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+            raise TaskError(f"recipe.{name} must be a whole number of at least 1, got {count!r}")
+    if recipe.batches > recipe.envs * recipe.steps:
+        raise TaskError(
+            f"recipe.batches must be at most envs x steps = {recipe.envs * recipe.steps}, got "
+            f"{recipe.batches}"
+        )
+    for name in ("learning_rate", "kl", "clip", "deviation"):
+        if not 0 < getattr(recipe, name) < math.inf:
+            raise TaskError(f"recipe.{name} must be positive, got {getattr(recipe, name)}")
+    for name, most in (("discount", 1), ("trace", 1), ("entropy", math.inf), ("minutes", math.inf)):
+        if not 0 <= getattr(recipe, name) <= most:
+            bound = "be within 0 and 1" if most == 1 else "not be negative"
+            raise TaskError(f"recipe.{name} must {bound}, got {getattr(recipe, name)}")
 
 
 def with_known_precision(recipe: Recipe, device: torch.device) -> Recipe:
@@ -49,6 +99,9 @@ def training_task(task: Task, recipe: Recipe) -> Task:
     for name, x in recipe.practice.items():
         if not hasattr(task, name):
             raise TaskError(f"{task.name} has no {name!r}, which the recipe's practice changes")
+        is_number = isinstance(getattr(task, name), int | float)
+        if is_number and not isinstance(x, int | float):
+            raise TaskError(f"recipe.practice.{name} must be a number, got {x!r}")
         setattr(learned, name, x)
     return learned
 

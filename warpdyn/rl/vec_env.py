@@ -16,6 +16,7 @@ from ..functions.whole_numbers import whole_number
 from ..model.old_members import OldMember
 from ..user_kernels.random_numbers import LARGEST
 from .environment_step import EnvironmentStep
+from .random_streams import check_seed
 from .task import Task, TaskError
 
 Autoreset = Literal["same_step", "next_step"]
@@ -115,8 +116,8 @@ class VecEnv(VectorEnv[Any, Any, Any]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         """Reset all environments; returns observations and an empty dictionary."""
         if seed is not None and seed != self._kernels.seed:
+            self.numbers["seed"][0] = check_seed(seed)
             self._kernels.seed = seed
-            self.numbers["seed"][0] = seed
         self.carried["ticks"].zero_()
         self._turn ^= 1
         groups = self._of_groups(self._seen[self._turn])

@@ -29,6 +29,17 @@ def test_a_table_of_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "dt must be a part of the task's step, 0.04 s" in capsys.readouterr().err
 
 
+def test_no_share_is_kept_of_a_return_that_is_not_positive(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy = str(barely_trained(rl.make("cartpole_swing_up"), tmp_path / "cartpole.onnx"))
+    nothing = rl.Evaluation(4, 0.4, -0.1, {}, {}, {}, 0.0, 0.4)
+    monkeypatch.setattr(rl, "sim2sim", lambda *_, **__: rl.SideBySide(nothing, nothing, 0.002))
+    assert main(["sim2sim", "cartpole_swing_up", "--policy", policy]) == 0
+    said = capsys.readouterr().out.replace("\n", " ")
+    assert "no share, because the return in warpdyn is not positive" in said and "nan" not in said
+
+
 def test_without_mujoco(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     policy = str(barely_trained(rl.make("cartpole_swing_up"), tmp_path / "cartpole.onnx"))
     monkeypatch.setattr("warpdyn.rl.adapters.mujoco_env.find_spec", lambda name: None)

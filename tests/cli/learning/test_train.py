@@ -43,7 +43,24 @@ def test_iterations_are_counted_instead_of_minutes(
         assert main([*words, "--iterations", count]) == 0
         assert len((tmp_path / "curve.jsonl").read_text().splitlines()) == int(count)
     assert main([*words, "--iterations", "3"]) == 2
-    assert "is trained for 3 iterations or more already" in capsys.readouterr().err
+    assert "\nwarpdyn: error: " in (said := capsys.readouterr().err)  # the bar before it has an end
+    assert "is trained for 3 iterations or more already; ask for more" in said
+
+
+def test_minutes_that_are_used_up_are_not_trained_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same command leaves the policy as it is. If its file is missing, it is written."""
+    words = ["train", "cartpole_swing_up", "--envs", "16", "--folder", str(tmp_path)]
+    words += ["--minutes", "0.0001"]
+    assert main(words) == 0
+    curve, policy = ((tmp_path / n).read_bytes() for n in ("curve.jsonl", "policy.onnx"))
+    assert main(words) == 2
+    assert "is trained for 0.0001 CPU minutes or more already" in capsys.readouterr().err
+    (tmp_path / "policy.onnx").unlink()
+    assert main(words) == 0
+    assert (tmp_path / "curve.jsonl").read_bytes() == curve
+    assert len((tmp_path / "policy.onnx").read_bytes()) == len(policy)
 
 
 def test_a_gpu_without_torch_on_it(

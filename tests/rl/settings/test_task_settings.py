@@ -117,7 +117,7 @@ def test_a_recipe_of_a_file(tmp_path: Path) -> None:
         file.write_text(text)
         with pytest.raises(rl.TaskError, match=said):
             recipe_from_file(file, recipe)
-    with pytest.raises(rl.TaskError, match="is no recipe: "):
+    with pytest.raises(rl.TaskError, match="cannot be read: No such file or directory"):
         recipe_from_file(tmp_path / "none.toml", recipe)
 
 
@@ -200,6 +200,25 @@ def test_all_settings_of_a_task() -> None:
         **{"sensed": (), "substep_forces": False, "random_start": True, "width": 0.5},
         **{"gravity": (0.0, 0.0, -9.81), "integrator": "semi_implicit"},
     }
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "vary.encoder_bias=-0.01,0.01,how=add",
+        "vary.observation_latency=0,0.02",
+        "vary.quadratic_friction=0,0.1",
+    ],
+)
+def test_numbers_of_sensors_and_joints_may_vary_too(word: str) -> None:
+    task = make_with_settings("panda_reach", [word])
+    assert word.partition("=")[0].removeprefix("vary.") in task.vary
+    rl.VecEnv(task, 1)
+
+
+@pytest.mark.filterwarnings("error")
+def test_old_names_are_no_settings() -> None:
+    assert "ended" not in settings_of(make_with_settings("cartpole_swing_up"))
 
 
 def test_a_recipe_is_read_by_its_ending(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,5 +54,8 @@ def compare(args: argparse.Namespace) -> int:
     )
     title = f"{task.name}: {describe_evaluation(policy, seen.here)}; without noise"
     print_table(title, {"warpdyn": seen.here, f"MuJoCo, {1e3 * seen.dt:g} ms": seen.there})
-    say(f"kept in MuJoCo C: {seen.return_ratio:.1%} of the return")
+    if seen.here.returned > 0:
+        say(f"kept in MuJoCo C: {seen.return_ratio:.1%} of the return")
+    else:
+        say("kept in MuJoCo C: no share, because the return in warpdyn is not positive")
     return 0

@@ -129,18 +129,22 @@ def _train(args: argparse.Namespace) -> int:
         finally:
             for close in closing:
                 close()
-        if last is None:
-            raise UserError(f"{folder} is trained for {limits} or more already")
+        path = folder / "policy.onnx"
+        if last is None and path.exists():
+            raise UserError(
+                f"{folder} is trained for {limits} or more already; ask for more, or choose another "
+                "--folder"
+            )
         # With several processes, only the first one writes files.
         if not first:
             return 0
-        path = folder / "policy.onnx"
         rl.export(trainer, path)
+        last = last or trainer.curve[-1]
         _draw_curve(trainer, folder)
     except (rl.TaskError, ImportError) as error:
         raise UserError(str(error)) from None
     say(
-        f"{task.name}: {last.reward:.2f} a second after {last.steps / 1e6:.1f} million steps, "
+        f"{task.name}: {last.reward:.2f} a second after {last.steps:,} steps, "
         f"{last.seconds:.0f} s; policy: {path}"
     )
     return 0
@@ -223,17 +227,21 @@ def _train_with_table(trainer: Trainer, limits: TrainingLimits) -> Progress | No
     runs = trainer.run(
         minutes=limits.minutes, wall_minutes=limits.wall_minutes, iterations=limits.iterations
     )
-    with Live(bar, console=console, refresh_per_second=2) as live:
-        for progress in runs:
-            last = progress
-            bar.update(shown, completed=limits.share(progress, trainer.processes.count))
-            live.update(Group(_table(trainer, progress), bar))
+    try:
+        with Live(bar, console=console, refresh_per_second=2) as live:
+            for progress in runs:
+                last = progress
+                bar.update(shown, completed=limits.share(progress, trainer.processes.count))
+                live.update(Group(_table(trainer, progress), bar))
+    finally:
+        if not console.is_terminal:  # in a file, the bar has no end of line
+            console.line()
     return last
 
 
 @dataclass(frozen=True)
 class TrainingLimits:
-    """TrainingLimits of a training: CPU minutes, minutes on the clock, and iterations; None: no limit."""
+    """Limits of a training: CPU minutes, minutes on the clock, and iterations; None: no limit."""
 
     minutes: float | None
     wall_minutes: float | None

@@ -19,13 +19,14 @@ from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 
+from ...model.old_members import OldMember
 from ...model.regular_files import RefusedFileError, read_regular_file
 from ..recipe import Recipe
 from ..reward import Reward
 from ..task import Task, TaskError
 from ..tasks import construct, source
-from ..variation import HeldPush, Noise, Push, Vary
-from ..varied_simulation import DRIVEN, OF_MODEL, OF_PAIRS, TOUCHED
+from ..variation import ORIGIN, HeldPush, Noise, Push, Vary
+from ..varied_simulation import DRIVEN, OF_MODEL, OF_PAIRS, QUADRATIC, SENSORS, TOUCHED
 from .setting_values import as_present, checked_name, literal, of_type, record
 
 RECORDS: Mapping[str, type] = {"vary": Vary, "noise": Noise}
@@ -47,7 +48,17 @@ FIXED = (
 )
 """Attributes that text cannot change."""
 
-VARIABLE = ("gravity", "latency", *DRIVEN, *TOUCHED, *OF_PAIRS, *OF_MODEL)
+VARIABLE = (
+    "gravity",
+    "latency",
+    QUADRATIC,
+    ORIGIN,
+    *SENSORS,
+    *DRIVEN,
+    *TOUCHED,
+    *OF_PAIRS,
+    *OF_MODEL,
+)
 """Names of the numbers of a simulation that may vary."""
 
 LARGEST = 2**20
@@ -115,7 +126,9 @@ def recipe_from_file(path: Path, recipe: Recipe) -> Recipe:
     try:
         data = read_regular_file(path, LARGEST, "name a TOML or JSON file of a recipe").decode()
         found = json.loads(data) if path.suffix == ".json" else _toml(path, data)
-    except (OSError, RefusedFileError, ValueError) as error:
+    except OSError as error:
+        raise TaskError(f"{path} cannot be read: {error.strerror}") from None
+    except (RefusedFileError, ValueError) as error:
         raise TaskError(f"{path} is no recipe: {error}") from None
     if not isinstance(found, dict):
         raise TaskError(f"{path} is no recipe: it holds a {type(found).__name__}, not names")
@@ -255,12 +268,8 @@ def _entry(path: str, value: Any, present: Any) -> Any:
 
 def _settings(owner: Any) -> Iterator[tuple[str, Any]]:
     """Settings of a task or of its class, and their values."""
-    kind = owner if isclass(owner) else type(owner)
-    names = [n for each in reversed(kind.__mro__) for n in vars(each)]
-    for name in dict.fromkeys(names):
+    for name in _attributes(owner if isclass(owner) else type(owner)):
         present: Any = getattr(owner, name, None)
-        if name.startswith("_") or name in FIXED:
-            continue
         if isinstance(present, Recipe):
             yield from ((f"recipe.{x.name}", getattr(present, x.name)) for x in fields(present))
         elif isinstance(present, Mapping):
@@ -272,6 +281,13 @@ def _settings(owner: Any) -> Iterator[tuple[str, Any]]:
             yield from ((f"{name}.{field}", x) for field, x in present._asdict().items())
         elif present is not None and not callable(present) and _is_plain(present):
             yield name, present
+
+
+def _attributes(kind: type) -> list[str]:
+    """Attributes of a task's class that may be settings: without private, fixed and old ones."""
+    members = [item for each in reversed(kind.__mro__) for item in vars(each).items()]
+    names = dict.fromkeys(n for n, x in members if not isinstance(x, OldMember))
+    return [n for n in names if not n.startswith("_") and n not in FIXED]
 
 
 def _is_plain(present: Any) -> bool:
