@@ -102,7 +102,14 @@ def test_bodies_that_mujoco_fuses(settings: str, inner: str, said: str) -> None:
     assert load(text.format("true").replace(settings, "")).nv == 1
 
 
-def test_dry_friction_of_a_free_base_is_remarked() -> None:
-    text = body('<joint type="free" frictionloss="{}"/><geom size="0.1"/>')
-    assert load(text.format(0.2)).warnings == ("ignored frictionloss of a free base (line 1)",)
+def test_dry_friction_of_free_joints_is_remarked() -> None:
+    """Of a free base, and of several free bodies: MuJoCo's acts along the world's axes."""
+    text = body('<joint type="free" frictionloss="{}"/><geom size="0.1" contype="0"/>')
+    assert load(text.format(0.2)).warnings == ("ignored frictionloss of a free joint (line 1)",)
     assert load(text.format(0)).warnings == ()
+    still = (
+        '<body><joint name="j"/><geom size="0.1" contype="0" conaffinity="0"/></body></worldbody>'
+    )
+    two = load(text.format(0.2).replace("</worldbody>", still))
+    assert two.joint_names == ("joint0", "j") and two.joint("joint0").friction == 0.0
+    assert "ignored frictionloss of a free joint (line 1)" in two.warnings

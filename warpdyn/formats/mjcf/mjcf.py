@@ -329,8 +329,6 @@ class MjcfReader:
                 self.base_springs = tuple(Effects(spring=joint.spring, rest=x) for x in rest)
             if rotor.damping or any(x.strip("0.") for x in written.get("damping", "").split()):
                 self.values.ignore("damping of a free base", element)
-            if joint.friction:
-                self.values.ignore("frictionloss of a free base", element)
 
     def body(self, body: BodyElement, free: bool) -> None:
         """Make the joints between a body and its parent, with massless links between several

@@ -51,6 +51,11 @@ def read_joint(
     rest = values.number(element, "springref", written, 0.0)
     if "springdamper" in written and any(values.numbers(element, "springdamper", written, 2)):
         values.ignore('attribute "springdamper" of <joint>: its spring and damping', element)
+    friction = _first(values, element, written, "frictionloss", "frictionloss")
+    if friction and word == "free":
+        # MuJoCo's is along the axes of the world, and velocities here are along those of the body.
+        values.ignore("frictionloss of a free joint", element)
+        friction = 0.0
     if values.number(element, "springyield", written, 0.0):
         values.ignore('attribute "springyield" of <joint>: its spring does not yield', element)
     if values.boolean(element, "actuatorgravcomp", written, False):
@@ -63,7 +68,7 @@ def read_joint(
         axis=axis,
         limits=limits,
         damping=_first(values, element, written, "damping", "damper"),
-        friction=_first(values, element, written, "frictionloss", "frictionloss"),
+        friction=friction,
         armature=values.number(element, "armature", written, 0.0),
         spring=spring,
         rest=values.compiler_of(element).angle(rest)
