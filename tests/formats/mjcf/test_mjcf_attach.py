@@ -233,3 +233,17 @@ def test_meshes_that_are_fitted_in_another_way(folder: Path) -> None:
     path = arm(folder, '<attach model="hand" body="palm" prefix="l_"/>')
     with pytest.raises(ModelError, match="it is fitted to a mesh by the fitaabb of an attached"):
         wd.load(path)
+
+
+def test_options_that_mujoco_merges_are_remarked(folder: Path) -> None:
+    hand = folder / "hands/hand.xml"
+    hand.write_text(hand.read_text().replace("<worldbody>", "<option density='9'/><worldbody>", 1))
+    path = arm(folder, '<attach model="hand" body="palm" prefix="l_"/>')
+    text = path.read_text()
+    for word in ("merge", "warning"):
+        settings = f'<compiler conflict="{word}"/><worldbody>'
+        path.write_text(text.replace("<worldbody>", settings, 1))
+        with pytest.warns(wd.ModelWarning):
+            lines = wd.load(path, loops="cut").warnings
+        said = [line for line in lines if "<option> of an attached model" in line]
+        assert bool(said) is (word == "merge")
