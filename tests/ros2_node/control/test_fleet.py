@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from fleets import MODEL, Q, feed, launch, panda_fleet, panda_settings, wheel_text
+from fleets import MODEL, NAMES, Q, feed, launch, panda_fleet, panda_settings, wheel_text
 
 import warpdyn as wd
 from ros2_node.control.fleet import Fleet
@@ -34,6 +34,25 @@ def test_mode_and_lists_are_checked_against_the_robot(shared, robot):
     robot.enable(0.0, 0.0)
     with pytest.raises(ValueError, match="while enabled"):
         shared.change(panda_settings(mode="computed_torque"))
+
+
+def test_mode_gravity_forgets_accelerations():
+    """Those of the reference that a robot followed before are in none of its torques."""
+    fleet = panda_fleet(mode="computed_torque", reference_timeout=0.0)
+    (robot,), still = fleet.robots, 0 * Q
+    feed(robot, 0.0, v=still)
+    assert (
+        robot.enable(0.0, 0.0)[0] and robot.refer(list(NAMES), (Q, still, still + 0.5), 0.0) is None
+    )
+    feed(robot, 0.01, v=still)
+    launch(fleet, robot, 0.01)
+    assert robot.state.a.all()
+    robot.disable(0.02)
+    while robot.stop_step(1e9) is not None:
+        pass
+    fleet.change(fleet.settings.with_changes({"mode": "gravity"}))
+    fleet.compute()
+    np.testing.assert_allclose(robot.state.torque, wd.gravity_torques(MODEL, Q), atol=1e-12)
 
 
 def test_a_new_payload_blends_in_without_a_step():

@@ -212,6 +212,11 @@ def test_the_way_is_bounded_and_a_rest_gives_it_back():
     np.testing.assert_allclose(move(0.0, -0.5), [-full, -full], rtol=1e-9)
     move(0.0, 0.0, seconds=0.3)
     np.testing.assert_allclose(move(0.1, 0.5), full)
+    for share, left in ((0.499, 1.0), (0.5, 0.5)):  # a joint rests below half of friction.speed
+        v = share * settings.friction_speed
+        move(0.0, 0.0, seconds=0.3)
+        whole = move(0.0, v)
+        np.testing.assert_allclose(move(0.9, v), whole * [left, 1.0], rtol=1e-9)
     held = FrictionCompensation(MODEL, settings, state, law_holds=True)
     np.testing.assert_allclose(move(5.0, 0.5, by=held), full)
 
