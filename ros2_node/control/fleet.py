@@ -128,3 +128,8 @@ class Fleet:
         for robot in self.robots:
             if robot.effort_watch is not None:
                 robot.effort_watch.torques.rebase()
+
+
+def check_robot(model: Model, settings: Settings) -> None:
+    """Raise ValueError when no robot of this model can be made with these settings. Nothing is compiled."""
+    Robot(FleetDynamics(model, settings, 1), 0, settings, Counter())

@@ -11,8 +11,7 @@ from enum import Enum
 
 from warpdyn import Model
 
-from .fleet import Fleet, Publications
-from .robot_check import check_robot
+from .fleet import Fleet, Publications, check_robot
 from .robot_description import load_model
 from .settings.node_settings import Settings
 
