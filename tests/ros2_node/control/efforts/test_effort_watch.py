@@ -227,7 +227,7 @@ def test_a_float_that_is_not_finite_is_a_fault(fleet, monkeypatch):
     assert robot.enable(now, now)[0]
     now, _ = go(fleet, HELD - PUSH, now, 20)
     assert robot.gate.phase is Phase.FLOATING
-    monkeypatch.setattr(robot.effort_watch.torques, "weigh", lambda: np.full(8, np.nan))
+    monkeypatch.setattr(robot.effort_watch.torques, "gravity_torques", lambda: np.full(8, np.nan))
     now, command = go(fleet, HELD, now, 1)
     assert command is None and fault_of(robot) and robot.output.stopping
 
