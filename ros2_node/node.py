@@ -34,19 +34,17 @@ from .ros.display import Display
 from .ros.effort_topics import EffortTopics
 from .ros.gate_services import GateServices
 from .ros.guards import Guards
-from .ros.law_topics import LawTopics
 from .ros.messages import time_message
 from .ros.outputs import WantedOutputs
 from .ros.policy_topics import PolicyTopics
-from .ros.pose_topics import PoseTopics
 from .ros.process import BAD_START, run_process
 from .ros.publisher_counts import LOOK_PERIOD, PublisherCounts
+from .ros.reference_topics import LawInputTopics, PoseTopics, TwistTopics
 from .ros.sensor_topics import SensorTopics
 from .ros.serialized_messages import Stamp, StateMessage, StateReader, nanoseconds
 from .ros.shutdown import stop_robots
 from .ros.topics import LAST, LATCHED, RELIABLE, RobotNames, TorqueTopics, frame_prefix, overridable
 from .ros.trajectory_topics import TrajectoryTopics
-from .ros.twist_topics import TwistTopics
 from .ros.wiring import Wiring
 
 
@@ -103,7 +101,7 @@ class WarpdynNode(Node):
         self._frozen = False
         self._ending = threading.Lock()
         self._make_inputs()
-        for topics in (PoseTopics, LawTopics, PolicyTopics, TwistTopics, SensorTopics):
+        for topics in (PoseTopics, LawInputTopics, PolicyTopics, TwistTopics, SensorTopics):
             topics(self._wiring, self._robot_names, settings, robots, self._present)
         self._trajectories = TrajectoryTopics(
             self, self._wiring, self._robot_names, robots, self._present

@@ -250,7 +250,7 @@ class Touch(SimpleNamespace):
     def torques(self) -> Touch:
         return self
 
-    def weigh(self) -> np.ndarray:
+    def gravity_torques(self) -> np.ndarray:
         return self.weight
 
     def change(self, settings: Settings) -> None:

@@ -331,14 +331,14 @@ class Robot:
                 self.counts["collision"] += 1
                 if self._settings.collision_reaction == "stop":
                     if self._settings.stale_action == "hold":  # not the torques that pushed
-                        self.output.settle(self.effort_watch.torques.weigh(), steady)
+                        self.output.settle(self.effort_watch.torques.gravity_torques(), steady)
                     self.fail(collision, steady)
                     return True, self.stop_step(steady)
                 self.gate.send(GateEvent.COLLIDE, collision)
                 phase, self.last_fault = self.gate.phase, collision
                 self.output.give_way(FLOAT_TIME)
             if phase is Phase.FLOATING:
-                torque = self.effort_watch.torques.weigh()
+                torque = self.effort_watch.torques.gravity_torques()
         if phase is Phase.ENABLED and self.references.watched and (far := self.references.astray()):
             self.fail(far, steady)
             return True, None

@@ -31,13 +31,13 @@ class Supervisor:
     `steady` is the steady clock. Both in seconds.
     """
 
-    def __init__(self, settings: Settings, shown: Publications | None = None) -> None:
+    def __init__(self, settings: Settings, publications: Publications | None = None) -> None:
         self.settings = settings
         self.names = list(settings.namespaces) or [""]
         self.counts: list[Counter[str]] = [Counter() for _ in self.names]
         """Counts by robot and reason; they outlive a change of the model."""
         self.clock = WatchdogClock()
-        self.models = Models(self.counts, shown)
+        self.models = Models(self.counts, publications)
         self._other_publishers = ["" for _ in self.names]
         self.withheld = ""
         """The reason why no robot may be enabled; empty if there is none."""

@@ -36,7 +36,7 @@ class ExternalTorques:
         self._known = np.zeros(nv, dtype=bool)
         """Joints whose torques were known at the last update."""
         self.floating = np.zeros((1, nv))
-        """(1, nv), torques against gravity alone, after `weigh`."""
+        """(1, nv), torques against gravity alone, after `gravity_torques`."""
         self._moves = dynamics.model.v_indices(joints_before(dynamics.model, self.link))
         """Columns of the joints that move the link."""
         self._payload: Payload | None = None
@@ -46,7 +46,7 @@ class ExternalTorques:
         """Compile the kernels, and begin at the present state."""
         self._bind(self._dynamics.payload)
         self.update(0.0, self._known)
-        self.weigh()
+        self.gravity_torques()
 
     def _bind(self, payload: Payload) -> None:
         model, gravity = self._dynamics.model, self._dynamics.gravity[self._row]
@@ -68,7 +68,7 @@ class ExternalTorques:
             params=payload.params,
             out=(self.momentum, self.rate, self.external),
         )
-        self._weigh = wd.bind(
+        self._compute_gravity = wd.bind(
             wd.gravity_torques,
             model,
             q=self.q,
@@ -120,11 +120,11 @@ class ExternalTorques:
             if not known[self._moves].all():
                 self.wrench[:] = np.nan
 
-    def weigh(self) -> np.ndarray:
+    def gravity_torques(self) -> np.ndarray:
         """(nv,), torques that hold the robot and its payload against gravity."""
         if self._payload is not self._dynamics.payload:
             self.rebase()
-        self._weigh()
+        self._compute_gravity()
         return self.floating[0]
 
 

@@ -239,7 +239,7 @@ def test_a_description_that_fails_only_when_it_is_built_goes_back_to_the_good_on
         raise RuntimeError("no compiler")
 
     with monkeypatch.context() as patch:
-        patch.setattr("ros2_node.control.fleet.FleetDynamics", broken)
+        patch.setattr("ros2_node.control.fleet.FlatBatch", broken)
         supervisor.change({"robot_description": wheel_text()})
         assert settled(supervisor) is Event.REFUSED
     assert supervisor.models.refusal == "RuntimeError: no compiler"

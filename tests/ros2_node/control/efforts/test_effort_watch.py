@@ -115,6 +115,17 @@ def test_a_collision_is_not_lost_between_two_cycles(fleet):
     assert not launch(fleet, robot, now + 0.24)[1].any() and "panda_joint2" in fault_of(robot)
 
 
+def test_an_estimate_comes_back_after_efforts_beyond_all_sense(fleet):
+    """The joint is unknown meanwhile, as with NaN, and begins anew."""
+    robot = fleet.robots[0]
+    now, _ = go(fleet, HELD, 0.0, 20)
+    now, _ = go(fleet, np.where(np.arange(8) == 2, 1e308, HELD), now, 5)
+    assert np.isnan(robot.effort_watch.external[2]) and not robot.effort_watch.collision
+    now, _ = go(fleet, HELD - PUSH, now, 200)
+    np.testing.assert_allclose(robot.effort_watch.external, PUSH, atol=1e-4)
+    assert robot.counts["effort_nonfinite"] == 5
+
+
 def test_a_joint_whose_effort_comes_and_goes_blinds_no_other(fleet):
     """As where a sensor drops every second value: a push on another joint stops the arm."""
     robot = fleet.robots[0]
@@ -216,7 +227,7 @@ def test_a_float_that_is_not_finite_is_a_fault(fleet, monkeypatch):
     assert robot.enable(now, now)[0]
     now, _ = go(fleet, HELD - PUSH, now, 20)
     assert robot.gate.phase is Phase.FLOATING
-    monkeypatch.setattr(robot.effort_watch.torques, "weigh", lambda: np.full(8, np.nan))
+    monkeypatch.setattr(robot.effort_watch.torques, "gravity_torques", lambda: np.full(8, np.nan))
     now, command = go(fleet, HELD, now, 1)
     assert command is None and fault_of(robot) and robot.output.stopping
 

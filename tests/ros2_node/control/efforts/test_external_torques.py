@@ -41,13 +41,13 @@ def test_it_feels_what_pushes_with_the_load_and_the_gravity_that_are_set():
     values = {"payload__mass": 2.0, "payload__com": (0.0, 0.0, 0.1)}
     fleet.change(fleet.settings.with_changes({k.replace("__", "."): x for k, x in values.items()}))
     np.testing.assert_allclose(settle(torques, loaded - PUSH), PUSH, atol=1e-6)
-    np.testing.assert_allclose(torques.weigh(), loaded, atol=1e-9)
+    np.testing.assert_allclose(torques.gravity_torques(), loaded, atol=1e-9)
     other = panda_settings(effort_source="message", payload__link="panda_link7", payload__mass=1.0)
     dynamics.carry(Payload(MODEL, other))
     moved = wd.gravity_torques(MODEL.with_payload("panda_link7", 1.0, (0, 0, 0)), Q)
     np.testing.assert_allclose(settle(torques, moved + PUSH), -PUSH, atol=1e-6)
     dynamics.carry(Payload(MODEL, panda_settings(effort_source="message")))
-    np.testing.assert_allclose(torques.weigh(), own, atol=1e-9)
+    np.testing.assert_allclose(torques.gravity_torques(), own, atol=1e-9)
 
 
 UR5E = wd.load_robot("ur5e")

@@ -15,9 +15,8 @@ from fleets import fault_of, launch, loss_of, panda_settings
 from policy_files import TURNING, linear_policy, turning_weights
 
 import warpdyn as wd
-from ros2_node.control.fleet import Fleet
+from ros2_node.control.fleet import Fleet, check_robot
 from ros2_node.control.report import Reporter, ready_message
-from ros2_node.control.robot_check import check_robot
 from ros2_node.control.safety.status import Status
 from ros2_node.control.settings.node_settings import Settings
 from ros2_node.control.states.base_state import BaseMotion
