@@ -26,7 +26,7 @@ def add_parser(commands: Commands) -> None:
     add_task(sub)
     add_policy(sub)
     add_envs(sub, 256)
-    add_seconds(sub, "of each episode; default: the task's")
+    add_seconds(sub, "length of each episode [s]; default: the task's")
     add_seed(sub)
     add_quadruped(sub)
     text = "evaluate it under pushes, low friction, latency, payload and more, one at a time"

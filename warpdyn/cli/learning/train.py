@@ -29,7 +29,9 @@ def add_parser(commands: Commands) -> None:
     sub = add_command(commands, "train", text, own_help=True)
     add_task(sub)
     # How long, from where, and what is shown meanwhile.
-    sub.add_argument("--envs", type=count, metavar="N", help="environments; default: the task's")
+    sub.add_argument(
+        "--envs", type=count, metavar="N", help="number of environments; default: the task's"
+    )
     text = (
         "CPU minutes of the process in all, earlier ones in the folder included, the same work on "
         "an idle and a busy machine; default: the task's"
@@ -41,8 +43,8 @@ def add_parser(commands: Commands) -> None:
     sub.add_argument("--iterations", type=count, metavar="N", help=text)
     add_seed(sub)
     text = (
-        "of checkpoints, curve and policy; default: runs/TASK-SEED. One that has a checkpoint goes "
-        "on"
+        "folder of checkpoints, curve and policy; default: runs/TASK-SEED. A training resumes from "
+        "the folder's checkpoint"
     )
     sub.add_argument("--folder", type=Path, metavar="FOLDER", help=text)
     text = "TOML or JSON file with numbers of the recipe, envs = 512; --set recipe.envs=512 wins"
