@@ -157,7 +157,7 @@ def roll_out(env: Any, policy: Policy, seconds: float) -> PlayedMotion:
         earned.append(reward.numpy() / task.step_seconds)
         fallen += int(fell.sum())
     shown: dict[str, tuple[np.ndarray, np.ndarray | None]] = {
-        "reward in a second": (np.array(earned), None)
+        "reward per second": (np.array(earned), None)
     }
     if follows:
         pairs = zip(COMMANDED, np.array(reached).T, np.array(asked).T, strict=True)

@@ -146,7 +146,7 @@ def _train(args: argparse.Namespace) -> int:
     except (rl.TaskError, ImportError) as error:
         raise UserError(str(error)) from None
     say(
-        f"{task.name}: {last.reward:.2f} a second after {last.steps:,} steps, "
+        f"{task.name}: a reward of {last.reward:.2f} per second after {last.steps:,} steps, "
         f"{last.seconds:.0f} s; policy: {path}"
     )
     return 0
@@ -281,7 +281,7 @@ def _table(trainer: Trainer, progress: Progress) -> Any:
     from rich.table import Table
 
     table = Table(title=f"{trainer.task.name}, iteration {progress.iteration}")
-    table.add_column("a second of an episode that ended")
+    table.add_column("per second, in episodes that ended")
     table.add_column("", justify="right")
     for name, value in progress.rewards.items():
         table.add_row(escape(name), f"{value:.3f}")
