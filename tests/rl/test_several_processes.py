@@ -197,7 +197,7 @@ def test_a_process_by_itself_is_the_first_of_one(monkeypatch: pytest.MonkeyPatch
     """Without all that torchrun says, and where it starts one."""
     assert rl.Processes.of_torchrun({"WORLD_SIZE": "4"}) == rl.Processes()
     alone = rl.Processes.of_torchrun(dict(zip(NAMES, "1010", strict=True)))
-    assert alone == rl.Processes() and alone.first and alone.of_rsl_rl() is None
+    assert alone == rl.Processes() and alone.first and alone.rsl_rl_config() is None
     third = rl.Processes.of_torchrun(dict(zip(NAMES, "8342", strict=True)))
     assert (third.count, third.rank, third.here, third.rank_here) == (8, 3, 4, 2)
     assert not third.first and third.device("cpu") == "cpu"
@@ -232,8 +232,8 @@ def test_messages_of_a_group(monkeypatch: pytest.MonkeyPatch) -> None:
     assert alone.of_all("mine") == ["mine"] and alone.of_first("mine") == "mine" and not calls
     assert group.of_all("mine") == ["of the first", "mine"]
     assert group.of_first("mine") == "of the first" and calls == ["gather", "broadcast from 0"]
-    assert alone.of_rsl_rl() is None
-    assert group.of_rsl_rl() == {"global_rank": 1, "local_rank": 1, "world_size": 2}
+    assert alone.rsl_rl_config() is None
+    assert group.rsl_rl_config() == {"global_rank": 1, "local_rank": 1, "world_size": 2}
     assert alone.first and not group.first
 
 

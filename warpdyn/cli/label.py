@@ -32,22 +32,26 @@ def add_parser(commands: Commands) -> None:
         "--quantity",
         action="append",
         metavar="NAME,...",
-        help="rnea,fk:LINK,kinetic_energy, or torque=rnea for another name of the label",
+        help="labels to compute: rnea,fk:LINK,kinetic_energy; torque=rnea names the label torque",
     )
-    text = f"of your own, {KERNEL}; options after colons: my.py:residual:gain=2"
+    text = f"your own kernel, {KERNEL}; options follow colons: my.py:residual:gain=2"
     sub.add_argument("--kernel", action="append", metavar="FILE:NAME", help=text)
     text = "folder of the outputs, which keep the logs' names"
     sub.add_argument("-o", "--out", type=Path, required=True, metavar="FOLDER", help=text)
-    text = "which columns are what: q=observation.state[:7],time=stamp:ns,episode=run"
+    text = "columns of the logs by quantity: q=observation.state[:7],time=stamp:ns,episode=run"
     sub.add_argument("--columns", action="append", metavar="NAME=COLUMN,...", help=text)
-    text = "of v and a that a log lacks; default: savgol:15, a window of 15 rows and degree 3"
+    text = (
+        "filter that computes v and a if a log lacks them; default: savgol:15, 15 rows and degree 3"
+    )
     sub.add_argument("--filter", default="savgol:15", metavar="savgol:N[:DEGREE]", help=text)
-    text = "threads of this machine, its processors by Ray, or a cluster; default: threads"
+    text = "where to compute: threads of this machine, processes of Ray, or a Ray cluster; default: threads"
     sub.add_argument("--on", default="threads", metavar="threads|ray[:ADDRESS]", help=text)
-    sub.add_argument("--workers", type=count, metavar="N", help="files at a time; default: cores")
+    sub.add_argument(
+        "--workers", type=count, metavar="N", help="number of files at a time; default: cores"
+    )
     add_topic(sub)
-    sub.add_argument("--dry-run", action="store_true", help="say what would be done, and end")
-    text = "replace files of outputs' names that warpdyn has not written"
+    sub.add_argument("--dry-run", action="store_true", help="print what would be done, and exit")
+    text = "replace files in FOLDER even if warpdyn has not written them"
     sub.add_argument("--force", action="store_true", help=text)
     sub.set_defaults(run=label_logs)
 

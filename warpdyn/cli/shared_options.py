@@ -60,7 +60,7 @@ def add_frame(sub: argparse.ArgumentParser) -> None:
 
 def add_kernel(sub: argparse.ArgumentParser) -> None:
     """Add the options `--kernel` and `--option`."""
-    text = f"of your own, {KERNEL}, instead of the algorithms, or beside those of --algorithm"
+    text = f"your own kernel, {KERNEL}, instead of the algorithms, or in addition to those of --algorithm"
     sub.add_argument("--kernel", metavar="FILE:NAME", help=text)
     add_kernel_options(sub)
 
@@ -83,12 +83,12 @@ def add_threads(sub: argparse.ArgumentParser) -> None:
 
 def add_topic(sub: argparse.ArgumentParser) -> None:
     """Add the option `--topic`, the topic of a bag's joint states."""
-    text = "of joint states in a bag; default: /joint_states"
+    text = "topic of the joint states in a bag; default: /joint_states"
     sub.add_argument("--topic", default="/joint_states", metavar="NAME", help=text)
 
 
 def add_page(sub: argparse.ArgumentParser) -> None:
     """Add the options `--host` and `--port` of a page."""
-    sub.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1, this machine alone")
-    text = "of the page, 0 for any free one; default: 8080"
+    sub.add_argument("--host", default="127.0.0.1", help="address of the page; default: 127.0.0.1")
+    text = "port of the page, 0 for any free one; default: 8080"
     sub.add_argument("--port", type=port, default=8080, metavar="N", help=text)

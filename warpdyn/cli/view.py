@@ -29,21 +29,23 @@ def add_parser(commands: Commands) -> None:
     text = "show a robot, a trajectory or thousands of robots in the browser (extra [viewer])"
     sub = add_command(commands, "view", text)
     add_robot(sub)
-    sub.add_argument("--collision", action="store_true", help="the shapes that touch")
-    text = "folder of a package that meshes name by package://NAME; may be said again"
+    sub.add_argument("--collision", action="store_true", help="show collision shapes")
+    text = "folder of the package in mesh addresses package://NAME/...; may be repeated"
     sub.add_argument(
         "--package", type=package, action="append", default=[], metavar="NAME=FOLDER", help=text
     )
-    text = "how many robots, each at a configuration of its own; default: 1"
+    text = "number of robots, each in another configuration; default: 1"
     sub.add_argument("--envs", type=count, default=1, metavar="N", help=text)
     text = "play a .npz, .csv or .parquet file, or the joint states of a .bag, .mcap or folder"
     sub.add_argument("--trajectory", type=Path, metavar="FILE", help=text)
     add_topic(sub)
-    sub.add_argument("--speed", type=positive, default=1.0, metavar="N", help="default: 1")
-    sub.add_argument("--once", action="store_true", help="do not begin again at the end")
-    text = "write a page that needs no server (.html), or viser's recording (.viser), and end"
+    sub.add_argument(
+        "--speed", type=positive, default=1.0, metavar="N", help="speed of playback; default: 1"
+    )
+    sub.add_argument("--once", action="store_true", help="play the trajectory once")
+    text = "write a page that needs no server (.html), or viser's recording (.viser), and exit"
     sub.add_argument("--record", type=Path, metavar="FILE", help=text)
-    text = "write a picture, by a headless Chromium, and end"
+    text = "write a picture, by a headless Chromium, and exit"
     sub.add_argument("--png", type=Path, metavar="FILE", help=text)
     add_page(sub)
     sub.set_defaults(run=view)

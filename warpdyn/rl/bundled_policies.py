@@ -20,7 +20,7 @@ def bundled_policy(task: Task | str) -> Path:
     what = task if isinstance(task, str) else task.name
     raise TaskError(
         f"no policy of {what} comes with warpdyn ({', '.join(known) or 'there is none yet'}): train one, "
-        "warpdyn train TASK, and name its file, --policy"
+        "warpdyn train TASK, and name its file, --policy runs/TASK-0/policy.onnx"
     )
 
 

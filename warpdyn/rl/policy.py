@@ -70,9 +70,10 @@ class Policy:
         return actions if rows.ndim > 1 else actions[0]
 
     def check(self, task: Task, width: int) -> None:
-        """Raise for a policy of another task or robot."""
-        of, robot = (self.about.get(name, "unknown") for name in ("task", "robot"))
-        mine = f"{self.path} is of the task {of} and the robot {robot}"
+        """Raise for a policy of another robot, or with another number of observations or actions
+        than the task has."""
+        trained, robot = (self.about.get(name, "unknown") for name in ("task", "robot"))
+        mine = f"{self.path} is of the task {trained} and the robot {robot}"
         if self.width != width:
             raise TaskError(
                 f"{mine}, and observes {self.width} numbers; {task.name} for {task.model.name} gives "

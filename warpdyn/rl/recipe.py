@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from ..model.old_members import OldMember
 from .variation import DomainRandomization
 
 
@@ -32,6 +33,7 @@ class Recipe:
     vary: a `DomainRandomization` of the training, such as `SIM_TO_REAL`; None for the task's own.
     practice: attributes of the task, by name, that have other values during training,
     `{"seconds": 8.0}`.
+    minutes: length of the training in CPU minutes of the process, if it has no other limit.
     """
 
     envs: int = 2048
@@ -51,10 +53,9 @@ class Recipe:
     precision: str = "auto"
     vary: DomainRandomization | None = None
     practice: Mapping[str, Any] = field(default_factory=dict)
-    minutes: float = field(default=8.0)
-    """Limit of the training: CPU minutes of the process."""
+    minutes: float = 8.0
 
-    def of_rsl_rl(self, groups: dict[str, list[str]]) -> dict[str, Any]:
+    def rsl_rl_config(self, groups: dict[str, list[str]]) -> dict[str, Any]:
         """The configuration of rsl_rl 5."""
         network = {
             "class_name": "rsl_rl.models.MLPModel",
@@ -91,6 +92,8 @@ class Recipe:
             "actor": {**network, "distribution_cfg": law},
             "critic": network,
         }
+
+    of_rsl_rl = OldMember("of_rsl_rl", "rsl_rl_config")
 
     def as_dict(self) -> dict[str, Any]:
         """All numbers by name."""

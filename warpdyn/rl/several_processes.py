@@ -14,6 +14,7 @@ import torch
 import torch.distributed
 
 from ..execution.threads import get_num_threads, set_num_threads
+from ..model.old_members import OldMember
 from .task import TaskError
 
 VARIABLES = ("WORLD_SIZE", "RANK", "LOCAL_WORLD_SIZE", "LOCAL_RANK")
@@ -82,7 +83,7 @@ class Processes:
             set_num_threads(max(1, get_num_threads() // self.here))
         atexit.register(torch.distributed.destroy_process_group)
 
-    def of_rsl_rl(self) -> dict[str, int] | None:
+    def rsl_rl_config(self) -> dict[str, int] | None:
         """The configuration `multi_gpu` of rsl_rl 5, whose algorithms then average their gradients.
 
         Its runner needs GPUs. Its algorithms accept any device that torch.distributed supports.
@@ -91,6 +92,8 @@ class Processes:
             return None
         ranks = {"global_rank": self.rank, "local_rank": self.rank_here}
         return ranks | {"world_size": self.count}
+
+    of_rsl_rl = OldMember("of_rsl_rl", "rsl_rl_config")
 
     def total(self, x: torch.Tensor) -> torch.Tensor:
         """The sum of all processes' `x`, in place."""

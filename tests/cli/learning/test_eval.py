@@ -93,7 +93,7 @@ def test_every_number_of_an_evaluation_is_printed(capsys: pytest.CaptureFixture[
     out = capsys.readouterr().out
     assert out.startswith("a title\n")
     rows = [
-        ["in a second", "one", "two"],
+        ["per second", "one", "two"],
         ["return", "1.250", "-3.000"],
         ["upright", "1.5000", "1.5000"],
         ["effort [W]", "-0.2500", "-0.2500"],
@@ -107,7 +107,7 @@ def test_every_number_of_an_evaluation_is_printed(capsys: pytest.CaptureFixture[
     assert printed_rows(out) == rows
     print_table("", {"mean": replace(SEEN, measures={}, last={})})
     shown = [row[:2] for row in rows[:4] + rows[6:8]]
-    assert printed_rows(capsys.readouterr().out) == [["in a second", "mean"], *shown[1:]]
+    assert printed_rows(capsys.readouterr().out) == [["per second", "mean"], *shown[1:]]
 
 
 def test_evaluations_under_disturbances_are_rows(
@@ -127,7 +127,7 @@ def test_evaluations_under_disturbances_are_rows(
         out = capsys.readouterr().out
         assert f"CartpoleSwingUp in {where}: cartpole.onnx in 4 environments, 2.5 s each" in out
         assert printed_rows(out) == [
-            ["disturbance", "falls", "return in a second", "length of episodes [s]"],
+            ["disturbance", "falls", "return per second", "length of episodes [s]"],
             ["none", "12.5%", "1.250", "2.25"],
             ["a push", "100.0%", "-3.000", "2.25"],
         ]

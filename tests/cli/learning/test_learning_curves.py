@@ -87,9 +87,9 @@ def test_each_training_and_each_reward_has_its_curve(monkeypatch: pytest.MonkeyP
     assert legends == [[True, False], [False, False], [False, True]]
     assert panels[1, 0].get_ylim()[0] == 0.0 and panels[1, 0].get_ylim()[1] > 100.0
     assert [panel.get_ylabel() for panel in panels[:, 0]] == [
-        "reward in a second,\nexploring",
+        "reward per second,\nexploring",
         "episodes that ended\nbefore their time [%]",
-        "each reward, in a second",
+        "each reward, per second",
     ]
 
 

@@ -328,7 +328,7 @@ def test_a_roll_out_records_each_step_before_it(
     np.testing.assert_allclose(played.origins, places if origin else 0 * places)
     if not free or width != 3:
         ((name, (earned, asked)),) = played.shown.items()
-        assert name == "reward in a second" and asked is None
+        assert name == "reward per second" and asked is None
         np.testing.assert_allclose(earned, [[4.0, -4.0], [8.0, -4.0], [12.0, -4.0]])
         return
     assert list(played.shown) == ["forward [m/s]", "aside [m/s]", "turn [rad/s]"]

@@ -86,7 +86,7 @@ def test_robots_stay_on_their_ground(shown: OnPage) -> None:
     view = shown.page.robots["robot"]
     assert np.allclose(view.q[:, 0], x - SIDE, atol=1e-4)
     assert np.linalg.norm(np.diff(view._at[:, 0], axis=0)) >= SIDE
-    assert set(shown.page._plots) == {"reward in a second"}
+    assert set(shown.page._plots) == {"reward per second"}
 
 
 @pytest.mark.parametrize("shown", [True], indirect=True)

@@ -164,7 +164,7 @@ def test_an_iteration_is_shown_with_all_its_numbers(capsys: pytest.CaptureFixtur
     """Actions that are not finite have a row only if there are some."""
     trainer = SimpleNamespace(task=SimpleNamespace(name="Hold"))
     rows = [
-        ["a second of an episode that ended", ""],
+        ["per second, in episodes that ended", ""],
         ["upright [m]", "1.500"],
         ["reward of all environments", "-0.750"],
         ["length of episodes [s]", "2.5"],

@@ -50,7 +50,7 @@ def test_a_class_of_a_module_is_named_by_module() -> None:
         ("number", "must be a warpdyn.rl.Task, or a function that returns one; it is a int"),
         ("nothing", "must return a warpdyn.rl.Task; it returned NoneType"),
         ("Odd", "my_tasks.py:7: KeyError: gain"),
-        ("", r"is named my.py:Hopper or package.module:Hopper; got"),
+        ("", r"must be named my.py:Hopper or package.module:Hopper; got"),
     ],
 )
 def test_mistakes_name_the_file_and_the_remedy(file: str, name: str, said: str) -> None:

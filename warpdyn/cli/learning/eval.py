@@ -26,7 +26,7 @@ def add_parser(commands: Commands) -> None:
     add_task(sub)
     add_policy(sub)
     add_envs(sub, 256)
-    add_seconds(sub, "of each episode; default: the task's")
+    add_seconds(sub, "length of each episode [s]; default: the task's")
     add_seed(sub)
     add_quadruped(sub)
     text = "evaluate it under pushes, low friction, latency, payload and more, one at a time"
@@ -64,7 +64,7 @@ def _print_disturbances(found: Mapping[str, Evaluation]) -> None:
 
     table = Table(box=HEAVY_HEAD)
     table.add_column("disturbance", no_wrap=True)
-    for title in ("falls", "return in a second", "length of episodes \\[s]"):
+    for title in ("falls", "return per second", "length of episodes \\[s]"):
         table.add_column(title, justify="right")
     for name, seen in found.items():
         table.add_row(name, f"{seen.falls:.1%}", f"{seen.returned:.3f}", f"{seen.length:.2f}")
@@ -117,7 +117,7 @@ def print_table(title: str, columns: dict[str, Evaluation]) -> None:
     say(title)
     seen = list(columns.values())
     table = Table(box=HEAVY_HEAD)
-    table.add_column("in a second", no_wrap=True)
+    table.add_column("per second", no_wrap=True)
     for name in columns:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_row("return", *[f"{x.returned:.3f}" for x in seen])

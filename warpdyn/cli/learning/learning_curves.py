@@ -55,9 +55,9 @@ def draw_curves(title: str, curves: Mapping[str, Curve], path: Path) -> None:
             panel.grid(alpha=0.3)
             panel.margins(x=0.01)
     panels[1, 0].set_ylim(0.0, max(1.0, panels[1, 0].get_ylim()[1]))
-    panels[0, 0].set_ylabel("reward in a second,\nexploring")
+    panels[0, 0].set_ylabel("reward per second,\nexploring")
     panels[1, 0].set_ylabel("episodes that ended\nbefore their time [%]")
-    panels[2, 0].set_ylabel("each reward, in a second")
+    panels[2, 0].set_ylabel("each reward, per second")
     panels[0, 0].legend(fontsize="small")
     if names:
         panels[2, 1].legend(fontsize="x-small", ncols=2)

@@ -62,7 +62,7 @@ def add_parser(commands: Commands) -> None:
     add_task(sub)
     add_policy(sub)
     add_envs(sub, 4, "--robots")
-    add_seconds(sub, "default: 10 of a picture, in the browser until Ctrl-C")
+    add_seconds(sub, "length [s]; default: 10 for a picture, until Ctrl-C in the browser")
     add_seed(sub)
     add_quadruped(sub)
     text = (
@@ -157,7 +157,7 @@ def roll_out(env: Any, policy: Policy, seconds: float) -> PlayedMotion:
         earned.append(reward.numpy() / task.step_seconds)
         fallen += int(fell.sum())
     shown: dict[str, tuple[np.ndarray, np.ndarray | None]] = {
-        "reward in a second": (np.array(earned), None)
+        "reward per second": (np.array(earned), None)
     }
     if follows:
         pairs = zip(COMMANDED, np.array(reached).T, np.array(asked).T, strict=True)

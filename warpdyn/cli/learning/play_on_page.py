@@ -81,7 +81,7 @@ class OnPage:
             self.page.plot("turning [rad/s]", x, {"speed": turning, "command": told_turning})
         else:
             earned = past[0]
-        self.page.plot("reward in a second", x, {"reward": earned})
+        self.page.plot("reward per second", x, {"reward": earned})
 
 
 def play_on_page(env: Any, policy: Policy, seconds: float | None, *, host: str, port: int) -> None:

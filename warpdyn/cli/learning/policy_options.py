@@ -15,7 +15,7 @@ from ..command_line import UserError
 def add_task(sub: argparse.ArgumentParser) -> None:
     """Add the argument `task` and the options `--set` and `--help`, which lists the settings of a
     task that stands before it."""
-    text = "its name, such as quadruped_velocity, or one of your own, my.py:Hopper"
+    text = "name of a task, such as quadruped_velocity, or your own, my.py:Hopper"
     sub.add_argument("task", metavar="TASK", help=text)
     text = (
         "a number of the task or its recipe, scales.turn=1.0 vary.mass=0.8,1.2,how=scale; may be "
@@ -118,7 +118,7 @@ def add_policy(sub: argparse.ArgumentParser) -> None:
 
 def add_envs(sub: argparse.ArgumentParser, default: int, *other_names: str) -> None:
     """Add the option `--envs`, and other names for it."""
-    text = f"environments; default: {default}"
+    text = f"number of environments; default: {default}"
     sub.add_argument("--envs", *other_names, type=count, default=default, metavar="N", help=text)
 
 
@@ -129,4 +129,6 @@ def add_seconds(sub: argparse.ArgumentParser, text: str) -> None:
 
 def add_seed(sub: argparse.ArgumentParser) -> None:
     """Add the option `--seed`."""
-    sub.add_argument("--seed", type=seed, default=0, metavar="N", help="default: 0")
+    sub.add_argument(
+        "--seed", type=seed, default=0, metavar="N", help="seed of random numbers; default: 0"
+    )

@@ -22,7 +22,10 @@ def add_parser(commands: Commands) -> None:
     add_task(sub)
     add_policy(sub)
     add_envs(sub, 48)
-    add_seconds(sub, "of each episode; default: 10, or the task's where that is less")
+    add_seconds(
+        sub,
+        "of each episode; length of each episode [s]; default: 10, or the task's if that is less",
+    )
     add_seed(sub)
     add_quadruped(sub)
     text = "MuJoCo's step [s]; default: an eighth of the contacts' time constant, less with stiff drives"

@@ -23,7 +23,7 @@ BODY = ("feet", "stance", "kp", "kd", "effort", "command_range")
 def add_quadruped(sub: argparse.ArgumentParser) -> None:
     """Add the options `--robot`, `--feet`, `--stance`, `--kp`, `--kd`, `--effort`, `--range`,
     `--base`, `--xacro-arg`."""
-    group = sub.add_argument_group("a robot of one's own (quadruped tasks, motion_tracking)")
+    group = sub.add_argument_group("your own robot (quadruped tasks, motion_tracking)")
     text = f"file of the robot ({file_kinds()}), or a bundled one's name"
     group.add_argument("--robot", metavar="FILE", help=text)
     text = 'links of its feet or a pattern; default: "*foot", whatever the case'

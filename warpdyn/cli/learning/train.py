@@ -29,7 +29,9 @@ def add_parser(commands: Commands) -> None:
     sub = add_command(commands, "train", text, own_help=True)
     add_task(sub)
     # How long, from where, and what is shown meanwhile.
-    sub.add_argument("--envs", type=count, metavar="N", help="environments; default: the task's")
+    sub.add_argument(
+        "--envs", type=count, metavar="N", help="number of environments; default: the task's"
+    )
     text = (
         "CPU minutes of the process in all, earlier ones in the folder included, the same work on "
         "an idle and a busy machine; default: the task's"
@@ -41,8 +43,8 @@ def add_parser(commands: Commands) -> None:
     sub.add_argument("--iterations", type=count, metavar="N", help=text)
     add_seed(sub)
     text = (
-        "of checkpoints, curve and policy; default: runs/TASK-SEED. One that has a checkpoint goes "
-        "on"
+        "folder of checkpoints, curve and policy; default: runs/TASK-SEED. A training resumes from "
+        "the folder's checkpoint"
     )
     sub.add_argument("--folder", type=Path, metavar="FOLDER", help=text)
     text = "TOML or JSON file with numbers of the recipe, envs = 512; --set recipe.envs=512 wins"
@@ -144,7 +146,7 @@ def _train(args: argparse.Namespace) -> int:
     except (rl.TaskError, ImportError) as error:
         raise UserError(str(error)) from None
     say(
-        f"{task.name}: {last.reward:.2f} a second after {last.steps:,} steps, "
+        f"{task.name}: a reward of {last.reward:.2f} per second after {last.steps:,} steps, "
         f"{last.seconds:.0f} s; policy: {path}"
     )
     return 0
@@ -279,7 +281,7 @@ def _table(trainer: Trainer, progress: Progress) -> Any:
     from rich.table import Table
 
     table = Table(title=f"{trainer.task.name}, iteration {progress.iteration}")
-    table.add_column("a second of an episode that ended")
+    table.add_column("per second, in episodes that ended")
     table.add_column("", justify="right")
     for name, value in progress.rewards.items():
         table.add_row(escape(name), f"{value:.3f}")

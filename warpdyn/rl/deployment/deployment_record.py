@@ -47,24 +47,24 @@ AXES = {"local": "in its own axes", "world": "in the world's axes"}
 
 
 def deployment_record(
-    task: Task, text: RobotStep | None = None, trained: Task | None = None
+    task: Task, robot_step: RobotStep | None = None, trained: Task | None = None
 ) -> dict[str, Any]:
     """The record of a task, as values that JSON can hold.
 
     A task without portable programs (with random draws in `update`, for example) has the reason
-    under "programs". text: of the task, if it exists already. trained: the task with the domain
+    under "programs". robot_step: the step of the task, if it exists already. trained: the task with the domain
     randomisation of its training; None: there was none.
     """
     trained = trained or task
-    text = text or RobotStep(task)
-    model, group = text.task.model, text.group
+    robot_step = robot_step or RobotStep(task)
+    model, group = robot_step.task.model, robot_step.group
     try:
-        programs, memory = _programs(text)
+        programs, memory = _programs(robot_step)
     except TaskError as error:
         return {"format": FORMAT, "task": task.name, "robot": model.name, "programs": str(error)}
-    tables = _tables(text, programs)
+    tables = _tables(robot_step, programs)
     rest, scale = _at_rest(programs, memory, tables, task)
-    updates = _formulas(text, text.task.update, memory)
+    updates = _formulas(robot_step, robot_step.task.update, memory)
     # The words and numbers for a person come first, the programs last.
     return {
         "format": FORMAT,
@@ -76,17 +76,17 @@ def deployment_record(
         "simulation": {"dt": task.dt, "substeps": task.substeps, "seconds": task.seconds},
         "q": _state_words(model, BASE.format(f"({', '.join(model.quaternion)})"), "q"),
         "v": _state_words(model, SPEED.format(AXES.get(model.base_velocity, "")), "v"),
-        "joints": _joints(text, rest),
+        "joints": _joints(robot_step, rest),
         "action": {
             "size": task.actions,
             "largest": float(task.largest_action),
             "scale": scale,
         },
-        "command": _command(text),
-        "observation": _observation(text, task, group, trained.noise),
+        "command": _command(robot_step),
+        "observation": _observation(robot_step, task, group, trained.noise),
         "memory": {
             n: {
-                "shape": list(text.carried[n]),
+                "shape": list(robot_step.carried[n]),
                 "start": _numbers(x),
                 "formulas": updates.get(n, []),
             }
@@ -114,11 +114,11 @@ def say_other_programs(path: Any, recorded: Mapping[str, Any], task: Task) -> No
         say(f"{path} is of another training than {task.name}: {'; '.join(different)}")
 
 
-def _joints(text: RobotStep, stance: np.ndarray | None) -> dict[str, Any]:
+def _joints(robot_step: RobotStep, stance: np.ndarray | None) -> dict[str, Any]:
     """Numbers of the driven joints, in the order of targets."""
-    model = text.task.model
+    model = robot_step.task.model
     joints = [_joint_of(model, int(column)) for column in model.joint_columns]
-    kp, kd, effort = gains_of(text.task, text.joints)
+    kp, kd, effort = gains_of(robot_step.task, robot_step.joints)
     return {
         "names": [joint.name for joint in joints],
         "kinds": [joint.kind.name for joint in joints],
@@ -137,81 +137,88 @@ def _joints(text: RobotStep, stance: np.ndarray | None) -> dict[str, Any]:
     }
 
 
-def _programs(text: RobotStep) -> tuple[dict[str, Portable], dict[str, np.ndarray]]:
+def _programs(robot_step: RobotStep) -> tuple[dict[str, Portable], dict[str, np.ndarray]]:
     """The programs `observe` and `act`, and the arrays that they pass from step to step."""
-    seen, done = _program_of_observations(text), _program_of_actions(text)
+    seen, done = _program_of_observations(robot_step), _program_of_actions(robot_step)
     results = [n for n in done.results if n in ("targets", "tau")]
     depends = inputs_of_results(seen)
     needed = set().union(depends["observation"], *(inputs_of_results(done)[n] for n in results))
-    kept = _memory_names(text, needed, depends)
+    kept = _memory_names(robot_step, needed, depends)
     programs = {
         "observe": portable(seen, ["observation", *(n for n in kept if n in depends)]),
         "act": portable(done, results),
     }
-    memory = {n: np.asarray(text.first.get(n, np.zeros(text.carried[n])), float) for n in kept}
+    memory = {
+        n: np.asarray(robot_step.first.get(n, np.zeros(robot_step.carried[n])), float) for n in kept
+    }
     return programs, memory
 
 
-def _memory_names(text: RobotStep, needed: set[str], depends: Mapping[str, set[str]]) -> list[str]:
+def _memory_names(
+    robot_step: RobotStep, needed: set[str], depends: Mapping[str, set[str]]
+) -> list[str]:
     """Carried arrays that the needed inputs are computed from, themselves included."""
     while True:
-        kept = [n for n in text.carried if f"memory_{n}" in needed]
+        kept = [n for n in robot_step.carried if f"memory_{n}" in needed]
         more = needed.union(*(depends[n] for n in kept if n in depends))
         if more == needed:
             return kept
         needed = more
 
 
-def _program_of_observations(text: RobotStep) -> Program:
+def _program_of_observations(robot_step: RobotStep) -> Program:
     """From the measured state, the last action and the memory to the observation and the new
     memory. Contact forces and torques are zero."""
     names = {"action": "action", "q_now": "q", "v_now": "v", "anew": "first", "asked": "command"}
-    names |= {n: f"memory_{n}" for n in text.carried}
-    resting = {f"{n}_now": np.zeros(shape) for n, shape in text.results.items()}
+    names |= {n: f"memory_{n}" for n in robot_step.carried}
+    resting = {f"{n}_now": np.zeros(shape) for n, shape in robot_step.results.items()}
 
     def observe(robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
         known = {n: fields[x] for n, x in names.items() if x in fields}
-        found = text._observe_now(robot, {**_constants(text, fields), **resting, **known})
-        return {("observation" if n == text.group else n): x for n, x in found.items()}
+        found = robot_step._observe_now(
+            robot, {**_constants(robot_step, fields), **resting, **known}
+        )
+        return {("observation" if n == robot_step.group else n): x for n, x in found.items()}
 
-    shapes = {names[n]: shape for n, shape in text.read.items() if n not in resting}
-    return _program_of(text, "observe", shapes, observe)
+    shapes = {names[n]: shape for n, shape in robot_step.read.items() if n not in resting}
+    return _program_of(robot_step, "observe", shapes, observe)
 
 
-def _program_of_actions(text: RobotStep) -> Program:
+def _program_of_actions(robot_step: RobotStep) -> Program:
     """From an action and the memory to targets and forces."""
-    names = {n: f"memory_{n}" for n in text.carried} | {"action": "action"}
+    names = {n: f"memory_{n}" for n in robot_step.carried} | {"action": "action"}
 
     def act(robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
         known = {n: fields[x] for n, x in names.items()}
-        return text._command(robot, {**_constants(text, fields), **known})
+        return robot_step._command(robot, {**_constants(robot_step, fields), **known})
 
     shapes = {
-        names[n]: shape for n, shape in {**text.carried, "action": (text.task.actions,)}.items()
+        names[n]: shape
+        for n, shape in {**robot_step.carried, "action": (robot_step.task.actions,)}.items()
     }
-    return _program_of(text, "act", shapes, act)
+    return _program_of(robot_step, "act", shapes, act)
 
 
-def _program_of(text: RobotStep, name: str, shapes: dict[str, Any], function: Any) -> Program:
+def _program_of(robot_step: RobotStep, name: str, shapes: dict[str, Any], function: Any) -> Program:
     """The recorded program of a function over arrays and tables; the task's numbers are
     constants."""
-    tables = {n: Table(x.shape) for n, x in text.tables.items()}
+    tables = {n: Table(x.shape) for n, x in robot_step.tables.items()}
     kernel = OwnKernel.of_shapes(name, {**shapes, **tables}, function)
-    arrays = [*(np.zeros(shape) for shape in shapes.values()), *text.tables.values()]
-    call = kernel.describe(text.task.model, *arrays)
+    arrays = [*(np.zeros(shape) for shape in shapes.values()), *robot_step.tables.values()]
+    call = kernel.describe(robot_step.task.model, *arrays)
     return record_call(call, input_shapes(call), None)
 
 
-def _constants(text: RobotStep, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _constants(robot_step: RobotStep, fields: Mapping[str, Any]) -> dict[str, Any]:
     """The task's numbers, and its tables as a program looks them up."""
-    return {**text.shared_arrays, **{n: fields[n] for n in text.tables}}
+    return {**robot_step.shared_arrays, **{n: fields[n] for n in robot_step.tables}}
 
 
-def _tables(text: RobotStep, programs: Mapping[str, Portable]) -> dict[str, Any]:
+def _tables(robot_step: RobotStep, programs: Mapping[str, Portable]) -> dict[str, Any]:
     """The tables that the programs look up, rounded; columns that they do not read are zero."""
     found: dict[str, Any] = {}
     for name, columns in table_columns(programs.values()).items():
-        table = np.round(text.tables[name], DIGITS)
+        table = np.round(robot_step.tables[name], DIGITS)
         unread = [k for k in range(table.shape[1]) if columns and k not in columns]
         table[:, unread] = 0.0
         found[name] = table.tolist()
@@ -241,14 +248,14 @@ def _at_rest(
     return rest.get("targets"), np.diag(scale).tolist() if square else scale.tolist()
 
 
-def _command(text: RobotStep) -> dict[str, Any] | None:
+def _command(robot_step: RobotStep) -> dict[str, Any] | None:
     """Name, size, limits and largest rate [1/s] of the command."""
-    if "asked" not in text.read:
+    if "asked" not in robot_step.read:
         return None
-    lowest, highest, rate = limits_of_command(text.task)
+    lowest, highest, rate = limits_of_command(robot_step.task)
     return {
-        "name": text.task.commanded,
-        "size": int(np.prod(text.read["asked"], dtype=int)),
+        "name": robot_step.task.commanded,
+        "size": int(np.prod(robot_step.read["asked"], dtype=int)),
         "lowest": _numbers(lowest),
         "highest": _numbers(highest),
         "rate": _numbers(rate),
@@ -256,10 +263,10 @@ def _command(text: RobotStep) -> dict[str, Any] | None:
 
 
 def _observation(
-    text: RobotStep, task: Task, group: str, noise: Mapping[str, Noise]
+    robot_step: RobotStep, task: Task, group: str, noise: Mapping[str, Noise]
 ) -> dict[str, Any]:
     """Terms of the policy's group with sizes, noise in training and formulas."""
-    shown = _formulas(text, lambda robot, s: terms_of(task.observe(robot, s)))
+    shown = _formulas(robot_step, lambda robot, s: terms_of(task.observe(robot, s)))
     terms = [
         {
             "name": name,
@@ -267,10 +274,10 @@ def _observation(
             "noise in training": _plain(noise[name]) if name in noise else None,
             "formulas": shown.get(name, []),
         }
-        for name, size in text.observation.entries[group].items()
+        for name, size in robot_step.observation.entries[group].items()
     ]
     return {
-        "size": int(text.observations[group][0]),
+        "size": int(robot_step.observations[group][0]),
         "history": task.history.get(group, 1),
         "order": "oldest observation first",
         "terms": terms,
@@ -279,19 +286,23 @@ def _observation(
 
 
 def _formulas(
-    text: RobotStep, function: Callable[..., Any], names: Iterable[str] | None = None
+    robot_step: RobotStep, function: Callable[..., Any], names: Iterable[str] | None = None
 ) -> dict[str, list[str]]:
     """Formulas of the results of a task's function, without what begins an episode."""
-    shapes: dict[str, Any] = {**text.carried, "time": (), "action": (text.task.actions,)}
+    shapes: dict[str, Any] = {
+        **robot_step.carried,
+        "time": (),
+        "action": (robot_step.task.actions,),
+    }
 
     def one(robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
-        results = {n: np.zeros(shape) for n, shape in text.results.items()}
-        known = {**_constants(text, fields), **fields, **results}
-        found = function(robot, text.episode(robot, known))
+        results = {n: np.zeros(shape) for n, shape in robot_step.results.items()}
+        known = {**_constants(robot_step, fields), **fields, **results}
+        found = function(robot, robot_step.episode(robot, known))
         wanted = found if names is None else [n for n in names if n in found]
         return {n: np.asarray(found[n]) + 0.0 for n in wanted} or {"nothing": fields["age"]}
 
-    program = _program_of(text, "formulas", shapes, one)
+    program = _program_of(robot_step, "formulas", shapes, one)
     shown = {}
     for name in program.results:
         with contextlib.suppress(TaskError):  # with random draws, of commands for example
@@ -301,8 +312,8 @@ def _formulas(
 
 def _hash(programs: dict[str, Portable], tables: Mapping[str, Any]) -> str:
     """A hash of both programs, and of their tables if they have some."""
-    text = repr(programs) + (repr(tables) if tables else "")
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    content = repr(programs) + (repr(tables) if tables else "")
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
 def _joint_of(model: Model, column: int) -> Joint:

@@ -61,8 +61,8 @@ class RslRlLearner:
 
     def __init__(self, env: VecEnv, recipe: Recipe, processes: Processes):
         self.recipe, groups = recipe, [*env.observations]
-        numbers = recipe.of_rsl_rl({"actor": groups[:1], "critic": groups[-1:]})
-        numbers |= {"multi_gpu": processes.of_rsl_rl()}
+        numbers = recipe.rsl_rl_config({"actor": groups[:1], "critic": groups[-1:]})
+        numbers |= {"multi_gpu": processes.rsl_rl_config()}
         adapted = RslEnv(env)
         with contextlib.redirect_stdout(io.StringIO()):  # rsl_rl prints its networks
             self.algorithm = algorithms.PPO.construct_algorithm(

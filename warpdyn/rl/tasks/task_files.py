@@ -14,7 +14,7 @@ from ...user_kernels.loading import in_one_line, load_module
 from ..task import Task, TaskError
 
 FORMS = "my.py:Hopper or package.module:Hopper"
-"""Forms in which a task of one's own is named."""
+"""Forms of the name of a user's own task."""
 
 
 def names_a_file(name: str) -> bool:
@@ -34,7 +34,7 @@ def source_of_task(name: str) -> Any:
     """
     place, _, word = name.rpartition(":")
     if not place or not word.isidentifier():
-        raise TaskError(f"a task of one's own is named {FORMS}; got {name!r}")
+        raise TaskError(f"your own task must be named {FORMS}; got {name!r}")
     try:
         module = load_module(place)
     except (ValueError, ImportError) as error:
