@@ -33,7 +33,7 @@ from .control.states.joint_states import JointStates
 from .control.states.state import State
 from .ros.process import BAD_START, make_node
 from .ros.serialized_messages import nanoseconds
-from .ros.shutdown import told_to_end
+from .ros.shutdown import ending_signals
 from .ros.streams import tolerate_lost_output
 from .ros.topics import LAST, LATCHED
 
@@ -172,7 +172,7 @@ class ViewNode(Node):
 def main(args: list[str] | None = None) -> int:
     """Show until a signal of `ending.ENDING`."""
     tolerate_lost_output()
-    stopped = told_to_end()
+    stopped = ending_signals()
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     node: ViewNode | None = None
     try:

@@ -21,7 +21,7 @@ from .control.commands.torque_output import STOP_PERIOD
 from .control.fleet import Fleet
 from .control.models import Event
 from .control.realtime import make_realtime
-from .control.report import ready, remarks
+from .control.report import ready_message, remarks
 from .control.robot import Robot
 from .control.settings.node_settings import Settings
 from .control.supervisor import Supervisor
@@ -34,19 +34,17 @@ from .ros.display import Display
 from .ros.effort_topics import EffortTopics
 from .ros.gate_services import GateServices
 from .ros.guards import Guards
-from .ros.law_topics import LawTopics
 from .ros.messages import time_message
 from .ros.outputs import WantedOutputs
 from .ros.policy_topics import PolicyTopics
-from .ros.pose_topics import PoseTopics
 from .ros.process import BAD_START, run_process
 from .ros.publisher_counts import LOOK_PERIOD, PublisherCounts
+from .ros.reference_topics import LawInputTopics, PoseTopics, TwistTopics
 from .ros.sensor_topics import SensorTopics
 from .ros.serialized_messages import Stamp, StateMessage, StateReader, nanoseconds
 from .ros.shutdown import stop_robots
 from .ros.topics import LAST, LATCHED, RELIABLE, RobotNames, TorqueTopics, frame_prefix, overridable
 from .ros.trajectory_topics import TrajectoryTopics
-from .ros.twist_topics import TwistTopics
 from .ros.wiring import Wiring
 
 
@@ -103,7 +101,7 @@ class WarpdynNode(Node):
         self._frozen = False
         self._ending = threading.Lock()
         self._make_inputs()
-        for topics in (PoseTopics, LawTopics, PolicyTopics, TwistTopics, SensorTopics):
+        for topics in (PoseTopics, LawInputTopics, PolicyTopics, TwistTopics, SensorTopics):
             topics(self._wiring, self._robot_names, settings, robots, self._present)
         self._trajectories = TrajectoryTopics(
             self, self._wiring, self._robot_names, robots, self._present
@@ -251,7 +249,7 @@ class WarpdynNode(Node):
         if showable:
             topics.send_torque(robot.state.torque, self._stamps[i])
             totals["torques"] += 1
-        if robot.touch is not None:
+        if robot.effort_watch is not None:
             self._efforts.send(i, robot, self._stamps[i])
 
     def _cycle(self) -> None:
@@ -332,7 +330,7 @@ class WarpdynNode(Node):
         self._display.describe(model, self.get_clock().now().to_msg())
         for text in (*model.warnings, *remarks(fleet.robots[0])):
             log.warning(text)
-        log.info(ready(fleet.robots, self.settings))
+        log.info(ready_message(fleet.robots, self.settings))
 
     def _on_description(self, message: String) -> None:
         refusal = self._models.offer(message.data, self.settings)

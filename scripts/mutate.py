@@ -121,10 +121,12 @@ def is_program(mutation: Mutation) -> bool:
 
 
 def key(mutation: Mutation) -> str:
-    """What identifies a mutation when lines move: file, the line's text, and the replacement."""
+    """What identifies a mutation when lines move: file, the line's text, and the replacement with its column."""
     text = _text(mutation.path)
-    line = text[text.rfind("\n", 0, mutation.start) + 1 :].split("\n", 1)[0].strip()
-    return f"{mutation.path} | {line} | {mutation.before} → {mutation.after}"
+    start = text.rfind("\n", 0, mutation.start) + 1
+    line = text[start:].split("\n", 1)[0]
+    column = mutation.start - start - len(line) + len(line.lstrip())
+    return f"{mutation.path} | {line.strip()} | {column}: {mutation.before} → {mutation.after}"
 
 
 @cache
@@ -367,9 +369,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--list", action="store_true", help="print the mutations, run nothing")
     parser.add_argument("--out", type=Path, help="JSON lines of the verdicts, appended to")
     given = parser.parse_args(arguments)
-    equivalent = (
-        frozenset(json.loads(EQUIVALENT.read_text())) if EQUIVALENT.exists() else frozenset()
-    )
+    equivalent = frozenset(json.loads(EQUIVALENT.read_text()))
     chosen = draw(given.seed, given.count, given.room, equivalent)
     if given.list:
         print(*chosen, sep="\n")

@@ -205,11 +205,11 @@ class Sequence6:
             robot.state.q[:], robot.state.v[:] = x[:N], x[N : 2 * N]
             robot.states.arrived = now
         elif event in ("command", "collide"):
-            robot.touch.hit = "collision" if event == "collide" else ""
-            robot.touch.weight = x[18:24]
+            robot.effort_watch.collision = "collision" if event == "collide" else ""
+            robot.effort_watch.weight = x[18:24]
             robot.state.torque[:] = x[12:18]
             sent = robot.command(now, now)[1] is not None
-            robot.touch.hit = ""
+            robot.effort_watch.collision = ""
             return sent
         elif event == "watch":
             return robot.watch(now, now) is not None
@@ -244,13 +244,13 @@ class MeasuredStates(SimpleNamespace):
 class Touch(SimpleNamespace):
     """A collision guard that a test sets off."""
 
-    hit, blind, weight = "", "", np.zeros(N)
+    collision, unguarded_message, weight = "", "", np.zeros(N)
 
     @property
     def torques(self) -> Touch:
         return self
 
-    def weigh(self) -> np.ndarray:
+    def gravity_torques(self) -> np.ndarray:
         return self.weight
 
     def change(self, settings: Settings) -> None:
@@ -264,6 +264,6 @@ def node_robot(settings: Settings) -> Robot:
     """A robot of the node whose states, torques and collisions a test writes."""
     robot = Robot(FleetDynamics(MODEL, settings, 1), 0, settings, Counter())
     robot.state.torque[:] = 0.0
-    robot.states, robot.touch = MeasuredStates(), Touch()  # type: ignore[assignment]
+    robot.states, robot.effort_watch = MeasuredStates(), Touch()  # type: ignore[assignment]
     robot.change(settings)
     return robot

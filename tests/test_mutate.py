@@ -134,6 +134,22 @@ def test_a_seed_draws_the_same_mutations(mutate: ModuleType) -> None:
         mutate.draw(5, 1, ["attic"])
 
 
+def test_equal_constants_on_one_line_have_different_keys(
+    mutate: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By their columns, counted without the indentation, which may change."""
+    import mutations
+
+    keys = []
+    for name, indented in (("a.py", "    "), ("b.py", "        ")):
+        text = f"if x:\n{indented}y = (0.0, 0.0)\n"
+        monkeypatch.setattr(mutate, "_text", lambda _, text=text: text)
+        found = mutations.python_mutations(name, text)
+        keys.append([mutate.key(m) for m in found if m.operator == "constant"])
+    assert keys[0] == [f"a.py | y = (0.0, 0.0) | {i}: 0.0 → 1.0" for i in (5, 10)]
+    assert [each.replace("b.py", "a.py") for each in keys[1]] == keys[0]
+
+
 def test_each_listed_room_can_be_drawn(mutate: ModuleType) -> None:
     """Also those whose only code is in `__init__`, which the tests named after the folder judge."""
     rooms = ("warpdyn", "robots", "ros2_node")

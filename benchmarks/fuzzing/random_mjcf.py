@@ -268,6 +268,8 @@ class RandomText:
                 attributes["tendon"] = f"t{self.random.randrange(self.tendon_count)}"
             else:
                 attributes["joint"] = self.random.choice(singles)
+                armature, damping = self.number(0, 1), self.number(0, 2)
+                attributes |= self.some(armature=(0.2, armature), damping=(0.2, damping))
             parts.append(self.element(kind, self.with_class(attributes)))
         return "".join(parts)
 

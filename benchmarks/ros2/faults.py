@@ -100,7 +100,7 @@ class Campaign(Client):
             ActionClient(self.node, FollowJointTrajectory, ACTION) for _ in range(2)
         )
         self.checks = CommandChecks(LIMITS)
-        self.feels = False
+        self.has_wrench_sensor = False
         """True if there is a force-torque sensor, whose readings come with the good states."""
         self.home: PoseStamped | None = None
         """The pose of a law's frame at Q, where there is such a law."""
@@ -134,7 +134,7 @@ class Campaign(Client):
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(time, 10**9)
 
     def good(self) -> None:
-        if self.feels:
+        if self.has_wrench_sensor:
             message = WrenchStamped()
             message.header.frame_id = HAND
             self.stamp(message)
@@ -247,7 +247,7 @@ def faults(folder: Path, number: int = 2000, seed: int = 0, law: str = "") -> di
     campaign = Campaign([node], seed)
     if law in ("cartesian_impedance", "admittance"):
         campaign.home = home_of(arm_urdf(folder))
-    campaign.feels = law == "admittance"
+    campaign.has_wrench_sensor = law == "admittance"
     checks, stops, begun = campaign.checks, Counter[str](), time.monotonic()
     bad_ends, problems, thrown = 0, list[str](), Counter[str]()
     try:

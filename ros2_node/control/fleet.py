@@ -37,18 +37,18 @@ class Fleet:
         settings: Settings,
         text: str,
         counts: Sequence[Counter[str]],
-        shown: Publications | None = None,
+        publications: Publications | None = None,
         model: Model | None = None,
     ) -> None:
         """`model`: the model that the settings describe, if it is loaded already."""
         self.settings = settings
         model = model or load_model(settings, text)
-        if shown is not None:
-            shown.check(model)
+        if publications is not None:
+            publications.check(model)
         self.dynamics = FleetDynamics(model, settings, len(counts))
         self.dynamics.compute()  # compiles, so that no callback does
-        if shown is not None:
-            shown.warm(self.dynamics)
+        if publications is not None:
+            publications.warm(self.dynamics)
         self.robots = [Robot(self.dynamics, i, settings, c) for i, c in enumerate(counts)]
         for robot in self.robots:
             robot.warm()
@@ -126,5 +126,10 @@ class Fleet:
     def _rebase(self) -> None:
         """Tell the observers of external torques about another payload; their estimates stay."""
         for robot in self.robots:
-            if robot.touch is not None:
-                robot.touch.torques.rebase()
+            if robot.effort_watch is not None:
+                robot.effort_watch.torques.rebase()
+
+
+def check_robot(model: Model, settings: Settings) -> None:
+    """Raise ValueError when no robot of this model can be made with these settings. Nothing is compiled."""
+    Robot(FleetDynamics(model, settings, 1), 0, settings, Counter())

@@ -11,8 +11,7 @@ from enum import Enum
 
 from warpdyn import Model
 
-from .fleet import Fleet, Publications
-from .robot_check import check_robot
+from .fleet import Fleet, Publications, check_robot
 from .robot_description import load_model
 from .settings.node_settings import Settings
 
@@ -54,14 +53,16 @@ class Models:
     One build runs at a time. Of the requests that arrive meanwhile, the newest is built next.
     """
 
-    def __init__(self, counts: Sequence[Counter[str]], shown: Publications | None = None) -> None:
+    def __init__(
+        self, counts: Sequence[Counter[str]], publications: Publications | None = None
+    ) -> None:
         self.fleet: Fleet | None = None
         self.text = ""
         """The description that the topic gave last."""
         self.refusal = ""
         self.quiet = False
         """True if nothing is built, whatever is requested or offered."""
-        self._counts, self._shown = counts, shown
+        self._counts, self._publications = counts, publications
         self._source: Source | None = None
         """The source of the fleet that runs."""
         self._waiting: tuple[Settings, Source, bool] | None = None
@@ -107,8 +108,8 @@ class Models:
 
     def _check(self, settings: Settings) -> None:
         model = load_model(settings)
-        if self._shown is not None:
-            self._shown.check(model)
+        if self._publications is not None:
+            self._publications.check(model)
         check_robot(model, settings)
 
     def offer(self, text: str, settings: Settings) -> str:
@@ -223,7 +224,7 @@ class Models:
 
     def _build(self, settings: Settings, source: Source, model: Model | None) -> None:
         try:
-            fleet = Fleet(settings, source[2], self._counts, self._shown, model)
+            fleet = Fleet(settings, source[2], self._counts, self._publications, model)
             self._finished = BuildResult(fleet, "", source)
         except BaseException as error:
             # A description must not be able to end the node, whatever it provokes.

@@ -1,4 +1,4 @@
-"""Scheduling of the node's process before others, and its memory kept in RAM, where that is allowed."""
+"""Real-time scheduling of the node's process, and its memory locked in RAM, where the system allows them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import errno
 import os
 import resource
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 PRIORITY = 49
@@ -15,7 +16,7 @@ never keep waiting."""
 CURRENT_AND_FUTURE = 3
 """MCL_CURRENT | MCL_FUTURE of mlockall."""
 CAP_IPC_LOCK = 14
-"""The bit of the capability for which there is no limit."""
+"""The bit of the capability that lifts the limit on locked memory."""
 
 
 def make_realtime(
@@ -23,15 +24,17 @@ def make_realtime(
     schedule: Callable[[int], None] | None = None,
     lock: Callable[[], None] | None = None,
 ) -> list[str]:
-    """SCHED_FIFO for all threads of this process that there are now, and all memory locked.
+    """Give all present threads of this process SCHED_FIFO, and lock its memory.
 
-    Threads that are made later (of the compiler, of the builder of models) are ordinary ones.
-    Returns what was not allowed, a line each.
+    Threads that start later, those of the compiler and of the builder of models, keep the normal
+    scheduling. Returns a line for each request that the system refuses. threads, schedule, lock: for
+    tests.
     """
     refused = []
     try:
-        for thread in threads or _threads():
-            (schedule or _first_in_first_out)(thread)
+        for thread in _threads() if threads is None else threads:
+            with suppress(ProcessLookupError):  # it has ended meanwhile
+                (schedule or _first_in_first_out)(thread)
     except OSError as error:
         refused.append(
             f"realtime: SCHED_FIFO {PRIORITY} is not allowed ({error.strerror}); it needs rtprio "
@@ -47,9 +50,10 @@ def make_realtime(
     return refused
 
 
-def lasting_lock(limit: int, capabilities: int) -> bool:
-    """True if a lock of all memory to come is safe: under a limit [B] it may succeed now, and every
-    allocation beyond would fail later, as of another model, and end the process."""
+def is_lock_lasting(limit: int, capabilities: int) -> bool:
+    """True if no limit [B] ends a lock of all present and future memory. Under a limit, the lock may
+    succeed now. A later allocation beyond the limit, such as that of another model, would then fail and
+    end the process."""
     return limit == resource.RLIM_INFINITY or bool(capabilities >> CAP_IPC_LOCK & 1)
 
 
@@ -68,7 +72,7 @@ def _first_in_first_out(thread: int) -> None:
 
 
 def _lock_memory() -> None:
-    if not lasting_lock(resource.getrlimit(resource.RLIMIT_MEMLOCK)[0], _capabilities()):
+    if not is_lock_lasting(resource.getrlimit(resource.RLIMIT_MEMLOCK)[0], _capabilities()):
         raise OSError(errno.EPERM, "it is limited")
     library = ctypes.CDLL(None, use_errno=True)
     if library.mlockall(CURRENT_AND_FUTURE):

@@ -18,7 +18,7 @@ OK, WARN, ERROR = 0, 1, 2
 
 
 class Rates:
-    """Events a second since the last look."""
+    """Counts of events, and their rates since the last call of `look`."""
 
     def __init__(self) -> None:
         self.totals: Counter[str] = Counter()
@@ -26,6 +26,7 @@ class Rates:
         self._looked = 0.0
 
     def look(self, steady: float) -> dict[str, float]:
+        """Events a second since the last call."""
         passed = steady - self._looked
         rates = {
             k: (n - self._before[k]) / passed if passed > 0.0 else 0.0
@@ -113,8 +114,8 @@ class Reporter:
 def _conditions(robot: Robot, steady: float) -> list[str]:
     """The conditions of a robot that are warnings while they last."""
     parts = []
-    if robot.touch is not None and (blind := robot.touch.blind):
-        parts.append(blind)
+    if robot.effort_watch is not None and (text := robot.effort_watch.unguarded_message):
+        parts.append(text)
     if robot.is_enabled and (joints := robot.output.saturated_joints(steady)):
         parts.append(f"at the effort limit: {joints}")
     if robot.is_enabled and (joints := robot.limits.limit_message(robot.state.q)):
@@ -130,8 +131,8 @@ def _robot_lines(robot: Robot, now: float) -> dict[str, str]:
         "command joints": " ".join(robot.output.joints),
         "payload": f"{load.mass:g} kg on {load.link}" if load.link else "none",
     }
-    if robot.touch is not None:
-        lines |= robot.touch.report()
+    if robot.effort_watch is not None:
+        lines |= robot.effort_watch.report()
     if robot.setpoint.refusal:
         lines["last reference refused"] = robot.setpoint.refusal
     if robot.setpoint.clipped:
@@ -166,11 +167,11 @@ def _input_lines(robot: Robot) -> dict[str, str]:
 
 
 WARNINGS = frozenset((*REJECTIONS, *NOTICES)) - {"unknown_joint"}
-"""Counts that raise the level to WARN while they grow; other robots' joints on the same topic do
-not."""
+"""Counts that raise the level to WARN while they grow. Unknown joints are not among them, because several robots may
+share a topic."""
 
 
-def ready(robots: Sequence[Robot], settings: Settings) -> str:
+def ready_message(robots: Sequence[Robot], settings: Settings) -> str:
     """The line that says what runs."""
     dynamics = robots[0].dynamics
     return (

@@ -60,13 +60,13 @@ class Robot:
         self.wrench = ExternalWrench(dynamics.model, self.state, settings, counts)
         law = dynamics.law
         self.policy = law.policies[index] if isinstance(law, PolicyLaw) else None
-        self.touch = (
+        self.effort_watch = (
             EffortWatch(dynamics, index, settings, self.states, self.output, counts)
-            if settings.feels
+            if settings.watches_efforts
             else None
         )
         self.gate = Gate()
-        self.crowded = ""  # who else publishes its states or commands: it may not be enabled
+        self.other_publishers = ""  # their names; where there are any, ~/enable is refused
         self.last_fault = ""
         self._watched = np.inf
         """The time of the last call of `watch` [s]."""
@@ -76,8 +76,8 @@ class Robot:
     def warm(self) -> None:
         """Compile the kernels of this robot alone, so that no callback does."""
         self.references.warm()
-        if self.touch is not None:
-            self.touch.warm()
+        if self.effort_watch is not None:
+            self.effort_watch.warm()
 
     def change(self, settings: Settings) -> None:
         """Use new parameters; ValueError when they do not fit this robot."""
@@ -85,8 +85,8 @@ class Robot:
         self.limits.change(settings, self.output.effort_limit)
         self.references.change(settings)
         self.states.change(settings)
-        if self.touch is not None:
-            self.touch.change(settings)
+        if self.effort_watch is not None:
+            self.effort_watch.change(settings)
         self._settings, self._needs_velocity = settings, settings.needs_velocity
         if not self._needs_velocity:
             self.state.a[:] = 0.0
@@ -120,16 +120,16 @@ class Robot:
         phase = self.gate.phase
         enabled = phase in OPEN
         if enabled and now - self.states.arrived > self._settings.state_timeout:
-            # The robot has moved on unseen, and its controller has held the last torque. A state
+            # The robot has moved on meanwhile, and its controller has held the last torque. A state
             # that comes now must not hide that: the watchdog stops the robot.
             self.counts["state_after_gap"] += 1
             return False
         self.states.strict = enabled
         if self.states.take(names, position, velocity, stamp, now) is not None:
             return False
-        if self.touch is not None:
+        if self.effort_watch is not None:
             sending = enabled or phase in STOPPING
-            self.touch.take(effort, stamp, now, self.output.command if sending else None)
+            self.effort_watch.take(effort, stamp, now, self.output.command if sending else None)
         if self.policy is not None and self.policy.age(now) > self._settings.state_timeout:
             return False
         self.prepare(now)
@@ -142,8 +142,8 @@ class Robot:
     def forget(self) -> None:
         """Forget earlier states, for example after a jump of the clock."""
         self.states.forget()
-        if self.touch is not None:
-            self.touch.forget()
+        if self.effort_watch is not None:
+            self.effort_watch.forget()
 
     def prepare(self, now: float) -> None:
         """Fill the row's references, and remove an external wrench that is too old."""
@@ -226,16 +226,16 @@ class Robot:
             return not refusal, refusal or "already enabled"
         if bad := self._unfit_to_begin(now):
             return False, bad
-        if self.touch is not None:
-            self.touch.hit, self.touch.guarded = "", now
+        if self.effort_watch is not None:
+            self.effort_watch.collision, self.effort_watch.guarded_at = "", now
         self.references.begin()
         self.gate.send(GateEvent.ENABLE)
         self.output.start(steady)
         if self.policy is not None:
             self.policy.begin()
         self.prepare(now)  # a launch that comes before the next state is to track what was set here
-        blind = self.touch.blind if self.touch is not None else ""
-        return True, "; ".join(filter(None, ("enabled", blind)))
+        unguarded = self.effort_watch.unguarded_message if self.effort_watch is not None else ""
+        return True, "; ".join(filter(None, ("enabled", unguarded)))
 
     def _unfit_state(self, now: float) -> str:
         """The reason for which states, publishers or payload forbid commands; empty when they do not."""
@@ -247,7 +247,7 @@ class Robot:
         return (
             self.states.lateness()
             or self.states.beyond_limits()
-            or self.crowded
+            or self.other_publishers
             or overload(self.dynamics.model, self._settings, self.states, self.output)
         )
 
@@ -262,10 +262,10 @@ class Robot:
         self.setpoint.stay(self.state.q, since=now - self._settings.state_timeout)
         if unfit := self.references.missing(now) or self.setpoint.astray(self.state.q):
             return unfit
-        touch, by_message = self.touch, self._settings.effort_source == "message"
-        if touch is None or not by_message or not touch.is_unguarded(now):
+        watch, by_message = self.effort_watch, self._settings.effort_source == "message"
+        if watch is None or not by_message or not watch.is_unguarded(now):
             return ""
-        return f"{UNGUARDED}: {touch.blind or 'states come too seldom'}"
+        return f"{UNGUARDED}: {watch.unguarded_message or 'states come too seldom'}"
 
     def replace(self, other: Robot) -> None:
         """Replace another robot: begin at its last command, and wait for ~/enable, whatever
@@ -325,20 +325,20 @@ class Robot:
         torque = self.output.smooth(self.state.torque, steady)
         if self.limits.active:
             torque = self.limits.add(torque, self.state.q, self.state.v, steady)
-        if self.touch is not None:
-            hit, self.touch.hit = self.touch.hit, ""
-            if hit and phase is Phase.ENABLED:
+        if self.effort_watch is not None:
+            collision, self.effort_watch.collision = self.effort_watch.collision, ""
+            if collision and phase is Phase.ENABLED:
                 self.counts["collision"] += 1
                 if self._settings.collision_reaction == "stop":
                     if self._settings.stale_action == "hold":  # not the torques that pushed
-                        self.output.settle(self.touch.torques.weigh(), steady)
-                    self.fail(hit, steady)
+                        self.output.settle(self.effort_watch.torques.gravity_torques(), steady)
+                    self.fail(collision, steady)
                     return True, self.stop_step(steady)
-                self.gate.send(GateEvent.COLLIDE, hit)
-                phase, self.last_fault = self.gate.phase, hit
+                self.gate.send(GateEvent.COLLIDE, collision)
+                phase, self.last_fault = self.gate.phase, collision
                 self.output.give_way(FLOAT_TIME)
             if phase is Phase.FLOATING:
-                torque = self.touch.torques.weigh()
+                torque = self.effort_watch.torques.gravity_torques()
         if phase is Phase.ENABLED and self.references.watched and (far := self.references.astray()):
             self.fail(far, steady)
             return True, None
@@ -350,7 +350,7 @@ class Robot:
     def watch(self, now: float, steady: float) -> np.ndarray | None:
         """Call it every STOP_PERIOD: begins a stop when the state is stale; returns a stop
         sequence's next command."""
-        timeout = self._settings.state_timeout
+        timeout, efforts = self._settings.state_timeout, self.effort_watch
         gap, self._watched = now - self._watched, now
         if self.is_enabled and self.age(now) > timeout:
             joints = self.states.age(now) > timeout
@@ -363,7 +363,7 @@ class Robot:
             self._lose(missing, "", steady)
         elif self.is_enabled and self.states.late_for(now) > LATE_TIME:
             self._lose(self.states.lateness(), "", steady)
-        elif self.is_enabled and self.touch is not None and self.touch.is_unguarded(now):
+        elif self.is_enabled and efforts is not None and efforts.is_unguarded(now):
             self.fail(UNGUARDED, steady)
         return self.stop_step(steady)
 

@@ -31,14 +31,14 @@ class Supervisor:
     `steady` is the steady clock. Both in seconds.
     """
 
-    def __init__(self, settings: Settings, shown: Publications | None = None) -> None:
+    def __init__(self, settings: Settings, publications: Publications | None = None) -> None:
         self.settings = settings
         self.names = list(settings.namespaces) or [""]
         self.counts: list[Counter[str]] = [Counter() for _ in self.names]
         """Counts by robot and reason; they outlive a change of the model."""
         self.clock = WatchdogClock()
-        self.models = Models(self.counts, shown)
-        self._crowded = ["" for _ in self.names]
+        self.models = Models(self.counts, publications)
+        self._other_publishers = ["" for _ in self.names]
         self.withheld = ""
         """The reason why no robot may be enabled; empty if there is none."""
 
@@ -80,8 +80,8 @@ class Supervisor:
         """Take a model that has been built, if there is one; call it often."""
         event = self.models.step(self.settings, steady)
         if event is Event.READY:  # other robots, on the same topics
-            for robot, text in zip(self.robots, self._crowded, strict=True):
-                robot.crowded = text
+            for robot, text in zip(self.robots, self._other_publishers, strict=True):
+                robot.other_publishers = text
         if event is Event.REFUSED:
             for counts in self.counts:
                 counts["description_refused"] += 1
@@ -99,12 +99,12 @@ class Supervisor:
         described = self.settings.robot_description or self.settings.robot_description_file
         return bool(described) and self.fleet is None
 
-    def crowd(self, i: int, text: str) -> None:
+    def set_other_publishers(self, i: int, text: str) -> None:
         """Set the message about other publishers of one robot's states or commands, which forbid to
         enable it; empty if there are none. An enabled robot continues."""
-        self._crowded[i] = text
+        self._other_publishers[i] = text
         for robot in self.robots[i : i + 1]:
-            robot.crowded = text
+            robot.other_publishers = text
 
     def fail(self, text: str, steady: float, robot: int | None = None) -> None:
         """Latch a fault and stop: one robot, or all if `robot` is None."""

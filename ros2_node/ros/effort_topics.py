@@ -48,7 +48,7 @@ class EffortTopics:
         for i, (_, private) in enumerate(names):
             wiring.serve(Trigger, private + "identify_payload", self._identify, [i])
             wiring.serve(Trigger, private + "diagnose_gravity", self._diagnose, [i])
-            if settings.feels:
+            if settings.watches_efforts:
                 topic = private + "external_torques"
                 self._torques.append(node.create_publisher(JointState, topic, RELIABLE))
             if settings.external_wrench_link:
@@ -58,8 +58,8 @@ class EffortTopics:
     def send(self, i: int, robot: Robot, stamp: Any) -> None:
         """Publish the robot's external torques and wrench at its last state, if there are
         subscribers."""
-        touch = robot.touch
-        if touch is None or not touch.valid:
+        watch = robot.effort_watch
+        if watch is None or not watch.valid:
             return
         if self._torques[i].get_subscription_count():
             if self._model is not robot.dynamics.model:
@@ -67,29 +67,29 @@ class EffortTopics:
                 self._message.name = list(joints)
                 self._columns = np.array(self._model.v_indices(joints), dtype=int)
             self._message.header.stamp = time_message(stamp)
-            self._message.effort = numbers(touch.external[self._columns])
+            self._message.effort = numbers(watch.external[self._columns])
             self._torques[i].publish(self._message)
         if self._wrenches and self._wrenches[i].get_subscription_count():
             message = self._wrench
             message.header.stamp = time_message(stamp)
-            message.header.frame_id = self._prefixes[i] + touch.torques.link
+            message.header.frame_id = self._prefixes[i] + watch.torques.link
             force, torque = message.wrench.force, message.wrench.torque
-            force.x, force.y, force.z, torque.x, torque.y, torque.z = touch.torques.wrench[
+            force.x, force.y, force.z, torque.x, torque.y, torque.z = watch.torques.wrench[
                 0
             ].tolist()
             self._wrenches[i].publish(message)
 
     def _effort_watch(self, robots: Sequence[int]) -> EffortWatch | None:
         there = self._robots()
-        return there[robots[0]].touch if there else None
+        return there[robots[0]].effort_watch if there else None
 
     def _identify(self, robots: list[int], request: Any) -> tuple[bool, str]:
-        touch = self._effort_watch(robots)
-        return (False, NOT_FELT) if touch is None else self._log_answer(touch.identify())
+        watch = self._effort_watch(robots)
+        return (False, NOT_FELT) if watch is None else self._log_answer(watch.identify())
 
     def _diagnose(self, robots: list[int], request: Any) -> tuple[bool, str]:
-        touch = self._effort_watch(robots)
-        return (False, NOT_FELT) if touch is None else self._log_answer(touch.diagnose())
+        watch = self._effort_watch(robots)
+        return (False, NOT_FELT) if watch is None else self._log_answer(watch.diagnose())
 
     def _log_answer(self, answer: tuple[bool, str]) -> tuple[bool, str]:
         """Log the answer too, because it has several lines, and return it."""

@@ -16,7 +16,7 @@ from warpdyn.execution.compile.compiler_process import IN_CHILD
 from warpdyn.execution.config import COMPILE, config
 
 from ..control.settings.node_settings import Settings
-from .shutdown import told_to_end
+from .shutdown import ending_signals
 from .streams import tolerate_lost_output
 
 
@@ -119,7 +119,7 @@ def run_process(make: Callable[[], Stoppable], args: list[str] | None = None) ->
     # A robot's torques come from compiled kernels, and no compiler runs while it moves.
     if COMPILE not in os.environ:
         config.compile = "wait"
-    stopped = told_to_end()
+    stopped = ending_signals()
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     node: Stoppable | None = None
     try:

@@ -47,7 +47,7 @@ class PublisherCounts:
         for i, topics in enumerate(self._topics):
             found = [self._publishers(word, topic) for word, topic in topics]
             several = "" if allowed else refusal(found)
-            self._supervisor.crowd(i, several)
+            self._supervisor.set_other_publishers(i, several)
             self._diagnostics.remark("several publishers", several, i)
             self._diagnostics.add_lines(report(found), i)
 

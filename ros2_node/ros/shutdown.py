@@ -19,9 +19,9 @@ ACKNOWLEDGE = Duration(nanoseconds=200_000_000)
 """Longest time for the last commands to be acknowledged."""
 
 
-def told_to_end() -> Callable[[], bool]:
-    """Catch the signals of ENDING from now on, and say whether one has come. SIGHUP stays ignored
-    where it was, as nohup wants it."""
+def ending_signals() -> Callable[[], bool]:
+    """Catch the signals of ENDING from now on. Returns a function that is True once one has come. Where
+    SIGHUP is ignored, as under nohup, it stays so."""
     received: list[int] = []
     for number in ENDING:
         if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
@@ -30,8 +30,8 @@ def told_to_end() -> Callable[[], bool]:
 
 
 def stop_robots(fleet: Fleet, topics: Sequence[TorqueTopics], log: RcutilsLogger) -> None:
-    """The stop sequence of every enabled robot, acknowledged, before the context goes. What keeps
-    one robot's commands from being sent does not keep the others'."""
+    """Send the stop sequence of every enabled robot, and wait until it is acknowledged, before the context
+    ends. If the commands of one robot cannot be sent, those of the others are."""
     fleet.stop(time.monotonic())
     pairs = [(r, t) for r, t in zip(fleet.robots, topics, strict=True) if not r.idle]
     unsent: dict[TorqueTopics, str] = {}

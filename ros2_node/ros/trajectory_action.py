@@ -47,7 +47,7 @@ class _OpenGoal:
     goal: TrajectoryGoal
     result: Future
     follower: TrajectoryFollower | None = None
-    told: float = -math.inf
+    feedback_at: float = -math.inf
     """The time of the last feedback [s]."""
 
 
@@ -155,8 +155,8 @@ class TrajectoryAction:
             return
         progress = robot.trajectory.progress(each.goal, now, robot.state)
         # The clock of a simulation may go back.
-        if progress is not None and abs(now - each.told) >= FEEDBACK_PERIOD:
-            each.told = now
+        if progress is not None and abs(now - each.feedback_at) >= FEEDBACK_PERIOD:
+            each.feedback_at = now
             stamp = self._clock.now().to_msg()
             each.handle.publish_feedback(feedback_message(self._kind, progress, stamp))
 

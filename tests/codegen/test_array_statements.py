@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import warp as wp
 from array_programs import LEAVES_OUT, SEEDS, SHAPES, leaves_out, random_program
 from bytecode_on_numbers import run as run_bytecode
 from cuda_on_host import needs_compiler
@@ -99,6 +100,16 @@ def test_lanes(seed: int, dtype: Any) -> None:
     for layout in (np.ascontiguousarray, np.asfortranarray):
         found = function(seed)(MODEL, *map(layout, given))
         assert error(found.astype(float), wanted) <= CLOSE[dtype]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_narrow_vectors_give_the_same_bits(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    given, found = inputs(LEAVES_OUT, 37, dtype), []
+    monkeypatch.setattr(wd.config, "compile", "wait")
+    for name, flag in (("narrow", "-DWARPDYN_NARROW="), ("whole", "-D__AVX512F__=1")):
+        monkeypatch.setattr(wp.config, "cpu_compiler_flags", f"-march=native {flag}")
+        found.append(function(LEAVES_OUT, name)(MODEL, *given))
+    assert np.array_equal(*found)
 
 
 @each_compiled

@@ -383,26 +383,3 @@ def test_numbers_that_were_chosen() -> None:
     assert chosen.GROUPED == 3
     assert chosen.STACK == 1_048_576
     assert chosen.LARGEST_WORKSPACE == 4_194_304
-
-
-@wd.kernel
-def angle_and_rows(robot, y: (), x: (), rows: (5,)):
-    return np.arctan2(y, x), rows * x, np.array([-0.0, x])
-
-
-@pytest.mark.parametrize("mode", ["wait", "never"])
-def test_zeros_keep_their_sign_in_every_lane(
-    mode: str, dtype: np.dtype, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Alone, last in an incomplete block, and for an array with one entry for all environments, compiled
-    and interpreted. `arctan2(-0, -1)` is -pi."""
-    monkeypatch.setattr(wd.config, "compile", mode)
-    robot = by_name("cartpole").model
-    for size in (1, 3, 16, 20):
-        minus = np.full(size, -1, dtype)
-        for y in (np.full(size, -0.0, dtype), np.array(-0.0, dtype)):
-            for rows in (np.zeros((size, 5), dtype), np.zeros((size, 10), dtype)[:, ::2]):
-                angle, negative, constant = angle_and_rows(robot, y, minus, rows)
-                assert (angle < -3).all()
-                assert np.signbit(negative).all()
-                assert np.signbit(constant).all()

@@ -69,6 +69,19 @@ def test_pieces_of_a_header(folder: Path) -> None:
     assert headers.pieces("some.h", False)["one"] == "double a = $x;\nint c;"
 
 
+def test_a_condition_of_the_processor_stays(folder: Path) -> None:
+    """With precisions decided in both of its branches, and all of it away in a branch that is not kept."""
+    (folder / "some.h").write_text(
+        "/// [one]\n#ifdef WARPDYN_NARROW\nint a;\n#if WARPDYN_FLOAT\nint b;\n#endif\n#else\nint c;\n#endif\n"
+        "/// [two]\n#if WARPDYN_FLOAT\nint d;\n#else\n#ifdef WARPDYN_NARROW\nint e;\n#endif\n#endif\n"
+    )
+    double, single = (headers.pieces("some.h", x) for x in (False, True))
+    assert double["one"] == "#ifdef WARPDYN_NARROW\nint a;\n#else\nint c;\n#endif"
+    assert single["one"] == "#ifdef WARPDYN_NARROW\nint a;\nint b;\n#else\nint c;\n#endif"
+    assert double["two"] == "#ifdef WARPDYN_NARROW\nint e;\n#endif"
+    assert single["two"] == "int d;"
+
+
 def test_all_places_are_filled_and_no_others(folder: Path) -> None:
     """A text may hold what looks like another place; a place left open or unknown is an error."""
     (folder / "some.h").write_text(HEADER)
@@ -87,7 +100,7 @@ def test_all_places_are_filled_and_no_others(folder: Path) -> None:
         ("/// [one]\n#if WARPDYN_FLOAT\n", "without '#endif'"),
         ("/// [one]\n#if WARPDYN_FLOAT\n#if WARPDYN_FLOAT\n", "only plain"),
         ("/// [one]\n#if 1\n#endif\n", "only plain"),
-        ("/// [one]\n#ifdef X\n#endif\n", "without its beginning"),
+        ("/// [one]\n#ifdef X\n#endif\n", "only plain"),
         ("/// [one]\n#else\n#endif\n", "without its beginning"),
     ],
 )

@@ -46,13 +46,13 @@ V square[N], rows[Q];
 VH halves[Q];
 for (int i = 0; i < N; ++i) square[i] = *(const V*)(x + i * N);
 for (int i = 0; i < Q; ++i) rows[i] = square[i];
-for (int i = 0; i < Q; ++i) halves[i] = *(const VH*)(x + i * N / 2);
+for (int i = 0; i < Q; ++i) halves[i] = *(const VH*)(x + i * 2 * Q);
 Lanes::transpose(square);
 Lanes::transpose_halves(halves);
 Lanes::transpose_quarters(rows);
 for (int i = 0; i < N; ++i) *(V*)(out + i * N) = square[i];
 for (int i = 0; i < Q; ++i) *(V*)(out + (N + i) * N) = rows[i];
-for (int i = 0; i < Q; ++i) *(VH*)(out + (N + Q) * N + i * N / 2) = halves[i];
+for (int i = 0; i < Q; ++i) *(VH*)(out + (N + Q) * N + i * 2 * Q) = halves[i];
 """
 
 MOVES = """
@@ -79,7 +79,7 @@ static void move(int n, int here, bool dense, bool keep) {
   V* tile = array<V>(n);
   I64* offset = (I64*)malloc(n * sizeof(I64));
   int* place = (int*)malloc(n * sizeof(int));
-  char* still = (char*)calloc(n / (N / 2) + 1, 1);
+  char* still = (char*)calloc(n / (2 * Q) + 1, 1);
   for (int k = 0; k < n; ++k) { offset[k] = k; place[k] = k * N; }
   Lanes::gather(tile, x, n, offset, n, here, dense);
   Lanes::scatter((const T*)tile, out, n, offset, place, still, n, here, dense, false, keep, nullptr);
@@ -97,8 +97,19 @@ int main() {
 """Rows that are moved between arrays and a tile of just their sizes."""
 
 
+@pytest.fixture(params=["whole", "narrow"])
+def width(request: pytest.FixtureRequest) -> str:
+    """Vectors of a cache line, or of half of one."""
+    return request.param
+
+
+def lanes_of(width: str, dtype: np.dtype) -> int:
+    """Number of lanes in a vector."""
+    return lanes.count(dtype == np.float32) // (1 + (width == "narrow"))
+
+
 @pytest.fixture
-def alone(dtype: np.dtype, tmp_path: Path) -> Callable[..., Callable[..., np.ndarray]]:
+def alone(width: str, dtype: np.dtype, tmp_path: Path) -> Callable[..., Callable[..., np.ndarray]]:
     """Compiles the header as it stands and some statements after it; runs them on an array.
 
     The compiler is the clang inside Warp, which is there wherever kernels are.
@@ -115,9 +126,10 @@ def alone(dtype: np.dtype, tmp_path: Path) -> Callable[..., Callable[..., np.nda
             name="lanes_alone",
             code=f"// {digest.hexdigest()}\n"  # Warp knows a kernel by its text, not by what that includes
             f"#define WARPDYN_FLOAT {int(dtype == np.float32)}\n"
+            f"#{'define' if width == 'narrow' else 'undef'} WARPDYN_NARROW\n"
             f'#include "{tmp_path / "lanes.h"}"\n'
             f"{statements}"
-            "#undef WARPDYN_FLOAT\n",
+            "#undef WARPDYN_FLOAT\n#undef WARPDYN_NARROW\n",
             inputs={"x": ()},
             results={"out": ()},
             operations=0,
@@ -160,15 +172,14 @@ def test_functions_of_the_header(alone: Callable, dtype: np.dtype) -> None:
         )
 
 
-def test_transposes_of_the_header(alone: Callable, dtype: np.dtype) -> None:
-    """N vectors as a square, and the squares of N / 4 that lie side by side in N / 4 vectors or halves."""
-    n = lanes.count(dtype == np.float32)
-    q = n // 4
+def test_transposes_of_the_header(alone: Callable, width: str, dtype: np.dtype) -> None:
+    """N vectors as a square, and the squares of Q that lie side by side in Q vectors or half lines."""
+    n, q = lanes_of(width, dtype), 16 // dtype.itemsize
     x = np.arange(n * n, dtype=dtype).reshape(n, n)
-    out = alone(TRANSPOSES)(x, n * n + q * n + q * n // 2)
+    out = alone(TRANSPOSES)(x, n * n + q * n + 2 * q * q)
     square, rows, halves = np.split(out, [n * n, n * n + q * n])
     np.testing.assert_array_equal(square.reshape(n, n), x.T)
-    for found, given in ((rows, x[:q]), (halves, x.reshape(-1, n // 2)[:q])):
+    for found, given in ((rows, x[:q]), (halves, x.reshape(-1, 2 * q)[:q])):
         for block in range(given.shape[1] // q):
             columns = slice(block * q, (block + 1) * q)
             np.testing.assert_array_equal(
@@ -176,10 +187,12 @@ def test_transposes_of_the_header(alone: Callable, dtype: np.dtype) -> None:
             )
 
 
-def test_what_is_scattered_is_what_was_gathered(alone: Callable, dtype: np.dtype) -> None:
+def test_what_is_scattered_is_what_was_gathered(
+    alone: Callable, width: str, dtype: np.dtype
+) -> None:
     """Rows of any length, whole blocks and incomplete ones, transposed or entry by entry."""
-    n, move = lanes.count(dtype == np.float32), alone(MOVES)
-    lengths = (1, n // 4 - 1, n // 4, n - 1, n, n + 1, n + 3, 3 * n, 3 * n + n // 2, 64 * n)
+    n, q, move = lanes_of(width, dtype), 16 // dtype.itemsize, alone(MOVES)
+    lengths = (1, q - 1, q, n - 1, n, n + 1, n + 3, 3 * n, 3 * n + n // 2, 64 * n)
     for length in lengths:
         for here, dense in ((n, 1), (n, 0), (3, 1)):
             x = np.random.default_rng(length).normal(size=(n, length)).astype(dtype)
@@ -189,27 +202,31 @@ def test_what_is_scattered_is_what_was_gathered(alone: Callable, dtype: np.dtype
 
 
 @clang
-def test_moves_stay_in_their_memory(dtype: np.dtype, tmp_path: Path) -> None:
+def test_moves_stay_in_their_memory(width: str, dtype: np.dtype, tmp_path: Path) -> None:
     """Neither arrays nor tiles nor vectors of a few rows are read or written behind their ends."""
     single = int(dtype == np.float32)
-    header = f'#define WARPDYN_FLOAT {single}\n#include "{HEADERS / "lanes.h"}"\n'
+    narrow = "#define WARPDYN_NARROW\n" if width == "narrow" else ""
+    header = f'{narrow}#define WARPDYN_FLOAT {single}\n#include "{HEADERS / "lanes.h"}"\n'
     run_with_sanitizers(header + IN_THEIR_MEMORY, tmp_path)
 
 
-def test_constants_that_are_kept_are_not_scattered(alone: Callable, dtype: np.dtype) -> None:
-    """Rows of any length, those that begin 4,096 bytes apart among them; there half a line may be
-    left alone, else whole lines. Zeros that are not kept are written without a look at the tile."""
-    n, move = lanes.count(dtype == np.float32), alone(MOVES)
+def test_constants_that_are_kept_are_not_scattered(
+    alone: Callable, width: str, dtype: np.dtype
+) -> None:
+    """Rows of any length, those that begin 4,096 bytes apart among them. There half a line may be left
+    alone, else a whole vector. Zeros that are not kept are written without a look at the tile."""
+    n, move = lanes_of(width, dtype), alone(MOVES)
+    half, page = 32 // dtype.itemsize, 4096 // dtype.itemsize
     constants, zeros = 1, 3
-    for length in (4 * n, 4 * n + n // 2, 64 * n):
+    for length in (8 * half, 9 * half, page):
         x = np.random.default_rng(length).normal(size=(n, length)).astype(dtype)
         for kind, left in ((0, None), (constants, np.nan), (zeros, 0)):
             out = move(x, n * length, length, n, 1, kind).reshape(n, length)
             expected = x.copy()
             if left is not None:
-                expected[:, n : 2 * n] = left
-                if length == 64 * n:
-                    expected[:, 5 * n // 2 : 3 * n] = left
+                expected[:, 2 * half : 4 * half] = left
+                if length == page or width == "narrow":
+                    expected[:, 5 * half : 6 * half] = left
             np.testing.assert_array_equal(out, expected)
 
 
@@ -229,11 +246,17 @@ def test_a_frame_holds_its_pieces_in_order(single: bool) -> None:
     assert after == "BODY\n#undef WARPDYN_APART\n#undef WARPDYN_UNROLL\n"
     assert ("::expf(" in text) is single and ("::exp(" in text) is not single
     assert "AHEAD = 4 * N" in text and "$" not in text and "///" not in text
-    assert not {line.split()[0] for line in text.splitlines() if line.startswith("#")} - {
-        "#define",
-        "#undef",
-        "#pragma",
-    }
+    left = {line.split()[0] for line in text.splitlines() if line.startswith("#")}
+    assert left <= {"#define", "#undef", "#pragma", "#ifdef", "#else", "#endif"}
+    assert text.count("#ifdef") == text.count("#ifdef WARPDYN_NARROW") == text.count("#else")
+    assert "define WARPDYN_NARROW" not in text
+
+
+def test_a_frame_of_narrow_vectors() -> None:
+    """Those with whole registers for a cache line have none; what follows in the same file has its own."""
+    text = lanes.frame(True, ahead=4, members=[], parts=[], body="BODY", narrow=True)
+    assert text.startswith("\n#ifndef __AVX512F__\n#define WARPDYN_NARROW\n#endif\n")
+    assert text.endswith("\n#undef WARPDYN_NARROW\n")
 
 
 def test_a_constant_has_one_place_in_the_table() -> None:
@@ -242,6 +265,29 @@ def test_a_constant_has_one_place_in_the_table() -> None:
     written = [constants(x) for x in (2.5, 0.1, 2.5)]
     assert written == [f"Lanes::all(constants[{k}])" for k in (0, 1, 0)]
     assert "table[] = {2.5, 0.10000000000000001, 0.0};" in constants.declaration
+
+
+@wd.kernel
+def angle_and_rows(robot, y: (), x: (), rows: (5,)):
+    return np.arctan2(y, x), rows * x, np.array([-0.0, x])
+
+
+@pytest.mark.parametrize("mode", ["wait", "never"])
+def test_zeros_keep_their_sign_in_every_lane(
+    mode: str, dtype: np.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Alone, last in an incomplete block, and for an array with one entry for all environments, compiled
+    and interpreted. `arctan2(-0, -1)` is -pi."""
+    monkeypatch.setattr(wd.config, "compile", mode)
+    robot = wd.load_robot("cartpole")
+    for size in (1, 3, 16, 20):
+        minus = np.full(size, -1, dtype)
+        for y in (np.full(size, -0.0, dtype), np.array(-0.0, dtype)):
+            for rows in (np.zeros((size, 5), dtype), np.zeros((size, 10), dtype)[:, ::2]):
+                angle, negative, constant = angle_and_rows(robot, y, minus, rows)
+                assert (angle < -3).all()
+                assert np.signbit(negative).all()
+                assert np.signbit(constant).all()
 
 
 def test_numbers_that_were_chosen() -> None:

@@ -285,3 +285,9 @@ def test_params_of_what_is_no_model_are_refused(wrong: Any) -> None:
     assert repr(wrong) in str(info.value)
     given = RIG.params(mass={"slider": 2.0})
     assert wd.Params(RIG, given.arrays, given.names)["mass"] is given["mass"]
+
+
+@pytest.mark.parametrize("number", [2, np.float32(2), np.int64(2)])
+def test_one_number_for_all_links(number: Any) -> None:
+    found = RIG.params(mass=number, envs=3)["mass"]
+    assert np.array_equal(found, RIG.params(mass=2.0, envs=3)["mass"]) and (found == 2.0).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import warnings
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from hostile_names import hostile_names
 
 import warpdyn as wd
 from warpdyn.cli.main import main
-from warpdyn.model.printable import printable
+from warpdyn.model.printable import character_number, printable
 
 ODD = "arm\nFAKE LINE: all checks passed\x9b31m\u202egnp.exe\u2028\u2066\x7f"
 SHOWN = r"arm\x0aFAKE LINE: all checks passed\x9b31m\u202egnp.exe\u2028\u2066\x7f"
@@ -36,6 +37,12 @@ def test_what_is_not_printable_is_shown_by_its_number() -> None:
         assert printable(name) == name
     assert printable("a\nb\r", kept="\n") == "a\nb\\x0d"
     assert all(printable(name).isprintable() for name in hostile_names(300))
+
+
+def test_a_number_reads_back_as_its_character() -> None:
+    """As a string in Python, on both sides of each width."""
+    for code in (0, 0x1F, 0x7F, 0xFF, 0x100, 0x2028, 0xFFFF, 0x10000, 0x10FFFF):
+        assert ast.literal_eval(f"'{character_number(chr(code))}'") == chr(code)
 
 
 def test_a_summary_has_a_line_for_each_link() -> None:

@@ -12,7 +12,7 @@ rl = pytest.importorskip("warpdyn.rl")
 import torch
 from rl_cases import Hold
 
-from warpdyn.rl.deployment import policy_match
+from warpdyn.rl.deployment import deployment_record
 
 RECIPE = rl.Recipe(envs=16, steps=4, epochs=1, batches=2, layers=(8,))
 
@@ -101,6 +101,6 @@ def test_a_file_with_another_observation_is_named(
             return {**super().observe(robot, s), "speed": 2.0 * s.v}
 
     remarks = list[str]()
-    monkeypatch.setattr(policy_match, "say", remarks.append)
+    monkeypatch.setattr(deployment_record, "say", remarks.append)
     rl.Trainer(Doubled(), recipe=RECIPE, init=trained[1] / "policy.onnx")
     assert "its observe() or update() computed another speed" in "".join(remarks)

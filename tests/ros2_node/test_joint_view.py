@@ -217,7 +217,7 @@ def process(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What happens to the process and to rclpy, instead of it."""
     calls: list[str] = []
     monkeypatch.setattr(joint_view, "tolerate_lost_output", lambda: calls.append("output"))
-    monkeypatch.setattr(joint_view, "told_to_end", lambda: lambda: calls.count("spun") == 2)
+    monkeypatch.setattr(joint_view, "ending_signals", lambda: lambda: calls.count("spun") == 2)
     stand_in = SimpleNamespace(
         init=lambda args, signal_handler_options: calls.append(f"init {args}"),
         spin_once=lambda node, timeout_sec: calls.append("spun"),

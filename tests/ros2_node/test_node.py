@@ -303,7 +303,7 @@ def test_efforts_are_sent_with_their_state(make, monkeypatch):
     node._on_state(0, message)
     ((i, of, stamp),) = sent
     assert i == 0 and of is robot and stamp.sec == 4
-    np.testing.assert_array_equal(robot.touch.efforts.tau, 1.0)
+    np.testing.assert_array_equal(robot.effort_watch.efforts.tau, 1.0)
 
 
 def test_the_process_runs_the_node(monkeypatch):

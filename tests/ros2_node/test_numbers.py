@@ -15,8 +15,8 @@ NUMBERS = {
         "STOP_PERIOD": 0.01,
     },
     "control.efforts.effort_watch": {"LEAST_POSES": 3},
-    "control.efforts.external_torques": {"LEAST_FELT": 0.02},
-    "control.efforts.measured_efforts": {"LONGEST": 0.1},
+    "control.efforts.external_torques": {"SMALLEST_SINGULAR_VALUE": 0.02},
+    "control.efforts.measured_efforts": {"EFFORT_BOUND": 1e6, "LONGEST": 0.1},
     "control.efforts.motion_record": {"MOST": 600_000},
     "control.efforts.rest_poses": {
         "STILL": 0.01,

@@ -373,3 +373,17 @@ def test_derivatives_by_arrays_without_numbers() -> None:
 
     gradients = jax.grad(total, (0, 1))(jnp.asarray(q), jnp.asarray(empty))
     assert [x.shape for x in gradients] == [(4, 2), (4, 0, 3)]
+
+
+@wd.kernel
+def product(robot, x: (), y: ()):
+    return x * y
+
+
+@pytest.mark.parametrize(
+    "number", [2, 2.0, *(kind(2) for kind in (np.float16, np.float32, np.float64, np.int32))]
+)
+def test_a_number_for_all_environments(number: Any) -> None:
+    """Python's or NumPy's, of any type; the result has the arrays' own."""
+    found = product(wd.load_robot("cartpole"), np.arange(3, dtype=np.float32), number)
+    assert found.dtype == np.float32 and found.tolist() == [0.0, 2.0, 4.0]

@@ -1,4 +1,4 @@
-"""The CPU form of a program: one environment in each lane of sixteen floats or eight doubles.
+"""The CPU form of a program: one environment in each lane of a vector (lanes.py).
 
 A block of as many environments as there are lanes goes through the program at once. `tiles` reads
 and writes the arrays, and `partition` cuts the program into functions.
@@ -61,6 +61,7 @@ class CpuSource:
     def __init__(self, program: Program, single: bool):
         self.program, self.single = program, single
         self.layout = ArgumentLayout(program.inputs, program.results)
+        self.narrow = bool(program.graph.arrays)
         self.constants = lanes.Constants(single, program.tables)
         self.arrays = self._arrays()
         self.results = self._results()
@@ -232,6 +233,7 @@ class CpuSource:
             members=[*members, self._angle_function(opened)],
             parts=functions,
             body=begin + self._kernel_body(calls),
+            narrow=self.narrow,
         )
         return [kernel, *(self._translation_unit(members, parts, unit) for unit in units)]
 
@@ -283,4 +285,6 @@ class CpuSource:
             if any(f"{self.regions[name].function}(" in parts[k] for k in unit):
                 functions += function
         functions += parts[unit.start : unit.stop]
-        return translation_units.translation_unit(self.single, AHEAD, members, functions, unit)
+        return translation_units.translation_unit(
+            self.single, AHEAD, members, functions, unit, self.narrow
+        )

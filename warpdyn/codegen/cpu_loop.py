@@ -72,6 +72,7 @@ class LoopSource:
             ],
             parts=[function for phase in self.functions for function in phase.functions],
             body=f"{self._declarations()}\n{self._loop()}",
+            narrow=bool(self.program.graph.arrays),
         )
 
     def _declarations(self) -> str:

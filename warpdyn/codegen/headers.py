@@ -3,7 +3,7 @@
 Warp compiles a kernel's body as text. The steps of the C++ preprocessor are therefore done here,
 once for each precision, so that the bytes are the same for every compiler:
 
-- `#if WARPDYN_FLOAT`, `#else`, `#endif`: one branch stays.
+- `#if WARPDYN_FLOAT`, `#else`, `#endif`: one branch stays. `#ifdef WARPDYN_NARROW` stays as it is.
 - `#include "other.h"`: the text of a header of this folder.
 - `$place`: to a compiler a macro; in a kernel, the text that a program puts there.
 
@@ -23,6 +23,11 @@ from importlib.resources import files
 _BEGINNING = re.compile(r"\s*/// \[(\w+)\]")
 _PLACE = re.compile(r"\$(\w+)")
 _INCLUDE = re.compile(r'\s*#include "([\w.]+)"')
+
+DECIDED_HERE = ["#if", "WARPDYN_FLOAT"]
+
+LEFT_TO_THE_COMPILER = ["#ifdef", "WARPDYN_NARROW"]
+"""It depends on the processor: see `lanes.NARROW`."""
 
 
 def piece(header: str, name: str, single: bool = False, /, **places: str | int) -> str:
@@ -60,23 +65,31 @@ def pieces(header: str, single: bool) -> Mapping[str, str]:
 
 def _lines(header: str, single: bool) -> Iterator[str]:
     """A header's lines with conditions decided and headers of this folder included."""
-    branch: bool | None = None  # True if the lines here are kept; None outside of a condition
+    open_conditions: list[
+        bool | None
+    ] = []  # are these lines kept? None: the condition stays in the text
     for line in files(__package__).joinpath(header).read_text(encoding="utf-8").splitlines():
         words = line.split()
-        included = _INCLUDE.match(line)
-        if words[:1] == ["#if"]:
-            if words != ["#if", "WARPDYN_FLOAT"] or branch is not None:
-                raise ValueError(
-                    f"{header}: only plain '#if WARPDYN_FLOAT' is decided here: {line}"
-                )
-            branch = single
-        elif words == ["#else"] and branch is not None:
-            branch = not branch
-        elif words == ["#endif"] and branch is not None:
-            branch = None
-        elif words and words[0] in ("#else", "#endif", "#elif", "#ifdef", "#ifndef"):
-            raise ValueError(f"{header}: a condition without its beginning: {line}")
-        elif branch is not False:
+        directive = words[0] if words else ""
+        stays = True
+        if directive in ("#if", "#ifdef", "#ifndef", "#elif"):
+            inner = not {True, False}.isdisjoint(open_conditions)
+            if words not in (DECIDED_HERE, LEFT_TO_THE_COMPILER) or (
+                inner and words == DECIDED_HERE
+            ):
+                here = " ".join(DECIDED_HERE)
+                raise ValueError(f"{header}: only plain '{here}' is decided here: {line}")
+            stays = words == LEFT_TO_THE_COMPILER
+            open_conditions.append(None if stays else single)
+        elif directive in ("#else", "#endif"):
+            if not open_conditions:
+                raise ValueError(f"{header}: a condition without its beginning: {line}")
+            kept = open_conditions.pop()
+            stays = kept is None
+            if directive == "#else":
+                open_conditions.append(None if kept is None else not kept)
+        if stays and False not in open_conditions:
+            included = _INCLUDE.match(line)
             yield from _lines(included[1], single) if included else [line]
-    if branch is not None:
+    if open_conditions:
         raise ValueError(f"{header}: '#if' without '#endif'")

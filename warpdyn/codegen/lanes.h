@@ -3,7 +3,8 @@
 ///
 /// A kernel of Warp is one function given as text, so Python (headers.py) puts this file's text into
 /// it: everything is a static member of a struct, the only kind of function that a function may
-/// hold. Precision is a switch: WARPDYN_FLOAT chooses sixteen floats instead of eight doubles. Names
+/// hold. Precision is a switch: WARPDYN_FLOAT chooses sixteen floats instead of eight doubles. With WARPDYN_NARROW
+/// (lanes.py) a vector has half as many. Names
 /// with a dollar differ from program to program; a compiler that reads this file alone finds them
 /// below, as macros. Comments of three slashes are not part of a kernel.
 #include <math.h>
@@ -16,25 +17,26 @@
 
 #if WARPDYN_FLOAT
 typedef float T; typedef int I; typedef unsigned U;
-typedef unsigned VW __attribute__((vector_size(64)));
 #else
 typedef double T; typedef long long I; typedef unsigned long long U;
-typedef unsigned VW __attribute__((vector_size(32)));
 #endif
 typedef long long I64;
-/// V may lie anywhere in memory; VA in whole cache lines, which stores past the cache need. VH and VQ
-/// are a half and a quarter, VI and VU the integers that comparisons give and bits are read as, VW words of 32 bits.
-typedef T V __attribute__((vector_size(64), aligned(sizeof(T)), may_alias));
-typedef T VA __attribute__((vector_size(64), may_alias));
+/// Q numbers are a quarter of a cache line, 16 bytes; a vector has N of them: four quarters or, if it is narrow, two.
+#ifdef WARPDYN_NARROW
+enum { LINE = 32 };
+#else
+enum { LINE = 64 };
+#endif
+enum { Q = 16 / sizeof(T), N = LINE / sizeof(T), AHEAD = $ahead * N };
+/// V may lie anywhere in memory; VA in whole vectors, which stores past the cache need. VQ is a quarter of a cache
+/// line and VH half of one, VI and VU are the integers that comparisons give and bits are read as, VW words of 32 bits.
+typedef T V __attribute__((vector_size(LINE), aligned(sizeof(T)), may_alias));
+typedef T VA __attribute__((vector_size(LINE), may_alias));
 typedef T VH __attribute__((vector_size(32), aligned(sizeof(T)), may_alias));
 typedef T VQ __attribute__((vector_size(16), aligned(sizeof(T)), may_alias));
-typedef I VI __attribute__((vector_size(64)));
-typedef U VU __attribute__((vector_size(64)));
-#if WARPDYN_FLOAT
-enum { N = 16, Q = N / 4, AHEAD = $ahead * N };
-#else
-enum { N = 8, Q = N / 4, AHEAD = $ahead * N };
-#endif
+typedef I VI __attribute__((vector_size(LINE)));
+typedef U VU __attribute__((vector_size(LINE)));
+typedef unsigned VW __attribute__((vector_size(4 * N)));
 /// Vectors that a function keeps on the stack are aligned to cache lines: a clang that finds only then that it
 /// needs the stack does not align it, and each access would touch two lines. Only x86 has this attribute; clang for
 /// other processors warns of it.
@@ -44,11 +46,7 @@ enum { N = 8, Q = N / 4, AHEAD = $ahead * N };
 struct Lanes {
   /// Arithmetic. What clang has no vector form of asks the library lane by lane, apart: in line it
   /// would be a large part of a program's code.
-#if WARPDYN_FLOAT
-  static inline V all(T x) { return V{x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x}; }
-#else
-  static inline V all(T x) { return V{x, x, x, x, x, x, x, x}; }
-#endif
+  static inline V all(T x) { return x - V{}; }  // V{} + x would make 0 of -0
   static inline V fma(V a, V b, V c) { return __builtin_elementwise_fma(a, b, c); }
 #if WARPDYN_FLOAT
   static WARPDYN_APART V exp(V x) { for (int l = 0; l < N; ++l) x[l] = ::expf(x[l]); return x; }
@@ -72,27 +70,6 @@ struct Lanes {
   }
   static inline V load(const T* p, I64 ahead) { __builtin_prefetch(p + ahead); return *(const V*)p; }
   static inline V& place(T* p, I64 ahead) { __builtin_prefetch(p + ahead, 1); return *(V*)p; }
-#if WARPDYN_FLOAT
-  static inline V four(VQ a, VQ b, VQ c, VQ d) {
-    const VH x = __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7), y = __builtin_shufflevector(c, d, 0, 1, 2, 3, 4, 5, 6, 7);
-    return __builtin_shufflevector(x, y, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  }
-  static inline VH two(VQ a, VQ b) { return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7); }
-  static inline VQ quarter0(V r) { return __builtin_shufflevector(r, r, 0, 1, 2, 3); }
-  static inline VQ quarter1(V r) { return __builtin_shufflevector(r, r, 4, 5, 6, 7); }
-  static inline VQ quarter2(V r) { return __builtin_shufflevector(r, r, 8, 9, 10, 11); }
-  static inline VQ quarter3(V r) { return __builtin_shufflevector(r, r, 12, 13, 14, 15); }
-#else
-  static inline V four(VQ a, VQ b, VQ c, VQ d) {
-    const VH x = __builtin_shufflevector(a, b, 0, 1, 2, 3), y = __builtin_shufflevector(c, d, 0, 1, 2, 3);
-    return __builtin_shufflevector(x, y, 0, 1, 2, 3, 4, 5, 6, 7);
-  }
-  static inline VH two(VQ a, VQ b) { return __builtin_shufflevector(a, b, 0, 1, 2, 3); }
-  static inline VQ quarter0(V r) { return __builtin_shufflevector(r, r, 0, 1); }
-  static inline VQ quarter1(V r) { return __builtin_shufflevector(r, r, 2, 3); }
-  static inline VQ quarter2(V r) { return __builtin_shufflevector(r, r, 4, 5); }
-  static inline VQ quarter3(V r) { return __builtin_shufflevector(r, r, 6, 7); }
-#endif
   static inline void store(T* p, V value, bool stream) {
     if (stream) __builtin_nontemporal_store(value, (VA*)p); else *(V*)p = value;
   }
@@ -180,9 +157,7 @@ struct Lanes {
         const int first = k + Q <= n ? k : n - Q;
         const T* const row = p + first;
         V r[Q];
-        WARPDYN_UNROLL for (int i = 0; i < Q; ++i)
-          r[i] = four(*(const VQ*)(row + i * env), *(const VQ*)(row + (i + Q) * env),
-                      *(const VQ*)(row + (i + 2 * Q) * env), *(const VQ*)(row + (i + 3 * Q) * env));
+        WARPDYN_UNROLL for (int i = 0; i < Q; ++i) r[i] = from_quarters(row + i * env, Q * env);
         transpose_quarters(r);
         WARPDYN_UNROLL for (int j = 0; j < Q; ++j) tile[first + j] = r[j];
       }
@@ -208,7 +183,7 @@ struct Lanes {
 
   // Of the N entries from the k-th on: whether all are constants (1), or even zeros (3), which need not be transposed.
   static inline int stillness(const char* still, int k) {
-    return still[k / (2 * Q)] & still[k / (2 * Q) + 1] & still[(k + N - 1) / (2 * Q)];
+    return still[k / (2 * Q)] & still[(k + N / 2) / (2 * Q)] & still[(k + N - 1) / (2 * Q)];
   }
 
   // Rows that begin 4,096 bytes apart meet in one set of the first cache, which holds eight lines: Q rows at a time
@@ -239,13 +214,7 @@ struct Lanes {
       V r[Q];
       WARPDYN_UNROLL for (int j = 0; j < Q; ++j) r[j] = *(const V*)(tile + place[first + j]);
       transpose_quarters(r);
-      WARPDYN_UNROLL for (int i = 0; i < Q; ++i) {
-        T* const row = to + i * env + first;
-        *(VQ*)row = quarter0(r[i]);
-        *(VQ*)(row + Q * env) = quarter1(r[i]);
-        *(VQ*)(row + 2 * Q * env) = quarter2(r[i]);
-        *(VQ*)(row + 3 * Q * env) = quarter3(r[i]);
-      }
+      WARPDYN_UNROLL for (int i = 0; i < Q; ++i) to_quarters(r[i], to + i * env + first, Q * env);
     }
   }
 

@@ -37,13 +37,22 @@
     const auto four_of = [&](int l) {
       return __builtin_shufflevector(*(const V2*)(p + one[l]), *(const V2*)(p + other[l]), 0, 1, 2, 3);
     };
-    WARPDYN_UNROLL for (int l = 0; l < Q; ++l) r[l] = four(four_of(l), four_of(l + Q), four_of(l + 2 * Q), four_of(l + 3 * Q));
+    WARPDYN_UNROLL for (int l = 0; l < Q; ++l) {
+      VQ q[N / Q];
+      WARPDYN_UNROLL for (int k = 0; k < N / Q; ++k) q[k] = four_of(l + k * Q);
+      r[l] = join(q);
+    }
     transpose_quarters(r);
 #else
     const auto two_of = [&](VI at, int l) { return *(const VQ*)(p + at[l]); };
     WARPDYN_UNROLL for (int l = 0; l < Q; ++l) {
-      r[l] = four(two_of(one, l), two_of(one, l + Q), two_of(one, l + 2 * Q), two_of(one, l + 3 * Q));
-      r[l + Q] = four(two_of(other, l), two_of(other, l + Q), two_of(other, l + 2 * Q), two_of(other, l + 3 * Q));
+      VQ q[N / Q], w[N / Q];
+      WARPDYN_UNROLL for (int k = 0; k < N / Q; ++k) {
+        q[k] = two_of(one, l + k * Q);
+        w[k] = two_of(other, l + k * Q);
+      }
+      r[l] = join(q);
+      r[l + Q] = join(w);
     }
     transpose_quarters(r);
     transpose_quarters(r + Q);

@@ -203,7 +203,7 @@ class DistinctValues:
         # Two tables: parts use this one or a table of offsets, which may be large; `scatter` uses
         # this one alone, and short integers save 3% of 1,024 inverses of mass matrices of 32
         # joints, 1% of the matrices.
-        in_tile = ", ".join(str(k * lanes_count) for k in self.slot)
+        in_tile = ", ".join(f"{k} * N" for k in self.slot)
         tables = [
             f"static const int {a}_entry[] = {{{in_tile}}};",
             f"static const I64 {a}_in_tile[] = {{{in_tile}}};",

@@ -45,15 +45,22 @@ def part_calls(parts: range) -> str:
 
 
 def translation_unit(
-    single: bool, ahead: int, members: Sequence[str], functions: Sequence[str], parts: range
+    single: bool,
+    ahead: int,
+    members: Sequence[str],
+    functions: Sequence[str],
+    parts: range,
+    narrow: bool,
 ) -> str:
-    """The source of a companion. `functions`: those of its parts, and all that they call."""
+    """The source of a companion. `functions`: those of its parts, and all that they call. `narrow`: as in
+    `lanes.frame`."""
     return lanes.frame(
         single,
         ahead=ahead,
         members=members,
         parts=[*functions, headers.piece("blocks.h", "companion", calls=part_calls(parts))],
         body=headers.piece("blocks.h", "address"),
+        narrow=narrow,
     )
 
 

@@ -23,6 +23,7 @@ from ..model.description import check_names
 from ..model.params import Params
 from ..model.structure import start_of
 from .unmoved_joints import refuse_unmoved
+from .whole_numbers import whole_number
 
 TOLERANCE = {"float32": 1e-5, "float64": 1e-9}
 """Largest error of a closed loop [m, rad]."""
@@ -197,8 +198,7 @@ def close_loops(
     do: pass False there.
     """
     still = set(model.v_indices(check_names(fixed)))
-    if not isinstance(most_steps, int) or most_steps < 1:
-        raise ValueError(f"most_steps must be a whole number from 1 on, got {most_steps!r}")
+    most_steps = whole_number("most_steps", most_steps)
     return Call(
         "close_loops",
         model,

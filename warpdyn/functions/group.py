@@ -15,6 +15,7 @@ from ..execution.launch.job import BoundCall, Constants
 from ..execution.request.call import input_shapes, inputs_of
 from ..execution.request.evaluate import record_call, result_shapes
 from ..model import Model
+from .whole_numbers import whole_number
 
 
 class Cost(NamedTuple):
@@ -42,11 +43,8 @@ class Group:
             raise ValueError(
                 f"a group needs models and a number of environments for each, got {len(models)}, {envs}"
             )
-        if not all(isinstance(count, int) and count > 0 for count in envs):
-            raise ValueError(
-                f"envs must be whole numbers of environments, at least 1, got {list(envs)}"
-            )
-        self.models, self.envs = tuple(models), tuple(envs)
+        self.models = tuple(models)
+        self.envs = tuple(whole_number(f"envs[{i}]", count) for i, count in enumerate(envs))
         ends = list(accumulate(envs))
         self.rows = tuple(slice(end - count, end) for end, count in zip(ends, envs, strict=True))
         """The rows of each model in the arrays."""

@@ -19,6 +19,7 @@ from ..execution.request.inputs import PLAIN
 from ..model import Model
 from ..model.coordinate_ranges import coordinate_ranges
 from ..model.params import Params
+from .whole_numbers import whole_number
 
 if sys.version_info >= (3, 11):
     from typing import NamedTuple
@@ -125,9 +126,9 @@ def inverse_kinematics(
         shapes[f"target:{name}"] = _form(name, named[name], weight)
     if not any(position) and not any(orientation):
         raise ValueError("every weight is 0, which leaves nothing to bring to a target")
-    for what, number, least in (("restarts", restarts, 0), ("iterations", iterations, 1)):
-        if not isinstance(number, int) or number < least:
-            raise ValueError(f"{what} must be a whole number of at least {least}, got {number!r}")
+    restarts = whole_number("restarts", restarts, least=0)
+    iterations = whole_number("iterations", iterations)
+    seed = whole_number("seed", seed, least=0)
     near = tuple(float(x) for x in tolerance)
     if len(near) != 2 or not min(near) > 0:
         raise ValueError(

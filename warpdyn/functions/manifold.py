@@ -18,6 +18,7 @@ from ..execution.request.inputs import PLAIN
 from ..model import Model
 from ..model.coordinate_ranges import coordinate_ranges, orientation_columns
 from ..model.model import check_model
+from .whole_numbers import whole_number
 
 
 @batched
@@ -204,10 +205,8 @@ def random_configuration(
     True
     """
     check_model(model)
-    if not isinstance(count, int) or count < 0:
-        raise ValueError(f"count must be a whole number of configurations, got {count!r}")
-    if not isinstance(seed, int):
-        raise TypeError(f"seed must be a whole number, got {seed!r}")
+    count = whole_number("count", count, least=0)
+    seed = whole_number("seed", seed, least=None)
     lower, upper, quaternions = _ranges(model, box)
     start_kernel_cache()
     kind, where, single = views.kind_of(like, dtype, device)

@@ -21,6 +21,7 @@ from ..model.model import check_model
 from ..model.params import Params
 from ..model.quantities import ADD, QUANTITIES, SCALE, SHAPES, owners
 from ..model.value_substitution import nominal_value
+from .whole_numbers import whole_number
 
 
 @dataclass(frozen=True)
@@ -129,8 +130,7 @@ def randomise(
     index and the model.
     """
     check_model(model)
-    if not isinstance(envs, int) or envs < 1:
-        raise ValueError(f"envs must be a whole number of environments, at least 1, got {envs!r}")
+    envs, seed = whole_number("envs", envs), whole_number("seed", seed, least=None)
     given: dict[str, Draws] = {
         "mass": mass,
         "com": com,

@@ -38,6 +38,7 @@ class ContactSoftness(NamedTuple):
     and of the tangents for an impedance of one half, in parts of the inverse mass. Both are 1 with
     elliptic cones; with pyramidal ones (`is_pyramidal`) they depend on the friction. `along`: the
     direction of the first edges of a pyramid in the link's frame; None for the ground's x axis.
+    `is_bounded`: as in `LimitSoftness`.
     """
 
     stiffness: float
@@ -47,6 +48,7 @@ class ContactSoftness(NamedTuple):
     tangential: float = 1.0
     is_pyramidal: bool = False
     along: tuple[float, float, float] | None = None
+    is_bounded: bool = True
 
 
 class GroundContact(NamedTuple):
@@ -76,12 +78,15 @@ class LimitSoftness(NamedTuple):
     the one without the limit. `stiffness`: K [1/s²]. `rate`: b [1/s]. `impedance`: the numbers of
     d(r), MJCF's solimp: smallest and largest d, the width [rad, m] over which it grows, the midpoint
     and the power of its curve. `margin`: the limit acts this far before the end of the range [rad, m].
+    `is_bounded`: MuJoCo's steps give it a time constant of at least two steps; False for a solref of
+    stiffness and damping, and with refsafe="disable".
     """
 
     stiffness: float
     rate: float
     impedance: tuple[float, float, float, float, float]
     margin: float = 0.0
+    is_bounded: bool = True
 
 
 class ShapeTouch(NamedTuple):

@@ -342,7 +342,7 @@ def _whole(
     quantity: str, values: Any, expected: tuple[int, ...], envs: int | None, dtype: Any, model: str
 ) -> Any:
     """One array for all links or joints, unchanged if its shape is (B, *expected)."""
-    if isinstance(values, (int, float)):
+    if isinstance(values, (int, float, np.number)):
         values = np.full(expected, float(values))
     array = (
         np.asarray(values, dtype=dtype or float) if isinstance(values, (list, tuple)) else values

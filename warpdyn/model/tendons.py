@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from .description import UNLIMITED, Effects, Limits
+from .ground_contact import LimitSoftness
 
 
 @dataclass(frozen=True)
@@ -16,8 +17,8 @@ class Tendon:
 
     `armature` [kg] moves with the length and is part of the mass matrix. `spring` [N/m] pulls the
     length back into the range `slack` [m], `damping` [N·s/m] and `friction` [N] resist its motion,
-    `limits` bound it: data of the description. `effects` are the spring and the damping that act in
-    the dynamics.
+    `limits` bound it, and `soft_limit` is how they give way: data of the description. `effects` are the
+    spring and the damping that act in the dynamics.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Tendon:
     limits: Limits = UNLIMITED
     constant: float = 0.0
     effects: Effects = Effects()  # noqa: RUF009  (it is frozen)
+    soft_limit: LimitSoftness | None = None
 
     def with_renamed_joints(self, names: Mapping[str, str]) -> Tendon:
         """This tendon over renamed joints: {old name: new name}."""

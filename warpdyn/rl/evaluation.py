@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .bundled_policies import bundled_policy
-from .deployment.policy_match import say_other_programs
+from .deployment.deployment_record import say_other_programs
 from .policy import Policy
 from .task import Task, TaskError
 from .tasks import make

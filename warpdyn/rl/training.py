@@ -16,8 +16,8 @@ import torch
 
 from ..execution.compile.announcements import say
 from .checkpoint import differences, installed_version, plain, read_checkpoint, unusable
-from .deployment.deployment_record import deployment_record
-from .deployment.policy_match import check_match, say_other_programs
+from .deployment.deployment_record import deployment_record, say_other_programs
+from .deployment.policy_match import check_match
 from .deployment.robot_step import RobotStep
 from .graph_replay import GraphReplay
 from .initial_policy import file_hash, network_of_onnx, start_from

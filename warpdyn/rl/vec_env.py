@@ -12,7 +12,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from ..execution.batched import bind
-from ..functions.simulation.varied_numbers import whole_number
+from ..functions.whole_numbers import whole_number
 from ..model.old_members import OldMember
 from ..user_kernels.random_numbers import LARGEST
 from .environment_step import EnvironmentStep

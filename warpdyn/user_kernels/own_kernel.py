@@ -302,7 +302,7 @@ def _as_arrays(given: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) 
     arrays = {n: float64_array(x) if isinstance(x, (list, tuple)) else x for n, x in given.items()}
     if all(shapes[n] for n in arrays):
         return arrays
-    others = {n: x for n, x in arrays.items() if not isinstance(x, (int, float))}
+    others = {n: x for n, x in arrays.items() if not isinstance(x, (int, float, np.number))}
     lead, _ = first_leading({n: x.shape for n, x in others.items()}, shapes)
     first = next(iter(others.values()), np.zeros(0))
     library, dtype = library_of(first), dtype_name(first.dtype)

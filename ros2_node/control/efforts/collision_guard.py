@@ -28,7 +28,7 @@ class CollisionGuard:
         self._factor = settings.collision_speed_factor
         self.watching = bool((threshold > 0.0).any())
 
-    def unseen(self, known: np.ndarray) -> list[str]:
+    def unguarded_joints(self, known: np.ndarray) -> list[str]:
         """Joints that have a threshold and are not known."""
         lacks = np.isfinite(self._threshold) & ~known[self._columns]
         return [self._joints[k] for k in np.flatnonzero(lacks)]
@@ -37,7 +37,7 @@ class CollisionGuard:
         """True if a joint that is known has a threshold."""
         return self.watching and bool((np.isfinite(self._threshold) & known[self._columns]).any())
 
-    def hit(self, external: np.ndarray, v: np.ndarray, known: np.ndarray) -> str:
+    def collision(self, external: np.ndarray, v: np.ndarray, known: np.ndarray) -> str:
         """The text of a collision: joint, torque, threshold; empty where there is none."""
         if not self.watching:
             return ""

@@ -52,10 +52,10 @@ class EffortWatch:
         """The joints whose torques were known when the record had its last state."""
         self.external = np.full(model.nv, np.nan)
         self.valid = False
-        self.hit = ""
+        self.collision = ""
         """The text of a collision, until `Robot.command` has read it; empty where there was none.
         """
-        self.guarded = -np.inf
+        self.guarded_at = -np.inf
         """The last time at which an external torque was compared with its threshold, or could have been [s]."""
         self._settings = settings
         self._begins = self._silent = True
@@ -92,7 +92,7 @@ class EffortWatch:
         """The efforts of the state that was read last; `command` is what was sent last, None where
         nothing was."""
         if command is None:
-            self.hit = ""  # there is nothing to stop
+            self.collision = ""  # there is nothing to stop
         self._silent = self._settings.effort_source == "command" and command is None
         if self._settings.effort_source == "command":
             self.efforts.command(self._columns, command)
@@ -101,7 +101,7 @@ class EffortWatch:
         dt = self.efforts.time_since_last(stamp, now)
         if dt is None:
             return
-        v = self._state.v if self._settings.needs_velocity else self._states.felt_v
+        v = self._state.v if self._settings.needs_velocity else self._states.observer_v
         known = self.efforts.known
         moving = bool(np.isfinite(v).all())
         if not moving:
@@ -115,13 +115,13 @@ class EffortWatch:
             dt, self._begins = 0.0, False
         tau, friction = self.efforts.tau, self._dynamics.friction
         self.torques.v[0] = v
-        self.torques.tau[0] = tau - friction.resisting(v) if friction.told else tau
+        self.torques.tau[0] = tau - friction.resisting(v) if friction.is_known else tau
         self.torques.update(dt, known)
         self.external[:] = np.where(known, self.torques.external[0], np.nan)
         if dt > 0.0:
             if self.guard.watches(known) or not self.guard.watching:
-                self.guarded = now
-            self.hit = self.guard.hit(self.external, v, known) or self.hit
+                self.guarded_at = now
+            self.collision = self.guard.collision(self.external, v, known) or self.collision
         self.rest.add(dt, self._state.q, v, tau, known)
         if self.record.listening:
             other = not np.array_equal(known, self._recorded)
@@ -131,15 +131,15 @@ class EffortWatch:
     def is_unguarded(self, now: float) -> bool:
         """True if collisions shall be detected and no external torque was known for
         `state_timeout`."""
-        return self.guard.watching and now - self.guarded > self._settings.state_timeout
+        return self.guard.watching and now - self.guarded_at > self._settings.state_timeout
 
     @property
-    def blind(self) -> str:
+    def unguarded_message(self) -> str:
         """The joints that have a threshold and no external torque; empty where there are none."""
         if self._silent or not self.guard.watching:
             return ""
-        unseen = self.guard.unseen(self.efforts.known & self.valid)
-        return f"collisions of {', '.join(unseen)} are not seen: no effort" if unseen else ""
+        joints = self.guard.unguarded_joints(self.efforts.known & self.valid)
+        return f"collisions of {', '.join(joints)} are not detected: no effort" if joints else ""
 
     @property
     def joints(self) -> list[str]:

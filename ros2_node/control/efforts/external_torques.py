@@ -11,7 +11,7 @@ from ..settings.node_settings import Settings
 from ..torques.fleet_dynamics import FleetDynamics
 from ..torques.payload import Payload
 
-LEAST_FELT = 0.02
+SMALLEST_SINGULAR_VALUE = 0.02
 """Smallest singular value of the Jacobian at which a direction of the wrench is exact [m, 1]."""
 
 
@@ -36,7 +36,7 @@ class ExternalTorques:
         self._known = np.zeros(nv, dtype=bool)
         """Joints whose torques were known at the last update."""
         self.floating = np.zeros((1, nv))
-        """(1, nv), torques against gravity alone, after `weigh`."""
+        """(1, nv), torques against gravity alone, after `gravity_torques`."""
         self._moves = dynamics.model.v_indices(joints_before(dynamics.model, self.link))
         """Columns of the joints that move the link."""
         self._payload: Payload | None = None
@@ -46,7 +46,7 @@ class ExternalTorques:
         """Compile the kernels, and begin at the present state."""
         self._bind(self._dynamics.payload)
         self.update(0.0, self._known)
-        self.weigh()
+        self.gravity_torques()
 
     def _bind(self, payload: Payload) -> None:
         model, gravity = self._dynamics.model, self._dynamics.gravity[self._row]
@@ -68,7 +68,7 @@ class ExternalTorques:
             params=payload.params,
             out=(self.momentum, self.rate, self.external),
         )
-        self._weigh = wd.bind(
+        self._compute_gravity = wd.bind(
             wd.gravity_torques,
             model,
             q=self.q,
@@ -120,11 +120,11 @@ class ExternalTorques:
             if not known[self._moves].all():
                 self.wrench[:] = np.nan
 
-    def weigh(self) -> np.ndarray:
+    def gravity_torques(self) -> np.ndarray:
         """(nv,), torques that hold the robot and its payload against gravity."""
         if self._payload is not self._dynamics.payload:
             self.rebase()
-        self._weigh()
+        self._compute_gravity()
         return self.floating[0]
 
 
@@ -132,13 +132,13 @@ def explaining_wrench(J: np.ndarray, external: np.ndarray) -> np.ndarray:
     """(6,) wrench that explains external joint torques (nv,) [N, N·m]: least squares of
     Jᵀ wrench = external, J (6, nv).
 
-    It is exact in each direction that the joints feel by at least LEAST_FELT (a singular value of J).
+    It is exact in each direction that the joints feel by at least SMALLEST_SINGULAR_VALUE (a singular value of J).
     One that they feel less counts as felt by so much, so that noise grows by no more than
-    1 / LEAST_FELT; one that they do not feel is 0.
+    1 / SMALLEST_SINGULAR_VALUE; one that they do not feel is 0.
     """
     squares, axes = np.linalg.eigh(J @ J.T)
     felt = axes.T @ (J @ external)
-    return np.asarray(axes @ (felt / np.maximum(squares, LEAST_FELT**2)))
+    return np.asarray(axes @ (felt / np.maximum(squares, SMALLEST_SINGULAR_VALUE**2)))
 
 
 def check_felt(model: Model, settings: Settings) -> None:

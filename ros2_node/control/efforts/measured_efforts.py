@@ -10,6 +10,8 @@ import numpy as np
 from ..states.joint_states import JointStates
 from ..states.name_maps import NameMap
 
+EFFORT_BOUND = 1e6
+"""An effort beyond this is nonsense [N, N·m]."""
 LONGEST = 0.1
 """Longest pause between two states; after a longer one the observer begins anew [s]."""
 
@@ -50,7 +52,7 @@ class Efforts:
 
     def _take(self, m: NameMap, effort: np.ndarray) -> None:
         values = effort[m.entries]
-        good = np.isfinite(values)
+        good = np.abs(values) <= EFFORT_BOUND  # the observer would keep what is larger for ever
         if len(effort) and not good.all() and np.isfinite(effort).any():
             self._counts["effort_nonfinite"] += 1
         self.tau[m.v_columns] = np.where(good, values, 0.0)

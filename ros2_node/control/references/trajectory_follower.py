@@ -18,7 +18,7 @@ from .trajectory_goal import (
 )
 from .trajectory_motion import TrajectoryMotion
 from .trajectory_tolerances import ToleranceParameters
-from .waypoint_spline import Waypoint, WaypointSpline
+from .waypoint_spline import Waypoint, WaypointArrays, WaypointSpline
 
 MOST_WAYPOINTS = 2000
 """Longer trajectories are refused, because reading them delays the commands."""
@@ -219,33 +219,34 @@ class TrajectoryFollower:
         goal: TrajectoryGoal,
     ) -> TrajectoryMotion:
         """The motion through waypoints; TrajectoryRefusedError when it is impossible or exceeds the limits."""
-        _check_numbers(waypoints, len(names))
+        points = _arrays_of(waypoints, len(names))
         limits = self._setpoint.limits_of(names)
-        if len(waypoints[-1].velocities) and np.any(np.abs(waypoints[-1].velocities) > 1e-6):
+        if (np.abs(points.velocities[-1]) > 1e-6).any():
             raise TrajectoryRefusedError("the last point moves: give it velocities of 0")
         elapsed = max(now - start, 0.0)
         first = self._first(names, limits, start, elapsed)
-        waypoints = _without_whole_turns(waypoints, np.array(first.positions), limits.turns)
-        if waypoints[0].time <= 0.0 and elapsed == 0.0:
-            away = np.abs(np.array(waypoints[0].positions) - first.positions)
+        q0 = np.array(first.positions)
+        points = _without_whole_turns(points, q0, limits.turns)
+        if points.times[0] <= 0.0 and elapsed == 0.0:
+            away = np.abs(points.positions[0] - q0)
             if away.max() > START_TOLERANCE:
                 k = int(np.argmax(away))
                 raise TrajectoryRefusedError(
                     f"{names[k]} is to start {away[k]:.3g} from the present reference, more than "
                     f"{START_TOLERANCE:g}: plan from where the robot is"
                 )
-        ahead = [w for w in waypoints if w.time > elapsed]
-        if not ahead and elapsed:
+        is_ahead = points.times > elapsed
+        if not is_ahead.any() and elapsed:
             raise TrajectoryRefusedError(
-                f"all points are in the past: the last is {elapsed - waypoints[-1].time:.3g} s old",
+                f"all points are in the past: the last is {elapsed - points.times[-1]:.3g} s old",
                 TrajectoryEnd.OLD_HEADER_TIMESTAMP,
             )
-        if not ahead:
+        if not is_ahead.any():
             raise TrajectoryRefusedError("no point has a time_from_start above 0")
         # A joint that is beyond its limit may start there.
-        q0 = np.array(first.positions)
         limits = limits._replace(low=np.minimum(limits.low, q0), high=np.maximum(limits.high, q0))
-        spline, slowdown = self._within(names, limits, first, ahead)
+        ahead = points.rows(is_ahead)
+        spline, slowdown = self._within(names, limits, WaypointArrays.of([first]), ahead)
         summary = f"running: {spline.end - spline.begin:.3g} s"
         if slowdown > 1.0:
             summary += f", slowed down by {slowdown:.3g}"
@@ -270,23 +271,24 @@ class TrajectoryFollower:
         self,
         names: Sequence[str],
         limits: ReferenceLimits,
-        first: Waypoint,
-        ahead: Sequence[Waypoint],
+        first: WaypointArrays,
+        ahead: WaypointArrays,
     ) -> tuple[WaypointSpline, float]:
         """The spline within the limits, and the factor by which it was slowed down."""
         slowdown = 1.0
         for _ in range(MOST_SLOWDOWNS):
-            spline = WaypointSpline([first, *(_slower(w, first.time, slowdown) for w in ahead)])
-            position, velocity, acceleration = spline.samples()
-            beyond = np.maximum(position - limits.high, limits.low - position).max(axis=(0, 1))
+            spline = WaypointSpline(ahead.after(first, slowdown))
+            samples = spline.samples()
+            least, most = samples.min(axis=(1, 3)), samples.max(axis=(1, 3))
+            beyond = np.maximum(most[0] - limits.high, limits.low - least[0])
             if beyond.max() > ROUNDING:
                 k = int(np.argmax(beyond))
                 raise TrajectoryRefusedError(
                     f"{names[k]} would go {beyond[k]:.3g} beyond its limits {limits.low[k]:.4g} to "
                     f"{limits.high[k]:.4g}"
                 )
-            speed = np.abs(velocity).max(axis=(0, 1)) / limits.fastest
-            push = np.abs(acceleration).max(axis=(0, 1)) / limits.strongest
+            _, fastest, strongest = np.maximum(most, -least)
+            speed, push = fastest / limits.fastest, strongest / limits.strongest
             if max(speed.max(), push.max()) <= 1.0 + ROUNDING:
                 return spline, slowdown
             if not self._slows:
@@ -302,50 +304,43 @@ def _finish_goals(end: TrajectoryEnd, text: str, *motions: TrajectoryMotion | No
             motion.request.finish(end, text)
 
 
-def _check_numbers(waypoints: Sequence[Waypoint], n: int) -> None:
-    """TrajectoryRefusedError for points without n numbers, times that do not increase, or numbers that are none."""
+def _arrays_of(waypoints: Sequence[Waypoint], n: int) -> WaypointArrays:
+    """The numbers of waypoints; TrajectoryRefusedError for points without n numbers, times that do not increase, or
+    numbers that are none."""
     for i, w in enumerate(waypoints):
-        if len(w.positions) != n or any(
-            len(x) not in (0, n) for x in (w.velocities, w.accelerations)
+        if (
+            len(w.positions) != n
+            or len(w.velocities) not in (0, n)
+            or len(w.accelerations) not in (0, n)
         ):
             raise TrajectoryRefusedError(
                 f"point {i} must have {n} positions, and {n} or no velocities and accelerations"
             )
-    before = -1e-12
-    for i, w in enumerate(waypoints):
-        if not before < w.time <= LONGEST:
-            raise TrajectoryRefusedError(
-                f"point {i} is at {w.time:g} s: time_from_start must be at least 0 and increase"
-            )
-        before = w.time
-        numbers = np.array([*w.positions, *w.velocities, *w.accelerations])
-        if not (np.abs(numbers) <= SETPOINT_BOUND).all():
-            raise TrajectoryRefusedError(
-                f"point {i} has a number that is not finite, or beyond all sense"
-            )
+    points = WaypointArrays.of(waypoints)
+    times = points.times
+    in_order = (np.diff(times, prepend=-1e-12) > 0.0) & (times <= LONGEST)
+    if not in_order.all():
+        i = int(np.argmin(in_order))
+        raise TrajectoryRefusedError(
+            f"point {i} is at {times[i]:g} s: time_from_start must be at least 0 and increase"
+        )
+    numbers = np.hstack([points.positions, points.velocities, points.accelerations])
+    sensible = (np.abs(numbers) <= SETPOINT_BOUND).all(axis=1)
+    if not sensible.all():
+        raise TrajectoryRefusedError(
+            f"point {int(np.argmin(sensible))} has a number that is not finite, or beyond all sense"
+        )
+    return points
 
 
 def _without_whole_turns(
-    waypoints: Sequence[Waypoint], first: np.ndarray, turns: np.ndarray
-) -> list[Waypoint]:
+    points: WaypointArrays, first: np.ndarray, turns: np.ndarray
+) -> WaypointArrays:
     """Waypoints whose continuous joints begin within half a turn of the present reference."""
     if not turns.any():
-        return list(waypoints)
-    begins = np.array(waypoints[0].positions)
-    shift = np.where(turns, 2.0 * np.pi * np.round((first - begins) / (2.0 * np.pi)), 0.0)
-    return [w._replace(positions=(np.array(w.positions) + shift).tolist()) for w in waypoints]
-
-
-def _slower(waypoint: Waypoint, begin: float, factor: float) -> Waypoint:
-    """The waypoint of a motion that takes `factor` times as long from `begin` on."""
-    if factor == 1.0:
-        return waypoint
-    return Waypoint(
-        begin + factor * (waypoint.time - begin),
-        waypoint.positions,
-        [x / factor for x in waypoint.velocities],
-        [x / factor**2 for x in waypoint.accelerations],
-    )
+        return points
+    shift = 2.0 * np.pi * np.round((first - points.positions[0]) / (2.0 * np.pi))
+    return points._replace(positions=points.positions + np.where(turns, shift, 0.0))
 
 
 def _too_fast(

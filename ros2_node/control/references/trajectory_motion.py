@@ -9,7 +9,7 @@ from ..states.state import State
 from .setpoint import ReferenceLimits, Setpoint
 from .trajectory_goal import TrajectoryGoal, TrajectoryProgress
 from .trajectory_tolerances import Tolerances
-from .waypoint_spline import Waypoint, WaypointSpline
+from .waypoint_spline import WaypointArrays, WaypointSpline
 
 STOP_ACCELERATION = 50.0
 """Deceleration after a cancellation, if `max_reference_acceleration` is 0 [rad/s², m/s²]."""
@@ -74,9 +74,15 @@ class TrajectoryMotion:
         strongest = np.where(np.isfinite(limits.strongest), limits.strongest, STOP_ACCELERATION)
         time = max(float((np.abs(v) / strongest).max()), 1e-3)
         end = np.clip(q + 0.5 * time * v, limits.low, limits.high)
-        zeros = np.zeros_like(q)
-        spline = WaypointSpline([Waypoint(0.0, q, v), Waypoint(time, end, zeros)])  # type: ignore[arg-type]
-        return TrajectoryMotion(spline, now, limits, self.path, self.goal, "")
+        points = WaypointArrays(
+            times=np.array([0.0, time]),
+            positions=np.array([q, end]),
+            velocities=np.array([v, np.zeros_like(v)]),
+            accelerations=np.zeros((2, len(q))),
+            has_velocities=np.ones(2, dtype=bool),
+            has_accelerations=np.zeros(2, dtype=bool),
+        )
+        return TrajectoryMotion(WaypointSpline(points), now, limits, self.path, self.goal, "")
 
     def progress(self, setpoint: Setpoint, state: State, now: float) -> TrajectoryProgress:
         """Where it is, and where the robot is."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,52 @@ class Waypoint(NamedTuple):
     accelerations: Sequence[float] = ()
 
 
+class WaypointArrays(NamedTuple):
+    """n waypoints of k joints as arrays. Velocities and accelerations are zero where a waypoint has none."""
+
+    times: np.ndarray
+    """(n,)"""
+    positions: np.ndarray
+    """(n, k), like velocities and accelerations"""
+    velocities: np.ndarray
+    accelerations: np.ndarray
+    has_velocities: np.ndarray
+    """(n,), True where a waypoint has velocities"""
+    has_accelerations: np.ndarray
+    """(n,), True where a waypoint has velocities and accelerations"""
+
+    @classmethod
+    def of(cls, waypoints: Sequence[Waypoint]) -> WaypointArrays:
+        """waypoints: at least one; each with k positions, and with k or no velocities and accelerations."""
+        n, k = len(waypoints), len(waypoints[0].positions)
+        has_v = np.fromiter((len(w.velocities) == k for w in waypoints), bool, n)
+        has_a = np.fromiter((len(w.accelerations) == k for w in waypoints), bool, n)
+        v, a = np.zeros((n, k)), np.zeros((n, k))
+        v[has_v] = _rows((w.velocities for w in waypoints), k)
+        a[has_a] = _rows((w.accelerations for w in waypoints), k)
+        times = np.fromiter((w.time for w in waypoints), float, n)
+        return cls(times, _rows((w.positions for w in waypoints), k), v, a, has_v, has_v & has_a)
+
+    def rows(self, chosen: slice | np.ndarray) -> WaypointArrays:
+        """Some of the waypoints."""
+        return WaypointArrays(*(each[chosen] for each in self))
+
+    def after(self, first: WaypointArrays, factor: float = 1.0) -> WaypointArrays:
+        """These waypoints after a first one, on a motion from it that takes `factor` times as long."""
+        begin = first.times[-1]
+        slower = self._replace(
+            times=begin + factor * (self.times - begin),
+            velocities=self.velocities / factor,
+            accelerations=self.accelerations / factor**2,
+        )
+        return WaypointArrays(*map(np.concatenate, zip(first, slower, strict=True)))
+
+
+def _rows(parts: Iterable[Sequence[float]], k: int) -> np.ndarray:
+    """The numbers of all parts in rows (n, k)."""
+    return np.fromiter(chain.from_iterable(parts), float).reshape(-1, k)
+
+
 class WaypointSpline:
     """Piecewise polynomials in time through waypoints, for k joints.
 
@@ -30,24 +77,14 @@ class WaypointSpline:
     ros2_controllers. Siciliano et al., Robotics (2009), 4.2.1.
     """
 
-    def __init__(self, waypoints: Sequence[Waypoint]) -> None:
-        """waypoints: at least two, with increasing times."""
-        times = np.array([w.time for w in waypoints])
+    def __init__(self, points: WaypointArrays) -> None:
+        """points: at least two, with increasing times."""
+        times = points.times
         self.begin, self.end = float(times[0]), float(times[-1])
         self._times: list[float] = times[:-1].tolist()
-        p = np.array([w.positions for w in waypoints], dtype=float)
-        k = p.shape[1]
-        has_v = np.array([len(w.velocities) == k for w in waypoints])
-        has_a = has_v & np.array([len(w.accelerations) == k for w in waypoints])
-        v, a = np.zeros_like(p), np.zeros_like(p)
-        for i, w in enumerate(waypoints):
-            if has_v[i]:
-                v[i] = w.velocities
-            if has_a[i]:
-                a[i] = w.accelerations
         self._h = np.diff(times)
-        self._c = _coefficients(self._h, p, v, a, has_v, has_a)
-        self.last = p[-1]
+        self._c = _coefficients(self._h, *points[1:])
+        self.last = points.positions[-1]
         """Positions (k,) at the end."""
         self._powers = np.zeros((3, 6))
 
@@ -68,15 +105,21 @@ class WaypointSpline:
         return len(self._times) - bisect_right(self._times, time) + (time < self.end)
 
     def samples(self) -> np.ndarray:
-        """Positions, velocities and accelerations (3, pieces, SAMPLES, k) in all pieces."""
-        t = np.linspace(0.0, 1.0, SAMPLES) * self._h[:, None]
-        ones = np.ones_like(t)
-        powers = np.stack([ones, t, t**2, t**3, t**4, t**5])
-        rates = np.stack([0 * t, ones, 2 * t, 3 * t**2, 4 * t**3, 5 * t**4])
-        seconds = np.stack([0 * t, 0 * t, 2 * ones, 6 * t, 12 * t**2, 20 * t**3])
-        return np.stack(
-            [np.einsum("cps,pck->psk", each, self._c) for each in (powers, rates, seconds)]
-        )
+        """Positions, velocities and accelerations (3, SAMPLES, k, pieces) in all pieces."""
+        t = np.linspace(0.0, 1.0, SAMPLES)[:, None]
+        powers = np.arange(6)
+        bases = np.zeros((3, SAMPLES, 6))
+        """The powers of the time in shares of a piece, and their derivatives."""
+        bases[0] = t**powers
+        bases[1, :, 1:] = powers[1:] * bases[0, :, :-1]
+        bases[2, :, 2:] = powers[2:] * bases[1, :, 1:-1]
+        h = self._h
+        c = self._c.transpose(1, 2, 0) * h ** powers[:, None, None]
+        # One product of matrices: the work of a long trajectory delays the commands.
+        samples = np.tensordot(bases, c, axes=1)
+        samples[1] /= h
+        samples[2] /= h * h
+        return samples
 
 
 def _coefficients(

@@ -106,6 +106,6 @@ class EffortSettings:
             raise ValueError("external_wrench_link needs effort_source: message (or command)")
 
     @property
-    def feels(self) -> bool:
+    def watches_efforts(self) -> bool:
         """True if external torques are computed."""
         return self.effort_source != "none"

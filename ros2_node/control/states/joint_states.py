@@ -64,7 +64,7 @@ class JointStates:
                 raise ValueError(unreadable(model, name))
         self.q, self.v = state.q, state.v
         self.q[:], self.v[:] = model.neutral, 0.0
-        self.felt_v = np.zeros(model.nv)
+        self.observer_v = np.zeros(model.nv)
         """Velocities for the observer of external torques where the torques need none; not a number
         where a message had none."""
         self.counts = counts
@@ -72,7 +72,7 @@ class JointStates:
         self.strict = False
         """True if positions that jump are dropped, and not only noticed: while commands leave."""
         self._settings, self._needs_velocity = settings, settings.needs_velocity
-        self._feels = settings.feels
+        self._watches_efforts = settings.watches_efforts
         self._model = model
         self._q_of = {name: model.q_indices([name])[0] for name in self.joints}
         self._needed_q = np.array([self._q_of[name] for name in self.joints], dtype=int)
@@ -171,9 +171,9 @@ class JointStates:
                 return speed
             self.v[m.v_columns] = speed
             odd = odd or ("position_against_velocity" if contradicted else "")
-        elif self._feels:
+        elif self._watches_efforts:
             speed = self._speed(m, p, velocity, stamp, now)
-            self.felt_v[m.v_columns] = np.nan if isinstance(speed, str) else speed
+            self.observer_v[m.v_columns] = np.nan if isinstance(speed, str) else speed
         return self._write_positions(m, position, p, stamp, now, odd)
 
     def _compared_speed(
@@ -317,7 +317,7 @@ class JointStates:
     def change(self, settings: Settings) -> None:
         """Use new parameters; velocities stay as they are, but for a mode that has none."""
         self._settings, self._needs_velocity = settings, settings.needs_velocity
-        self._feels = settings.feels
+        self._watches_efforts = settings.watches_efforts
         self._set_limits(settings)
         if not settings.needs_velocity:
             self.v[:] = 0.0

@@ -73,7 +73,7 @@ class FrictionCompensation:
         self.bounded = not (self._law_holds or settings.mode == "computed_torque")
         """True if the compensation ends after `friction.travel`."""
         self.active = bool(scale.any())
-        self.told = self.active or any(bool(x.any()) for x in given)
+        self.is_known = self.active or any(bool(x.any()) for x in given)
         """True if parameters say that the joints have friction."""
 
     def add(self) -> None:

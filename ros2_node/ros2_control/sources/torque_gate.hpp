@@ -274,9 +274,10 @@ class TorqueGate {
   bool fresh(double now) const noexcept { return now - arrived_ <= settings_.state_timeout; }
   const Joints &last() const noexcept { return command_; }
 
-  // Where the next `enable` begins: torques that stand already, such as measured ones.
+  // Where the next `enable` begins: torques that act already, such as measured ones. Those beyond the
+  // effort limits count as the limits, and those that are not finite as zero.
   void stand(const Joints &torque) noexcept {
-    for (std::size_t j = 0; j < n; ++j) command_[j] = std::isfinite(torque[j]) ? torque[j] : 0.0;
+    for (std::size_t j = 0; j < n; ++j) command_[j] = std::isfinite(torque[j]) ? clip(torque[j], limit_[j]) : 0.0;
   }
 
   // Requests. False where they are refused.

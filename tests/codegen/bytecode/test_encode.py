@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import array_programs
 import numpy as np
 import pytest
 from bytecode_on_numbers import run
@@ -14,6 +15,7 @@ from every_statement import SHAPES as TABLED
 
 import warpdyn as wd
 from warpdyn.algebra import scalar
+from warpdyn.algebra.row_arrays import RowArray, loop
 from warpdyn.algebra.scalar import absolute, repeat, select_less, sin
 from warpdyn.codegen.bytecode.encode import encode
 from warpdyn.codegen.bytecode.instructions import NUMBER, WORDS
@@ -71,9 +73,18 @@ def backwards(x: list, y: list) -> list:
 
 
 def loops_without_end(x: list, y: list) -> list:
-    h = y[0] * 0.1
-    a, b = repeat(lambda s: [s[0] - h * sin(s[0]), s[1] + s[0] * y[1]], [x[0], x[1]], 6)
+    a, b = steps(x, y)
     return [a * x[2], b]
+
+
+def backwards_past_the_end(x: list, y: list) -> list:
+    """The gradient of a loop whose end it does not read: the last step is left out."""
+    return pullback([*x, *y], steps(x, y), [1.0, -0.5])
+
+
+def steps(x: list, y: list) -> list:
+    h = y[0] * 0.1
+    return repeat(lambda s: [s[0] - h * sin(s[0]), s[1] + s[0] * y[1]], [x[0], x[1]], 6)
 
 
 def calls(x: list, y: list) -> list:
@@ -90,8 +101,21 @@ def calls(x: list, y: list) -> list:
     return [first[0] - third[0], second[0] * first[1], *third, *second, *first]
 
 
+def until_an_entry(x: list, y: list) -> list:
+    """A loop on an array that ends after two of three steps, as an entry of its state says then."""
+    a = RowArray([[x[0]], [x[1]], [x[2]]])
+
+    def step(k: Any, state: list, _: Any) -> list:
+        is_needed = select_less(k, 1.5, 1.0, 0.0)
+        a[k] = [select_less(0.5, is_needed, sin(a[k][0]), a[k][0])]
+        return [state[0] + is_needed, select_less(k, 0.5, 3.0, 2.0)]
+
+    return [*loop(3, step, [y[0], 3.0], [a], last=1), a[0][0], a[2][0]]
+
+
 TEXTS: Mapping[str, Callable[..., list]] = {
-    text.__name__: text for text in (arithmetic, loops, ending, backwards)
+    text.__name__: text
+    for text in (arithmetic, loops, ending, backwards, backwards_past_the_end, until_an_entry)
 }
 
 
@@ -112,6 +136,28 @@ def test_bytecode_gives_the_numbers_of_the_program(name: str) -> None:
     for seed in range(5):
         x, y = np.random.default_rng(seed).uniform(-1.5, 1.5, (2, 3)).tolist()
         agree(program, {"x": x, "y": y})
+
+
+@pytest.mark.parametrize(
+    ("how", "text", "shapes"),
+    [
+        ("skip_last", backwards_past_the_end, SHAPES),
+        ("skip_idle", array_programs.ends_early, array_programs.SHAPES),
+        ("skip_idle", until_an_entry, SHAPES),
+    ],
+    ids=["last step not read", "steps needed", "steps by an entry"],
+)
+def test_what_is_not_needed_of_a_loop_is_left_out(
+    how: str, text: Callable[..., list], shapes: Mapping[str, tuple[int, ...]]
+) -> None:
+    """A jump from its beginning to behind its end, with the loop's counter and number of steps."""
+    code = np.reshape(encode(record(text, shapes, rolls=False)).code, (-1, WORDS))
+    jumps = code[code[:, 0] == NUMBER[how]]
+    assert len(jumps)
+    for _, counter, to, steps, _ in jumps:
+        again = code[to - 1]
+        np.testing.assert_array_equal(again[:2], [NUMBER["again"], counter])
+        assert how == "skip_idle" or steps == again[3]
 
 
 def test_results_of_a_call_outlive_the_next_call(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,3 +223,12 @@ def test_each_kind_of_statement(name: str) -> None:
     for x in draw.uniform(0.05, 0.7, (5, 4)).tolist():
         found = run(code, {"x": x, "t": ()}, [table])["out"]
         assert found == program.on_numbers({"x": x, "t": table})["out"]
+
+
+@pytest.mark.parametrize("seed", array_programs.SEEDS)
+def test_loops_on_arrays(seed: int) -> None:
+    """As on numbers, to the last bit: also where a loop ends early, and where a step is left out."""
+    program = record(array_programs.random_program(seed), array_programs.SHAPES)
+    draw = np.random.default_rng(seed)
+    for z in ([0.0, 1.0, 2.0], [3.0, 4.0, -1.0], [5.0, 2.0, 0.0]):
+        agree(program, {"x": draw.uniform(-1.5, 1.5, 4).tolist(), "z": z})

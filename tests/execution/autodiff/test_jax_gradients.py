@@ -200,6 +200,28 @@ def test_nothing_of_the_trace_is_kept() -> None:
         jax.jit(jax.grad(lambda *x: function(*x).sum(), (0, 4)))(*arrays)
 
 
+def templates(function: Callable[..., Any], *arrays: Any) -> list[Any]:
+    """What JAX knows of our calls in a function, by which it finds what it has compiled."""
+    equations = jax.make_jaxpr(function)(*arrays).eqns
+    return [each.params["template"] for each in equations if each.primitive.name == "warpdyn"]
+
+
+def test_calls_of_one_program_are_equal_to_jax() -> None:
+    """Whatever their arrays are; another frame, robot or gravity is another program."""
+    arm, other = MODELS["pendulum"], MODELS["gripper"]
+    q = jnp.ones((3, arm.nq))
+    (one,) = templates(lambda q: wd.rnea(arm, q, q, q), q)
+    (same,) = templates(lambda q: wd.rnea(arm, q, 2.0 * q, q), 3.0 * q)
+    assert one == same and hash(one) == hash(same)
+    p = jnp.ones((3, other.nq))
+    differing = (
+        templates(lambda p: wd.rnea(other, p, p, p), p),
+        templates(lambda q: wd.gravity_torques(arm, q), q),
+        templates(lambda q: wd.rnea(arm, q, q, q, gravity=q[0, :1] * jnp.ones(3)), q),
+    )
+    assert all(one != each for (each,) in differing)
+
+
 def test_no_robots_at_all() -> None:
     """A batch of none compiles and gives a result of none."""
     nothing = jnp.zeros((0, 2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+import threading
 import time
 
 import pytest
@@ -92,6 +93,26 @@ def test_a_bar_does_not_outlive_an_error(monkeypatch: pytest.MonkeyPatch) -> Non
     written = screen.getvalue()
     time.sleep(2 * announcements.REFRESH)
     assert screen.getvalue() == written and "200 of" not in written
+
+
+def test_a_bars_clock_ends_with_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where it is writing then: nothing moves a bar that is closed."""
+
+    class Slow:
+        def __enter__(self) -> Slow:
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+
+        def refresh(self) -> None:
+            if threading.current_thread().name == "warpdyn bar":
+                time.sleep(0.2)
+
+    monkeypatch.setattr("tqdm.tqdm", lambda **_: Slow())
+    monkeypatch.setattr(announcements, "REFRESH", 0.001)
+    with announcements._bar("working", 200.0):
+        time.sleep(0.05)
+    assert "warpdyn bar" not in [thread.name for thread in threading.enumerate()]
 
 
 def test_numbers_that_were_chosen() -> None:

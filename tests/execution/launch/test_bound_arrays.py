@@ -8,6 +8,7 @@ from robots import by_name
 from states import states
 
 import warpdyn as wd
+from warpdyn.execution.launch import bound_arrays
 from warpdyn.execution.launch.bound_arrays import LAZY_VIEW, BoundArrays, bind_arrays
 
 PANDA = by_name("panda").model
@@ -27,6 +28,22 @@ def test_rows_keep_their_memory() -> None:
         for name, array in zip("qva", arrays, strict=True):
             assert found.views[name].address == array.ctypes.data
         assert found.leader == found.first == "q" and found.device == "cpu"
+
+
+@pytest.mark.parametrize("lead", [(), (1,), (5,)])
+def test_one_row_for_each_environment_needs_no_views_of_rows(
+    lead: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which take longer than all other checks of a call."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(bound_arrays, "RowViews", refuse)
+    q, v = np.ones((*lead, PANDA.nq)), np.ones((*lead, PANDA.nv))
+    assert bound(q, v, v).lead == lead
+    with pytest.raises(AssertionError):
+        bound(q, v, np.ones((3, *lead, PANDA.nv)))
 
 
 def test_the_first_array_with_a_batch_decides_the_shape() -> None:

@@ -16,7 +16,9 @@ import warpdyn as wd
 from warpdyn.codegen.targets import write
 from warpdyn.execution.compile import background
 from warpdyn.execution.compile.cache import CacheEntry
+from warpdyn.execution.compile.compiling import load
 from warpdyn.execution.config import compile_policy
+from warpdyn.execution.launch import source_writer
 from warpdyn.execution.launch.launch import prepare
 from warpdyn.execution.launch.source_writer import SourceWriter
 from warpdyn.execution.request.call import Call, input_shapes
@@ -62,6 +64,26 @@ def test_nothing_is_kept(name: str, policy: Any, monkeypatch: pytest.MonkeyPatch
         del model, x
         gc.collect()
         assert [each() is None for each in gone] == [True, True]
+
+
+@pytest.mark.parametrize(("policy", "recordings"), [("background", 1), ("never", 2)])
+def test_a_program_is_kept_for_the_kernel_that_follows(
+    policy: Any, recordings: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is recorded once for the interpreter and the kernel; where no kernel follows, memory is freed."""
+    monkeypatch.setenv("WARPDYN_COMPILE_AFTER", "100")
+    recorded: list[Call[Any]] = []
+    monkeypatch.setattr(
+        source_writer,
+        "record_call",
+        lambda call, *others: recorded.append(call) or record_call(call, *others),
+    )
+    model = wd.load_robot("double_pendulum").with_armature(np.random.default_rng().random())
+    x = np.ones((3, 2))
+    with compile_policy(policy):
+        wd.rnea(model, x, x, x)
+        load(prepare(wd.rnea.describe(model, x, x, x)).kernel)  # type: ignore[attr-defined]
+    assert len(recorded) == recordings
 
 
 def entry_of(call: Call[Any]) -> CacheEntry:

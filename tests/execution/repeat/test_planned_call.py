@@ -112,6 +112,34 @@ def test_several_results_and_names() -> None:
         assert all(np.array_equal(x, y) for x, y in zip(found, wanted, strict=True))
 
 
+@wd.kernel
+def one_result(robot: Any, q: Any) -> Any:
+    return 2.0 * q
+
+
+@wd.kernel
+def two_results(robot: Any, q: Any) -> Any:
+    return 2.0 * q, q + 1.0
+
+
+@wd.kernel
+def three_results(robot: Any, q: Any) -> Any:
+    return 2.0 * q, q + 1.0, q[0]
+
+
+@pytest.mark.parametrize("function", [one_result, two_results, three_results])
+def test_a_planned_call_has_the_results_of_the_first(function: Any) -> None:
+    """One array, or a tuple of as many as the function returns."""
+    (q, *_) = drawn(3, 7)
+    first = function(ARM, q)
+    for _ in range(3):
+        found = function(ARM, q)
+        assert type(found) is type(first) and len(found) == len(first)
+        for x, y in zip(found, first, strict=True):
+            np.testing.assert_array_equal(x, y)
+    assert plans(function)
+
+
 def test_params_are_read_at_each_call() -> None:
     """Those that changed in place, and others of the same names."""
     q, v, a = drawn(3, 7)
@@ -316,6 +344,17 @@ def test_out_that_comes_to_lie_over_an_input_is_refused() -> None:
     with pytest.raises(ValueError, match="out shares memory with q"):
         wd.gravity_torques(ARM, q, out=memory[4:12])
     assert wd.gravity_torques(ARM, q, out=out) is out
+
+
+@pytest.mark.parametrize(
+    ("offset", "is_apart"), [(-80, True), (-79, False), (0, False), (31, False), (32, True)]
+)
+def test_arrays_may_touch_but_not_overlap(offset: int, is_apart: bool) -> None:
+    """Bytes -16 to 32 and 0 to 64 from two addresses; at the offset that they had at first they may."""
+    pair = chosen.Pair(0, 1, -16, 32, 0, 64, None)
+    addresses = [1000, 1000 + offset]
+    assert chosen._is_allowed(pair, addresses) == is_apart
+    assert chosen._is_allowed(pair._replace(between=offset), addresses)
 
 
 def test_numbers_that_were_chosen() -> None:

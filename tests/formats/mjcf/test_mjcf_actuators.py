@@ -305,3 +305,37 @@ def test_limits_from_actuators_are_said() -> None:
     said = "the limit of effort of {} is that of actuators: range times gear"
     assert any(said.format('joint "a"') in line for line in remarks(motors[0]))
     assert any(said.format("2 joints") in line for line in remarks("".join(motors)))
+
+
+@pytest.mark.parametrize("floating_base", [None, False])
+def test_actuators_of_a_free_base(floating_base: bool | None) -> None:
+    text = f"""<mujoco><worldbody><body><frame><freejoint name="f"/></frame>{INERTIAL}</body></worldbody>
+    <actuator><motor joint="f" gear="0 0 1 0 0 0"/></actuator></mujoco>"""
+    model = load(text, floating_base=floating_base)
+    assert model.actuators == ()
+    assert "ignored an actuator of a free joint (line 2)" in model.warnings
+
+
+def test_a_delayed_actuator_is_left_out() -> None:
+    delayed = '<motor joint="a" delay="0.01" nsample="5"/>'
+    assert "ignored an actuator with delay (line 1)" in remarks(delayed)
+
+
+@pytest.mark.parametrize("word", ["pid", "orientation"])
+def test_servos_of_several_controls_are_left_out(word: str) -> None:
+    """They leave a joint without a limit of effort, and so does <general> of their class."""
+    said = f"actuator <{word}>, whose force depends on more than control, position and velocity"
+    text = arm(f'<{word} joint="a" ctrlrange="-1 1"/><motor joint="a" ctrlrange="-1 1"/>')
+    model = load(text)
+    assert [len(model.actuators), model.effort_limit[0]] == [1, math.inf]
+    assert f"ignored {said} (line 1)" in model.warnings
+    of_class = arm('<general joint="a" gaintype="fixed"/>', f"<default><{word}/></default>")
+    assert any("ignored an actuator with" in line for line in load(of_class).warnings)
+
+
+def test_effort_limits_without_disabled_groups() -> None:
+    text = arm(
+        '<motor joint="a" ctrlrange="-1 1" group="1"/><motor joint="a" ctrlrange="-3 3"/>',
+        '<option actuatorgroupdisable="1"/>',
+    )
+    assert load(text).effort_limit[0] == 3.0

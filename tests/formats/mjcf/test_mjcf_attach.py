@@ -221,3 +221,29 @@ def test_a_mistake_is_told_by_its_file(folder: Path) -> None:
     (folder / "hands/hand.xml").write_text(HAND.replace('range="-1 1"', 'range="-1 x"'))
     with pytest.raises(ModelError, match=r'range is "-1 x".*line \d+ of hands/hand\.xml'):
         wd.load(arm(folder, PARTS["a body"]))
+
+
+def test_meshes_that_are_fitted_in_another_way(folder: Path) -> None:
+    """The bodies of all files are weighed together, with one fitaabb."""
+    hand = folder / "hands/hand.xml"
+    hand.write_text(
+        """<mujoco><compiler fitaabb="true"/><asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>
+        <worldbody><body name="palm"><geom type="box" mesh="m"/></body></worldbody></mujoco>"""
+    )
+    path = arm(folder, '<attach model="hand" body="palm" prefix="l_"/>')
+    with pytest.raises(ModelError, match="it is fitted to a mesh by the fitaabb of an attached"):
+        wd.load(path)
+
+
+def test_options_that_mujoco_merges_are_remarked(folder: Path) -> None:
+    hand = folder / "hands/hand.xml"
+    hand.write_text(hand.read_text().replace("<worldbody>", "<option density='9'/><worldbody>", 1))
+    path = arm(folder, '<attach model="hand" body="palm" prefix="l_"/>')
+    text = path.read_text()
+    for word in ("merge", "warning"):
+        settings = f'<compiler conflict="{word}"/><worldbody>'
+        path.write_text(text.replace("<worldbody>", settings, 1))
+        with pytest.warns(wd.ModelWarning):
+            lines = wd.load(path, loops="cut").warnings
+        said = [line for line in lines if "<option> of an attached model" in line]
+        assert bool(said) is (word == "merge")

@@ -82,3 +82,34 @@ def test_a_free_joint_is_the_one_joint_of_a_body_in_the_world() -> None:
     inner = f"<body><freejoint/>{INERTIAL}</body>{INERTIAL}<joint/>"
     with pytest.raises(ModelError, match=r"a free joint must be the one joint of a body in"):
         load(body(inner))
+
+
+@pytest.mark.parametrize(
+    ("settings", "inner", "said"),
+    [
+        ('settotalmass="3"', "<geom size='0.1'/>", 'settotalmass does not count body "still"'),
+        ('boundmass="0.1"', "", 'boundmass and boundinertia do not count body "still"'),
+        ('boundinertia="0.1"', "", 'boundmass and boundinertia do not count body "still"'),
+    ],
+)
+def test_bodies_that_mujoco_fuses(settings: str, inner: str, said: str) -> None:
+    """MuJoCo joins them to their parents before it scales and bounds."""
+    text = f"""<mujoco><compiler {settings} fusestatic="{{}}"/><worldbody><body name="still">{inner}</body>
+    <body name="b"><joint/><geom size="0.1" mass="1"/></body></worldbody></mujoco>"""
+    with pytest.raises(ModelError, match=said):
+        load(text.format("true"))
+    assert load(text.format("false")).total_mass >= 1.0
+    assert load(text.format("true").replace(settings, "")).nv == 1
+
+
+def test_dry_friction_of_free_joints_is_remarked() -> None:
+    """Of a free base, and of several free bodies: MuJoCo's acts along the world's axes."""
+    text = body('<joint type="free" frictionloss="{}"/><geom size="0.1" contype="0"/>')
+    assert load(text.format(0.2)).warnings == ("ignored frictionloss of a free joint (line 1)",)
+    assert load(text.format(0)).warnings == ()
+    still = (
+        '<body><joint name="j"/><geom size="0.1" contype="0" conaffinity="0"/></body></worldbody>'
+    )
+    two = load(text.format(0.2).replace("</worldbody>", still))
+    assert two.joint_names == ("joint0", "j") and two.joint("joint0").friction == 0.0
+    assert "ignored frictionloss of a free joint (line 1)" in two.warnings

@@ -104,7 +104,7 @@ LEAST = 1e-4
     ("solimp", "stiffness", "impedance"),
     [
         ("1 1 0", 1e4, 1 - LEAST),
-        ("0 0.9 1", 1e12, LEAST),
+        ("0 0.9 1e3", 1e12, LEAST),
         ("0.5 0 1e9", 1e4, 0.5),
     ],
     ids=["most", "least", "least at depth"],
@@ -280,3 +280,52 @@ def test_all_that_is_not_simulated_is_in_one_line() -> None:
     single = "solref and solimp of single geoms"
     shape = "the shape of solimp, but for its stiffness at rest"
     assert shape in said("", both, both) and single not in said("", both, both)
+
+
+def test_impedances_rise_between_their_bounds() -> None:
+    """Both ends of solimp are bounded before the curve is drawn, as in MuJoCo."""
+    contact = GeomContact.of({"solimp": "0 0.9 1", "solref": "-1e12 -1"})
+    sink = contact.on_ground(0.002).sink
+    d = LEAST + (0.9 - LEAST) * sink**2 / 0.5
+    assert 1e12 / 0.81 * d * d * sink == pytest.approx((1 - d) * STANDARD_WEIGHT, rel=1e-6)
+
+
+def test_an_impedance_without_width_is_the_mean_of_its_ends() -> None:
+    contact = GeomContact.of({"solimp": "0.5 0.9 0", "solref": "-1e4 -1"})
+    wanted = (1 - 0.7) * STANDARD_WEIGHT / (1e4 / 0.81 * 0.7**2)
+    assert contact.on_ground(0.002).sink == pytest.approx(wanted, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("solref", "timestep", "said"),
+    [("0.02 1", 0.002, True), ("-9 -1", 0.002, False), ("0.02 1", 0.0, False)],
+)
+def test_time_constants_with_a_bound(solref: str, timestep: float, said: bool) -> None:
+    """Those of a solref of stiffness and damping have none, nor has any with refsafe="disable"."""
+    softness = GeomContact.of({"solref": solref}).on_ground(timestep).softness
+    assert softness is not None and softness.is_bounded is said
+
+
+@pytest.mark.parametrize(("key", "value"), [("surfacevel", "1 0 0 0 0 0"), ("adhesion", "1")])
+def test_surfaces_that_move_or_stick_are_remarked(key: str, value: str) -> None:
+    """Of geoms, the floor among them, and by their class."""
+    text = """<mujoco><default><geom {}/></default><worldbody><geom type="plane" size="1 1 1" {}/>
+    <body><freejoint/><geom size="0.1" mass="1"/></body></worldbody></mujoco>"""
+    written = f'{key}="{value}"'
+    said = f"{key} of geoms and contact pairs"
+    assert f"{said} (1)" in " ".join(remarks_of(text.format("", written)))
+    assert f"{said} (2)" in " ".join(remarks_of(text.format(written, "")))
+    assert said not in " ".join(remarks_of(text.format("", f'{key}="0"')))
+
+
+def test_pairs_that_stick_are_remarked() -> None:
+    body = '<body><freejoint/><geom name="{}" size="0.1" mass="1"/></body>'
+    text = f"""<mujoco><worldbody>{body.format("a")}{body.format("b")}</worldbody><contact>
+    <pair geom1="a" geom2="b" adhesion="0.5"/></contact></mujoco>"""
+    assert "adhesion of geoms and contact pairs (1)" in " ".join(remarks_of(text))
+
+
+def remarks_of(text: str) -> tuple[str, ...]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", wd.ModelWarning)
+        return wd.load(text).warnings

@@ -79,3 +79,34 @@ def test_missing_coefficients_are_those_of_a_line_through_zero() -> None:
     """polycoef of one number is a constant, and the slope stays one."""
     model = load(equality('<joint joint1="p" joint2="q" polycoef="0.1"/>'))
     assert model.joint("p").mimic == Mimic("q", 1.0, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("second", "said"),
+    [
+        (
+            '<joint joint1="p" polycoef="0.3"/>',
+            'it holds joint "p" at 0.3, and another constraint at 0.1; remove one of the two (line 3)',
+        ),
+        (
+            '<joint joint1="p" joint2="q" polycoef="0 0 1"/>',
+            'it couples joint "p", which another constraint holds, to "q"; remove one of the two',
+        ),
+    ],
+)
+def test_constraints_that_contradict_each_other(second: str, said: str) -> None:
+    with pytest.raises(ModelError) as refused:
+        load(equality(f'\n<joint joint1="p" polycoef="0.1"/>\n{second}'))
+    assert said in str(refused.value)
+
+
+def test_constraints_that_repeat_each_other() -> None:
+    held = '<joint joint1="p" polycoef="0.1"/><joint joint1="q" polycoef="0.3"/>'
+    model = load(equality(f'{held}<joint joint1="p" joint2="q" polycoef="0.01 0.3"/>'))
+    assert model.nv == 0 and model.loops == ()
+
+
+def test_softness_is_remarked() -> None:
+    said = "ignored solref and solimp of <joint>, which is rigid here (line 1)"
+    assert said in load(equality('<joint joint1="p" joint2="q" solref="0.1 1"/>')).warnings
+    assert load(equality('<joint joint1="p" joint2="q"/>')).warnings == ()

@@ -167,3 +167,20 @@ def test_numbers_that_were_chosen() -> None:
     """By measurements, or by what is outside of this code; another value needs another reason."""
     assert chosen.AT_ONCE == 300
     assert chosen.MOST_KNOWN == 64
+
+
+FITTED = """<mujoco><compiler fitaabb="{}"/><asset><mesh name="m" vertex="0 0 0 0.3 0 0 0 0.2 0 0 0 0.4"/></asset>
+<worldbody><body name="b"><joint axis="1 2 3"/><geom type="{}" mesh="m"/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("shape", ["box", "cylinder", "capsule", "ellipsoid", "sphere"])
+@pytest.mark.parametrize("fit", ["true", "false"])
+def test_shapes_that_are_fitted_to_a_mesh(shape: str, fit: str) -> None:
+    """fitaabb fits them to the box around the mesh, not to that of its inertia."""
+    mujoco = pytest.importorskip("mujoco")
+    text = FITTED.format(fit, shape)
+    theirs, link = mujoco.MjModel.from_xml_string(text), load(text).link("b")
+    assert link.mass == pytest.approx(theirs.body_mass[1], rel=1e-9)
+    assert link.com == pytest.approx(theirs.body_ipos[1], abs=1e-9)
+    moments = np.linalg.eigvalsh(np.array(link.inertia))
+    np.testing.assert_allclose(moments, np.sort(theirs.body_inertia[1]), rtol=1e-7)

@@ -65,3 +65,16 @@ def test_negative_gravcomp_acts_where_mujoco_applies_it(first: float, second: fl
         peer.set(q, v)
         found = wd.oracle(effect_torques, model, q, v)
         assert error(found, -peer.data.qfrc_passive) < MUJOCO
+
+
+@pytest.mark.parametrize(
+    ("attribute", "said"),
+    [
+        ('springyield="2"', '"springyield" of <joint>: its spring does not yield'),
+        ('actuatorgravcomp="true"', '"actuatorgravcomp" of <joint>: gravcomp is no actuator'),
+    ],
+)
+def test_attributes_that_are_remarked(attribute: str, said: str) -> None:
+    lines = load(body(INERTIAL + f'<joint stiffness="1" {attribute}/>')).warnings
+    assert lines == (f"ignored attribute {said} (line 1)",)
+    assert load(body(INERTIAL + '<joint springyield="0" actuatorgravcomp="false"/>')).warnings == ()

@@ -43,8 +43,9 @@ def test_meshes_weigh_as_in_mujoco(robot: Path, rule: str) -> None:
     mujoco = pytest.importorskip("mujoco")
     robot.write_text(WITH_MESHES.format(rule=rule))
     theirs, model = mujoco.MjModel.from_xml_path(str(robot)), wd.load(robot)
-    (remark,) = model.warnings
-    assert "contacts with shapes of the world" in remark and theirs.body_mass[1] > 0
+    fitted, stretched, contacts = model.warnings
+    assert "fits to meshes (1)" in fitted and "2 mesh with refquat and a scale" in stretched
+    assert "contacts with shapes of the world" in contacts and theirs.body_mass[1] > 0
     for i in range(1, theirs.nbody):
         link, R = model.link(theirs.body(i).name), np.zeros(9)
         mujoco.mju_quat2Mat(R, theirs.body_iquat[i])

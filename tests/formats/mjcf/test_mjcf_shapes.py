@@ -210,6 +210,7 @@ def test_colours_of_materials() -> None:
         ('type="plane" size="0.1 0.2 0.3" pos="0 0 1"', (0.2, 0.4)),
         ('type="cylinder" size="0.1" fromto="0 0 0 0 3 4"', (0.1, 5.0)),
         ('type="box" size="0.1 0.2" fromto="0 0 0 0 3 4"', (0.2, 0.2, 5.0)),
+        ('type="ellipsoid" size="0.1" fromto="0 0 0 0 3 4"', (0.1, 0.1, 2.5)),
         ('type="sphere" size=""', None),
         ('type="capsule" size="0.1"', None),
         ('type="box" size="0.1 0.2"', None),
@@ -285,3 +286,58 @@ def test_how_level_a_ground_is(place: str, level: bool) -> None:
         warnings.simplefilter("ignore", wd.ModelWarning)
         model = wd.load(text)
     assert any("kinds that nothing touches" in line for line in model.warnings) is not level
+
+
+CORNERS = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+MOVED = """<mujoco><compiler {}/><asset><mesh name="m" file="{}" {}/></asset><worldbody><body name="b">
+<joint/><geom type="{}" mesh="m" pos="1 2 3" euler="10 20 30"/></body></worldbody></mujoco>"""
+
+
+def moved(
+    folder: Path, mesh: str, shape: str = "mesh", settings: str = "", file: str = "m.obj"
+) -> wd.Model:
+    """A robot whose one shape is a tetrahedron."""
+    corners = "".join("v {} {} {}\n".format(*corner) for corner in CORNERS)
+    (folder / "m.obj").write_text(corners + "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    (folder / "robot.xml").write_text(MOVED.format(settings, file, mesh, shape))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", wd.ModelWarning)
+        return wd.load(folder / "robot.xml")
+
+
+@pytest.mark.parametrize(
+    "mesh",
+    [
+        'refpos="0.1 0.2 0.3" scale="1 2 -3"',
+        'refquat="0.5 0.5 0.1 0.2" scale="2 2 2"',
+        'refpos="0.1 0.2 0.3" refquat="0.5 0.5 0.1 0.2" scale="2 2 2"',
+    ],
+)
+def test_meshes_are_moved_by_refpos_and_refquat(tmp_path: Path, mesh: str) -> None:
+    (shape,) = moved(tmp_path, mesh).link("b").collisions
+    theirs = mujoco.MjModel.from_xml_path(str(tmp_path / "robot.xml"))
+    R = np.zeros(9)
+    mujoco.mju_quat2Mat(R, theirs.geom_quat[0])
+    there = theirs.mesh_vert @ R.reshape(3, 3).T + theirs.geom_pos[0]
+    mine = (CORNERS * shape.size) @ np.array(shape.pose.rotation).T + shape.pose.position
+    gaps = np.linalg.norm(mine[:, None] - there, axis=-1)
+    assert gaps.min(axis=1).max() < 1e-6  # MuJoCo keeps corners in single precision
+
+
+def test_a_mesh_that_is_turned_and_stretched_touches_nothing(tmp_path: Path) -> None:
+    model = moved(tmp_path, 'refquat="0.5 0.5 0.1 0.2" scale="1 2 3"')
+    assert model.link("b").collisions == ()
+    said = "nothing touches here: 1 mesh with refquat and a scale that differs by axis"
+    assert any(said in line for line in model.warnings)
+
+
+def test_a_shape_that_is_fitted_to_a_mesh_touches_with_the_mesh(tmp_path: Path) -> None:
+    said = "geoms that MuJoCo fits to meshes (1) touch with the meshes here"
+    fitted = moved(tmp_path, "", "box")
+    assert said in fitted.warnings and fitted.link("b").collisions[0].shape == "mesh"
+    assert said not in moved(tmp_path, "").warnings
+
+
+def test_the_folders_of_meshes_may_be_stripped(tmp_path: Path) -> None:
+    model = moved(tmp_path, "", settings='strippath="true"', file="elsewhere/m.obj")
+    assert model.link("b").collisions[0].filename == "m.obj"

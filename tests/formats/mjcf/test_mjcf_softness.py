@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 import warpdyn as wd
-from warpdyn.formats.mjcf.mjcf_softness import LEAST_IMPEDANCE, number_of, reference_rates
+from warpdyn.algorithms.simulation.soft_stops import impedance
+from warpdyn.formats.mjcf.mjcf_softness import (
+    LEAST_IMPEDANCE,
+    bounded_curve,
+    impedance_at,
+    number_of,
+    reference_rates,
+)
 from warpdyn.model.ground_contact import LimitSoftness
 
 ROD = """<mujoco>{0}<worldbody><body><joint name="j" axis="0 1 0" {1}/><geom size="0.1" mass="1"/></body>
@@ -71,3 +78,33 @@ def test_rates_are_those_of_mujoco(solref: str) -> None:
     soft = wd.load(text).joint("j").soft_limit
     assert soft is not None
     assert (soft.stiffness, soft.rate) == pytest.approx(data.efc_KBIP[0, :2], abs=1e-9)
+
+
+@pytest.mark.parametrize("power", [0.5, 1.0, 2.0, 3.0])
+@pytest.mark.parametrize("midpoint", [-1.0, 0.0, 0.3, 1.0])
+@pytest.mark.parametrize("width", [-0.1, 0.0, 1e-15, 1.4e-15, 0.05])
+@pytest.mark.parametrize("ends", [(0.2, 0.8), (0.9, 0.5), (-1.0, 2.0), (0.7, 0.7)])
+def test_impedances_are_those_of_mujoco(
+    ends: tuple[float, float], width: float, midpoint: float, power: float
+) -> None:
+    """Of any curve, at depths in it and behind it: with its bounds, and a mean where it has no width.
+
+    A softness that no file has given has these bounds as well.
+    """
+    mujoco = pytest.importorskip("mujoco")
+    curve = (*ends, width, midpoint, power)
+    solimp = " ".join(map(str, curve))
+    text = ROD.format(
+        '<compiler angle="radian"/>', f'range="1 2" limited="true" solimplimit="{solimp}"'
+    )
+    theirs = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(theirs)
+    soft = wd.load(text).joint("j").soft_limit
+    assert soft is not None
+    for depth in (1e-5, 0.012, 0.04, 0.06):
+        data.qpos[0] = 1.0 - depth
+        mujoco.mj_forward(theirs, data)
+        wanted = pytest.approx(data.efc_KBIP[0, 2], rel=1e-6)
+        assert impedance(soft.impedance, depth) == wanted
+        assert impedance((*soft.impedance[:2], width, midpoint, power), depth) == wanted
+        assert impedance_at(bounded_curve(curve), depth) == wanted

@@ -149,3 +149,15 @@ def test_a_joint_held_away_from_its_drawing_keeps_its_tendons_and_actuators() ->
     assert torque[0] == pytest.approx(data.qfrc_actuator[column])
     passive = wd.oracle(effect_torques, model, q, 0 * q)
     assert passive[0] == pytest.approx(-data.qfrc_passive[column])
+
+
+@pytest.mark.parametrize("key", ["stiffness", "damping"])
+def test_powers_of_tendons_are_remarked(key: str) -> None:
+    more = f'<fixed name="n" {key}="1 2 0"><joint joint="l" coef="1"/></fixed>'
+    said = f"ignored numbers of {key} of a tendon that are of powers (line 12)"
+    assert said in load(TIED.format(more, "")).warnings
+
+
+def test_springs_that_yield_are_remarked() -> None:
+    more = '<fixed name="n" stiffness="1" springyield="0.1"><joint joint="l" coef="1"/></fixed>'
+    assert any("springyield of a tendon" in line for line in load(TIED.format(more, "")).warnings)

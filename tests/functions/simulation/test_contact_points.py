@@ -85,7 +85,7 @@ def test_a_mesh_is_vertices_of_its_hull(tmp_path: Path) -> None:
     assert len(wd.ContactPoints(model, mesh_points=6)) == 6
     assert len(wd.ContactPoints(model, mesh_points=0)) == 0
     for wrong in (-1, 1.5, True):
-        with pytest.raises(ValueError, match="mesh_points must be a whole number of 0 or more"):
+        with pytest.raises(ValueError, match="mesh_points must be a whole number of at least 0"):
             wd.ContactPoints(model, mesh_points=wrong)  # type: ignore[arg-type]
 
 

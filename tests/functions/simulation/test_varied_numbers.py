@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from warpdyn.functions.simulation.varied_numbers import for_all, for_each, is_number, whole_number
+from warpdyn.functions.simulation.varied_numbers import for_all, for_each, is_number
 
 
 def test_a_number_is_one_for_each() -> None:
@@ -30,13 +30,6 @@ def test_what_is_out_of_bounds_is_refused() -> None:
         for_all("k", 0, np.zeros(3), above=0.0)
     with pytest.raises(TypeError, match="got a mapping"):
         for_each("kp", {"hip": 1.0}, 4, 0.0)
-
-
-@pytest.mark.parametrize("number", [0, -1, 1.0, True, "4", None])
-def test_a_count_is_a_whole_number(number: object) -> None:
-    assert whole_number("envs", np.int64(3)) == 3
-    with pytest.raises(ValueError, match="envs must be a whole number of at least 1, got"):
-        whole_number("envs", number)
 
 
 @pytest.mark.parametrize("above", [None, 0.0, 0.5])

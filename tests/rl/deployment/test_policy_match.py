@@ -12,9 +12,9 @@ rl = pytest.importorskip("warpdyn.rl")
 from rl_cases import Hold
 
 import warpdyn as wd
-from warpdyn.rl.deployment import policy_match
-from warpdyn.rl.deployment.deployment_record import deployment_record
-from warpdyn.rl.deployment.policy_match import check_match, say_other_programs
+from warpdyn.rl.deployment import deployment_record as records
+from warpdyn.rl.deployment.deployment_record import deployment_record, say_other_programs
+from warpdyn.rl.deployment.policy_match import check_match
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +147,7 @@ def test_another_observation_is_a_remark(
 ) -> None:
     """A file without record has none."""
     remarks = list[str]()
-    monkeypatch.setattr(policy_match, "say", remarks.append)
+    monkeypatch.setattr(records, "say", remarks.append)
     say_other_programs("a.onnx", record, task)
     assert len(remarks) == bool(said) and said in "".join(remarks)
     say_other_programs("a.onnx", {}, task)

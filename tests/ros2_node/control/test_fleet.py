@@ -1,4 +1,4 @@
-"""Robots that share a model: computed together, changed together, blended together."""
+"""Robots that share a model: checked before they are built, computed together, changed together, blended together."""
 
 from __future__ import annotations
 
@@ -6,11 +6,40 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from fleets import MODEL, Q, feed, launch, panda_fleet, panda_settings, wheel_text
+from fleets import MODEL, NAMES, Q, feed, launch, panda_fleet, panda_settings, wheel_text
 
 import warpdyn as wd
-from ros2_node.control.fleet import Fleet
-from ros2_node.control.settings.node_settings import Settings
+from ros2_node.control.fleet import Fleet, check_robot
+from ros2_node.control.settings.node_settings import PARAMETERS, Settings
+
+FELT = {"effort_source": "message"}
+BAD = [
+    ("JointStates", {"joints": ["nose"]}, "'nose'"),
+    ("command_joints", {"command_joints": ["nose"]}, "'nose', which is not among the joints read"),
+    ("TorqueOutput", {"torque_scale": [1.0]}, "torque_scale has 1 numbers"),
+    ("JointLimits", {"joint_limit_margin": [0.1]}, "joint_limit_margin has 1 numbers"),
+    ("Setpoint", {"kp": [1.0]}, "kp has 1 numbers"),
+    ("FrictionCompensation", {"friction__coulomb": [1.0]}, "friction.coulomb has 1 numbers"),
+    ("Payload", {"payload__link": "nose", "payload__mass": 1.0}, "payload.link 'nose'"),
+    ("Law", {"law": "nothing.py:law"}, "law: "),
+    ("PolicyLaw", {"policy": "nothing.onnx"}, "policy: nothing.onnx"),
+    (
+        "PoseReference",
+        {"law": "cartesian_impedance", "law_options": ["frame=nose"]},
+        "panda has no such link",
+    ),
+    (
+        "ExternalTorques",
+        {**FELT, "external_wrench_link": "nose"},
+        "external_wrench_link 'nose' is not a link",
+    ),
+    (
+        "CollisionGuard",
+        {**FELT, "collision_threshold": [1.0]},
+        "collision_threshold has 1 numbers",
+    ),
+]
+"""Part of a robot, settings that it cannot use, and a text of the refusal."""
 
 
 def test_robots_of_a_fleet_do_not_touch_each_other():
@@ -34,6 +63,25 @@ def test_mode_and_lists_are_checked_against_the_robot(shared, robot):
     robot.enable(0.0, 0.0)
     with pytest.raises(ValueError, match="while enabled"):
         shared.change(panda_settings(mode="computed_torque"))
+
+
+def test_mode_gravity_forgets_accelerations():
+    """Those of the reference that a robot followed before are in none of its torques."""
+    fleet = panda_fleet(mode="computed_torque", reference_timeout=0.0)
+    (robot,), still = fleet.robots, 0 * Q
+    feed(robot, 0.0, v=still)
+    assert (
+        robot.enable(0.0, 0.0)[0] and robot.refer(list(NAMES), (Q, still, still + 0.5), 0.0) is None
+    )
+    feed(robot, 0.01, v=still)
+    launch(fleet, robot, 0.01)
+    assert robot.state.a.all()
+    robot.disable(0.02)
+    while robot.stop_step(1e9) is not None:
+        pass
+    fleet.change(fleet.settings.with_changes({"mode": "gravity"}))
+    fleet.compute()
+    np.testing.assert_allclose(robot.state.torque, wd.gravity_torques(MODEL, Q), atol=1e-12)
 
 
 def test_a_new_payload_blends_in_without_a_step():
@@ -156,3 +204,61 @@ def test_stop_reaches_every_enabled_robot():
         while robot.stop_step(1.0) is not None:
             pass
     assert two.idle
+
+
+def bound(*arguments):
+    """In the place of what binds and compiles a kernel."""
+    raise AssertionError("a kernel was bound")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"mode": "computed_torque"},
+        {"law": "joint_impedance", "law_inputs__stiffness": 10.0, "law_inputs__damping": 1.0},
+        {
+            "law": "cartesian_impedance",
+            "law_options": ["frame=panda_hand"],
+            "law_inputs__stiffness": [10.0] * 6,
+        },
+        {**FELT, "external_wrench_link": "panda_hand"},
+        {"payload__link": "panda_hand", "payload__mass": 1.0},
+    ],
+)
+def test_settings_that_fit_pass_and_no_kernel_is_bound(values, monkeypatch):
+    monkeypatch.setattr("warpdyn.execution.batched._bind", bound)
+    check_robot(MODEL, panda_settings(**values))
+
+
+@pytest.mark.parametrize(("values", "said"), [x[1:] for x in BAD], ids=[x[0] for x in BAD])
+def test_a_bad_setting_of_each_part_is_found(values, said):
+    """With the text of the build."""
+    settings = panda_settings(**values)
+    with pytest.MonkeyPatch.context() as change, pytest.raises(ValueError, match=said) as found:
+        change.setattr("warpdyn.execution.batched._bind", bound)
+        check_robot(MODEL, settings)
+    with pytest.raises(ValueError) as built:
+        Fleet(settings, "", [Counter()])
+    assert str(found.value) == str(built.value)
+
+
+@pytest.mark.parametrize("parameter", [p for p in PARAMETERS if p.per_joint], ids=lambda p: p.name)
+def test_a_list_of_the_wrong_length_is_found_whatever_parameter_has_it(parameter):
+    """Every parameter that takes a number for each joint."""
+    number = max(parameter.low or 0.0, 0.0)
+    settings = panda_settings(**FELT, **{parameter.name: [number] * 3})
+    with pytest.raises(ValueError, match=f"{parameter.name} has 3 numbers"):
+        check_robot(MODEL, settings)
+
+
+def test_what_does_not_fit_another_robot_is_refused_before_it_is_built():
+    """Lists of friction and thresholds, and the link of the wrench, with the parameter's name."""
+    for values, said in (
+        ({"friction__coulomb": [1.0] * 8}, "friction.coulomb has 8 numbers"),
+        ({**FELT, "collision_threshold": [1.0] * 8}, "collision_threshold has 8 numbers"),
+        ({**FELT, "external_wrench_link": "panda_hand"}, "external_wrench_link 'panda_hand'"),
+    ):
+        check_robot(MODEL, panda_settings(**values))
+        with pytest.raises(ValueError, match=said):
+            check_robot(wd.load_urdf(wheel_text()), panda_settings(**values))

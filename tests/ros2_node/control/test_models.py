@@ -293,7 +293,7 @@ def test_a_described_robot_is_compared_with_the_robot_that_is_shown(monkeypatch)
     models = Models([Counter()])
     models._check(settings)
     assert asked == ["panda"]
-    models._shown = SimpleNamespace(check=differ)
+    models._publications = SimpleNamespace(check=differ)
     with pytest.raises(ValueError, match="panda has other joints"):
         models.check(settings)
     assert asked == ["panda"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import os
 import resource
 import subprocess
@@ -9,7 +11,11 @@ import sys
 
 import pytest
 
-from ros2_node.control.realtime import PRIORITY, lasting_lock, make_realtime
+from ros2_node.control import realtime
+from ros2_node.control.realtime import PRIORITY, is_lock_lasting, make_realtime
+
+MCL_CURRENT, MCL_FUTURE = 1, 2
+"""Of Linux's sys/mman.h."""
 
 ASK = """
 import os
@@ -41,10 +47,22 @@ def test_every_thread_is_asked_for_and_what_is_refused_is_a_line(allowed):
         assert "memlock" in memory and all("goes on without it" in line for line in refused)
 
 
+def test_a_thread_that_ends_meanwhile_is_left_out():
+    """The threads after it are scheduled all the same."""
+    scheduled = []
+
+    def schedule(thread):
+        if thread == 12:
+            raise ProcessLookupError(3, "No such process")
+        scheduled.append(thread)
+
+    assert not make_realtime((11, 12, 13), schedule, lambda: None) and scheduled == [11, 13]
+
+
 def test_memory_is_not_locked_under_a_limit():
     """mlockall may succeed under one that has room today; what is allocated later would end the node."""
-    assert lasting_lock(resource.RLIM_INFINITY, 0) and lasting_lock(1 << 20, 1 << 14)
-    assert not lasting_lock(1 << 40, 0) and not lasting_lock(1 << 40, ~(1 << 14))
+    assert is_lock_lasting(resource.RLIM_INFINITY, 0) and is_lock_lasting(1 << 20, 1 << 14)
+    assert not is_lock_lasting(1 << 40, 0) and not is_lock_lasting(1 << 40, ~(1 << 14))
     code = ASK.replace("refused = make", "import ros2_node.control.realtime as r, resource; "
                        "r._capabilities = lambda: 0; resource.getrlimit = lambda which: (1 << 40,) * 2\n"
                        "refused = make")  # fmt: skip
@@ -59,3 +77,30 @@ def test_a_process_has_what_it_was_not_refused():
     refused, policy, priority = map(int, numbers.split())
     has = (policy == os.SCHED_FIFO and priority == PRIORITY) + (int(locked) > 0)
     assert has + refused == 2
+
+
+class Library:
+    """A C library of which mlockall returns a status."""
+
+    def __init__(self, status: int) -> None:
+        self.status, self.asked = status, []
+
+    def mlockall(self, flags: int) -> int:
+        self.asked.append(flags)
+        ctypes.set_errno(errno.ENOMEM)
+        return self.status
+
+
+@pytest.mark.parametrize("status", [0, -1])
+def test_memory_is_locked_where_no_limit_is_in_the_way(monkeypatch, status):
+    """All of it, now and later; an error of the system is told in its words."""
+    library = Library(status)
+    monkeypatch.setattr(realtime, "is_lock_lasting", lambda limit, capabilities: True)
+    monkeypatch.setattr(ctypes, "CDLL", lambda name, use_errno: library)
+    refused = make_realtime((1,), lambda thread: None)
+    assert library.asked == [MCL_CURRENT | MCL_FUTURE]
+    if status:
+        (line,) = refused
+        assert os.strerror(errno.ENOMEM) in line
+    else:
+        assert not refused

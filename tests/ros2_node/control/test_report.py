@@ -18,7 +18,7 @@ from ros2_node.control.report import (
     Reporter,
     _conditions,
     _robot_lines,
-    ready,
+    ready_message,
     remarks,
 )
 from ros2_node.control.safety.gate import EXPLAINED, OPEN, Phase
@@ -119,7 +119,7 @@ def test_the_ready_line_counts_the_load():
     """Model, whole mass, robots, mode, device and the joints of the commands."""
     settings = panda_settings(payload__link="panda_hand", payload__mass=2.0)
     fleet = panda_fleet(2, payload__link="panda_hand", payload__mass=2.0)
-    text = ready(fleet.robots, settings)
+    text = ready_message(fleet.robots, settings)
     assert text.startswith(
         f"ready: panda, {MODEL.total_mass + 2.0:.6g} kg, 2 robot(s), mode gravity"
     )
@@ -154,7 +154,7 @@ def stub(**changed):
     values = {
         "age": lambda now: now - 1.0,
         "dynamics": SimpleNamespace(payload=SimpleNamespace(mass=0.0, link="")),
-        "touch": None,
+        "effort_watch": None,
         "setpoint": SimpleNamespace(refusal="", clipped=""),
         "trajectory": SimpleNamespace(status="none", refusal=""),
         "limits": SimpleNamespace(limit_message=lambda q: ""),
@@ -182,7 +182,7 @@ def with_refusal(**fields):
             {"dynamics": SimpleNamespace(payload=SimpleNamespace(mass=1.25, link="hand"))},
             {"payload": "1.25 kg on hand"},
         ),
-        ({"touch": SimpleNamespace(report=lambda: {"felt": "x"})}, {"felt": "x"}),
+        ({"effort_watch": SimpleNamespace(report=lambda: {"felt": "x"})}, {"felt": "x"}),
         ({"setpoint": with_refusal(clipped="")}, {}),
         ({"setpoint": with_refusal(clipped="far")}, {"last reference clipped": "far"}),
         (
@@ -224,11 +224,14 @@ def test_lines_of_twists_sensors_and_inputs_of_laws():
 def test_conditions_are_those_of_an_enabled_robot():
     """What is not seen is a warning while the robot is disabled, too."""
     parts = {
-        "touch": SimpleNamespace(blind="blind"),
+        "effort_watch": SimpleNamespace(unguarded_message="unguarded"),
         "limits": SimpleNamespace(limit_message=lambda q: "a at 2"),
         "output": SimpleNamespace(saturated_joints=lambda steady: f"a for {steady:g} s"),
     }
-    assert _conditions(stub(**parts), 2.0) == ["blind"]
+    assert _conditions(stub(**parts), 2.0) == ["unguarded"]
     found = _conditions(stub(**parts, is_enabled=True), 2.0)
-    assert found == ["blind", "at the effort limit: a for 2 s", "joint_limit: a at 2"]
-    assert _conditions(stub(touch=SimpleNamespace(blind=""), is_enabled=True), 2.0) == []
+    assert found == ["unguarded", "at the effort limit: a for 2 s", "joint_limit: a at 2"]
+    assert (
+        _conditions(stub(effort_watch=SimpleNamespace(unguarded_message=""), is_enabled=True), 2.0)
+        == []
+    )

@@ -80,7 +80,12 @@ def test_a_description_has_a_largest_size(tmp_path, monkeypatch):
     monkeypatch.setattr(robot_description, "LARGEST", len(text))
     file = tmp_path / "wheel.urdf"
     file.write_text(text)
-    assert of_file(file).name == "wheel"
+    for model in (
+        of_file(file),
+        load_model(Settings.of({"robot_description": text})),
+        load_model(Settings.of(), text),
+    ):
+        assert model.name == "wheel"
     file.write_text(text + " ")
     for load in (
         lambda: of_file(file),

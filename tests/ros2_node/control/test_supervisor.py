@@ -64,17 +64,17 @@ def test_requests_reach_the_named_robots_only(two):
 
 def test_a_robot_whose_topics_others_publish_is_not_enabled(two):
     """Nor by itself; the other one is, and one that is enabled goes on."""
-    two.crowd(0, "/joint_states has 2 publishers")
+    two.set_other_publishers(0, "/joint_states has 2 publishers")
     good, text = two.enable([0, 1], True, 0.0, 0.0)
     assert not good and text == "left: /joint_states has 2 publishers; live: right"
     two.robots[0].gate.send(GateEvent.START)
     two.fleet.compute()
     two.robots[0].command(0.0, 0.0)
     assert not two.robots[0].is_enabled
-    two.crowd(1, "/joint_states has 2 publishers")
+    two.set_other_publishers(1, "/joint_states has 2 publishers")
     assert two.robots[1].is_enabled
-    two.crowd(0, "")
-    two.crowd(1, "")
+    two.set_other_publishers(0, "")
+    two.set_other_publishers(1, "")
     assert two.enable([0], True, 0.0, 0.0)[0]
 
 
@@ -239,7 +239,7 @@ def test_a_description_that_fails_only_when_it_is_built_goes_back_to_the_good_on
         raise RuntimeError("no compiler")
 
     with monkeypatch.context() as patch:
-        patch.setattr("ros2_node.control.fleet.FleetDynamics", broken)
+        patch.setattr("ros2_node.control.fleet.FlatBatch", broken)
         supervisor.change({"robot_description": wheel_text()})
         assert settled(supervisor) is Event.REFUSED
     assert supervisor.models.refusal == "RuntimeError: no compiler"

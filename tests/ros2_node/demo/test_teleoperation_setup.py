@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from fleets import MODEL, Q
 
-from ros2_node.control.robot_check import check_robot
+from ros2_node.control.fleet import check_robot
 from ros2_node.control.settings.node_settings import Settings
 from ros2_node.demo.plant import READY
 from ros2_node.demo.teleoperation_setup import JOINTS, POSE, STIFFNESS, follower, leader, plant

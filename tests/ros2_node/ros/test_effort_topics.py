@@ -44,7 +44,7 @@ def made(node, settings, robots=()):
 
 def test_without_efforts_there_are_services_and_no_topics(node):
     """They answer with what is missing."""
-    _, services = made(node, Settings.of(), [SimpleNamespace(touch=None)])
+    _, services = made(node, Settings.of(), [SimpleNamespace(effort_watch=None)])
     assert set(services) == {"r0/feeling/identify_payload", "r0/feeling/diagnose_gravity"}
     assert all(service() == (False, NOT_FELT) for service in services.values())
     assert not node.count_publishers("r0/feeling/external_torques")
@@ -59,14 +59,14 @@ def test_what_is_felt_is_sent_to_who_listens(node):
     node.create_subscription(
         WrenchStamped, "r0/feeling/external_wrench_estimate", wrenches.append, 10
     )
-    touch = SimpleNamespace(
+    watch = SimpleNamespace(
         valid=True,
         external=np.array([1.0, 2.0, 3.0]),
         torques=SimpleNamespace(link="hand", wrench=np.arange(6.0)[None]),
     )
     model = SimpleNamespace(v_indices=lambda names: [2, 0])
     robot = SimpleNamespace(
-        touch=touch,
+        effort_watch=watch,
         states=SimpleNamespace(joints=("c", "a")),
         dynamics=SimpleNamespace(model=model),
     )
@@ -84,7 +84,7 @@ def test_what_is_felt_is_sent_to_who_listens(node):
     robot.dynamics.model = SimpleNamespace(v_indices=lambda names: [0, 1])
     topics.send(0, robot, Time(sec=8))
     assert list(sent[2].effort) == [1.0, 2.0] and len(sent) == 4
-    touch.valid = False
+    watch.valid = False
     topics.send(0, robot, Time(sec=8))
     assert len(sent) == 4
 
@@ -93,10 +93,10 @@ def test_answers_are_logged_and_are_those_of_the_robot(node, monkeypatch):
     """They have several lines, which a terminal shows at the service's caller as one."""
     log = RecordedLog()
     monkeypatch.setattr(node, "get_logger", lambda: log)
-    touch = SimpleNamespace(
+    watch = SimpleNamespace(
         identify=lambda: (True, "1 kg\nto set"), diagnose=lambda: (False, "no poses")
     )
-    _, services = made(node, FELT, [SimpleNamespace(touch=touch)])
+    _, services = made(node, FELT, [SimpleNamespace(effort_watch=watch)])
     assert services["r0/feeling/identify_payload"]() == (True, "1 kg\nto set")
     assert services["r0/feeling/diagnose_gravity"]() == (False, "no poses")
     assert log.lines == ["1 kg\nto set", "no poses"]
@@ -112,7 +112,7 @@ def test_only_who_listens_is_sent_to(node, heard):
         publishers[0] = SimpleNamespace(
             get_subscription_count=lambda count=count: count, publish=sent.append
         )
-    touch = SimpleNamespace(
+    watch = SimpleNamespace(
         valid=True,
         external=np.array([1.0, 2.0]),
         torques=SimpleNamespace(link="hand", wrench=np.arange(6.0)[None]),
@@ -120,7 +120,7 @@ def test_only_who_listens_is_sent_to(node, heard):
     names = []
     model = SimpleNamespace(v_indices=lambda joints: names.append(joints) or [1, 0])
     robot = SimpleNamespace(
-        touch=touch,
+        effort_watch=watch,
         states=SimpleNamespace(joints=("b", "a")),
         dynamics=SimpleNamespace(model=model),
     )
@@ -129,7 +129,7 @@ def test_only_who_listens_is_sent_to(node, heard):
     kinds = [JointState] * heard[0] + [WrenchStamped] * heard[1]
     assert [type(message) for message in sent] == kinds * 2
     assert len(names) == heard[0], "joints of a model are looked up once"
-    topics.send(0, SimpleNamespace(touch=None), Time())
+    topics.send(0, SimpleNamespace(effort_watch=None), Time())
     assert len(sent) == 2 * sum(heard)
 
 

@@ -19,7 +19,7 @@ def calls(monkeypatch):
     """What is called, in order, where rclpy and signals are."""
     calls = []
     monkeypatch.setattr(process, "tolerate_lost_output", lambda: calls.append("output"))
-    monkeypatch.setattr(process, "told_to_end", lambda: lambda: False)
+    monkeypatch.setattr(process, "ending_signals", lambda: lambda: False)
     monkeypatch.setattr(process.rclpy, "init", lambda **options: calls.append("init"))
     monkeypatch.setattr(process.rclpy, "try_shutdown", lambda: calls.append("shutdown"))
     monkeypatch.setattr(process, "make_executor", lambda node, kind: None)

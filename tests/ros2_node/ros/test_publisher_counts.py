@@ -24,8 +24,10 @@ def ends(*names):
 @pytest.fixture
 def made():
     def make(**values):
-        node, crowded, lines, remarks = RecordingNode(), {}, {}, {}
-        supervisor = SimpleNamespace(settings=Settings.of(values), crowd=crowded.__setitem__)
+        node, several, lines, remarks = RecordingNode(), {}, {}, {}
+        supervisor = SimpleNamespace(
+            settings=Settings.of(values), set_other_publishers=several.__setitem__
+        )
         diagnostics = SimpleNamespace(
             remark=lambda subject, text, i: remarks.__setitem__((subject, i), text),
             add_lines=lambda told, i: lines.__setitem__(i, told),
@@ -37,7 +39,7 @@ def made():
             node.endpoints[f"/{each}/joint_states"] = ends("/driver")
             node.endpoints[f"/{each}/warpdyn/commands"] = ends("/warpdyn")
         return SimpleNamespace(
-            node=node, counts=counts, crowded=crowded, lines=lines, remarks=remarks
+            node=node, counts=counts, several=several, lines=lines, remarks=remarks
         )
 
     return make
@@ -46,7 +48,7 @@ def made():
 def test_one_publisher_of_each_is_right(made):
     two = made()
     two.counts.look()
-    assert two.crowded == {0: "", 1: ""} and not any(two.remarks.values())
+    assert two.several == {0: "", 1: ""} and not any(two.remarks.values())
     assert two.lines[0] == {"publishers of joint_states": "1", "publishers of commands": "1"}
 
 
@@ -56,13 +58,13 @@ def test_another_publisher_withholds_its_robot_alone(made):
     two.node.endpoints["/r/joint_states"] = ends("/driver", "/arms/viewer")
     two.node.endpoints["/l/warpdyn/commands"] = ends("/warpdyn", "/warpdyn")
     two.counts.look()
-    assert two.crowded[0].startswith("/l/warpdyn/commands has 2 publishers (/warpdyn, /warpdyn)")
-    assert two.crowded[1].startswith("/r/joint_states has 2 publishers (/arms/viewer, /driver)")
-    assert two.remarks["several publishers", 1] == two.crowded[1]
+    assert two.several[0].startswith("/l/warpdyn/commands has 2 publishers (/warpdyn, /warpdyn)")
+    assert two.several[1].startswith("/r/joint_states has 2 publishers (/arms/viewer, /driver)")
+    assert two.remarks["several publishers", 1] == two.several[1]
     assert two.lines[1]["publishers of joint_states"] == "2 (/arms/viewer, /driver)"
     two.node.endpoints["/r/joint_states"] = ends("/driver")
     two.counts.look()
-    assert two.crowded[1] == "" and two.crowded[0]
+    assert two.several[1] == "" and two.several[0]
 
 
 def test_a_publisher_whose_node_is_not_known_counts(made):
@@ -70,7 +72,7 @@ def test_a_publisher_whose_node_is_not_known_counts(made):
     unknown = "_NODE_NAMESPACE_UNKNOWN_/_NODE_NAME_UNKNOWN_"
     two.node.endpoints["/l/joint_states"] = ends("/driver", unknown)
     two.counts.look()
-    assert "2 publishers (/driver, a node without a known name)" in two.crowded[0]
+    assert "2 publishers (/driver, a node without a known name)" in two.several[0]
 
 
 def test_the_parameter_lets_several_publish(made):
@@ -78,7 +80,7 @@ def test_the_parameter_lets_several_publish(made):
     two = made(allow_several_publishers=True)
     two.node.endpoints["/r/joint_states"] = ends("/driver", "/gripper")
     two.counts.look()
-    assert not any(two.crowded.values()) and not any(two.remarks.values())
+    assert not any(two.several.values()) and not any(two.remarks.values())
     assert two.lines[1]["publishers of joint_states"].startswith("2 ")
 
 
@@ -86,4 +88,4 @@ def test_a_policy_has_odometry_of_one_node(made):
     two = made(policy="quadruped_velocity")
     two.node.endpoints["/l/odom"] = ends("/camera", "/legs")
     two.counts.look()
-    assert two.crowded[0].startswith("/l/odom has 2 publishers (/camera, /legs)")
+    assert two.several[0].startswith("/l/odom has 2 publishers (/camera, /legs)")

@@ -11,7 +11,7 @@ from fleets import MODEL, NAMES, feed, panda_fleet
 from recording_node import RecordingNode
 
 from ros2_node.ros import shutdown
-from ros2_node.ros.shutdown import stop_robots, told_to_end
+from ros2_node.ros.shutdown import ending_signals, stop_robots
 from ros2_node.ros.topics import RobotNames, TorqueTopics
 
 
@@ -27,7 +27,7 @@ def handlers():
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"])
 def test_a_signal_asks_the_node_to_end(name, handlers):
     signal.signal(getattr(signal, name), signal.SIG_DFL)  # the tests may run under nohup
-    stopped = told_to_end()
+    stopped = ending_signals()
     assert not stopped()
     os.kill(os.getpid(), getattr(signal, name))
     assert stopped()
@@ -36,7 +36,7 @@ def test_a_signal_asks_the_node_to_end(name, handlers):
 def test_a_hangup_that_is_ignored_stays_ignored(handlers):
     """Under nohup."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    stopped = told_to_end()
+    stopped = ending_signals()
     os.kill(os.getpid(), signal.SIGHUP)
     assert not stopped()
 

@@ -12,6 +12,7 @@ from compiled_gate import MeasuredStates
 
 import warpdyn as wd
 from ros2_node.control.robot import Robot
+from ros2_node.control.safety.gate import Phase
 from ros2_node.control.settings.node_settings import Settings
 from ros2_node.control.torques.fleet_dynamics import FleetDynamics
 from ros2_node.laws.cartesian_impedance import largest_cartesian_impedance
@@ -136,6 +137,16 @@ def check_differences(law: ControllerLaw, compiled: CompiledControllers, states:
 @pytest.mark.parametrize("name", [*LAWS, "users_spring"])
 def test_controller_and_node_have_the_same_torques(name: str, compiled: CompiledControllers):
     check_differences(compiled.laws[name], compiled, 60)
+
+
+def test_measured_efforts_beyond_the_limits_are_not_commanded(compiled: CompiledControllers):
+    """With `start_effort: measured`, a sensor that fails: the first commands are the effort limits."""
+    controller, q, rest = compiled.controller("gravity_compensation"), np.full(N, 0.5), np.zeros(N)
+    assert controller.activate(q, rest, 1e5 * (-1.0) ** np.arange(N), 1.0)
+    for k in range(120):
+        assert controller.update(q, rest, 1.0 + 0.01 * k) == list(Phase).index(Phase.ENABLED)
+        assert (np.abs(controller.command) <= MODEL.effort_limit).all()
+    np.testing.assert_allclose(controller.command, wd.gravity_torques(MODEL, q), atol=SAME)
 
 
 @pytest.mark.slow

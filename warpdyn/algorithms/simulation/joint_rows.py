@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ...algebra.scalar import Scalar, is_zero, maximum, minimum
 from ...model.tree import Cable, Tree
-from .constraint_sweeps import ConstraintRows, RowVelocities
+from .constraint_sweeps import ConstraintRows, RowVelocities, sparse_dot
 from .soft_stops import SoftStop, soft_row
 
 RETURN = 1.0
@@ -31,6 +31,14 @@ class Bounds(NamedTuple):
     lower: float
     upper: float
     soft: SoftStop | None = None
+
+
+class TendonBounds(NamedTuple):
+    """Limits of a tendon's length [m]. `soft`: as of `Bounds`."""
+
+    lower: float
+    upper: float
+    soft: SoftStop
 
 
 @dataclass(frozen=True)
@@ -132,13 +140,27 @@ def limited_tendons(tree: Tree) -> tuple[list[Cable], list[list[Scalar]]]:
 
 
 def tendon_rows(
-    rows: ConstraintRows, end: int, cables: Sequence[Cable], q: Sequence[Scalar], h: float
+    rows: ConstraintRows,
+    end: int,
+    cables: Sequence[Cable],
+    bounds: Sequence[TendonBounds | None],
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    h: float,
 ) -> list[JointRow]:
-    """Stops of tendons, whose rows end before the row `end`; as those of joints [m]."""
+    """Stops of tendons, whose rows end before the row `end`; as those of joints [m]. `bounds`: of
+    tendons that give way; None for rigid ones."""
     found = []
-    for row, cable in enumerate(cables, end - len(cables)):
-        pressed = _stop_speeds(cable.length(q), *cable.limits, h)
-        found.append(JointRow(row, rows.response(row, row), 0.0, *pressed))
+    for row, (cable, each) in enumerate(zip(cables, bounds, strict=True), end - len(cables)):
+        response = rows.response(row, row)
+        if each is None:
+            pressed = _stop_speeds(cable.length(q), *cable.limits, h)
+            found.append(JointRow(row, response, 0.0, *pressed))
+        else:
+            rate = sparse_dot(rows.J[row], v)
+            soft = soft_row(each.soft, cable.length(q), rate, each.lower, each.upper, h)
+            low, high, compliance = soft
+            found.append(JointRow(row, response, 0.0, low, high, compliance=compliance))
     return found
 
 

@@ -10,7 +10,7 @@ from .compliant_contact import Surface
 from .contact_rows import ContactPoint
 from .contact_shapes import ContactPair
 from .implicit_forces import Drive, Stop
-from .joint_rows import Bounds
+from .joint_rows import Bounds, TendonBounds
 from .pair_slots.pair_memory import PairMemory
 from .pair_slots.slot_sweeps import TouchingBodies
 from .soft_contact import SoftSurface
@@ -69,7 +69,8 @@ class Scene(NamedTuple):
     a terrain. `guarded`: products of velocities are bounded; `speed_limits`: of coordinates that
     have one [rad/s, m/s], above which they are damped too. `stops`: of joints without springs of
     their own. `joint_rows`: coordinates of v with dry friction or with `bounds`, limits that are
-    rows. `tendon_stops`: limits of tendons are rows. `exponents`: p and q of soft ground. `pairs`:
+    rows. `tendon_stops`: limits of tendons are rows. `tendon_bounds`: those of each limited tendon, if
+    they give way; empty without them. `exponents`: p and q of soft ground. `pairs`:
     shapes that may touch each other, at most `pair_slots` of one kind at a time. `point_moments`,
     `pair_moments`: the number of friction moments of each point and of each pair, 0, 1 or 3; empty
     if there are none. `points_in_slots`: points on compliant ground are computed in a loop over
@@ -92,6 +93,7 @@ class Scene(NamedTuple):
     pairs: tuple[ContactPair, ...] = ()
     pair_slots: int | None = None
     tendon_stops: bool = False
+    tendon_bounds: tuple[TendonBounds | None, ...] = ()
     point_moments: tuple[int, ...] = ()
     pair_moments: tuple[int, ...] = ()
     points_in_slots: bool = False

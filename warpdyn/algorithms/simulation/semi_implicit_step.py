@@ -165,7 +165,9 @@ def constrained_velocities(
         return free, Impulses([], [], closed.impulses(()) if closed else [], [])
     rows, friction = rows_of(J, mass), dry_friction(tree)
     on_joints: list[Constraint] = []
-    on_joints += tendon_rows(rows, len(J) - len(scene.joint_rows), cables, state.q, scene.dt)
+    of_cables = scene.tendon_bounds or [None] * len(cables)
+    end = len(J) - len(scene.joint_rows)
+    on_joints += tendon_rows(rows, end, cables, of_cables, state.q, state.v, scene.dt)
     on_joints += joint_rows(
         rows, scene.joint_rows, friction, scene.bounds, state.q, state.v, scene.dt
     )

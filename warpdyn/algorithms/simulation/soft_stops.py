@@ -22,19 +22,27 @@ FREE = 1e30
 """Velocity that no joint reaches: the target of a limit that does not act."""
 
 TINY = 1e-12
-"""Least width of an impedance, and least depth of which a logarithm is taken."""
+"""Least impedance of which the reciprocal is taken, and least depth of which a logarithm is."""
+
+NO_WIDTH = 1e-15
+"""Width up to which MuJoCo has one impedance for all depths, the mean of the smallest and the largest
+[m, rad]."""
+
+LEAST_MIDPOINT = 1e-4
+"""MuJoCo's bound of the midpoint of an impedance curve, from 0 and from 1."""
 
 
 class SoftStop(NamedTuple):
     """Numbers of one limit: `stiffness` K [1/s²], `rate` b [1/s], `impedance` of MJCF (smallest and
     largest d, width [rad, m], midpoint, power), the inverse inertia A of the joint [1/(kg m²), 1/kg],
-    and whether MuJoCo's own steps take it."""
+    whether MuJoCo's own steps take it, and whether its time constant has a lower bound there."""
 
     stiffness: float
     rate: float
     impedance: tuple[float, float, float, float, float]
     inverse_inertia: float
     in_mujoco_steps: bool = False
+    is_bounded: bool = True
 
 
 class SoftRow(NamedTuple):
@@ -64,7 +72,7 @@ class SoftPoint(NamedTuple):
     """Numbers of one contact point: as of a `SoftStop`, with R of the normal and of the tangents for an
     impedance of one half [1/kg], the part of its radius that is a margin [m], whether its friction cone
     is a pyramid, the direction of the first edges of a pyramid in the axes of the point's link, if it is
-    not the contact's x axis, and whether MuJoCo's own steps take it."""
+    not the contact's x axis, and the last two of a `SoftStop`."""
 
     stiffness: float
     rate: float
@@ -75,6 +83,7 @@ class SoftPoint(NamedTuple):
     is_pyramidal: bool = False
     along: tuple[float, float, float] | None = None
     in_mujoco_steps: bool = False
+    is_bounded: bool = True
 
 
 class PointRow(NamedTuple):
@@ -107,19 +116,24 @@ def point_row(point: SoftPoint, height: Scalar, v: Vector, h: float) -> PointRow
 def bounded_rates(law: SoftStop | SoftPoint, h: float) -> tuple[float, float]:
     """b and K that a step of h seconds can take. An implicit step damps no more than all of the velocity
     and is no stiffer than critical damping allows. MuJoCo's steps have a time constant 2 / (b d) of two
-    steps or more, with d the largest impedance, and keep the damping ratio b / (2 √K)."""
+    steps or more, with d the largest impedance, and keep the damping ratio b / (2 √K); laws that are
+    not bounded have all of both."""
     if not law.in_mujoco_steps:
         return min(law.rate, 1.0 / h), min(law.stiffness, 0.25 / (h * h))
+    if not law.is_bounded:
+        return law.rate, law.stiffness
     bound = 1.0 / (h * max(law.impedance[1], TINY))
     share = min(bound / law.rate, 1.0) if law.rate > 0.0 else 1.0
     return law.rate * share, law.stiffness * share * share
 
 
 def impedance(numbers: tuple[float, float, float, float, float], depth: Scalar) -> Scalar:
-    """MuJoCo's d(r), between the first two numbers."""
+    """MuJoCo's d(r), between the first two numbers; their mean if it has no width to grow over."""
     lowest, highest, width, midpoint, power = numbers
-    x = minimum(depth * (1.0 / max(width, TINY)), 1.0)
-    m = min(max(midpoint, TINY), 1.0 - TINY)
+    if width <= NO_WIDTH:
+        return 0.5 * (lowest + highest)
+    x = minimum(depth * (1.0 / width), 1.0)
+    m = min(max(midpoint, LEAST_MIDPOINT), 1.0 - LEAST_MIDPOINT)
     if power <= 1.0 or lowest == highest:
         return x * (highest - lowest) + lowest
     rising = _power(x * (1.0 / m), power) * m

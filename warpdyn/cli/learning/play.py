@@ -82,7 +82,7 @@ def play(args: argparse.Namespace) -> int:
     # Mistakes of the command line come before the policy is read.
     check_picture(args.png or Path("play.png"))
     rl, task, policy = task_and_policy(args)
-    from ...rl.deployment.policy_match import say_other_programs
+    from ...rl.deployment.deployment_record import say_other_programs
 
     say_other_programs(policy.path, policy.deployment, task)
     moving = args.gif

@@ -36,6 +36,7 @@ from .mjcf_bodies import (
     bodies_at_rest,
     check_free,
     free_rest,
+    refuse_fused,
 )
 from .mjcf_composite import with_cables
 from .mjcf_contacts import MjcfContacts
@@ -47,6 +48,7 @@ from .mjcf_keyframes import Place, configurations
 from .mjcf_loops import MjcfLoops
 from .mjcf_meshes import MjcfMeshes
 from .mjcf_replicate import with_copies
+from .mjcf_rotors import NO_ROTOR, read_rotors, with_rotors
 from .mjcf_sensors import physics_of, read_sensors
 from .mjcf_shapes import MjcfShapes
 from .mjcf_tendons import moving_tendons, read_tendons
@@ -125,6 +127,7 @@ class MjcfReader:
         """The joints in the order of MuJoCo's qpos."""
         self.site_links: dict[str, str] = {}
         """The link of each site."""
+        self.rotors = read_rotors(values, root)
         self.base_armature = 0.0
         self.base_springs: tuple[Effects, ...] = ()
         self.mocap: set[str] = set()
@@ -151,9 +154,10 @@ class MjcfReader:
         self._add_links(free, floating_base)
         base = name_of_base_joint({str(x.get("name")) for x in self.root.iter("joint")})
         self._add_joints(free, base, floating_base)
+        self.joints = with_rotors(self.joints, self.rotors.joints)
         actuators = read_actuators(self.values, self.root, self.joints)
         joints = with_effort_limits(self.values, self.root, self.joints)
-        tendons = read_tendons(self.values, self.root, joints)
+        tendons = with_rotors(read_tendons(self.values, self.root, joints), self.rotors.tendons)
         # Constraints come after actuators and tendons: they lock joints, whose positions those two
         # then take as constants.
         reader = MjcfLoops(self.values, self.bodies)
@@ -195,9 +199,9 @@ class MjcfReader:
     def _add_links(self, free: str, floating_base: bool | None) -> None:
         """Add a link with its shapes for each body, and for the world if nothing is `free`."""
         matter = {name: body.matter for name, body in self.bodies.items() if name != WORLD}
-        weighed = mjcf_inertia.links(
-            self.values, matter, self.meshes, bodies_at_rest(self.bodies, free, floating_base)
-        )
+        still = bodies_at_rest(self.bodies, free, floating_base)
+        weighed = mjcf_inertia.links(self.values, matter, self.meshes, still)
+        refuse_fused(self.values, self.bodies, weighed, still)
         bare = [*([] if free else [Link(WORLD)]), *weighed]
         for link in (
             align_to_principal_axes(self.values, self.bodies[link.name], link) for link in bare
@@ -297,12 +301,17 @@ class MjcfReader:
             self.values.remark_gravity("option", *(ZERO if off else gravity))
 
     def _drop_gravcomp(self) -> None:
-        """Leave out gravcomp if no body has a positive one: MuJoCo then applies none at all."""
+        """Leave out gravcomp if no body has a positive one, or if springs and dampers are disabled:
+        MuJoCo then applies none at all."""
         borne = [body for body in self.bodies.values() if body.gravcomp]
-        if borne and all(body.gravcomp < 0 for body in borne):
+        why = ""
+        if all(body.gravcomp < 0 for body in borne):
+            why = "applies a negative gravcomp only where another body has a positive one"
+        if self.values.flags.disabled.issuperset(("spring", "damper")):
+            why = 'applies none with <flag spring="disable" damper="disable">'
+        if borne and why:
             self.values.remarks.append(
-                f'gravcomp of body "{borne[0].name}" and others like it is left out: MuJoCo applies a '
-                "negative gravcomp only where another body has a positive one"
+                f'gravcomp of body "{borne[0].name}" and others like it is left out: MuJoCo {why}'
             )
             for body in borne:
                 body.gravcomp = 0.0
@@ -313,11 +322,12 @@ class MjcfReader:
         """Read the armature and the spring of a free base's joint in the file."""
         for element, written, X in body.joints:
             joint = read_joint(self.values, "", body.name, element, written, X).joint
-            self.base_armature = joint.armature
+            rotor = self.rotors.joints.get(element.get("name", ""), NO_ROTOR)
+            self.base_armature = joint.armature + rotor.armature
             if joint.spring:
                 rest = free_rest(body.X)
                 self.base_springs = tuple(Effects(spring=joint.spring, rest=x) for x in rest)
-            if any(word.strip("0.") for word in written.get("damping", "").split()):
+            if rotor.damping or any(x.strip("0.") for x in written.get("damping", "").split()):
                 self.values.ignore("damping of a free base", element)
 
     def body(self, body: BodyElement, free: bool) -> None:

@@ -17,7 +17,13 @@ from ...model.actuators import Affine
 from ..robot_source import tag_name
 from .mjcf_values import Attributes, Element, MjcfValues
 
-GAIN_TYPES = {"damper": "affine", "muscle": "muscle", "dcmotor": "dcmotor"}
+GAIN_TYPES = {
+    "damper": "affine",
+    "muscle": "muscle",
+    "dcmotor": "dcmotor",
+    "pid": "pid",
+    "orientation": "so3",
+}
 """The gain types of these shortcuts; all other shortcuts have a fixed gain."""
 
 
@@ -248,16 +254,17 @@ def _muscle(
     return replace(law, activation="muscle", bias_type="muscle", gain=numbers, bias=numbers)
 
 
-def _dc_motor(
+def _law_without_numbers(
     values: MjcfValues,
     element: Element,
     written: Attributes,
     source: ActuatorLaw,
     law: ActuatorLaw,
 ) -> ActuatorLaw:
-    """Read <dcmotor>, whose numbers are ignored."""
+    """Read <dcmotor>, <pid> and <orientation>, whose numbers are ignored."""
     unknown = (math.nan, math.nan, math.nan)
-    return replace(law, activation="dcmotor", bias_type="dcmotor", gain=unknown, bias=unknown)
+    activation = "dcmotor" if law.element == "dcmotor" else "none"
+    return replace(law, activation=activation, bias_type=law.gain_type, gain=unknown, bias=unknown)
 
 
 Shortcut = Callable[[MjcfValues, Element, Attributes, ActuatorLaw, ActuatorLaw], ActuatorLaw]
@@ -270,7 +277,9 @@ SHORTCUTS: Mapping[str, Shortcut] = {
     "cylinder": _cylinder,
     "adhesion": _adhesion,
     "muscle": _muscle,
-    "dcmotor": _dc_motor,
+    "dcmotor": _law_without_numbers,
+    "pid": _law_without_numbers,
+    "orientation": _law_without_numbers,
 }
 """Functions by shortcut that make a law from their parameters and the law `source`."""
 

@@ -50,7 +50,8 @@ def read_actuators(values: MjcfValues, root: Element, joints: Sequence[Joint]) -
             name = f"actuator{number}"
             while name in taken:
                 name += "_"
-        why = _unsupported_part(values, element, law, written, by_name, arms)
+        why = _reason_for_no_force(values, element, written) or _unsupported_law(element, law)
+        why = why or _unsupported_target(values, element, written, by_name, arms)
         if why:
             values.ignore(why, element)
             continue
@@ -99,18 +100,24 @@ def _law_and_attributes(values: MjcfValues, element: Element) -> tuple[ActuatorL
     """An actuator's law, and its attributes combined with those of its class."""
     law, written = actuator_law(values, element), values.attributes(element, ACTUATOR, None)
     written.pop("ctrlrange", None)
+    if "clampctrl" in values.flags.disabled:
+        written["ctrllimited"] = "false"
     return law, {**written, "ctrlrange": law.ctrlrange} if law.ctrlrange else written
 
 
-def _unsupported_part(
-    values: MjcfValues,
-    element: Element,
-    law: ActuatorLaw,
-    written: Attributes,
-    joints: Mapping[str, Joint],
-    arms: Mapping[str, Mapping[str, float]],
-) -> str:
-    """The part of an actuator that cannot be read, in words; "" if all can."""
+def _reason_for_no_force(values: MjcfValues, element: Element, written: Attributes) -> str:
+    """An actuator whose control does not act at once, in words; "" if it does."""
+    if "actuation" in values.flags.disabled:
+        return 'an actuator, which <flag actuation="disable"> switches off'
+    if written.get("group", "0") in values.flags.disabled_groups:
+        return "an actuator of a group in actuatorgroupdisable"
+    if values.number(element, "delay", written, 0.0):
+        return "an actuator with delay"
+    return ""
+
+
+def _unsupported_law(element: Element, law: ActuatorLaw) -> str:
+    """The part of an actuator's law that cannot be read, in words; "" if all can."""
     tag = tag_name(element)
     if tag not in STATIC:
         return f"actuator <{tag}>, whose force depends on more than control, position and velocity"
@@ -125,11 +132,27 @@ def _unsupported_part(
     if law.bias_type not in ("none", "affine"):
         return f'an actuator with biastype="{law.bias_type}"'
     if any(map(math.isnan, (*law.affine_gain, *law.affine_bias))):
-        return "an actuator with a class of <dcmotor>"
+        return "an actuator with a class of <dcmotor>, <pid> or <orientation>"
+    return ""
+
+
+def _unsupported_target(
+    values: MjcfValues,
+    element: Element,
+    written: Attributes,
+    joints: Mapping[str, Joint],
+    arms: Mapping[str, Mapping[str, float]],
+) -> str:
+    """The target of an actuator in words, if it is neither a hinge, a slide nor a fixed tendon; "" if it is."""
     if not any(key in written for key in TRANSMISSIONS):
         return "an actuator of neither a joint nor a fixed tendon"
-    joint = joints.get(written.get("joint", written.get("jointinparent", "")))
+    name = written.get("joint", written.get("jointinparent", ""))
+    joint = joints.get(name)
     if "tendon" not in written and joint is None:
+        # The joint of a free base is no joint of the model, nor is one that floating_base=False holds.
+        bodies = element.getroottree().iterfind("worldbody//*")
+        if name in {x.get("name") for x in bodies if tag_name(x) in ("joint", "freejoint")}:
+            return "an actuator of a free joint"
         raise values.refusal(element, "its joint does not exist; correct the name")
     if joint is not None and not joint.kind.single:
         return f"an actuator of a {joint.kind.name} joint"
@@ -187,6 +210,8 @@ def with_effort_limits(values: MjcfValues, root: Element, joints: Sequence[Joint
         if tag not in ACTUATORS:
             continue
         law, written = _law_and_attributes(values, element)
+        if written.get("group", "0") in values.flags.disabled_groups:
+            continue
         force = _largest_force(values, element, law, written)
         for name, arm in _driven_joints(values, element, written, arms):
             limits[name] = limits.get(name, 0.0) + abs(arm) * force

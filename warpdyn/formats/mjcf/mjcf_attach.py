@@ -111,6 +111,9 @@ class Attachment:
                 raise values.refusal(element, f"more than {MOST} elements are attached")
             if model.find("keyframe") is not None:
                 values.ignore("<keyframe> of a model that is attached", element)
+            merged = values.settings(root).get("conflict") == "merge"
+            if merged and model.find("option") is not None:
+                values.ignore('<option> of an attached model, with conflict="merge"', element)
             parent.replace(element, frame)
             root.extend(section for section in sections if len(section))
 

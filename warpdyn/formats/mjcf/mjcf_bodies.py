@@ -3,7 +3,7 @@ aligned."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ...algebra.pose_forms import rotation_quaternion
@@ -88,6 +88,29 @@ def bodies_at_rest(
         if body.parent in still and held and name != base:
             still.add(name)
     return still
+
+
+def refuse_fused(
+    values: MjcfValues, bodies: Mapping[str, BodyElement], links: Iterable[Link], still: set[str]
+) -> None:
+    """Raise for settings of <compiler> that mean other bodies after MuJoCo's fusestatic, which joins
+    bodies without joints to their parents."""
+    if not values.compiler.fusestatic:
+        return
+    heavy = [link.name for link in links if link.name in still and link.mass]
+    if values.compiler.settotalmass > 0 and heavy:
+        raise ModelError(
+            f"{values.source}: <compiler>: with fusestatic, settotalmass does not count body "
+            f'"{heavy[0]}", which nothing moves; leave fusestatic out, or write the masses'
+        )
+    bounds = max(values.compiler.boundmass, values.compiler.boundinertia)
+    for body in bodies.values():
+        empty = not (body.joints or body.matter.geoms or body.matter.inertial)
+        if bounds > 0 and empty and body.name != WORLD:
+            raise ModelError(
+                f"{values.source}: <compiler>: with fusestatic, boundmass and boundinertia do not "
+                f'count body "{body.name}"; leave fusestatic out, or remove that body'
+            )
 
 
 def align_to_principal_axes(values: MjcfValues, body: BodyElement, link: Link) -> Link:

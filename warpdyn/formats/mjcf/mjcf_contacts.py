@@ -27,12 +27,15 @@ from .mjcf_softness import (
     SOLIMP,
     SOLREF,
     Cone,
-    bounded_impedance,
+    bounded_curve,
     cone_of,
+    impedance_at,
+    is_bounded,
     number_of,
     reference_rates,
     timestep_of,
 )
+from .mjcf_tendons import unsupported_tendons
 from .mjcf_values import TINY, Element, MjcfValues
 
 DEFAULTS: Mapping[str, tuple[float, ...]] = {
@@ -121,32 +124,21 @@ class GeomContact(NamedTuple):
         at which a0 is standard gravity, the dissipation the ratio b / (K d) there. This holds for
         elliptic cones: with pyramidal ones MuJoCo's stiffness depends on the friction as well.
         """
-        lowest, dmax, width, midpoint, power = self.solimp
-        dmax = bounded_impedance(dmax)
-        K, b = reference_rates(self.solref, dmax, timestep)
-
-        def impedance(depth: float) -> float:
-            x = min(depth / width, 1.0) if width > TINY else 1.0
-            m = min(max(midpoint, 1e-4), 1 - 1e-4)
-            # x^p / m^(p - 1), without dividing by a power that may be too small for a float.
-            y = (
-                m * (x / m) ** power
-                if x <= m
-                else 1.0 - (1.0 - m) * ((1.0 - x) / (1.0 - m)) ** power
-            )
-            return bounded_impedance(lowest + y * (dmax - lowest))
-
+        curve = bounded_curve(self.solimp)
+        K, b = reference_rates(self.solref, curve[1], timestep)
         shallow, deep = 0.0, 1.0
         for _ in range(HALVINGS):
             depth = 0.5 * (shallow + deep)
-            d = impedance(depth)
+            d = impedance_at(curve, depth)
             carries = K * d * d * depth > (1.0 - d) * STANDARD_WEIGHT
             shallow, deep = (shallow, depth) if carries else (depth, deep)
         sliding, torsional, rolling = self.acting_friction
-        damping = b / (K * impedance(deep))
-        law = (bounded_impedance(lowest), dmax, width, midpoint, power)
+        damping = b / (K * impedance_at(curve, deep))
         edges = cone.is_pyramidal and sliding > 0 and not (torsional or rolling)
-        softness = ContactSoftness(K, b, law, *cone.compliances(sliding), edges)
+        parts = *cone.compliances(sliding), edges
+        softness = ContactSoftness(
+            K, b, curve, *parts, is_bounded=is_bounded(self.solref, timestep)
+        )
         numbers = sliding, deep, damping, torsional, rolling, max(self.margin, 0.0), softness
         return GroundContact(touches, *numbers)
 
@@ -184,7 +176,8 @@ class MjcfContacts:
     def __init__(self, values: MjcfValues, root: Element) -> None:
         self.values = values
         self.root, self.options = root, values.settings(root, "option")
-        self.timestep, self.cone = timestep_of(self.options), cone_of(self.options)
+        self.timestep, self.cone = timestep_of(values, self.options), cone_of(self.options)
+        self.are_disabled = "contact" in values.flags.disabled
         self.floors: dict[int, GeomContact] = {}
         """By their numbers among the geoms of the world."""
         self.floor_names: set[str] = set()
@@ -210,7 +203,7 @@ class MjcfContacts:
         for body in bodies.values():
             named = (written["name"] for _, written, _ in body.matter.geoms if "name" in written)
             self.body_of_geom |= dict.fromkeys(named, body.name)
-        for element in self.root.iterfind("contact/pair"):
+        for element in () if self.are_disabled else self.root.iterfind("contact/pair"):
             pair = self._read_pair(element)
             same = any(set(pair.geoms) == set(each.geoms) for each in self.pairs)
             self.repeated += same
@@ -224,7 +217,11 @@ class MjcfContacts:
         if mine is None:
             return None
         pairs = self._with_floors(body, written.get("name", ""), mine)
-        if (self.floors and not pairs) or not (pairs or mine.contype or mine.conaffinity):
+        if (
+            self.are_disabled
+            or (self.floors and not pairs)
+            or not (pairs or mine.contype or mine.conaffinity)
+        ):
             return mine.on_ground(self.timestep, touches=False, cone=self.cone)
         pair = pairs[0] if pairs else mine._replace(condim=max(mine.condim, 3))
         self.geoms.append(pair)
@@ -271,6 +268,8 @@ class MjcfContacts:
         if mine is None:
             return None
         friction = ContactFriction(*mine.friction[:3])
+        if self.are_disabled:
+            return ShapeTouch(0, 0, friction, mine.priority, mine.condim)
         return ShapeTouch(mine.contype, mine.conaffinity, friction, mine.priority, mine.condim)
 
     def excluded_pairs(self) -> list[tuple[str, str]]:
@@ -304,9 +303,13 @@ class MjcfContacts:
             yield "solref and solimp of single geoms, in the place of one stiffness for all"
         elif any(geom.solimp != DEFAULTS["solimp"] for geom in self.geoms):
             yield "the shape of solimp, but for its stiffness at rest"
+        for key in ("surfacevel", "adhesion"):
+            if count := self._count_nonzero(key):
+                yield f"{key} of geoms and contact pairs ({count})"
         yield from self._unsupported_parts_of_pairs()
-        yield from self._unsupported_tendons()
-        bodies, still = self._possible_contacts()
+        yield from unsupported_tendons(self.values, self.root)
+        yield from self.values.flags.not_simulated()
+        bodies, still = (False, False) if self.are_disabled else self._possible_contacts()
         if (bodies or still) and any(geom.margin for geom in self.geoms):
             yield "margins of geoms in contacts with pairs="
         if bodies:
@@ -314,11 +317,12 @@ class MjcfContacts:
         if still:
             yield "contacts with shapes of the world other than the floor without pairs="
 
-    def _unsupported_tendons(self) -> Iterator[str]:
-        if any(tendon.get("range") for tendon in self.root.iterfind("tendon/spatial")):
-            yield "limits of spatial tendons"
-        if any(tendon.get("frictionloss") for tendon in self.root.iterfind("tendon/*")):
-            yield "dry friction of tendons"
+    def _count_nonzero(self, key: str) -> int:
+        """The number of geoms and pairs with an attribute that is not zero."""
+        written = [words for body in self.bodies.values() for _, words, _ in body.matter.geoms]
+        pairs = self.root.iterfind("contact/pair")
+        written += [self.values.attributes(element, "pair", None) for element in pairs]
+        return sum(any(number_of(x, 1.0) for x in each.get(key, "").split()) for each in written)
 
     def _unsupported_parts_of_pairs(self) -> Iterator[str]:
         """Parts of <pair> elements that are not simulated, each with the number of pairs."""

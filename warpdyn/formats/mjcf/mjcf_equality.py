@@ -12,8 +12,11 @@ from ...model.description import Joint, Mimic
 from ...model.restructure import lock_joints
 from ...model.tendons import Tendon
 from ..robot_source import LOOPS_KEPT, Loops, tag_name
-from .mjcf_loops import MjcfLoops, coupling
+from .mjcf_loops import MjcfLoops, coupling, remark_softness
 from .mjcf_values import Element, MjcfValues
+
+NEARLY = 1e-9
+"""Relative difference of two positions of a held joint that counts as none."""
 
 LOOPS = {
     "connect": "closes a loop",
@@ -43,19 +46,21 @@ def couple_joints(
     by_name = {joint.name: joint for joint in joints}
     driven: set[str] = set()
     locked: dict[str, list[float]] = {}
-    loops: list[Loop] = []
+    loops: list[tuple[Element, Loop]] = []
     for element in (child for section in root.findall("equality") for child in section):
         tag = tag_name(element)
         written = values.attributes(element, "equality", None)
         if _is_left_out(values, element, written, mocap):
             continue
+        if tag in ("joint", "tendon"):  # MjcfLoops reads the others
+            remark_softness(values, element, tag, written)
         tied = _of_tendon(values, element, written, lengths, driven) if tag == "tendon" else None
         tag, written = ("joint", tied) if tied else (tag, written)
         problem = LOOPS.get(tag) or _problem(values, element, written, by_name, driven)
         if problem:
             # No loop has a length of its own, so that tendons of many joints are never kept.
             if kept == "keep" and tag != "tendon":
-                loops.append(_loop(values, element, tag, written, zeros, reader))
+                loops.append((element, _loop(values, element, tag, written, zeros, reader)))
             else:
                 _cut_or_refuse(values, element, problem, kept)
             continue
@@ -74,7 +79,7 @@ def couple_joints(
     held = _held_positions(
         by_name.values(), {name: position for name, (position,) in locked.items()}
     )
-    left = [each for loop in loops if (each := loop.with_held_joints(held))]
+    left = [x for each in loops if (x := _with_held_joints(values, *each, held))]
     if left:
         values.remarks.append(LOOPS_KEPT.format("; ".join(map(str, left))))
     return lock_joints(list(by_name.values()), locked), held, left
@@ -106,6 +111,29 @@ def _loop(
     return coupling(written["joint1"], written.get("joint2"), polynomial, zeros, name)
 
 
+def _with_held_joints(
+    values: MjcfValues, element: Element, loop: Loop, held: Mapping[str, float]
+) -> Loop | None:
+    """The loop of an element after joints were locked; None if nothing is left of it. Raises if
+    another constraint holds its first joint elsewhere."""
+    if not loop.is_of_links and loop.first in held:
+        second = loop.second or ""
+        if second and second not in held:
+            raise values.refusal(
+                element,
+                f'it couples joint "{loop.first}", which another constraint holds, to "{second}"; '
+                "remove one of the two constraints",
+            )
+        wanted, there = loop.position(held.get(second, 0.0)), held[loop.first]
+        if abs(wanted - there) > NEARLY * (1.0 + abs(there)):
+            raise values.refusal(
+                element,
+                f'it holds joint "{loop.first}" at {wanted:g}, and another constraint at {there:g}; '
+                "remove one of the two",
+            )
+    return loop.with_held_joints(held)
+
+
 def _held_positions(joints: Collection[Joint], locked: Mapping[str, float]) -> dict[str, float]:
     """Positions of the locked joints and of those that follow them."""
     held = dict(locked)
@@ -125,7 +153,8 @@ def _is_left_out(
     remark says so."""
     tag = tag_name(element)
     known = tag in (*LOOPS, "joint")
-    if not known or not values.boolean(element, "active", written, True):
+    is_active = values.boolean(element, "active", written, True)
+    if not known or not is_active or "equality" in values.flags.disabled:
         what = f"element <{tag}> of <equality>{', not active' if known else ''}"
         values.ignore(what, element)
         return True

@@ -185,6 +185,13 @@ def _has_mass(values: MjcfValues, element: Element, written: Attributes) -> bool
     if not values.number(element, "mass", written, density) or not low <= group <= high:
         return False
     shape = written.get("type", "sphere")
+    compiler = values.compiler_of(element)
+    if "mesh" in written and shape != "mesh" and compiler.fitaabb != values.compiler.fitaabb:
+        raise values.refusal(
+            element,
+            "it is fitted to a mesh by the fitaabb of an attached file, which differs from this file's; "
+            "write an <inertial> for the body",
+        )
     if shape not in SHAPES + NO_MASS or (shape == "mesh" and "mesh" not in written):
         raise values.refusal(
             element,

@@ -47,10 +47,19 @@ def read_joint(
         "hinge": KINDS["revolute" if bounded else "continuous"],
         "slide": KINDS["prismatic"],
     }.get(word, KINDS["ball"] if word == "ball" else FLOATING)
-    spring = _first(values, element, written, "stiffness")
+    spring = _first(values, element, written, "stiffness", "spring")
     rest = values.number(element, "springref", written, 0.0)
     if "springdamper" in written and any(values.numbers(element, "springdamper", written, 2)):
         values.ignore('attribute "springdamper" of <joint>: its spring and damping', element)
+    friction = _first(values, element, written, "frictionloss", "frictionloss")
+    if friction and word == "free":
+        # MuJoCo's is along the axes of the world, and velocities here are along those of the body.
+        values.ignore("frictionloss of a free joint", element)
+        friction = 0.0
+    if values.number(element, "springyield", written, 0.0):
+        values.ignore('attribute "springyield" of <joint>: its spring does not yield', element)
+    if values.boolean(element, "actuatorgravcomp", written, False):
+        values.ignore('attribute "actuatorgravcomp" of <joint>: gravcomp is no actuator', element)
     joint = Joint(
         name=name,
         kind=kind,
@@ -58,8 +67,8 @@ def read_joint(
         child=body,
         axis=axis,
         limits=limits,
-        damping=_first(values, element, written, "damping"),
-        friction=values.number(element, "frictionloss", written, 0.0),
+        damping=_first(values, element, written, "damping", "damper"),
+        friction=friction,
         armature=values.number(element, "armature", written, 0.0),
         spring=spring,
         rest=values.compiler_of(element).angle(rest)
@@ -74,14 +83,14 @@ def read_joint(
     return JointElement(joint, p, zero)
 
 
-def _first(values: MjcfValues, element: Element, written: Attributes, key: str) -> float:
-    """The first number of an attribute. Further ones are coefficients of powers, and are
-    remarked."""
+def _first(values: MjcfValues, element: Element, written: Attributes, key: str, flag: str) -> float:
+    """The first number of an attribute, or 0 if the flag is disabled. Further ones are coefficients
+    of powers, and are remarked."""
     words = written.get(key, "").split() or ["0"]
     first, *powers = values.numbers(element, key, {key: " ".join(words)}, len(words))
     if any(powers):
         values.ignore(f'numbers of "{key}" of <joint> that are of powers', element)
-    return first
+    return values.flags.acting(first, flag, f"{key} of <joint>", element)
 
 
 def _limits(

@@ -37,8 +37,7 @@ class MjcfLoops:
 
     def loop(self, element: Element, tag: str, written: Attributes) -> Loop:
         """The loop of a <connect> or a <weld>."""
-        if any(key in written for key in SOFTNESS):
-            self.values.ignore(f"solref and solimp of <{tag}>, which is rigid here", element)
+        remark_softness(self.values, element, tag, written)
         if "site1" in written or "site2" in written:
             first, second = (self._site(element, written, key) for key in ("site1", "site2"))
         elif tag == "connect":
@@ -113,6 +112,12 @@ class MjcfLoops:
             X = self.bodies[name].X.compose(X).as_matrix()
             name = self.bodies[name].parent
         return X
+
+
+def remark_softness(values: MjcfValues, element: Element, tag: str, written: Attributes) -> None:
+    """Remark that a constraint is rigid if the file makes it soft."""
+    if any(key in written for key in SOFTNESS):
+        values.ignore(f"solref and solimp of <{tag}>, which is rigid here", element)
 
 
 def coupling(

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from ...algebra.spatial import Placement
+from ...algebra.spatial import IDENTITY, Placement, Vector
 from ...model.description import Geometry, ModelError, Pose
 from ..meshes.colors import Color, color_of
 from .mjcf_contacts import GROUNDS, MjcfContacts
@@ -42,10 +42,12 @@ CONTACT = (
 
 
 class MeshAsset(NamedTuple):
-    """A <mesh> of <asset>: its file relative to the model's folder, and its scale."""
+    """A <mesh> of <asset>: its file relative to the model's folder, its scale, and the placement of
+    the scaled file in the mesh, None if it is no placement."""
 
     file: str
     scale: tuple[float, ...]
+    placement: Placement | None
 
 
 class BodyShapes(NamedTuple):
@@ -70,6 +72,8 @@ class MjcfShapes:
         self.left_out: dict[str, int] = {}
         """Geoms that have no contact points, by type. Level planes at height 0 do not count: they
         are the default ground of a simulation."""
+        self.fitted = 0
+        """Number of collision shapes that MuJoCo fits to meshes."""
         self.meshes: dict[str, MeshAsset] = {}
         self.colors: dict[str, Color] = {}
         for element in root.iterfind("asset/mesh"):
@@ -77,20 +81,28 @@ class MjcfShapes:
             file = written.get("file", "")
             scale = _three(written.get("scale", ""))
             name = written.get("name") or Path(file).stem
-            self.meshes[name] = MeshAsset(str(meshes / file) if file else "", scale)
+            placed = _placement_of_file(values, element, written, scale)
+            file = Path(file).name if settings.get("strippath") == "true" else file
+            self.meshes[name] = MeshAsset(str(meshes / file) if file else "", scale, placed)
         for element in root.iterfind("asset/material"):
             written = values.attributes(element, "material", None)
             if material := written.get("name"):
                 self.colors[material] = color_of(written.get("rgba")) or (1.0, 1.0, 1.0, 1.0)
 
     def remarks(self) -> list[str]:
-        """One line about geoms that give no shapes, if there are any."""
+        """Lines about geoms that give no shapes, or others than in MuJoCo, if there are any."""
+        said = []
+        if self.fitted:
+            said.append(
+                f"geoms that MuJoCo fits to meshes ({self.fitted}) touch with the meshes here"
+            )
         if not self.left_out:
-            return []
+            return said
         kinds = ", ".join(f"{count} {kind}" for kind, count in self.left_out.items())
         return [
+            *said,
             f"geoms of kinds that nothing touches here: {kinds}; a simulation's ground is "
-            "level at height 0 unless terrain= is another"
+            "level at height 0 unless terrain= is another",
         ]
 
     def of(self, body: str, geoms: Sequence[Part]) -> BodyShapes:
@@ -125,6 +137,7 @@ class MjcfShapes:
                     if paired:
                         self.contacts.placed[written["name"]] = body, len(collisions)
                     collisions.append(shape)
+                    self.fitted += shape.shape == "mesh" and written.get("type") != "mesh"
         return BodyShapes(tuple(visuals), tuple(collisions))
 
     def leave_out_grounds(self, geoms: Sequence[Part]) -> None:
@@ -156,13 +169,17 @@ class MjcfShapes:
             asset = self.meshes.get(written["mesh"])
             if asset is None:
                 return None
+            if asset.placement is None:
+                self._leave_out("mesh with refquat and a scale that differs by axis")
+                return None
             name = written.get("name")
+            pose = Pose.of(pose.placement.compose(asset.placement))
             return Geometry("mesh", asset.scale, asset.file, pose, name, self.folder, color)
         size = _numbers(written.get("size", ""))
-        if "fromto" in written and kind in ("capsule", "cylinder", "box"):
+        if "fromto" in written and kind in ("capsule", "cylinder", "box", "ellipsoid"):
             ends = self.values.numbers(element, "fromto", written, 6)
             half = 0.5 * math.dist(ends[:3], ends[3:])
-            size = (size[0], half) if kind != "box" else (size[0], size[0], half)
+            size = (size[0], *((size[0],) if kind in ("box", "ellipsoid") else ()), half)
         if kind == "sphere":
             measures: tuple[float, ...] = size[:1]
         elif kind in ("capsule", "cylinder"):
@@ -187,6 +204,22 @@ class MjcfShapes:
 
     def _leave_out(self, kind: str) -> None:
         self.left_out[kind] = self.left_out.get(kind, 0) + 1
+
+
+def _placement_of_file(
+    values: MjcfValues, element: Element, written: dict[str, str], scale: tuple[float, ...]
+) -> Placement | None:
+    """MuJoCo moves a file's points x to S Rᵀ (x - p), with R and p of refquat and refpos. None if
+    they turn it and S stretches it: then no turn leads to the scaled points S x."""
+    turn = {"quat": written["refquat"]} if "refquat" in written else {}
+    R = values.rotation(element, turn)
+    origin = values.vector(element, "refpos", written)
+    if not turn:
+        p = (-s * x for s, x in zip(scale, origin, strict=True))
+        return Placement(IDENTITY, Vector(*p))
+    if len(set(scale)) > 1:
+        return None
+    return Placement(R, origin * scale[0]).inverse()
 
 
 def _numbers(text: str) -> tuple[float, ...]:

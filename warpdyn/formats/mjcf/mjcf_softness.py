@@ -14,7 +14,15 @@ SOLIMP = (0.9, 0.95, 0.001, 0.5, 2.0)
 """MuJoCo's defaults."""
 
 LEAST_IMPEDANCE = 1e-4
-"""MuJoCo's bound of impedances, from 0 and from 1."""
+"""MuJoCo's bound of impedances and of the midpoint of their curve, from 0 and from 1."""
+
+NO_WIDTH = 1e-15
+"""Width up to which MuJoCo has one impedance for all depths, the mean of the smallest and the largest
+[m, rad]."""
+
+Impedance = tuple[float, float, float, float, float]
+"""The numbers of an impedance curve d(r): the smallest and the largest one, width [m, rad], midpoint,
+power."""
 
 
 class Cone(NamedTuple):
@@ -62,13 +70,40 @@ def reference_rates(solref: Sequence[float], dmax: float, timestep: float) -> tu
     return max(-first, TINY) / dmax**2, -second / dmax
 
 
+def is_bounded(solref: Sequence[float], timestep: float) -> bool:
+    """True if MuJoCo's steps bound the time constant: that of a solref of stiffness and damping has no
+    bound, nor has any without a time step (refsafe="disable")."""
+    return timestep > 0 and any(x > 0 for x in solref)
+
+
 def bounded_impedance(d: float) -> float:
     """An impedance within MuJoCo's bounds."""
     return min(max(d, LEAST_IMPEDANCE), 1.0 - LEAST_IMPEDANCE)
 
 
-def timestep_of(options: Mapping[str, str]) -> float:
-    """The time step of a file's <option> [s]."""
+def bounded_curve(solimp: Sequence[float]) -> Impedance:
+    """The numbers of a solimp within MuJoCo's bounds (its `getsolparam`)."""
+    lowest, highest, width, midpoint, power = solimp
+    ends = bounded_impedance(lowest), bounded_impedance(highest)
+    return *ends, max(width, 0.0), bounded_impedance(midpoint), max(power, 1.0)
+
+
+def impedance_at(curve: Impedance, depth: float) -> float:
+    """The impedance at a depth of 0 or more [m, rad]."""
+    lowest, highest, width, m, power = curve
+    if width <= NO_WIDTH:
+        return 0.5 * (lowest + highest)
+    x = min(depth / width, 1.0)
+    # x^p / m^(p - 1), without dividing by a power that may be too small for a float.
+    y = m * (x / m) ** power if x <= m else 1.0 - (1.0 - m) * ((1.0 - x) / (1.0 - m)) ** power
+    return lowest + y * (highest - lowest)
+
+
+def timestep_of(values: MjcfValues, options: Mapping[str, str]) -> float:
+    """The time step of a file's <option> [s], of which two are the shortest time constant, or 0
+    without that bound."""
+    if "refsafe" in values.flags.disabled:
+        return 0.0
     return number_of(options.get("timestep", ""), 0.002)
 
 
@@ -86,12 +121,11 @@ def limit_softness(values: MjcfValues, element: Element, written: Attributes) ->
         _with_defaults(values, element, key, written, default)
         for key, default in (("solreflimit", SOLREF), ("solimplimit", SOLIMP))
     )
-    lowest, highest = map(bounded_impedance, solimp[:2])
-    timestep = timestep_of(values.settings(element.getroottree().getroot(), "option"))
-    K, b = reference_rates(solref, highest, timestep)
-    _, _, width, midpoint, power = solimp
+    curve = bounded_curve(solimp)
+    timestep = timestep_of(values, values.settings(element.getroottree().getroot(), "option"))
+    K, b = reference_rates(solref, curve[1], timestep)
     margin = values.number(element, "margin", written, 0.0)
-    return LimitSoftness(K, b, (lowest, highest, width, midpoint, power), margin)
+    return LimitSoftness(K, b, curve, margin, is_bounded(solref, timestep))
 
 
 def _with_defaults(

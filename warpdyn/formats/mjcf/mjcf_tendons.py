@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ...model.description import Joint, Limits
 from ...model.tendons import Tendon
 from ..robot_source import tag_name
+from .mjcf_softness import limit_softness
 from .mjcf_values import Attributes, Element, MjcfValues
 
 TENDON = "tendon"
@@ -36,6 +37,15 @@ def read_tendons(values: MjcfValues, root: Element, joints: Sequence[Joint]) -> 
     return list(found.values())
 
 
+def unsupported_tendons(values: MjcfValues, root: Element) -> Iterator[str]:
+    """The parts of tendons that a `Simulation` leaves out, in words."""
+    if any(tendon.get("range") for tendon in root.iterfind("tendon/spatial")):
+        yield "limits of spatial tendons"
+    friction = any(tendon.get("frictionloss") for tendon in root.iterfind("tendon/*"))
+    if friction and "frictionloss" not in values.flags.disabled:
+        yield "dry friction of tendons"
+
+
 def moving_tendons(tendons: Sequence[Tendon], still: Mapping[str, float]) -> list[Tendon]:
     """Tendons over the joints that move, with the other joints held at the positions `still`."""
     held = (tendon.with_held_joints(still) for tendon in tendons)
@@ -63,17 +73,29 @@ def _tendon(
     low, high = lengths[0], lengths[-1]
     if values.bounds(element, written, "actuatorfrcrange", "actuatorfrclimited"):
         values.ignore("actuatorfrcrange of a tendon", element)
+    if values.number(element, "springyield", written, 0.0):
+        values.ignore("springyield of a tendon, whose spring does not yield", element)
     bounds = values.bounds(element, written, "range", "limited")
     return Tendon(
         name,
         tuple(coefficients),
         armature=values.number(element, "armature", written, 0.0),
-        spring=(_numbers(values, element, "stiffness", written) or [0.0])[0],
+        spring=_first(values, element, "stiffness", written, "spring"),
         slack=(rest, rest) if low == high == -1.0 else (low, high),
-        damping=(_numbers(values, element, "damping", written) or [0.0])[0],
-        friction=values.number(element, "frictionloss", written, 0.0),
+        damping=_first(values, element, "damping", written, "damper"),
+        friction=_first(values, element, "frictionloss", written, "frictionloss"),
         limits=Limits(*bounds) if bounds else Limits(),
+        soft_limit=limit_softness(values, element, written) if bounds else None,
     )
+
+
+def _first(values: MjcfValues, element: Element, key: str, written: Attributes, flag: str) -> float:
+    """The first number of an attribute, or 0 if the flag is disabled. Further ones are coefficients
+    of powers, and are remarked."""
+    first, *powers = _numbers(values, element, key, written) or [0.0]
+    if any(powers):
+        values.ignore(f"numbers of {key} of a tendon that are of powers", element)
+    return values.flags.acting(first, flag, f"{key} of a tendon", element)
 
 
 def _numbers(values: MjcfValues, element: Element, key: str, written: Attributes) -> list[float]:

@@ -24,6 +24,7 @@ from ...algebra.spatial import (
 from ...model.checks import MOST
 from ...model.description import unit_vector, vector3
 from ..robot_source import Reading, tag_name
+from .mjcf_flags import Flags
 
 Element: TypeAlias = etree._Element
 Attributes = Mapping[str, str]
@@ -42,6 +43,8 @@ ACTUATORS = (
     "muscle",
     "adhesion",
     "dcmotor",
+    "pid",
+    "orientation",
     "plugin",
 )
 """The elements of <actuator>."""
@@ -109,6 +112,8 @@ class Compiler:
     boundinertia: float = 0.0
     settotalmass: float = -1.0
     alignfree: bool = False
+    fitaabb: bool = False
+    fusestatic: bool = False
     raw: Attributes = field(default_factory=dict)
 
     def angle(self, value: float) -> float:
@@ -132,6 +137,7 @@ class MjcfValues(Reading):
         self, source: str, root: Element, files: Mapping[Element, str] = MappingProxyType({})
     ) -> None:
         super().__init__(source, files)
+        self.flags = Flags(self, root)
         self.compiler = self._compiler(root)
         self.compilers = [self.compiler]
         """The file's own settings, and those of attached models."""
@@ -346,7 +352,7 @@ class MjcfValues(Reading):
         unit = self.choice(element, "angle", written, "degree", ("degree", "radian"))
         rule = self.choice(element, "inertiafromgeom", written, "auto", ("auto", "true", "false"))
         # The weighing attributes are also kept as written, for the text that MuJoCo compiles.
-        weighing = ("angle", "eulerseq", "inertiagrouprange", "exactmeshinertia")
+        weighing = ("angle", "eulerseq", "inertiagrouprange", "exactmeshinertia", "fitaabb")
         return Compiler(
             radians=unit == "radian",
             eulerseq=sequence,
@@ -358,6 +364,8 @@ class MjcfValues(Reading):
             boundinertia=self.number(element, "boundinertia", written, 0.0),
             settotalmass=self.number(element, "settotalmass", written, -1.0),
             alignfree=self.boolean(element, "alignfree", written, False),
+            fitaabb=self.boolean(element, "fitaabb", written, False),
+            fusestatic=self.boolean(element, "fusestatic", written, False),
             raw={key: written[key] for key in weighing if key in written},
         )
 

@@ -12,9 +12,10 @@ from ...model import Model
 from ...model.model import check_model
 from ...model.reference_frames import one_of
 from ..com import com
+from ..whole_numbers import whole_number
 from .ground import STANDARD_WEIGHT, Ground, SoftGround, exponents_of
 from .point_kinematics import point_positions
-from .varied_numbers import is_number, whole_number
+from .varied_numbers import is_number
 
 ContactModel = Literal["hunt_crossley", "compliant"]
 """Contact models: those of `SoftGround` and of `Ground`."""

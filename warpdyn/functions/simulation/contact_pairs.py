@@ -20,6 +20,7 @@ from ...model.ground_contact import ContactFriction, ContactSoftness
 from ...model.mesh_files import MeshError
 from ...model.model import check_model
 from ...model.scene.shape_pairs import shape_pairs
+from ..whole_numbers import whole_number
 
 MESH_VERTICES = 16
 """Vertices of a mesh's convex hull that are kept by default."""
@@ -58,19 +59,9 @@ class ContactPairs(Sequence[ContactPair]):
         self, model: Model, *, mesh_vertices: int = MESH_VERTICES, slots: int | None = None
     ):
         check_model(model)
-        if (
-            not isinstance(mesh_vertices, int)
-            or isinstance(mesh_vertices, bool)
-            or not 4 <= mesh_vertices <= LARGEST_MESH
-        ):
-            raise ValueError(
-                f"mesh_vertices must be a whole number from 4 to {LARGEST_MESH}, got {mesh_vertices!r}"
-            )
-        if slots is not None and (
-            not isinstance(slots, int) or isinstance(slots, bool) or slots < 1
-        ):
-            raise ValueError(f"slots must be a whole number of at least 1, or None, got {slots!r}")
-        self.model, self.slots = model, slots
+        mesh_vertices = whole_number("mesh_vertices", mesh_vertices, least=4, most=LARGEST_MESH)
+        self.model = model
+        self.slots = None if slots is None else whole_number("slots", slots)
         # A shape is read once, though it is in many pairs: a mesh is a file.
         shapes_read: dict[tuple[str, int], ContactShape | None] = {}
         left_out: list[LeftOut] = []

@@ -15,6 +15,7 @@ from ...model import Model
 from ...model.collision_points import collision_spheres
 from ...model.description import check_names, vector3
 from ...model.model import check_model
+from ..whole_numbers import whole_number
 from .varied_numbers import is_number
 
 
@@ -36,10 +37,7 @@ class ContactPoints(Sequence[ContactPoint]):
 
     def __init__(self, model: Model, *, mesh_points: int = 16, box_spacing: float | None = None):
         check_model(model)
-        if not isinstance(mesh_points, int) or isinstance(mesh_points, bool) or mesh_points < 0:
-            raise ValueError(
-                f"mesh_points must be a whole number of 0 or more, got {mesh_points!r}"
-            )
+        mesh_points = whole_number("mesh_points", mesh_points, least=0)
         if box_spacing is not None and not (is_number(box_spacing) and box_spacing > 0):
             raise ValueError(f"box_spacing must be a length above 0 [m], got {box_spacing!r}")
         self.model = model

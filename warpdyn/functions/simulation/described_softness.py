@@ -11,7 +11,7 @@ import numpy as np
 from ...algorithms.crba import crba
 from ...algorithms.simulation.contact_rows import ContactPoint, contact_rows
 from ...algorithms.simulation.contact_shapes import ContactPair
-from ...algorithms.simulation.joint_rows import Bounds
+from ...algorithms.simulation.joint_rows import Bounds, TendonBounds, limited_tendons
 from ...algorithms.simulation.soft_stops import SoftPoint, SoftStop
 from ...execution.request.evaluate import tree_of
 from ...model import Model
@@ -61,18 +61,48 @@ def soft_bounds(
         if soft is not None:
             slider = _slider(model, joints[each.v_index].child)
             inertia = inverse[each.v_index, each.v_index] if slider is None else 1.0 / slider
-            stop = SoftStop(*soft[:3], float(inertia), in_mujoco_steps)
-            ends = each.lower + soft.margin, each.upper - soft.margin
-            # A row has one limit at a time, the nearer one.
-            if ends[0] > ends[1]:
-                raise ModelError(
-                    f"the margin of {joints[each.v_index].name} is {soft.margin:g}, more than half of its "
-                    'range, so that both limits act at once; stops="soft" has one at a time. Take a '
-                    'smaller margin, or "rows"'
-                )
+            stop = SoftStop(*soft[:3], float(inertia), in_mujoco_steps, soft.is_bounded)
+            ends = _ends(joints[each.v_index].name, (each.lower, each.upper), soft.margin)
             each = Bounds(each.v_index, each.q_index, *ends, stop)
         found.append(each)
     return tuple(found)
+
+
+def tendon_bounds_of(
+    model: Model, stops: Stops | None, in_mujoco_steps: bool = False
+) -> tuple[TendonBounds | None, ...]:
+    """Limits of tendons that give way with stops="soft", for each tendon with limits; None for rigid
+    ones. MuJoCo scales them by the inverse inertia along the tendon in the drawn pose."""
+    tree = tree_of(model)
+    cables, rows = limited_tendons(tree)
+    if stops != "soft" or not cables:
+        return ()
+    inverse = _inverse_inertia(model)
+    found: list[TendonBounds | None] = []
+    for tendon, cable in zip(model.tendons, tree.cables, strict=True):
+        if cable not in cables:
+            continue
+        soft = tendon.soft_limit
+        if soft is None:
+            found.append(None)
+            continue
+        row = np.array(rows[len(found)], dtype=float)
+        inertia = float(row @ inverse @ row)
+        stop = SoftStop(*soft[:3], inertia, in_mujoco_steps, soft.is_bounded)
+        ends = _ends(tendon.name, cable.limits, soft.margin)
+        found.append(TendonBounds(*ends, stop))
+    return tuple(found)
+
+
+def _ends(name: str, limits: tuple[float, float], margin: float) -> tuple[float, float]:
+    """The ends of a range within its margin. A row has one limit at a time, the nearer one."""
+    lower, upper = limits[0] + margin, limits[1] - margin
+    if lower > upper:
+        raise ModelError(
+            f"the margin of {name} is {margin:g}, more than half of its range, so that both limits act "
+            'at once; stops="soft" has one at a time. Take a smaller margin, or "rows"'
+        )
+    return lower, upper
 
 
 def soft_points(
@@ -102,7 +132,8 @@ def soft_points(
         parts = soft.normal * inverse_mass, soft.tangential * inverse_mass
         law = soft.stiffness, soft.rate, soft.impedance
         point_law = SoftPoint(*law, *parts, contact.margin, soft.is_pyramidal, soft.along)
-        found.append(point_law._replace(in_mujoco_steps=in_mujoco_steps))
+        bounded = soft.is_bounded
+        found.append(point_law._replace(in_mujoco_steps=in_mujoco_steps, is_bounded=bounded))
     return tuple(found)
 
 
@@ -127,7 +158,7 @@ def soft_pairs(
     for of_pair in links:
         total = sum(masses[link] for link in of_pair)
         law = SoftPoint(soft.stiffness, soft.rate, soft.impedance, soft.normal * total, 0.0)
-        found.append(law._replace(in_mujoco_steps=in_mujoco_steps))
+        found.append(law._replace(in_mujoco_steps=in_mujoco_steps, is_bounded=soft.is_bounded))
     return tuple(found)
 
 

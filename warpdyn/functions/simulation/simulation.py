@@ -20,6 +20,7 @@ from ...model import Model
 from ...model.model import check_model
 from ...model.params import Params
 from ...model.structure import start_of
+from ..whole_numbers import whole_number
 from .chosen_rows import ChosenRows
 from .contact_pairs import RIGID, PairContact, signs_between
 from .default_points import default_points, refuse_none
@@ -34,7 +35,6 @@ from .simulation_step import step_call
 from .step_options import Integrator, StepOptions
 from .target_latency import latencies
 from .terrain import HeightMap, Plane
-from .varied_numbers import whole_number
 
 COUNTERS = ("time", "failures")
 """Results of a simulation in addition to those of a step."""

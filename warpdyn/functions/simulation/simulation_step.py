@@ -19,9 +19,10 @@ from ...execution.request.inputs import ArgumentSpec, Bound
 from ...model import Model
 from ...model.params import Params
 from ...model.structure import Structure
+from ..whole_numbers import whole_number
 from .contact_pairs import RIGID, PairContact
 from .default_points import refuse_none
-from .described_softness import limits_of, soft_pairs, soft_points
+from .described_softness import limits_of, soft_pairs, soft_points, tendon_bounds_of
 from .drives import (
     PD,
     Stops,
@@ -48,7 +49,7 @@ from .step_options import Integrator, StepOptions, contact_arrays
 from .step_results import Step, StepOfRows, StepOfScene
 from .target_latency import late_targets
 from .terrain import TABLES, HeightMap, Plane, terrain_arrays
-from .varied_numbers import Shaped, is_number, whole_number
+from .varied_numbers import Shaped, is_number
 
 STEP_MEMORY = (
     "impulses",
@@ -225,6 +226,7 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
         _refuse_without_rows(model, rows or pairs or model.loops)
         shaped["joint_impulses"] = options.joint_impulses, (len(model.joint_columns),)
     scene = _scene(model, points, tuple(shaped), rows, bounds, soft, options)
+    scene = scene._replace(tendon_bounds=tendon_bounds_of(model, options.stops, mujocos))
     refusing = refusing_still_points if options.is_implicit else refusing_for_explicit_forces
     refuse = refusing(points)
     result: Any = StepOfRows if rows else Step

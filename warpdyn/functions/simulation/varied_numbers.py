@@ -20,13 +20,6 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating))
 
 
-def whole_number(name: str, number: Any) -> int:
-    """A count of at least 1; otherwise ValueError names the argument."""
-    if not isinstance(number, (int, np.integer)) or isinstance(number, bool) or number < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, got {number!r}")
-    return int(number)
-
-
 def for_each(name: str, value: Any, count: int, least: float) -> Varied:
     """A number for each of `count` entries, or an array of them."""
     if isinstance(value, Mapping):

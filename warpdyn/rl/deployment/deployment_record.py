@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...execution.compile.announcements import say
 from ...execution.request.call import input_shapes
 from ...execution.request.evaluate import record_call
 from ...model import Model
@@ -23,6 +24,7 @@ from ...user_kernels.signature import Table
 from ..observation import terms_of
 from ..task import Task, TaskError
 from ..variation import Noise
+from .policy_match import other_programs
 from .portable_program import (
     Portable,
     formulas,
@@ -94,6 +96,22 @@ def deployment_record(
         **({"tables": tables} if tables else {}),
         "programs": programs,
     }
+
+
+def say_other_programs(path: Any, recorded: Mapping[str, Any], task: Task) -> None:
+    """Print a line if a policy observed or commanded otherwise in training than it does in this task.
+
+    A simulation may differ from the training on purpose, so that this is no error. Nothing is
+    printed for files without a record, and for tasks that no robot can run.
+    """
+    if not recorded:
+        return
+    try:
+        present = deployment_record(task)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError):
+        return
+    if different := other_programs(recorded, present):
+        say(f"{path} is of another training than {task.name}: {'; '.join(different)}")
 
 
 def _joints(robot_step: RobotStep, stance: np.ndarray | None) -> dict[str, Any]:

@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...execution.compile.announcements import say
-from ..task import Task, TaskError
-from .deployment_record import deployment_record
+from ..task import TaskError
 from .portable_program import input_entries, run_portable
 
 SAME = 1e-4
@@ -39,26 +37,17 @@ def check_match(path: Any, recorded: Mapping[str, Any], present: Mapping[str, An
         )
 
 
-def say_other_programs(path: Any, recorded: Mapping[str, Any], task: Task) -> None:
-    """Print a line if a policy observed or commanded otherwise in training than it does in this
-    task.
-
-    A simulation may differ from the training on purpose, so that this is no error. Nothing is
-    printed for files without a record, and for tasks that no robot can run.
-    """
-    if not recorded:
-        return
+def other_programs(recorded: Mapping[str, Any], present: Mapping[str, Any]) -> list[str]:
+    """What a policy observed or commanded in training otherwise than in the present task; nothing for
+    records without programs, or that cannot be read."""
+    if not (_is_whole(recorded) and _is_whole(present)):
+        return []
     try:
-        present = deployment_record(task)
-        if not (_is_whole(recorded) and _is_whole(present)):
-            return
         old, new = (_observation_in_words(each) for each in (recorded, present))
         different = [f"it observes {old}, not {new}"] if old != new else []
-        different = different or [*_other_results(recorded, present)]
+        return different or [*_other_results(recorded, present)]
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError):
-        return
-    if different:
-        say(f"{path} is of another training than {task.name}: {'; '.join(different)}")
+        return []
 
 
 def _is_whole(record: Mapping[str, Any]) -> bool:

@@ -17,14 +17,14 @@ def guard(**values):
 
 
 def test_no_threshold_watches_nothing():
-    assert guard().hit(np.full(4, 1e9), np.zeros(4), KNOWN) == "" and not guard().watching
+    assert guard().collision(np.full(4, 1e9), np.zeros(4), KNOWN) == "" and not guard().watching
 
 
 def test_the_joint_that_is_farthest_beyond_is_named():
     """By its threshold, not by its torque; zero is none for that joint."""
     one = guard(collision_threshold=[1.0, 10.0, 0.0])
-    assert one.hit(np.array([9.0, 500.0, 0.9, 0.0]), np.zeros(4), KNOWN) == ""
-    said = one.hit(np.array([12.0, 500.0, -3.0, 0.0]), np.zeros(4), KNOWN)
+    assert one.collision(np.array([9.0, 500.0, 0.9, 0.0]), np.zeros(4), KNOWN) == ""
+    said = one.collision(np.array([12.0, 500.0, -3.0, 0.0]), np.zeros(4), KNOWN)
     assert said == "collision: external torque of a is -3 N·m, more than its threshold 1"
 
 
@@ -32,18 +32,22 @@ def test_speed_raises_the_threshold_of_its_own_joint():
     """What is not known is no collision."""
     one = guard(collision_threshold=1.0, collision_speed_factor=2.0)
     felt, v = np.array([2.5, 0.0, 2.5, 0.0]), np.array([-1.0, 0.0, 0.0, 0.0])
-    assert one.hit(felt, v, KNOWN).startswith("collision: external torque of a ")
+    assert one.collision(felt, v, KNOWN).startswith("collision: external torque of a ")
     v[2] = 1.0
-    assert one.hit(felt, v, KNOWN) == ""
-    assert one.hit(felt * [np.nan, 1, 99, 1], v, KNOWN & (felt > 9)) == ""
+    assert one.collision(felt, v, KNOWN) == ""
+    assert one.collision(felt * [np.nan, 1, 99, 1], v, KNOWN & (felt > 9)) == ""
 
 
 def test_joints_that_are_not_seen_are_named():
     """Those with a threshold alone; one that is known is enough to watch."""
     one, none = guard(collision_threshold=[1.0, 10.0, 0.0]), np.zeros(4, dtype=bool)
-    assert one.unseen(none) == ["a", "b"] and not one.watches(none) and one.unseen(KNOWN) == []
+    assert (
+        one.unguarded_joints(none) == ["a", "b"]
+        and not one.watches(none)
+        and one.unguarded_joints(KNOWN) == []
+    )
     known = np.array([True, False, False, False])
-    assert one.unseen(known) == ["a"] and one.watches(known)
+    assert one.unguarded_joints(known) == ["a"] and one.watches(known)
     known = np.array([False, True, False, True])
     assert not one.watches(known), "the one that is known has no threshold"
 
@@ -58,7 +62,7 @@ def test_a_torque_at_its_threshold_is_no_collision():
     one = guard(collision_threshold=1.0, collision_speed_factor=2.0)
     v = np.array([0.5, 0.0, 0.0, 0.0])
     for size, hit in ((2.0, False), (2.0625, True)):
-        said = one.hit(np.array([-size, 1.0, 1.0, 9.0]), v, KNOWN)
+        said = one.collision(np.array([-size, 1.0, 1.0, 9.0]), v, KNOWN)
         assert said == (
             "collision: external torque of b is -2.06 N·m, more than its threshold 2" if hit else ""
         )

@@ -29,17 +29,20 @@ def test_another_payload_link_begins_the_diagnosis_anew(values, kept):
     fleet = feeling_fleet(**{"payload.link": "panda_hand"})
     robot = fleet.robots[0]
     go(fleet, HELD, 0.0, 20, dt=0.1)
-    assert len(robot.touch.rest) == 1
+    assert len(robot.effort_watch.rest) == 1
     fleet.change(fleet.settings.with_changes(values))
-    assert len(robot.touch.rest) == kept
+    assert len(robot.effort_watch.rest) == kept
 
 
 def test_services_say_what_they_lack(fleet):
     robot = fleet.robots[0]
-    good, text = robot.touch.diagnose()
+    good, text = robot.effort_watch.diagnose()
     assert not good and text.startswith("0 poses at rest")
     bare = feeling_fleet(payload__link="").robots[0]
-    assert bare.touch.identify() == (False, "set payload.link: name the link that carries the load")
+    assert bare.effort_watch.identify() == (
+        False,
+        "set payload.link: name the link that carries the load",
+    )
 
 
 def test_gravity_is_diagnosed_without_a_payload_link(monkeypatch):
@@ -59,7 +62,7 @@ def test_gravity_is_diagnosed_without_a_payload_link(monkeypatch):
         q = Q + 0.2 * k
         feel(robot, now - 0.01, HELD, q, np.ones(8))  # it moves there
         now, _ = go(fleet, wd.gravity_torques(MODEL, q), now, 60, dt=0.02, q=q)
-    good, text = robot.touch.diagnose()
+    good, text = robot.effort_watch.diagnose()
     assert good and text.startswith("3 poses at rest") and "panda_joint2: agrees" in text
     assert set(made[0]) == set(made[1]) and made[0]["link"] is made[1]["link"] is None
 
@@ -125,19 +128,19 @@ def test_a_motion_is_recorded_from_call_to_call(monkeypatch):
     """Each state with its time, position, velocity and torques; one whose known joints are others than
     before spoils it, and so does one without torques."""
     fleet = feeling_fleet(identification_time=5.0)
-    touch = fleet.robots[0].touch
+    watch = fleet.robots[0].effort_watch
     heard = []
     monkeypatch.setattr(
-        touch.record, "_find", lambda *rows: heard.append([x.copy() for x in rows]) or "found"
+        watch.record, "_find", lambda *rows: heard.append([x.copy() for x in rows]) or "found"
     )
 
     def answer():
-        touch.record.end()
-        touch.record._thread.join(10.0)
-        return touch.identify()
+        watch.record.end()
+        watch.record._thread.join(10.0)
+        return watch.identify()
 
     go(fleet, HELD, 0.0, 2, dt=0.03125)
-    assert touch.identify() == (True, "listening for 5 s: move the arm, then call again")
+    assert watch.identify() == (True, "listening for 5 s: move the arm, then call again")
     for k in range(12):
         feel(fleet.robots[0], 1.0 + 0.03125 * k, HELD + k, Q + 0.001 * k, 0.01 * k + 0 * Q)
     assert answer() == (True, "found")
@@ -147,7 +150,7 @@ def test_a_motion_is_recorded_from_call_to_call(monkeypatch):
         for found, wanted in zip(rows, (Q + 0.001 * k, 0.01 * k + 0 * Q, HELD + k), strict=True):
             np.testing.assert_allclose(found, wanted, atol=1e-12)
     for effort in (np.where(np.arange(8) == 7, np.nan, HELD), ()):
-        touch.identify()
+        watch.identify()
         now, _ = go(fleet, HELD, 3.0, 5, dt=0.03125)
         now, _ = go(fleet, effort, now, 1, dt=0.03125)
         go(fleet, HELD, now, 9, dt=0.03125)
@@ -156,10 +159,10 @@ def test_a_motion_is_recorded_from_call_to_call(monkeypatch):
 
 def test_gravity_is_not_diagnosed_by_commands():
     """Their torques are those of the model itself."""
-    touch = feeling_fleet(effort_source="command", payload__link="").robots[0].touch
+    watch = feeling_fleet(effort_source="command", payload__link="").robots[0].effort_watch
     text = "measured efforts are needed: start the node with effort_source: message"
-    assert touch.diagnose() == touch.identify() == (False, text)
-    assert touch.report() == {
+    assert watch.diagnose() == watch.identify() == (False, text)
+    assert watch.report() == {
         "largest external torque": "none",
         "efforts known of": "none",
         "poses at rest": "0",
@@ -168,21 +171,21 @@ def test_gravity_is_not_diagnosed_by_commands():
 
 def test_the_report_has_the_largest_torque_of_either_sign(fleet):
     go(fleet, HELD - PUSH, 0.0, 200)
-    report = fleet.robots[0].touch.report()
+    report = fleet.robots[0].effort_watch.report()
     assert report["largest external torque"] == "-6 N·m in panda_joint2"
     assert report["poses at rest"] == "0"
 
 
 def test_three_poses_are_diagnosed(fleet):
-    touch = fleet.robots[0].touch
+    watch = fleet.robots[0].effort_watch
     for count in range(4):
-        good, text = touch.diagnose()
+        good, text = watch.diagnose()
         assert good == (count >= 3)
         if not good:
             assert text == (
                 f"{count} poses at rest so far: bring the arm to at least 3, a second each"
             )
-        touch.rest.add(0.8, Q + 0.2 * count, np.zeros(8), HELD, np.ones(8, dtype=bool))
+        watch.rest.add(0.8, Q + 0.2 * count, np.zeros(8), HELD, np.ones(8, dtype=bool))
 
 
 @pytest.mark.parametrize(
@@ -195,7 +198,7 @@ def test_three_poses_are_diagnosed(fleet):
 )
 def test_kernels_of_the_services_are_warm(values, warmed, monkeypatch):
     """With the shapes and options of the calls that come; by commands there are no services."""
-    touch, called = feeling_fleet(**values).robots[0].touch, []
+    watch, called = feeling_fleet(**values).robots[0].effort_watch, []
 
     def kernel(name):
         def call(model, *arrays, links=(), gravity):
@@ -205,13 +208,13 @@ def test_kernels_of_the_services_are_warm(values, warmed, monkeypatch):
 
         return call
 
-    monkeypatch.setattr(touch.torques, "warm", lambda: called.append("observer"))
+    monkeypatch.setattr(watch.torques, "warm", lambda: called.append("observer"))
     monkeypatch.setattr(
-        touch, "_diagnosis", lambda q, tau: called.append("diagnosis") or len(q) == len(tau) == 3
+        watch, "_diagnosis", lambda q, tau: called.append("diagnosis") or len(q) == len(tau) == 3
     )
     monkeypatch.setattr(wd, "rnea", kernel("rnea"))
     monkeypatch.setattr(wd, "joint_torque_regressor", kernel("regressor"))
-    touch.warm()
+    watch.warm()
     assert called == warmed
 
 
@@ -220,13 +223,13 @@ def test_kernels_of_the_services_are_warm(values, warmed, monkeypatch):
 def test_gravity_is_diagnosed_for_the_joints_that_are_known(known, link, monkeypatch):
     """For all of them where none is yet; with the load, and the gravity, of now."""
     fleet = feeling_fleet(payload__link=link, gravity=[0.0, 0.0, -1.62])
-    touch, asked = fleet.robots[0].touch, []
+    watch, asked = fleet.robots[0].effort_watch, []
     monkeypatch.setattr(
         wd, "diagnose_gravity", lambda *given, **options: asked.append((given, options)) or 1.5
     )
-    touch.efforts.known[:] = np.isin(np.arange(8), known)
+    watch.efforts.known[:] = np.isin(np.arange(8), known)
     q, tau = np.zeros((3, 8)), np.ones((3, 8))
-    assert touch._diagnosis(q, tau) == "1.5"
+    assert watch._diagnosis(q, tau) == "1.5"
     (((model, *arrays), options),) = asked
     joints = [NAMES[k] for k in known] or NAMES
     assert model is MODEL or model.name == "panda"

@@ -19,8 +19,10 @@ def test_a_collision_stops_at_the_state_that_tells_of_it(fleet):
     latched; while disabled nothing stops."""
     robot = fleet.robots[0]
     now, _ = go(fleet, HELD - PUSH, 0.0, 60)
-    assert not fault_of(robot) and robot.touch.hit, "told, but there is nothing to stop"
-    np.testing.assert_allclose(robot.touch.external, PUSH, atol=1e-4)
+    assert not fault_of(robot) and robot.effort_watch.collision, (
+        "told, but there is nothing to stop"
+    )
+    np.testing.assert_allclose(robot.effort_watch.external, PUSH, atol=1e-4)
     now, _ = go(fleet, HELD, now, 60)
     assert robot.enable(now, now)[0]
     now, command = go(fleet, HELD, now, 5)
@@ -64,11 +66,11 @@ def test_a_state_without_velocity_is_used_and_nothing_is_felt(fleet):
     robot = fleet.robots[0]
     now, _ = go(fleet, HELD - PUSH, 0.0, 60)
     assert feel(robot, now, HELD, v=())
-    assert not robot.touch.valid and np.isnan(robot.touch.external).all()
+    assert not robot.effort_watch.valid and np.isnan(robot.effort_watch.external).all()
     assert robot.counts["effort_no_velocity"] == 1
     go(fleet, HELD - PUSH, now + 0.002, 1)
-    assert robot.touch.valid and not np.abs(robot.touch.external).max()
-    report = robot.touch.report()
+    assert robot.effort_watch.valid and not np.abs(robot.effort_watch.external).max()
+    report = robot.effort_watch.report()
     assert "N·m" in report["largest external torque"]
     assert report["efforts known of"] == " ".join(robot.states.joints)
 
@@ -78,11 +80,11 @@ def test_commands_in_place_of_efforts():
     fleet = feeling_fleet(effort_source="command", payload__link="")
     robot = fleet.robots[0]
     now, _ = go(fleet, (), 0.0, 3)
-    assert not robot.touch.valid
+    assert not robot.effort_watch.valid
     robot.enable(now, now)
     now, _ = go(fleet, (), now, 60)
-    assert np.abs(robot.touch.external).max() < 1e-9
-    assert "measured efforts are needed" in robot.touch.identify()[1]
+    assert np.abs(robot.effort_watch.external).max() < 1e-9
+    assert "measured efforts are needed" in robot.effort_watch.identify()[1]
 
 
 def test_a_jump_of_the_clock_begins_anew(fleet):
@@ -90,7 +92,7 @@ def test_a_jump_of_the_clock_begins_anew(fleet):
     now, _ = go(fleet, HELD - PUSH, 0.0, 60)
     robot.forget()
     go(fleet, HELD - PUSH, now, 1)
-    assert not np.abs(robot.touch.external).max()
+    assert not np.abs(robot.effort_watch.external).max()
 
 
 def test_a_collision_is_not_lost_between_two_cycles(fleet):
@@ -109,8 +111,19 @@ def test_a_collision_is_not_lost_between_two_cycles(fleet):
     assert robot.enable(now, now)[0]
     for k in range(120):
         assert feel(robot, now + 0.002 * k, HELD - PUSH if k < 20 else HELD)
-    assert np.abs(robot.touch.external).max() < 1e-3, "it is over"
+    assert np.abs(robot.effort_watch.external).max() < 1e-3, "it is over"
     assert not launch(fleet, robot, now + 0.24)[1].any() and "panda_joint2" in fault_of(robot)
+
+
+def test_an_estimate_comes_back_after_efforts_beyond_all_sense(fleet):
+    """The joint is unknown meanwhile, as with NaN, and begins anew."""
+    robot = fleet.robots[0]
+    now, _ = go(fleet, HELD, 0.0, 20)
+    now, _ = go(fleet, np.where(np.arange(8) == 2, 1e308, HELD), now, 5)
+    assert np.isnan(robot.effort_watch.external[2]) and not robot.effort_watch.collision
+    now, _ = go(fleet, HELD - PUSH, now, 200)
+    np.testing.assert_allclose(robot.effort_watch.external, PUSH, atol=1e-4)
+    assert robot.counts["effort_nonfinite"] == 5
 
 
 def test_a_joint_whose_effort_comes_and_goes_blinds_no_other(fleet):
@@ -135,22 +148,22 @@ def test_who_is_to_tell_of_collisions_and_feels_nothing_is_not_enabled_and_stops
     more = {"v": ()} if lost == "velocity" else {}
     step = 0.15 if lost == "gaps" else step
 
-    def blind(now):
+    def state_without_efforts(now):
         assert feel(robot, now, effort, **more)
         return launch(fleet, robot, now)[1]
 
-    blind(0.0)
-    blind(step)
+    state_without_efforts(0.0)
+    state_without_efforts(step)
     good, text = robot.enable(step, step)
     assert not good and text.startswith(
         "collision_threshold is set, and no external torque is known"
     )
-    assert lost == "gaps" or "panda_joint1, " in robot.touch.blind
+    assert lost == "gaps" or "panda_joint1, " in robot.effort_watch.unguarded_message
     now, _ = go(fleet, HELD, 1.0, 5)
-    assert robot.enable(now, now) == (True, "enabled") and not robot.touch.blind
+    assert robot.enable(now, now) == (True, "enabled") and not robot.effort_watch.unguarded_message
     until = now + 0.2
     while now < until - 1e-9:
-        assert blind(now) is not None and robot.watch(now, now) is None
+        assert state_without_efforts(now) is not None and robot.watch(now, now) is None
         now += step
     assert robot.watch(until + 0.001, until) is not None
     assert fault_of(robot).startswith("collision_threshold is set")
@@ -175,8 +188,8 @@ def test_a_joint_that_is_not_seen_is_named(fleet):
     effort = HELD.copy()
     effort[7] = np.nan
     now, _ = go(fleet, effort, 0.0, 5)
-    text = "collisions of panda_finger_joint1 are not seen: no effort"
-    assert robot.touch.blind == text
+    text = "collisions of panda_finger_joint1 are not detected: no effort"
+    assert robot.effort_watch.unguarded_message == text
     assert robot.enable(now, now) == (True, f"enabled; {text}")
     now, _ = go(fleet, effort, now, 200)
     assert robot.watch(now, now) is None and robot.is_enabled
@@ -214,7 +227,7 @@ def test_a_float_that_is_not_finite_is_a_fault(fleet, monkeypatch):
     assert robot.enable(now, now)[0]
     now, _ = go(fleet, HELD - PUSH, now, 20)
     assert robot.gate.phase is Phase.FLOATING
-    monkeypatch.setattr(robot.touch.torques, "weigh", lambda: np.full(8, np.nan))
+    monkeypatch.setattr(robot.effort_watch.torques, "gravity_torques", lambda: np.full(8, np.nan))
     now, command = go(fleet, HELD, now, 1)
     assert command is None and fault_of(robot) and robot.output.stopping
 
@@ -253,7 +266,7 @@ def test_friction_that_parameters_tell_is_no_push():
             tau = wd.rnea(MODEL, q, v, -size * w * w * np.sin(w * t))
             effort = tau + coulomb * np.sign(v) + viscous * v - (PUSH if t > 1.3 else 0.0)
             feel(robot, t, effort, q, v)
-            (pushed if t > 1.4 else felt).append(robot.touch.external[:7].copy())
+            (pushed if t > 1.4 else felt).append(robot.effort_watch.external[:7].copy())
         largest[known] = np.sqrt(np.mean(np.square(felt[50:650])))
         if known:
             np.testing.assert_allclose(np.mean(pushed, axis=0), PUSH[:7], atol=0.2)
@@ -262,11 +275,11 @@ def test_friction_that_parameters_tell_is_no_push():
 
 def test_a_repeated_stamp_is_no_state(fleet):
     """Nothing passes between two of them: what was felt stays, and nothing is recorded."""
-    touch = fleet.robots[0].touch
+    watch = fleet.robots[0].effort_watch
     now, _ = go(fleet, HELD - PUSH, 0.0, 60)
-    felt = touch.external.copy()
-    touch.record.listening = True
+    felt = watch.external.copy()
+    watch.record.listening = True
     assert feel(fleet.robots[0], now - 0.002, HELD + 50.0, Q + 1e-6)
-    np.testing.assert_array_equal(touch.external, felt)
-    assert not touch.record._rows
-    touch.record.listening = False
+    np.testing.assert_array_equal(watch.external, felt)
+    assert not watch.record._rows
+    watch.record.listening = False

@@ -11,7 +11,7 @@ from fleets import MODEL, Q, chain_text, panda_settings
 
 import warpdyn as wd
 from ros2_node.control.efforts.external_torques import (
-    LEAST_FELT,
+    SMALLEST_SINGULAR_VALUE,
     ExternalTorques,
     check_felt,
     explaining_wrench,
@@ -34,20 +34,20 @@ def settle(torques, tau, steps=60):
 def test_it_feels_what_pushes_with_the_load_and_the_gravity_that_are_set():
     """Also when both change while it runs, and when the load goes to another link."""
     fleet = feeling_fleet()
-    dynamics, torques = fleet.dynamics, fleet.robots[0].touch.torques
+    dynamics, torques = fleet.dynamics, fleet.robots[0].effort_watch.torques
     own = wd.gravity_torques(MODEL, Q)
     np.testing.assert_allclose(settle(torques, own - PUSH), PUSH, atol=1e-6)
     loaded = wd.gravity_torques(MODEL.with_payload("panda_hand", 2.0, (0, 0, 0.1)), Q)
     values = {"payload__mass": 2.0, "payload__com": (0.0, 0.0, 0.1)}
     fleet.change(fleet.settings.with_changes({k.replace("__", "."): x for k, x in values.items()}))
     np.testing.assert_allclose(settle(torques, loaded - PUSH), PUSH, atol=1e-6)
-    np.testing.assert_allclose(torques.weigh(), loaded, atol=1e-9)
+    np.testing.assert_allclose(torques.gravity_torques(), loaded, atol=1e-9)
     other = panda_settings(effort_source="message", payload__link="panda_link7", payload__mass=1.0)
     dynamics.carry(Payload(MODEL, other))
     moved = wd.gravity_torques(MODEL.with_payload("panda_link7", 1.0, (0, 0, 0)), Q)
     np.testing.assert_allclose(settle(torques, moved + PUSH), -PUSH, atol=1e-6)
     dynamics.carry(Payload(MODEL, panda_settings(effort_source="message")))
-    np.testing.assert_allclose(torques.weigh(), own, atol=1e-9)
+    np.testing.assert_allclose(torques.gravity_torques(), own, atol=1e-9)
 
 
 UR5E = wd.load_robot("ur5e")
@@ -72,13 +72,13 @@ def test_a_wrench_is_exact_where_the_joints_feel_it():
 
 
 def test_a_wrench_stays_bounded_near_singular_poses():
-    """Noise grows by at most 1 / LEAST_FELT, on the way into a singular pose without a step."""
+    """Noise grows by at most 1 / SMALLEST_SINGULAR_VALUE, on the way into a singular pose without a step."""
     noise = np.random.default_rng(0).normal(size=(200, 6))
     before = None
     for bend in np.linspace(0.2, 0.0, 201):  # the wrist's second joint at 0 is singular
         J = local_jacobian(UR5E, np.array([0.3, -1.4, 1.1, -0.5, bend, 0.4]), "tool0")
         grown = [np.linalg.norm(explaining_wrench(J, x)) / np.linalg.norm(x) for x in noise]
-        assert max(grown) <= 1.0 / LEAST_FELT * (1 + 1e-9)
+        assert max(grown) <= 1.0 / SMALLEST_SINGULAR_VALUE * (1 + 1e-9)
         found = explaining_wrench(J, J.T @ WRENCH)
         assert np.linalg.norm(found) <= np.linalg.norm(WRENCH) * (1 + 1e-9)
         assert before is None or np.abs(found - before).max() < 0.5
@@ -88,7 +88,7 @@ def test_a_wrench_stays_bounded_near_singular_poses():
 def test_the_wrench_of_the_node_is_exact():
     """Through the observer, on the hand and in its axes."""
     fleet = feeling_fleet(external_wrench_link="panda_hand")
-    torques = fleet.robots[0].touch.torques
+    torques = fleet.robots[0].effort_watch.torques
     J = local_jacobian(MODEL, Q, "panda_hand")
     settle(torques, wd.gravity_torques(MODEL, Q) - J.T @ WRENCH)
     np.testing.assert_allclose(torques.wrench[0], WRENCH, atol=1e-6)
@@ -104,7 +104,7 @@ def test_another_load_is_no_push():
     """While the arm moves, the momentum that a load of 5 kg alone has changed is not felt (as 100 N·m);
     what was felt before stays. So with a load on another link."""
     fleet = feeling_fleet(gravity=[0.0, 0.0, 0.0])
-    dynamics, torques = fleet.dynamics, fleet.robots[0].touch.torques
+    dynamics, torques = fleet.dynamics, fleet.robots[0].effort_watch.torques
     v = np.array([0.5, 0.5, -0.5, 0.5, 0.5, -0.5, 0.5, 0.0])
     torques.v[0], torques.q[:] = v, Q
     torques.update(0.0, KNOWN)
@@ -131,7 +131,7 @@ def test_another_load_is_no_push():
 def test_a_joint_that_was_unknown_begins_by_itself():
     """The others go on feeling; and a wrench that an unknown joint of the arm is needed for is not a
     number, while a finger behind the hand does not count."""
-    torques = feeling_fleet().robots[0].touch.torques
+    torques = feeling_fleet().robots[0].effort_watch.torques
     own = wd.gravity_torques(MODEL, Q)
     for joint in (1, 7):
         np.testing.assert_allclose(settle(torques, own - PUSH), PUSH, atol=1e-6)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from fleets import MODEL, NAMES, N, Q, panda_settings
 
-from ros2_node.control.efforts.measured_efforts import LONGEST, Efforts
+from ros2_node.control.efforts.measured_efforts import EFFORT_BOUND, LONGEST, Efforts
 from ros2_node.control.states.joint_states import JointStates
 from ros2_node.control.states.state import State
 
@@ -45,6 +45,15 @@ def test_what_is_no_number_is_unknown(both):
     efforts.read(np.ones(N))
     efforts.read([1.0])
     assert counts["effort_wrong_length"] == 1 and not efforts.known.any()
+
+
+def test_an_effort_beyond_all_sense_is_unknown(both):
+    """It is finite, and the observer would keep it for ever."""
+    states, efforts, counts = both
+    states.read(NAMES, Q, [0.0] * N, 1, 0.0)
+    efforts.read([*[1.0] * (N - 2), EFFORT_BOUND, -1.01 * EFFORT_BOUND])
+    assert list(np.flatnonzero(~efforts.known)) == [N - 1] and efforts.tau[-1] == 0.0
+    assert counts["effort_nonfinite"] == 1
 
 
 def test_a_gripper_without_effort_does_not_blind_the_arm(both):

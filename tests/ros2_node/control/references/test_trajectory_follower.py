@@ -9,7 +9,8 @@ import pytest
 from fleets import MODEL, NAMES, N, Q, feed, launch, panda_fleet, panda_settings, wheel_text
 
 import warpdyn as wd
-from ros2_node.control.references.setpoint import Setpoint
+from ros2_node.control.references import trajectory_follower as bounds
+from ros2_node.control.references.setpoint import SETPOINT_BOUND, Setpoint
 from ros2_node.control.references.trajectory_follower import MOST_WAYPOINTS, TrajectoryFollower
 from ros2_node.control.references.trajectory_goal import TrajectoryEnd, TrajectoryGoal
 from ros2_node.control.references.waypoint_spline import Waypoint
@@ -147,6 +148,23 @@ def test_what_cannot_be_followed_is_refused_in_words(change, said):
     assert said in refusal and f.counts == {"trajectory_refused": 1}
     assert f.follower.status == f"refused: {refusal}" and not f.follower.active
     np.testing.assert_array_equal(f.at(0.5)[0], Q)
+
+
+def test_what_equals_a_bound_is_followed():
+    """The most points; a start as far away as one may be; the largest numbers and the longest time."""
+    waits = [there(0.01 * (i + 1), 0.0 * STEP) for i in range(MOST_WAYPOINTS)]
+    assert Followed().accept(waits) is None
+    for away, said in ((bounds.START_TOLERANCE, None), (0.1001, "plan from where")):
+        begin = Waypoint(0.0, [away, *Q[1:]])
+        found = Followed(q=[0.0, *Q[1:]]).accept([begin, there()])
+        assert found is said or said in found
+    most = [SETPOINT_BOUND, -SETPOINT_BOUND]
+    bounds._arrays_of([Waypoint(bounds.LONGEST, most, most, most)], 2)
+    for k in range(3):
+        numbers = [most] * 3
+        numbers[k] = [SETPOINT_BOUND, -np.nextafter(SETPOINT_BOUND, np.inf)]
+        with pytest.raises(bounds.TrajectoryRefusedError, match="beyond all sense"):
+            bounds._arrays_of([Waypoint(1.0, *numbers)], 2)
 
 
 def test_a_motion_between_points_that_is_too_fast_is_refused():

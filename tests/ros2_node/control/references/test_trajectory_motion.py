@@ -11,21 +11,23 @@ from fleets import MODEL, NAMES, N, Q, panda_settings
 from ros2_node.control.references.setpoint import Setpoint
 from ros2_node.control.references.trajectory_goal import TrajectoryGoal
 from ros2_node.control.references.trajectory_motion import TrajectoryMotion
-from ros2_node.control.references.waypoint_spline import Waypoint, WaypointSpline
+from ros2_node.control.references.waypoint_spline import Waypoint, WaypointArrays, WaypointSpline
 
 REST = [0.0] * N
 SOME = [NAMES[2], NAMES[0]]
 
 
-def motion_of_some(request=None):
-    """Joints 2 and 0 move by 0.2 and 0.1 in 2 s, by way of a point at 1 s."""
+def motion_of_some(request=None, speed=0.0):
+    """Joints 2 and 0 move by 0.2 and 0.1 in 2 s, by way of a point at 1 s. They pass each at a speed."""
     setpoint = Setpoint(MODEL, NAMES, NAMES, Counter())
     setpoint.change(panda_settings(mode="computed_torque"))
     setpoint.stay(Q)
     limits = setpoint.limits_of(SOME)
     begin, step = Q[[2, 0]], np.array([0.2, 0.1])
     points = [(0.0, 0.0), (1.0, 0.5), (2.0, 1.0)]
-    spline = WaypointSpline([Waypoint(t, begin + s * step, [0.0, 0.0]) for t, s in points])
+    spline = WaypointSpline(
+        WaypointArrays.of([Waypoint(t, begin + s * step, [speed] * 2) for t, s in points])
+    )
     none = np.full(2, np.inf)
     return setpoint, TrajectoryMotion(spline, 5.0, limits, none, none, "", request)
 
@@ -38,6 +40,19 @@ def test_it_moves_its_joints_to_their_places():
     np.testing.assert_allclose(setpoint.q, wanted, atol=1e-12)
     np.testing.assert_allclose(motion.error(Q), [0.2, 0.1], atol=1e-12)
     assert not motion.has_tolerances
+
+
+def test_the_point_at_a_time_is_where_it_moves_then():
+    """At its start, on its way, and at rest from its end on, whatever the speed of its last point."""
+    setpoint, motion = motion_of_some(speed=0.3)
+    for now in (5.0, 5.5, 6.9, 7.0, 8.0):
+        ahead = motion.point_at(now)
+        motion.move(setpoint, now)
+        assert list(ahead) == SOME
+        np.testing.assert_array_equal(
+            [*ahead.values()], np.transpose(setpoint.point(motion.limits))
+        )
+        assert setpoint.v.any() == (now < 7.0) and (now < 7.0 or not setpoint.a.any())
 
 
 def test_progress_counts_points_and_compares_with_the_robot():

@@ -108,6 +108,8 @@ def test_it_keeps_to_its_speed_and_waits_for_the_frame(fleet):
         pushed.step(np.array([50.0, 0, 0, 0, 0, 0]))
         assert np.linalg.norm(state.twist_compliant[:3]) <= 0.1 + 1e-9
     np.testing.assert_allclose(state.pose_compliant[0] - begin[0], 0.9 * 0.05, atol=3e-4)
+    pushed.step(np.array([50.0, 20.0, -30.0, 2.0, -3.0, 4.0]))
+    assert not state.twist_compliant.any()
     assert pushed.robot.is_enabled
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import BPoly
 
-from ros2_node.control.references.waypoint_spline import Waypoint, WaypointSpline
+from ros2_node.control.references.waypoint_spline import Waypoint, WaypointArrays, WaypointSpline
 
 
 def sampled(spline, times):
@@ -32,7 +32,7 @@ def waypoints(order, count=5, k=3, seed=0):
 def test_it_passes_through_what_it_is_given(order):
     """Positions, and velocities and accelerations where they are given, as SciPy's polynomials of the same data."""
     given = waypoints(order)
-    spline = WaypointSpline(given)
+    spline = WaypointSpline(WaypointArrays.of(given))
     times = np.linspace(given[0].time, given[-1].time, 101)[:-1]
     for k in range(3):
         values = [[part[k] for part in w[1:] if len(part)] for w in given]
@@ -45,28 +45,41 @@ def test_it_passes_through_what_it_is_given(order):
 def test_the_lower_order_of_both_ends_counts():
     """A waypoint with velocities next to one without: a line, as joint_trajectory_controller interpolates."""
     given = [Waypoint(0.0, [0.0], [3.0], [1.0]), Waypoint(2.0, [1.0]), Waypoint(3.0, [1.0], [0.0])]
-    got = sampled(WaypointSpline(given), [0.0, 1.0, 1.999])
+    got = sampled(WaypointSpline(WaypointArrays.of(given)), [0.0, 1.0, 1.999])
     np.testing.assert_allclose(got[:, :, 0], [[0.0, 0.5, 0.0], [0.5, 0.5, 0.0], [0.9995, 0.5, 0.0]])
     mixed = [Waypoint(0.0, [0.0], [1.0], [5.0]), Waypoint(1.0, [1.0], [1.0])]
-    np.testing.assert_allclose(sampled(WaypointSpline(mixed), [0.5])[0, :, 0], [0.5, 1.0, 0.0])
+    np.testing.assert_allclose(
+        sampled(WaypointSpline(WaypointArrays.of(mixed)), [0.5])[0, :, 0], [0.5, 1.0, 0.0]
+    )
 
 
 def test_outside_it_stays_at_its_ends():
-    spline = WaypointSpline(waypoints(2))
+    spline = WaypointSpline(WaypointArrays.of(waypoints(2)))
     before, after = sampled(spline, [spline.begin - 1.0, spline.end + 1.0])
     np.testing.assert_array_equal(before, sampled(spline, [spline.begin])[0])
     np.testing.assert_allclose(after[0], spline.last, atol=1e-9)
 
 
 def test_samples_are_the_motion():
-    spline = WaypointSpline(waypoints(2))
-    samples = spline.samples()
-    times = np.linspace(spline._times[1], spline._times[2], samples.shape[2])[:-1]
-    np.testing.assert_allclose(
-        samples[:, 1, :-1].transpose(1, 0, 2), sampled(spline, times), atol=1e-9
-    )
+    spline = WaypointSpline(WaypointArrays.of(waypoints(2)))
+    second = spline.samples()[..., 1]
+    times = np.linspace(spline._times[1], spline._times[2], second.shape[1])[:-1]
+    np.testing.assert_allclose(second[:, :-1].transpose(1, 0, 2), sampled(spline, times), atol=1e-9)
+
+
+def test_a_slower_motion_after_a_first_point():
+    """The times from the first point on are doubled, velocities are halved, and accelerations quartered."""
+    first = WaypointArrays.of([Waypoint(1.0, [0.0], [0.3])])
+    points = WaypointArrays.of([Waypoint(2.0, [1.0], [0.4], [0.8]), Waypoint(4.0, [3.0])])
+    slower = points.after(first, 2.0)
+    np.testing.assert_array_equal(slower.times, [1.0, 3.0, 7.0])
+    np.testing.assert_array_equal(slower.positions, [[0.0], [1.0], [3.0]])
+    np.testing.assert_array_equal(slower.velocities, [[0.3], [0.2], [0.0]])
+    np.testing.assert_array_equal(slower.accelerations, [[0.0], [0.2], [0.0]])
+    np.testing.assert_array_equal(slower.has_velocities, [True, True, False])
+    np.testing.assert_array_equal(slower.has_accelerations, [False, True, False])
 
 
 def test_the_points_after_a_time():
-    spline = WaypointSpline([Waypoint(t, [0.0]) for t in (1.0, 2.0, 4.0)])
+    spline = WaypointSpline(WaypointArrays.of([Waypoint(t, [0.0]) for t in (1.0, 2.0, 4.0)]))
     assert [spline.points_after(t) for t in (0.5, 1.0, 1.5, 2.0, 3.9, 4.0)] == [3, 2, 2, 1, 1, 0]

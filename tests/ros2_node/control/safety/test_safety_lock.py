@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pytest
@@ -111,6 +114,28 @@ def test_all_of_them_are_tried() -> None:
     assert set(SAFETY) <= set(BY_NAME) and not any(BY_NAME[name].fixed for name in SAFETY)
     assert BY_NAME["lock"].fixed, "or whoever may set parameters unlocks them first"
     assert Settings.of().lock == "enabled"
+
+
+WIDTHS: dict[str, Callable[[float], float]] = {
+    "torque_scale": lambda x: x,
+    "effort_limits": lambda x: x or math.inf,
+    "max_torque_rate": lambda x: x or math.inf,
+    "ramp_time": lambda x: -x,
+}
+"""How wide a number is, of one parameter for each kind of order."""
+
+
+@pytest.mark.parametrize("name", WIDTHS)
+def test_each_pair_of_numbers(name: str) -> None:
+    """Narrower or equal is taken, alone and in a list; a derived rate is narrower than none alone."""
+    width, taken = WIDTHS[name], SAFETY[name]
+    for before, after in product((0.0, 0.01, 0.5, 1.0, 1.5, 100.0), repeat=2):
+        narrows = width(after) <= width(before)
+        assert taken(before, after) == narrows, (before, after)
+        assert taken((before, 1.0), (after, 1.0)) == narrows, (before, after)
+        if name == "max_torque_rate":
+            assert taken(before, -1.0) == (before == 0.0) and not taken(-1.0, after)
+            assert taken(-1.0, -1.0)
 
 
 @pytest.mark.parametrize(("name", "before", "after"), WIDER)

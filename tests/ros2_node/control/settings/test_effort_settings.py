@@ -11,8 +11,8 @@ from ros2_node.control.settings.node_settings import Settings
 def test_off_by_default():
     """Who does not ask for it pays nothing."""
     settings = Settings.of()
-    assert isinstance(settings, EffortSettings) and not settings.feels
-    assert Settings.of({"effort_source": "command"}).feels
+    assert isinstance(settings, EffortSettings) and not settings.watches_efforts
+    assert Settings.of({"effort_source": "command"}).watches_efforts
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_what_needs_torques_is_refused_without(values):
     """The reason names the parameter that is missing; with it all is well, and so are zeros."""
     with pytest.raises(ValueError, match="needs effort_source: message"):
         Settings.of(values)
-    assert Settings.of({**values, "effort_source": "message"}).feels
+    assert Settings.of({**values, "effort_source": "message"}).watches_efforts
     Settings.of({"collision_threshold": [0.0, 0.0]})
 
 

@@ -70,6 +70,24 @@ def test_a_burst_of_messages_has_no_velocities_of_its_own():
     np.testing.assert_allclose(found[10:], 1.0, rtol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("step", "waits"),
+    [(500_000, False), (499_999, True), (0, True), (-1_999_999, True), (-2_000_000, False)],
+)
+def test_stamps_that_equal_a_bound(step, waits):
+    """A stream at 2 kHz has velocities; stamps that run back by 2 ms begin anew. From positions that
+    wait nothing is lost."""
+    difference, first = of_one(), 10 * MILLISECOND
+    difference.speed(ALL, np.array([0.0]), first, 1.0, 0.1, 0.0)
+    usable = step == 500_000
+    found = difference.speed(ALL, np.array([1e-3]), first + step, 1.1, 0.1, 0.0)
+    assert found == pytest.approx(2.0 if usable else 0.0)
+    last = first + 4 * MILLISECOND
+    way, passed = (5e-3, last - first) if waits else (4e-3, last - first - step)
+    found = difference.speed(ALL, np.array([5e-3]), last, 1.2, 0.1, 0.0)
+    assert found == pytest.approx(way / (passed * 1e-9))
+
+
 def test_positions_too_close_in_time_wait_for_the_next():
     """No part of the way is lost."""
     difference = of_one()

@@ -247,7 +247,8 @@ def test_a_part_as_old_as_the_timeout_is_fresh(policy, gap, fresh):
 
 
 def test_numbers_of_a_message_that_equal_a_bound():
-    """Positions of ten thousand, speeds of twice the limit or of 100 where there is none."""
+    """Positions of ten thousand, speeds of twice the limit or of 100 where there is none, and a mimic
+    joint ten millimetres off its source."""
     names, limit = NAMES, MODEL.velocity_limit
     for factor, reason in ((2.0, None), (2.0 * (1 + 1e-9), "velocity_out_of_range")):
         states = reader(mode="computed_torque")
@@ -259,6 +260,10 @@ def test_numbers_of_a_message_that_equal_a_bound():
     for place, reason in ((1e4, None), (-1e4, None), (1.0001e4, "position_out_of_range")):
         assert reader(wheel).read(["spin"], array("d", [place]), (), 0, 0.0) == reason
         assert within_bound(np.array([place, -1e4]), 1e4) == (reason is None)
+    for error, odd in ((0.01, 0), (-0.01, 0), (0.010001, 1)):
+        states = reader()
+        states.read([*NAMES, "panda_finger_joint2"], array("d", [*ZERO, error]), (), 0, 0.0)
+        assert states.counts["mimic_mismatch"] == odd
 
 
 @pytest.mark.parametrize("first", [0.0, 0.25])
@@ -299,12 +304,12 @@ def test_joints_beyond_their_limits_are_named_with_them():
 def test_velocities_that_only_the_observer_needs_are_kept_for_it():
     """In mode gravity: a message without good ones gives none, and is used."""
     states = reader(effort_source="message")
-    assert not states.felt_v.any()
+    assert not states.observer_v.any()
     speed = array("d", np.full(N, 0.25))
     assert states.read(NAMES, ZERO, speed, 0, 0.0) is None
-    assert (states.felt_v == 0.25).all() and not states.v.any()
+    assert (states.observer_v == 0.25).all() and not states.v.any()
     assert states.read(NAMES, ZERO, (), 0, 0.1) is None
-    assert np.isnan(states.felt_v).all()
+    assert np.isnan(states.observer_v).all()
     plain = reader()
     plain.read(NAMES, ZERO, speed, 0, 0.0)
-    assert not plain.felt_v.any()
+    assert not plain.observer_v.any()

@@ -44,6 +44,13 @@ def test_angles_go_the_short_way():
     assert y[0] > 3.1 and y[1] < 3.1
 
 
+def test_two_arrays_of_one_instant() -> None:
+    """The second moves nothing, as no time has passed."""
+    low_pass = LowPass(1.0, 1)
+    low_pass.follow(np.zeros(1), 0.01)
+    assert low_pass.follow(np.ones(1), 0.0)[0] == 0.0
+
+
 def test_a_pause_is_longer_than_a_tenth_of_a_second():
     low_pass = LowPass(1.0, 1)
     for passed, y in ((0.1, 1.0 - np.exp(-0.2 * np.pi)), (0.101, 1.0)):

@@ -349,6 +349,22 @@ def test_the_numbers_of_a_contradiction(speed, dt, stamped, bound):
             assert steps.contradicts(*arguments) == said
 
 
+def test_a_message_in_use_ends_the_reckoning():
+    """Of its joints, after one that was dropped: steps are measured from it, by the plain bound."""
+    steps, q, still = (
+        PositionSteps(np.full(2, 2.0), np.zeros(2, bool)),
+        np.full(2, 0.5),
+        np.zeros(2),
+    )
+    steps.note(slice(None), 0, 1.0)
+    steps.drop(slice(None), still, still, 0, 1.01, 0.1)
+    steps.note(ONE, 0, 1.02)
+    for way, joint, said in ((0.0, 0, False), (0.03, 0, True), (0.0, 1, True)):
+        of_joint = slice(joint, joint + 1)
+        positions = q[of_joint], q[of_joint] + way
+        assert steps.contradicts(of_joint, positions, (still[:1],) * 2, 0, 1.03, 0.1) == said
+
+
 def test_positions_as_old_as_the_timeout_still_tell():
     for passed, said in ((0.125, True), (0.1875, False)):
         steps = of_one_joint()

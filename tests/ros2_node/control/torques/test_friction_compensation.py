@@ -66,14 +66,14 @@ def test_all_of_it_whatever_share_is_overcome():
     state = State.of_robots(MODEL, 1)
     values = {"friction__coulomb": [1.0] * 4 + [0.0] * 4, "friction__viscous": [0.5] + [0.0] * 7}
     friction = FrictionCompensation(MODEL, panda_settings(**values), state)
-    assert friction.told and not friction.active
+    assert friction.is_known and not friction.active
     wanted = np.array([1.0, -1.0, 1.0, -1.0, 0.2, 0.2, 0.2, 0.0]) + 0.003 * v
     wanted[[0, 7]] = 1.0 + 0.5 * 2.0, 0.6 * 2.0
     np.testing.assert_allclose(friction.resisting(v), wanted, atol=1e-3)
     friction.change(panda_settings(mode="computed_torque", friction__scale=0.1))
-    assert friction.told
+    assert friction.is_known
     friction.change(panda_settings())
-    assert not friction.told
+    assert not friction.is_known
 
 
 def test_a_share_beyond_one_and_mode_gravity_are_refused():
@@ -212,6 +212,11 @@ def test_the_way_is_bounded_and_a_rest_gives_it_back():
     np.testing.assert_allclose(move(0.0, -0.5), [-full, -full], rtol=1e-9)
     move(0.0, 0.0, seconds=0.3)
     np.testing.assert_allclose(move(0.1, 0.5), full)
+    for share, left in ((0.499, 1.0), (0.5, 0.5)):  # a joint rests below half of friction.speed
+        v = share * settings.friction_speed
+        move(0.0, 0.0, seconds=0.3)
+        whole = move(0.0, v)
+        np.testing.assert_allclose(move(0.9, v), whole * [left, 1.0], rtol=1e-9)
     held = FrictionCompensation(MODEL, settings, state, law_holds=True)
     np.testing.assert_allclose(move(5.0, 0.5, by=held), full)
 

@@ -21,8 +21,7 @@ from fleets import (
 from law_files import law_file, law_fleet  # noqa: F401  a fixture
 
 import warpdyn as wd
-from ros2_node.control.fleet import Fleet
-from ros2_node.control.robot_check import check_robot
+from ros2_node.control.fleet import Fleet, check_robot
 from ros2_node.control.settings.law_settings import LAWS
 from ros2_node.control.settings.node_settings import Settings
 from ros2_node.control.torques.device_launch import DeviceLaunch

@@ -15,9 +15,8 @@ from fleets import fault_of, launch, loss_of, panda_settings
 from policy_files import TURNING, linear_policy, turning_weights
 
 import warpdyn as wd
-from ros2_node.control.fleet import Fleet
-from ros2_node.control.report import Reporter, ready
-from ros2_node.control.robot_check import check_robot
+from ros2_node.control.fleet import Fleet, check_robot
+from ros2_node.control.report import Reporter, ready_message
 from ros2_node.control.safety.status import Status
 from ros2_node.control.settings.node_settings import Settings
 from ros2_node.control.states.base_state import BaseMotion
@@ -180,7 +179,7 @@ def test_a_policy_that_gives_no_numbers_is_a_fault(tmp_path):
 
 
 def test_the_node_says_what_moves_it(fleet, file):
-    assert f"policy {file}, on cpu" in ready(fleet.robots, fleet.settings)
+    assert f"policy {file}, on cpu" in ready_message(fleet.robots, fleet.settings)
     with pytest.raises(ValueError, match="this node has a law"):
         fleet.batch.robots_in(16, ())
 
