@@ -132,3 +132,40 @@ def test_numbers_that_make_no_sense_are_refused(changed: dict[str, Any], error: 
     task.__dict__.update(changed)
     with pytest.raises(rl.TaskError, match=error):
         rl.VecEnv(task, 1)
+
+
+@pytest.mark.parametrize(
+    ("changed", "error"),
+    [
+        ({"numbers": {"reach": np.ones(1), "seed": np.ones(2)}}, "numbers: seed is a name of the"),
+        ({"numbers": {"reach": np.ones(1), "scales": np.ones(2)}}, "numbers: scales is a name of"),
+        ({"keep": {"age": 1.0}}, "begin or keep: age is a name of the environment's own; choose"),
+        ({"commanded": "speeds"}, "commanded is 'speeds', which begin does not name; it names"),
+        ({"update": lambda robot, s: {"passed": s.v}}, r"update: passed must be \(\) as in begin"),
+        ({"update": lambda robot, s: {"passed": s.v[:1]}}, r"must be \(\) as in begin, got \(1,\)"),
+        (
+            {"reward": lambda robot, s: {"still": s.v, "near": 1.0}},
+            r"the reward still must be a number, got \(2,\)",
+        ),
+        ({"noise": {"off": rl.Noise(np.ones(3))}}, r"noise.off: size must be a number or \(2,\)"),
+        ({"groups": {"policy": ()}}, "groups: policy has no terms"),
+    ],
+)
+def test_arrays_that_do_not_fit_the_environment_are_refused(
+    changed: dict[str, Any], error: str
+) -> None:
+    """A number "seed" took the place of the environments' own, so that all drew the same."""
+    task = Hold()
+    task.__dict__.update(changed)
+    with pytest.raises(rl.TaskError, match=error):
+        env = rl.VecEnv(task, 1)
+        env.reset()
+        env.step(np.zeros((1, 2)))
+
+
+@pytest.mark.parametrize("name", ["last_v", "time", "action", "sums"])
+def test_begin_cannot_take_a_name_of_the_environment(name: str) -> None:
+    task, begin = Hold(), Hold.begin
+    task.begin = lambda robot, s: {**begin(Hold(), robot, s), name: np.zeros(2)}
+    with pytest.raises(rl.TaskError, match=f"begin or keep: {name} is a name of"):
+        rl.VecEnv(task, 1)

@@ -37,6 +37,14 @@ class Observation:
                 f"{task.name}.noise is of {', '.join(sorted(unknown))}, which observe does not give; "
                 f"it gives {', '.join(terms)}"
             )
+        for name, each in task.noise.items():
+            if np.shape(each.size) not in ((), terms[name]):
+                raise TaskError(
+                    f"{task.name}.noise.{name}: size must be a number or {terms[name]}, got "
+                    f"{np.shape(each.size)}"
+                )
+        if empty := [g for g, each in groups.items() if not each]:
+            raise TaskError(f"{task.name}.groups: {', '.join(empty)} has no terms")
         if unknown := set(task.history) - set(groups):
             raise TaskError(
                 f"{task.name}.history is of {', '.join(sorted(unknown))}; there are the groups "

@@ -24,6 +24,33 @@ EXAMPLES = {
 }
 """What a method of a task returns."""
 
+OF_ENVIRONMENT = frozenset(
+    [
+        "seed",
+        "scales",
+        "action",
+        "last_action",
+        "last_v",
+        "age",
+        "time",
+        "ticks",
+        "over",
+        "sums",
+        "random",
+        "terrain",
+        "forces",
+        "torques",
+        "mean_forces",
+        "peak_forces",
+        "pair_forces",
+        "impulses",
+        "joint_impulses",
+        "pair_impulses",
+        "pair_features",
+    ]
+)
+"""Names of an environment's own arrays, which a task cannot give to its own."""
+
 
 def check_numbers(task: Task) -> None:
     """Raise if a number of the task makes no sense: a time, a bound, a draw, noise or a push."""
@@ -41,6 +68,10 @@ def check_numbers(task: Task) -> None:
         for name, record in records.items():
             for mistake in record.mistakes():
                 raise TaskError(f"{task.name}.{root}.{name}: {mistake}")
+    if taken := sorted(set(task.numbers) & OF_ENVIRONMENT):
+        raise TaskError(
+            f"{task.name}.numbers: {', '.join(taken)} is a name of the environment's own"
+        )
     for mistake in () if task.push is None else task.push.mistakes():
         raise TaskError(f"{task.name}.push: {mistake}")
 
@@ -73,7 +104,18 @@ def begin(task: Task, robot: Any, s: Episode) -> dict[str, Any]:
 
 
 def check_begin(task: Task, shapes: Mapping[str, tuple[int, ...]]) -> None:
-    """Raise if `begin` returns another number of coordinates than the robot has."""
+    """Raise if `begin` returns another number of coordinates than the robot has, or an array under a
+    name of the environment's own; and if it does not return the command."""
+    if taken := sorted(set(shapes) & OF_ENVIRONMENT):
+        raise TaskError(
+            f"{task.name}.begin or keep: {', '.join(taken)} is a name of the environment's own; "
+            "choose another"
+        )
+    if task.commanded and task.commanded not in shapes:
+        raise TaskError(
+            f"{task.name}.commanded is {task.commanded!r}, which begin does not name; it names "
+            f"{', '.join(shapes)}"
+        )
     for name, size in (("q", task.model.nq), ("v", task.model.nv)):
         if shapes[name] != (size,):
             raise TaskError(
@@ -117,6 +159,12 @@ def update(task: Task, robot: Any, s: Episode, names: Collection[str]) -> Episod
         raise TaskError(
             f"{task.name}.update changes {', '.join(sorted(unknown))}, which begin does not name"
         )
+    for name, x in changed.items():
+        if np.shape(x) != np.shape(getattr(s, name)):
+            raise TaskError(
+                f"{task.name}.update: {name} must be {np.shape(getattr(s, name))} as in begin, got "
+                f"{np.shape(x)}"
+            )
     return s.with_fields(**changed)
 
 
@@ -148,6 +196,9 @@ def reward(task: Task, robot: Any, s: Episode, names: Sequence[str]) -> Any:
             f"{task.name}: reward and scales must name the same rewards; "
             f"only one of them names {', '.join(sorted(missing))}"
         )
+    for name, x in rewards.items():
+        if np.shape(x):
+            raise TaskError(f"{task.name}: the reward {name} must be a number, got {np.shape(x)}")
     return np.stack([np.asarray(rewards[n]) + 0.0 for n in names])
 
 

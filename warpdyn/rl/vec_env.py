@@ -182,7 +182,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         env = int(wrong.any(1).nonzero()[0])
         raise TaskError(
             f"{self.task.name}: the reward {', '.join(names)} is not finite in environment {env}; "
-            "look for a division by zero or the root of a negative number in its text"
+            "look for a division by zero or the root of a negative number in its function"
         )
 
     def _collect_wrong_rewards(self, seen: dict[str, torch.Tensor]) -> None:

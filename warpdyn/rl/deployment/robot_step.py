@@ -35,10 +35,6 @@ class RobotStep(EnvironmentStep):
         self.read |= {"q_now": (task.model.nq,), "v_now": (task.model.nv,), "anew": ()}
         self.read |= {f"{n}_now": shape for n, shape in self.results.items()}
         if task.commanded:
-            if task.commanded not in self.carried:
-                raise TaskError(
-                    f"{task.name}.commanded is {task.commanded!r}, which begin does not name"
-                )
             self.read["asked"] = self.carried[task.commanded]
         self.observe = self.kernel_of("deployed_observe", self.read, self._observe_now)
         begun = oracle(self.start, task.model, 0.0, *self.shared_arrays.values())
