@@ -42,9 +42,13 @@ def read_checkpoint(path: Path, advice: str = RESUME) -> dict[str, Any]:
     """
     if not path.is_file():
         raise _no_checkpoint(path, "it is not a regular file", advice)
-    with path.open("rb") as file:
-        if file.read(1) not in (b"P", PICKLE):
-            raise _no_checkpoint(path, "it is no file of torch.save", advice)
+    try:
+        with path.open("rb") as file:
+            first = file.read(1)
+    except OSError as error:
+        raise _no_checkpoint(path, str(error.strerror), advice) from None
+    if first not in (b"P", PICKLE):
+        raise _no_checkpoint(path, "it is no file of torch.save", advice)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the error below says the same
