@@ -60,9 +60,9 @@ def test_the_reason_does_not_depend_on_the_words_of_one_release(words: str) -> N
 def test_other_files_are_no_checkpoints(tmp_path: Path) -> None:
     """Text, nothing, a folder, a pipe, a list, and a dictionary that lacks a key or has an odd one."""
     path = tmp_path / NAME
-    for content in (b"", b"hello", b"PK\x03\x04 cut off"):
+    for content in (b"", b"import numpy as np\n", b"PK\x03\x04 cut off"):
         path.write_bytes(content)
-        refusal(tmp_path)
+        assert "which could run code" not in refusal(tmp_path)
     torch.save([1, 2], path)
     assert "it holds a list, not a dictionary" in refusal(tmp_path)
     torch.save({"of": {}}, path)

@@ -27,6 +27,9 @@ NEEDED = {
 """Entries of a checkpoint, and their types."""
 
 
+PICKLE = b"\x80"
+"""First byte of a pickle; the zip archives of torch.save begin with "P"."""
+
 RESUME = "choose another folder, or remove that file"
 """Advice for a folder whose checkpoint cannot be used."""
 
@@ -39,6 +42,13 @@ def read_checkpoint(path: Path, advice: str = RESUME) -> dict[str, Any]:
     """
     if not path.is_file():
         raise _no_checkpoint(path, "it is not a regular file", advice)
+    try:
+        with path.open("rb") as file:
+            first = file.read(1)
+    except OSError as error:
+        raise _no_checkpoint(path, str(error.strerror), advice) from None
+    if first not in (b"P", PICKLE):
+        raise _no_checkpoint(path, "it is no file of torch.save", advice)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the error below says the same
