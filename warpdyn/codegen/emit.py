@@ -74,10 +74,11 @@ class Region(NamedTuple):
 
 
 def literal(value: float, single: bool) -> str:
-    """A C++ constant of full precision."""
+    """A C++ constant of full precision; 0 in place of -0."""
     # Rounded once: nine digits of the double may lie on the other side of a halfway point.
     if single:
         value = c_float(value).value
+    value += 0.0
     if isnan(value):
         return f"(0.0{'f' if single else ''} / 0)"
     if isinf(value):

@@ -64,9 +64,9 @@ struct Machine {
 #define B_S const W* const b = SLOT(b);
 #define C_S const W* const c = SLOT(c);
 #define D_S const W* const o = (const W*)(s + (size_t)i[1].a * (M * sizeof(W)));
-#define A_K const W ak = k[i->a] - W{};
-#define B_K const W bk = k[i->b] - W{};
-#define C_K const W ck = k[i->c] - W{};
+#define A_K const W ak = W{} + k[i->a];
+#define B_K const W bk = W{} + k[i->b];
+#define C_K const W ck = W{} + k[i->c];
 #define OPERATION(name, operands, ...) static void name(STATE) { operands EACH(__VA_ARGS__) ++i; NEXT; }
 #define UNARY(name, f) OPERATION(name##_s, A_S, f(a[l])) OPERATION(name##_a, , f(x))
 #define SUM(name, sign) \
@@ -173,11 +173,11 @@ template <int M> struct Run {
     NEXT;
   }
   // The number of the step of loop c.
-  static void counter(STATE) { W* const d = SLOT(d); for (int l = 0; l < M; ++l) d[l] = (T)m->counter[i->c] - W{}; ++i; NEXT; }
+  static void counter(STATE) { W* const d = SLOT(d); for (int l = 0; l < M; ++l) d[l] = W{} + (T)m->counter[i->c]; ++i; NEXT; }
   // Constant a to b slots from d on.
   static void fill(STATE) {
     W* const d = SLOT(d);
-    for (size_t n_all = (size_t)i->b * M, j = 0; j < n_all; ++j) d[j] = k[i->a] - W{};
+    for (size_t n_all = (size_t)i->b * M, j = 0; j < n_all; ++j) d[j] = W{} + k[i->a];
     ++i; NEXT;
   }
   // Rows of arrays at the index in slot b, with c entries in a row and i[1].a rows. In `read_row` and `write_row`
@@ -241,7 +241,7 @@ template <int M> struct Run {
 
   static void batch(const Bytecode& p, const I64* args, const I64* offsets, V* moved, int* places, char* s, Machine& m, I64 e, I64 end) {
     for (I64 n = 0; n < p.preloaded; ++n)
-      for (int l = 0; l < M; ++l) ((W*)s)[(size_t)p.preload[2 * n] * M + l] = p.constants[p.preload[2 * n + 1]] - W{};
+      for (int l = 0; l < M; ++l) ((W*)s)[(size_t)p.preload[2 * n] * M + l] = W{} + p.constants[p.preload[2 * n + 1]];
     for (; e < end; e += BLOCKS * N) tile(p, args, offsets, moved, places, s, m, e, end);
   }
 };

@@ -69,13 +69,13 @@ def soft_bounds(
 
 
 def tendon_bounds_of(
-    model: Model, stops: Stops | None, in_mujoco_steps: bool = False
+    model: Model, in_mujoco_steps: bool = False
 ) -> tuple[TendonBounds | None, ...]:
-    """Limits of tendons that give way with stops="soft", for each tendon with limits; None for rigid
+    """Limits of tendons that give way, of stops="soft", for each tendon with limits; None for rigid
     ones. MuJoCo scales them by the inverse inertia along the tendon in the drawn pose."""
     tree = tree_of(model)
     cables, rows = limited_tendons(tree)
-    if stops != "soft" or not cables:
+    if not cables:
         return ()
     inverse = _inverse_inertia(model)
     found: list[TendonBounds | None] = []

@@ -226,7 +226,8 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
         _refuse_without_rows(model, rows or pairs or model.loops)
         shaped["joint_impulses"] = options.joint_impulses, (len(model.joint_columns),)
     scene = _scene(model, points, tuple(shaped), rows, bounds, soft, options)
-    scene = scene._replace(tendon_bounds=tendon_bounds_of(model, options.stops, mujocos))
+    if options.stops == "soft":
+        scene = scene._replace(tendon_bounds=tendon_bounds_of(model, mujocos))
     refusing = refusing_still_points if options.is_implicit else refusing_for_explicit_forces
     refuse = refusing(points)
     result: Any = StepOfRows if rows else Step
