@@ -13,7 +13,7 @@ import torch
 from policy_files import linear_policy
 from rl_cases import Hold, barely_trained
 
-from warpdyn.rl.deployment import policy_match
+from warpdyn.rl.deployment import deployment_record
 
 
 class Measured(Hold):
@@ -114,6 +114,6 @@ def test_a_policy_that_observed_otherwise_is_named(
             return {**super().observe(robot, s), "speed": 2.0 * s.v}
 
     remarks = list[str]()
-    monkeypatch.setattr(policy_match, "say", remarks.append)
+    monkeypatch.setattr(deployment_record, "say", remarks.append)
     rl.evaluate(Doubled(), policy, envs=2)
     assert "is of another training than Doubled: its observe()" in "".join(remarks)

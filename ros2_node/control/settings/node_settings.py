@@ -317,7 +317,7 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
             read = {n.removeprefix(LAW_INPUTS): check_law_input(n, x) for n, x in inputs.items()}
             settings = replace(settings, law_inputs={**settings.law_inputs, **read})
         settings._check_torque_source()
-        settings._check_robots()
+        settings._check_payload()
         return settings
 
     def _check_torque_source(self) -> None:
@@ -337,10 +337,8 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
                 "with friction compensation"
             )
 
-    def _check_robots(self) -> None:
-        """ValueError when two robots share a namespace, or when a load has no link."""
-        if len(set(self.namespaces)) != len(self.namespaces):
-            raise ValueError("namespaces must differ from each other")
+    def _check_payload(self) -> None:
+        """ValueError when a load has no link."""
         if self.payload_mass > 0.0 and not self.payload_link:
             raise ValueError(
                 "payload.mass is set but payload.link is empty: name the link that carries the load"
