@@ -39,7 +39,8 @@ LABELS = ["pyarrow>=18", "rosbags>=0.10"]
 """Logs that are labelled: Parquet, and joint states of bags."""
 
 SITE = [
-    "sphinx>=9,<10",
+    'sphinx>=9,<10; python_version >= "3.11"',
+    'sphinx>=8.1,<9; python_version < "3.11"',
     "furo",
     "myst-nb>=1.4",
     "sphinx-copybutton",
