@@ -26,6 +26,8 @@ fi
 tar -xzf "$work"/dist/*.tar.gz -C "$work"
 mv "$work"/warpdyn-*/ "$work/unpacked"
 "$python" -m venv "$work/venv"
+# The pip of Python 3.10 looks for versions of the test extras for over ten minutes.
+"$work/venv/bin/pip" install --quiet --disable-pip-version-check --upgrade pip
 echo "installing the sdist with its test extras ..."
 "$work/venv/bin/pip" install --quiet --disable-pip-version-check "$work/unpacked[test,ros,rostest]"
 bash scripts/ros_messages.sh "$work/venv"
