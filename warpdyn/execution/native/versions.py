@@ -14,7 +14,7 @@ import warp as wp
 Version = tuple[int, int]
 
 TESTED: dict[str, tuple[Version, Version]] = {
-    "cpython": ((3, 10), (3, 13)),
+    "cpython": ((3, 11), (3, 13)),  # 3.10 does not export PyObject_CallOneArg
     "numpy": ((2, 2), (2, 5)),
     "warp": ((1, 19), (1, 19)),
     "torch": ((2, 11), (2, 14)),
