@@ -166,7 +166,7 @@ class CpuSource:
                 # In place there is no tile that could keep them from block to block: they are few,
                 # and the last part writes them each time.
                 self.bodies[-1] += [
-                    f"{array.entry(k)} = {literal(value, self.single)} - V{{}};"
+                    f"{array.entry(k)} = V{{}} + {literal(value, self.single)};"
                     for k, value in values.constants
                 ]
             elif array.size:

@@ -101,7 +101,7 @@ class TileFunctions:
         stored: set[int] = set()
         bodies = [list(emit(program, part, dialect, stored, turns)) for part in parts]
         known = [(k, o.constant) for k, o in enumerate(program.outputs) if o.node is None]
-        bodies[-1] += [f"{store(k)} = {literal(x, table.single)} - V{{}};" for k, x in known]
+        bodies[-1] += [f"{store(k)} = V{{}} + {literal(x, table.single)};" for k, x in known]
         angles = [
             f"const V t{s.target} = {expression(s, dialect)};" for s in program.angle_statements
         ]
@@ -310,7 +310,7 @@ def _sweep(routine: Program, sweep: Sweep, name: str, table: lanes.Constants) ->
         )
         yield from emit(routine, routine.statements, dialect, set())
         known = [(k, o.constant) for k, o in enumerate(routine.outputs) if o.node is None]
-        yield from (f"{out}[{k}] = {literal(x, table.single)} - V{{}};" for k, x in known)
+        yield from (f"{out}[{k}] = V{{}} + {literal(x, table.single)};" for k, x in known)
 
     lines = write_sweep(routine, sweep, "V", "T", lambda x: literal(x, table.single), body)
     more = table.tables.parameter + source_parameters(routine, "V")

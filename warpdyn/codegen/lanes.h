@@ -143,7 +143,7 @@ struct Lanes {
     if (here == N && env == 1) {
       for (int k = 0; k < n; ++k) tile[k] = *(const V*)(p + offset[k]);
     } else if (env == 0) {
-      for (int k = 0; k < n; ++k) tile[k] = p[offset[k]] - V{};
+      for (int k = 0; k < n; ++k) tile[k] = all(p[offset[k]]);
     } else if (here == N && dense && n >= N) {
       for (int k = 0; k < n; k += N) {
         const int first = k + N <= n ? k : n - N;
@@ -164,7 +164,7 @@ struct Lanes {
     } else {
       // Robot by robot: for one of them this is half the time of a call of panda's rnea, entry by entry.
       const T* const last = p + (here - 1) * env;
-      for (int k = 0; k < n; ++k) tile[k] = last[offset[k]] - V{};
+      for (int k = 0; k < n; ++k) tile[k] = all(last[offset[k]]);
       for (int l = 0; l < here - 1; ++l)
         for (int k = 0; k < n; ++k) ((T*)(tile + k))[l] = p[l * env + offset[k]];
     }

@@ -211,7 +211,7 @@ class DistinctValues:
         ]
         for slot, value in {self.slot[k]: value for k, value in self.constants}.items():
             tables.append(
-                f"for (auto& tile : {a}_tiles) tile[{slot}] = {literal(value, single)} - V{{}};"
+                f"for (auto& tile : {a}_tiles) tile[{slot}] = V{{}} + {literal(value, single)};"
             )
         if not self.constants:
             return tables, ""

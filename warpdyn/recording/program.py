@@ -279,7 +279,7 @@ class ProgramTable:
 
 def _output(x: Symbol | float, origin: Mapping[int, int] = MappingProxyType({})) -> Output:
     if not isinstance(x, Symbol):
-        return Output(None, float(x) + 0.0)  # 0 in place of -0
+        return Output(None, float(x))
     return Output(origin.get(x.index, x.index), negative=x.negative)
 
 
