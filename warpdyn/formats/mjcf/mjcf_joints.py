@@ -10,6 +10,7 @@ from ...algebra.scalar import as_number
 from ...algebra.spatial import ZERO, Placement, Vector
 from ...model.description import Joint, Limits, unit_vector
 from ...model.joints import FLOATING, KINDS
+from .mjcf_powers import linear_coefficient
 from .mjcf_softness import limit_softness
 from .mjcf_values import TINY, Attributes, Element, MjcfValues
 
@@ -84,12 +85,8 @@ def read_joint(
 
 
 def _first(values: MjcfValues, element: Element, written: Attributes, key: str, flag: str) -> float:
-    """The first number of an attribute, or 0 if the flag is disabled. Further ones are coefficients
-    of powers, and are remarked."""
-    words = written.get(key, "").split() or ["0"]
-    first, *powers = values.numbers(element, key, {key: " ".join(words)}, len(words))
-    if any(powers):
-        values.ignore(f'numbers of "{key}" of <joint> that are of powers', element)
+    """The first number of an attribute, or 0 if the flag is disabled."""
+    first = linear_coefficient(values, element, key, written, f'"{key}" of <joint>')
     return values.flags.acting(first, flag, f"{key} of <joint>", element)
 
 

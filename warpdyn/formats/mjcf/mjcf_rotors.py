@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from ...model.description import Joint
 from ...model.tendons import Tendon
+from .mjcf_powers import all_numbers, linear_coefficient
 from .mjcf_values import ACTUATOR, Attributes, Element, MjcfValues
 
 Owner = TypeVar("Owner", Joint, Tendon)
@@ -64,19 +65,11 @@ def with_rotors(owners: Sequence[Owner], rotors: Mapping[str, Rotor]) -> list[Ow
 
 
 def _rotor(values: MjcfValues, element: Element, written: Attributes) -> Rotor:
-    gear = _numbers(values, element, "gear", written, 1.0)[0] ** 2
-    damping, *powers = _numbers(values, element, "damping", written, 0.0)
-    if any(powers):
-        values.ignore("numbers of damping of an actuator that are of powers", element)
-    damping = values.flags.acting(damping, "damper", "damping of an actuator", element)
+    gear = (all_numbers(values, element, "gear", written) or [1.0])[0] ** 2
+    what = "damping of an actuator"
+    damping = linear_coefficient(values, element, "damping", written, what)
+    damping = values.flags.acting(damping, "damper", what, element)
     return Rotor(gear * values.number(element, "armature", written, 0.0), gear * damping)
-
-
-def _numbers(
-    values: MjcfValues, element: Element, key: str, written: Attributes, default: float
-) -> list[float]:
-    count = len(written.get(key, "").split())
-    return values.numbers(element, key, written, count) if count else [default]
 
 
 def _add(rotors: dict[str, Rotor], name: str, rotor: Rotor) -> None:

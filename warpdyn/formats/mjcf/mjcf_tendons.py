@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ...model.description import Joint, Limits
 from ...model.tendons import Tendon
 from ..robot_source import tag_name
+from .mjcf_powers import all_numbers, linear_coefficient
 from .mjcf_softness import limit_softness
 from .mjcf_values import Attributes, Element, MjcfValues
 
@@ -24,7 +25,7 @@ def read_tendons(values: MjcfValues, root: Element, joints: Sequence[Joint]) -> 
         written = values.attributes(element, TENDON, None)
         name = element.get("name") or f"tendon{len(found)}"
         if tag_name(element) == "spatial":
-            acts = [key for key in ACTING if any(_numbers(values, element, key, written))]
+            acts = [key for key in ACTING if any(all_numbers(values, element, key, written))]
             if acts:
                 values.ignore(f"{' and '.join(acts)} of a spatial tendon", element)
             continue
@@ -69,7 +70,7 @@ def _tendon(
         if not joints[joint].kind.single:
             raise values.refusal(element, f'its joint "{joint}" must be a hinge or a slide joint')
     rest = sum(c * joints[joint].v_rest[0] for joint, c in coefficients)
-    lengths = _numbers(values, element, "springlength", written) or [-1.0]
+    lengths = all_numbers(values, element, "springlength", written) or [-1.0]
     low, high = lengths[0], lengths[-1]
     if values.bounds(element, written, "actuatorfrcrange", "actuatorfrclimited"):
         values.ignore("actuatorfrcrange of a tendon", element)
@@ -90,15 +91,7 @@ def _tendon(
 
 
 def _first(values: MjcfValues, element: Element, key: str, written: Attributes, flag: str) -> float:
-    """The first number of an attribute, or 0 if the flag is disabled. Further ones are coefficients
-    of powers, and are remarked."""
-    first, *powers = _numbers(values, element, key, written) or [0.0]
-    if any(powers):
-        values.ignore(f"numbers of {key} of a tendon that are of powers", element)
-    return values.flags.acting(first, flag, f"{key} of a tendon", element)
-
-
-def _numbers(values: MjcfValues, element: Element, key: str, written: Attributes) -> list[float]:
-    """The finite numbers of an optional attribute, of any count."""
-    count = len(written.get(key, "").split())
-    return values.numbers(element, key, written, count) if count else []
+    """The first number of an attribute, or 0 if the flag is disabled."""
+    what = f"{key} of a tendon"
+    first = linear_coefficient(values, element, key, written, what)
+    return values.flags.acting(first, flag, what, element)
