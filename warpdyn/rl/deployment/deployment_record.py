@@ -24,7 +24,7 @@ from ...user_kernels.signature import Table
 from ..observation import terms_of
 from ..task import Task, TaskError
 from ..variation import Noise
-from .policy_match import other_programs
+from .policy_match import UNREADABLE, other_programs
 from .portable_program import (
     Portable,
     formulas,
@@ -108,7 +108,7 @@ def say_other_programs(path: Any, recorded: Mapping[str, Any], task: Task) -> No
         return
     try:
         present = deployment_record(task)
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError):
+    except UNREADABLE:
         return
     if different := other_programs(recorded, present):
         say(f"{path} is of another training than {task.name}: {'; '.join(different)}")

@@ -14,6 +14,9 @@ SAME = 1e-4
 """Relative tolerance of numbers and observations: the record's programs are in float64, and those
 of another version of warpdyn may round differently."""
 
+UNREADABLE = (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError)
+"""Errors of a record that was not written by warpdyn, or for a task that no robot can run."""
+
 NUMBERS = ("kp", "kd", "effort")
 """Numbers of the joints that must be those of the training."""
 
@@ -25,7 +28,7 @@ def check_match(path: Any, recorded: Mapping[str, Any], present: Mapping[str, An
         return
     try:
         different = list(_differences(recorded, present)) or list(_other_results(recorded, present))
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise TaskError(
             f"{path}: its deployment record cannot be read ({type(error).__name__}: {error}); write it "
             "again with warpdyn.rl.describe"
@@ -46,7 +49,7 @@ def other_programs(recorded: Mapping[str, Any], present: Mapping[str, Any]) -> l
         old, new = (_observation_in_words(each) for each in (recorded, present))
         different = [f"it observes {old}, not {new}"] if old != new else []
         return different or [*_other_results(recorded, present)]
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError):
+    except UNREADABLE:
         return []
 
 
