@@ -121,7 +121,8 @@ def is_program(mutation: Mutation) -> bool:
 
 
 def key(mutation: Mutation) -> str:
-    """What identifies a mutation when lines move: file, the line's text, and the replacement with its column."""
+    """The identity of a mutation, which survives moved lines: the file, the text of the line, the column, and the
+    replacement."""
     text = _text(mutation.path)
     start = text.rfind("\n", 0, mutation.start) + 1
     line = text[start:].split("\n", 1)[0]

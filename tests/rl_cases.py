@@ -84,3 +84,10 @@ def run(task: Any, steps: int) -> list[dict[str, np.ndarray]]:
         for name, x in state.items():
             assert np.allclose(x, np.reshape(wanted[name], x.shape), atol=1e-9), name
     return [*seen, state]
+
+
+class Doubled(Hold):
+    """Its policy observes twice the speeds."""
+
+    def observe(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
+        return {**super().observe(robot, s), "speed": 2.0 * s.v}

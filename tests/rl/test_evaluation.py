@@ -11,7 +11,7 @@ import pytest
 rl = pytest.importorskip("warpdyn.rl")
 import torch
 from policy_files import linear_policy
-from rl_cases import Hold, barely_trained
+from rl_cases import Doubled, Hold, barely_trained
 
 from warpdyn.rl.deployment import deployment_record
 
@@ -107,12 +107,6 @@ def test_actions_that_are_not_finite_are_counted(weight: float, tmp_path: Path) 
 def test_a_policy_that_observed_otherwise_is_named(
     policy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Doubled(Hold):
-        """Its policy observes twice the speeds."""
-
-        def observe(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
-            return {**super().observe(robot, s), "speed": 2.0 * s.v}
-
     remarks = list[str]()
     monkeypatch.setattr(deployment_record, "say", remarks.append)
     rl.evaluate(Doubled(), policy, envs=2)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 rl = pytest.importorskip("warpdyn.rl")
 import torch
-from rl_cases import Hold
+from rl_cases import Doubled, Hold
 
 from warpdyn.rl.deployment import deployment_record
 
@@ -94,12 +93,6 @@ def test_rsl_rl_starts_from_a_file_too(kind: str, tmp_path: Path) -> None:
 def test_a_file_with_another_observation_is_named(
     trained: tuple[rl.Trainer, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Doubled(Hold):
-        """Its policy observes twice the speeds."""
-
-        def observe(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
-            return {**super().observe(robot, s), "speed": 2.0 * s.v}
-
     remarks = list[str]()
     monkeypatch.setattr(deployment_record, "say", remarks.append)
     rl.Trainer(Doubled(), recipe=RECIPE, init=trained[1] / "policy.onnx")

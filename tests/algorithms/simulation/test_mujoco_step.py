@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -148,6 +149,27 @@ def test_time_constants_are_two_steps_or_more() -> None:
     assert bounded_rates(free, 0.04) == (stop.rate, stop.stiffness)
 
 
+def soft_steps(
+    text: str, states: Sequence[tuple[list[float], list[float]]], sweeps: int
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Velocities after a step of 4 ms from each state, with soft limits: ours and MuJoCo's."""
+    mujoco = pytest.importorskip("mujoco")
+    model, robot = wd.load_mjcf(text), mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(robot)
+    for q, v in states:
+        data.qpos, data.qvel = q, v
+        mujoco.mj_step(robot, data)
+        after = wd.oracle(
+            *(wd.step, model, np.array(q), np.array(v), np.zeros(len(v))),
+            dt=0.004,
+            integrator="mujoco_euler",
+            stops="soft",
+            ground=wd.Ground(softness="description"),
+            sweeps=sweeps,
+        )
+        yield after[1], data.qvel
+
+
 @pytest.mark.parametrize(
     "softness",
     [
@@ -160,25 +182,14 @@ def test_time_constants_are_two_steps_or_more() -> None:
     ],
 )
 def test_limits_of_every_softness_are_mujocos(softness: str) -> None:
-    """Of stiffness and damping that MuJoCo takes as they are, too."""
-    mujoco = pytest.importorskip("mujoco")
+    """Limits with every kind of solref and solimp. MuJoCo does not bound a solref of stiffness and damping."""
     text = f"""<mujoco><compiler angle="radian"/><option timestep="0.004" tolerance="1e-15"/><worldbody><body>
     <joint axis="0 1 0" range="-0.5 0.4" {softness}/><inertial pos="0.1 0 0.2" mass="1" diaginertia="1 1 1"/>
     </body></worldbody></mujoco>"""
-    model, robot = wd.load_mjcf(text), mujoco.MjModel.from_xml_string(text)
-    data = mujoco.MjData(robot)
-    for q, v in ((0.45, 1.0), (0.41, -2.0), (-0.52, -3.0)):
-        data.qpos[0], data.qvel[0] = q, v
-        mujoco.mj_step(robot, data)
-        after = wd.oracle(
-            *(wd.step, model, np.array([q]), np.array([v]), np.zeros(1)),
-            dt=0.004,
-            integrator="mujoco_euler",
-            stops="soft",
-            ground=wd.Ground(softness="description"),
-            sweeps=50,
-        )
-        assert after[1] == pytest.approx(data.qvel, rel=1e-12, abs=1e-12)
+    for mine, theirs in soft_steps(
+        text, (([0.45], [1.0]), ([0.41], [-2.0]), ([-0.52], [-3.0])), 50
+    ):
+        assert mine == pytest.approx(theirs, rel=1e-12, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -246,23 +257,11 @@ def test_gradients_go_through_stages_and_limits(integrator: Any) -> None:
     "softness", ["", 'solreflimit="-900 -20" solimplimit="0.5 0.9 0.1"', 'margin="0.1"']
 )
 def test_limits_of_tendons_are_mujocos(softness: str) -> None:
-    mujoco = pytest.importorskip("mujoco")
     inertial = '<inertial pos="0.1 0 0.2" mass="1" diaginertia="1 1 1"/>'
     text = f"""<mujoco><compiler angle="radian"/><option timestep="0.004" tolerance="1e-15"/><worldbody><body>
     <joint name="a" axis="0 1 0" range="-1 0.2"/>{inertial}<body pos="0 0 0.5"><joint name="b" axis="1 1 0"/>{inertial}
     </body></body></worldbody><tendon><fixed armature="0.3" range="-0.2 0.5" {softness}><joint joint="a" coef="2"/>
     <joint joint="b" coef="-0.5"/></fixed><fixed><joint joint="b" coef="1"/></fixed></tendon></mujoco>"""
-    model, robot = wd.load_mjcf(text), mujoco.MjModel.from_xml_string(text)
-    data = mujoco.MjData(robot)
-    for q, v in (([0.3, 0.1], [1.0, 0.5]), ([-0.3, 0.4], [-2.0, 0.5]), ([0.1, 0.0], [0.3, 0.0])):
-        data.qpos, data.qvel = q, v
-        mujoco.mj_step(robot, data)
-        after = wd.oracle(
-            *(wd.step, model, np.array(q), np.array(v), np.zeros(2)),
-            dt=0.004,
-            integrator="mujoco_euler",
-            stops="soft",
-            ground=wd.Ground(softness="description"),
-            sweeps=200,
-        )
-        assert after[1] == pytest.approx(data.qvel, rel=1e-9)
+    states = (([0.3, 0.1], [1.0, 0.5]), ([-0.3, 0.4], [-2.0, 0.5]), ([0.1, 0.0], [0.3, 0.0]))
+    for mine, theirs in soft_steps(text, states, 200):
+        assert mine == pytest.approx(theirs, rel=1e-9)

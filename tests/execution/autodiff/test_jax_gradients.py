@@ -201,7 +201,7 @@ def test_nothing_of_the_trace_is_kept() -> None:
 
 
 def templates(function: Callable[..., Any], *arrays: Any) -> list[Any]:
-    """What JAX knows of our calls in a function, by which it finds what it has compiled."""
+    """The templates of the warpdyn calls in a function. JAX compiles calls with equal templates once."""
     equations = jax.make_jaxpr(function)(*arrays).eqns
     return [each.params["template"] for each in equations if each.primitive.name == "warpdyn"]
 

@@ -103,7 +103,7 @@ def test_bodies_that_mujoco_fuses(settings: str, inner: str, said: str) -> None:
 
 
 def test_dry_friction_of_free_joints_is_remarked() -> None:
-    """Of a free base, and of several free bodies: MuJoCo's acts along the world's axes."""
+    """The friction of a free base or of several free bodies acts along the world's axes in MuJoCo."""
     text = body('<joint type="free" frictionloss="{}"/><geom size="0.1" contype="0"/>')
     assert load(text.format(0.2)).warnings == ("ignored frictionloss of a free joint (line 1)",)
     assert load(text.format(0)).warnings == ()

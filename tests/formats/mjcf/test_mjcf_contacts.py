@@ -308,7 +308,7 @@ def test_time_constants_with_a_bound(solref: str, timestep: float, said: bool) -
 
 @pytest.mark.parametrize(("key", "value"), [("surfacevel", "1 0 0 0 0 0"), ("adhesion", "1")])
 def test_surfaces_that_move_or_stick_are_remarked(key: str, value: str) -> None:
-    """Of geoms, the floor among them, and by their class."""
+    """The attributes of all geoms count, including those of the floor and those from a class."""
     text = """<mujoco><default><geom {}/></default><worldbody><geom type="plane" size="1 1 1" {}/>
     <body><freejoint/><geom size="0.1" mass="1"/></body></worldbody></mujoco>"""
     written = f'{key}="{value}"'

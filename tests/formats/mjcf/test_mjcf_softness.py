@@ -87,9 +87,10 @@ def test_rates_are_those_of_mujoco(solref: str) -> None:
 def test_impedances_are_those_of_mujoco(
     ends: tuple[float, float], width: float, midpoint: float, power: float
 ) -> None:
-    """Of any curve, at depths in it and behind it: with its bounds, and a mean where it has no width.
+    """Impedances within the width of a curve and beyond it. MuJoCo bounds the numbers of a curve, and takes the mean if
+    the curve has no width.
 
-    A softness that no file has given has these bounds as well.
+    The same bounds apply to a softness that does not come from a file.
     """
     mujoco = pytest.importorskip("mujoco")
     curve = (*ends, width, midpoint, power)

@@ -13,7 +13,7 @@ MODEL = wd.load_robot("quadruped")
 PATTERN = np.array([[0.0, 0.0], [0.3, 0.1], [-0.2, 0.4], [50.0, 0.0]])
 HEIGHTS = np.random.default_rng(0).normal(size=(8, 6))
 Q = states(MODEL, 19).q
-"""Of a batch with whole vectors of lanes and a rest."""
+"""Configurations of 19 robots: whole vectors of lanes, and an incomplete one."""
 PLACES = np.random.default_rng(1).uniform(-1, 1, (len(Q), 3))
 
 

@@ -122,7 +122,7 @@ WIDTHS: dict[str, Callable[[float], float]] = {
     "max_torque_rate": lambda x: x or math.inf,
     "ramp_time": lambda x: -x,
 }
-"""How wide a number is, of one parameter for each kind of order."""
+"""A number that grows as a value permits more, for one parameter of each order."""
 
 
 @pytest.mark.parametrize("name", WIDTHS)
