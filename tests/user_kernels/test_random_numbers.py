@@ -127,6 +127,23 @@ def test_ranges_and_normal_numbers() -> None:
     assert abs(np.corrcoef(z.T) - np.eye(3)).max() < 5 / math.sqrt(count)
 
 
+def test_bounds_may_be_single_values() -> None:
+    """A bound that is known only when the kernel runs, for one number and for several."""
+
+    @wd.kernel
+    def between(robot: Any, low: (2,), q: Any) -> Any:  # type: ignore[valid-type]
+        key = wd.random.key(1, robot.env)
+        return {
+            "one": wd.random.uniform(key, (), low[0], low[1]),
+            "some": wd.random.uniform(key, 3, low[0], low[1]),
+            "unit": wd.random.uniform(key, 3),
+        }
+
+    found = between(MODEL, np.array([[2.0, 6.0]] * 5), np.zeros((5, 2)))
+    assert np.allclose(found.some, 2.0 + 4.0 * found.unit, atol=1e-6)
+    assert np.allclose(found.one, found.some[:, 0])
+
+
 def test_seeds_of_any_size() -> None:
     @wd.kernel
     def seeded(robot: Any, q: Any, *, seed: int) -> Any:

@@ -51,9 +51,8 @@ def uniform(key: Key, n: int | tuple[int, ...] = (), low: Any = 0.0, high: Any =
     They are multiples of 2^-24 of the range, and equal for equal keys. PCG4D of Jarzynski and
     Olano, J. Computer Graphics Techniques 9 (2020).
     """
-    draws = _draws(key, n)
-    low, high = objects(low), objects(high)
-    return of(low + draws * (high - low))
+    low, high = of(objects(low)), of(objects(high))
+    return low + of(_draws(key, n)) * (high - low)
 
 
 def normal(
