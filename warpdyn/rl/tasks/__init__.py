@@ -10,12 +10,14 @@ from .lift_tasks import PandaLift
 from .panda_tasks import PandaReach, PandaReachObstacles
 from .push_tasks import PandaPush
 from .quadruped_tasks import QuadrupedVelocity, QuadrupedVelocityOnboard
+from .reorient_tasks import HandReorient
 from .rough_tasks import QuadrupedRough
 from .task_files import FORMS, construct, names_a_file, source_of_task
 from .tracking_tasks import MotionTracking
 
 TASKS: dict[str, type[Task]] = {
     "cartpole_swing_up": CartpoleSwingUp,
+    "hand_reorient": HandReorient,
     "panda_lift": PandaLift,
     "panda_push": PandaPush,
     "panda_reach": PandaReach,

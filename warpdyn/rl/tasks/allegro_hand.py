@@ -91,9 +91,7 @@ def allegro_hand(height: float, slope: float) -> Model:
     return builder.build().with_armature(ROTORS)
 
 
-def _add_finger(
-    builder: ModelBuilder, finger: str, joints: Sequence[tuple], first: Pose
-) -> None:
+def _add_finger(builder: ModelBuilder, finger: str, joints: Sequence[tuple], first: Pose) -> None:
     parent, end = "palm", 0.0
     for k, (name, axis, distance, (lower, upper), length, mass) in enumerate(joints):
         offset = THUMB_OFFSET if k == 1 and joints is THUMB else (0.0, 0.0)

@@ -36,6 +36,9 @@ ON_THE_PALM = (0.05, 0.0, -0.012)
 FOURTH_MOMENTS = ("xxxx", "yyyy", "xxyy", "xxxy", "xxxz", "xyyy", "yyyz", "xxyz", "xyyz")
 """Those of a cube's axes from which all others follow."""
 
+LOOSEST = 0.4
+"""Tolerance at the beginning of a training [rad]."""
+
 SEEN = (
     "joints",
     "speeds",
@@ -49,7 +52,7 @@ SEEN = (
 )
 """Terms of the policy's observation."""
 
-FROM_CAMERA_TO_HAND = DomainRandomization(
+SIM_TO_REAL_HAND = DomainRandomization(
     vary={
         "kp": Vary(0.85, 1.15, how="scale"),
         "kd": Vary(0.8, 1.2, how="scale"),
@@ -81,8 +84,8 @@ class HandReorient(Task):
     `goal_angle`. The episode ends when the cube falls. `count` is counted as in MuJoCo Playground's
     LeapCubeReorient (Zakka et al., arXiv 2502.08844).
 
-    In a training the tolerance of an environment begins at `loosest`. It becomes smaller after an
-    episode with `few[1]` goals or more, and larger after one with `few[0]` or less.
+    In a training each environment has its own tolerance, of at most `loosest`, which becomes smaller
+    after episodes with many goals and larger after episodes with few (`promotion`).
     """
 
     dt, substeps, seconds = 0.005, 10, 50.0
@@ -92,7 +95,9 @@ class HandReorient(Task):
     """Largest change of a joint's target in a step [rad]."""
     tolerance = loosest = 0.1
     """Largest angle between a cube at its goal and the goal [rad]."""
-    few = (1.0, 4.0)
+    promotion = (1.0, 4.0)
+    """Goals of an episode after which the tolerance of a training becomes larger, or fewer, and smaller, or
+    more."""
     scales = {
         "turned": 5.0,
         "rotation": 0.5,
@@ -108,18 +113,21 @@ class HandReorient(Task):
         "pair_friction": Vary(0.6, 1.2),
     }
     numbers = {"goal_angle": np.array([0.6, 3.1])}
+    keep = {"within": LOOSEST}
+    commanded = "goal"
     sensed = SEEN[:-1]
     groups = {"policy": SEEN, "critic": (*SEEN, "numbers")}
     recipe = Recipe(
         envs=1024,
         steps=16,
-        epochs=3,
+        epochs=2,
+        batches=8,
         discount=0.99,
         entropy=0.001,
-        deviation=0.7,
-        layers=(256, 128, 64),
-        vary=FROM_CAMERA_TO_HAND,
-        practice={"seconds": 20.0, "loosest": 0.4},
+        deviation=0.5,
+        layers=(128, 128, 64),
+        vary=SIM_TO_REAL_HAND,
+        practice={"seconds": 20.0, "loosest": LOOSEST},
         minutes=60.0,
     )
 
@@ -142,11 +150,6 @@ class HandReorient(Task):
         self.lower = self.model.position_lower[:JOINTS]
         self.upper = self.model.position_upper[:JOINTS]
         self.home = np.array(CURLED)
-
-    @property
-    def keep(self) -> dict[str, Any]:  # type: ignore[override]
-        """The tolerance of an environment."""
-        return {"within": float(self.loosest)}
 
     def begin(self, robot: Any, s: Episode) -> dict[str, Any]:
         near = self.home + uniform(s.random, JOINTS, -0.1, 0.1)
@@ -179,13 +182,17 @@ class HandReorient(Task):
         """Targets of the drives after an action (16,)."""
         return np.clip(s.wanted + self.stride * s.action, self.lower, self.upper)
 
+    def _tolerance(self, s: Episode) -> Any:
+        """The tolerance of this environment [rad]."""
+        return np.clip(s.within, self.tolerance, self.loosest)
+
     def control(self, robot: Any, s: Episode) -> dict[str, Any]:
         return {"targets": self._next(s)}
 
     def update(self, robot: Any, s: Episode) -> dict[str, Any]:
         turn = s.q[JOINTS + 3 :]
         error = _angle(_rotation_to(s.goal, turn))
-        reached = error < s.within
+        reached = error < self._tolerance(s)
         goal = np.where(reached, self._next_goal(s, turn), s.goal)
         one = np.where(reached, 1.0, 0.0)
         return {
@@ -214,7 +221,7 @@ class HandReorient(Task):
             "left": R @ np.stack([*left]),
             "tips": 10.0 * np.concatenate([R @ (tip - cube.position) for tip in tips]),
             "last_action": s.last_action,
-            "numbers": np.stack([10.0 * s.mass[0], s.pair_friction, s.within]),
+            "numbers": np.stack([10.0 * s.mass[0], s.pair_friction, self._tolerance(s)]),
         }
 
     def reward(self, robot: Any, s: Episode) -> dict[str, Any]:
@@ -235,9 +242,9 @@ class HandReorient(Task):
         return (away[2] < -0.06) | (np.sum(away**2) > 0.12**2)
 
     def promote(self, robot: Any, s: Episode) -> dict[str, Any]:
-        factor = np.where(s.count > self.few[1] - 0.5, 0.8, 1.0)
-        factor = np.where(s.count < self.few[0] + 0.5, 1.1, factor)
-        return {"within": np.clip(s.within * factor, self.tolerance, self.loosest)}
+        few, many = self.promotion
+        factor = np.where(s.count < few + 0.5, 1.1, np.where(s.count > many - 0.5, 0.8, 1.0))
+        return {"within": np.clip(factor * self._tolerance(s), self.tolerance, LOOSEST)}
 
     def measure(self, robot: Any, s: Episode) -> dict[str, Any]:
         """Number of goals reached in the episode, and the angle to the present one [rad]."""
