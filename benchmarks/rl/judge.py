@@ -18,6 +18,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
+from benchmarks.rl.judge_hand import turning_a_cube
 from benchmarks.rl.judge_policy import (
     POLICIES,
     TIMESTEP,
@@ -351,6 +352,7 @@ JUDGES: dict[str, Callable[[Path, int], Found]] = {
     "cartpole_swing_up": swinging_up,
     "panda_reach": reaching,
     "panda_reach_obstacles": lambda path, n: reaching(path, n, spheres=True),
+    "hand_reorient": turning_a_cube,
     "panda_lift": lambda path, n: moving_an_object(path, n, lift=True),
     "panda_push": lambda path, n: moving_an_object(path, n, lift=False),
     "humanoid_stand": lambda path, n: on_both_grounds(path, n, pushes=True),

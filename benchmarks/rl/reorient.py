@@ -1,6 +1,7 @@
 """Mean number of goals that a hand reaches with its cube in an episode, in warpdyn and in MuJoCo.
 
-    python -m benchmarks.rl.reorient [--policy FILE] [--episodes 1000] [--seed 1000] [--mujoco N] [--varied] [--no-store]
+    python -m benchmarks.rl.reorient [--policy FILE] [--episodes 1000] [--seed 1000] [--mujoco N] [--varied]
+                                     [--no-store]
 
 An episode lasts 50 s, or until the cube falls. Goals are counted as in MuJoCo Playground's LeapCubeReorient: one more
 when the cube's orientation comes within 0.1 rad of its goal. `--mujoco N` also simulates N episodes in MuJoCo C.

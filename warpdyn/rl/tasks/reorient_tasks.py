@@ -214,7 +214,7 @@ class HandReorient(Task):
             "speeds": 0.1 * s.v[:JOINTS],
             "lag": 5.0 * (s.wanted - s.q[:JOINTS]),
             "cube": 20.0 * (R @ (cube.position - self.centre)),
-            "shape": _fourth_moments(axes),
+            "shape": fourth_moments(axes),
             "motion": np.concatenate(
                 [5.0 * (axes @ cube.velocity[:3]), 0.3 * (axes @ cube.velocity[3:])]
             ),
@@ -267,7 +267,7 @@ def _angle(quaternion: Any) -> Any:
     return 2.0 * np.arctan2(sine, np.abs(quaternion[3]))
 
 
-def _fourth_moments(axes: Any) -> Any:
+def fourth_moments(axes: Any) -> Any:
     """Sums over a cube's three axes, the columns, of products of four of their coordinates (9,).
 
     They say how the cube lies and not which face is where: they are the same for all 24 orientations
