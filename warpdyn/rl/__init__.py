@@ -30,6 +30,7 @@ try:
     from .tasks.push_tasks import PandaPush
     from .tasks.quadruped import Quadruped
     from .tasks.quadruped_tasks import QuadrupedVelocity, QuadrupedVelocityOnboard
+    from .tasks.reorient_tasks import HandReorient
     from .tasks.rough_tasks import QuadrupedRough
     from .tasks.tracking_tasks import MotionTracking
     from .variation import (
@@ -119,6 +120,7 @@ __all__ = [
     "DomainRandomization",
     "Episode",
     "Evaluation",
+    "HandReorient",
     "HeldPush",
     "HumanoidStand",
     "HumanoidVelocity",

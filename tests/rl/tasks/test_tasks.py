@@ -17,6 +17,7 @@ from warpdyn.rl.tasks import (
     panda_tasks,
     push_tasks,
     quadruped_tasks,
+    reorient_tasks,
     rough_tasks,
     tracking_tasks,
 )
@@ -25,7 +26,7 @@ from warpdyn.user_kernels.random_numbers import uniform
 TASK_MODULES = (
     *(cartpole_tasks, humanoid_tasks, lift_tasks, panda_hand),
     *(panda_tasks, push_tasks, quadruped_tasks, rough_tasks),
-    *(getup_tasks, tracking_tasks),
+    *(getup_tasks, reorient_tasks, tracking_tasks),
 )
 
 
