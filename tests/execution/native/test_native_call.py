@@ -26,12 +26,7 @@ from native_calls import forget, in_c, natively, nothing_known_of, planned, set_
 import warpdyn as wd
 from warpdyn.execution.native import c_functions, native_call
 from warpdyn.execution.native import native_call as chosen
-from warpdyn.execution.native.versions import are_tested
 from warpdyn.execution.repeat.planned_call import MISS, LaunchPlan
-
-pytestmark = pytest.mark.skipif(
-    not are_tested(), reason="calls take the path in Python with this version of CPython"
-)
 
 
 @pytest.fixture(autouse=True)
