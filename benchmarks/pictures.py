@@ -162,6 +162,49 @@ def lifting(page: Viewer) -> None:
     look_from(page, (1.6, -1.0, 0.75), (0.3, 0.0, 0.3))
 
 
+def reorienting(page: Viewer) -> None:
+    """A hand that turns a cube, its faces in six colours, and the goal, transparent above it: a goal is drawn, half
+    of the turn is done, and the goal is reached."""
+    task, policy = rl.make("hand_reorient"), rl.Policy(rl.bundled_policy("hand_reorient"))
+    env = rl.VecEnv(task, 64, seed=6)
+    env.reset()
+    rows, goals, errors, counts = [], [], [], []
+    for _ in range(400):
+        for kept, name in ((rows, "q"), (goals, "goal"), (errors, "error"), (counts, "count")):
+            kept.append(env.carried[name].double().numpy().copy())
+        env.step(torch.from_numpy(policy(env.observations["policy"])))
+    told = np.array(errors)
+    # The robot that reaches its first goal after the largest turn.
+    ends = (np.array(counts) > 0).argmax(0)
+    which = int(np.where(ends > 0, told[0], 0.0).argmax())
+    last = int(ends[which]) - 1
+    half = int(np.abs(told[:last, which] - 0.5 * told[0, which]).argmin())
+    cube = die(task)
+    for moment, x in ((0, -0.25), (half, 0.0), (last, 0.25)):
+        q = rows[moment][which]
+        page.add(task.model, q, f"hand {moment}", at=(x, 0.0, -0.4))
+        page.add(cube, q[16:], f"cube {moment}", at=(x, 0.0, -0.4))
+        goal = [*task.centre + [0.0, 0.0, 0.14], *goals[moment][which]]
+        page.add(cube, np.array(goal), f"goal {moment}", opacity=0.5, at=(x, 0.0, -0.4))
+    page.stage.ground(0.0, 0.5)
+    look_from(page, (0.3, -0.8, 0.45), (0.0, 0.0, 0.17))
+
+
+def die(task: Any) -> wd.Model:
+    """A free cube whose faces have six colours."""
+    colors = ("e6550d", "3182bd", "31a354", "fdd835", "756bb1", "f5f5f5")
+    plates = []
+    for k, color in enumerate(colors):
+        axis, side = k // 2, 1 - 2 * (k % 2)
+        size, place = [0.064] * 3, [0.0, 0.0, 0.0]
+        size[axis], place[axis] = 0.001, side * 0.0325
+        shade = tuple(int(color[i : i + 2], 16) / 255 for i in (0, 2, 4))
+        pose = wd.description.Pose(tuple(place))
+        plates.append(wd.description.Geometry("box", tuple(size), pose=pose, color=(*shade, 1.0)))
+    builder = wd.ModelBuilder("die").add_link("world").add_link("die", 0.1, visuals=plates)
+    return builder.add_joint("free", "floating", "world", "die").build()
+
+
 def example(name: str) -> Any:
     """An example as a module."""
     path = FOLDER.parents[1] / "examples" / f"{name}.py"
@@ -273,6 +316,7 @@ SCENES: dict[str, Callable[[Viewer], None]] = {
     "viewer_4096": many,
     "viewer_walking": walking,
     "viewer_lifting": lifting,
+    "viewer_reorient": reorienting,
     "scene_grasp": grasp,
     "scene_push": push,
     "scene_stack": stack,
