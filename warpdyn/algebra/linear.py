@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from .scalar import Scalar
+from .scalar import Scalar, select_less
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,24 @@ class Factors:
         return self.solve(self.divide_by_diagonal(self.solve_transposed(b)))
 
 
-def factorise(H: Sequence[Sequence[Scalar]], redundant: Collection[int] = ()) -> Factors:
+SHARE, LEAST = 1e-6, 1e-9
+"""Added to the diagonal of a matrix that may be singular: a share of each entry, and a least
+number."""
+
+SMALL_SHARE, SMALL_LEAST = 1e-10, 1e-13
+"""Both in double precision, where a solution must be right next to a singular matrix too."""
+
+
+def factorise(
+    H: Sequence[Sequence[Scalar]],
+    redundant: Collection[int] = (),
+    share_in_double: float = SHARE,
+) -> Factors:
     """The factors of H = Lᵀ D L, computed from the last row up (RBDA table 6.3).
 
     `redundant`: rows that may depend on the rows of their run, which is a sequence of such rows. The
-    diagonal of a run becomes larger by a small share after all rows behind it are eliminated.
+    diagonal of a run becomes larger by `SHARE` after all rows behind it are eliminated, in double
+    precision by `share_in_double`.
     """
     n = len(H)
     L = [list(row) for row in H]
@@ -84,7 +97,7 @@ def factorise(H: Sequence[Sequence[Scalar]], redundant: Collection[int] = ()) ->
         if k in redundant and k + 1 not in redundant:
             i = k
             while i in redundant:
-                L[i][i] = L[i][i] * (1.0 + SHARE)
+                L[i][i] = L[i][i] * (1.0 + _by_precision(L[i][i], share_in_double, SHARE))
                 i -= 1
         reciprocal[k] = 1.0 / L[k][k]
         factor = [L[k][i] * reciprocal[k] for i in range(k)]
@@ -95,18 +108,24 @@ def factorise(H: Sequence[Sequence[Scalar]], redundant: Collection[int] = ()) ->
     return Factors(L, reciprocal)
 
 
-SHARE, LEAST = 1e-6, 1e-9
-"""Added to the diagonal of a matrix that may be singular: a share of each entry, and a least
-number."""
+def _by_precision(x: Scalar, in_double: float, otherwise: float) -> Scalar:
+    """`in_double` where x is a number of double precision. In single precision the product rounds to
+    the square."""
+    if in_double == otherwise:
+        return otherwise
+    square = x * x
+    return select_less(square, square * (1.0 + SMALL_SHARE), in_double, otherwise)
 
 
-def factorise_redundant(G: Sequence[Sequence[Scalar]]) -> Factors:
+def factorise_redundant(
+    G: Sequence[Sequence[Scalar]], share_in_double: float = SHARE, least_in_double: float = LEAST
+) -> Factors:
     """The factors of G = J H⁻¹ Jᵀ with a small share added to its diagonal, because rows of J may be
     redundant."""
     shifted = [list(row) for row in G]
     for k, row in enumerate(shifted):
-        row[k] = row[k] + LEAST
-    return factorise(shifted, range(len(shifted)))
+        row[k] = row[k] + _by_precision(row[k], least_in_double, LEAST)
+    return factorise(shifted, range(len(shifted)), share_in_double)
 
 
 def solve_redundant(G: Sequence[Sequence[Scalar]], b: Sequence[Scalar], turns: int) -> list[Scalar]:
@@ -116,7 +135,7 @@ def solve_redundant(G: Sequence[Sequence[Scalar]], b: Sequence[Scalar], turns: i
     iteration of Carpentier, Budhiraja and Mansard, Proximal and sparse resolution of constrained
     dynamic equations, RSS 2021.
     """
-    factors = factorise_redundant(G)
+    factors = factorise_redundant(G, SMALL_SHARE, SMALL_LEAST)
     x = factors.inverse_times(b)
     for _ in range(turns - 1):
         left = [y - dot(row, x) for y, row in zip(b, G, strict=True)]

@@ -21,6 +21,8 @@ STEP = 1e-5
 """Step of central differences [rad, m]."""
 WIDE = 1e-4
 """The same for Pinocchio, whose solver ends at errors of 1e-10."""
+CLOSE_TO_SINGULAR = 1e-6
+"""Error next to a singular configuration, relative to the largest number."""
 DIFFERENCES, SINGLE = 1e-6, 1e-5
 """Errors of central differences, and of float32, relative to the largest number."""
 
@@ -190,6 +192,40 @@ def test_a_parallelogram_is_a_pendulum() -> None:
         near(a, truth * np.array([1, -1, 1]))
         needed = wd.oracle(wd.loops.inverse_dynamics, model, q, v, a, actuated=["j1"])
         near(needed, np.array([tau, 0, 0]))
+
+
+@pytest.mark.parametrize("bend", [1e-2, 1e-3, 2e-4])
+def test_a_chain_that_is_almost_stretched_has_the_accelerations_of_its_freedom(bend: float) -> None:
+    """Near a singular configuration, here to 3e-8 of the largest eigenvalue of J M⁻¹ Jᵀ."""
+    builder = wd.ModelBuilder("chain").add_link("ground")
+    for k, parent in enumerate(("ground", "link0", "link1")):
+        builder.add_link(f"link{k}", mass=1.0, com=(0.2, 0, 0), inertia=np.diag([1e-3, 0.01, 0.01]))
+        at = (0.4 * (k > 0), 0, 0)
+        builder.add_joint(f"j{k}", "continuous", parent, f"link{k}", at, axis=(0, 1, 0))
+    q = np.array([0.7, bend, -2.0 * bend])
+    turns = np.cumsum(q)
+    end = (0.4 * np.cos(turns).sum(), 0.0, -0.4 * np.sin(turns).sum())
+    model = builder.connect("link2", (0.4, 0, 0), None, end).build()
+    tau, still = np.array([0.3, -0.2, 0.5]), np.zeros(3)
+    J = wd.oracle(wd.loops.constraint_jacobian, model, q)
+    freedom = np.linalg.svd(J)[2][2:].T
+    M, h = wd.oracle(wd.crba, model, q), wd.oracle(wd.rnea, model, q, still, still)
+    response = freedom @ np.linalg.inv(freedom.T @ M @ freedom) @ freedom.T
+    results = wd.loops.dynamics(model, q[None], still[None], tau[None])
+    near(results.acceleration[0], response @ (tau - h), CLOSE_TO_SINGULAR)
+    found = wd.jvp(
+        wd.loops.dynamics,
+        model,
+        q[None],
+        still[None],
+        tau[None],
+        tangents={"tau": np.array([[1.0, 2.0, 3.0]])},
+    )
+    near(np.asarray(found[0])[0], response @ [1.0, 2.0, 3.0], CLOSE_TO_SINGULAR)
+    one = np.array([0.3, 0.0, 0.0])
+    a = response @ (one - h)
+    needed = wd.loops.inverse_dynamics(model, q[None], still[None], a[None], actuated=["j0"])
+    near(needed[0], one, CLOSE_TO_SINGULAR)
 
 
 def test_a_branch_that_is_cut_and_welded_is_the_tree() -> None:

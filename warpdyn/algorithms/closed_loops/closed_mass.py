@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ...algebra.constant_values import as_constants
-from ...algebra.linear import LEAST, Factors, factorise
+from ...algebra.linear import LEAST, SHARE, Factors, factorise
 from ...algebra.scalar import Scalar, is_zero
 
 SOFT = 1e-4
@@ -34,9 +34,14 @@ class ClosedMass(Factors):
     equations: Sequence[int]
 
     @classmethod
-    def of(cls, M: Sequence[Sequence[Scalar]], J: Sequence[Sequence[Scalar]]) -> ClosedMass:
+    def of(
+        cls,
+        M: Sequence[Sequence[Scalar]],
+        J: Sequence[Sequence[Scalar]],
+        share_in_double: float = SHARE,
+    ) -> ClosedMass:
         """The factors for a mass matrix, of which the lower triangle is read, and rows J that may be
-        redundant."""
+        redundant, with the share of `factorise`."""
         nv = len(M)
         first = [next(k for k in range(nv) if not is_zero(row[k])) for row in J]
         order = sorted([(k, 1, k) for k in range(nv)] + [(k, 0, e) for e, k in enumerate(first)])
@@ -52,7 +57,7 @@ class ClosedMass(Factors):
             for k, x in zip(coordinates, row, strict=True):
                 if not is_zero(x):
                     K[k][e] = -x
-        factors = factorise(K, frozenset(equations))
+        factors = factorise(K, frozenset(equations), share_in_double)
         return cls(factors.L, factors.reciprocal, coordinates, equations)
 
     @property

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...algebra.constant_values import as_constants
-from ...algebra.linear import add, dot, solve_redundant
+from ...algebra.linear import SMALL_SHARE, add, dot, solve_redundant
 from ...algebra.scalar import Scalar, is_zero
 from ...model.tree import WORLD, LoopEnd, Tree
 from ..crba import crba
@@ -18,7 +18,8 @@ from .closed_mass import ClosedMass
 from .loop_equations import LoopRows, loop_bias
 
 TURNS = 3
-"""Turns of the solution for the loops' forces, each of which reduces its error by a millionth."""
+"""Turns of the solution for the loops' forces. Each reduces the error in a direction to the part that the
+share of `factorise` has in its eigenvalue."""
 
 
 def loop_dynamics(
@@ -59,7 +60,7 @@ def loop_dynamics_by_implicit_rule(
     left = [t - x + y for t, x, y in zip(tau, h, pushed, strict=True)]
     opening = [-b - dot(row, a) for b, row in zip(there.bias, there.J, strict=True)]
     mass, J = there.mass.as_constants(), [as_constants(row) for row in there.J]
-    da, df = _in_turns(mass, J, left, opening, TURNS - 1)
+    da, df = _in_turns(mass, J, left, opening, TURNS)
     return replace(there, a=add(a, da), f=add(f, df)).results
 
 
@@ -88,7 +89,7 @@ class _Solution:
         h = rnea(tree, q, v, [0.0] * tree.nv, gravity, f_ext)
         loops = LoopRows.at(tree, q)
         J, bias = loops.J, loops.rows_of(loop_bias(tree, q, v))
-        mass = ClosedMass.of(crba(tree, q), J)
+        mass = ClosedMass.of(crba(tree, q), J, SMALL_SHARE)
         push = [t - b for t, b in zip(tau, h, strict=True)]
         return cls(loops, J, bias, mass, *_in_turns(mass, J, push, [-b for b in bias], TURNS))
 

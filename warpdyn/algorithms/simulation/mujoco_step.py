@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ...algebra.linear import factorise
+from ...algebra.quaternions import quaternion_exp, quaternion_rotation
 from ...algebra.row_arrays import loop
 from ...algebra.scalar import Scalar, is_zero, repeat
 from ...algebra.spatial import Vector
@@ -33,7 +34,6 @@ from .explicit_step import STAGES, of_stage
 from .implicit_forces import drive_forces
 from .scene import AppliedForces, Contacts, Scene, StepState
 from .semi_implicit_step import Impulses, constrained_velocities
-from .step_along import step_along
 
 METHODS = ("mujoco_euler", "mujoco_rk4")
 """Integrators of this module."""
@@ -89,8 +89,23 @@ def _euler_step(
         total = [sparse_dot(row, change) for row in found.H]
         change = factorise(H).inverse_times(total)
         after = [x + dx for x, dx in zip(state.v, change, strict=True)]
-    reached = step_along(tree, state.q, state.v, after, found.H, h)
-    return _next_state(*reached, found.impulses), found.driven, []
+    reached, after = _moved_straight(tree, state.q, after, h)
+    return _next_state(reached, after, found.impulses), found.driven, []
+
+
+def _moved_straight(
+    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], h: float
+) -> tuple[list[Scalar], list[Scalar]]:
+    """The configuration q ⊕ h v, and v in the new axes of free bodies. A free body moves straight in
+    the world and turns by h ω. Unlike `base_step` this does not keep its angular momentum."""
+    reached, after = integrate(tree, q, [x * h for x in v]), list(v)
+    for body in (tree.bodies[i] for i in free_roots(tree)):
+        place, first = body.q_index[0], body.v_index[0]
+        linear, turn = Vector(*v[first : first + 3]), [x * h for x in v[first + 3 : first + 6]]
+        axes = quaternion_rotation(q[place + 3 : place + 7])
+        reached[place : place + 3] = Vector(*q[place : place + 3]) + axes.to_parent(linear) * h
+        after[first : first + 3] = quaternion_rotation(quaternion_exp(turn)).to_child(linear)
+    return reached, after
 
 
 def _runge_kutta_step(
