@@ -184,8 +184,9 @@ def reorienting(page: Viewer) -> None:
         q = rows[moment][which]
         page.add(task.model, q, f"hand {moment}", at=(x, 0.0, -0.4))
         page.add(cube, q[16:], f"cube {moment}", at=(x, 0.0, -0.4))
-        goal = [*task.centre + [0.0, 0.0, 0.14], *goals[moment][which]]
-        page.add(cube, np.array(goal), f"goal {moment}", opacity=0.5, at=(x, 0.0, -0.4))
+        above = task.centre + np.array([0.0, 0.0, 0.14])
+        goal = np.concatenate([above, goals[moment][which]])
+        page.add(cube, goal, f"goal {moment}", opacity=0.5, at=(x, 0.0, -0.4))
     page.stage.ground(0.0, 0.5)
     look_from(page, (0.3, -0.8, 0.45), (0.0, 0.0, 0.17))
 
