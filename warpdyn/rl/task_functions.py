@@ -72,6 +72,13 @@ def check_numbers(task: Task) -> None:
         raise TaskError(
             f"{task.name}.numbers: {', '.join(taken)} is a name of the environment's own"
         )
+    for name, scale in task.scales.items():
+        if not np.isfinite(scale):
+            raise TaskError(f"{task.name}.scales.{name} must be finite, got {scale!r}")
+    for root, arrays in (("numbers", task.numbers), ("tables", task.tables)):
+        for name, x in arrays.items():
+            if np.isnan(np.asarray(x, dtype=float)).any():
+                raise TaskError(f"{task.name}.{root}.{name} has an entry that is no number (NaN)")
     for mistake in () if task.push is None else task.push.mistakes():
         raise TaskError(f"{task.name}.push: {mistake}")
 

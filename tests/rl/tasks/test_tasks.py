@@ -36,6 +36,11 @@ def test_a_task_is_made_by_its_name(name: str) -> None:
     assert isinstance(task, rl.Task) and task.scales and task.step_seconds < 0.1
 
 
+def test_a_misspelled_name_gets_a_suggestion() -> None:
+    with pytest.raises(rl.TaskError, match="did you mean 'quadruped_velocity'"):
+        rl.make("quadruped_velocty")
+
+
 def test_another_name_is_refused() -> None:
     with pytest.raises(
         rl.TaskError, match="there is no task 'cartpole'; there are cartpole_swing_up"

@@ -1,5 +1,6 @@
 """Tasks that come with warpdyn, by name."""
 
+from difflib import get_close_matches
 from typing import Any
 
 from ..task import Task, TaskError
@@ -38,8 +39,10 @@ def source(name: str) -> Any:
     if names_a_file(name):
         return source_of_task(name)
     if name not in TASKS:
+        near = get_close_matches(name, TASKS, n=1)
+        hint = f"did you mean {near[0]!r}? There" if near else "there"
         raise TaskError(
-            f"there is no task {name!r}; there are {', '.join(TASKS)}, and your own as {FORMS}"
+            f"there is no task {name!r}; {hint} are {', '.join(TASKS)}, and your own as {FORMS}"
         )
     return TASKS[name]
 
