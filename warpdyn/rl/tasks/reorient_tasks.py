@@ -79,13 +79,13 @@ class HandReorient(Task):
     """The fingers turn a cube in the hand to a goal orientation, and then to the next one.
 
     An action has a number for each joint: the share of the `stride` by which the target of its drive
-    moves. A goal is reached when the cube's orientation differs from it by less than `tolerance`.
-    The next goal differs from the cube's orientation by a turn about a random axis, of an angle in
-    `goal_angle`. The episode ends when the cube falls. `count` is counted as in MuJoCo Playground's
-    LeapCubeReorient (Zakka et al., arXiv 2502.08844).
+    moves. A goal is reached when the angle between it and the cube is below `tolerance`. The next
+    goal is the cube's orientation, turned about a random axis by an angle within `goal_angle`. The
+    episode ends when the cube falls. Goals are counted as in MuJoCo Playground's LeapCubeReorient
+    (Zakka et al., arXiv 2502.08844).
 
-    In a training each environment has its own tolerance, of at most `loosest`, which becomes smaller
-    after episodes with many goals and larger after episodes with few (`promotion`).
+    In a training each environment has its own tolerance, of at most `loosest`. It shrinks after
+    episodes with many goals and grows after episodes with few (`promotion`).
     """
 
     dt, substeps, seconds = 0.005, 10, 50.0
@@ -96,8 +96,8 @@ class HandReorient(Task):
     tolerance = loosest = 0.1
     """Largest angle between a cube at its goal and the goal [rad]."""
     promotion = (1.0, 4.0)
-    """Goals of an episode after which the tolerance of a training becomes larger, or fewer, and smaller, or
-    more."""
+    """With as many goals in an episode as the first number, or fewer, the tolerance of a training grows by a
+    tenth. With as many as the second, or more, it shrinks by a fifth."""
     scales = {
         "turned": 5.0,
         "rotation": 0.5,
