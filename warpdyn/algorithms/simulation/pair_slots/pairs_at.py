@@ -172,13 +172,13 @@ class PairsAt:
         `known`: their features are the same in all steps."""
         signs, surface = self._signs(*found.carriers), self._surface(number, len(places))
 
-        def scaled(values: Sequence[Scalar] | None) -> list[Scalar] | None:
+        def scale(values: Sequence[Scalar] | None) -> list[Scalar] | None:
             return None if values is None else [x * found.friction for x in values]
 
         surface = surface._replace(
             friction=[mu * found.friction for mu in surface.friction],
-            torsional=scaled(surface.torsional),
-            rolling=scaled(surface.rolling),
+            torsional=scale(surface.torsional),
+            rolling=scale(surface.rolling),
         )
         contacts = self._contacts(found.contacts, found.bodies, signs, surface)
         own = [[self.memory.contact(number, place)] for place in places]
