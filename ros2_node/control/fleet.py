@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Protocol
 
-from warpdyn import Model
+from warpdyn.model import Model
 
 from .launch_times import Timing
 from .robot import Robot
