@@ -127,7 +127,7 @@ class Fleet:
         """Tell the observers of external torques about another payload; their estimates stay."""
         for robot in self.robots:
             if robot.effort_watch is not None:
-                robot.effort_watch.torques.rebase()
+                robot.effort_watch.torques.rebase(self.dynamics.payload)
 
 
 def check_robot(model: Model, settings: Settings) -> None:
