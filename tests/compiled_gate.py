@@ -16,7 +16,8 @@ from exported_code import WARNINGS, compiler
 import warpdyn as wd
 from ros2_node.control.robot import Robot
 from ros2_node.control.safety.gate import GateEvent, Phase
-from ros2_node.control.safety.joint_limits import lightest_inertia, position_limits
+from ros2_node.control.safety.joint_limits import lightest_inertia
+from ros2_node.control.safety.position_limits import position_limits
 from ros2_node.control.settings.node_settings import Settings
 from ros2_node.control.settings.parameter import per_joint
 from ros2_node.control.torques.fleet_dynamics import FleetDynamics

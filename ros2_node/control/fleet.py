@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Protocol
 
-from warpdyn import Model
+from warpdyn.model import Model
 
 from .launch_times import Timing
 from .robot import Robot
@@ -127,7 +127,7 @@ class Fleet:
         """Tell the observers of external torques about another payload; their estimates stay."""
         for robot in self.robots:
             if robot.effort_watch is not None:
-                robot.effort_watch.torques.rebase()
+                robot.effort_watch.torques.rebase(self.dynamics.payload)
 
 
 def check_robot(model: Model, settings: Settings) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from warpdyn import Model
+from warpdyn.model import Model
 
 from .fleet import Fleet, Publications, check_robot
 from .robot_description import load_model

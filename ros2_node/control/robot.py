@@ -46,19 +46,19 @@ class Robot:
         self.dynamics = dynamics
         self.counts = counts
         self.state = dynamics.state.row(index)
+        model, law = dynamics.model, dynamics.law
         read = FilteredStates if settings.filters_states else JointStates
-        self.states = read(dynamics.model, settings, self.state, counts)
-        self.output = TorqueOutput(
-            dynamics.model, command_joints(settings, self.states.joints), settings
-        )
-        self.limits = JointLimits(dynamics.model, self.output.joints)
+        self.states = read(model, settings, self.state, counts)
+        joints = self.states.joints
+        self.output = TorqueOutput(model, command_joints(settings, joints), settings)
+        tracked = self.output.joints
+        self.limits = JointLimits(model, tracked)
         self.references = RobotReferences(
-            dynamics, self.state, self.states.joints, self.output.joints, settings, index, counts
+            model, law, self.state, joints, tracked, settings, index, counts
         )
         self.setpoint, self.pose = self.references.setpoint, self.references.pose
         self.trajectory = self.references.trajectory
-        self.wrench = ExternalWrench(dynamics.model, self.state, settings, counts)
-        law = dynamics.law
+        self.wrench = ExternalWrench(model, self.state, settings, counts)
         self.policy = law.policies[index] if isinstance(law, PolicyLaw) else None
         self.effort_watch = (
             EffortWatch(dynamics, index, settings, self.states, self.output, counts)

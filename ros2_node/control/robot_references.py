@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from warpdyn.model import Model
+
 from .references.pose_reference import PoseReference
 from .references.setpoint import Setpoint
 from .references.trajectory_follower import TrajectoryFollower
@@ -17,9 +19,9 @@ from .references.waypoint_spline import Waypoint
 from .references.wrench_sensor import WrenchSensor
 from .settings.node_settings import Settings
 from .states.state import State
-from .torques.fleet_dynamics import FleetDynamics
 from .torques.law import Law
 from .torques.law_input_targets import LawInputTargets, has_topics
+from .torques.policy_law import PolicyLaw
 
 POSTURE_SPEED = 2.0
 """Speed with which a posture follows ~/reference where a joint has no velocity limit [rad/s, m/s]."""
@@ -34,7 +36,8 @@ class RobotReferences:
 
     def __init__(
         self,
-        dynamics: FleetDynamics,
+        model: Model,
+        law: Law | PolicyLaw | None,
         state: State,
         joints: Sequence[str],
         tracked: Sequence[str],
@@ -43,12 +46,10 @@ class RobotReferences:
         counts: Counter[str],
     ) -> None:
         """index: the number of the robot. joints: those that references may name; tracked: those that commands move."""
-        model = dynamics.model
-        self._state, self._law = state, dynamics.law
+        self._state, self._law = state, law
         self._model, self._counts = model, counts
         self.setpoint = Setpoint(model, joints, tracked, counts)
         self.trajectory = TrajectoryFollower(self.setpoint, counts)
-        law = dynamics.law
         frame = law.frame if isinstance(law, Law) else None
         # The frame of an admittance follows its virtual body, and not the wanted pose itself.
         followed = state.pose_compliant if isinstance(law, Law) and law.is_compliant else None

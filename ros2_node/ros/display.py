@@ -10,7 +10,7 @@ from builtin_interfaces.msg import Time
 from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray, String
 
-from warpdyn import Model
+from warpdyn.model import Model
 
 from ..control.fleet import Fleet
 from ..control.settings.node_settings import Settings

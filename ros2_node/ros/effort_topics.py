@@ -11,7 +11,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from warpdyn import Model
+from warpdyn.model import Model
 
 from ..control.efforts.effort_watch import EffortWatch
 from ..control.robot import Robot

@@ -14,7 +14,7 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from warpdyn import Model
+from warpdyn.model import Model
 
 from ..control.robot import Robot
 from ..control.settings.node_settings import Settings

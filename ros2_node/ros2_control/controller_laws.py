@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from warpdyn import Model
 from warpdyn.functions.export.identifiers import identifier
+from warpdyn.model import Model
 from warpdyn.user_kernels.own_kernel import OwnKernel
 
 from ..control.torques.law import ROWS, from_module_of

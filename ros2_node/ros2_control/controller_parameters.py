@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from warpdyn import Model
 from warpdyn.codegen.escapes import string_literal
+from warpdyn.model import Model
 
 from ..control.settings.node_settings import BY_NAME
 from ..control.settings.parameter import Parameter

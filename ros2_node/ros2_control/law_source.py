@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from warpdyn import Model
 from warpdyn.codegen.escapes import escape_comment, string_literal
 from warpdyn.codegen.exported_header import ExportedFunction
+from warpdyn.model import Model
 
-from ..control.safety.joint_limits import lightest_inertia, position_limits
+from ..control.safety.joint_limits import lightest_inertia
+from ..control.safety.position_limits import position_limits
 from ..control.torques.law import ROWS
 from .controller_laws import ControllerLaw
 

@@ -14,7 +14,7 @@ from ..arrays import Library
 from ..arrays.libraries import NUMPY, library_of, titles
 from ..arrays.numpy_arrays import check_unmasked
 from ..arrays.protocol import dtype_name
-from .launch.launch import compute
+from .launch.launch import compute, prepare
 from .repeat.planned_call import LaunchPlan, PlannedCall
 from .request.call import Call, gather, with_all_inputs
 
@@ -46,7 +46,10 @@ def _torch() -> Differentiation:
 def _jax() -> Differentiation:
     from .autodiff import jax_gradients
 
-    return Differentiation(jax_gradients.run, jax_gradients.plan_launch)
+    launch = jax_gradients.LaunchFunctions(compute, prepare)
+    return Differentiation(
+        lambda call, _: jax_gradients.run(call, launch), jax_gradients.plan_launch
+    )
 
 
 def _warp() -> Differentiation:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from warpdyn import Model
+from warpdyn.model import Model
 
 from ..settings.node_settings import Settings
 from ..settings.parameter import per_joint

@@ -44,7 +44,9 @@ class EffortWatch:
         self._dynamics = dynamics
         self._columns = np.array(model.v_indices(output.joints), dtype=int)
         self.efforts = Efforts(model.nv, states, counts)
-        self.torques = ExternalTorques(dynamics, index, settings)
+        self.torques = ExternalTorques(
+            model, dynamics.state, dynamics.gravity, dynamics.payload, settings, index
+        )
         self.guard = CollisionGuard(output.joints, list(self._columns), settings)
         self.rest = RestPoses(model.nq, model.nv)
         self.record = MotionRecord(self._identify)

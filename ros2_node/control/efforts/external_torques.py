@@ -8,7 +8,7 @@ import warpdyn as wd
 from warpdyn import Model
 
 from ..settings.node_settings import Settings
-from ..torques.fleet_dynamics import FleetDynamics
+from ..states.state import State
 from ..torques.payload import Payload
 
 SMALLEST_SINGULAR_VALUE = 0.02
@@ -22,12 +22,22 @@ class ExternalTorques:
     It runs on the CPU whatever `device` says: one robot at a time.
     """
 
-    def __init__(self, dynamics: FleetDynamics, index: int, settings: Settings) -> None:
-        nv = dynamics.model.nv
-        self._dynamics, self._row = dynamics, slice(index, index + 1)
+    def __init__(
+        self,
+        model: Model,
+        state: State,
+        gravity: np.ndarray,
+        payload: Payload,
+        settings: Settings,
+        index: int,
+    ) -> None:
+        """state, gravity: of all robots. payload: what they carry, until `rebase` gets another. index: the number of
+        the robot."""
+        nv, row = model.nv, slice(index, index + 1)
         self.link = settings.external_wrench_link
-        check_felt(dynamics.model, settings)
-        self.q = dynamics.state.q[self._row]
+        check_felt(model, settings)
+        self._model, self._payload = model, payload
+        self.q, self._gravity, self._wrench = state.q[row], gravity[row], state.wrench[row]
         self.v, self.tau, self.external = (np.zeros((1, nv)) for _ in range(3))
         self.momentum, self.rate = np.zeros((1, nv)), np.zeros((1, nv))
         self.wrench = np.zeros((1, 6))
@@ -37,20 +47,17 @@ class ExternalTorques:
         """Joints whose torques were known at the last update."""
         self.floating = np.zeros((1, nv))
         """(1, nv), torques against gravity alone, after `gravity_torques`."""
-        self._moves = dynamics.model.v_indices(joints_before(dynamics.model, self.link))
+        self._moves = model.v_indices(joints_before(model, self.link))
         """Columns of the joints that move the link."""
-        self._payload: Payload | None = None
-        """The load of the bound kernels; None before `warm`."""
 
     def warm(self) -> None:
         """Compile the kernels, and begin at the present state."""
-        self._bind(self._dynamics.payload)
+        self._bind()
         self.update(0.0, self._known)
         self.gravity_torques()
 
-    def _bind(self, payload: Payload) -> None:
-        model, gravity = self._dynamics.model, self._dynamics.gravity[self._row]
-        self._payload = payload
+    def _bind(self) -> None:
+        model, gravity, params = self._model, self._gravity, self._payload.params
         # A bound call keeps the arrays that it was bound to, so another payload needs other calls.
         self._observe = wd.bind(
             wd.momentum_observer,
@@ -64,8 +71,8 @@ class ExternalTorques:
             dt=self._dt,
             gain=self._gain,
             gravity=gravity,
-            f_ext=self._dynamics.state.wrench[self._row],
-            params=payload.params,
+            f_ext=self._wrench,
+            params=params,
             out=(self.momentum, self.rate, self.external),
         )
         self._compute_gravity = wd.bind(
@@ -73,7 +80,7 @@ class ExternalTorques:
             model,
             q=self.q,
             gravity=gravity,
-            params=payload.params,
+            params=params,
             out=self.floating,
         )
         self._jacobian = None
@@ -91,12 +98,13 @@ class ExternalTorques:
         """Use another gain."""
         self._gain[:] = settings.observer_gain
 
-    def rebase(self) -> None:
+    def rebase(self, payload: Payload) -> None:
         """Continue from the last state with another payload. The estimate stays: the change of momentum
         comes from the payload, not from a push."""
         felt = self.external.copy()
-        if self._payload is not self._dynamics.payload:  # its kernels are warm
-            self._bind(self._dynamics.payload)
+        if self._payload is not payload:  # its kernels are warm
+            self._payload = payload
+            self._bind()
         self._dt[:] = 0.0
         self._observe()
         self.external[:] = felt
@@ -107,11 +115,8 @@ class ExternalTorques:
         known (nv,): joints whose entry of `tau` is their torque. One that was unknown begins by
         itself; the wrench is not a number where one that moves its link is unknown.
         """
-        if self._payload is not self._dynamics.payload:
-            self.rebase()
-        else:
-            self._dt[:] = dt
-            self._observe()
+        self._dt[:] = dt
+        self._observe()
         self.external[0, ~(known & self._known)] = 0.0
         self._known[:] = known
         if self._jacobian is not None:
@@ -122,8 +127,6 @@ class ExternalTorques:
 
     def gravity_torques(self) -> np.ndarray:
         """(nv,), torques that hold the robot and its payload against gravity."""
-        if self._payload is not self._dynamics.payload:
-            self.rebase()
         self._compute_gravity()
         return self.floating[0]
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from warpdyn import Model
+from warpdyn.model import Model
 
-from ..safety.joint_limits import position_limits
+from ..safety.position_limits import position_limits
 from ..settings.node_settings import Settings
 from ..settings.parameter import per_joint
 from ..states.finite_difference import index_of, short_way

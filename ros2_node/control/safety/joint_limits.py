@@ -14,6 +14,8 @@ from ..settings.law_settings import LAWS
 from ..settings.node_settings import Settings
 from ..settings.parameter import per_joint
 from ..states.finite_difference import index_of
+from ..states.name_maps import single_joints
+from .position_limits import position_limits
 
 LARGEST_SHARE = 0.05
 """The margin before a limit is at most this share of the joint's range: 2 mm of a finger's 40."""
@@ -140,22 +142,11 @@ def repels(settings: Settings) -> bool:
     return settings.joint_limit_repulsion == "always" or tracks
 
 
-def position_limits(model: Model, joints: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper position limits (n,) of some joints; infinite where there are none, as of joints
-    without an end."""
-    columns = model.q_indices(joints)
-    lower, upper = model.position_lower[columns].copy(), model.position_upper[columns].copy()
-    endless = np.array([model.joint(j).kind.name == "continuous" for j in joints], dtype=bool)
-    none = endless | ~(lower < upper)
-    lower[none], upper[none] = -np.inf, np.inf
-    return lower, upper
-
-
 @lru_cache(maxsize=8)
 def lightest_inertia(model: Model) -> np.ndarray:
     """The smallest inertia (nv,) of each velocity whose others are free, 1 / (M⁻¹)_kk [kg m², kg], at
     SAMPLES random positions within the limits. Nothing is compiled."""
-    joints = [j.name for j in model.moving_joints if j.kind.nq == 1 and j.kind.nv == 1]
+    joints = single_joints(model)
     lower, upper = position_limits(model, joints)
     lower, upper = np.maximum(lower, -np.pi), np.minimum(upper, np.pi)
     q, columns = model.neutral.copy(), model.q_indices(joints)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from warpdyn import Model
+from warpdyn.model import Model
 
 from ..settings.node_settings import Settings
 from .joint_states import JointStates

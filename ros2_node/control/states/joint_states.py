@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from warpdyn import Model
+from warpdyn.model import Model
 
 from ..settings.node_settings import Settings
 from .finite_difference import FiniteDifference

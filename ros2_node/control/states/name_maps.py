@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from warpdyn import Model
+from warpdyn.model import Model
 
 from .finite_difference import Index
 

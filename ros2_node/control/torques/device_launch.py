@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-import warpdyn as wd
-from warpdyn import Model, Params
-from warpdyn.execution.batched import bind_single
+from warpdyn.execution.batched import bind, bind_single
+from warpdyn.model import Model
+from warpdyn.model.params import Params
 
 
 class DeviceLaunch:
@@ -45,7 +45,7 @@ class DeviceLaunch:
             }
             self._fresh += [(loads[name], params[name]) for name in loads]
             params = params.replace(**loads)
-        self._launch = wd.bind(
+        self._launch = bind(
             function, model, **self.arrays, **(options or {}), params=params, out=self._result
         )
 
@@ -73,6 +73,6 @@ def bound_on(
     which the rest of a cycle runs no slower.
     """
     if device == "cpu":
-        bind = bind_single if single else wd.bind
-        return bind(function, model, **inputs, **(options or {}), params=params, out=out)
+        bound = bind_single if single else bind
+        return bound(function, model, **inputs, **(options or {}), params=params, out=out)
     return DeviceLaunch(function, model, device, inputs, out, fresh, params, options)

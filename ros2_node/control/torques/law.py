@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from warpdyn import Model
+from warpdyn.model import Model
 from warpdyn.user_kernels.loading import load_kernel, missing_options, read_options
 from warpdyn.user_kernels.own_kernel import OwnKernel
 from warpdyn.user_kernels.signature import Shape

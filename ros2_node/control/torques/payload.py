@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpdyn import Model, Params
+from warpdyn.model import Model
+from warpdyn.model.params import Params
 
 from ..settings.node_settings import Settings
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpdyn import Model
+from warpdyn.model import Model
 from warpdyn.model.scene.free_bodies import free_joints
 
 from ..settings.node_settings import Settings
@@ -20,7 +20,8 @@ from .payload import Payload
 from .robot_policy import RobotPolicy
 
 if TYPE_CHECKING:
-    from warpdyn.rl import Policy, Task
+    from warpdyn.rl.policy import Policy
+    from warpdyn.rl.task import Task
 
 SPEEDS = 3
 """Numbers of a command that cmd_vel gives: forward, sideways, turning."""
@@ -51,7 +52,9 @@ class PolicyLaw:
 
     def deploy(self) -> None:
         """Compile the policy's kernels, which all robots share."""
-        first = _learning().DeployedPolicy(self._task, self._policy)
+        from warpdyn.rl.deployed_policy import DeployedPolicy
+
+        first = DeployedPolicy(self._task, self._policy)
         for k, policy in enumerate(self.policies):
             policy.deployed = first.twin() if k else first
 
@@ -73,39 +76,35 @@ class PolicyLaw:
         """A policy has no parameters that change while the node runs."""
 
 
-def _learning() -> Any:
-    """warpdyn.rl, which needs onnxruntime; ValueError without that."""
-    try:
-        from warpdyn import rl
-    except ImportError as error:
-        raise ValueError(f"policy: {error}") from error
-    return rl
-
-
 @cache
 def policy_and_task(policy: str, named: str) -> tuple[Policy, Task]:
     """A policy and its task, read once; ValueError when there is none. `policy` is a file, or the
     name of a policy that comes with warpdyn; `named` is its task, where the file does not say it."""
-    rl, path = _learning(), Path(policy)
+    path = Path(policy)
     try:
-        read = rl.Policy(path if path.suffix or path.exists() else rl.bundled_policy(policy))
-        return read, _task(rl, read, named)
+        from warpdyn.rl.bundled_policies import bundled_policy
+        from warpdyn.rl.policy import Policy
+
+        read = Policy(path if path.suffix or path.exists() else bundled_policy(policy))
+        return read, _task(read, named)
     except (ValueError, ImportError) as error:
         raise ValueError(f"policy: {error}") from error
 
 
-def _task(rl: Any, policy: Policy, named: str) -> Task:
+def _task(policy: Policy, named: str) -> Task:
     """The task that is named, or else the one that the policy's file says it is of."""
+    from warpdyn.rl.tasks import TASKS, make
+
     if named:
-        return cast("Task", rl.make(named))
+        return make(named)
     of = policy.about.get("task")
-    names = [n for n, each in rl.TASKS.items() if of in (n, each.__name__)]
+    names = [n for n, each in TASKS.items() if of in (n, each.__name__)]
     if not names:
         raise ValueError(
             f"{policy.path} is of {of or 'a task that it does not name'}, which does not come with "
             "warpdyn: name it, policy_task:=package.module:Task"
         )
-    return cast("Task", rl.make(names[0]))
+    return make(names[0])
 
 
 def check_description(model: Model, policy: Policy) -> None:

@@ -13,7 +13,8 @@ from ..states.finite_difference import Index
 from ..states.state import State
 
 if TYPE_CHECKING:
-    from warpdyn.rl import DeployedPolicy, Task
+    from warpdyn.rl.deployed_policy import DeployedPolicy
+    from warpdyn.rl.task import Task
 
 
 class RobotPolicy:

@@ -36,6 +36,16 @@ def test_a_box_is_its_corners_whatever_lies_within() -> None:
     assert sorted(map(tuple, chosen)) == sorted(map(tuple, CORNERS))
 
 
+def test_a_blunt_corner_is_a_corner() -> None:
+    """Normals of the top of a very flat pyramid are between any directions that are tried."""
+    for angle in np.linspace(0.1, 3.0, 15):
+        axis = np.array([np.sin(angle), 0.3 * np.cos(2 * angle), np.cos(angle)])
+        side = np.cross(axis, [0.3, 1.0, 0.2])
+        base = [side, np.cross(axis, side), -side, -np.cross(axis, side)]
+        pyramid = np.array([*base, 0.01 * axis, -axis])
+        assert sorted(map(tuple, simplified_hull(pyramid, 16))) == sorted(map(tuple, pyramid))
+
+
 def test_chosen_vertices_are_some_of_the_mesh_with_its_extremes() -> None:
     """So the hull of the chosen lies in the mesh's, and touches the box around it on six sides."""
     vertices = ellipsoid()
@@ -179,3 +189,4 @@ def test_numbers_that_were_chosen() -> None:
     """By measurements, or by what is outside of this code; another value needs another reason."""
     assert chosen.DIRECTIONS == 1024
     assert chosen.CLOSE == 1e-06
+    assert chosen.MOST_OF_EXACT == 64

@@ -15,7 +15,7 @@ from exported_code import WARNINGS, compiler
 import warpdyn as wd
 from ros2_node.control.references.pose_reference import PoseReference
 from ros2_node.control.references.setpoint import Setpoint
-from ros2_node.control.safety.joint_limits import position_limits
+from ros2_node.control.safety.position_limits import position_limits
 from ros2_node.control.settings.node_settings import Settings
 from ros2_node.control.states.state import State
 from ros2_node.ros2_control.control_package import reference_places

@@ -27,7 +27,7 @@ from ...model.structure import Structure
 from ..compile.compiling import collecting
 from ..config import config
 from ..launch.batch_shape import all_in_rows, with_leading
-from ..launch.launch import prepare
+from ..launch.job import Job
 from ..repeat.planned_call import MISS, LaunchPlan
 from ..request.call import (
     Call,
@@ -42,14 +42,20 @@ from ..request.evaluate import result_shapes
 from ..request.inputs import Input
 from .foreign_call import ForeignCall, handler
 
-Compute = Callable[[Call], Any]
+
+@dataclass(frozen=True)
+class LaunchFunctions:
+    """The two ways to a kernel: `compute` runs a call, `prepare` makes its launch, which XLA runs."""
+
+    compute: Callable[[Call], Any]
+    prepare: Callable[[Call], Job]
 
 
-def run(call: Call, compute: Compute) -> Any:
+def run(call: Call, launch: LaunchFunctions) -> Any:
     """Run a call, as a JAX operation if JAX traces it or the arrays are on a GPU."""
     inputs, arrays = gather(call)
     if not any(_is_traced(x) or _on_gpu(x) for x in arrays.values()):
-        return compute(call)
+        return launch.compute(call)
     if call.out is not None:
         raise TypeError("JAX arrays cannot be written in place; leave out= away and use the result")
     first_name, first = next(iter(arrays.items()))
@@ -73,7 +79,7 @@ def run(call: Call, compute: Compute) -> Any:
             rows,
             arrays={n: x if n in tables else jnp.asarray(x)[None] for n, x in rows.arrays.items()},
         )
-    results = _bind(rows, compute)
+    results = _bind(rows, launch)
     results = with_leading(results, lead) if lead else [x[0] for x in results]
     return tuple(results) if len(results) > 1 else results[0]
 
@@ -92,15 +98,15 @@ class _Template:
     equal."""
 
     call: Call = field(compare=False)
-    compute: Compute = field(compare=False)
+    launch: LaunchFunctions = field(compare=False)
     key: tuple
 
     @classmethod
-    def of(cls, call: Call, compute: Compute) -> _Template:
+    def of(cls, call: Call, launch: LaunchFunctions) -> _Template:
         """The template of a call that has all its inputs among its arrays."""
         params = call.params and replace(call.params, arrays={}, gravity=None)
         bare = replace(call, arrays={}, gravity=None, f_ext=None, out=None, params=params)
-        return cls(bare, compute, (id(call.model), call.key, *_records(call)))
+        return cls(bare, launch, (id(call.model), call.key, *_records(call)))
 
     def call_with(self, arrays: Sequence[Any]) -> Call:
         """The call with these arrays."""
@@ -125,8 +131,8 @@ recorded = Primitive("warpdyn")
 recorded.multiple_results = True
 
 
-def _bind(call: Call, compute: Compute) -> list[Any]:
-    return recorded.bind(*call.arrays.values(), template=_Template.of(call, compute))
+def _bind(call: Call, launch: LaunchFunctions) -> list[Any]:
+    return recorded.bind(*call.arrays.values(), template=_Template.of(call, launch))
 
 
 @recorded.def_abstract_eval
@@ -151,7 +157,7 @@ def _eager(*operands: Any, template: _Template) -> list[Any]:
     program = None if config.debug or collecting() else _program(template, operands)
     if program is not None:
         return program(*operands)
-    results = template.compute(
+    results = template.launch.compute(
         template.call_with([jnp.asarray(x) for x in operands])
     )  # including JAX's literals
     return list(results) if isinstance(results, tuple) else [results]
@@ -196,7 +202,9 @@ def _foreign_call(template: _Template, operands: Sequence[Any]) -> ForeignCall |
     if summed_tables(call):
         return None
     results = _abstract(*operands, template=template)
-    job = prepare(replace(call, out=tuple(np.empty(x.shape, dtype) for x in results)))
+    job = template.launch.prepare(
+        replace(call, out=tuple(np.empty(x.shape, dtype) for x in results))
+    )
     return ForeignCall(job, job.places)
 
 
@@ -291,7 +299,7 @@ def _callable(
 
     def work(*arrays: Any) -> None:
         operands, outs = arrays[: len(inputs)], arrays[len(inputs) :]
-        template.compute(replace(template.call_with(operands), out=outs))
+        template.launch.compute(replace(template.call_with(operands), out=outs))
 
     names = [f"a{k}" for k in range(len(inputs))] + [f"r{k}" for k in range(len(results))]
     scope: dict[str, Any] = {"work": work}
@@ -351,7 +359,7 @@ def _tangent(
     operands: Sequence[Any], tangents: Sequence[Any], *, template: _Template
 ) -> tuple[list[Any], list[Any]]:
     call = template.call_with(operands)
-    results = _bind(call, template.compute)
+    results = _bind(call, template.launch)
     rows = results[0].shape[:1]
     tables = tables_of(call)
     moving = {
@@ -364,7 +372,7 @@ def _tangent(
         if type(t) is not ad.Zero
     }
     solution = results[0] if call.solves and not call.derivatives else None
-    return results, _bind(derive(call, "jvp", tuple(moving), moving, solution), template.compute)
+    return results, _bind(derive(call, "jvp", tuple(moving), moving, solution), template.launch)
 
 
 ad.primitive_jvps[recorded] = _tangent
@@ -379,7 +387,7 @@ def _transpose(cotangents: Sequence[Any], *operands: Any, template: _Template) -
         name: ad.instantiate_zeros(c)
         for name, c in zip(result_shapes(call), cotangents, strict=True)
     }
-    results = _bind(derive(call, "vjp", last.wrt, bars), template.compute)
+    results = _bind(derive(call, "vjp", last.wrt, bars), template.launch)
     of_seeds = {x.name: result for x, result in zip(last.seeds, results, strict=True)}
     return [
         of_seeds[name] if ad.is_undefined_primal(x) else None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,9 @@ from .mesh_surface import surface_of
 DIRECTIONS = 1024
 """Number of directions in which a hull is compared with its simplification, in addition to the six
 along the axes."""
+
+MOST_OF_EXACT = 64
+"""Number of vertices up to which a hull of as many has all of them."""
 
 CLOSE = 1e-6
 """Shortfall of a simplified hull, relative to its size, at which no further vertex is added."""
@@ -45,8 +49,8 @@ def simplified_hull(vertices: np.ndarray, count: int) -> np.ndarray:
     """A choice of at most `count` of the vertices (n, 3), all of them on their convex hull.
 
     The extremes along the axes come first, beginning with the lowest; then, repeatedly, the vertex
-    that reaches farthest beyond those chosen, in any of 1,024 directions. The result does not
-    depend on the order of the vertices.
+    that reaches farthest beyond those chosen, in any of 1,024 directions; then the vertex that lies
+    farthest beyond a face of their hull. The result does not depend on the order of the vertices.
     """
     corners = np.unique(vertices, axis=0)
     directions = _directions()
@@ -69,7 +73,29 @@ def simplified_hull(vertices: np.ndarray, count: int) -> np.ndarray:
             break
         chosen.append(int(reached_by[k]))
         covered = np.maximum(covered, corners[chosen[-1]] @ directions.T)
+    # The directions pass by a blunt corner, whose normals are between them.
+    while 3 <= len(chosen) < min(count, MOST_OF_EXACT):
+        normals, heights = _faces(corners[chosen], enough)
+        blocks = np.array_split(corners, 1 + len(corners) // 4096)
+        beyond = np.concatenate([(x @ normals.T - heights).max(1, initial=0.0) for x in blocks])
+        if beyond.max() <= enough:
+            break
+        chosen.append(int(beyond.argmax()))
     return corners[chosen]
+
+
+def _faces(points: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
+    """Outward normals (n, 3) and heights (n,) of the planes through three points beyond which no point
+    lies."""
+    i, j, k = np.array(list(combinations(range(len(points)), 3))).T
+    normals = np.cross(points[j] - points[i], points[k] - points[i])
+    lengths = np.linalg.norm(normals, axis=1)
+    spans = lengths > tolerance * tolerance
+    normals, i = normals[spans] / lengths[spans, None], i[spans]
+    normals = np.concatenate([normals, -normals])
+    heights = np.einsum("nk,nk->n", normals, points[[*i, *i]])
+    is_outside = (points @ normals.T - heights).max(0, initial=-np.inf) <= tolerance
+    return normals[is_outside], heights[is_outside]
 
 
 @lru_cache(maxsize=1)

@@ -52,7 +52,7 @@ class HeightMap:
     state's library and dtype is read at each launch; any other array is converted once.
     cell: distance between neighbouring nodes [m]. origin: position of heights[0, 0]; None: the
     map's middle is at (0, 0).
-    friction: (rows, columns), factors on the friction coefficient of `ground`.
+    friction: (rows, columns), factors on all friction coefficients of `ground`.
     offset: (2,) or (B, 2), the position of each environment's origin in the map [m]; (3,) or (B, 3)
     with its height. A robot's q thus stays near its own origin. None: the map's origin.
     """

@@ -84,6 +84,18 @@ def test_uneven_ground_carries_as_with_points_in_line(
     assert sims[0].forces.any()
 
 
+def test_ice_is_slippery_for_spins_and_rolls_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The map's share of the friction holds for friction moments, in slots as in line."""
+    ground = wd.Ground(torsional_friction=0.02, rolling_friction=0.01)
+    terrain = wd.HeightMap(np.zeros((8, 8)), 0.5, friction=np.full((8, 8), 0.2))
+    sims = simulations(monkeypatch, QUADRUPED, ground=ground, terrain=terrain)
+    for _ in range(20):
+        for sim in sims:
+            sim.step()
+    np.testing.assert_allclose(sims[1].q, sims[0].q, atol=1e-9)
+    assert sims[0].impulses[..., 3:].any()
+
+
 def test_points_of_robots_and_of_free_bodies_next_to_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     """An arm on the table, a cube on the ground by its corners, and a ball on the cube."""
     scene = wd.load_robot("panda").with_object(

@@ -21,9 +21,7 @@ from simulated_arms import SimulatedArm
 
 from ros2_node.control.fleet import Fleet
 from ros2_node.control.report import WARN, Reporter
-from ros2_node.control.safety.joint_limits import (
-    position_limits,
-)
+from ros2_node.control.safety.position_limits import position_limits
 from ros2_node.control.settings.node_settings import Settings
 from ros2_node.demo.plant import READY
 

@@ -23,7 +23,6 @@ from ros2_node.control.safety.joint_limits import (
     LARGEST_SHARE,
     JointLimits,
     lightest_inertia,
-    position_limits,
     repels,
 )
 from ros2_node.control.settings.node_settings import Settings
@@ -155,9 +154,6 @@ def test_a_margin_of_none_and_a_list_of_margins():
     assert pushed[0] == 0.0 and pushed[1] == pytest.approx(-0.5 * 87.0 * 0.2)
     with pytest.raises(ValueError, match="joint_limit_margin has 2 numbers"):
         limits(joint_limit_margin=[0.1, 0.1])
-    low, high = position_limits(MODEL, NAMES[:2])
-    np.testing.assert_array_equal(high, UPPER[:2])
-    assert (low < high).all()
 
 
 def test_under_bare_gravity_compensation_a_joint_beyond_its_limit_is_told_and_not_pushed():

@@ -335,20 +335,21 @@ def test_a_policy_follows_no_reference_of_joints(fleet, file):
         Fleet(turning_settings(file, twist_link=link), "", [Counter()])
 
 
-def test_a_task_comes_by_its_name_or_by_that_of_its_class():
+def test_a_task_comes_by_its_name_or_by_that_of_its_class(monkeypatch):
     """As its file says; one that is named wins."""
-    stub = SimpleNamespace(TASKS={"turn": type("Turn", (), {}), "walk": type("Walk", (), {})})
-    stub.make = lambda name: f"task {name}"
+    tasks = {"turn": type("Turn", (), {}), "walk": type("Walk", (), {})}
+    monkeypatch.setattr("warpdyn.rl.tasks.TASKS", tasks)
+    monkeypatch.setattr("warpdyn.rl.tasks.make", lambda name: f"task {name}")
     for of, named, task in (
         ("turn", "", "task turn"),
         ("Walk", "", "task walk"),
         ("Walk", "mine:Task", "task mine:Task"),
     ):
         policy = SimpleNamespace(path="a.onnx", about={"task": of})
-        assert policy_law._task(stub, policy, named) == task
+        assert policy_law._task(policy, named) == task
     for about, said in (({"task": "Fly"}, "Fly"), ({}, "a task that it does not name")):
         with pytest.raises(ValueError) as error:
-            policy_law._task(stub, SimpleNamespace(path="a.onnx", about=about), "")
+            policy_law._task(SimpleNamespace(path="a.onnx", about=about), "")
         assert str(error.value) == (
             f"a.onnx is of {said}, which does not come with warpdyn: name it, "
             "policy_task:=package.module:Task"

@@ -82,7 +82,7 @@ class Slot(NamedTuple):
 
 class FoundPair(NamedTuple):
     """A pair of a group: its contacts, the numbers of its free bodies and these bodies, the numbers of
-    the bodies of both shapes (`PairsAt.number_of`), and the ground's factor on the friction."""
+    the bodies of both shapes (`PairsAt.number_of`), and the ground's factor on friction coefficients."""
 
     contacts: Sequence[Contact]
     numbers: list[Scalar]
@@ -171,8 +171,15 @@ class PairsAt:
         """A slot with contacts of the pair of a number. `places`: their numbers in the pair.
         `known`: their features are the same in all steps."""
         signs, surface = self._signs(*found.carriers), self._surface(number, len(places))
-        friction = [mu * found.friction for mu in surface.friction]
-        surface = surface._replace(friction=friction)
+
+        def scale(values: Sequence[Scalar] | None) -> list[Scalar] | None:
+            return None if values is None else [x * found.friction for x in values]
+
+        surface = surface._replace(
+            friction=[mu * found.friction for mu in surface.friction],
+            torsional=scale(surface.torsional),
+            rolling=scale(surface.rolling),
+        )
         contacts = self._contacts(found.contacts, found.bodies, signs, surface)
         own = [[self.memory.contact(number, place)] for place in places]
         of_pair = [self.memory.contact(number, float(c)) for c in range(self.group.contacts)]
