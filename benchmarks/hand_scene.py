@@ -13,6 +13,8 @@ import numpy as np
 import warpdyn as wd
 from warpdyn.peers.mujoco_scene import Drives, mujoco_scene
 
+from warpdyn.rl.tasks.reorient_tasks import CUBE, HandReorient
+
 from .simulation_robustness import ALLEGRO
 
 
@@ -62,5 +64,28 @@ class Hand:
         spec.option.impratio = 10
         robot = spec.compile()
         data = mujoco.MjData(robot)
-        data.qpos[:] = [*self.start[:19], 1.0, 0.0, 0.0, 0.0]
+        x, y, z, w = self.start[19:]
+        data.qpos[:] = [*self.start[:19], w, x, y, z]
         return robot, data
+
+
+class Fingers(Hand):
+    """The hand of the task `hand_reorient`, whose phalanges are capsules, closes its fingers on a cube
+    of 6.5 cm.
+
+    The palm and the phalanges with the cube, and fingertips with one another, are candidates.
+    """
+
+    name = "fingers"
+    gravity = (0.0, 0.0, -9.81)
+
+    def __init__(self, dt: float, friction: float, mass: float) -> None:
+        task = HandReorient()
+        self.dt, self.friction = dt, friction
+        self.model = task.model.with_link_mass(CUBE, mass)
+        self.pairs = task.pairs
+        self.drives = Drives(np.full(16, 3.0), np.full(16, 0.1), np.full(16, np.inf))
+        self.control = wd.PD(self.drives.kp, self.drives.kd)
+        self.open = task.home
+        self.closed = task.home + np.array([*[0.0, 0.3, 0.3, 0.3] * 3, 0.2, 0.0, 0.3, 0.3])
+        self.start = [*task.home, *task.centre, *task.flat]

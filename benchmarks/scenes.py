@@ -1,7 +1,8 @@
 """Contacts between bodies, compared with MuJoCo C: an arm that grasps a cube, a hand with a cube, a humanoid, and
 piles of cubes.
 
-    taskset -c 1 python -m benchmarks.scenes [grasp hand humanoid pile-2 pile-3 pile-5 pile-8 pile-12] [--envs 4096]
+    taskset -c 1 python -m benchmarks.scenes [grasp hand fingers humanoid pile-2 pile-3 pile-5 pile-8 pile-12]
+                                             [--envs 4096]
     python -m benchmarks.scenes grasp pile-3 --thrown 10000000
 
 Both simulate the same masses, shapes, drives and friction at the same time step. MuJoCo has elliptic cones,
@@ -32,7 +33,7 @@ from warpdyn.algorithms.simulation.contact_shapes import GROUND, ContactPair, Co
 from warpdyn.cli.hardware import processor
 from warpdyn.peers.mujoco_scene import Drives, mujoco_scene
 
-from .hand_scene import Hand
+from .hand_scene import Fingers, Hand
 from .interleave import Turn, take_turns
 
 DT, SUBSTEPS, SWEEPS = 0.002, 5, 4
@@ -212,6 +213,7 @@ Scene = Grasp | Hand | Pile | Humanoid
 SCENES: dict[str, Callable[[], Scene]] = {
     "grasp": Grasp,
     "hand": lambda: Hand(DT, FRICTION, MASS),
+    "fingers": lambda: Fingers(DT, FRICTION, MASS),
     "humanoid": Humanoid,
     **{f"pile-{n}": lambda n=n: Pile(n) for n in (2, 3, 5, 8, 12)},  # type: ignore[misc]
 }

@@ -79,7 +79,9 @@ def test_a_gpu_without_torch_on_it(
 
 def test_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train", "cartpole", "--folder", str(tmp_path)]) == 2
-    assert "there is no task 'cartpole'; did you mean 'cartpole_swing_up'?" in capsys.readouterr().err
+    assert (
+        "there is no task 'cartpole'; did you mean 'cartpole_swing_up'?" in capsys.readouterr().err
+    )
     words = ["train", "cartpole_swing_up", "--envs", "8", "--folder", str(tmp_path / "a")]
     assert main([*words, "--minutes", "0.005"]) == 0
     assert main([*words, "--minutes", "0.005", "--seed", "1"]) == 2
