@@ -12,7 +12,6 @@ import numpy as np
 
 import warpdyn as wd
 from warpdyn.peers.mujoco_scene import Drives, mujoco_scene
-
 from warpdyn.rl.tasks.reorient_tasks import CUBE, HandReorient
 
 from .simulation_robustness import ALLEGRO

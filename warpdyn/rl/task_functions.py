@@ -72,6 +72,14 @@ def check_numbers(task: Task) -> None:
         raise TaskError(
             f"{task.name}.numbers: {', '.join(taken)} is a name of the environment's own"
         )
+    _check_arrays(task)
+    for mistake in () if task.push is None else task.push.mistakes():
+        raise TaskError(f"{task.name}.push: {mistake}")
+
+
+def _check_arrays(task: Task) -> None:
+    """Raise for a scale that is not finite, and for a number or table with NaN. Numbers may be
+    infinite, such as limits."""
     for name, scale in task.scales.items():
         if not np.isfinite(scale):
             raise TaskError(f"{task.name}.scales.{name} must be finite, got {scale!r}")
@@ -79,8 +87,6 @@ def check_numbers(task: Task) -> None:
         for name, x in arrays.items():
             if np.isnan(np.asarray(x, dtype=float)).any():
                 raise TaskError(f"{task.name}.{root}.{name} has an entry that is no number (NaN)")
-    for mistake in () if task.push is None else task.push.mistakes():
-        raise TaskError(f"{task.name}.push: {mistake}")
 
 
 def _by_name(task: Task, method: str, returned: Any) -> Mapping[str, Any]:
