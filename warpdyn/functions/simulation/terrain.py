@@ -252,7 +252,9 @@ def _checked_offset(offset: Any) -> Any:
         offset = tuple(numbers.tolist()) if numbers.ndim == 1 else numbers
     shape = (len(offset),) if isinstance(offset, tuple) else tuple(getattr(offset, "shape", ()))
     if not shape or shape[-1] not in (2, 3):
-        raise ValueError(f"offset must be (2,), (3,), (B, 2) or (B, 3), x, y, z [m], got {shape or offset!r}")
+        raise ValueError(
+            f"offset must be (2,), (3,), (B, 2) or (B, 3), x, y, z [m], got {shape or offset!r}"
+        )
     if isinstance(offset, tuple) and not all(map(math.isfinite, offset)):
         raise ValueError(f"offset must be finite, x, y, z [m], got {offset}")
     return offset
