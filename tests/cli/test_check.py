@@ -10,8 +10,8 @@ from warpdyn.cli import accuracy
 from warpdyn.cli import check as check_command
 from warpdyn.cli.check import Difference, compare, table
 from warpdyn.cli.command_line import robot_file
+from warpdyn.cli.console import console
 from warpdyn.cli.main import main
-from warpdyn.cli.tables import console
 from warpdyn.cli.workload import ARGUMENTS
 from warpdyn.peers import find_peers
 from warpdyn.peers.peer import NotComparable

@@ -6,7 +6,6 @@ from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
-import pytest
 from rich.console import Console
 
 from warpdyn.cli import tables
@@ -16,32 +15,6 @@ from warpdyn.cli.timing import Case, Measurement
 
 CASE = Case("rnea", 4096, "float32", "columns", "cpu")
 TIMED = Measurement(CASE, seconds=4096e-8, worst_error=2e-7, first_call=0.123)
-
-
-@pytest.mark.parametrize(
-    ("number", "text"), [(0.12345, "0.123"), (12.345, "12.3"), (123.4, "123"), (12345.6, "12,346")]
-)
-def test_numbers_have_three_digits(number, text):
-    """Whole numbers above a hundred are not cut."""
-    assert tables.short(number) == text
-
-
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [
-        (12.0, "12"),
-        (999.0, "999"),
-        (1000.0, "1 thousand"),
-        (4500.0, "4.5 thousand"),
-        (1e6, "1 million"),
-        (83.3e6, "83.3 million"),
-        (1e9, "1 billion"),
-        (2e9, "2 billion"),
-    ],
-)
-def test_large_numbers_are_in_words(count, text):
-    """Three digits and the word."""
-    assert tables.in_words(count) == text
 
 
 def cells(table):
@@ -115,21 +88,6 @@ def test_tables_keep_their_shape_in_pipes(monkeypatch, capsys):
             wanted = ["jacobian", "1,048,576", "123,456", "2.0e-07"]
             wanted += ["1,000", "123,456,789"] if beside else ["8.1 thousand", "123.46"]
             assert all(each in said for each in wanted)
-
-
-def test_prose_is_broken_between_words(monkeypatch, capsys):
-    """A word that is longer than the line is kept whole: it may be a path."""
-    monkeypatch.setenv("COLUMNS", "20")
-    tables.say("a line of prose, and /a/path/that/is/long/a-b.png")
-    assert capsys.readouterr().out == "a line of prose, and\n/a/path/that/is/long/a-b.png\n"
-
-
-def test_prose_shows_what_is_not_printable(capsys: pytest.CaptureFixture[str]) -> None:
-    """Such as a policy's metadata, which anybody may have written: no control reaches a terminal."""
-    tables.say("policy.onnx, made by \x1b[2J\x9b31mme\nall checks passed \u202e")
-    assert capsys.readouterr().out == (
-        "policy.onnx, made by \\x1b[2J\\x9b31mme\\x0aall checks passed \\u202e\n"
-    )
 
 
 def test_every_note_is_where_it_belongs(monkeypatch):

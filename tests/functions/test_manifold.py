@@ -52,6 +52,16 @@ def test_nothing_draws_quaternions_back_by_default() -> None:
     assert np.abs(pulled - wd.oracle(wd.configuration_rate, MODEL, 1.1 * S.q, S.v)).max() > 0.01
 
 
+@pytest.mark.parametrize("baumgarte", [-1.0, np.nan, np.inf])
+def test_a_pull_away_from_unit_length_is_refused(baumgarte: float) -> None:
+    for function, arrays in (
+        (wd.configuration_rate, (S.q, S.v)),
+        (wd.state_derivative, (S.q, S.v, S.v)),
+    ):
+        with pytest.raises(ValueError, match="baumgarte must be a finite number of 0 or more"):
+            function(MODEL, *arrays, baumgarte=baumgarte)
+
+
 def test_limits_are_the_models() -> None:
     """clamp takes them from the model at the call; quaternions and free coordinates have none."""
     model = by_name("cartpole").model

@@ -12,7 +12,7 @@ part comes first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from .rotations import (
@@ -116,6 +116,16 @@ class Force:
 
 ZERO_MOTION = Motion(ZERO, ZERO)
 ZERO_FORCE = Force(ZERO, ZERO)
+
+
+def motion_of(entries: Sequence[Scalar]) -> Motion:
+    """The motion of the first six entries, linear then angular."""
+    return Motion(Vector(*entries[:3]), Vector(*entries[3:6]))
+
+
+def force_of(entries: Sequence[Scalar]) -> Force:
+    """The force of the first six entries, linear then angular."""
+    return Force(Vector(*entries[:3]), Vector(*entries[3:6]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,15 @@ from typing import Literal
 
 from ..algebra.point_motion import PointMotion
 from ..algebra.scalar import Scalar
-from ..algebra.spatial import HERE, IDENTITY, ZERO, ZERO_MOTION, Motion, Placement, Vector
+from ..algebra.spatial import (
+    HERE,
+    IDENTITY,
+    ZERO,
+    ZERO_MOTION,
+    Motion,
+    Placement,
+    motion_of,
+)
 from ..model.tree import WORLD, Tree
 from .frame_columns import relative_columns
 from .frames import body_placements
@@ -169,7 +177,7 @@ def frame_acceleration_turned(
     for seat, A in zip(seats, local, strict=True):
         T = X0[seat.body].compose(seat.placement).as_matrix()
         X = T if reference == "world" else Placement(T.R, ZERO)
-        results.append(list(X.motion_to_parent(Motion(Vector(*A[:3]), Vector(*A[3:])))))
+        results.append(list(X.motion_to_parent(motion_of(A))))
     return results
 
 

@@ -34,6 +34,7 @@ from .command_line import (
     refuse_immobile,
     write_file,
 )
+from .console import say
 from .hardware import hardware
 from .own_kernels import own_kernel
 from .peer_times import PeerTime, peers_by_algorithm
@@ -47,7 +48,7 @@ from .shared_options import (
     add_robot,
     add_threads,
 )
-from .tables import print_measurements, say
+from .tables import print_measurements
 from .timing import Case, Measurement, measure_cases
 from .workload import ARGUMENTS
 

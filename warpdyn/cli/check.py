@@ -14,8 +14,8 @@ from ..peers.find_peers import find_peers
 from ..peers.peer import NotComparable, Peer
 from .accuracy import LIMITS, SAMPLE, difference_from, error_of
 from .command_line import UserError, choose_device, find_frame, peer_file, read_model
+from .console import console, say
 from .shared_options import Commands, add_command, add_device, add_frame, add_robot
-from .tables import console, say
 from .workload import ARGUMENTS, Workload, furthest_link, random_states
 
 if TYPE_CHECKING:

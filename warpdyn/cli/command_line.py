@@ -16,15 +16,16 @@ from typing import Any
 
 import warp as wp
 
-from .. import load, load_robot, load_xacro, robot_names
 from ..execution.compile.kernel_cache import start_kernel_cache
 from ..execution.compile.warp_start import init_warp
+from ..formats.load import load
 from ..formats.registry import MJCF, SDF, USD, format_of_data
 from ..formats.robot_source import RobotSource, tag_name
-from ..formats.xacro import SUFFIX, expand_xacro
+from ..formats.xacro import SUFFIX, expand_xacro, load_xacro
 from ..model import Model
 from ..model.description import ModelError, ModelWarning
 from ..model.printable import printable
+from ..robots import load_robot, robot_names
 
 
 class UserError(Exception):

@@ -9,8 +9,8 @@ from ..model import Model
 from ..model.describe import head, remainder, tree
 from ..model.printable import printable
 from .command_line import read_model
+from .console import say, width
 from .shared_options import Commands, add_command, add_robot
-from .tables import say, width
 
 
 def add_parser(commands: Commands) -> None:

@@ -14,8 +14,8 @@ from ..model.scene.free_bodies import free_joints
 from ..model.structure import start_of
 from .argument_types import count, package, positive
 from .command_line import UserError, read_model
+from .console import say
 from .shared_options import Commands, add_command, add_page, add_robot, add_topic
-from .tables import say
 
 if TYPE_CHECKING:
     from ..viewer import Viewer

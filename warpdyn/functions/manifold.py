@@ -99,6 +99,14 @@ def interpolate(
     )
 
 
+def checked_baumgarte(baumgarte: float) -> float:
+    """The number; raises if it would push quaternions away from unit length."""
+    pull = float(baumgarte)
+    if not 0.0 <= pull < math.inf:
+        raise ValueError(f"baumgarte must be a finite number of 0 or more, got {baumgarte}")
+    return pull
+
+
 @batched
 def configuration_rate(
     model: Model, q: Array[A], v: Array[A], *, baumgarte: float = 0.0, out: Array[A] | None = None
@@ -112,7 +120,7 @@ def configuration_rate(
     is 1, here it is 0.
     Graf, Quaternions and dynamics (2008), equation 20.
     """
-    options = (("baumgarte", float(baumgarte)),)
+    options = (("baumgarte", checked_baumgarte(baumgarte)),)
     return Call(
         "configuration_rate",
         model,

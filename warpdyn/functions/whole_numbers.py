@@ -7,8 +7,14 @@ from typing import Any
 import numpy as np
 
 
-def whole_number(name: str, number: Any, least: int | None = 1, most: int | None = None) -> int:
-    """The number as Python's int; otherwise ValueError names the argument and its bounds.
+def whole_number(
+    name: str,
+    number: Any,
+    least: int | None = 1,
+    most: int | None = None,
+    error: type[ValueError] = ValueError,
+) -> int:
+    """The number as Python's int; otherwise an `error` names the argument and its bounds.
 
     A truth value and a float are no whole numbers. Without bounds, as for a seed, only the type can
     be wrong, which is a TypeError.
@@ -19,4 +25,4 @@ def whole_number(name: str, number: Any, least: int | None = 1, most: int | None
     if least is None:
         raise TypeError(f"{name} must be a whole number, got {number!r}")
     bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
-    raise ValueError(f"{name} must be a whole number {bounds}, got {number!r}")
+    raise error(f"{name} must be a whole number {bounds}, got {number!r}")

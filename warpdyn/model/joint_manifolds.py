@@ -20,7 +20,7 @@ from ..algebra.quaternions import (
     rigid_log,
 )
 from ..algebra.scalar import Scalar, atan2, cos, sin
-from ..algebra.spatial import Motion, Vector
+from ..algebra.spatial import Vector, motion_of
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def _float_rate(q: Sequence[Scalar], v: Sequence[Scalar], baumgarte: float) -> l
 
 
 def _float_bracket(c: Sequence[Scalar], d: Sequence[Scalar]) -> list[Scalar]:
-    first, second = (Motion(Vector(*x[:3]), Vector(*x[3:])) for x in (c, d))
+    first, second = motion_of(c), motion_of(d)
     return [*first.cross(second)]
 
 

@@ -120,15 +120,10 @@ def _on_arrays(
         return _copy(states[f"{operands[0]} begun"][int(operands[2])])
     array, *rest = operands
     if operation in READS:
-        return array[_nearest(rest[1], len(array))][int(rest[0])]
-    row = array[_nearest(rest[0], len(array))]
+        return array[scalar.nearest_row(rest[1], len(array))][int(rest[0])]
+    row = array[scalar.nearest_row(rest[0], len(array))]
     row[:] = [old if x == "" else x for x, old in zip(rest[1:], row, strict=True)]
     return array
-
-
-def _nearest(index: float, count: int) -> int:
-    """The row of an index."""
-    return int(min(index, count - 1.0)) if index > 0 else 0
 
 
 def _copy(rows: Memory) -> Memory:

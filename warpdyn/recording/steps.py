@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from ..algebra.scalar import RowStep, Scalar
+from ..algebra.scalar import RowStep, Scalar, is_number
 from .graph import COLUMN, FIXED, FROM, ROW, Graph, Routine, Sweep, SweepSource
 
 
@@ -41,18 +41,14 @@ def record_routine(
     moving = [
         k
         for k, entries in enumerate(zip(*columns, strict=True))
-        if not all(_is_number(x) and x == column[k] for x in entries)
+        if not all(is_number(x) and x == column[k] for x in entries)
     ]
     for k, symbol in zip(moving, input_symbols(inside, COLUMN, len(moving)), strict=True):
         column[k] = symbol
-    seen = [x if _is_number(x) else local(inside, x) for x in shared]
+    seen = [x if is_number(x) else local(inside, x) for x in shared]
     results = inside.run(lambda: function(seen, column))
-    flat = tuple(x if _is_number(x) else local(inside, x) for x in results)
+    flat = tuple(x if is_number(x) else local(inside, x) for x in results)
     return Routine(inside, len(inside.captured), len(moving), flat), moving
-
-
-def _is_number(x: Any) -> bool:
-    return isinstance(x, (int, float))
 
 
 class RecordedSweep(NamedTuple):
@@ -121,8 +117,8 @@ def record_sweep(
         if nonzero <= live:
             break
         live |= nonzero
-    known = [float(x) if _is_number(x) else None for x in values]
-    results = [*(after[k] for k in entries), *(x for x in values if not _is_number(x))]
+    known = [float(x) if is_number(x) else None for x in values]
+    results = [*(after[k] for k in entries), *(x for x in values if not is_number(x))]
     varying = columns.values()
     sweep = Sweep(
         tuple(tuple(place[k] for k in path) for path in paths),
@@ -135,7 +131,7 @@ def record_sweep(
         inside,
         len(inside.captured) + len(varying),
         len(entries) * len(paths),
-        tuple(x if _is_number(x) else local(inside, x) for x in results),
+        tuple(x if is_number(x) else local(inside, x) for x in results),
         sweep=sweep,
     )
     begin = [x[k] for x in states for k in entries]
@@ -152,7 +148,7 @@ class _Columns:
 
     def __init__(self, graph: Graph, rows: Sequence[Sequence[Any]]):
         self.columns = [list(x) for x in zip(*rows, strict=True)]
-        numbers = [k for k, x in enumerate(self.columns) if all(map(_is_number, x))]
+        numbers = [k for k, x in enumerate(self.columns) if all(map(is_number, x))]
         self.fixed = [k for k in numbers if len(set(self.columns[k])) > 1]
         symbols = {k: x for k, x in enumerate(self.columns) if k not in numbers}
         self.sources = _sources(graph, symbols)
@@ -186,7 +182,7 @@ class _Columns:
 
 
 def _nonzero_entries(state: Sequence[Any]) -> set[int]:
-    return {k for k, x in enumerate(state) if not _is_number(x) or x != 0}
+    return {k for k, x in enumerate(state) if not is_number(x) or x != 0}
 
 
 def _sources(
@@ -207,7 +203,7 @@ def _sources(
 def _value_of_sweep(graph: Graph, x: Any) -> tuple[str, int, int, int] | None:
     """For a symbol that a sweep has computed: the routine, the number of values of a step, the
     step, and the index of the value."""
-    if _is_number(x) or x.negative:
+    if is_number(x) or x.negative:
         return None
     operation, arguments = graph.nodes[x.index]
     if operation != "of" or not (sweep := graph.routines[arguments[0]].sweep):

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from ..functions.whole_numbers import whole_number
 from ..user_kernels.random_numbers import LARGEST
 from .task import Task, TaskError
 
@@ -45,7 +44,4 @@ def random_streams(task: Task, varied: int) -> RandomStreams:
 
 def check_seed(seed: Any) -> int:
     """The seed. TaskError: kernels in float32 do not tell it from its neighbours."""
-    is_whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
-    if not is_whole or not 0 <= seed < LARGEST:
-        raise TaskError(f"a seed must be a whole number from 0 to {LARGEST - 1}, got {seed!r}")
-    return int(seed)
+    return whole_number("a seed", seed, 0, LARGEST - 1, error=TaskError)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..functions.whole_numbers import whole_number
 from ..user_kernels import random_numbers
 from ..user_kernels.conditions import Condition
 from ..user_kernels.random_numbers import Key
@@ -59,10 +60,7 @@ def check_numbers(task: Task) -> None:
             raise TaskError(f"{task.name}.{name} must be positive, got {getattr(task, name)}")
     counts = {"substeps": task.substeps, "sweeps": task.sweeps}
     for name, count in {**counts, **{f"history.{n}": x for n, x in task.history.items()}}.items():
-        if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 1:
-            raise TaskError(
-                f"{task.name}.{name} must be a whole number of at least 1, got {count!r}"
-            )
+        whole_number(f"{task.name}.{name}", count, error=TaskError)
     kept = {n: x for n, x in task.keep.items() if isinstance(x, Vary)}
     for root, records in (("vary", task.vary), ("keep", kept), ("noise", task.noise)):
         for name, record in records.items():

@@ -317,8 +317,3 @@ class Setpoint:
             for k in np.flatnonzero(far)
         ]
         return "; ".join(parts)
-
-    @property
-    def has_position(self) -> bool:
-        """True if there is a position to track."""
-        return bool(self._placed.any())

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 from printed import printed_rows
 
+from warpdyn.cli.console import console
 from warpdyn.cli.main import main, parser
-from warpdyn.cli.tables import console
 
 rl = pytest.importorskip("warpdyn.rl")
 import torch

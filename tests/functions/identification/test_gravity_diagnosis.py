@@ -62,6 +62,8 @@ def test_few_poses_or_few_joints() -> None:
     gravity gets an offset alone; some joints may be left out."""
     with pytest.raises(ValueError, match="at least 3 poses"):
         wd.diagnose_gravity(MODEL, Q[:2], OWN[:2])
+    with pytest.raises(ValueError, match=r"tau must be \(N, nv\) = \(8, 6\).*got \(8, 7\)"):
+        wd.diagnose_gravity(MODEL, Q, np.concatenate([OWN, OWN[:, :1]], axis=1))
     with pytest.raises(ValueError, match="finite"):
         wd.diagnose_gravity(MODEL, Q, OWN * np.nan)
     pan = wd.diagnose_gravity(MODEL, Q, OWN + np.eye(6)[0] / 2).joints[0]

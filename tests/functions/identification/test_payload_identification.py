@@ -180,6 +180,11 @@ def test_refusals(random_motion) -> None:
         wd.identify_payload(MODEL, MODEL.root, q, v, a, tau)
     with pytest.raises(ValueError, match="at least 10 samples"):
         wd.identify_payload(MODEL, TOOL, q[:5], v[:5], a[:5], tau[:5])
+    with pytest.raises(ValueError, match=r"tau must be \(N, nv\) = .*got \(1, 6\)"):
+        wd.identify_payload(MODEL, TOOL, q, v, a, tau[:1])
+    for noise in (np.ones(7), -np.ones(6), np.zeros(6)):
+        with pytest.raises(ValueError, match="noise must be 6 standard deviations above 0"):
+            wd.identify_payload(MODEL, TOOL, q, v, a, tau, noise=noise)
     time = np.arange(100) * 0.01
     with pytest.raises(ValueError, match="at least"):
         wd.identify_payload_in_motion(MODEL, TOOL, time, q, v, tau)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -14,7 +17,7 @@ from warpdyn.functions.simulation.described_softness import (
     tendon_bounds_of,
 )
 from warpdyn.functions.simulation.drives import bounds_of
-from warpdyn.model.ground_contact import ContactSoftness
+from warpdyn.model.ground_contact import ContactSoftness, LimitSoftness
 
 BOX = """<mujoco><option timestep="0.001" {0}/><worldbody><geom type="plane" size="9 9 1" {1}/>
 <body name="box" pos="0 0 0.2"><freejoint/><geom type="box" size=".1 .1 .1" mass="3" {2}/></body>
@@ -207,3 +210,52 @@ def test_the_softness_of_pairs_is_a_record(softness: object) -> None:
     contact = wd.description.PairContact(softness=softness)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"must be a wd\.description\.ContactSoftness"):
         soft_pairs(model, pairs, contact, in_mujoco_steps=False)
+
+
+CURVE = (0.9, 0.95, 0.001, 0.5, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "error"),
+    [
+        (
+            {"stiffness": -1.0},
+            "stiffness of the softness of pairs must be a finite number of 0 or more",
+        ),
+        ({"rate": float("nan")}, "rate of the softness of pairs"),
+        ({"normal": float("inf")}, "normal of the softness of pairs"),
+        ({"impedance": (0.0, 0.0, 0.001, 0.5, 2.0)}, "must be five numbers as in solimp"),
+        ({"impedance": (0.9, 1.5, 0.001, 0.5, 2.0)}, "must be five numbers as in solimp"),
+        ({"impedance": (0.9, 0.95)}, "must be five numbers as in solimp"),
+        ({"impedance": (0.9, 0.95, 0.001, 0.5, 0.0)}, "must be five numbers as in solimp"),
+        ({"tangential": 0.5}, "leave tangential, is_pyramidal and along out"),
+    ],
+)
+def test_a_softness_by_hand_has_the_numbers_of_mujocos_law(
+    numbers: dict[str, Any], error: str
+) -> None:
+    scene = wd.ModelBuilder("table").add_link("table").build()
+    for name in ("red", "green"):
+        scene = scene.with_object(name, wd.description.Sphere(0.1), mass=0.1)
+    soft = ContactSoftness(**{"stiffness": 1e3, "rate": 50.0, "impedance": CURVE, **numbers})
+    still = np.zeros((1, scene.nv))
+    with pytest.raises(ValueError, match=error):
+        wd.step(
+            *(scene, scene.neutral[None], still, still),
+            pairs=wd.ContactPairs(scene),
+            pair_contact=wd.description.PairContact(softness=soft),
+        )
+
+
+def test_a_soft_limit_by_hand_has_the_numbers_of_mujocos_law() -> None:
+    model = wd.load(
+        """<mujoco><worldbody><body><joint name="hip" axis="0 1 0" range="-20 20"/><geom size="0.1" mass="1"/>
+        </body></worldbody></mujoco>"""
+    )
+    soft = LimitSoftness(1e3, 50.0, (0.0, 0.0, 0.1, 0.5, 2.0))
+    joints = [
+        replace(joint, soft_limit=soft) if joint.name == "hip" else joint for joint in model.joints
+    ]
+    model, zeros = replace(model, joints=tuple(joints)), np.zeros((1, 1))
+    with pytest.raises(ValueError, match="impedance of the soft limit of hip must be five numbers"):
+        wd.step(model, zeros, zeros, zeros, stops="soft")

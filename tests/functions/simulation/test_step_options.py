@@ -94,3 +94,10 @@ def test_a_guard_that_is_given_stays() -> None:
     assert StepOptions(integrator="rk4", speed_guard=False).with_defaults().speed_guard is False
     for stops in ("none", "springs", "rows"):
         assert StepOptions(stops=stops).with_defaults().stops == stops
+
+
+@pytest.mark.parametrize("guard", ["off", 0.0, np.zeros(1)])
+def test_a_guard_is_on_or_off(guard: Any) -> None:
+    """A word such as "off" would switch it on."""
+    with pytest.raises(TypeError, match="speed_guard must be True, False or None"):
+        StepOptions(speed_guard=guard).with_defaults()

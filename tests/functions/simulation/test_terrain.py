@@ -305,6 +305,8 @@ def test_further_derivatives_by_heights_are_refused() -> None:
         ({"origin": (np.inf, 0.0)}, "origin must be"),
         ({"offset": (1.0,)}, "offset must be"),
         ({"offset": np.zeros((3, 4))}, "offset must be"),
+        ({"offset": 1.0}, r"offset must be \(2,\).*got 1.0"),
+        ({"offset": (1.0, np.nan)}, "offset must be finite"),
     ],
 )
 def test_what_is_no_map_is_refused(arguments: dict[str, Any], error: str) -> None:
@@ -321,6 +323,8 @@ def test_what_is_no_terrain_is_refused() -> None:
         wd.step(*state, terrain=wd.HeightMap(ROUGH, 1.0, offset=np.zeros((3, 2))), **BALL_OPTIONS)
     with pytest.raises(ValueError, match="rises along x and y"):
         wd.step(*state, terrain=wd.Plane((0.1,)), **BALL_OPTIONS)
+    with pytest.raises(ValueError, match="level must be a finite height"):
+        wd.step(*state, terrain=wd.Plane(level=np.inf), **BALL_OPTIONS)
     with pytest.raises(ValueError, match="points up"):
         wd.Plane.with_normal((1.0, 0.0, 0.0))
     assert wd.Plane.with_normal((-0.5, 0.0, 1.0)).slope == (0.5, 0.0)

@@ -22,6 +22,8 @@ from ...algebra.spatial import (
     Motion,
     Symmetric,
     Vector,
+    force_of,
+    motion_of,
 )
 from ...model.tree import WORLD, Body, Tree
 from ..free_rotors import free_rotors
@@ -31,10 +33,8 @@ from .chain_rows import (
     ChainBody,
     S,
     chain_bodies,
-    force_of,
     inertia_entries,
     inertia_of,
-    motion_of,
     period,
     placement_of,
     runs,

@@ -132,14 +132,6 @@ def placement_of(row: Sequence[Scalar]) -> LinkPlacement:
     return LinkPlacement(R, Vector(*rest[9:12]), AxisRotation(Z, c, s))
 
 
-def motion_of(entries: Sequence[Scalar]) -> Motion:
-    return Motion(Vector(*entries[:3]), Vector(*entries[3:6]))
-
-
-def force_of(entries: Sequence[Scalar]) -> Force:
-    return Force(Vector(*entries[:3]), Vector(*entries[3:6]))
-
-
 def inertia_entries(inertia: Inertia) -> list[Scalar]:
     return [inertia.mass, *inertia.h, *inertia.J.entries]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...algebra.scalar import Scalar, sweep
-from ...algebra.spatial import Inertia, Motion
+from ...algebra.spatial import Inertia, Motion, force_of
 from ...model.tree import WORLD, Tree
 from .chain_frames import is_revolute
 from .chain_rows import (
@@ -17,7 +17,6 @@ from .chain_rows import (
     ChainBody,
     S,
     chain_bodies,
-    force_of,
     inertia_entries,
     inertia_of,
     period,

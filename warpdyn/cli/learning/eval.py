@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..command_line import UserError
+from ..console import console, say
 from ..shared_options import Commands, add_command
-from ..tables import console, say
 from .policy_options import add_envs, add_policy, add_seconds, add_seed, add_task
 from .task_from_options import add_quadruped, task_from_options
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..tables import say
+from ..console import say
 from .environment_page import EnvironmentPage
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from ..argument_types import positive
+from ..console import say
 from ..shared_options import Commands, add_command
-from ..tables import say
 from .eval import bar, describe_evaluation, print_table, report_task_errors, task_and_policy
 from .policy_options import add_envs, add_policy, add_seconds, add_seed, add_task
 from .task_from_options import add_quadruped

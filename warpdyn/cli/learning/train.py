@@ -13,8 +13,8 @@ from ...execution.compile.announcements import silent
 from ...model.description import ModelError
 from ..argument_types import count, positive
 from ..command_line import UserError, choose_device
+from ..console import say
 from ..shared_options import Commands, add_command, add_device, add_page
-from ..tables import say
 from .learning_curves import draw_curves
 from .policy_options import add_seed, add_task
 from .task_from_options import add_quadruped, task_from_options

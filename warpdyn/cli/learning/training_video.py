@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from ...rl.vec_env import VecEnv
-from ..tables import say
+from ..console import say
 from .play import roll_out, write_moving
 
 if TYPE_CHECKING:

@@ -27,9 +27,9 @@ from ..command_line import (
     refuse_immobile,
     write_file,
 )
+from ..console import console, in_words, say
 from ..hardware import hardware
 from ..shared_options import Commands, add_command, add_device, add_page, add_robot, add_threads
-from ..tables import console, in_words, say
 from .roll_out import HOME, History, Plan, drivable, pushed_link, pushes, roll_out
 
 if TYPE_CHECKING:

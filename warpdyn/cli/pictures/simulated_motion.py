@@ -12,7 +12,7 @@ from ...functions.simulation.simulation import Simulation
 from ...viewer.contact_forces import contact_forces
 from ...viewer.overlays import ContactForces
 from ..command_line import write_file
-from ..tables import say
+from ..console import say
 from ..workload import on_host
 
 if TYPE_CHECKING:

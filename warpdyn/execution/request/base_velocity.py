@@ -17,7 +17,7 @@ from typing import Any
 
 from ...algebra.linear import transpose
 from ...algebra.scalar import Scalar
-from ...algebra.spatial import ZERO, Force, Motion, Placement, Vector
+from ...algebra.spatial import ZERO, Motion, Placement, force_of, motion_of
 from ...model.tree import Tree
 from .inputs import Nested
 
@@ -74,51 +74,43 @@ class Converter:
         self.X = X if self.at_world else Placement(X.R, ZERO)
 
     def velocity_in(self, v: Sequence[Scalar]) -> list[Scalar]:
-        return [*self.X.motion_to_child(_motion(v)), *v[6:]]
+        return [*self.X.motion_to_child(motion_of(v)), *v[6:]]
 
     def acceleration_in(self, a: Sequence[Scalar], v_local: Sequence[Scalar]) -> list[Scalar]:
-        a_base = self.X.motion_to_child(_motion(a))
-        return [*(a_base - self.carrying(v_local).cross(_motion(v_local))), *a[6:]]
+        a_base = self.X.motion_to_child(motion_of(a))
+        return [*(a_base - self.carrying(v_local).cross(motion_of(v_local))), *a[6:]]
 
     def force_in(self, tau: Sequence[Scalar]) -> list[Scalar]:
-        return [*self.X.force_to_child(_force(tau)), *tau[6:]]
+        return [*self.X.force_to_child(force_of(tau)), *tau[6:]]
 
     def velocity(self, v_local: Sequence[Scalar]) -> list[Scalar]:
-        return [*self.X.motion_to_parent(_motion(v_local)), *v_local[6:]]
+        return [*self.X.motion_to_parent(motion_of(v_local)), *v_local[6:]]
 
     def acceleration(self, a_local: Sequence[Scalar], v_local: Sequence[Scalar]) -> list[Scalar]:
-        a_base = _motion(a_local) + self.carrying(v_local).cross(_motion(v_local))
+        a_base = motion_of(a_local) + self.carrying(v_local).cross(motion_of(v_local))
         return [*self.X.motion_to_parent(a_base), *a_local[6:]]
 
     def force(self, tau_local: Sequence[Scalar]) -> list[Scalar]:
-        return [*self.X.force_to_parent(_force(tau_local)), *tau_local[6:]]
+        return [*self.X.force_to_parent(force_of(tau_local)), *tau_local[6:]]
 
     def carrying(self, v_local: Sequence[Scalar]) -> Motion:
         """W with T' = -(W ×) T: the twist that carries the axes; in "world" the origin moves with
         them."""
-        twist = _motion(v_local)
+        twist = motion_of(v_local)
         return twist if self.at_world else Motion(ZERO, twist.angular)
 
     def bias(self, entry: Scalar, row_of: Sequence[Scalar], v_local: Sequence[Scalar]) -> Scalar:
         """An entry converted with its row of columns: at zero acceleration of the model, the local
         acceleration is T' v."""
-        a_base = -self.carrying(v_local).cross(_motion(v_local))
-        return entry + a_base.dot(_force(row_of))
+        a_base = -self.carrying(v_local).cross(motion_of(v_local))
+        return entry + a_base.dot(force_of(row_of))
 
     def rate(
         self, row: Sequence[Scalar], row_of: Sequence[Scalar], v_local: Sequence[Scalar]
     ) -> list[Scalar]:
         """A row of (B' + B T' T⁻¹) T, from the rows of B' and of B: b (-W ×) m = (W ×* b) m."""
-        carried = self.carrying(v_local).cross_force(_force(row_of))
-        return self.force([*(_force(row) + carried), *row[6:]])
-
-
-def _motion(v: Sequence[Scalar]) -> Motion:
-    return Motion(Vector(*v[:3]), Vector(*v[3:6]))
-
-
-def _force(f: Sequence[Scalar]) -> Force:
-    return Force(Vector(*f[:3]), Vector(*f[3:6]))
+        carried = self.carrying(v_local).cross_force(force_of(row_of))
+        return self.force([*(force_of(row) + carried), *row[6:]])
 
 
 def inputs_in(

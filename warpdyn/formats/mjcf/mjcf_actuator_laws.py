@@ -11,10 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import NamedTuple
 
 from ...model.actuators import Affine
+from ...model.description import ModelError
 from ..robot_source import tag_name
+from .mjcf_powers import Numbers, first_numbers
 from .mjcf_values import Attributes, Element, MjcfValues
 
 GAIN_TYPES = {
@@ -70,7 +72,29 @@ class ActuatorLaw:
         return self.bias if self.bias_type == "affine" else (0.0, 0.0, 0.0)
 
 
-Numbers = TypeVar("Numbers", Affine, tuple[float])
+class ActuatorElement(NamedTuple):
+    """An element with a law, and the attributes that it writes itself."""
+
+    values: MjcfValues
+    xml: Element
+    written: Attributes
+
+    def number(self, key: str, default: float) -> float:
+        return self.values.number(self.xml, key, self.written, default)
+
+    def not_negative(self, key: str) -> float:
+        number = self.number(key, 0.0)
+        if number < 0:
+            raise self.refusal(f"{key} is {number:g}; it must be at least 0")
+        return number
+
+    def first(self, key: str, start: Numbers) -> Numbers:
+        """The first numbers of a list; missing ones keep their values in `start`."""
+        return first_numbers(self.values, self.xml, key, self.written, start)
+
+    def refusal(self, said: str) -> ModelError:
+        return self.values.refusal(self.xml, said)
+
 
 Laws = tuple[ActuatorLaw, ...]
 """The law of a default class, then those of the classes around it, the nearest first."""
@@ -93,9 +117,9 @@ def _change_law(values: MjcfValues, element: Element, classes: Laws) -> Actuator
     """The first law of `classes`, changed by this element; the further ones belong to the
     surrounding classes."""
     written = {str(key): str(value) for key, value in element.attrib.items()}
-    word = tag_name(element)
+    word, own = tag_name(element), ActuatorElement(values, element, written)
     if word == "general":
-        return _general(values, element, written, classes[0])
+        return _general(own, classes[0])
     source = next((law for law in classes if _continues(law, word)), ActuatorLaw())
     law = ActuatorLaw(
         word,
@@ -103,7 +127,7 @@ def _change_law(values: MjcfValues, element: Element, classes: Laws) -> Actuator
         ctrlrange=written.get("ctrlrange", classes[0].ctrlrange),
     )
     shortcut = SHORTCUTS.get(word)
-    return shortcut(values, element, written, source, law) if shortcut else law
+    return shortcut(own, source, law) if shortcut else law
 
 
 def _continues(law: ActuatorLaw, word: str) -> bool:
@@ -112,41 +136,33 @@ def _continues(law: ActuatorLaw, word: str) -> bool:
     return law.element == word or (law.element == "general" and same_gain)
 
 
-def _general(
-    values: MjcfValues, element: Element, written: Attributes, law: ActuatorLaw
-) -> ActuatorLaw:
+def _general(element: ActuatorElement, law: ActuatorLaw) -> ActuatorLaw:
     return replace(
         law,
         element="general",
-        ctrlrange=written.get("ctrlrange", law.ctrlrange),
-        activation=written.get("dyntype", law.activation),
-        time=_first(values, element, written, "dynprm", (law.time,))[0],
-        gain_type=written.get("gaintype", law.gain_type),
-        bias_type=written.get("biastype", law.bias_type),
-        gain=_first(values, element, written, "gainprm", law.gain),
-        bias=_first(values, element, written, "biasprm", law.bias),
+        ctrlrange=element.written.get("ctrlrange", law.ctrlrange),
+        activation=element.written.get("dyntype", law.activation),
+        time=element.first("dynprm", (law.time,))[0],
+        gain_type=element.written.get("gaintype", law.gain_type),
+        bias_type=element.written.get("biastype", law.bias_type),
+        gain=element.first("gainprm", law.gain),
+        bias=element.first("biasprm", law.bias),
     )
 
 
-def _servo(
-    values: MjcfValues,
-    element: Element,
-    written: Attributes,
-    source: ActuatorLaw,
-    law: ActuatorLaw,
-) -> ActuatorLaw:
+def _servo(element: ActuatorElement, source: ActuatorLaw, law: ActuatorLaw) -> ActuatorLaw:
     """Read <position> and <intvelocity>. The factor of the rate is -kv, or dampratio."""
-    kp = values.number(element, "kp", written, source.gain[0])
+    kp = element.number("kp", source.gain[0])
     rate = source.bias[2]
-    if "kv" in written and "dampratio" in written:
-        raise values.refusal(element, "it has both kv and dampratio; write one of them")
-    if "kv" in written:
-        rate = -_positive(values, element, written, "kv")
-    if "dampratio" in written:
-        rate = _positive(values, element, written, "dampratio")
+    if "kv" in element.written and "dampratio" in element.written:
+        raise element.refusal("it has both kv and dampratio; write one of them")
+    if "kv" in element.written:
+        rate = -element.not_negative("kv")
+    if "dampratio" in element.written:
+        rate = element.not_negative("dampratio")
     time, activation = source.time, source.activation
-    if "timeconst" in written:
-        time = _positive(values, element, written, "timeconst")
+    if "timeconst" in element.written:
+        time = element.not_negative("timeconst")
         activation = "filterexact" if time else "none"
     elif activation != "filterexact":
         time, activation = law.time, "none"
@@ -159,107 +175,73 @@ def _servo(
         bias=(0.0, -kp, rate),
         inheritrange=source.inheritrange,
     )
-    return _with_one_range(values, element, written, servo)
+    return _with_one_range(element, servo)
 
 
-def _with_one_range(
-    values: MjcfValues, element: Element, written: Attributes, law: ActuatorLaw
-) -> ActuatorLaw:
+def _with_one_range(element: ActuatorElement, law: ActuatorLaw) -> ActuatorLaw:
     """The law with either ctrlrange or inheritrange, whichever this element writes.
 
     <intvelocity> inherits the range of its state, not of its control.
     """
-    if "inheritrange" in written:
-        inherited = values.number(element, "inheritrange", written, 0.0)
+    if "inheritrange" in element.written:
+        inherited = element.number("inheritrange", 0.0)
         law = replace(law, inheritrange=inherited)
-        if inherited > 0 and "ctrlrange" not in written and law.element == "position":
+        if inherited > 0 and "ctrlrange" not in element.written and law.element == "position":
             return replace(law, ctrlrange="")
-    elif "ctrlrange" in written and law.element == "position":
+    elif "ctrlrange" in element.written and law.element == "position":
         return replace(law, inheritrange=0.0)
-    ends = values.numbers(element, "ctrlrange", {"ctrlrange": law.ctrlrange or "0 0"}, 2)
+    ends = element.values.numbers(
+        element.xml, "ctrlrange", {"ctrlrange": law.ctrlrange or "0 0"}, 2
+    )
     if law.inheritrange > 0 and any(ends) and law.element == "position":
-        raise values.refusal(element, "it has both ctrlrange and inheritrange; leave one out")
+        raise element.refusal("it has both ctrlrange and inheritrange; leave one out")
     return law
 
 
-def _velocity(
-    values: MjcfValues,
-    element: Element,
-    written: Attributes,
-    source: ActuatorLaw,
-    law: ActuatorLaw,
-) -> ActuatorLaw:
-    kv = values.number(element, "kv", written, source.gain[0])
+def _velocity(element: ActuatorElement, source: ActuatorLaw, law: ActuatorLaw) -> ActuatorLaw:
+    kv = element.number("kv", source.gain[0])
     return replace(law, bias_type="affine", gain=(kv, 0.0, 0.0), bias=(0.0, 0.0, -kv))
 
 
-def _damper(
-    values: MjcfValues,
-    element: Element,
-    written: Attributes,
-    source: ActuatorLaw,
-    law: ActuatorLaw,
-) -> ActuatorLaw:
-    kv = values.number(element, "kv", written, -source.gain[2])
+def _damper(element: ActuatorElement, source: ActuatorLaw, law: ActuatorLaw) -> ActuatorLaw:
+    kv = element.number("kv", -source.gain[2])
     if kv < 0:
-        raise values.refusal(element, f"its kv is {kv:g}; a damper needs kv of at least 0")
+        raise element.refusal(f"its kv is {kv:g}; a damper needs kv of at least 0")
     return replace(law, gain=(0.0, 0.0, -kv))
 
 
-def _cylinder(
-    values: MjcfValues,
-    element: Element,
-    written: Attributes,
-    source: ActuatorLaw,
-    law: ActuatorLaw,
-) -> ActuatorLaw:
-    area = values.number(element, "area", written, source.gain[0])
-    if "diameter" in written:
-        area = math.pi / 4 * values.number(element, "diameter", written, 0.0) ** 2
+def _cylinder(element: ActuatorElement, source: ActuatorLaw, law: ActuatorLaw) -> ActuatorLaw:
+    area = element.number("area", source.gain[0])
+    if "diameter" in element.written:
+        area = math.pi / 4 * element.number("diameter", 0.0) ** 2
     return replace(
         law,
         activation="filter",
-        time=values.number(element, "timeconst", written, source.time),
+        time=element.number("timeconst", source.time),
         bias_type="affine",
         gain=(area, 0.0, 0.0),
-        bias=_first(values, element, written, "bias", source.bias),
+        bias=element.first("bias", source.bias),
     )
 
 
-def _adhesion(
-    values: MjcfValues,
-    element: Element,
-    written: Attributes,
-    source: ActuatorLaw,
-    law: ActuatorLaw,
-) -> ActuatorLaw:
-    gain = values.number(element, "gain", written, source.gain[0])
+def _adhesion(element: ActuatorElement, source: ActuatorLaw, law: ActuatorLaw) -> ActuatorLaw:
+    gain = element.number("gain", source.gain[0])
     return replace(law, gain=(gain, 0.0, 0.0))
 
 
-def _muscle(
-    values: MjcfValues,
-    element: Element,
-    written: Attributes,
-    source: ActuatorLaw,
-    law: ActuatorLaw,
-) -> ActuatorLaw:
+def _muscle(element: ActuatorElement, source: ActuatorLaw, law: ActuatorLaw) -> ActuatorLaw:
     """Read <muscle>. The first numbers are range and force, for <general> over a class of
     <muscle>."""
     start = source.gain if source.gain_type == "muscle" else (0.75, 1.05, -1.0)
     low, high = start[:2]
-    if "range" in written:
-        low, high = values.numbers(element, "range", written, 2)
-    numbers = (low, high, values.number(element, "force", written, start[2]))
+    if "range" in element.written:
+        low, high = element.values.numbers(element.xml, "range", element.written, 2)
+    numbers = (low, high, element.number("force", start[2]))
     return replace(law, activation="muscle", bias_type="muscle", gain=numbers, bias=numbers)
 
 
 def _law_without_numbers(
-    values: MjcfValues,
-    element: Element,
-    written: Attributes,
-    source: ActuatorLaw,
-    law: ActuatorLaw,
+    element: ActuatorElement, source: ActuatorLaw, law: ActuatorLaw
 ) -> ActuatorLaw:
     """Read <dcmotor>, <pid> and <orientation>, whose numbers are ignored."""
     unknown = (math.nan, math.nan, math.nan)
@@ -267,7 +249,7 @@ def _law_without_numbers(
     return replace(law, activation=activation, bias_type=law.gain_type, gain=unknown, bias=unknown)
 
 
-Shortcut = Callable[[MjcfValues, Element, Attributes, ActuatorLaw, ActuatorLaw], ActuatorLaw]
+Shortcut = Callable[[ActuatorElement, ActuatorLaw, ActuatorLaw], ActuatorLaw]
 
 SHORTCUTS: Mapping[str, Shortcut] = {
     "position": _servo,
@@ -282,21 +264,3 @@ SHORTCUTS: Mapping[str, Shortcut] = {
     "orientation": _law_without_numbers,
 }
 """Functions by shortcut that make a law from their parameters and the law `source`."""
-
-
-def _positive(values: MjcfValues, element: Element, written: Attributes, key: str) -> float:
-    number = values.number(element, key, written, 0.0)
-    if number < 0:
-        raise values.refusal(element, f"{key} is {number:g}; it must be at least 0")
-    return number
-
-
-def _first(
-    values: MjcfValues, element: Element, written: Attributes, key: str, start: Numbers
-) -> Numbers:
-    """The first numbers of a list; missing ones keep their values in `start`."""
-    words = written.get(key, "").split()[: len(start)]
-    read: list[float] = []
-    if words:
-        read = values.numbers(element, key, {key: " ".join(words)}, len(words))
-    return (*read, *start[len(read) :])  # type: ignore[return-value]

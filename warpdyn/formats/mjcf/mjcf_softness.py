@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ...model.ground_contact import LimitSoftness
+from .mjcf_powers import first_numbers
 from .mjcf_values import TINY, Attributes, Element, MjcfValues
 
 SOLREF = (0.02, 1.0)
@@ -118,7 +119,7 @@ def number_of(text: str, default: float) -> float:
 def limit_softness(values: MjcfValues, element: Element, written: Attributes) -> LimitSoftness:
     """How the joint's limit gives way, with MuJoCo's defaults."""
     solref, solimp = (
-        _with_defaults(values, element, key, written, default)
+        first_numbers(values, element, key, written, default)
         for key, default in (("solreflimit", SOLREF), ("solimplimit", SOLIMP))
     )
     curve = bounded_curve(solimp)
@@ -126,16 +127,3 @@ def limit_softness(values: MjcfValues, element: Element, written: Attributes) ->
     K, b = reference_rates(solref, curve[1], timestep)
     margin = values.number(element, "margin", written, 0.0)
     return LimitSoftness(K, b, curve, margin, is_bounded(solref, timestep))
-
-
-def _with_defaults(
-    values: MjcfValues,
-    element: Element,
-    key: str,
-    written: Attributes,
-    default: tuple[float, ...],
-) -> tuple[float, ...]:
-    """The numbers of an attribute, and the default in the place of those that are not written."""
-    words = written.get(key, "").split()[: len(default)]
-    found = values.numbers(element, key, {key: " ".join(words)}, len(words)) if words else []
-    return (*found, *default[len(found) :])

@@ -116,6 +116,10 @@ def diagnose_gravity(
     q, tau = (np.asarray(x, dtype=float) for x in (q, tau))
     if len(q) < 3:
         raise ValueError(f"at least 3 poses at rest are needed, got {len(q)}")
+    if tau.shape != (len(q), model.nv):
+        raise ValueError(
+            f"tau must be (N, nv) = ({len(q)}, {model.nv}), torques of all joints, got {tau.shape}"
+        )
     if not (np.isfinite(q).all() and np.isfinite(tau).all()):
         raise ValueError("poses and torques must be finite")
     names = [j.name for j in model.moving_joints if j.kind.nv == 1] if joints is None else joints

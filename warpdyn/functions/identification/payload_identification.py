@@ -199,6 +199,10 @@ def _linear(
     """Regressor of the link (N, joints, 10), torques minus the model's (N, joints), and each
     joint's rate, the sign of the rate and one (N, joints, 3)."""
     columns = range(model.nv) if joints is None else model.v_indices(joints)
+    if tau.shape != (len(q), model.nv):
+        raise ValueError(
+            f"tau must be (N, nv) = ({len(q)}, {model.nv}), torques of all joints, got {tau.shape}"
+        )
     Y = np.asarray(joint_torque_regressor(model, q, v, a, links=[link], gravity=gravity))
     rest = tau - rnea(model, q, v, a, gravity=gravity)
     rubs = np.stack([v, np.sign(v), np.ones_like(v)], axis=-1)
@@ -239,6 +243,10 @@ def _regression(
             rest[:, j] -= U @ (U.T @ rest[:, j])
     given = noise is not None
     sigma = np.ones(rest.shape[1]) if noise is None else np.asarray(noise, dtype=float)
+    if sigma.shape != rest.shape[1:] or not ((sigma > 0.0) & np.isfinite(sigma)).all():
+        raise ValueError(
+            f"noise must be {rest.shape[1]} standard deviations above 0, one for each joint, got {sigma}"
+        )
     for _ in range(1 if given else 4):
         left, s, Vt = np.linalg.svd((A / sigma[:, None]).reshape(-1, 10), full_matrices=False)
         if not s[0] > 0.0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
@@ -16,7 +17,7 @@ from ...algorithms.simulation.soft_stops import SoftPoint, SoftStop
 from ...execution.request.evaluate import tree_of
 from ...model import Model
 from ...model.description import ModelError
-from ...model.ground_contact import ContactSoftness, GroundContact
+from ...model.ground_contact import ContactSoftness, GroundContact, LimitSoftness
 from ...model.joints import PRISMATIC
 from ...model.params import Params
 from ...model.reference_frames import one_of
@@ -25,6 +26,7 @@ from .contact_pairs import PairContact
 from .contact_points import ContactPoints
 from .drives import Stops, bounds_of
 from .ground import Ground
+from .varied_numbers import is_number
 
 
 def limits_of(
@@ -59,6 +61,7 @@ def soft_bounds(
     for each in bounds:
         soft = softness.get(each.v_index)
         if soft is not None:
+            _check_softness(soft, f"the soft limit of {joints[each.v_index].name}")
             slider = _slider(model, joints[each.v_index].child)
             inertia = inverse[each.v_index, each.v_index] if slider is None else 1.0 / slider
             stop = SoftStop(*soft[:3], float(inertia), in_mujoco_steps, soft.is_bounded)
@@ -86,6 +89,7 @@ def tendon_bounds_of(
         if soft is None:
             found.append(None)
             continue
+        _check_softness(soft, f"the soft limit of {tendon.name}")
         row = np.array(rows[len(found)], dtype=float)
         inertia = float(row @ inverse @ row)
         stop = SoftStop(*soft[:3], inertia, in_mujoco_steps, soft.is_bounded)
@@ -152,6 +156,11 @@ def soft_pairs(
         )
     if not (isinstance(contact.restitution, int | float) and contact.restitution == 0):
         raise ValueError("restitution is of rigid pairs, and a softness is not; leave one")
+    _check_softness(soft, "the softness of pairs")
+    if (soft.tangential, soft.is_pyramidal, soft.along) != (1.0, False, None):
+        raise ValueError(
+            "the softness of pairs is that of normal forces; leave tangential, is_pyramidal and along out"
+        )
     links = [[shape.link for shape in pair if shape.link] for pair in pairs]
     masses = _inverse_masses(model, chain(*links))
     found = []
@@ -160,6 +169,32 @@ def soft_pairs(
         law = SoftPoint(soft.stiffness, soft.rate, soft.impedance, soft.normal * total, 0.0)
         found.append(law._replace(in_mujoco_steps=in_mujoco_steps, is_bounded=soft.is_bounded))
     return tuple(found)
+
+
+def _check_softness(soft: LimitSoftness | ContactSoftness, name: str) -> None:
+    """Raise for numbers that MuJoCo's law does not have. A file's are within these bounds."""
+    d = soft.impedance
+    numbers = {
+        "stiffness": soft.stiffness,
+        "rate": soft.rate,
+        "margin": getattr(soft, "margin", 0.0),
+        "normal": getattr(soft, "normal", 1.0),
+    }
+    for word, x in numbers.items():
+        if not (is_number(x) and 0.0 <= x < math.inf):
+            raise ValueError(f"{word} of {name} must be a finite number of 0 or more, got {x!r}")
+    if not (
+        isinstance(d, tuple | list)
+        and len(d) == 5
+        and all(map(is_number, d))
+        and all(0.0 < x < 1.0 for x in (*d[:2], d[3]))
+        and 0.0 <= d[2] < math.inf
+        and 1.0 <= d[4] < math.inf
+    ):
+        raise ValueError(
+            f"impedance of {name} must be five numbers as in solimp: smallest and largest above 0 and below "
+            f"1, a width of 0 or more, a midpoint above 0 and below 1, a power of 1 or more; got {d!r}"
+        )
 
 
 def _inverse_inertia(model: Model) -> np.ndarray:

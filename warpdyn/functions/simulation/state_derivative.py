@@ -14,6 +14,7 @@ from ...execution.request.call import Call, Forces, Gravity
 from ...execution.request.inputs import PLAIN
 from ...model import Model
 from ...model.params import Params
+from ..manifold import checked_baumgarte
 from .drives import PD, drive_arrays
 from .ground import FLAT, Ground, SoftGround, exponents_of
 from .point_checks import checked_points, refusing_for_explicit_forces
@@ -92,7 +93,7 @@ def state_derivative(
             ("arrays", tuple(shaped)),
             ("points", touching),
             ("exponents", exponents_of(ground)),
-            ("baumgarte", float(baumgarte)),
+            ("baumgarte", checked_baumgarte(baumgarte)),
         ),
         results=("q_rate", "acceleration", "deformation_rate", "forces"),
         shapes={

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
+import numpy as np
+
 from ...algorithms.simulation.contact_rows import ContactPoint, impulse_width
 from ...algorithms.simulation.contact_shapes import ContactPair
 from ...arrays import Array
@@ -84,6 +86,8 @@ class StepOptions:
         """The options with the integrator's guard and stops instead of None; raises for an unknown
         word, and for options that the integrator does not have."""
         one_of("integrator", self.integrator, get_args(Integrator))
+        if not (self.speed_guard is None or isinstance(self.speed_guard, (bool, np.bool_))):
+            raise TypeError(f"speed_guard must be True, False or None, got {self.speed_guard!r}")
         stops = self.stops
         if stops is None:
             stops = "springs" if self.is_implicit else "soft" if self.is_mujocos else "none"

@@ -216,6 +216,8 @@ def _slope(slope: Any) -> Any:
 
 
 def _level(level: Any, q: Any) -> Any:
+    if is_number(level) and not math.isfinite(level):
+        raise ValueError(f"level must be a finite height [m], got {level}")
     return for_all("level", level, q, above=-math.inf)
 
 
@@ -248,9 +250,13 @@ def _checked_offset(offset: Any) -> Any:
     if isinstance(offset, (tuple, list)):
         numbers = np.asarray(offset, dtype=float)
         offset = tuple(numbers.tolist()) if numbers.ndim == 1 else numbers
-    shape = (len(offset),) if isinstance(offset, tuple) else tuple(offset.shape)
+    shape = (len(offset),) if isinstance(offset, tuple) else tuple(getattr(offset, "shape", ()))
     if not shape or shape[-1] not in (2, 3):
-        raise ValueError(f"offset must be (2,), (3,), (B, 2) or (B, 3), x, y, z [m], got {shape}")
+        raise ValueError(
+            f"offset must be (2,), (3,), (B, 2) or (B, 3), x, y, z [m], got {shape or offset!r}"
+        )
+    if isinstance(offset, tuple) and not all(map(math.isfinite, offset)):
+        raise ValueError(f"offset must be finite, x, y, z [m], got {offset}")
     return offset
 
 

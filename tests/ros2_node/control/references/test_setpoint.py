@@ -51,19 +51,19 @@ def test_each_number_reaches_the_row_of_its_joint(order, number):
 def test_a_bad_reference_is_refused_and_counted(setpoint, names, point, reason):
     before = setpoint.q.copy()
     assert setpoint.read(names, point, 0.0) == reason
-    assert setpoint._counts == {reason: 1} and not setpoint.has_position
+    assert setpoint._counts == {reason: 1} and not setpoint._placed.any()
     np.testing.assert_array_equal(setpoint.q, before)
 
 
 def test_there_is_a_position_to_track_once_one_was_said(setpoint):
     """Accelerations alone place nothing; a position does, and so does `stay`."""
     setpoint.read(NAMES[:1], ((), (), (1.0,)), 0.0)
-    assert not setpoint.has_position
+    assert not setpoint._placed.any()
     setpoint.read(NAMES[:1], ((0.5,), (), ()), 0.0)
-    assert setpoint.has_position
+    assert setpoint._placed.any()
     other = Setpoint(MODEL, NAMES, NAMES, Counter())
     other.stay(np.full(N, 0.3))
-    assert other.has_position and (other.q == 0.3).all() and other.arrived == -np.inf
+    assert other._placed.any() and (other.q == 0.3).all() and other.arrived == -np.inf
 
 
 def test_what_nobody_refreshes_keeps_its_position_only(setpoint):

@@ -1,0 +1,48 @@
+"""Output for the terminal: wrapped lines and numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from warpdyn.cli import console
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(0.12345, "0.123"), (12.345, "12.3"), (123.4, "123"), (12345.6, "12,346")]
+)
+def test_numbers_have_three_digits(number, text):
+    """Whole numbers above a hundred are not cut."""
+    assert console.short(number) == text
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (12.0, "12"),
+        (999.0, "999"),
+        (1000.0, "1 thousand"),
+        (4500.0, "4.5 thousand"),
+        (1e6, "1 million"),
+        (83.3e6, "83.3 million"),
+        (1e9, "1 billion"),
+        (2e9, "2 billion"),
+    ],
+)
+def test_large_numbers_are_in_words(count, text):
+    """Three digits and the word."""
+    assert console.in_words(count) == text
+
+
+def test_prose_is_broken_between_words(monkeypatch, capsys):
+    """A word that is longer than the line is kept whole: it may be a path."""
+    monkeypatch.setenv("COLUMNS", "20")
+    console.say("a line of prose, and /a/path/that/is/long/a-b.png")
+    assert capsys.readouterr().out == "a line of prose, and\n/a/path/that/is/long/a-b.png\n"
+
+
+def test_prose_shows_what_is_not_printable(capsys: pytest.CaptureFixture[str]) -> None:
+    """Such as a policy's metadata, which anybody may have written: no control reaches a terminal."""
+    console.say("policy.onnx, made by \x1b[2J\x9b31mme\nall checks passed \u202e")
+    assert capsys.readouterr().out == (
+        "policy.onnx, made by \\x1b[2J\\x9b31mme\\x0aall checks passed \\u202e\n"
+    )
