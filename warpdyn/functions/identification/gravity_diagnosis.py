@@ -129,6 +129,7 @@ def diagnose_gravity(
     found = tuple(_of_joint(*each) for each in zip(names, own.T, rest.T, strict=True))
     if not link:
         return GravityDiagnosis(found, len(q))
+    # The payload: least squares for mass and first moments of the link, which explain what is left.
     Y = np.asarray(joint_torque_regressor(model, q, None, None, links=[link], gravity=gravity))
     A = Y[:, columns, :4].reshape(-1, 4)
     x, _, rank, _ = np.linalg.lstsq(A, rest.ravel(), rcond=1e-9)
