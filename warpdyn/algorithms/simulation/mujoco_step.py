@@ -41,7 +41,7 @@ METHODS = ("mujoco_euler", "mujoco_rk4")
 
 
 class ForcedMotion(NamedTuple):
-    """What a state's forces do: the mass matrix, the velocity after h seconds of the present
+    """Effects of the forces at a state: the mass matrix, the velocity after h seconds of the present
     acceleration, nv, forces of drives, nv, and the constraints' impulses."""
 
     H: list[list[Scalar]]
