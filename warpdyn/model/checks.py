@@ -243,6 +243,7 @@ def remark_limits_of_followers(joints: Sequence[Joint]) -> Iterator[str]:
         bounds = (leader.limits.lower, leader.limits.upper)
         ends = sorted(multiplier * x + offset for x in bounds) if multiplier else [offset, offset]
         own = joint.limits.lower, joint.limits.upper
+        # Files round limits to three digits.
         near = ROUNDING * max((abs(x) for x in own if math.isfinite(x)), default=0.0)
         if ends[0] < own[0] - near or ends[1] > own[1] + near:
             yield (

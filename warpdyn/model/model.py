@@ -118,6 +118,7 @@ class Model(Structure):
             raise ModelError(f'{source}: quaternion must be "xyzw" or "wxyz", got {quaternion!r}')
         links, joints = in_tree_order(source, links, joints)
         check_loops(source, loops, links, joints)
+        # Remarks that all formats share.
         warnings = [*warnings, *remark_limits_of_followers(joints)]
         if floating_base:
             warnings = [*warnings, *remark_double_freedom(links, joints)]
