@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-import warpdyn as wd
+from warpdyn import kernels
 
 from .matrix_factors import dot, factorise, solve_upper, symmetric
 
@@ -62,9 +62,9 @@ def geometric_mean(A: Any, B: Any) -> Any:
     # Of two matrices of which neither is the smaller one, the harmonic mean is a product.
     first, second = A / both, scaled / share
     middle = 0.5 * (first + second)
-    product = first @ wd.kernels.solve_symmetric(middle, second)
+    product = first @ kernels.solve_symmetric(middle, second)
     means = _fold(middle), _fold(0.5 * (product + product.T))
-    arithmetic, harmonic = wd.kernels.repeat(ROUNDS - 1, closer, means, until=are_close)
+    arithmetic, harmonic = kernels.repeat(ROUNDS - 1, closer, means, until=are_close)
     return np.sqrt(share) * both * _unfold(0.5 * (arithmetic + harmonic), n)
 
 

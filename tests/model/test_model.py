@@ -40,7 +40,7 @@ def test_model_is_immutable() -> None:
         ("gravity", r"pass gravity= to the call"),
         ("position_lower", r"model\.with_limits\(joint, \.\.\.\) returns a changed copy"),
         ("effects", r"methods with_\.\.\. return a changed copy"),
-        ("foo", r"keep data of your own beside the model"),
+        ("foo", r"keep data of your own next to the model"),
         ("name", r"dataclasses\.replace"),
     ],
 )

@@ -155,12 +155,41 @@ def test_negative_masses_are_refused(library: str, device: str) -> None:
         PANDA.params(2, armature={"panda_joint2": np.nan})
 
 
-def test_traced_masses_are_taken() -> None:
+@pytest.mark.parametrize(
+    ("numbers", "error"),
+    [
+        (
+            {"com": {"panda_hand": (0, 0, np.nan)}},
+            'com of link "panda_hand" of panda must be finite, got 0, 0, nan',
+        ),
+        ({"inertia": {"panda_hand": (1, 0, 0, 1, 0, np.inf)}}, "inertia of link .* must be finite"),
+        (
+            {"placement": {"panda_joint1": (0, 0, 0, 0, 0, 0, 2)}},
+            "finite, with a quaternion of length one",
+        ),
+        (
+            {"placement": {"panda_joint1": (0, 0, np.nan, 0, 0, 0, 1)}},
+            "finite, with a quaternion of length one",
+        ),
+        ({"gravity": (0, 0, np.nan)}, "gravity must be finite"),
+    ],
+)
+def test_numbers_that_no_robot_has_are_refused(numbers: dict[str, Any], error: str) -> None:
+    """A placement of another length would stretch the robot, with finite results."""
+    with pytest.raises(ValueError, match=error):
+        PANDA.params(**numbers)
+
+
+def test_traced_numbers_are_taken() -> None:
     """Inside JAX and Torch transformations, where no number can be read."""
     jax, torch = pytest.importorskip("jax"), pytest.importorskip("torch")
 
     def mass(x: Any) -> Any:
         return PANDA.params(mass={"panda_hand": x})["mass"]
 
+    def gravity(x: Any) -> Any:
+        return PANDA.params(gravity=x).gravity
+
+    assert jax.jit(gravity)(made("jax", np.ones(3))).shape == (3,)
     assert jax.jit(mass)(made("jax", np.ones(3))).shape == (3, 1)
     assert torch.vmap(mass)(torch.ones(2, 3)).shape == (2, 3, 1)

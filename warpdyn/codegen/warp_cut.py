@@ -82,7 +82,7 @@ def is_straight(program: Program) -> bool:
 
 
 class Dependencies:
-    """What the statements of a program cost, and what they need from each other."""
+    """The costs of a program's statements, and their dependencies."""
 
     def __init__(self, program: Program):
         angles = set(program.angles)
@@ -113,7 +113,7 @@ class Dependencies:
 
 
 class _Phase(NamedTuple):
-    """What the warps compute in a phase: the bits of their closures, and their costs."""
+    """The work of the warps in a phase: the bits of their closures, and their costs."""
 
     closures: list[int]
     loads: list[int]

@@ -78,7 +78,7 @@ class WarpParts:
             part: list[Statement] = []
 
             def take(values: Iterable[int], part: list[Statement] = part, at: int = phase) -> None:
-                """Read what this warp has not."""
+                """Read the values that this warp does not have."""
                 for x in values:
                     if x in have:
                         continue

@@ -62,7 +62,7 @@ def _instead(name: str) -> str:
     others = (
         "methods with_... return a changed copy, model.params(...) varies numbers by environment"
     )
-    return INSTEAD.get(name, f"{others}; keep data of your own beside the model")
+    return INSTEAD.get(name, f"{others}; keep data of your own next to the model")
 
 
 class Model(Structure):

@@ -309,6 +309,9 @@ def _gravity(gravity: Any, envs: int | None, like: Any, dtype: Any) -> Any:
         array = of_kind(array, array if like is None else like, dtype)
     if tuple(array.shape[-1:]) != (3,) or len(array.shape) > 2:
         raise ValueError(f"gravity must be (3,) or (B, 3), got {tuple(array.shape)}")
+    library = library_of(array)
+    if library.readable(array) and not np.isfinite(library.to_host(array)).all():
+        raise ValueError(f"gravity must be finite, got {gravity}")
     if envs is None or len(array.shape) == 2:
         return array
     rows: Any = stack_values([array], (3,), envs, array.dtype)

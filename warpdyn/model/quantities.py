@@ -71,6 +71,10 @@ OF_ONE_COORDINATE = ("axis", "rest")
 """Quantities of joints that have one coordinate."""
 
 
+ROUNDED = 1e-3
+"""Error that the length of a quaternion may have [1]: that of rounded numbers."""
+
+
 def owners(model: Structure, quantity: str) -> Sequence[Any]:
     """All links, or all joints: the owners of the quantity."""
     return model.links if QUANTITIES[quantity].owner == "link" else model.joints
@@ -115,16 +119,24 @@ def check_owner(model: Structure, quantity: str, name: str) -> None:
 
 
 def check_numbers(model: Structure, quantity: str, names: tuple[str, ...], array: Any) -> None:
-    """Refuse invalid masses, frictions and axes, if the numbers can be read."""
+    """Refuse numbers that no robot has, if they can be read."""
     library = library_of(array)
-    if (QUANTITIES[quantity].signed and quantity != "axis") or not library.readable(array):
+    if not library.readable(array):
         return
     host = library.to_host(array)
+    entries = tuple(range(-len(QUANTITIES[quantity].shape), 0))
+    is_finite = np.isfinite(host).all(axis=entries)
     if quantity == "axis":
-        length = np.linalg.norm(host, axis=-1)
         # In an array for all joints, rows of joints without a direction are ignored.
         idle = np.array([not has_direction(model.joint(name)) for name in names])
-        sound, needed = idle | ((length > 0) & (length < np.inf)), "finite and not zero"
+        sound = idle | (is_finite & (np.linalg.norm(host, axis=-1) > 0))
+        needed = "finite and not zero"
+    elif quantity == "placement":
+        length = np.linalg.norm(host[..., 3:], axis=-1)
+        sound = is_finite & (np.abs(length - 1.0) < ROUNDED)
+        needed = "finite, with a quaternion of length one"
+    elif QUANTITIES[quantity].signed:
+        sound, needed = is_finite, "finite"
     else:
         sound, needed = (host >= 0) & (host < np.inf), "finite and not negative"
     wrong = np.argwhere(~sound)

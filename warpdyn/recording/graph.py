@@ -25,7 +25,7 @@ class UnknownError(TypeError):
 
 
 class ArrayNode(NamedTuple):
-    """What a recording knows of an array: the node of its memory, and its size."""
+    """An array of a recording: the node of its memory, and its size."""
 
     root: int
     rows: int

@@ -45,7 +45,7 @@ class StepGradient:
         self._found["action"] = torch.zeros_like(env.action)
 
     def keep(self, step: int, action: torch.Tensor) -> None:
-        """Copy what a step is about to read."""
+        """Copy the arrays that a step is about to read."""
         for name, x in self.env.carried.items():
             self._kept[step][name].copy_(x)
         self._actions[step].copy_(action)

@@ -23,7 +23,7 @@ EXAMPLES = {
     "promote": '{"level": ...}, or {} for no change',
     "reward": '{"upright": ...}',
 }
-"""What a method of a task returns."""
+"""Results of a task's methods, as text for errors."""
 
 OF_ENVIRONMENT = frozenset(
     [
@@ -75,7 +75,7 @@ def check_numbers(task: Task) -> None:
 
 
 def _by_name(task: Task, method: str, returned: Any) -> Mapping[str, Any]:
-    """What a method returned, if it is a dictionary."""
+    """The dictionary that a method returned; TaskError for another type."""
     if not isinstance(returned, Mapping):
         raise TaskError(
             f"{task.name}.{method} must return a dictionary by name, {EXAMPLES[method]}, got "

@@ -53,7 +53,7 @@ class Vary(NamedTuple):
         return self.low - 3.0 * self.high if self.law == "normal" else self.low
 
     def mistakes(self) -> Iterator[str]:
-        """What is wrong with its fields, in words."""
+        """The mistakes in its fields, as text."""
         yield from _unknown_words(self, law=Law, how=How, when=When)
         if not np.all(np.isfinite([self.low, self.high])):
             yield f"low and high must be finite, got {self.low} and {self.high}"
@@ -89,7 +89,7 @@ class Push(NamedTuple):
     least: float = 0.0
 
     def mistakes(self) -> Iterator[str]:
-        """What is wrong with its fields, in words."""
+        """The mistakes in its fields, as text."""
         if not 0 <= self.least <= self.speed < np.inf:
             yield f"speeds must be 0 <= least <= speed, got {self.least} and {self.speed}"
         if not self.seconds > 0:
@@ -109,7 +109,7 @@ class HeldPush(NamedTuple):
     link: str = ""
 
     def mistakes(self) -> Iterator[str]:
-        """What is wrong with its fields, in words."""
+        """The mistakes in its fields, as text."""
         if not 0 <= self.force < np.inf:
             yield f"force must not be negative, got {self.force}"
         if not 0 < self.hold <= self.seconds:
@@ -126,7 +126,7 @@ class Noise(NamedTuple):
     law: Spread = "uniform"
 
     def mistakes(self) -> Iterator[str]:
-        """What is wrong with its fields, in words."""
+        """The mistakes in its fields, as text."""
         yield from _unknown_words(self, law=Spread)
         sizes = np.asarray(self.size, dtype=float)
         if not np.all((sizes >= 0) & np.isfinite(sizes)):

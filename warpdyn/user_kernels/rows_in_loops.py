@@ -104,7 +104,7 @@ def _row(scalars: Sequence[Any], shape: tuple[int, ...]) -> Any:
 
 
 def _with_line(function: Callable[[], Any]) -> Any:
-    """The result of a function, with the user's line in front of what it refuses."""
+    """The result of a function; its errors begin with the user's line."""
     try:
         return function()
     except (TypeError, IndexError) as error:

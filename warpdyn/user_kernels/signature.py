@@ -31,7 +31,7 @@ def shared(shape: Shape) -> SharedArray:
     """Annotation of a kernel argument whose one array serves all environments:
     `table: wd.kernels.shared((12, 12))`.
 
-    shape: sizes, as of other arguments. An array with a dimension of environments is accepted too.
+    shape: sizes, like those of other arguments. An array with a dimension of environments is accepted too.
     """
     return SharedArray(shape)
 

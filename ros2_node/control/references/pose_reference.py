@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-import warpdyn as wd
-from warpdyn import Model
+from warpdyn.execution.batched import bind
+from warpdyn.functions.kinematics import fk
+from warpdyn.model import Model
 
 from ..settings.node_settings import Settings
 from ..states.base_state import ROUNDING
@@ -54,8 +55,8 @@ class PoseReference:
 
     def warm(self) -> None:
         """Compile the kernel that computes the frame's pose, and compute it."""
-        self._find = wd.bind(
-            wd.fk,
+        self._find = bind(
+            fk,
             self._model,
             q=self._state.q[None],
             frame=self._frame,

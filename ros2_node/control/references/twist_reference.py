@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-import warpdyn as wd
-from warpdyn import Model
+from warpdyn.execution.batched import bind
+from warpdyn.functions.kinematics import fk, jacobian
+from warpdyn.model import Model
 
 from ..settings.node_settings import Settings
 from .pose_reference import PoseReference, rotation_of
@@ -72,9 +73,9 @@ class TwistReference:
         if self._pose is not None:
             return
         model, q, link = self._model, self._q, self._link
-        self._find = wd.bind(wd.fk, model, q=q, frame=link, form="pose", out=self._place)
-        self._differentiate = wd.bind(
-            wd.jacobian, model, q=q, frame=link, reference="local_world_aligned", out=self._J
+        self._find = bind(fk, model, q=q, frame=link, form="pose", out=self._place)
+        self._differentiate = bind(
+            jacobian, model, q=q, frame=link, reference="local_world_aligned", out=self._J
         )
         self._find()
         self._differentiate()

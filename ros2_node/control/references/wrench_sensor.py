@@ -9,8 +9,9 @@ from functools import lru_cache
 
 import numpy as np
 
-import warpdyn as wd
-from warpdyn import Model
+from warpdyn.execution.oracle import oracle
+from warpdyn.functions.kinematics import fk
+from warpdyn.model import Model
 
 from ..settings.node_settings import Settings
 from ..states.external_wrench import WRENCH_BOUND
@@ -124,7 +125,7 @@ def rigid_pose(model: Model, base: str, link: str) -> np.ndarray:
     moved[model.q_indices([j.name for j in joints if j.kind.nq == j.kind.nv == 1])] += 0.3
     poses = []
     for each in (model.neutral, moved):
-        A, B = (np.asarray(wd.oracle(wd.fk, model, q=each, frame=x)) for x in (base, link))
+        A, B = (np.asarray(oracle(fk, model, q=each, frame=x)) for x in (base, link))
         poses.append(np.linalg.inv(A) @ B)
     if np.abs(poses[1] - poses[0]).max() > RIGID:
         raise ValueError(f"{link} must not move against {base}: a joint lies between them")
@@ -142,9 +143,9 @@ def load_beyond(model: Model, link: str) -> tuple[float, np.ndarray]:
         beyond.append(name)
         pending += children.get(name, [])
     mass, moment = 0.0, np.zeros(3)
-    base = np.asarray(wd.oracle(wd.fk, model, q=model.neutral, frame=link))
+    base = np.asarray(oracle(fk, model, q=model.neutral, frame=link))
     for name in beyond:
-        T = np.linalg.inv(base) @ np.asarray(wd.oracle(wd.fk, model, q=model.neutral, frame=name))
+        T = np.linalg.inv(base) @ np.asarray(oracle(fk, model, q=model.neutral, frame=name))
         each = model.link(name)
         mass += each.mass
         moment += each.mass * (T[:3, :3] @ np.array(each.com) + T[:3, 3])

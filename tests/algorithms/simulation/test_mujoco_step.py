@@ -115,16 +115,20 @@ def test_a_body_spins_in_flight_as_in_a_fine_explicit_step() -> None:
     assert off[0] < 1e-5 and off[1] < off[0] / 12
 
 
-ARMS = """<mujoco><option timestep="0.01" integrator="Euler"/><worldbody><body><freejoint/>
+ARMS = """<mujoco><option timestep="0.01" integrator="{0}"/><worldbody><body><freejoint/>
 <inertial pos=".1 .05 0" mass="2" diaginertia=".03 .05 .07"/><body pos="0 .2 .1"><joint type="ball" damping="0.3"/>
 <inertial pos=".2 0 .1" mass="1" diaginertia=".02 .03 .04"/></body><body pos="-.2 0 .1"><joint axis="0 1 1"/>
 <inertial pos="0 0 .2" mass="1" diaginertia=".02 .02 .02"/></body></body></worldbody></mujoco>"""
 
 
-def test_a_free_body_with_arms_moves_as_in_mujoco() -> None:
-    """Ten of Euler's steps, each of which turns the body by 0.1 rad."""
+@pytest.mark.parametrize("quaternion", ["xyzw", "wxyz"])
+@pytest.mark.parametrize("method", ["Euler", "RK4"])
+def test_a_free_body_with_arms_moves_as_in_mujoco(method: str, quaternion: Any) -> None:
+    """Ten steps, each of which turns the body by 0.1 rad; with quaternions in either order."""
     mujoco = pytest.importorskip("mujoco")
-    theirs, data, model, _ = both(ARMS)
+    theirs = mujoco.MjModel.from_xml_string(ARMS.format(method))
+    data = mujoco.MjData(theirs)
+    model = with_passive_forces(wd.load(ARMS.format(method), quaternion=quaternion), None)
     v = np.array([1.0, -2.0, 0.5, 6.0, -7.0, 5.0, 3.0, -2.0, 4.0, -3.0])
     data.qvel[:] = v
     for _ in range(10):
@@ -133,14 +137,15 @@ def test_a_free_body_with_arms_moves_as_in_mujoco() -> None:
         *(model, model.neutral[None], v[None], 0.0 * v[None]),
         dt=STEP,
         substeps=10,
-        integrator="mujoco_euler",
+        integrator=f"mujoco_{method.lower()}",
         stops="none",
     )
     q, v = end.q[0], end.v[0]
     rotation = wd.oracle(wd.fk, model, q, frame=model.root)[:3, :3]
-    order = [0, 1, 2, 6, 3, 4, 5, 10, 7, 8, 9, 11]
-    np.testing.assert_allclose(q[order], data.qpos, atol=1e-12)
-    np.testing.assert_allclose([*(rotation @ v[:3]), *v[3:]], data.qvel, atol=1e-11)
+    if quaternion == "xyzw":
+        q = q[[0, 1, 2, 6, 3, 4, 5, 10, 7, 8, 9, 11]]
+    np.testing.assert_allclose(q, data.qpos, atol=1e-11)
+    np.testing.assert_allclose([*(rotation @ v[:3]), *v[3:]], data.qvel, atol=1e-10)
 
 
 def test_drives_are_explicit() -> None:

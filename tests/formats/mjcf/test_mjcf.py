@@ -210,7 +210,7 @@ def test_an_aligned_free_joint_is_at_the_centre_of_mass(inside: str, way: str) -
         ("<html/>", "this is another format"),
         ("<mujoco>", "not well-formed"),
         ('<!DOCTYPE m [<!ENTITY e SYSTEM "file:///etc/passwd">]><mujoco>&e;</mujoco>', "entities"),
-        ('<mujoco><include file="other.xml"/></mujoco>', "looked for beside a file"),
+        ('<mujoco><include file="other.xml"/></mujoco>', "looked for next to a file"),
         (
             '<mujoco><worldbody><composite count="2"/></worldbody></mujoco>',
             'composite type="".* is not read',

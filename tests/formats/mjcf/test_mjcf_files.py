@@ -84,14 +84,14 @@ def test_whole_messages(text: RobotSource, tmp_path: Path) -> None:
     """What is not there, what is elsewhere, what may not be read, and what is too much."""
     reading = Reading("main.xml")
     trusted = Neighbours(text, True, 9, 3 * 2**20)
-    beside = "; put it beside main.xml"
+    beside = "; put it next to main.xml"
     outside = (
         " is outside of the folder of main.xml; only files in it or below are read, or in a folder "
         'that you trust: includes="folder"'
     )
     alone = RobotSource.of("<mujoco/>", "load", "MJCF")
     off = "no other file is read with includes=False"
-    without = "it is looked for beside a file; give its path, not a text"
+    without = "it is looked for next to a file; give its path, not a text"
     (tmp_path / "robot" / "ring").symlink_to("ring")
     for files, name, said in (
         (trusted, "none.stl", f'there is no file "none.stl"{beside}'),

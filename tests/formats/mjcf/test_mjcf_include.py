@@ -72,7 +72,7 @@ def test_includes_may_be_refused(write) -> None:
     path = write("main.xml", main("arm.xml"))
     with pytest.raises(ModelError, match=r'main.xml: <include>: "arm.xml": no other file is read'):
         wd.load(path, includes=False)
-    with pytest.raises(ModelError, match=r'"arm\.xml": it is looked for beside a file'):
+    with pytest.raises(ModelError, match=r'"arm\.xml": it is looked for next to a file'):
         load_mjcf(main("arm.xml"))
     write("arm.xml", f"<x><worldbody>{link('a')}</worldbody></x>")
     assert load_mjcf(main("arm.xml"), includes=path.parent).nv == 1
@@ -141,7 +141,7 @@ def test_circles_repeats_and_missing_files_are_named(write) -> None:
     for missing in ("none.xml", "sub", "x" * 5000):
         path.write_text(main(missing))
         with pytest.raises(
-            ModelError, match=f'there is no file "{missing}"; put it beside main.xml'
+            ModelError, match=f'there is no file "{missing}"; put it next to main.xml'
         ):
             wd.load(path)
     path.write_text("<mujoco><include/></mujoco>")

@@ -136,7 +136,7 @@ def _root_joint(
     carried: Sequence[Scalar],
     tau: Sequence[Scalar],
 ) -> ArticulatedJoint:
-    """The joint of a root that is not revolute. `carried`: what its children pass on."""
+    """The joint of a root that is not revolute. `carried`: the entries that its children pass on."""
     IA = ArticulatedInertia.of(inertia) + _articulated_of(carried)
     pA = V.cross_force(inertia @ V) - outside + force_of(carried[-6:])
     columns = [S_k for _, S_k in root.subspace]
@@ -152,7 +152,7 @@ def _velocity(state: list[Scalar], row: list[Scalar]) -> tuple[list[Scalar], lis
 
 
 def _articulate(state: list[Scalar], row: list[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
-    """What a body passes on to its parent; values: u / D of its joint, and U / D."""
+    """The entries that a body passes on to its parent; values: u / D of its joint, and U / D."""
     inertia, V = inertia_of(row[PLACEMENT:]), motion_of(row[PLACEMENT + 10 :])
     outside = force_of(row[PLACEMENT + 16 :])
     rate, tau, armature = row[PLACEMENT + 22 :]

@@ -34,7 +34,7 @@ class Bounds(NamedTuple):
 
 
 class TendonBounds(NamedTuple):
-    """Limits of a tendon's length [m]. `soft`: as of `Bounds`."""
+    """Limits of a tendon's length [m]. `soft`: see `Bounds`."""
 
     lower: float
     upper: float

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from ...algebra.linear import factorise
 from ...algebra.quaternions import quaternion_exp, quaternion_rotation
+from ...algebra.rotations import Rotation
 from ...algebra.row_arrays import loop
 from ...algebra.scalar import Scalar, is_zero, repeat
 from ...algebra.spatial import Vector
@@ -40,7 +41,7 @@ METHODS = ("mujoco_euler", "mujoco_rk4")
 
 
 class ForcedMotion(NamedTuple):
-    """What a state's forces do: the mass matrix, the velocity after h seconds of the present
+    """Effects of the forces at a state: the mass matrix, the velocity after h seconds of the present
     acceleration, nv, forces of drives, nv, and the constraints' impulses."""
 
     H: list[list[Scalar]]
@@ -89,23 +90,61 @@ def _euler_step(
         total = [sparse_dot(row, change) for row in found.H]
         change = factorise(H).inverse_times(total)
         after = [x + dx for x, dx in zip(state.v, change, strict=True)]
-    reached, after = _moved_straight(tree, state.q, after, h)
-    return _next_state(reached, after, found.impulses), found.driven, []
+    u = [x * h for x in after]
+    free = FreeTurns.by(tree, u)
+    reached = free.reach(tree, state.q, u)
+    return _next_state(reached, free.to_new_axes(after), found.impulses), found.driven, []
 
 
-def _moved_straight(
-    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], h: float
-) -> tuple[list[Scalar], list[Scalar]]:
-    """The configuration q ⊕ h v, and v in the new axes of free bodies. A free body moves straight in
-    the world and turns by h ω. Unlike `base_step` this does not keep its angular momentum."""
-    reached, after = integrate(tree, q, [x * h for x in v]), list(v)
-    for body in (tree.bodies[i] for i in free_roots(tree)):
-        place, first = body.q_index[0], body.v_index[0]
-        linear, turn = Vector(*v[first : first + 3]), [x * h for x in v[first + 3 : first + 6]]
-        axes = quaternion_rotation(q[place + 3 : place + 7])
-        reached[place : place + 3] = Vector(*q[place : place + 3]) + axes.to_parent(linear) * h
-        after[first : first + 3] = quaternion_rotation(quaternion_exp(turn)).to_child(linear)
-    return reached, after
+class FreeTurns(NamedTuple):
+    """How free bodies have turned since the beginning of a step, and where they are in q and v.
+
+    Within a step the linear velocities and displacements of free bodies are in the axes that the bodies
+    have at its beginning, which are fixed in the world: a free body moves straight there, and turns by
+    the exponential of its rotation vector. Unlike `base_step` this does not keep angular momentum.
+    """
+
+    columns: Sequence[tuple[Sequence[int], int]]
+    turns: Sequence[Rotation]
+
+    @classmethod
+    def by(cls, tree: Tree, u: Sequence[Scalar]) -> FreeTurns:
+        """After the tangent step u, nv."""
+        bodies = [tree.bodies[i] for i in free_roots(tree)]
+        columns = [(body.q_index, body.v_index[0]) for body in bodies]
+        turns = [quaternion_rotation(quaternion_exp(u[k + 3 : k + 6])) for _, k in columns]
+        return cls(columns, turns)
+
+    def reach(self, tree: Tree, q: Sequence[Scalar], u: Sequence[Scalar]) -> list[Scalar]:
+        """The configuration q ⊕ u, nq, whose free bodies have moved straight."""
+        reached = integrate(tree, q, u)
+        for place, k in self.columns:
+            *origin, x, y, z, w = (q[n] for n in place)
+            away = quaternion_rotation([x, y, z, w]).to_parent(Vector(*u[k : k + 3]))
+            for n, coordinate in zip(place, Vector(*origin) + away, strict=False):
+                reached[n] = coordinate
+        return reached
+
+    def to_new_axes(self, v: Sequence[Scalar]) -> list[Scalar]:
+        """Velocities with the linear ones of free bodies turned into the new axes, nv."""
+        turned = list(v)
+        for (_, k), turn in zip(self.columns, self.turns, strict=True):
+            turned[k : k + 3] = turn.to_child(Vector(*v[k : k + 3]))
+        return turned
+
+    def to_old_axes(self, v: Sequence[Scalar]) -> list[Scalar]:
+        """The inverse of `to_new_axes`."""
+        turned = list(v)
+        for (_, k), turn in zip(self.columns, self.turns, strict=True):
+            turned[k : k + 3] = turn.to_parent(Vector(*v[k : k + 3]))
+        return turned
+
+    def rate(self, tree: Tree, u: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+        """The rate of the tangent step u at the velocity v in the old axes, nv."""
+        rate = tangent_rate(tree, u, v)
+        for _, k in self.columns:
+            rate[k : k + 3] = v[k : k + 3]
+        return rate
 
 
 def _runge_kutta_step(
@@ -125,12 +164,15 @@ def _runge_kutta_step(
         share = of_stage(number, reaches) * h
         u = [x * share for x in last[:nv]]
         fast = [x + dx * share for x, dx in zip(v, last[nv:], strict=True)]
-        here = StepState(integrate(tree, q, u), fast, on_points, on_joints, [], left_out)
+        free = FreeTurns.by(tree, u)
+        seen = free.to_new_axes(fast)
+        here = StepState(free.reach(tree, q, u), seen, on_points, on_joints, [], left_out)
         found = motion(here)
-        slope = [*tangent_rate(tree, u, fast), *_acceleration(tree, fast, found.after, h)]
+        acceleration = [(x - y) * (1.0 / h) for x, y in zip(found.after, seen, strict=True)]
+        slope = [*free.rate(tree, u, fast), *free.to_old_axes(acceleration)]
         weight = of_stage(number, weights)
-        seen = [*slope, *found.driven]
-        mean = [m + x * weight for m, x in zip(mean, seen, strict=True)]
+        terms = [*slope, *found.driven]
+        mean = [m + x * weight for m, x in zip(mean, terms, strict=True)]
         impulses = found.impulses
         after = [*impulses.ground, *impulses.joints, *impulses.pairs_left_out]
         return [number + 1.0, *slope, *after, *mean]
@@ -145,9 +187,12 @@ def _runge_kutta_step(
     else:
         end = repeat(stage, begin, len(reaches))
     _, on_points, on_joints, left_out, mean = _parts(end[1:], lengths)
-    reached = integrate(tree, q, [x * h for x in mean[:nv]])
+    u = [x * h for x in mean[:nv]]
     fast = [x + dx * h for x, dx in zip(v, mean[nv:slopes], strict=True)]
-    after = StepState(reached, fast, on_points, on_joints, [], left_out)
+    free = FreeTurns.by(tree, u)
+    after = StepState(
+        free.reach(tree, q, u), free.to_new_axes(fast), on_points, on_joints, [], left_out
+    )
     return after, mean[slopes:], []
 
 
@@ -176,18 +221,6 @@ def _motion(
     free = [x + dx for x, dx in zip(v, mass.inverse_times(push), strict=True)]
     after, impulses = constrained_velocities(tree, state, mass, free, contacts, scene, None)
     return ForcedMotion(H, after, driven, impulses)
-
-
-def _acceleration(
-    tree: Tree, v: Sequence[Scalar], after: Sequence[Scalar], h: float
-) -> list[Scalar]:
-    """Rates of v, nv, from the velocity after h seconds in axes that do not turn: the axes of free bodies
-    turn with them."""
-    rates = [(x - y) * (1.0 / h) for x, y in zip(after, v, strict=True)]
-    for first, product in _products(tree, v):
-        for k, x in enumerate(product):
-            rates[first + k] = rates[first + k] - x
-    return rates
 
 
 def _products(tree: Tree, v: Sequence[Scalar]) -> list[tuple[int, Vector]]:

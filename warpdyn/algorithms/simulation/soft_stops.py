@@ -69,7 +69,7 @@ def soft_row(stop: SoftStop, x: Scalar, v: Scalar, lower: float, upper: float, h
 
 
 class SoftPoint(NamedTuple):
-    """Numbers of one contact point: as of a `SoftStop`, with R of the normal and of the tangents for an
+    """Numbers of one contact point: those of a `SoftStop`, with R of the normal and of the tangents for an
     impedance of one half [1/kg], the part of its radius that is a margin [m], whether its friction cone
     is a pyramid, the direction of the first edges of a pyramid in the axes of the point's link, if it is
     not the contact's x axis, and the last two of a `SoftStop`."""

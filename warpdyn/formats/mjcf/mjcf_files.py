@@ -51,7 +51,7 @@ class Neighbours:
             why = (
                 "no other file is read with includes=False"
                 if self.asked is False
-                else "it is looked for beside a file; give its path, not a text"
+                else "it is looked for next to a file; give its path, not a text"
             )
             raise reading.refusal(element, f'"{file}": {why}')
         try:
@@ -68,7 +68,7 @@ class Neighbours:
             )
         if path is None:
             raise reading.refusal(
-                element, f'there is no file "{file}"; put it beside {self.source}'
+                element, f'there is no file "{file}"; put it next to {self.source}'
             )
         return path
 

@@ -93,7 +93,7 @@ def memory_shapes(
 
 
 def described_friction(pairs: Sequence[ContactPair], given: Any) -> float | Varied:
-    """The friction of each pair: what is given, else that of the description, else 0.8."""
+    """The friction of each pair: the argument, else that of the description, else 0.8."""
     if given is not None:
         friction: float | Varied = given
         return friction

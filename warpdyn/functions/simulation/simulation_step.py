@@ -264,7 +264,7 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
 
 @cache
 def _argument_spec(name: str) -> ArgumentSpec:
-    """What an array of the step may be."""
+    """The kinds and the bounds of an array of the step."""
     bound: Bound = "above 0" if name in POSITIVE else "at least 0" if name in UNSIGNED else ""
     return ArgumentSpec(plain=name not in NOT_PLAIN, table=name in TABLES, bound=bound)
 

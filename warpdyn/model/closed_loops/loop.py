@@ -13,7 +13,7 @@ from ..description import ORIGIN, Joint, Link, ModelError, Pose, Vector3, near_n
 from ..joints import BALL, JointKind
 
 LoopKind = Literal["connect", "weld", "hinge", "joint"]
-"""What a loop constrains: two points, the pose of two frames, two axes, two joints."""
+"""The parts that a loop constrains: two points, the pose of two frames, two axes, two joints."""
 
 HERE = Pose()
 

@@ -34,7 +34,7 @@ TARGET_SHARE = 0.4
 
 
 class RecordedStep(NamedTuple):
-    """What an update needs of a step."""
+    """The arrays of a step that an update needs."""
 
     seen: torch.Tensor
     """Observations of the policy, which collect their gradient."""

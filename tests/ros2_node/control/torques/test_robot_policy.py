@@ -1,4 +1,4 @@
-"""When a robot's policy is asked, what it is told, and what torques come of it."""
+"""The time of a policy's steps, its inputs, and the torques of its drives."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fleets import MODEL, N, Q
 from ros2_node.control.settings.node_settings import Settings
 from ros2_node.control.states.base_state import BaseMotion, BaseState
 from ros2_node.control.states.state import State
-from ros2_node.control.torques.robot_policy import RobotPolicy
+from ros2_node.control.torques.policy_law import RobotPolicy
 
 SETTINGS = Settings.of({"reference_timeout": 0.5})
 ROWS = [5, 0, 2]

@@ -41,7 +41,7 @@ class Reaction:
 
 
 class Selection(Protocol):
-    """What is computed of a group in a step: whole pairs, or single contacts of pairs.
+    """The part of a group that a step computes: whole pairs, or single contacts of pairs.
 
     `slots`: the largest number of slots. `contacts`: of one slot. `count`: how many slots an
     environment needs. `array`: says which pair or contact is in each slot.
@@ -53,7 +53,7 @@ class Selection(Protocol):
     array: RowArray
 
     def slot(self, k: Scalar) -> Slot:
-        """What is in slot k."""
+        """The content of slot k."""
         ...
 
     def rows(self, k: Scalar) -> list[Scalar]:

@@ -70,7 +70,7 @@ class BlockFactors(Factors):
 
 
 class Slot(NamedTuple):
-    """What is in a slot: the numbers of its free bodies, its contacts, and for each of these the rows
+    """The content of a slot: the numbers of its free bodies, its contacts, and for each of these the rows
     of the memory that may have its impulse of the last step. `known`: that is its own row; else it
     is the row with its feature."""
 
