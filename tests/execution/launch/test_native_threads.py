@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import re
-import signal
 import subprocess
 import sys
 import time
@@ -156,18 +153,6 @@ def test_a_process_ends_while_threads_look_for_work(end: str) -> None:
     for _ in range(3):
         done = alone(end)
         assert done.returncode == 0 and "Error" not in done.stderr, done.stderr
-
-
-def test_a_thread_that_the_system_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The system's own error, and the signals are let in again."""
-    system = native_threads.system()
-    assert system is not None
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
-    monkeypatch.setattr(system, "start", lambda _: errno.EAGAIN)
-    with pytest.raises(OSError, match=re.escape(os.strerror(errno.EAGAIN))) as found:
-        native_threads._NativeThread(system)
-    assert found.value.errno == errno.EAGAIN
-    assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == before
 
 
 def test_signals_come_to_python() -> None:
