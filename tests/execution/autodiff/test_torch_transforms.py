@@ -10,11 +10,8 @@ from gradient_cases import MODELS
 from motions_of_torch import close, motions
 
 import warpdyn as wd
-from warpdyn.execution.request.call import Call
 
 torch = pytest.importorskip("torch")
-
-from warpdyn.execution.autodiff import torch_gradients  # noqa: E402
 
 DYNAMICS = pytest.mark.parametrize("function", [wd.rnea, wd.aba], ids=["rnea", "aba"])
 
@@ -116,24 +113,6 @@ def test_dual_tensors_keep_their_tangents() -> None:
         result = forward.unpack_dual(wd.rnea(model, forward.make_dual(q, v), v, a))
     assert close(result.primal, wd.rnea(model, q, v, a))
     assert close(result.tangent, wd.jvp(wd.rnea, model, q, v, a, tangents={"q": v}))
-
-
-def test_a_derivative_along_one_array_is_recorded_for_it_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Arrays without a tangent take no part, and need no zeros."""
-    derived: list[tuple[str, tuple[str, ...]]] = []
-
-    def derive(call: Call, kind: str, wrt: tuple[str, ...], *rest: Any) -> Call:
-        derived.append((kind, tuple(wrt)))
-        return call_derivative(call, kind, wrt, *rest)
-
-    call_derivative = torch_gradients.derive
-    monkeypatch.setattr(torch_gradients, "derive", derive)
-    q, v, a = motions()
-    with torch.autograd.forward_ad.dual_level():
-        wd.rnea(MODELS["pendulum"], q, torch.autograd.forward_ad.make_dual(v, a), a)
-    assert derived == [("jvp", ("v",))]
 
 
 def test_a_gradient_of_one_result_alone() -> None:
