@@ -37,7 +37,7 @@ from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from mutations import Mutation, mutations
+from mutations import Mutation, mutations, replace_source
 from reached_tests import ReachedTests
 from tqdm import tqdm
 
@@ -265,7 +265,7 @@ class TestRunner:
                 )
             self.clean_seconds[tuple(stages[0])] = time.monotonic() - started
             deadline += time.monotonic() - started
-        path.write_text(mutation.apply(clean))
+        replace_source(path, mutation.apply(clean))
         try:
             for stage in stages:
                 by = ", ".join(Path(test.partition("::")[0]).name for test in stage[:2])
@@ -276,14 +276,14 @@ class TestRunner:
                     remaining = max(remaining, 5 * seconds + self.hang)
                 status = self.run(stage, remaining)
                 if status is None:
-                    path.write_text(clean)
+                    replace_source(path, clean)
                     hangs = seconds is not None or self.run(stage, remaining / 5) in (0, 5)
                     return Result(mutation, "killed" if hangs else "undecided", f"{by} hangs")
                 if status not in (0, 5):  # 5: all tests of the stage are skipped
                     return Result(mutation, "killed", by)
             return Result(mutation, "survived", by)
         finally:
-            path.write_text(clean)
+            replace_source(path, clean)
 
     def stages(self, mutation: Mutation) -> list[list[str]]:
         """Arguments of pytest by stage. With coverage data: the tests that run the changed lines."""

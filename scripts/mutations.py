@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import cache_from_source
 from pathlib import Path
 
 Change = tuple[ast.AST, ast.AST]
@@ -280,3 +281,10 @@ def _mutations(name: str, text: str) -> tuple[Mutation, ...]:
     if name.endswith(".py"):
         return tuple(python_mutations(name, text))
     return tuple(header_mutations(name, text)) if name.endswith(".h") else ()
+
+
+def replace_source(path: Path, text: str) -> None:
+    """Write a source file and remove its bytecode. Python takes bytecode for current if the source has the same size
+    and the same second of change, which both a mutation and the clean text may have."""
+    path.write_text(text)
+    Path(cache_from_source(str(path))).unlink(missing_ok=True)

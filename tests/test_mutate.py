@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -220,6 +222,22 @@ def test_verdicts(mutate: ModuleType, tmp_path: Path) -> None:
     runner.hang = 1.0
     assert runner.judge(by_change["(x + 1)"], limit=2.0).verdict == "killed"
     assert "(100.0%)" not in mutate.table([mutate.Result(by_change["4"], "survived", "")])
+
+
+def test_bytecode_of_the_text_before_is_not_read(mutate: ModuleType, tmp_path: Path) -> None:
+    """Texts of one size, written in one second: Python would take the bytecode of the first for the second."""
+    path, moment = tmp_path / "written_twice.py", (1e9, 1e9)
+    found = []
+    for text in ("number = 6\n", "number = 7\n"):
+        mutate.replace_source(path, text)
+        os.utime(path, moment)
+        command = [sys.executable, "-c", "import written_twice; print(written_twice.number)"]
+        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+        )
+        found.append(done.stdout.strip())
+    assert found == ["6", "7"]
 
 
 def test_the_share_that_must_be_killed(

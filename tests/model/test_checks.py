@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,10 +19,11 @@ from warpdyn.model.checks import (
     check_description,
     find_root,
     not_negative,
+    remark_limits_of_followers,
     rigid_body,
     unphysical,
 )
-from warpdyn.model.description import EYE, Joint, Link, Mimic, ModelError, Pose
+from warpdyn.model.description import EYE, Joint, Limits, Link, Mimic, ModelError, Pose
 from warpdyn.model.joints import KINDS
 
 
@@ -181,6 +183,29 @@ def test_unphysical_inertia_is_remarked_and_no_other() -> None:
     assert ["triangle inequality" in line for line in remarks(1.0, 1.0, 1.0, 9.0)] == [True]
     assert ["is negative" in line for line in remarks(1.0, -1.0, 1.0, 1.0)] == [True]
     assert ["no mass" in line for line in remarks(0.0, 1.0, 1.0, 1.0)] == [True]
+
+
+@pytest.mark.parametrize(
+    ("leader", "mimic", "own", "words"),
+    [
+        ((-2, 2), Mimic("a", 2.0, 0.0), (-0.5, 0.5), "from -4 to 4; its own, -0.5 to 0.5"),
+        ((-1, 2), Mimic("a", -1.0, 0.5), (-3, 1), "from -1.5 to 1.5; its own, -3 to 1"),
+        ((-np.inf, np.inf), Mimic("a"), (-1, 1), "from -inf to inf; its own, -1 to 1"),
+        ((0, 0.8), Mimic("a", -1.0), (-0.8757, 0), None),
+        ((0, 0.04), Mimic("a"), (0, 0.04), None),
+        ((-2, 2), Mimic("a"), (-np.inf, np.inf), None),
+    ],
+)
+def test_limits_of_followers_that_have_no_effect_are_remarked(
+    leader: Any, mimic: Mimic, own: Any, words: str | None
+) -> None:
+    joints = [
+        Joint("a", KINDS["revolute"], "x", "y", limits=Limits(*leader)),
+        Joint("b", KINDS["revolute"], "y", "z", limits=Limits(*own), mimic=mimic),
+    ]
+    found = list(remark_limits_of_followers(joints))
+    assert len(found) == (words is not None)
+    assert all(f'joint "b" follows "a", whose limits let it move {words}' in x for x in found)
 
 
 def test_models_made_by_hand_pass_the_same_checks() -> None:

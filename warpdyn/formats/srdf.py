@@ -117,10 +117,10 @@ class SrdfReader(Reading):
         k = kind.quaternion
         if k is None:
             return tuple(numbers)
-        norm = math.hypot(*numbers[k : k + 4])
+        norm = math.hypot(*numbers[k:])
         if abs(norm - 1.0) > NEARLY_UNIT:
             raise self.refusal(element, f"{what} has a quaternion of length {norm:g}, not 1")
-        return (*numbers[:k], *(x / norm for x in numbers[k : k + 4]), *numbers[k + 4 :])
+        return (*numbers[:k], *(x / norm for x in numbers[k:]))
 
 
 NEARLY_UNIT = 1e-3

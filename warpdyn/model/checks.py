@@ -228,6 +228,30 @@ def unphysical(links: Sequence[Link]) -> Iterator[str]:
             yield f'link "{link.name}": its principal moments ({shown} kg·m²) break the triangle inequality'
 
 
+def remark_limits_of_followers(joints: Sequence[Joint]) -> Iterator[str]:
+    """A remark for each mimic joint whose own position limits are narrower than those that its leader
+    leaves it: they have no effect."""
+    by_name = {joint.name: joint for joint in joints}
+    for joint in joints:
+        if joint.mimic is None:
+            continue
+        leader, multiplier, offset = joint, 1.0, 0.0
+        while leader.mimic is not None:
+            offset += multiplier * float(leader.mimic.offset)
+            multiplier *= float(leader.mimic.multiplier)
+            leader = by_name[leader.mimic.joint]
+        bounds = (leader.limits.lower, leader.limits.upper)
+        ends = sorted(multiplier * x + offset for x in bounds) if multiplier else [offset, offset]
+        own = joint.limits.lower, joint.limits.upper
+        # Files round limits to three digits.
+        near = ROUNDING * max((abs(x) for x in own if math.isfinite(x)), default=0.0)
+        if ends[0] < own[0] - near or ends[1] > own[1] + near:
+            yield (
+                f'joint "{joint.name}" follows "{leader.name}", whose limits let it move from {ends[0]:.3g} to '
+                f"{ends[1]:.3g}; its own, {own[0]:.3g} to {own[1]:.3g}, have no effect"
+            )
+
+
 def remark_double_freedom(links: Sequence[Link], joints: Sequence[Joint]) -> Iterator[str]:
     """A remark for each joint that repeats the floating base's motion: a floating joint on a root
     (the first link) without mass."""

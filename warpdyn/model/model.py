@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, get_args
 from . import describe, edits, restructure
 from .actuators import Actuator
 from .assembly import in_tree_order
-from .checks import remark_double_freedom
+from .checks import remark_double_freedom, remark_limits_of_followers
 from .closed_loops.loop import Loop, check_loops
 from .described_sensors import DescribedSensor
 from .description import Effects, Joint, Link, ModelError
@@ -118,6 +118,8 @@ class Model(Structure):
             raise ModelError(f'{source}: quaternion must be "xyzw" or "wxyz", got {quaternion!r}')
         links, joints = in_tree_order(source, links, joints)
         check_loops(source, loops, links, joints)
+        # Remarks that all formats share.
+        warnings = [*warnings, *remark_limits_of_followers(joints)]
         if floating_base:
             warnings = [*warnings, *remark_double_freedom(links, joints)]
         return cls(

@@ -81,14 +81,13 @@ def _csv(path: Path, _: str) -> Columns:
         with path.open(newline="", encoding="utf-8-sig") as file:
             rows = csv.reader(file)
             names = [n.strip() for n in next(rows, [])]
-            numbers = [[float(x) if x.strip() else np.nan for x in row] for row in rows if row]
+            lines = [(rows.line_num, row) for row in rows if row]
+            numbers = [[float(x) if x.strip() else np.nan for x in row] for _, row in lines]
     except (ValueError, UnicodeDecodeError, csv.Error) as error:
         raise ViewerError(f"it is no table of numbers under a line of names: {error}") from None
-    short = next((k for k, row in enumerate(numbers) if len(row) != len(names)), None)
-    if short is not None:
-        raise ViewerError(
-            f"line {short + 2} has {len(numbers[short])} numbers, the first names {len(names)}"
-        )
+    for line, row in lines:
+        if len(row) != len(names):
+            raise ViewerError(f"line {line} has {len(row)} numbers, the first names {len(names)}")
     table = np.array(numbers, dtype=float).reshape(len(numbers), len(names))
     return dict(zip(names, table.T, strict=True))
 

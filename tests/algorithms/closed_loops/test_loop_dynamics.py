@@ -208,6 +208,7 @@ def test_a_chain_that_is_almost_stretched_has_the_accelerations_of_its_freedom(b
     model = builder.connect("link2", (0.4, 0, 0), None, end).build()
     tau, still = np.array([0.3, -0.2, 0.5]), np.zeros(3)
     J = wd.oracle(wd.loops.constraint_jacobian, model, q)
+    # The motion that the loop leaves, and its response to joint forces.
     freedom = np.linalg.svd(J)[2][2:].T
     M, h = wd.oracle(wd.crba, model, q), wd.oracle(wd.rnea, model, q, still, still)
     response = freedom @ np.linalg.inv(freedom.T @ M @ freedom) @ freedom.T

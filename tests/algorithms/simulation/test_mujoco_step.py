@@ -142,6 +142,7 @@ def test_a_free_body_with_arms_moves_as_in_mujoco(method: str, quaternion: Any) 
     )
     q, v = end.q[0], end.v[0]
     rotation = wd.oracle(wd.fk, model, q, frame=model.root)[:3, :3]
+    # MuJoCo has w first, and linear velocities in the world.
     if quaternion == "xyzw":
         q = q[[0, 1, 2, 6, 3, 4, 5, 10, 7, 8, 9, 11]]
     np.testing.assert_allclose(q, data.qpos, atol=1e-11)

@@ -67,6 +67,23 @@ def test_a_command_runs_on_what_was_written_last() -> None:
     assert np.array_equal(jobs[0].results[0], before)
 
 
+def test_a_command_that_runs_at_once_is_no_launch_of_warp(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the CPU, so that no recording of Warp's takes it; without the C function it is one."""
+    q = states(MODEL, 4, seed=3).q
+    laid_out = job(q)
+    kernel = laid_out.kernel
+    command = KernelCommand(kernel.warp_kernel, kernel.device, kernel.source.layout.length)
+    command.set(laid_out.arguments)
+    launches: list[int] = []
+    monkeypatch.setattr(command._launch, "launch", lambda: launches.append(1))
+    command.run_at_once()
+    assert not launches
+    assert error(laid_out.results[0], wd.oracle(wd.crba, MODEL, q)) <= 1e-12
+    monkeypatch.setattr(chosen, "_forward", lambda _: None)
+    command.run_at_once()
+    assert launches == [1]
+
+
 def test_a_command_keeps_what_its_kernel_calls() -> None:
     """Commands of other texts, which would be unloaded with their code."""
     kernel = job(states(MODEL, 2).q).kernel

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any
@@ -102,6 +103,20 @@ def call_of(name: str, model: wd.Model) -> Call:
     points = getattr(parameters.get("points"), "default", ()) is inspect.Parameter.empty
     touching = {"points": [wd.ContactPoint(model.link_names[-1], (0, 0, 0), 0.1)]} if points else {}
     return describe_call(function, (model,), {**given, **frame, **sides, **touching})
+
+
+@pytest.mark.parametrize("representation", ["mixed", "inertial"])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_of_local_velocities_refuse_other_models(name: str, representation: Any) -> None:
+    """Rather than return numbers in another representation; the error says what to call."""
+    model = PUSHED.with_base_velocity(representation)
+    call = call_of(name, model)
+    if not call.local_only:
+        result_shapes(call)
+        return
+    remedy = re.escape(f'use {call.local_only}, or model.with_base_velocity("local")')
+    with pytest.raises(ValueError, match=f'has "{model.base_velocity}": {remedy}'):
+        result_shapes(call)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

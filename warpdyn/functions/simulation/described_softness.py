@@ -174,6 +174,7 @@ def soft_pairs(
 def _check_softness(soft: LimitSoftness | ContactSoftness, name: str) -> None:
     """Raise for numbers that MuJoCo's law does not have. A file's are within these bounds."""
     d = soft.impedance
+    # Softnesses of limits have a margin, those of contacts a share of the normal.
     numbers = {
         "stiffness": soft.stiffness,
         "rate": soft.rate,
