@@ -15,6 +15,7 @@ rl = pytest.importorskip("warpdyn.rl")
 import torch
 from task_rewards import rewards_on_numbers
 
+from benchmarks.rl.reorient import goals_reached
 from warpdyn.rl.tasks.allegro_hand import CURLED, JOINTS
 from warpdyn.rl.tasks.reorient_tasks import LOOSEST, fourth_moments
 from warpdyn.rl.training import training_task
@@ -145,3 +146,20 @@ def test_a_launch_is_the_functions_on_numbers(env: Any) -> None:
     assert float(reward[3]) == pytest.approx(float(wanted["reward"]), abs=1e-2)
     for group in ("policy", "critic"):
         assert env.observations[group][3].numpy() == pytest.approx(wanted[group], abs=2e-2)
+
+
+def test_the_policy_that_comes_with_it_reaches_goals() -> None:
+    """In 20 s, with noise and other masses as in its training. A thousand episodes of 50 s are in
+    benchmarks/rl/results."""
+    learned = training_task(TASK, TASK.recipe)
+    learned.loosest, learned.seconds = TASK.tolerance, 20.0
+    policy = rl.Policy(rl.bundled_policy("hand_reorient"))
+    found = goals_reached(rl.VecEnv(learned, 128, seed=7), policy)
+    assert found["goals"] >= 1.4 and found["cube fell"] <= 0.2
+
+
+def test_the_policy_turns_cubes_in_mujoco() -> None:
+    """In the first 10 s."""
+    pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install mujoco)")
+    seen = rl.sim2sim("hand_reorient", envs=8, seed=7, seconds=10.0)
+    assert seen.there.last["count"] >= 0.4
