@@ -157,3 +157,31 @@ def test_impossible_inertia_is_a_warning() -> None:
     )
     with pytest.warns(ModelWarning, match='link "flat".*triangle inequality'):
         builder.build()
+
+
+def test_integers_are_the_same_numbers() -> None:
+    """Two models whose numbers are equal are equal, and share programs and checkpoints."""
+
+    def pendulum(one: Any) -> wd.Model:
+        builder = wd.ModelBuilder("pendulum").add_link("base")
+        for k, parent in enumerate(("base", "rod0")):
+            mass = {"mass": one, "com": (0, 0, one), "inertia": np.eye(3) * one}
+            builder.add_link(f"rod{k}", **mass)
+            builder.add_joint(
+                f"hinge{k}",
+                "revolute",
+                parent,
+                f"rod{k}",
+                wd.description.Pose((0, 0, one)),
+                (0, one, 0),
+                lower=-one,
+                upper=one,
+                effort=one,
+                damping=one,
+                friction=one,
+                armature=one,
+                mimic=("hinge0", one, one) if k else None,
+            )
+        return builder.build()
+
+    assert pendulum(1) == pendulum(1.0) and pendulum(1).key == pendulum(1.0).key

@@ -56,7 +56,7 @@ def test_poses_are_read_as_users_write_them() -> None:
 def test_a_pose_and_its_placement_are_one(xyz: tuple, rpy: tuple) -> None:
     """Tuples to algebra and back, and through seven numbers or a matrix, is the same pose."""
     pose = Pose.at(xyz, rpy)
-    assert Pose.of(pose.placement) == pose and Pose.of(pose) is pose
+    assert Pose.of(pose.placement) == pose and Pose.of(pose) == pose
     assert np.allclose(homogeneous(Pose.of(homogeneous(pose))), homogeneous(pose), atol=0)
     half = Pose.of(Placement(as_matrix(pose.placement.R), pose.placement.p))
     assert half == pose

@@ -122,6 +122,10 @@ class ModelBuilder:
         try:
             place, direction = Pose.of(pose), unit_vector(axis)
             second = None if axis2 is None else unit_vector(axis2)
+            limits = Limits(*map(float, (lower, upper, velocity, effort)))
+            damping, friction, armature = map(float, (damping, friction, armature))
+            damping2, friction2, pitch = map(float, (damping2, friction2, pitch))
+            leader = _mimic(mimic)
         except (TypeError, ValueError) as error:
             raise ModelError(f"{where}: {error}") from None
         self._joints[name] = Joint(
@@ -131,11 +135,11 @@ class ModelBuilder:
             child=child,
             pose=place,
             axis=direction,
-            limits=Limits(lower=lower, upper=upper, velocity=velocity, effort=effort),
+            limits=limits,
             damping=damping,
             friction=friction,
             armature=armature,
-            mimic=_mimic(mimic),
+            mimic=leader,
             axis2=second,
             limits2=limits2 or UNLIMITED,
             damping2=damping2,
@@ -214,6 +218,9 @@ class ModelBuilder:
 
 
 def _mimic(written: str | tuple[str, float, float] | Mimic | None) -> Mimic | None:
-    if written is None or isinstance(written, Mimic):
-        return written
-    return Mimic(written) if isinstance(written, str) else Mimic(*written)
+    if written is None:
+        return None
+    if isinstance(written, Mimic):
+        written = (written.joint, written.multiplier, written.offset)
+    name, *numbers = (written,) if isinstance(written, str) else written
+    return Mimic(name, *map(float, numbers))

@@ -104,7 +104,7 @@ class Pose:
         """The pose from any form that users write: a Pose, a Placement, a 4x4 matrix, a position,
         or x y z qx qy qz qw."""
         if isinstance(pose, Pose):
-            return pose
+            return cls(vector3(pose.position), matrix3(pose.rotation))  # floats, also of integers
         if isinstance(pose, Placement):
             return cls(vector3(pose.p), matrix3(as_matrix(pose.R).matrix.rows))
         numbers = np.asarray(pose, dtype=float)
