@@ -1,6 +1,6 @@
 """A robot hand of four fingers and sixteen joints, its palm upwards.
 
-Lengths, masses and limits are those of the Allegro hand, version 3 (Wonik Robotics, data sheet).
+Lengths, masses and limits are those of the Allegro hand, version 3 (the URDF of Wonik Robotics).
 Shapes are simpler: the palm is a box, and each phalanx is a capsule.
 """
 
