@@ -92,6 +92,13 @@ def test_shapes_are_reported() -> None:
         wd.check_state("panda", Q)
 
 
+def params_that_change() -> wd.Params:
+    """Params whose array is written to after it was checked, as a randomisation writes to it."""
+    params = MODEL.params(com={"panda_hand": [0.0, 0.0, 0.0]})
+    params.arrays["com"].fill(np.nan)
+    return params
+
+
 WRONG: dict[str, tuple[Callable[[np.ndarray], Any], str]] = {
     "not finite": (
         lambda q: wd.rnea(MODEL, q, V, V),
@@ -106,7 +113,7 @@ WRONG: dict[str, tuple[Callable[[np.ndarray], Any], str]] = {
         "gravity: entry 2 is inf",
     ),
     "params": (
-        lambda q: wd.com(MODEL, Q, params=MODEL.params(com={"panda_hand": [np.nan, 0.0, 0.0]})),
+        lambda q: wd.com(MODEL, Q, params=params_that_change()),
         r"com \(params\): entry \(0, 0\) is nan",
     ),
     "two configurations": (
