@@ -11,6 +11,7 @@ rl = pytest.importorskip("warpdyn.rl")
 import torch
 from rl_cases import Doubled, Hold
 
+from warpdyn.rl import initial_policy
 from warpdyn.rl.deployment import deployment_record
 
 RECIPE = rl.Recipe(envs=16, steps=4, epochs=1, batches=2, layers=(8,))
@@ -55,6 +56,22 @@ def test_from_a_checkpoint_it_has_both_networks(trained: tuple[rl.Trainer, Path]
         rl.TaskError, match=r"is of another training, with init \w+ instead of none;"
     ):
         rl.Trainer(Hold(), recipe=RECIPE, seed=1, folder=again)
+
+
+def test_a_checkpoint_has_a_deviation_of_its_own(
+    trained: tuple[rl.Trainer, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Said where the recipe has another one than the checkpoint's; a policy takes the recipe's."""
+    first, folder = trained
+    lines: list[str] = []
+    monkeypatch.setattr(initial_policy, "say", lines.append)
+    other = replace(RECIPE, deviation=0.3)
+    for file, deviation in (("checkpoint.pt", first.learner.deviation), ("policy.onnx", 0.3)):
+        second = rl.Trainer(Hold(), recipe=other, init=folder / file)
+        assert second.learner.deviation == pytest.approx(deviation)
+    rl.Trainer(Hold(), recipe=RECIPE, init=folder / "checkpoint.pt")
+    (line,) = lines
+    assert "checkpoint.pt" in line and "the recipe's deviation, 0.3, has no effect" in line
 
 
 def test_other_networks_are_refused(trained: tuple[rl.Trainer, Path]) -> None:

@@ -9,6 +9,7 @@ import onnx
 import torch
 from onnx import numpy_helper
 
+from ..execution.compile.announcements import say
 from .checkpoint import read_checkpoint
 from .learners.learner import Learner
 from .learners.networks import SMALLEST_DEVIATION, Network, Normalizer
@@ -20,17 +21,19 @@ SEEN = 2**20
 in the file. A training of 1,024 environments and 24 steps sees as many in 43 iterations."""
 
 
-def start_from(learner: Learner, task: Task, path: Path) -> str:
+def start_from(learner: Learner, task: Task, path: Path, deviation: float) -> str:
     """Replace the networks of a learner by those of a file; returns the file's hash.
 
     path: `policy.onnx`, which has the policy and its normalisation of observations but neither the
     critic nor the deviation of actions, or `checkpoint.pt`, which has all of them. The optimiser
     starts afresh. TaskError: the networks have other sizes or another activation.
+    deviation: of the recipe. A line on stderr says if a checkpoint's recipe had another one, which
+    has its effect.
     """
     if path.suffix == ".onnx":
         _from_onnx(learner, task, path)
     else:
-        _from_checkpoint(learner, task, path)
+        _from_checkpoint(learner, task, path, deviation)
     return file_hash(path)
 
 
@@ -96,8 +99,8 @@ def _from_onnx(learner: Learner, task: Task, path: Path) -> None:
     learner.use_policy(found)
 
 
-def _from_checkpoint(learner: Learner, task: Task, path: Path) -> None:
-    """The networks of a checkpoint."""
+def _from_checkpoint(learner: Learner, task: Task, path: Path, deviation: float) -> None:
+    """The networks of a checkpoint, and its deviation of actions."""
     whole = read_checkpoint(path, "name the policy.onnx or the checkpoint.pt of a training")
     try:
         learner.restore_networks(whole["learner"])
@@ -111,3 +114,8 @@ def _from_checkpoint(learner: Learner, task: Task, path: Path) -> None:
             f"{len(policy.normalizer.mean)}, with layers "
             f"{[len(layer.weight) for layer in policy.linear_layers[:-1]]}"
         ) from None
+    if whole["of"].get("recipe", {}).get("deviation", deviation) != deviation:
+        say(
+            f"the deviation of actions is that of {path}, {learner.deviation:.2g}; the recipe's "
+            f"deviation, {deviation:g}, has no effect. policy.onnx has no deviation of its own"
+        )

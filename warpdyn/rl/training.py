@@ -96,7 +96,9 @@ class Trainer:
         with self.processes.together():
             self.learner = self._make_learner(network)
         self._steps = GraphReplay(self._run_steps, device)
-        self._init = "" if init is None else start_from(self.learner, learned, init)
+        self._init = (
+            "" if init is None else start_from(self.learner, learned, init, recipe.deviation)
+        )
         if init is not None and init.suffix == ".onnx":
             say_other_programs(init, Policy(init).deployment, learned)
         self.iteration, self._seconds, self._cpu = 0, 0.0, 0.0
