@@ -179,7 +179,7 @@ def reorienting(page: Viewer) -> None:
     which = int(np.where(ends > 0, told[0], 0.0).argmax())
     last = int(ends[which]) - 1
     half = int(np.abs(told[:last, which] - 0.5 * told[0, which]).argmin())
-    cube = die(task)
+    cube = die()
     for moment, x in ((0, -0.25), (half, 0.0), (last, 0.25)):
         q = rows[moment][which]
         page.add(task.model, q, f"hand {moment}", at=(x, 0.0, -0.4))
@@ -191,7 +191,7 @@ def reorienting(page: Viewer) -> None:
     look_from(page, (0.3, -0.8, 0.45), (0.0, 0.0, 0.17))
 
 
-def die(task: Any) -> wd.Model:
+def die() -> wd.Model:
     """A free cube whose faces have six colours."""
     colors = ("e6550d", "3182bd", "31a354", "fdd835", "756bb1", "f5f5f5")
     plates = []

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def goals_reached(env: rl.VecEnv, policy: rl.Policy) -> dict[str, Any]:
         ended = alive & terminated.numpy()
         seconds[ended] = (step + 1) * env.task.step_seconds
         alive &= ~ended
-        goals[alive] = env.measures()["count"].numpy()[alive]
+        goals[alive] = env.carried["count"].numpy()[alive]
     return {
         "episodes": env.num_envs,
         "goals": float(goals.mean()),
@@ -61,8 +62,7 @@ def main() -> None:
     result: dict[str, Any] = {"tolerance": task.tolerance, "seconds": task.seconds}
     result |= goals_reached(rl.VecEnv(task, args.episodes, seed=args.seed), policy)
     if args.varied:
-        task.recipe.practice.clear()
-        varied = training_task(task, task.recipe)
+        varied = training_task(task, replace(task.recipe, practice={}))
         result["varied"] = goals_reached(rl.VecEnv(varied, args.episodes, seed=args.seed), policy)
     if args.mujoco:
         there = rl.MujocoEnv(task, args.mujoco, seed=args.seed)

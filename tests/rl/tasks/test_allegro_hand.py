@@ -28,7 +28,7 @@ def described() -> wd.Model:
 
 
 def test_fingertips_are_where_the_description_has_them(described: wd.Model) -> None:
-    """In the palm, for joints within their limits."""
+    """Positions in the palm's frame, for random joint angles within their limits."""
     assert np.allclose(HAND.position_lower, described.position_lower)
     assert np.allclose(HAND.position_upper, described.position_upper)
     q = np.random.default_rng(0).uniform(HAND.position_lower, HAND.position_upper, (20, JOINTS))

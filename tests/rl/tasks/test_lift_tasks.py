@@ -100,7 +100,7 @@ def test_the_critic_observes_forces_and_the_policy_does_not(env: Any) -> None:
 
 
 def test_a_launch_is_the_functions_on_numbers(env: Any) -> None:
-    """Of the oracle, in float32's precision."""
+    """To the rounding of float32."""
     env.reset(seed=9)
     action = torch.rand(256, 5, generator=torch.manual_seed(0)) * 2 - 1
     wanted = rl.plain_step(env, action[3].numpy(), environment=3)

@@ -96,7 +96,7 @@ def test_a_box_is_pushed_and_stays_on_the_table(env: Any) -> None:
 
 
 def test_a_launch_is_the_functions_on_numbers(env: Any) -> None:
-    """Of the oracle, in float32's precision."""
+    """To the rounding of float32."""
     env.reset(seed=9)
     action = torch.rand(256, 2, generator=torch.manual_seed(0)) * 2 - 1
     wanted = rl.plain_step(env, action[3].numpy(), environment=3)

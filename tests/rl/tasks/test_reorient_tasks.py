@@ -138,7 +138,7 @@ def test_the_tolerance_of_a_training_follows_success() -> None:
 
 
 def test_a_launch_is_the_functions_on_numbers(env: Any) -> None:
-    """Of the oracle, in float32's precision."""
+    """To the rounding of float32."""
     env.reset(seed=9)
     action = torch.rand(256, JOINTS, generator=torch.manual_seed(0)) * 2 - 1
     wanted = rl.plain_step(env, action[3].numpy(), environment=3)
@@ -149,8 +149,8 @@ def test_a_launch_is_the_functions_on_numbers(env: Any) -> None:
 
 
 def test_the_policy_that_comes_with_it_reaches_goals() -> None:
-    """In 20 s, with noise and other masses as in its training. A thousand episodes of 50 s are in
-    benchmarks/rl/results."""
+    """With noise and varied masses, as in its training, for 20 s. The results of a thousand episodes of 50 s
+    are in benchmarks/rl/results."""
     learned = training_task(TASK, TASK.recipe)
     learned.loosest, learned.seconds = TASK.tolerance, 20.0
     policy = rl.Policy(rl.bundled_policy("hand_reorient"))
@@ -159,7 +159,7 @@ def test_the_policy_that_comes_with_it_reaches_goals() -> None:
 
 
 def test_the_policy_turns_cubes_in_mujoco() -> None:
-    """In the first 10 s."""
+    """Within 10 s."""
     pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install mujoco)")
     seen = rl.sim2sim("hand_reorient", envs=8, seed=7, seconds=10.0)
     assert seen.there.last["count"] >= 0.4

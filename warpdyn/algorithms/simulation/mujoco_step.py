@@ -97,7 +97,7 @@ def _euler_step(
 
 
 class FreeTurns(NamedTuple):
-    """How free bodies have turned since the beginning of a step, and where they are in q and v.
+    """Turns of free bodies since the beginning of a step, and the places of these bodies in q and v.
 
     Within a step the linear velocities and displacements of free bodies are in the axes that the bodies
     have at its beginning, which are fixed in the world: a free body moves straight there, and turns by

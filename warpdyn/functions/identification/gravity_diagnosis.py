@@ -13,6 +13,7 @@ from ...model.model import check_model
 from ...model.params import Params
 from ..dynamics import gravity_torques
 from ..regressors import joint_torque_regressor
+from .payload_identification import check_torques
 
 FELT = 3.0
 """Number of standard deviations from which an error counts."""
@@ -116,10 +117,7 @@ def diagnose_gravity(
     q, tau = (np.asarray(x, dtype=float) for x in (q, tau))
     if len(q) < 3:
         raise ValueError(f"at least 3 poses at rest are needed, got {len(q)}")
-    if tau.shape != (len(q), model.nv):
-        raise ValueError(
-            f"tau must be (N, nv) = ({len(q)}, {model.nv}), torques of all joints, got {tau.shape}"
-        )
+    check_torques(model, tau, len(q))
     if not (np.isfinite(q).all() and np.isfinite(tau).all()):
         raise ValueError("poses and torques must be finite")
     names = [j.name for j in model.moving_joints if j.kind.nv == 1] if joints is None else joints

@@ -199,10 +199,7 @@ def _linear(
     """Regressor of the link (N, joints, 10), torques minus the model's (N, joints), and each
     joint's rate, the sign of the rate and one (N, joints, 3)."""
     columns = range(model.nv) if joints is None else model.v_indices(joints)
-    if tau.shape != (len(q), model.nv):
-        raise ValueError(
-            f"tau must be (N, nv) = ({len(q)}, {model.nv}), torques of all joints, got {tau.shape}"
-        )
+    check_torques(model, tau, len(q))
     Y = np.asarray(joint_torque_regressor(model, q, v, a, links=[link], gravity=gravity))
     rest = tau - rnea(model, q, v, a, gravity=gravity)
     rubs = np.stack([v, np.sign(v), np.ones_like(v)], axis=-1)
@@ -328,3 +325,11 @@ def _slopes(parameters: np.ndarray) -> np.ndarray:
     steps = np.diag(1e-6 * size * LENGTH ** np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2]))
     forward, back = _values(parameters + steps), _values(parameters - steps)
     return np.asarray((forward - back) / (2.0 * steps.sum(axis=1)[:, None])).T
+
+
+def check_torques(model: Model, tau: np.ndarray, samples: int) -> None:
+    """Raise unless there are torques of all joints in each sample."""
+    if tau.shape != (samples, model.nv):
+        raise ValueError(
+            f"tau must be (N, nv) = ({samples}, {model.nv}), torques of all joints, got {tau.shape}"
+        )
