@@ -33,6 +33,7 @@ LAWS = built_in_laws(FRAME)
 SAME = 1e-12
 """Largest difference of a torque [N m]."""
 
+
 @wd.kernel
 def users_spring(
     robot, q, v, q_desired, stiffness: Annotated[np.ndarray, ("nv",)] = 20.0, *, rest=1.0
