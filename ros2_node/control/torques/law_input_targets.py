@@ -59,6 +59,8 @@ class LawInputTargets:
             self.refusal = f"{name}: {error}"
             return self.refusal
         self._targets[name], self._values[name] = target, self._law.values[name]
+        if not self.active:  # `follow` was not called, and the time until now moves nothing
+            self._then = np.inf
         self.active = True
         return None
 

@@ -37,13 +37,15 @@ def row(fleet, name, robot=1):
 
 
 def test_an_input_moves_to_its_target_at_its_rate(fleet, targets):
-    """From 600 to 1200, the largest value, in half of law_input_time; of this robot alone."""
+    """From 600 to 1200, the largest value, in half of law_input_time; of this robot alone. The time before a target,
+    in which no input moves and `follow` is not called, does not count."""
     before = row(fleet, "stiffness", 0).copy()
-    targets.follow(0.0)
     assert targets.read("stiffness", 2.0 * STIFFNESS) is None
+    targets.follow(7.0)
+    np.testing.assert_array_equal(row(fleet, "stiffness"), STIFFNESS)
     steps = []
     for k in range(1, 12):
-        targets.follow(0.01 * k)
+        targets.follow(7.0 + 0.01 * k)
         steps.append(row(fleet, "stiffness").copy())
     np.testing.assert_allclose(steps[4], 1.5 * STIFFNESS)
     np.testing.assert_allclose(steps[-1], 2.0 * STIFFNESS)
@@ -144,8 +146,8 @@ def test_a_pause_counts_as_a_twentieth_of_a_second(fleet, targets):
     """And a clock that runs back as no time; a value that is nearly reached is reached."""
     settings = fleet.settings
     targets.change(settings.with_changes({"law_input_time": 0.5}))
-    targets.follow(20.0)
     assert targets.read("stiffness", 2.0 * STIFFNESS) is None
+    targets.follow(20.0)
     for now, share in ((21.0, 0.1), (20.5, 0.1), (20.55, 0.2), (29.0, 0.3)):
         targets.follow(now)
         np.testing.assert_allclose(row(fleet, "stiffness"), STIFFNESS * (1.0 + 2.0 * share))
