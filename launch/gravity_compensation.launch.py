@@ -5,7 +5,7 @@
 
 An argument wins over the parameter file; one that is not given leaves the file's value.
 
-Read the safety section of docs/ros2.md first. An arm whose controller compensates gravity itself (Franka, KUKA FRI,
+Read docs/ros2_safety.md first. An arm whose controller compensates gravity itself (Franka, KUKA FRI,
 Kinova, UR) must not be given g(q) a second time.
 """
 

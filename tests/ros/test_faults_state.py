@@ -1,4 +1,4 @@
-"""Bad, odd and missing joint_states over real DDS: what the node does stands in docs/ros2.md, section safety.
+"""Bad, odd and missing joint_states over real DDS: what the node does stands in docs/ros2_reactions.md.
 
 After each fault: no command was ever non-finite or beyond the effort limit, the node lives, its diagnostics name the
 fault, and good states give torques again.

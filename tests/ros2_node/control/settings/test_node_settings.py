@@ -66,7 +66,7 @@ def test_the_complete_config_file_has_every_description():
 def test_the_document_has_every_parameter_with_its_default():
     rows = [
         line.split("|")
-        for line in (ROOT / "docs" / "ros2.md").read_text().splitlines()
+        for line in (ROOT / "docs" / "ros2_parameters.md").read_text().splitlines()
         if line.startswith("| `")
     ]
     documented = {
