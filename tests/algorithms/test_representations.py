@@ -64,6 +64,23 @@ def test_there_and_back(floating: Robot) -> None:
         )
 
 
+def test_conversions_compose(floating: Robot) -> None:
+    """One by way of another representation is the direct one."""
+    model, s = floating.model, states(floating.model, 2)
+    for way, target in permutations(BASES, 2):
+        v = converted("convert_velocity", model, "local", way, s.q, s.v)
+        a = converted("convert_acceleration", model, "local", way, s.q, s.v, s.a)
+        tau = converted("convert_force", model, "local", way, s.q, s.tau)
+        for text, first, then in (
+            ("convert_velocity", (s.v,), (v,)),
+            ("convert_acceleration", (s.v, s.a), (v, a)),
+            ("convert_force", (s.tau,), (tau,)),
+        ):
+            direct = converted(text, model, "local", target, s.q, *first)
+            found = converted(text, model, way, target, s.q, *then)
+            assert error(found, direct) <= ROUND_OFF["float64"]
+
+
 def test_velocities_are_the_jacobians(floating: Robot) -> None:
     """The base's six entries are the root link's Jacobian times v, in each reference."""
     model, s = floating.model, states(floating.model, 2)

@@ -10,7 +10,7 @@ from loop_robots import four_bar, leg, tied
 from states import states
 
 import warpdyn as wd
-from warpdyn.functions.closed_loops import _if_closed, independent_rows
+from warpdyn.functions.closed_loops import _contradict, _if_closed, independent_rows
 
 MODEL = four_bar()
 NEAR = np.array([[1.0, -0.9, 1.0], [0.8, -0.8, 0.9], [1.2, -1.0, 1.2]])
@@ -32,6 +32,15 @@ def test_kernels_are_the_oracle() -> None:
         np.testing.assert_allclose(results.loop_forces[k], forces, rtol=1e-9, atol=1e-9)
     back = wd.loops.inverse_dynamics(MODEL, q, s.v, results.acceleration, actuated=["j1"])
     assert not back[:, 1:].any()
+
+
+def test_what_is_no_number_contradicts_nothing() -> None:
+    """Errors and columns of a configuration that is NaN or overflows in part."""
+    r, J = np.ones((2, 3)), np.zeros((2, 3, 3))
+    assert _contradict(r, J, 0.5) and not _contradict(r, J, 1.0)
+    for no_number in (np.nan, np.inf):
+        for errors, columns in ((r * no_number, J), (r, J + no_number)):
+            assert not _contradict(errors, columns, 0.5)
 
 
 def test_single_precision_closes_to_its_own_tolerance() -> None:

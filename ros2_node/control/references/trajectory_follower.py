@@ -224,7 +224,7 @@ class TrajectoryFollower:
         if (np.abs(points.velocities[-1]) > 1e-6).any():
             raise TrajectoryRefusedError("the last point moves: give it velocities of 0")
         elapsed = max(now - start, 0.0)
-        first = self._first(names, limits, start, elapsed)
+        first = self._first(names, limits, start, now)
         q0 = np.array(first.positions)
         points = _without_whole_turns(points, q0, limits.turns)
         if points.times[0] <= 0.0 and elapsed == 0.0:
@@ -255,17 +255,18 @@ class TrajectoryFollower:
         return TrajectoryMotion(spline, start, limits, path, near, summary, goal)
 
     def _first(
-        self, names: Sequence[str], limits: ReferenceLimits, start: float, elapsed: float
+        self, names: Sequence[str], limits: ReferenceLimits, start: float, now: float
     ) -> Waypoint:
-        """The reference from which a trajectory begins: at present, or at its start in the future."""
+        """The reference from which a trajectory begins: now, or at its start in the future. Until then the present
+        trajectory is followed, but none that has not begun."""
         q, v, a = (x.copy() for x in self._setpoint.point(limits))
-        motion = self._motion
-        if motion is not None and motion.start <= start and elapsed == 0.0:
-            ahead = motion.point_at(start)
+        begin = max(start, now)
+        if self._motion is not None and self._motion.start <= now:
+            ahead = self._motion.point_at(begin)
             for k, name in enumerate(names):
                 if name in ahead:
                     q[k], v[k], a[k] = ahead[name]
-        return Waypoint(elapsed, q.tolist(), v.tolist(), a.tolist())
+        return Waypoint(begin - start, q.tolist(), v.tolist(), a.tolist())
 
     def _within(
         self,

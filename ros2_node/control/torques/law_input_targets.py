@@ -83,13 +83,13 @@ class LawInputTargets:
             step = target - present
             bound = self._most(name) * (passed / self._time) if self._time else np.inf
             size = np.abs(step)
-            if (size <= bound).all():
+            is_far = size > bound
+            if not is_far.any():
                 present[...] = target
                 continue
             # One factor for all numbers, so that a matrix stays on the line to its target.
-            moving = size > 0.0
-            room = np.broadcast_to(bound, size.shape)[moving] / size[moving]
-            present += min(float(room.min()), 1.0) * step
+            room = np.broadcast_to(bound, size.shape)[is_far] / size[is_far]
+            present += float(room.min()) * step
             self.active = True
 
     def _target_of(self, name: str, numbers: Sequence[float]) -> np.ndarray:

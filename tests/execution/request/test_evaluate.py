@@ -13,6 +13,7 @@ from robots import by_name
 from states import error, states
 
 import warpdyn as wd
+from warpdyn.algebra.scalar import repeat, sin
 from warpdyn.execution.request import evaluate as chosen
 from warpdyn.execution.request.call import Call, derive, gather, input_shapes
 from warpdyn.execution.request.evaluate import (
@@ -91,6 +92,23 @@ def test_adjoints_are_transposed_tangents(function: str, robot: str) -> None:
     bars = flat(on_numbers(back)(numbers(back)))
     along = np.concatenate([u[name].ravel() for name in arrays])
     assert error(np.array([bars @ along]), np.array([moved @ w.ravel()])) <= 1e-9
+
+
+@pytest.mark.parametrize("times", [5, 40])
+def test_second_derivatives_of_loops(times: int) -> None:
+    """Tangents of adjoints, of short loops and long ones; as by central differences with a step of 1e-5."""
+
+    def swings(tree: Any, q: Any) -> Any:
+        return repeat(lambda s: [s[0] + 0.1 * s[1], s[1] - 0.1 * sin(s[0])], list(q), times)
+
+    call = Call("swings", by_name("cartpole").model, (swings,), {"q": np.array([0.7, -0.4])})
+    u, w, h = np.array([0.3, 1.0]), np.array([-0.8, 0.5]), 1e-5
+    first = derive(call, "vjp", ("q",), {"out": u})
+    second = derive(first, "jvp", ("q",), {"q": w})
+    given = numbers(second)
+    moved = ({**given, "q": (call.arrays["q"] + t * w).tolist()} for t in (h, -h))
+    later, earlier = (flat(on_numbers(first)(each)) for each in moved)
+    assert error(flat(on_numbers(second)(given)), (later - earlier) / (2 * h)) <= 1e-8
 
 
 def test_the_shortest_program_is_taken() -> None:

@@ -46,9 +46,11 @@ def test_a_blunt_corner_is_a_corner() -> None:
         assert sorted(map(tuple, simplified_hull(pyramid, 16))) == sorted(map(tuple, pyramid))
 
 
-def test_chosen_vertices_are_some_of_the_mesh_with_its_extremes() -> None:
-    """So the hull of the chosen lies in the mesh's, and touches the box around it on six sides."""
-    vertices = ellipsoid()
+@pytest.mark.parametrize("size", [4000, 10_000])
+def test_chosen_vertices_are_some_of_the_mesh_with_its_extremes(size: int) -> None:
+    """So the hull of the chosen lies in the mesh's, and touches the box around it on six sides. Vertices are read in
+    blocks of 4,096."""
+    vertices = ellipsoid(size)
     for count in (6, 8, 16, 64):
         chosen = simplified_hull(vertices, count)
         assert len(chosen) == len(np.unique(chosen, axis=0)) == count

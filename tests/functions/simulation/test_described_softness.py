@@ -215,6 +215,20 @@ def test_the_softness_of_pairs_is_a_record(softness: object) -> None:
 CURVE = (0.9, 0.95, 0.001, 0.5, 2.0)
 
 
+def step_soft_pair(**numbers: Any) -> None:
+    """One step of two spheres whose contact has this softness."""
+    scene = wd.ModelBuilder("table").add_link("table").build()
+    for name in ("red", "green"):
+        scene = scene.with_object(name, wd.description.Sphere(0.1), mass=0.1)
+    soft = ContactSoftness(**{"stiffness": 1e3, "rate": 50.0, "impedance": CURVE, **numbers})
+    still = np.zeros((1, scene.nv))
+    wd.step(
+        *(scene, scene.neutral[None], still, still),
+        pairs=wd.ContactPairs(scene),
+        pair_contact=wd.description.PairContact(softness=soft),
+    )
+
+
 @pytest.mark.parametrize(
     ("numbers", "error"),
     [
@@ -234,17 +248,14 @@ CURVE = (0.9, 0.95, 0.001, 0.5, 2.0)
 def test_a_softness_by_hand_has_the_numbers_of_mujocos_law(
     numbers: dict[str, Any], error: str
 ) -> None:
-    scene = wd.ModelBuilder("table").add_link("table").build()
-    for name in ("red", "green"):
-        scene = scene.with_object(name, wd.description.Sphere(0.1), mass=0.1)
-    soft = ContactSoftness(**{"stiffness": 1e3, "rate": 50.0, "impedance": CURVE, **numbers})
-    still = np.zeros((1, scene.nv))
     with pytest.raises(ValueError, match=error):
-        wd.step(
-            *(scene, scene.neutral[None], still, still),
-            pairs=wd.ContactPairs(scene),
-            pair_contact=wd.description.PairContact(softness=soft),
-        )
+        step_soft_pair(**numbers)
+
+
+@pytest.mark.parametrize("width", [0.0, 1.0, 20.0])
+def test_a_softness_has_any_width(width: float) -> None:
+    """Impedances and the midpoint are below 1, the width is a length."""
+    step_soft_pair(impedance=(0.9, 0.95, width, 0.5, 2.0))
 
 
 def test_a_soft_limit_by_hand_has_the_numbers_of_mujocos_law() -> None:

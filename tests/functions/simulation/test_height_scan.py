@@ -47,6 +47,18 @@ def test_heights_under_the_pattern(library: str, frame: str | None) -> None:
         assert np.allclose(again, wanted, atol=1e-9)
 
 
+def test_single_precision_sees_the_same_ground() -> None:
+    """Its lanes load the corners of cells in another way. The map's steepest slope is about 10."""
+    q, heights, places, pattern = (x.astype(np.float32) for x in (Q, HEIGHTS, PLACES, PATTERN))
+    terrain = wd.HeightMap(heights, 0.5, offset=places)
+    found = wd.height_scan(MODEL, q, pattern, terrain=terrain)
+    exact = wd.HeightMap(HEIGHTS, 0.5, offset=PLACES)
+    assert found.dtype == np.float32
+    assert np.allclose(
+        found, wd.oracle(wd.height_scan, MODEL, Q, PATTERN, terrain=exact), atol=1e-4
+    )
+
+
 def test_what_is_no_pattern_is_refused() -> None:
     with pytest.raises(ValueError, match=r"pattern must be \(n, 2\)"):
         wd.height_scan(MODEL, Q, np.zeros(4))

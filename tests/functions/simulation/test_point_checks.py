@@ -11,6 +11,7 @@ import pytest
 import warpdyn as wd
 from warpdyn.functions.simulation.point_checks import (
     checked_points,
+    need_slots,
     refusing_for_explicit_forces,
     refusing_still_points,
 )
@@ -39,6 +40,20 @@ def test_a_centre_and_a_radius_are_numbers(wrong: Any) -> None:
 def test_a_link_that_does_not_exist_is_refused() -> None:
     with pytest.raises(KeyError, match="did you mean 'panda_hand'"):
         checked_points(MODEL, [("panda_hnd", (0, 0, 0), 0.1)])
+
+
+@pytest.mark.parametrize(
+    ("by_link", "slots"),
+    [((40,), False), ((41,), True), ((2,) * 10 + (1,), False), ((2,) * 10 + (1,) * 2, True)],
+)
+def test_many_points_or_rows_need_slots(by_link: tuple[int, ...], slots: bool) -> None:
+    """More than 40 points, or more than 64 rows: three of one point on a link, six of more."""
+    points = [
+        wd.ContactPoint(f"link {k}", (0.0, 0.0, 0.0), 0.0)
+        for k, count in enumerate(by_link)
+        for _ in range(count)
+    ]
+    assert need_slots(points) == slots
 
 
 def test_points_on_what_never_moves_are_refused() -> None:

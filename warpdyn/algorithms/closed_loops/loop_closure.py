@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...algebra.linear import add, dot, factorise_redundant
-from ...algebra.scalar import Scalar, is_zero, minimum, repeat, rsqrt
+from ...algebra.scalar import Scalar, minimum, repeat, rsqrt
 from ...model.tree import Tree
 from ..manifold import integrate
 from .loop_equations import LoopRows
@@ -43,7 +43,7 @@ def closing_step(
     the squared error."""
     loops = LoopRows.at(tree, q)
     J = [[row[k] for k in moved] for row in loops.J]
-    shift = dot(loops.errors, loops.errors) * damping if damping else 0.0
+    shift = dot(loops.errors, loops.errors) * damping
     d = _shortest(J, [-r for r in loops.errors], shift)
     share = minimum(rsqrt(dot(d, d) + SMALL) * longest, 1.0)
     way: list[Scalar] = [0.0] * tree.nv
@@ -63,8 +63,7 @@ def _shortest(
 ) -> list[Scalar]:
     """The shortest d with J d = wanted. shift: added to the diagonal of J Jᵀ."""
     G = [[dot(one, other) for other in J] for one in J]
-    if not is_zero(shift):
-        for k, row in enumerate(G):
-            row[k] = row[k] + shift
+    for k, row in enumerate(G):
+        row[k] = row[k] + shift
     pull = factorise_redundant(G).inverse_times(wanted)
     return [dot(column, pull) for column in zip(*J, strict=True)]

@@ -2,53 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 import pytest
-from fleets import MODEL, NAMES, N, Q, feed, launch, panda_fleet, panda_settings, wheel_text
+from fleets import MODEL, NAMES, N, Q, feed, launch, panda_fleet, wheel_text
+from followed_trajectories import REST, STEP, Followed, begun, there
 
 import warpdyn as wd
 from ros2_node.control.references import trajectory_follower as bounds
-from ros2_node.control.references.setpoint import SETPOINT_BOUND, Setpoint
-from ros2_node.control.references.trajectory_follower import MOST_WAYPOINTS, TrajectoryFollower
+from ros2_node.control.references.setpoint import SETPOINT_BOUND
+from ros2_node.control.references.trajectory_follower import MOST_WAYPOINTS
 from ros2_node.control.references.trajectory_goal import TrajectoryEnd, TrajectoryGoal
 from ros2_node.control.references.waypoint_spline import Waypoint
 from ros2_node.control.settings.node_settings import Settings
-
-REST = [0.0] * N
-STEP = np.array([0.1, -0.1, 0.1, 0.1, -0.1, 0.1, 0.1, 0.01])
-
-
-class Followed:
-    """A follower at Q, and what it has counted."""
-
-    def __init__(self, model=MODEL, names=NAMES, q=Q, **values):
-        self.counts = Counter()
-        self.setpoint = Setpoint(model, names, names, self.counts)
-        self.follower = TrajectoryFollower(self.setpoint, self.counts)
-        self.names, self.q = list(names), np.array(q)
-        self.change(**values)
-        self.setpoint.stay(self.q)
-
-    def change(self, **values):
-        settings = panda_settings(mode="computed_torque", **values)
-        self.setpoint.change(settings)
-        self.follower.change(settings, followed=True)
-
-    def accept(self, waypoints, start=0.0, now=0.0, enabled=True, names=None, goal=None):
-        return self.follower.accept(names or self.names, waypoints, start, now, enabled, goal)
-
-    def at(self, now, q=None, v=None):
-        """The setpoint at a time, of a robot that follows it, or stays at q and moves with v."""
-        moving = np.zeros(len(self.names)) if v is None else v
-        jumped = self.follower.follow(now, self.setpoint.q.copy() if q is None else q, moving)
-        assert isinstance(jumped, bool)
-        return self.setpoint.q.copy(), self.setpoint.v.copy(), self.setpoint.a.copy()
-
-
-def there(time=1.0, step=STEP, velocities=REST, accelerations=()):
-    return Waypoint(time, (Q + step).tolist(), velocities, accelerations)
 
 
 def test_a_cubic_from_the_present_reference():
@@ -101,6 +66,46 @@ def test_a_new_one_takes_over_where_the_old_one_is():
     q1, v1, _ = f.at(1.0)
     assert np.abs(q1 - q0).max() < 1e-5 and np.abs(v1 - v0).max() < 1e-4
     np.testing.assert_allclose(f.at(2.0)[0], Q, atol=1e-12)
+
+
+@pytest.mark.parametrize("now", [0.5, 1.0])
+def test_a_later_one_begins_where_the_reference_will_be(now):
+    """It replaces one that has not begun and starts from rest. One that begins now is followed until then."""
+    f = Followed()
+    assert f.accept([there()], start=1.0) is None
+    f.at(0.4)
+    assert f.accept([there(1.0, 2 * STEP)], start=1.5, now=now) is None
+    reached = 0.0 if now < 1.0 else 0.5
+    for time, share in ((1.5 - 1e-9, reached), (1.5, reached), (2.5, 2.0)):
+        np.testing.assert_allclose(f.at(time)[0], Q + share * STEP, atol=1e-8)
+
+
+def test_one_of_the_past_begins_where_the_present_one_is_now():
+    """Not where the reference was at the last state."""
+    f = Followed()
+    f.accept([there()])
+    f.at(0.49)
+    assert f.accept([there(2.0, REST)], start=0.2, now=0.5) is None
+    q, v, _ = f.at(0.5)
+    np.testing.assert_allclose(q, Q + 0.5 * STEP, atol=1e-12)
+    np.testing.assert_allclose(v, 1.5 * STEP, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_reference_never_jumps(seed):
+    """Whatever trajectories arrive and are cancelled, whenever they start: it moves no faster than its velocity."""
+    f, draw, h = Followed(), np.random.default_rng(seed), 0.01
+    before = f.at(0.0)
+    for now in h * np.arange(1, 600):
+        if draw.random() < 0.05:
+            start = now + draw.choice([-0.2, 0.0, 0.1, 0.3, 0.8])
+            f.accept([there(draw.uniform(0.5, 1.0), draw.uniform(-3, 3) * STEP)], start, now)
+        elif draw.random() < 0.01:
+            f.accept([], now=now)
+        q, v, _ = f.at(now)
+        most = h * np.maximum(np.abs(v), np.abs(before[1])) + 2e-3  # and accelerates in between
+        assert (np.abs(q - before[0]) <= most).all()
+        before = q, v
 
 
 def test_an_empty_one_cancels_with_the_largest_deceleration():
@@ -276,13 +281,6 @@ def test_cancelling_ends_what_moves():
     assert (f.follower.status, f.follower.active) == ("cancelled", True)
     q, v, _ = f.at(5.0)
     assert not v.any() and not f.follower.active and np.abs(q - Q - 0.5 * STEP).max() > 1e-4
-
-
-def begun(f, **values):
-    """A goal that f follows."""
-    goal = TrajectoryGoal(**values)
-    assert f.accept([there()], goal=goal) is None
-    return goal
 
 
 @pytest.mark.parametrize(

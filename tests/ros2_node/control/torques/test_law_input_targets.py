@@ -55,6 +55,20 @@ def test_an_input_moves_to_its_target_at_its_rate(fleet, targets):
     np.testing.assert_array_equal(row(fleet, "stiffness"), STIFFNESS)
 
 
+def test_numbers_that_may_not_move_stay_at_zero(fleet, targets):
+    """A joint whose parameter is 0 has the range 0; the others move at their rate."""
+    settings = fleet.settings
+    free = np.where(np.arange(N) == 3, 0.0, STIFFNESS)
+    fleet.change(settings.with_changes({"law_inputs.stiffness": free.tolist()}))
+    targets.follow(40.0)
+    assert targets.read("stiffness", 2.0 * free) is None
+    with np.errstate(all="raise"):
+        for k in range(1, 6):
+            targets.follow(40.0 + 0.01 * k)
+    np.testing.assert_allclose(row(fleet, "stiffness"), 1.5 * free)
+    fleet.change(settings)
+
+
 def test_one_number_for_all_joints_and_for_a_ratio(fleet, targets):
     targets.change(panda_settings(law_input_time=0.0))
     assert (
