@@ -269,6 +269,51 @@ def test_a_quaternion_counts_by_its_direction(length: float) -> None:
     np.testing.assert_allclose(reached, asked, atol=2e-3)
 
 
+def test_a_matrix_that_is_no_rotation_is_no_target() -> None:
+    """Scaled, reflected or zero matrices have no orientation; rounded ones are rotations."""
+    model, hand = wd.load_robot("ur5e"), "tool0"
+    T = reachable(model, 6, [hand])[hand]
+    T[0] = T[0].round(2)
+    T[1, :3, :3] *= 2.0
+    T[2, :3, 0] *= -1.0
+    T[3, :3, :3] = 0.0
+    T[4, :3, :3] = np.diag([1.3, 0.7, 1.0])
+    found = inverse_kinematics(model, T, frame=hand)
+    sound = np.array([True, False, False, False, False, True])
+    assert np.array_equal(found.success, sound)
+    assert np.array_equal(np.isnan(found.orientation_error), ~sound)
+    assert np.isfinite(found.q).all() and (found.iterations[~sound] == 1).all()
+    there = inverse_kinematics(model, T, frame=hand, orientation_weight=0)
+    assert there.success.all()  # positions alone read no rotation
+
+
+@pytest.mark.parametrize("factor", [1e-30, 1e-6, 3.0, 1e30])
+def test_ratios_of_weights_alone_count(factor: float) -> None:
+    model, hand = wd.load_robot("ur5e"), "tool0"
+    T = reachable(model, 16, [hand])[hand]
+    T[8:, :3, 3] *= 3.0
+    one = inverse_kinematics(model, T, frame=hand, orientation_weight=0.25)
+    found = inverse_kinematics(
+        model, T, frame=hand, position_weight=factor, orientation_weight=0.25 * factor
+    )
+    np.testing.assert_allclose(found.q, one.q, atol=1e-6)
+    assert np.array_equal(found.success, one.success) and one.success[:8].all()
+
+
+def test_a_start_of_any_length_is_a_configuration() -> None:
+    """The quaternion of a start counts by its direction; so the errors are those of the result."""
+    model, foot = wd.load_robot("quadruped"), "FL_foot"
+    q = states(model, 4).q
+    T = wd.fk(model, q, frame=foot)
+    T[:, :3, 3] += 50.0
+    q[:, 3:7] *= 3.0
+    found = inverse_kinematics(model, T, frame=foot, q0=q, restarts=0, iterations=1)
+    np.testing.assert_allclose(np.linalg.norm(found.q[:, 3:7], axis=1), 1.0, rtol=1e-12)
+    p, w = errors(model, found.q, {foot: T})
+    np.testing.assert_allclose(p, found.position_error, rtol=1e-9)
+    np.testing.assert_allclose(w, found.orientation_error, rtol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("options", "steps", "position", "orientation"),
     [

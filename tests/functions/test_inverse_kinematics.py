@@ -202,6 +202,8 @@ def test_refusals() -> None:
             {"tool0": T},
             {"tolerance": (1, 1, 1)},
         ),
+        (ValueError, "two positive numbers", {"tool0": T}, {"tolerance": (1e-4, np.nan)}),
+        (ValueError, "in metres and radians; got 0.001", {"tool0": T}, {"tolerance": 1e-3}),
         (ValueError, r"got \(3, 4\)", {"tool0": [[0.0] * 4] * 3}, {}),
     ):
         with pytest.raises(error, match=message):

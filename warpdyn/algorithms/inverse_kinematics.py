@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, pi
+from math import inf, nan, pi
 from math import sin as sine_of
 
 from ..algebra.linear import solve_symmetric
@@ -20,11 +20,19 @@ from ..algebra.pose_forms import (
 )
 from ..algebra.quaternions import normalize_vector, quaternion_log, uniform_quaternion
 from ..algebra.scalar import Scalar, floor, maximum, repeat, select_less, sqrt
-from ..algebra.spatial import IDENTITY, Placement, Rotation, TwoRotations, Vector, as_matrix
+from ..algebra.spatial import (
+    IDENTITY,
+    AnyRotation,
+    Placement,
+    Rotation,
+    TwoRotations,
+    Vector,
+    as_matrix,
+)
 from ..model.tree import Tree
 from .frame_columns import frame_columns
 from .frames import body_placements
-from .manifold import clamp, integrate
+from .manifold import clamp, integrate, normalize
 
 DAMPING, LEAST_DAMPING = 0.1, 1e-6
 """Damping that is added to the diagonal of JᵀJ: this share of the cost, and at least this much."""
@@ -39,6 +47,9 @@ EASED, RAISED = 0.3, 10.0
 CLOSER = 0.9
 """Factor on the tolerance at which a search ends, so that rounding does not put the result
 outside."""
+
+NOT_A_ROTATION = 0.05
+"""Largest |R Rᵀ - 1| of a rotation R that is written with few digits."""
 
 LOST = 1e30
 """A cost that is not below this is not a number, or is about to overflow."""
@@ -78,7 +89,8 @@ class FrameTask:
         count = len(self.frames)
         start = arrays[count] if self.start is None else self.start
         targets = [
-            _placement(target, form) for target, form in zip(arrays, self.forms, strict=False)
+            _placement(target, form, turned=weights[1] > 0)
+            for target, form, weights in zip(arrays, self.forms, self.weights, strict=False)
         ]
         return targets, start, arrays[-1]
 
@@ -130,6 +142,8 @@ def inverse_kinematics(
     """The best configuration, a flag for being within the tolerance, the largest errors of position
     [m] and orientation [rad] among those with weight, and the number of steps taken."""
     targets, start, seed = task.split(arrays)
+    if task.start is None:
+        start = normalize(tree, start)
     first = clamp(tree, start, task.lower, task.upper)
     begin = Search(0.0, 0.0, 0.0, 0.0, 0.0, LOST, DAMPING, LOST, first, first)
 
@@ -330,17 +344,30 @@ def _motion_to_target(T: Placement, target: Placement) -> tuple[Vector, list[Sca
     return T.R.to_child(target.p - T.p), rotation_quaternion(turn)
 
 
-def _placement(target: Sequence, form: tuple[int, ...]) -> Placement:
+def _placement(target: Sequence, form: tuple[int, ...], turned: bool) -> Placement:
     """Placement of a target: a 4x4 matrix, a pose x y z qx qy qz qw, or a position alone.
 
     A quaternion of any length counts by its direction: quaternions from float32 or from text rarely
-    have unit length to the tolerance of a search.
+    have unit length to the tolerance of a search. If its orientation counts (`turned`), a matrix
+    that is no rotation becomes NaN, as a quaternion of length zero does.
     """
     if form == (4, 4):
-        return from_homogeneous(target)
+        T = from_homogeneous(target)
+        return Placement(_rotation_or_nan(T.R), T.p) if turned else T
     if form == (7,):
         return from_position_and_quaternion([*target[:3], *normalize_vector(target[3:])])
     return Placement(IDENTITY, Vector(*target))
+
+
+def _rotation_or_nan(R: AnyRotation) -> Rotation:
+    """The same matrix, or NaN if it is far from a rotation, such as a reflection or zeros."""
+    x, y, z = (Vector(*row) for row in as_matrix(R).matrix.rows)
+    lengths = [row.dot(row) - 1.0 for row in (x, y, z)]
+    angles = [x.dot(y), y.dot(z), z.dot(x)]
+    off = sum((e * e for e in lengths), 0.0) + sum((e * e for e in angles), 0.0) * 2.0
+    right_handed = select_less(0.0, x.cross(y).dot(z), 1.0, nan)
+    factor = select_less(off, NOT_A_ROTATION**2, right_handed, nan)
+    return Rotation([row * factor for row in (x, y, z)])
 
 
 def _maximum_or_nan(x: Scalar, y: Scalar) -> Scalar:

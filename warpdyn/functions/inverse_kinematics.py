@@ -92,6 +92,8 @@ def inverse_kinematics(
     Minimises the sum over frames of position_weight |p|² + orientation_weight (2 sin(θ/2))², p the
     distance [m] and θ the angle [rad] to the target. A weight of 0 leaves that part out. Each
     weight is a number, or a mapping with one number for each frame.
+    Where a matrix has no rotation, to 5 %, or a quaternion has length zero, `success` is False and
+    `orientation_error` NaN.
     restarts: number of further starts, spread evenly within the limits, each with up to
     `iterations` steps. Then the search refines the best configuration found so far. The same `seed`
     gives the same starts.
@@ -129,11 +131,14 @@ def inverse_kinematics(
     restarts = whole_number("restarts", restarts, least=0)
     iterations = whole_number("iterations", iterations)
     seed = whole_number("seed", seed, least=0)
-    near = tuple(float(x) for x in tolerance)
-    if len(near) != 2 or not min(near) > 0:
+    near = () if isinstance(tolerance, (int, float)) else tuple(float(x) for x in tolerance)
+    if len(near) != 2 or not all(x > 0 for x in near):
         raise ValueError(
             f"tolerance must be two positive numbers, in metres and radians; got {tolerance!r}"
         )
+    # Their ratios alone count, so that the damping and the largest cost of the search fit all.
+    largest = max(*position, *orientation)
+    weights = [(p / largest, w / largest) for p, w in zip(position, orientation, strict=True)]
     # Limits and random starts depend on the model only, so they are computed once for each model.
     space = _spaces.get(model)
     if space is None:
@@ -141,7 +146,7 @@ def inverse_kinematics(
     task = _ik.FrameTask(
         frames=tuple(named),
         forms=tuple(shapes[f"target:{name}"] for name in named),
-        weights=tuple(zip(position, orientation, strict=True)),
+        weights=tuple(weights),
         tolerance=(near[0], near[1]),
         restarts=restarts,
         iterations=iterations,
