@@ -220,7 +220,11 @@ class WarpdynNode(Node):
             fleet.pending.add(i)
             if len(fleet.robots) == 1:
                 self._flush(fleet)
-        robot.note(time.time_ns() if self._simulated is None else int(self._simulated * 1e9))
+        ros_now = time.time_ns() if self._simulated is None else int(self._simulated * 1e9)
+        if robot.note(ros_now):
+            self._answer(i, robot)  # the stop begins now, not at the next state
+        if robot.effort_watch is not None:
+            self._efforts.send(i, robot, stamp)
         self._wiring.catch_up(time.monotonic())
 
     @property
@@ -249,8 +253,6 @@ class WarpdynNode(Node):
         if showable:
             topics.send_torque(robot.state.torque, self._stamps[i])
             totals["torques"] += 1
-        if robot.effort_watch is not None:
-            self._efforts.send(i, robot, self._stamps[i])
 
     def _cycle(self) -> None:
         """Compute all robots with a fresh state, at every tick of `rate`."""

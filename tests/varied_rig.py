@@ -59,7 +59,9 @@ def numbers(model: wd.Model, quantity: str, count: int, seed: int = 0) -> np.nda
         return near([x.com for x in links], 0.05)
     if quantity == "inertia":
         upper = np.triu_indices(3)
-        return near([np.array(x.inertia)[upper] for x in links], 1e-3)
+        # The diagonal grows by more than the others differ, so that no moment is negative.
+        grown = [np.array(x.inertia) + 3e-3 * np.eye(3) for x in links]
+        return near([x[upper] for x in grown], 1e-3)
     if quantity == "placement":
         turn = near(np.tile([0.1, -0.2, 0.3, 0.9], (len(joints), 1)), 0.2)
         turn /= np.linalg.norm(turn, axis=-1, keepdims=True)

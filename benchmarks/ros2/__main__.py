@@ -89,6 +89,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("cases", nargs="+", choices=CASES)
     parser.add_argument("--messages", type=int, default=60_000, help="for latency, each rate")
+    parser.add_argument(
+        "--fifo", action="store_true", help="for latency: SCHED_FIFO for all processes"
+    )
     parser.add_argument("--faults", type=int, default=2000, help="for faults")
     parser.add_argument("--seed", type=int, default=0, help="for faults")
     parser.add_argument("--law", default="", help="for faults: an impedance law; computed_torque")
@@ -103,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for case in options.cases:
         print(f"{case}: {(CASES[case].__doc__ or '').strip()}", flush=True)
         extra = {
-            "latency": {"messages": options.messages},
+            "latency": {"messages": options.messages, "fifo": options.fifo},
             "faults": {"number": options.faults, "seed": options.seed, "law": options.law},
             "soak": {"seconds": options.seconds},
             "float": {"rate": options.rate},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -51,24 +51,39 @@ class Driver(Client):
 
     def block(self, name: str, number: int, rate: float) -> np.ndarray | None:
         """Round trips of `number` states at `rate` [s]; None when an answer was lost."""
-        arrivals, sent = self.arrivals[name], []
-        arrivals.clear()
+        return self.alternating([name], number, rate)[name]
+
+    def alternating(
+        self, names: Sequence[str], number: int, rate: float
+    ) -> dict[str, np.ndarray | None]:
+        """Round trips [s] of `number` states at `rate` to each of some peers in turn, so that a pause of
+        the machine meets all of them alike; None for a peer of which an answer was lost."""
         message = JointState(
             name=ARM,
             position=array("d", Q),
             velocity=array("d", [0.0] * 7),
             effort=array("d", [0.0] * 7),
         )
-        publisher, clock = self.to[name], self.node.get_clock()
-        due = time.perf_counter()
-        for _ in range(number):
+        sent: dict[str, list[float]] = {name: [] for name in names}
+        for name in names:
+            self.arrivals[name].clear()
+        clock, due = self.node.get_clock(), time.perf_counter()
+        for k in range(number * len(names)):
+            name = names[k % len(names)]
             message.header.stamp = clock.now().to_msg()
-            sent.append(time.perf_counter())
-            publisher.publish(message)
-            due += 1.0 / rate
+            sent[name].append(time.perf_counter())
+            self.to[name].publish(message)
+            due += 1.0 / (rate * len(names))
             while (left := due - time.perf_counter()) > 0.0:
                 self.executor.spin_once(timeout_sec=left)
         end = time.perf_counter() + 2.0
-        while len(arrivals) < number and time.perf_counter() < end:
+        while (
+            any(len(self.arrivals[name]) < number for name in names) and time.perf_counter() < end
+        ):
             self.executor.spin_once(timeout_sec=0.01)
-        return np.array(arrivals) - np.array(sent) if len(arrivals) == number else None
+        return {
+            name: np.array(self.arrivals[name]) - np.array(sent[name])
+            if len(self.arrivals[name]) == number
+            else None
+            for name in names
+        }

@@ -26,9 +26,19 @@ position limits, tracking errors and collisions, in addition to those that mode 
 collision threshold is beyond the gravity torques, because the messages' efforts are zero."""
 
 
-def latency(folder: Path, messages: int) -> dict[str, Any]:
-    """State in to command out, in blocks that alternate with a bare echo of the same message."""
-    results: dict[str, Any] = {}
+FIFO_PRIORITY = 10
+RESAMPLES = 1000
+"""Draws of blocks for a confidence interval."""
+
+
+def latency(folder: Path, messages: int, fifo: bool = False) -> dict[str, Any]:
+    """State in to command out; every other state goes to a bare echo of the same message.
+
+    fifo: node, echo and driver run with SCHED_FIFO, so that other programs do not delay them.
+    """
+    results: dict[str, Any] = {"fifo": fifo}
+    if fifo:  # children inherit it; PermissionError where it is not allowed
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(FIFO_PRIORITY))
     wanted = (
         ("events", "all guards", 1000.0, messages),
         ("events", "", 1000.0, messages),
@@ -74,58 +84,66 @@ def _beside_echo(
 
 
 def _compare(driver: Driver, node: Child, peer: Child, total: int, rate: float) -> dict[str, Any]:
-    block = int(min(2.5 * rate, total))
+    """Round trips in blocks of a second, in which every other state goes to the echo."""
+    block = int(min(rate, total))
     children = {"node": node, "echo": peer}
-    for name in children:
-        driver.block(name, int(rate), rate)
+    driver.alternating(list(children), int(rate), rate)
     trips: dict[str, list[np.ndarray]] = {"node": [], "echo": []}
     share: dict[str, list[float]] = {"node": [], "echo": []}
-    lost, left_out = {"node": 0, "echo": 0}, {"node": 0, "echo": 0}
+    lost, left_out = {"node": 0, "echo": 0}, 0
     for k in range(total // block):
+        before = {name: cpu_seconds(child.process.pid) for name, child in children.items()}
+        begun = time.perf_counter()
+        times = driver.alternating(list(children), block, rate)
+        passed = time.perf_counter() - begun
         for name, child in children.items():
-            process = child.process.pid
-            before, begun = cpu_seconds(process), time.perf_counter()
-            times = driver.block(name, block, rate)
-            share[name].append((cpu_seconds(process) - before) / (time.perf_counter() - begun))
-            if times is None:  # which state had no answer is not known
+            share[name].append((cpu_seconds(child.process.pid) - before[name]) / passed)
+            if times[name] is None:  # which state had no answer is not known
                 lost[name] += block - len(driver.arrivals[name])
-                left_out[name] += 1
-                if name == "node":  # a busy machine has stopped it
-                    driver.call("warpdyn/enable", True)
-            else:
-                trips[name].append(times * 1e6)
+        if times["node"] is None or times["echo"] is None:
+            left_out += 1
+            if times["node"] is None:  # a busy machine has stopped it
+                driver.call("warpdyn/enable", True)
+        else:
+            for name in children:
+                trips[name].append(times[name] * 1e6)
         print(f"\r  {rate:.0f} Hz: {(k + 1) * block} of {total}", end="", flush=True)
     print()
-    ratios = np.array(share["node"]) / np.array(share["echo"])
     result: dict[str, Any] = {
         "messages": total // block * block,
         "lost": lost,
         "blocks_left_out": left_out,
         "cpu_node": float(np.median(share["node"])),
         "cpu_echo": float(np.median(share["echo"])),
-        "cpu_ratio_median_of_blocks": float(np.median(ratios)),
+        "cpu_ratio_median_of_blocks": float(
+            np.median(np.array(share["node"]) / np.array(share["echo"]))
+        ),
         "load_average": os.getloadavg()[0],
     }
-    if not (trips["node"] and trips["echo"]):
+    if not trips["node"]:
         return result
-    both = {name: np.concatenate(t) for name, t in trips.items()}
+    pairs = np.stack([np.stack(trips[name]) for name in children])
+    low, high = _interval(pairs, 99.0)
     for percent in (50, 99, 99.9):
-        node_us, echo_us = (float(np.percentile(both[name], percent)) for name in children)
+        node_us, echo_us = np.percentile(pairs, percent, axis=(1, 2)).tolist()
         result |= {
             f"node_p{percent}_us": node_us,
             f"echo_p{percent}_us": echo_us,
             f"above_echo_p{percent}_us": node_us - echo_us,
             f"times_echo_p{percent}": node_us / echo_us,
         }
-    blocks = [
-        np.median(a) - np.median(b) for a, b in zip(trips["node"], trips["echo"], strict=False)
-    ]
-    # One pause of the machine moves the p99 of all blocks together. Of most blocks it moves nothing.
-    tails = [
-        np.percentile(a, 99) / np.percentile(b, 99)
-        for a, b in zip(trips["node"], trips["echo"], strict=False)
-    ]
-    return result | {
-        "above_echo_p50_us_median_of_blocks": float(np.median(blocks)),
-        "times_echo_p99_median_of_blocks": float(np.median(tails)),
-    }
+    return result | {"times_echo_p99_from": low, "times_echo_p99_to": high}
+
+
+def _interval(pairs: np.ndarray, percent: float) -> tuple[float, float]:
+    """95 % confidence interval of the ratio of two percentiles, by resampling whole blocks.
+
+    pairs: times of the node and of the echo (2, blocks, times).
+    """
+    random, ratios = np.random.default_rng(0), []
+    for _ in range(RESAMPLES):
+        chosen = pairs[:, random.integers(pairs.shape[1], size=pairs.shape[1])]
+        node_us, echo_us = np.percentile(chosen, percent, axis=(1, 2))
+        ratios.append(node_us / echo_us)
+    low, high = np.percentile(ratios, (2.5, 97.5)).tolist()
+    return low, high

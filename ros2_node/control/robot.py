@@ -29,8 +29,8 @@ FLOAT_TIME = 0.05
 """The time within which commands go over to gravity torques at a collision, to rest at a reference's end or at a
 joint's limit, and to an external wrench that comes or goes [s]."""
 LATE_TIME = 0.1
-"""Stamps that are too old for longer stop the robot [s]. A jump of a simulation's clock may arrive
-after the states that follow it."""
+"""Stamps that are too old for longer stop the robot [s]. A jump of a simulation's clock may arrive after the states
+that follow it."""
 
 
 class Robot:
@@ -112,11 +112,12 @@ class Robot:
         now: float,
         effort: Sequence[float] = (),
     ) -> bool:
-        """Read a state and prepare the rows for the next launch. False when the message was
-        rejected.
+        """Read a state and prepare the rows for the next launch. False when the message was rejected.
 
-        `note` follows when the torques are out (`JointStates` says why).
+        `note` follows when the torques are out, with all that they do not need.
         """
+        if self.effort_watch is not None:
+            self.effort_watch.note()  # of the state before, if nobody has called it
         phase = self.gate.phase
         enabled = phase in OPEN
         if enabled and now - self.states.arrived > self._settings.state_timeout:
@@ -135,9 +136,11 @@ class Robot:
         self.prepare(now)
         return True
 
-    def note(self, ros_now: int) -> None:
-        """The second half of `read`; `ros_now` is what stamps are compared with [ns]."""
+    def note(self, ros_now: int) -> bool:
+        """The second half of `read`; `ros_now` is what stamps are compared with [ns]. True at a collision, which the
+        next `command` answers."""
         self.states.note(ros_now)
+        return self.effort_watch is not None and self.effort_watch.note() and self.is_enabled
 
     def forget(self) -> None:
         """Forget earlier states, for example after a jump of the clock."""
@@ -159,8 +162,7 @@ class Robot:
             self.output.blend(FLOAT_TIME)
 
     def refer(self, names: Sequence[str], point: Point, now: float) -> str | None:
-        """Read a reference. Returns the reason if it is refused; an enabled robot refuses one far from
-        its position."""
+        """Read a reference. Returns the reason if it is refused; an enabled robot refuses one far from its position."""
         at_limits = self.setpoint.at_limits
         refused = self.setpoint.read(names, point, now, self.state.q if self.is_enabled else None)
         if self.setpoint.at_limits != at_limits:  # velocities begin or end there
@@ -268,14 +270,13 @@ class Robot:
         return f"{UNGUARDED}: {watch.unguarded_message or 'states come too seldom'}"
 
     def replace(self, other: Robot) -> None:
-        """Replace another robot: begin at its last command, and wait for ~/enable, whatever
-        `start_enabled` is."""
+        """Replace another robot: begin at its last command, and wait for ~/enable, whatever `start_enabled` is."""
         self.withdraw()
         self.output.take_over(other.output)
 
     def start(self) -> None:
-        """Let `start_enabled` enable the robot at its next valid state, or, with
-        `command_controller`, when the controller has been asked. A latched fault prevents it."""
+        """Let `start_enabled` enable the robot at its next valid state, or, with `command_controller`, when the
+        controller has been asked. A latched fault prevents it."""
         self.gate.send(GateEvent.START if self._settings.start_enabled else GateEvent.WITHDRAW)
 
     def withdraw(self) -> None:
@@ -348,8 +349,7 @@ class Robot:
         return True, command
 
     def watch(self, now: float, steady: float) -> np.ndarray | None:
-        """Call it every STOP_PERIOD: begins a stop when the state is stale; returns a stop
-        sequence's next command."""
+        """Call it every STOP_PERIOD: begins a stop when the state is stale; returns a stop sequence's next command."""
         timeout, efforts = self._settings.state_timeout, self.effort_watch
         gap, self._watched = now - self._watched, now
         if self.is_enabled and self.age(now) > timeout:

@@ -187,7 +187,8 @@ def test_refusals() -> None:
             {"tool0": T},
             {"frame": "tool0"},
         ),
-        (KeyError, "tool1", T, {"frame": "tool1"}),
+        (KeyError, "no link named 'tool1'; did you mean", T, {"frame": "tool1"}),
+        (KeyError, "no link named 'tool1'; did you mean", {"tool0": T, "tool1": T}, {}),
         (ValueError, "finite and not negative", {"tool0": T}, {"orientation_weight": np.inf}),
         (
             ValueError,

@@ -88,6 +88,11 @@ REFUSED = {
     ),
     "follows nothing": (LINKS, [replace(A_B, mimic=Mimic("x"))], 'it mimics "x", which does not'),
     "follows itself": (LINKS, [replace(A_B, mimic=Mimic("ab"))], "in a circle: ab -> ab"),
+    "two follow each other": (
+        LINKS,
+        [replace(A_B, mimic=Mimic("bc")), joint("bc", "b", "c", mimic=Mimic("ab"))],
+        "in a circle: ab -> bc -> ab",
+    ),
     "endless factor": (
         LINKS,
         [replace(A_B, mimic=Mimic("ab", math.inf))],

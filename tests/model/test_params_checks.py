@@ -163,6 +163,8 @@ def test_negative_masses_are_refused(library: str, device: str) -> None:
             'com of link "panda_hand" of panda must be finite, got 0, 0, nan',
         ),
         ({"inertia": {"panda_hand": (1, 0, 0, 1, 0, np.inf)}}, "inertia of link .* must be finite"),
+        ({"inertia": {"panda_hand": (-1, 0, 0, 1, 0, 1)}}, "without negative principal moments"),
+        ({"inertia": {"panda_hand": (1, 2, 0, 1, 0, 1)}}, "without negative .*, got 1, 2, 0, 1"),
         (
             {"placement": {"panda_joint1": (0, 0, 0, 0, 0, 0, 2)}},
             "finite, with a quaternion of length one",
@@ -178,6 +180,31 @@ def test_numbers_that_no_robot_has_are_refused(numbers: dict[str, Any], error: s
     """A placement of another length would stretch the robot, with finite results."""
     with pytest.raises(ValueError, match=error):
         PANDA.params(**numbers)
+
+
+@pytest.mark.parametrize("envs", [-1, 2.5, True, "3"])
+def test_envs_is_a_number_of_environments(envs: Any) -> None:
+    """Also if nothing varies, so that no array contradicts it."""
+    with pytest.raises(ValueError, match=f"envs must be the number of environments.*got {envs!r}"):
+        PANDA.params(envs)
+
+
+def test_moments_of_inertia_are_judged_like_those_of_files() -> None:
+    """By the eigenvalues, in float32 too: rounding, flat bodies and negligible moments are taken."""
+    rng = np.random.default_rng(0)
+    A = np.linalg.qr(rng.normal(size=(1000, 3, 3)))[0]
+    moments = 10.0 ** rng.uniform(-6, 3, (1000, 1)) * rng.uniform(-0.2, 1.0, (1000, 3))
+    matrices = np.einsum("nij,nj,nkj->nik", A, moments, A)
+    rows = matrices[:, (0, 0, 0, 1, 1, 2), (0, 1, 2, 1, 2, 2)]
+    sound = moments.min(1) > 0.0
+    wrong = moments.min(1) < -1e-2 * np.abs(moments).max(1)
+    assert min(sound.sum(), wrong.sum()) > 300
+    PANDA.params(inertia={"panda_hand": rows[sound].astype(np.float32)})
+    for row in rows[wrong]:
+        with pytest.raises(ValueError, match="negative principal moments"):
+            PANDA.params(inertia={"panda_hand": row})
+    for row in ((1, 0, 0, 1, 0, -1e-4), (1, 1, 0, 1, 0, 2), (0,) * 6, (-1e-13, 0, 0, 0, 0, 0)):
+        PANDA.params(inertia={"panda_hand": row})
 
 
 def test_traced_numbers_are_taken() -> None:

@@ -306,6 +306,37 @@ def test_efforts_are_sent_with_their_state(make, monkeypatch):
     np.testing.assert_array_equal(robot.effort_watch.efforts.tau, 1.0)
 
 
+def test_a_collision_stops_before_the_next_state(make, monkeypatch):
+    """The command of a state leaves first. If the efforts of that state tell of a collision, the stop
+    sequence follows at once."""
+    node = make(
+        robot_description_file="panda",
+        effort_source="message",
+        collision_threshold=3.0,
+        ramp_time=0.0,
+        max_state_age=0.0,
+    )
+    (robot,) = ready(node)
+    sent = []
+    monkeypatch.setattr(node._topics[0], "send_command", lambda c: sent.append(c.copy()))
+
+    def feel(milliseconds, push=0.0):
+        message = state(sec=1)
+        message.header.stamp.nanosec = milliseconds * 1_000_000
+        message.velocity, message.effort = [0.0] * N, (REST - push).tolist()
+        sent.clear()
+        node._on_state(0, message)
+
+    for k in range(20):
+        feel(k)
+    assert answer(node, "enable", SetBool, data=True)[0]
+    feel(20)
+    np.testing.assert_allclose(sent, [REST], atol=1e-9)
+    feel(21, push=200.0)
+    np.testing.assert_allclose(sent, [REST, 0.0 * REST], atol=1e-9)
+    assert "collision" in fault_of(robot)
+
+
 def test_the_process_runs_the_node(monkeypatch):
     ran = []
     monkeypatch.setattr(node_module, "run_process", lambda *given: ran.append(given) or 7)

@@ -241,9 +241,9 @@ def params(
     it arrays keep theirs, and plain numbers take those of the first array among the arguments, or
     NumPy's float64 if there is none. `dtype` converts. Change the arrays in place
     (`params["mass"][:] = ..`) between calls.
-    Raises ValueError for a mass, armature, friction or spring that is negative or not finite, or
-    an axis that is zero. The message names the link or joint and the row. Arrays that JAX is
-    tracing are not checked.
+    Raises ValueError for a mass, armature, friction or spring that is negative or not finite, an
+    inertia with a negative principal moment, or an axis that is zero. The message names the link or
+    joint and the row. Arrays that JAX is tracing are not checked.
 
     >>> model = wd.load_robot("panda")
     >>> params = model.params(mass={"panda_hand": np.linspace(0.5, 1.5, 100)})
@@ -264,6 +264,11 @@ def params(
         "spring": spring,
         "rest": rest,
     }
+    is_whole = isinstance(envs, (int, np.integer)) and not isinstance(envs, bool)
+    if envs is not None and not (is_whole and envs >= 0):
+        raise ValueError(
+            f"envs must be the number of environments, a whole number of at least 0; got {envs!r}"
+        )
     arrays: dict[str, Any] = {}
     names: dict[str, tuple[str, ...]] = {}
     rows = {} if envs is None else {"envs": envs}

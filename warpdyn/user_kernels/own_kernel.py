@@ -38,7 +38,7 @@ from .one_robot import OneRobot
 from .random_states import random_states, refuse_different_programs
 from .refusals import with_place
 from .results import Results
-from .signature import NEEDED, Shape, SharedArray, Signature, Table
+from .signature import Shape, SharedArray, Signature, Table
 from .table_lookups import LookupTable
 from .values import values_of_nested
 
@@ -139,26 +139,16 @@ class OwnKernel(Function[..., Any]):
         self, model: Model, args: tuple[Any, ...], options: dict[str, Any]
     ) -> dict[str, Any]:
         """Arrays by name in the order of the signature, then all options."""
-        declared, defaults = self.signature.arrays, self.signature.defaults
-        given = dict(zip(declared, args, strict=False))
-        by_name = options.keys() - defaults.keys()
-        wrong = len(args) > len(declared) or not by_name <= declared.keys() - given.keys()
-        missing = [n for n in declared if n not in given and n not in by_name]
-        lacks = any(declared[n].default is None for n in missing) or any(
-            x is NEEDED and n not in options for n, x in defaults.items()
-        )
-        if wrong or lacks:
-            try:
-                self.signature.call.bind(model, *args, **options)
-            except TypeError as error:
-                raise TypeError(f"{self.__name__}{self.signature.call}: {error}") from None
-        if by_name:
-            given = {n: {**given, **options}[n] for n in declared if n not in missing}
+        try:
+            bound = self.signature.call.bind(model, *args, **options).arguments
+        except TypeError as error:
+            raise TypeError(f"{self.__name__}{self.signature.call}: {error}") from None
+        given = {n: bound[n] for n in self.signature.arrays if n in bound}
         if not given:
             raise TypeError(
                 f"{self.__name__} needs an array, to know how many environments there are"
             )
-        return {**given, **defaults, **{n: x for n, x in options.items() if n in defaults}}
+        return {**given, **{n: bound.get(n, x) for n, x in self.signature.defaults.items()}}
 
     def _prepare(
         self,

@@ -27,7 +27,11 @@ UNGUARDED = "collision_threshold is set, and no external torque is known"
 
 class EffortWatch:
     """Takes the efforts of each state that was accepted. `external` (nv,) is not a number where a
-    joint's torque is not known; `valid` says whether the last state gave any."""
+    joint's torque is not known; `valid` says whether the last state gave any.
+
+    `take` keeps the efforts of a state, and `note` computes with them when the torques for that state
+    are out, as in `JointStates`. A second `take` does it first.
+    """
 
     def __init__(
         self,
@@ -61,6 +65,8 @@ class EffortWatch:
         """The last time at which an external torque was compared with its threshold, or could have been [s]."""
         self._settings = settings
         self._begins = self._silent = True
+        self._unnoted: tuple[Sequence[float], int, float, np.ndarray | None] | None = None
+        """Arguments of `take` until `note` computes with them."""
 
     def warm(self) -> None:
         """Compile all kernels, those of the services too, so that no callback does."""
@@ -86,13 +92,26 @@ class EffortWatch:
     def forget(self) -> None:
         """Begin anew, as after a jump of the clock."""
         self.efforts.forget()
-        self._begins = True
+        self._begins, self._unnoted = True, None
 
     def take(
         self, effort: Sequence[float], stamp: int, now: float, command: np.ndarray | None
     ) -> None:
-        """The efforts of the state that was read last; `command` is what was sent last, None where
+        """Keep the efforts of the state that was read last; `command` is what was sent last, None where
         nothing was."""
+        self._unnoted = effort, stamp, now, None if command is None else command.copy()
+
+    def note(self) -> bool:
+        """Compute external torques at the state that was read last, and compare them with thresholds. True if there is
+        a collision that `Robot.command` has not read."""
+        efforts, self._unnoted = self._unnoted, None
+        if efforts is not None:
+            self._update(*efforts)
+        return bool(self.collision)
+
+    def _update(
+        self, effort: Sequence[float], stamp: int, now: float, command: np.ndarray | None
+    ) -> None:
         if command is None:
             self.collision = ""  # there is nothing to stop
         self._silent = self._settings.effort_source == "command" and command is None

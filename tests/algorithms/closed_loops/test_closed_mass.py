@@ -58,6 +58,28 @@ def test_rows_see_the_closed_mechanism() -> None:
     assert mass.forces(z) == pytest.approx(truth[4:], rel=SHIFT, abs=SHIFT)
 
 
+@pytest.mark.parametrize("mass", [1e-9, 1e-3, 1e9])
+def test_light_and_heavy_robots_are_solved_alike(mass: float) -> None:
+    """Masses are a matter of units: the motion stays, and forces grow by as much, to LEAST."""
+    M, J = chain(4, 3)
+    b, c = np.arange(4.0), [1.0, -2.0]
+    x, f = ClosedMass.of(M.tolist(), J.tolist()).solution(b.tolist(), c)
+    scaled = ClosedMass.of((M * mass).tolist(), J.tolist()).solution((b * mass).tolist(), c)
+    assert scaled[0] == pytest.approx(x, rel=1e-8)
+    assert [y / mass for y in scaled[1]] == pytest.approx(f, rel=1e-8)
+
+
+def test_a_row_of_zeros_has_no_force() -> None:
+    """A row that is zero in this configuration, next to one that is not."""
+    M, J = chain(4, 2)
+    b, c = [1.0, 2.0, 3.0, 4.0], 0.7
+    alone = ClosedMass.of(M.tolist(), J[1:].tolist()).solution(b, [c])
+    zero = [1e-300, 0.0, 0.0, 0.0]
+    x, f = ClosedMass.of(M.tolist(), [J[1].tolist(), zero]).solution(b, [c, 0.0])
+    assert x == pytest.approx(alone[0], rel=SHIFT)
+    assert f == pytest.approx([alone[1][0], 0.0], rel=SHIFT)
+
+
 def test_redundant_rows_share_their_forces() -> None:
     """A row twice: the motion is that of one row, and each has half of its force."""
     M, J = chain(3, 2)

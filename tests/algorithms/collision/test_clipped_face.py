@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 import shapes_at as at
@@ -13,6 +15,7 @@ from warpdyn.algorithms.collision.clipped_face import (
     face_contacts,
     face_of,
 )
+from warpdyn.algorithms.collision.contact import FAR
 
 AXES = (Vector(1.0, 0.0, 0.0), Vector(0.0, 1.0, 0.0), Vector(0.0, 0.0, 1.0))
 
@@ -63,3 +66,27 @@ def test_the_points_of_an_octagon_are_spread() -> None:
     x = clipped(np.pi / 4 + 0.05, 1.0, (0.0, 0.0))[:, :2]
     angles = np.sort(np.arctan2(x[:, 1], x[:, 0]))
     assert np.diff(angles) == pytest.approx(np.pi / 2, abs=1e-6)
+
+
+@pytest.mark.parametrize("shift", [(9.0, -9.0), (-9.0, 0.5), (0.5, 9.0)])
+@pytest.mark.parametrize("leans", [*product((-0.3, 0.3), repeat=2)])
+def test_faces_apart_have_one_contact_at_the_lowest_corner(
+    shift: tuple[float, float], leans: tuple[float, float]
+) -> None:
+    """The corner is moved to the reference face, whose half lengths differ; half way to the incident plane there."""
+    reference, sizes = Face(AXES[2], AXES[0], AXES[1], (1.0, 2.0, 3.0), 2.0), np.array([2.0, 3.0])
+    x, y = np.array([1.0, 0.0, leans[0]]), np.array([0.0, 1.0, leans[1]])
+    x /= np.linalg.norm(x)
+    y -= x * (x @ y)
+    y /= np.linalg.norm(y)
+    down, between = -np.cross(x, y), np.array([*shift, 3.0])
+    incident = Face(Vector(*down), Vector(*x), Vector(*y), (0.5, 0.2, 0.4), 2.0)
+    found = face_contacts(
+        reference, incident, Vector(0.0, 0.0, 0.0), Vector(*between), 0.7, reference
+    )
+    assert at.gaps(found) == pytest.approx([0.7, FAR, FAR, FAR])
+    middle = between + 0.5 * down
+    corners = [middle + s * 0.2 * x + t * 0.4 * y for s, t in product((-1, 1), repeat=2)]
+    place = np.clip(min(corners, key=lambda corner: corner[2])[:2], -sizes, sizes)
+    height = middle[2] - 1.0 - (place - middle[:2]) @ down[:2] / down[2]
+    assert at.array(found[0].position) == pytest.approx([*place, 1.0 + 0.5 * height])

@@ -212,6 +212,17 @@ def test_defaults_of_an_inertia_are_one() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("count", "names"), [(5, "l0, l1, l2, l3, l4"), (6, "l0, l1, l2, l3, l4, ...")]
+)
+def test_links_without_inertia_are_named(count: int, names: str) -> None:
+    """The first five, and whether there are more."""
+    links = "".join(f'<link name="l{i}"/>' for i in range(count))
+    joints = "".join(joint(f"j{i}", parent=f"l{i - 1}", child=f"l{i}") for i in range(1, count))
+    (said,) = remarks(robot(links, joints))
+    assert said.endswith(f": {names}")
+
+
 def test_impossible_inertia_is_remarked() -> None:
     """As for URDF."""
     odd = "<inertial><inertia><ixx>1</ixx><iyy>1</iyy><izz>3</izz></inertia></inertial>"

@@ -283,6 +283,7 @@ def test_a_simulation_carries_impulses_of_joints_on() -> None:
             "one control law moves the joints: control is one wd.PD, got 2 of them",
         ),
         ({"control": wd.PD(1.0, 1.0, strength=-1)}, ValueError, "strength must be at least 0"),
+        ({"control": wd.PD(np.inf, 1.0)}, ValueError, "kp must be finite, got inf"),
         (
             {"control": wd.PD(1.0, 1.0, no_load_speed=0)},
             ValueError,

@@ -40,9 +40,16 @@ def test_an_array_of_environments_is_a_column() -> None:
         (wd.Ground(restitution=-0.1), "restitution must be at least 0, got -0.1"),
         (wd.Ground(restitution=1.1), "restitution must be at most 1, got 1.1"),
         (wd.Ground(restitution=(0.0, 0.5, 2.0, 0.0)), "restitution must be at most 1"),
+        (wd.Ground(friction=np.inf), "friction must be finite, got inf"),
+        (wd.Ground(friction=np.array([1, 1, np.inf, 1])), r"friction must be finite.* at \[2\]"),
+        (wd.SoftGround(friction=np.inf), "friction must be finite, got inf"),
+        (wd.SoftGround(stiffness=np.inf), "stiffness must be finite, got inf"),
+        (wd.SoftGround(damping=np.full(3, np.inf)), r"damping must be finite, got inf at \[0\]"),
     ],
 )
-def test_numbers_that_no_ground_has_are_refused(ground: wd.Ground, error: str) -> None:
+def test_numbers_that_no_ground_has_are_refused(
+    ground: wd.Ground | wd.SoftGround, error: str
+) -> None:
     with pytest.raises(ValueError, match=error):
         ground_arrays(MODEL, ground, 4, np.zeros((3, MODEL.nq)))
 

@@ -45,6 +45,7 @@ def test_each_contact_has_the_moments_of_its_numbers(
         ((0.1, -0.1), "torsional_friction must be at least 0"),
         ((0.1, 0.1, 0.1), "has 3 numbers, and there are 2 contacts"),
         (np.array([0.1, np.nan]), "torsional_friction must be at least 0"),
+        (np.inf, "torsional_friction must be finite, got inf"),
         ({"foot": 0.1}, "must be a number or an array, got a mapping"),
     ],
 )

@@ -52,6 +52,12 @@ def test_sizes_are_lengths(size: tuple[float, ...]) -> None:
         checked_pairs(TWO, [ContactPair(ball, PAIRS[0].second)])
 
 
+def test_friction_of_pairs_is_finite() -> None:
+    endless = wd.description.PairContact(friction=np.inf)
+    with pytest.raises(ValueError, match="friction must be finite, got inf"):
+        wd.step(TWO, Q, V, V, pairs=PAIRS, pair_contact=endless)
+
+
 def test_shapes_of_one_body_cannot_touch() -> None:
     """A pair that you make yourself may be of one rigid body."""
     shape = PAIRS[0].first

@@ -51,6 +51,19 @@ def test_bounds_of_arrays_are_those_of_numbers(above: float | None) -> None:
     assert for_all("k", np.full(3, least), like, above).tolist() == [[least]] * 3
 
 
+def test_numbers_without_bound_are_refused_where_they_must_be_finite() -> None:
+    """As a number, in a sequence and in an array; elsewhere they are taken."""
+    like, inf = np.zeros((3, 7)), math.inf
+    for value in (inf, np.array([1.0, inf, 2.0])):
+        with pytest.raises(ValueError, match=r"^k must be finite, got inf"):
+            for_all("k", value, like, finite=True)
+        with pytest.raises(ValueError, match=r"^kp must be finite, got inf"):
+            for_each("kp", value, 3, 0.0, finite=True)
+    with pytest.raises(ValueError, match=r"^kp must be finite, got \(1.0, inf\)$"):
+        for_each("kp", (1.0, inf), 2, 0.0, finite=True)
+    assert for_each("effort", inf, 2, 0.0) == (inf, inf)
+
+
 def test_bounds_of_sequences() -> None:
     """Each entry of a tuple or an array, down to the bound."""
     for numbers in ((0.5, 1.0), [0.5, 1.0], np.array([0.5, 1.0])):

@@ -152,6 +152,7 @@ def test_files_that_ros_reads(package: Path) -> None:
     launch = ast.parse((package / "launch/controllers.launch.py").read_text())
     assert any(isinstance(x, ast.FunctionDef) for x in launch.body)
     cmake = (package / "CMakeLists.txt").read_text()
+    assert "-mfma -ffp-contract=fast)" in cmake  # as test_controller_laws.py compiles the laws
     assert "project(ur5e_controllers" in cmake and f"set(LAWS {' '.join(LAWS)})" in cmake
 
 

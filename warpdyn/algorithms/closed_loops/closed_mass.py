@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from ...algebra.constant_values import as_constants
 from ...algebra.linear import LEAST, SHARE, Factors, factorise
-from ...algebra.scalar import Scalar, is_zero
+from ...algebra.scalar import Scalar, is_zero, minimum
 
 SOFT = 1e-4
 """Softness of stops in closed loops, relative to the response of the joint in the open tree."""
@@ -52,8 +52,9 @@ class ClosedMass(Factors):
         for k in range(nv):
             for i in range(k + 1):
                 K[coordinates[k]][coordinates[i]] = M[k][i]
+        least = _least_response(M, J)
         for e, row in zip(equations, J, strict=True):
-            K[e][e] = -LEAST
+            K[e][e] = -least
             for k, x in zip(coordinates, row, strict=True):
                 if not is_zero(x):
                     K[k][e] = -x
@@ -108,3 +109,12 @@ class ClosedMass(Factors):
     def _parts(self, b: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
         x = super().solve(b)
         return [x[k] for k in self.coordinates], [x[k] for k in self.equations]
+
+
+def _least_response(M: Sequence[Sequence[Scalar]], J: Sequence[Sequence[Scalar]]) -> Scalar:
+    """What is added to the response J M⁻¹ Jᵀ of each row, for rows that are zero: `LEAST`, or this
+    share of the mean response to the diagonal of M, because responses of heavy robots are small."""
+    inverse = [1.0 / M[k][k] for k in range(len(M))]
+    responses = [x * x * inverse[k] for row in J for k, x in enumerate(row) if not is_zero(x)]
+    mean = sum(responses, 0.0) * (1.0 / max(len(J), 1))
+    return minimum(mean, 1.0) * LEAST

@@ -23,6 +23,8 @@ PRESSED, STOPPING = 0.01, 4.0
 """Depth to which a joint's effort presses it into a stop [rad, m], and the multiple of it up to
 which the stop pushes harder."""
 
+FINITE = ("kp", "kd", "strength")
+"""Numbers of drives that must be finite. An effort or a speed without bound is infinite."""
 
 Stops = Literal["springs", "rows", "soft", "none"]
 """Kinds of stops at the joint limits."""
@@ -71,7 +73,10 @@ def drive_arrays(model: Model, control: Any, targets: Any) -> Shaped:
         if control.no_load_speed is None:
             raise ValueError("stall_effort= is of a speed-torque curve, which needs no_load_speed=")
         numbers["stall_effort"] = control.stall_effort
-    arrays = {name: for_each(name, each, joints, 0.0) for name, each in numbers.items()}
+    arrays = {
+        name: for_each(name, each, joints, 0.0, finite=name in FINITE)
+        for name, each in numbers.items()
+    }
     if control.no_load_speed is not None:
         speed = arrays["no_load_speed"] = for_each(
             "no_load_speed", control.no_load_speed, joints, 0.0

@@ -94,11 +94,12 @@ def default_stiffness(model: Model) -> float:
 def ground_arrays(model: Model, ground: Ground | SoftGround, count: int, q: Any) -> Shaped:
     """The ground's numbers with their shapes, by name."""
     ground = with_default_numbers(ground)
+    friction = for_each("friction", ground.friction, count, 0.0, finite=True), (count,)
     if isinstance(ground, SoftGround):
         return {
-            "friction": (for_each("friction", ground.friction, count, 0.0), (count,)),
-            "stiffness": (for_all("stiffness", ground.stiffness, q), (1,)),
-            "damping": (for_all("damping", ground.damping, q, above=0.0), (1,)),
+            "friction": friction,
+            "stiffness": (for_all("stiffness", ground.stiffness, q, finite=True), (1,)),
+            "damping": (for_all("damping", ground.damping, q, above=0.0, finite=True), (1,)),
         }
     stiffness = default_stiffness(model) if ground.stiffness is None else ground.stiffness
     rebounds: Shaped = {}
@@ -108,7 +109,7 @@ def ground_arrays(model: Model, ground: Ground | SoftGround, count: int, q: Any)
             raise ValueError(f"restitution must be at most 1, got {ground.restitution}")
         rebounds = {"restitution": (e, (count,))}
     return {
-        "friction": (for_each("friction", ground.friction, count, 0.0), (count,)),
+        "friction": friction,
         "stiffness": (for_all("stiffness", stiffness, q, above=0.0), (1,)),
         "dissipation": (for_all("dissipation", ground.dissipation, q), (1,)),
         "push_out": (for_all("push_out", ground.push_out, q, above=0.0), (1,)),

@@ -42,7 +42,8 @@ def moment_arrays(prefix: str, torsional: Any, rolling: Any, count: int) -> Shap
     counts = moment_counts(torsional, rolling, count)
     numbers = {"torsional_friction": torsional, "rolling_friction": rolling}
     for name, value in numbers.items():
-        for_each(name, 0.0 if value is None else value, count, 0.0)  # raises for negative ones
+        # Raises for negative and infinite ones.
+        for_each(name, 0.0 if value is None else value, count, 0.0, finite=True)
     if 3 not in counts:
         del numbers["rolling_friction"]
     if not counts:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -20,37 +21,52 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating))
 
 
-def for_each(name: str, value: Any, count: int, least: float) -> Varied:
-    """A number for each of `count` entries, or an array of them."""
+def for_each(name: str, value: Any, count: int, least: float, *, finite: bool = False) -> Varied:
+    """A number for each of `count` entries, or an array of them. `finite`: infinity is refused."""
     if isinstance(value, Mapping):
         raise TypeError(f"{name} must be a number or an array, got a mapping")
-    _check_host(name, value, least, above=None)
+    _check_host(name, value, least, above=None, finite=finite)
     numbers = (float(value),) * count if is_number(value) else value
-    if isinstance(numbers, (tuple, list)) and not all(x >= least for x in numbers):
-        raise ValueError(f"{name} must be at least {least:g}, got {value}")
+    if isinstance(numbers, (tuple, list)):
+        if not all(x >= least for x in numbers):
+            raise ValueError(f"{name} must be at least {least:g}, got {value}")
+        if finite and not all(x < math.inf for x in numbers):
+            raise ValueError(f"{name} must be finite, got {value}")
     return numbers
 
 
-def for_all(name: str, value: Any, like: Any, above: float | None = None) -> Varied:
-    """One number for all environments, or a column with one number for each."""
+def for_all(
+    name: str, value: Any, like: Any, above: float | None = None, *, finite: bool = False
+) -> Varied:
+    """One number for all environments, or a column with one number for each. `finite`: infinity is
+    refused."""
     if is_number(value):
         if not (value >= 0.0 if above is None else value > above):
             least = "0 or more" if above is None else f"above {above:g}"
             raise ValueError(f"{name} must be {least}, got {value}")
+        if finite and not value < math.inf:
+            raise ValueError(f"{name} must be finite, got {value}")
         return (float(value),)
-    _check_host(name, value, 0.0, above)
+    _check_host(name, value, 0.0, above, finite)
     return views.column(name, value, like) if views.is_array(like) else [value]
 
 
-def _check_host(name: str, value: Any, least: float, above: float | None) -> None:
-    """Raise for a NumPy array with numbers that are too small or NaN. Other arrays are not checked
-    here, because reading them would take longer than the step (`wd.config.debug` checks them)."""
+def _check_host(name: str, value: Any, least: float, above: float | None, finite: bool) -> None:
+    """Raise for a NumPy array with numbers that are too small, NaN or, if `finite`, infinite. Other
+    arrays are not checked here, because reading them would take longer than the step
+    (`wd.config.debug` checks them)."""
     if not (isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size):
         return
     smallest = value.min()  # NaN if one entry is NaN
     if not (smallest >= least if above is None else smallest > above):
-        wrong = ~(value >= least if above is None else value > above)
-        index = tuple(np.argwhere(wrong)[0].tolist())
-        where = f" at [{', '.join(map(str, index))}]" if index else ""
         need = f"at least {least:g}" if above is None else f"above {above:g}"
-        raise ValueError(f"{name} must be {need}, got {value[index]:g}{where}")
+        _refuse_entry(name, value, ~(value >= least if above is None else value > above), need)
+    if finite and not value.max() < math.inf:
+        _refuse_entry(name, value, ~(value < math.inf), "finite")
+
+
+def _refuse_entry(name: str, value: np.ndarray, wrong: np.ndarray, need: str) -> NoReturn:
+    """Raise for the first wrong entry."""
+    index = tuple(np.argwhere(wrong)[0].tolist())
+    where = f" at [{', '.join(map(str, index))}]" if index else ""
+    raise ValueError(f"{name} must be {need}, got {value[index]:g}{where}")

@@ -143,6 +143,7 @@ def test_a_motion_is_recorded_from_call_to_call(monkeypatch):
     assert watch.identify() == (True, "listening for 5 s: move the arm, then call again")
     for k in range(12):
         feel(fleet.robots[0], 1.0 + 0.03125 * k, HELD + k, Q + 0.001 * k, 0.01 * k + 0 * Q)
+        fleet.robots[0].note(0)
     assert answer() == (True, "found")
     time, q, v, tau = heard[0]
     np.testing.assert_allclose(time, 0.03125 * np.arange(12), rtol=1e-6)

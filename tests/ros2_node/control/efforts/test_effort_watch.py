@@ -14,8 +14,24 @@ from ros2_node.control.safety.gate import Phase
 from ros2_node.control.safety.status import Status
 
 
+def test_efforts_wait_until_the_torques_are_out(fleet):
+    """They are compared after the command of their state, under the command before it. A state that comes
+    first does not lose them."""
+    robot = fleet.robots[0]
+    now, _ = go(fleet, HELD, 0.0, 60)
+    watch, before = robot.effort_watch, robot.effort_watch.external.copy()
+    assert feel(robot, now, HELD - PUSH)
+    np.testing.assert_array_equal(watch.external, before)
+    assert feel(robot, now + 0.002, HELD)
+    assert watch.external[1] < -0.5, "of the state before"
+    robot.note(0)
+    after = watch.external.copy()
+    robot.note(0)
+    np.testing.assert_array_equal(watch.external, after)
+
+
 def test_a_collision_stops_at_the_state_that_tells_of_it(fleet):
-    """The answer to that very state is the first command of the stop sequence, and a fault is
+    """The last command after that very state is the first one of the stop sequence, and a fault is
     latched; while disabled nothing stops."""
     robot = fleet.robots[0]
     now, _ = go(fleet, HELD - PUSH, 0.0, 60)
@@ -65,7 +81,7 @@ def test_a_state_without_velocity_is_used_and_nothing_is_felt(fleet):
     """The torques need none in mode gravity; the observer begins anew with the next."""
     robot = fleet.robots[0]
     now, _ = go(fleet, HELD - PUSH, 0.0, 60)
-    assert feel(robot, now, HELD, v=())
+    assert feel(robot, now, HELD, v=()) and not robot.note(0)
     assert not robot.effort_watch.valid and np.isnan(robot.effort_watch.external).all()
     assert robot.counts["effort_no_velocity"] == 1
     go(fleet, HELD - PUSH, now + 0.002, 1)
@@ -111,6 +127,7 @@ def test_a_collision_is_not_lost_between_two_cycles(fleet):
     assert robot.enable(now, now)[0]
     for k in range(120):
         assert feel(robot, now + 0.002 * k, HELD - PUSH if k < 20 else HELD)
+    assert robot.note(0)
     assert np.abs(robot.effort_watch.external).max() < 1e-3, "it is over"
     assert not launch(fleet, robot, now + 0.24)[1].any() and "panda_joint2" in fault_of(robot)
 
@@ -280,6 +297,7 @@ def test_a_repeated_stamp_is_no_state(fleet):
     felt = watch.external.copy()
     watch.record.listening = True
     assert feel(fleet.robots[0], now - 0.002, HELD + 50.0, Q + 1e-6)
+    assert not fleet.robots[0].note(0)
     np.testing.assert_array_equal(watch.external, felt)
     assert not watch.record._rows
     watch.record.listening = False

@@ -79,7 +79,8 @@ def test_tolerances_of_a_goal_go_before_those_of_the_parameters():
 
 
 def test_each_goal_notes_its_own_end():
-    """Success, cancellation, a stop, and what replaces it: at once, or at the start of the later one."""
+    """Success, cancellation, a stop, and a replacement: at once, or at the start of the later one, even if the
+    present one begins only now."""
     f = Followed()
     goal = begun(f)
     f.at(1.0)
@@ -93,7 +94,7 @@ def test_each_goal_notes_its_own_end():
     first, second = begun(f), begun(f)
     assert first.end is TrajectoryEnd.REPLACED and second.end is None
     waits, later = TrajectoryGoal(), TrajectoryGoal()
-    assert f.accept([there(2.0)], start=0.5, now=0.1, goal=waits) is None and second.end is None
+    assert f.accept([there(2.0)], start=0.5, now=0.0, goal=waits) is None and second.end is None
     assert f.accept([there(2.0)], start=0.6, now=0.1, goal=later) is None
     assert waits.end is TrajectoryEnd.REPLACED and second.end is None
     f.at(0.6)
