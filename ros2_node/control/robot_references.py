@@ -18,6 +18,7 @@ from .references.virtual_body import VirtualBody
 from .references.waypoint_spline import Waypoint
 from .references.wrench_sensor import WrenchSensor
 from .settings.node_settings import Settings
+from .states.finite_difference import short_way
 from .states.state import State
 from .torques.law import Law
 from .torques.law_input_targets import LawInputTargets, has_topics
@@ -71,6 +72,9 @@ class RobotReferences:
         speed = np.where(np.isfinite(limits.fastest), limits.fastest, POSTURE_SPEED)
         self._posture_speed = np.full(model.nq, POSTURE_SPEED)
         self._posture_speed[limits.rows] = speed
+        self._turns = np.zeros(model.nq, dtype=bool)
+        self._turns[limits.rows] = limits.turns
+        self._turning = bool(self._turns.any())
 
     def change(self, settings: Settings) -> None:
         """Use new parameters; ValueError when they do not fit this robot."""
@@ -164,7 +168,7 @@ class RobotReferences:
         `TrajectoryFollower.accept`."""
         refused = self.trajectory.accept(names, waypoints, now + delay, now, enabled, goal)
         if refused is None and waypoints and self.twist is not None and self.pose is None:
-            self.twist.end()
+            self.twist.release()
         return refused
 
     def refer_pose(
@@ -191,14 +195,14 @@ class RobotReferences:
             return None
         refused = self.twist.read(frame, linear, angular, now, enabled)
         if refused is None and self.pose is None and self.trajectory.active:
-            self.trajectory.end("replaced by ~/twist")
+            self.trajectory.release("replaced by ~/twist")
         return refused
 
     def replace_motions(self, topic: str) -> None:
         """End the trajectory and the twist, because a message on another topic has a reference."""
-        self.trajectory.end(f"replaced by {topic}")
+        self.trajectory.release(f"replaced by {topic}")
         if self.twist is not None and self.pose is None:
-            self.twist.active = False
+            self.twist.release()
 
     def begin(self) -> None:
         """Begin where the robot is, with the law's inputs as the parameters have them."""
@@ -215,9 +219,13 @@ class RobotReferences:
         posture, last = self._state.q_desired, self._posture
         passed, self._then = min(max(now - self._then, 0.0), LONGEST_CYCLE), now
         if enabled:
+            if self._turning:  # the last posture, in the turn of the setpoint
+                last = posture - short_way(posture - last, self._turns)
             most = passed * self._posture_speed
             np.clip(posture, last - most, last + most, out=posture)
-        last[:] = posture
+            if self._turning:  # the law has the way that is shorter
+                posture[:] = self._state.q + short_way(posture - self._state.q, self._turns)
+        self._posture[:] = posture
 
     def missing(self, now: float) -> str:
         """The inputs that the law needs and that no topic has sent, in words; empty if there are none."""

@@ -23,6 +23,7 @@ def admittance(
     pose_desired: Annotated[np.ndarray, (7,)],
     pose_compliant: Annotated[np.ndarray, (7,)],
     twist_compliant: Annotated[np.ndarray, (6,)],
+    acceleration_compliant: Annotated[np.ndarray, (6,)],
     contact_wrench: Annotated[np.ndarray, (6,)],
     q_posture: np.ndarray,
     f_ext: Annotated[np.ndarray, ("nlinks", 6)],
@@ -41,7 +42,8 @@ def admittance(
     The node moves the virtual body: M z¨ + D z˙ + K z = F, with M = `virtual_mass` [kg, kg·m²], D = `virtual_damping`
     [N·s/m, N·m·s/rad] and K = `virtual_stiffness` [N/m, N·m/rad], each (6,) by axis of the root link, linear and then
     angular. F is `contact_wrench` [N, N·m] and z the displacement of the body from the wanted pose.
-    The frame follows the pose and velocity of the body by resolved acceleration, with the bandwidth ω [rad/s]:
+    The body has a largest speed, and waits for a frame that is blocked, so z¨ is `acceleration_compliant`.
+    The frame follows the motion of the body by resolved acceleration, with the bandwidth ω [rad/s]:
     tau = h + Jᵀ (Λ (z¨ + 2 ω ė + ω² e - J' v) - F) + the posture in the null space. Siciliano et al., Robotics
     (2009), 9.3.2, and 8.5.2 for the motion control inside. The measured force is compensated,
     so that stiff contact does not disturb the motion.
@@ -50,17 +52,11 @@ def admittance(
     J = robot.jacobian(q, frame=frame, reference="local")
     turn = place[:3, :3].T  # from the axes of the root link to those of the frame
     R = robot.quaternion_to_matrix(pose_compliant[3:])
-    R_desired = robot.quaternion_to_matrix(pose_desired[3:])
-    displacement = np.concatenate(
-        [pose_compliant[:3] - pose_desired[:3], rotation_vector(robot, R @ R_desired.T)[0]]
-    )
     error = np.concatenate(
         [pose_compliant[:3] - place[:3, 3], rotation_vector(robot, R @ place[:3, :3].T)[0]]
     )
-    spring = virtual_stiffness * displacement + virtual_damping * twist_compliant
-    wanted = (contact_wrench - spring) / virtual_mass
     wanted = (
-        wanted
+        acceleration_compliant
         + 2.0 * bandwidth * (twist_compliant - turn_vectors(turn.T, J @ v))
         + bandwidth**2 * error
     )

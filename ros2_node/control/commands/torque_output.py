@@ -72,9 +72,8 @@ class TorqueOutput:
         scale = per_joint("torque_scale", settings.torque_scale, n)
         rate = per_joint("max_torque_rate", settings.max_torque_rate, n)
         self._rate_is_derived = rate < 0.0
-        limit = per_joint("effort_limits", settings.effort_limits, n)
+        limit, self.limit = self.limits_under(settings)
         self._scale = scale
-        limit = np.minimum(self._described, np.where(limit > 0.0, limit, np.inf))
         rise_time = POLICY_RISE_TIME if settings.policy else RISE_TIME
         rate = np.where(rate < 0.0, limit / rise_time, rate)
         has_rate = (rate > 0.0) & np.isfinite(rate)
@@ -86,8 +85,6 @@ class TorqueOutput:
         is_limited = np.isfinite(limit)
         self.effort_limit = limit
         """Effort limits without effort_limit_scale; inf where there is none."""
-        self.limit = np.where(is_limited, limit, np.finfo(float).max)
-        self.limit[is_limited] *= settings.effort_limit_scale
         with np.errstate(divide="ignore"):  # where nothing may leave, no ratio is small enough
             self._per_limit = 1.0 / self.limit
         self.unlimited = tuple(
@@ -97,6 +94,16 @@ class TorqueOutput:
         longest, self._ramp_time = max(self._ramp_time, settings.ramp_time), settings.ramp_time
         self._blend.begin(longest)
         self._stale_action = settings.stale_action
+
+    def limits_under(self, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
+        """Effort limits (n,) of these settings without effort_limit_scale, inf where there is none, and the finite
+        limits of commands; ValueError when a list does not fit the joints."""
+        limit = per_joint("effort_limits", settings.effort_limits, len(self.joints))
+        limit = np.minimum(self._described, np.where(limit > 0.0, limit, np.inf))
+        is_limited = np.isfinite(limit)
+        most = np.where(is_limited, limit, np.finfo(float).max)
+        most[is_limited] *= settings.effort_limit_scale
+        return limit, most
 
     def start(self, now: float) -> None:
         """Begin the ramp, from zero or from what the last stop sequence left standing."""

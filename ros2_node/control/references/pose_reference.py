@@ -119,15 +119,16 @@ class PoseReference:
         if np.array_equal(self._wanted, self._goal):
             self._goal = None
 
-    def lead_to(self, goal: np.ndarray) -> np.ndarray:
-        """The pose on the way from the frame to a goal (7,) that is at most LEAD times `max_pose_error` ahead.
+    def lead_to(self, goal: np.ndarray, least: float | np.ndarray = 0.0) -> np.ndarray:
+        """The pose on the way from the frame to a goal (7,) that is at most LEAD times `max_pose_error` ahead, or as
+        far as `least` [m, rad].
 
         The rotation is about one axis (Shoemake, Animating Rotation with Quaternion Curves, 1985).
         """
         place = self._place[0]
         error = apart(goal, place)
         with np.errstate(divide="ignore"):  # all of the way where there is none
-            share = np.minimum(LEAD * self._far / error, 1.0)
+            share = np.minimum(np.maximum(LEAD * self._far, least) / error, 1.0)
         if (share >= 1.0).all():
             return goal
         pose = goal.copy()
@@ -154,15 +155,16 @@ class PoseReference:
 
     def move(self, twist: np.ndarray, passed: float) -> None:
         """Move the wanted pose with a velocity (6,), linear and angular in the root link's axes [m/s, rad/s], for a
-        time [s]. It leads the frame by at most LEAD times `max_pose_error`."""
-        self._goal = np.concatenate(
+        time [s]. It leads the frame by at most LEAD times `max_pose_error`, or by no more than before where it is
+        farther away."""
+        goal = np.concatenate(
             [
                 self._wanted[:3] + passed * twist[:3],
                 turn_by(self._wanted[3:], passed * twist[3:]),
             ]
         )
         self._find()
-        self._lead()
+        self._wanted[:] = self.lead_to(goal, apart(self._wanted, self._place[0]))
         self._goal = None
 
     def compare(self) -> None:

@@ -233,12 +233,20 @@ class Setpoint:
         """Wanted positions, velocities and accelerations (n,) of some joints."""
         return self.q[joints.rows], self.v[joints.columns], self.a[joints.columns]
 
-    def move(self, joints: ReferenceLimits, point: np.ndarray, now: float) -> None:
+    def move(
+        self, joints: ReferenceLimits, point: np.ndarray, now: float, others_rest: bool = True
+    ) -> None:
         """Use positions, velocities and accelerations (3, n) of a motion that keeps within the limits."""
         self.q[joints.rows] = point[0]
-        self.v[:], self.a[:] = 0.0, 0.0  # other joints rest
+        if others_rest:
+            self.v[:], self.a[:] = 0.0, 0.0
         self.v[joints.columns], self.a[joints.columns] = point[1], point[2]
         self.arrived, self._rests = now, False
+
+    @property
+    def moving(self) -> list[str]:
+        """The tracked joints that have a wanted velocity."""
+        return [self.tracked[k] for k in np.flatnonzero(self.v[self._v_rows])]
 
     def rest(self) -> None:
         """Stay at the wanted position."""

@@ -16,7 +16,7 @@ from .trajectory_goal import (
     TrajectoryProgress,
     TrajectoryRefusedError,
 )
-from .trajectory_motion import TrajectoryMotion
+from .trajectory_motion import TrajectoryMotion, deceleration
 from .trajectory_tolerances import ToleranceParameters
 from .waypoint_spline import Waypoint, WaypointArrays, WaypointSpline
 
@@ -36,7 +36,8 @@ MOST_SLOWDOWNS = 8
 class TrajectoryFollower:
     """The trajectory of one robot. `follow` moves the setpoint along it, in each cycle.
 
-    A trajectory begins at the present reference. The newest one replaces the one before, at its own start.
+    A trajectory begins at the present reference. The newest one replaces the one before, at its own start. Joints
+    that move then and that it does not name decelerate to rest.
     Velocities and accelerations are checked at SAMPLES points of each piece, and every sample that leaves is clipped
     to the limits.
     """
@@ -52,6 +53,8 @@ class TrajectoryFollower:
         self._tracked = setpoint.tracked
         self._motion: TrajectoryMotion | None = None
         self._next: TrajectoryMotion | None = None
+        self._others: TrajectoryMotion | None = None
+        """The deceleration of the joints that the present trajectory does not name."""
 
     def change(self, settings: Settings, followed: bool) -> None:
         """Use new tolerances; ValueError when a list does not fit the tracked joints.
@@ -84,17 +87,18 @@ class TrajectoryFollower:
         try:
             self._check(names, waypoints, enabled)
             goal.check(names)
-            motion = self._motion_of(names, waypoints, start, now, goal)
+            running = self._running(start, now)
+            motion = self._motion_of(names, waypoints, start, now, goal, running)
         except ValueError as error:
             goal.finish(getattr(error, "end", TrajectoryEnd.INVALID_GOAL), str(error))
             return self.refuse(str(error))
-        running = self._motion
         _finish_goals(TrajectoryEnd.REPLACED, REPLACED, self._next)
-        if motion.start > now and running is not None and running.start <= now:
-            self._next = motion
+        if motion.start > now and running is not None:
+            if running is not self._motion:
+                _finish_goals(TrajectoryEnd.REPLACED, REPLACED, self._motion)
+            self._motion, self._next = running, motion
         else:
-            _finish_goals(TrajectoryEnd.REPLACED, REPLACED, running)
-            self._motion, self._next = motion, None
+            self._take(motion, now)
         self.active, self.status = True, motion.summary
         return None
 
@@ -111,13 +115,13 @@ class TrajectoryFollower:
         if not self.active:
             return
         _finish_goals(TrajectoryEnd.CANCELLED, why, self._motion, self._next)
-        motion, self._motion, self._next = self._motion, None, None
+        self._motion = self._next = self._others = None
         self.status = why
         self.active = False
-        if motion is None or not motion.limits.velocities(self._setpoint).any():
+        if not (moving := self._setpoint.moving):
             self._setpoint.rest()
             return
-        self._motion, self.active = motion.deceleration(self._setpoint, now), True
+        self._motion, self.active = deceleration(self._setpoint, moving, now), True
 
     def withdraw(self, goal: TrajectoryGoal, now: float) -> None:
         """Cancel the trajectory of a goal, and one that was to follow it."""
@@ -137,24 +141,33 @@ class TrajectoryFollower:
         return motion.progress(self._setpoint, state, now)
 
     def end(self, why: str) -> None:
-        """Let go of the setpoint where it is."""
+        """Let go of the setpoint, which rests where it is."""
+        if self.active:
+            self.release(why)
+            self._setpoint.rest()
+
+    def release(self, why: str) -> None:
+        """Let go of the setpoint, which another input moves from now on."""
         if self.active:
             _finish_goals(TrajectoryEnd.STOPPED, why, self._motion, self._next)
             self.status = why
-            self._motion, self._next, self.active = None, None, False
-            self._setpoint.rest()
+            self._motion = self._next = self._others = None
+            self.active = False
 
     def follow(self, now: float, q: np.ndarray, v: np.ndarray) -> bool:
         """Move the setpoint to where it belongs now; q (nq,) and v (nv,) are measured. Returns whether it jumped,
         so that the commands blend."""
         if self._next is not None and now >= self._next.start:
-            _finish_goals(TrajectoryEnd.REPLACED, REPLACED, self._motion)
-            self._motion, self._next = self._next, None
-            self.status = self._motion.summary
+            self._take(self._next, now)
         motion = self._motion
         if motion is None or now < motion.start:
             return False
+        self.status = motion.summary or self.status
         is_over = motion.move(self._setpoint, now)
+        if self._others is not None:
+            if self._others.move(self._setpoint, now, others_rest=False):
+                self._others = None
+            is_over = is_over and self._others is None
         if not motion.has_tolerances:  # it decelerates after a cancellation
             if is_over:
                 self._finish(self.status)
@@ -174,9 +187,24 @@ class TrajectoryFollower:
             return self._abort(motion, q, text, motion.goal.end)
         return False
 
+    def _running(self, start: float, now: float) -> TrajectoryMotion | None:
+        """The motion until a trajectory's start. A reference that moves without one decelerates."""
+        if self._motion is not None and self._motion.start <= now:
+            return self._motion
+        moving = self._setpoint.moving if start > now else []
+        return deceleration(self._setpoint, moving, now) if moving else None
+
+    def _take(self, motion: TrajectoryMotion, now: float) -> None:
+        """Follow this motion from now on in place of the present one."""
+        _finish_goals(TrajectoryEnd.REPLACED, REPLACED, self._motion)
+        others = [name for name in self._setpoint.moving if name not in motion.limits.names]
+        self._others = deceleration(self._setpoint, others, now) if others else None
+        self._motion, self._next = motion, None
+
     def _finish(self, status: str) -> None:
         self.status = status
-        self._motion, self.active = self._next, self._next is not None
+        self._motion, self._next = self._next, None
+        self.active = self._motion is not None
         self._setpoint.rest()
 
     def _abort(self, motion: TrajectoryMotion, q: np.ndarray, why: str, end: TrajectoryEnd) -> bool:
@@ -217,6 +245,7 @@ class TrajectoryFollower:
         start: float,
         now: float,
         goal: TrajectoryGoal,
+        running: TrajectoryMotion | None,
     ) -> TrajectoryMotion:
         """The motion through waypoints; TrajectoryRefusedError when it is impossible or exceeds the limits."""
         points = _arrays_of(waypoints, len(names))
@@ -224,9 +253,10 @@ class TrajectoryFollower:
         if (np.abs(points.velocities[-1]) > 1e-6).any():
             raise TrajectoryRefusedError("the last point moves: give it velocities of 0")
         elapsed = max(now - start, 0.0)
-        first = self._first(names, limits, start, now)
+        first = self._first(names, limits, start, elapsed, running)
         q0 = np.array(first.positions)
-        points = _without_whole_turns(points, q0, limits.turns)
+        if limits.turns.any():
+            points = points.in_turn_of(q0, elapsed, limits.turns)
         if points.times[0] <= 0.0 and elapsed == 0.0:
             away = np.abs(points.positions[0] - q0)
             if away.max() > START_TOLERANCE:
@@ -255,18 +285,23 @@ class TrajectoryFollower:
         return TrajectoryMotion(spline, start, limits, path, near, summary, goal)
 
     def _first(
-        self, names: Sequence[str], limits: ReferenceLimits, start: float, now: float
+        self,
+        names: Sequence[str],
+        limits: ReferenceLimits,
+        start: float,
+        elapsed: float,
+        running: TrajectoryMotion | None,
     ) -> Waypoint:
-        """The reference from which a trajectory begins: now, or at its start in the future. Until then the present
-        trajectory is followed, but none that has not begun."""
+        """The reference from which a trajectory begins: now, or at its start in the future."""
         q, v, a = (x.copy() for x in self._setpoint.point(limits))
-        begin = max(start, now)
-        if self._motion is not None and self._motion.start <= now:
-            ahead = self._motion.point_at(begin)
+        if running is not None:
+            ahead = running.point_at(start + elapsed)
+            if self._others is not None:
+                ahead |= self._others.point_at(start + elapsed)
             for k, name in enumerate(names):
                 if name in ahead:
                     q[k], v[k], a[k] = ahead[name]
-        return Waypoint(begin - start, q.tolist(), v.tolist(), a.tolist())
+        return Waypoint(elapsed, q.tolist(), v.tolist(), a.tolist())
 
     def _within(
         self,
@@ -332,16 +367,6 @@ def _arrays_of(waypoints: Sequence[Waypoint], n: int) -> WaypointArrays:
             f"point {int(np.argmin(sensible))} has a number that is not finite, or beyond all sense"
         )
     return points
-
-
-def _without_whole_turns(
-    points: WaypointArrays, first: np.ndarray, turns: np.ndarray
-) -> WaypointArrays:
-    """Waypoints whose continuous joints begin within half a turn of the present reference."""
-    if not turns.any():
-        return points
-    shift = 2.0 * np.pi * np.round((first - points.positions[0]) / (2.0 * np.pi))
-    return points._replace(positions=points.positions + np.where(turns, shift, 0.0))
 
 
 def _too_fast(

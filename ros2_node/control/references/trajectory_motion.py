@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..states.finite_difference import short_way
 from ..states.state import State
 from .setpoint import ReferenceLimits, Setpoint
 from .trajectory_goal import TrajectoryGoal, TrajectoryProgress
-from .trajectory_tolerances import Tolerances
+from .trajectory_tolerances import NO_TOLERANCES, Tolerances
 from .waypoint_spline import WaypointArrays, WaypointSpline
 
 STOP_ACCELERATION = 50.0
@@ -37,8 +39,11 @@ class TrajectoryMotion:
         self.has_tolerances = request is not None
         self._point = np.zeros((3, len(limits.names)))
 
-    def move(self, setpoint: Setpoint, now: float) -> bool:
-        """Move the setpoint to its place at that time. Returns whether the motion is over."""
+    def move(self, setpoint: Setpoint, now: float, others_rest: bool = True) -> bool:
+        """Move the setpoint to its place at that time. Returns whether the motion is over.
+
+        others_rest: whether all other joints have no wanted velocity.
+        """
         point, limits = self._point, self.limits
         time = now - self.start
         self.spline.at(time, point)
@@ -48,7 +53,7 @@ class TrajectoryMotion:
         np.clip(point[0], limits.low, limits.high, out=point[0])
         np.clip(point[1], -limits.fastest, limits.fastest, out=point[1])
         np.clip(point[2], -limits.strongest, limits.strongest, out=point[2])
-        setpoint.move(limits, point, now)
+        setpoint.move(limits, point, now, others_rest)
         return is_over
 
     def error(self, q: np.ndarray) -> np.ndarray:
@@ -67,23 +72,6 @@ class TrajectoryMotion:
             point[1:] = 0.0
         return dict(zip(self.limits.names, point.T, strict=True))
 
-    def deceleration(self, setpoint: Setpoint, now: float) -> TrajectoryMotion:
-        """A motion that decelerates all joints at once from the setpoint to rest."""
-        limits = self.limits
-        q, v, _ = (x.copy() for x in setpoint.point(limits))
-        strongest = np.where(np.isfinite(limits.strongest), limits.strongest, STOP_ACCELERATION)
-        time = max(float((np.abs(v) / strongest).max()), 1e-3)
-        end = np.clip(q + 0.5 * time * v, limits.low, limits.high)
-        points = WaypointArrays(
-            times=np.array([0.0, time]),
-            positions=np.array([q, end]),
-            velocities=np.array([v, np.zeros_like(v)]),
-            accelerations=np.zeros((2, len(q))),
-            has_velocities=np.ones(2, dtype=bool),
-            has_accelerations=np.zeros(2, dtype=bool),
-        )
-        return TrajectoryMotion(WaypointSpline(points), now, limits, self.path, self.goal, "")
-
     def progress(self, setpoint: Setpoint, state: State, now: float) -> TrajectoryProgress:
         """Where it is, and where the robot is."""
         limits, time = self.limits, now - self.start
@@ -93,3 +81,24 @@ class TrajectoryMotion:
         ahead = self.spline.points_after(time)
         index = min(max(self.request.points - ahead, 0), max(self.request.points - 1, 0))
         return TrajectoryProgress(limits.names, time, index, desired, (q, v), error)
+
+
+def deceleration(setpoint: Setpoint, names: Sequence[str], now: float) -> TrajectoryMotion:
+    """A motion that decelerates some joints together from the setpoint to rest."""
+    limits = setpoint.limits_of(names)
+    q, v, _ = (x.copy() for x in setpoint.point(limits))
+    # A joint that is beyond its limit may stay there.
+    limits = limits._replace(low=np.minimum(limits.low, q), high=np.maximum(limits.high, q))
+    strongest = np.where(np.isfinite(limits.strongest), limits.strongest, STOP_ACCELERATION)
+    time = max(float((np.abs(v) / strongest).max()), 1e-3)
+    end = np.clip(q + 0.5 * time * v, limits.low, limits.high)
+    points = WaypointArrays(
+        times=np.array([0.0, time]),
+        positions=np.array([q, end]),
+        velocities=np.array([v, np.zeros_like(v)]),
+        accelerations=np.zeros((2, len(q))),
+        has_velocities=np.ones(2, dtype=bool),
+        has_accelerations=np.zeros(2, dtype=bool),
+    )
+    spline = WaypointSpline(points)
+    return TrajectoryMotion(spline, now, limits, NO_TOLERANCES, NO_TOLERANCES, "")

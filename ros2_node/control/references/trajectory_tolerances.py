@@ -57,6 +57,10 @@ class Tolerances:
         return f"{name} {what.format(size[k])}, more than {whose} {bounds[k]:g}"
 
 
+NO_TOLERANCES = Tolerances((), TrajectoryEnd.STOPPED, ({}, {}), ({}, {}))
+"""Those of a motion that is not compared with the robot."""
+
+
 class ToleranceParameters:
     """The tolerances of the node's parameters."""
 

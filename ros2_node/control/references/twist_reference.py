@@ -130,11 +130,15 @@ class TwistReference:
         return "" if np.isfinite(twist).all() else "a number is not finite"
 
     def end(self) -> None:
-        """Let go of the reference where it is."""
+        """Let go of the reference, which rests where it is."""
         if self.active:
-            self.active, self.slowed_by = False, ""
+            self.release()
             if self._pose is None:
                 self._setpoint.rest()
+
+    def release(self) -> None:
+        """Let go of the reference, which another input moves from now on."""
+        self.active, self.slowed_by = False, ""
 
     def follow(self, now: float) -> None:
         """Move the reference on to this time [s]."""
@@ -173,10 +177,12 @@ class TwistReference:
         self._differentiate()
         speed = damped_solution(self._J[0][:, joints.columns], self._twist)
         q = self._setpoint.q[joints.rows]
+        # A joint that is beyond its limit stays there, or comes back.
+        low, high = np.minimum(joints.low, q), np.maximum(joints.high, q)
         # A joint that moves away from its limit is free.
-        room = np.where(speed > 0.0, joints.high - q, q - joints.low)
+        room = np.where(speed > 0.0, high - q, q - low)
         with np.errstate(divide="ignore", invalid="ignore"):
-            factors = np.minimum(joints.fastest, np.maximum(room, 0.0) / LIMIT_TIME) / np.abs(speed)
+            factors = np.minimum(joints.fastest, room / LIMIT_TIME) / np.abs(speed)
         factors[speed == 0.0] = np.inf
         k = int(np.argmin(factors))
         factor = min(float(factors[k]), 1.0)
@@ -189,8 +195,8 @@ class TwistReference:
         change = np.clip(factor * speed - self._speed, -most, most)
         self._speed += change
         point[0] = q + passed * self._speed
-        beyond = (point[0] < joints.low) | (point[0] > joints.high)
-        np.clip(point[0], joints.low, joints.high, out=point[0])
+        beyond = (point[0] < low) | (point[0] > high)
+        np.clip(point[0], low, high, out=point[0])
         self._speed[beyond] = 0.0
         point[1], point[2] = self._speed, change / passed
         point[2, beyond] = 0.0

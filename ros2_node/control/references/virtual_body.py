@@ -17,7 +17,7 @@ LONGEST_STEP = 0.05
 
 
 class VirtualBody:
-    """Pose and velocity of the virtual body of one robot, in its rows `pose_compliant` and `twist_compliant`.
+    """The virtual body of one robot, in its rows `pose_compliant`, `twist_compliant` and `acceleration_compliant`.
 
     M z¨ + D z˙ + K z = F by axis, in implicit steps: z˙' = (M z˙ + dt (F - K z)) / (M + dt D + dt² K). They are stable
     for any numbers and any cycle. The speed is at most `twist_max_speed`, and the body leads the frame by at most LEAD
@@ -57,7 +57,7 @@ class VirtualBody:
     def begin(self) -> None:
         """Rest where the frame is."""
         self._state.pose_compliant[:] = self._state.pose_desired
-        self._state.twist_compliant[:] = 0.0
+        self._state.twist_compliant[:] = self._state.acceleration_compliant[:] = 0.0
         self._state.contact_wrench[:] = 0.0
 
     def follow(self, now: float, enabled: bool) -> None:
@@ -73,6 +73,7 @@ class VirtualBody:
         displacement = self._displacement
         displacement[:3] = body[:3] - state.pose_desired[:3]
         displacement[3:] = turn_between(state.pose_desired[3:], body[3:])
+        before = twist.copy()
         push = self.sensor.contact - self._stiffness * displacement
         twist[:] = (self._mass * twist + passed * push) / (
             self._mass + passed * self._damping + passed**2 * self._stiffness
@@ -87,4 +88,6 @@ class VirtualBody:
         led = self._pose.lead_to(moved)
         body[:] = led
         if led is not moved:  # the frame does not follow, so the body waits for it
-            twist[:] = 0.0
+            twist[:] = state.acceleration_compliant[:] = 0.0
+        elif passed:
+            np.divide(twist - before, passed, out=state.acceleration_compliant)

@@ -53,6 +53,13 @@ class WaypointArrays(NamedTuple):
         """Some of the waypoints."""
         return WaypointArrays(*(each[chosen] for each in self))
 
+    def in_turn_of(self, place: np.ndarray, time: float, turns: np.ndarray) -> WaypointArrays:
+        """These waypoints, where angles without an end (turns, (k,)) are within half a turn of a place (k,) at a
+        time."""
+        at = np.array([np.interp(time, self.times, column) for column in self.positions.T])
+        shift = 2.0 * np.pi * np.round((place - at) / (2.0 * np.pi))
+        return self._replace(positions=self.positions + np.where(turns, shift, 0.0))
+
     def after(self, first: WaypointArrays, factor: float = 1.0) -> WaypointArrays:
         """These waypoints after a first one, on a motion from it that takes `factor` times as long."""
         begin = first.times[-1]

@@ -36,9 +36,10 @@ def overload(model: Model, settings: Settings, states: JointStates, output: Torq
     joints = output.joints
     scale = per_joint("torque_scale", settings.torque_scale, len(joints))
     torque = scale * payload_torques(model, settings, states.q)[model.v_indices(joints)]
+    _, limit = output.limits_under(settings)
     heavy = [
         f"{joint} {abs(t):.4g} of {most:.4g}"
-        for joint, t, most in zip(joints, torque, output.limit, strict=True)
+        for joint, t, most in zip(joints, torque, limit, strict=True)
         if 0.0 < most < abs(t)
     ]
     if not heavy:

@@ -21,7 +21,7 @@ class FilteredStates(JointStates):
     `velocity_filter`, and whose checks read the messages as they are.
 
     Here q and v are those of the messages. The time between two messages is that of their stamps, or of their arrivals
-    without stamps.
+    where the stamps do not advance.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class FilteredStates(JointStates):
         reason = super().take(names, position, velocity, stamp, now)
         if reason is not None:
             return reason
-        by_stamps = stamp > 0 and self._last_stamp > 0
+        by_stamps = stamp > self._last_stamp > 0
         passed = (stamp - self._last_stamp) * 1e-9 if by_stamps else now - self._last_arrival
         self._last_stamp, self._last_arrival = stamp, now
         q, v = self._position, self._velocity

@@ -26,7 +26,8 @@ class State:
     | wrench | `ExternalWrench` | a wrench arrives; set to zero when it is no longer fresh |
     | q_desired, v_desired, a_desired | `Robot.prepare` | before a launch of a law, from the setpoint |
     | pose_desired | `PoseReference` | a pose arrives; before a launch while disabled, the present pose |
-    | pose_compliant, twist_compliant, contact_wrench | `VirtualBody` | before a launch of the law admittance |
+    | pose_compliant, twist_compliant, acceleration_compliant | `VirtualBody` | before a launch of the law admittance |
+    | contact_wrench | `VirtualBody` | likewise |
     | torque | `FleetDynamics.compute` | the launch; `Robot.command` reads it |
     """
 
@@ -50,7 +51,8 @@ class State:
     pose_compliant: np.ndarray
     """(7,), pose of the virtual body that a law's frame follows"""
     twist_compliant: np.ndarray
-    """(6,), its velocity in the root link's axes"""
+    """(6,), its velocity in the root link's axes; likewise acceleration_compliant"""
+    acceleration_compliant: np.ndarray
     contact_wrench: np.ndarray
     """(6,), what the environment exerts on the frame, about its origin, in the root link's axes"""
 
@@ -69,6 +71,7 @@ class State:
             pose_desired=np.tile([0.0] * 6 + [1.0], (robots, 1)),
             pose_compliant=np.tile([0.0] * 6 + [1.0], (robots, 1)),
             twist_compliant=np.zeros((robots, 6)),
+            acceleration_compliant=np.zeros((robots, 6)),
             contact_wrench=np.zeros((robots, 6)),
         )
 
@@ -86,5 +89,6 @@ class State:
             pose_desired=self.pose_desired[robot],
             pose_compliant=self.pose_compliant[robot],
             twist_compliant=self.twist_compliant[robot],
+            acceleration_compliant=self.acceleration_compliant[robot],
             contact_wrench=self.contact_wrench[robot],
         )

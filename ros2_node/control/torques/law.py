@@ -30,6 +30,7 @@ ROWS = {
     "pose_desired": (7,),
     "pose_compliant": (7,),
     "twist_compliant": (6,),
+    "acceleration_compliant": (6,),
     "contact_wrench": (6,),
     "f_ext": ("nlinks", 6),
     "gravity": (3,),
@@ -66,6 +67,7 @@ class Law:
             "pose_desired": state.pose_desired,
             "pose_compliant": state.pose_compliant,
             "twist_compliant": state.twist_compliant,
+            "acceleration_compliant": state.acceleration_compliant,
             "contact_wrench": state.contact_wrench,
             "f_ext": state.wrench,
             "gravity": gravity,
@@ -80,7 +82,8 @@ class Law:
             lead = () if each.serves_all else (len(state.q),)
             new = np.zeros((*lead, *each.sizes(model)))
             self.inputs[name] = rows[name] if name in ROWS else new
-        compliant = {"pose_compliant", "twist_compliant", "contact_wrench"}
+        motion = {"pose_compliant", "twist_compliant", "acceleration_compliant"}
+        compliant = motion | {"contact_wrench"}
         virtual = {"virtual_mass", "virtual_damping", "virtual_stiffness", "pose_desired"}
         if compliant & self.inputs.keys() and not virtual <= self.inputs.keys():
             raise ValueError(

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from driven_arm import HAND, READY
-from fleets import NAMES, N, Q, feed, launch, panda_fleet
+from fleets import NAMES, N, Q, chain_text, feed, launch, panda_fleet
 from simulated_arms import SimulatedArm
 
+from ros2_node.control.fleet import Fleet
 from ros2_node.control.references.waypoint_spline import Waypoint
 from ros2_node.control.robot_references import RobotReferences
+from ros2_node.control.settings.node_settings import Settings
 
 REST = [0.0] * N
 
@@ -99,6 +102,49 @@ def test_a_posture_of_joints_that_are_not_read_stays_a_number():
         assert robot.command(now, now)[1] is not None
 
 
+def test_a_posture_stays_in_the_turn_of_its_joint():
+    """A driver that tells angles within a turn: where they wrap, the posture wraps with them."""
+    settings = Settings.of(
+        {"robot_description": chain_text(2), "law": "teaching", "unlimited_effort": True}
+    )
+    robot = Fleet(settings, "", [Counter()]).robots[0]
+    robot.change(settings)
+    names, felt = ["j0", "j1"], []
+    for k in range(40):
+        q = np.array([np.pi - 0.02 + 1e-3 * k, 0.0])
+        told = (q + np.pi) % (2.0 * np.pi) - np.pi
+        now = 1.0 + 0.01 * k
+        assert robot.read(names, array("d", told), array("d", [0.1, 0.0]), int(now * 1e9), now)
+        if not k:
+            assert robot.enable(now, now)[0]
+        felt.append(robot.state.q_desired - robot.state.q)
+    np.testing.assert_allclose(felt, np.outer(np.arange(40), [-1e-3, 0.0]), atol=1e-9)
+
+
+@pytest.mark.parametrize("topic", ["twist", "trajectory", "reference"])
+def test_a_motion_takes_over_the_velocity_of_the_one_before(topic):
+    """In the same instant, as where a simulated clock stands between two of its ticks."""
+    fleet = panda_fleet(mode="computed_torque", twist_link=HAND, ramp_time=0.0, state_timeout=1.0)
+    robot = fleet.robots[0]
+    feed(robot, 0.0, READY, REST)
+    robot.enable(0.0, 0.0)
+    goal = [Waypoint(1.0, READY + 0.1 * np.ones(N) * [*[1.0] * 7, 0.0], REST)]
+    assert robot.refer_trajectory(NAMES, goal, 0.0, 0.0) is None
+    now, v = 0.5, np.array([0.01 * k for k in range(N)])
+    feed(robot, now, READY, REST)
+    before = robot.setpoint.v.copy()
+    assert before.any()
+    if topic == "reference":
+        assert robot.refer(NAMES, (READY, v, ()), now) is None
+        before = v
+    else:
+        assert robot.refer_twist("", (0.0, 0.1, 0.0), (0.0,) * 3, now) is None
+    if topic == "trajectory":
+        assert robot.refer_trajectory(NAMES, goal, 5.0, now) is None
+    feed(robot, now, READY, REST)
+    np.testing.assert_allclose(robot.setpoint.v, before, atol=1e-9)
+
+
 def test_a_simulated_arm_follows_a_trajectory():
     """A UR5e in MuJoCo, six joints through three points in 1.5 s: within 5 mrad on the way, and it arrives."""
     arm = SimulatedArm(
@@ -139,6 +185,8 @@ class Motion:
     def end(self, why=""):
         self.active = False
         self.ended.append(why)
+
+    release = end
 
 
 def references(**motions):

@@ -165,6 +165,18 @@ def test_a_payload_too_heavy_for_its_joints_is_refused_where_the_robot_is():
     supervisor.change({"effort_limit_scale": 0.01})  # narrower limits are always taken
 
 
+def test_a_payload_is_compared_with_the_limits_that_come_with_it():
+    supervisor = ready(panda_settings(payload__link="panda_hand", payload__mass=2.0))
+    feed(supervisor.robots[0], 0.0)
+    with pytest.raises(
+        ValueError, match=r"payload.mass 3 kg alone exceeds .*panda_joint2 .* of 5 "
+    ):
+        supervisor.change({"payload.mass": 3.0, "effort_limits": 5.0})
+    supervisor.change({"effort_limits": 5.0})
+    supervisor.change({"payload.mass": 3.0, "effort_limits": 0.0})
+    assert supervisor.fleet.dynamics.payload.mass == 3.0
+
+
 def test_a_start_by_itself_waits_for_a_payload_that_can_be_carried():
     values = {"payload__link": "panda_hand", "payload__mass": 200.0, "start_enabled": True}
     supervisor = ready(panda_settings(**values))

@@ -138,6 +138,17 @@ def test_a_velocity_leads_the_frame_once(arm):
     np.testing.assert_array_equal(robot.pose._wanted, ahead)
 
 
+def test_a_velocity_does_not_pull_back_a_pose_that_is_far(arm):
+    """A frame that is pushed farther away than the lead, as a virtual body lets it be: no jump of the pose."""
+    _, robot = arm
+    robot.enable(0.0, 0.0)
+    robot.state.q[0] += 0.6  # the frame moves by more than 0.09 m
+    before = robot.pose._wanted.copy()
+    robot.pose.move(np.array([0.1, 0.0, 0.0, 0.0, 0.0, 0.0]), 0.001)
+    assert apart(robot.pose._wanted, robot.pose.place)[0] > 0.15
+    assert apart(robot.pose._wanted, before)[0] <= 1.1e-4
+
+
 def test_clip_leads_the_frame_to_a_pose_that_is_too_far(arm):
     """0.9 max_pose_error ahead of the frame on the straight line, about one axis; the goal itself once it is near.
     A frame that is pushed away from a pose still stops."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from fleets import MODEL, NAMES, N, Q, feed, launch, panda_fleet, wheel_text
-from followed_trajectories import REST, STEP, Followed, begun, there
+from followed_trajectory import REST, STEP, Followed, there
 
 import warpdyn as wd
 from ros2_node.control.references import trajectory_follower as bounds
@@ -66,46 +66,6 @@ def test_a_new_one_takes_over_where_the_old_one_is():
     q1, v1, _ = f.at(1.0)
     assert np.abs(q1 - q0).max() < 1e-5 and np.abs(v1 - v0).max() < 1e-4
     np.testing.assert_allclose(f.at(2.0)[0], Q, atol=1e-12)
-
-
-@pytest.mark.parametrize("now", [0.5, 1.0])
-def test_a_later_one_begins_where_the_reference_will_be(now):
-    """It replaces one that has not begun and starts from rest. One that begins now is followed until then."""
-    f = Followed()
-    assert f.accept([there()], start=1.0) is None
-    f.at(0.4)
-    assert f.accept([there(1.0, 2 * STEP)], start=1.5, now=now) is None
-    reached = 0.0 if now < 1.0 else 0.5
-    for time, share in ((1.5 - 1e-9, reached), (1.5, reached), (2.5, 2.0)):
-        np.testing.assert_allclose(f.at(time)[0], Q + share * STEP, atol=1e-8)
-
-
-def test_one_of_the_past_begins_where_the_present_one_is_now():
-    """Not where the reference was at the last state."""
-    f = Followed()
-    f.accept([there()])
-    f.at(0.49)
-    assert f.accept([there(2.0, REST)], start=0.2, now=0.5) is None
-    q, v, _ = f.at(0.5)
-    np.testing.assert_allclose(q, Q + 0.5 * STEP, atol=1e-12)
-    np.testing.assert_allclose(v, 1.5 * STEP, atol=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_the_reference_never_jumps(seed):
-    """Whatever trajectories arrive and are cancelled, whenever they start: it moves no faster than its velocity."""
-    f, draw, h = Followed(), np.random.default_rng(seed), 0.01
-    before = f.at(0.0)
-    for now in h * np.arange(1, 600):
-        if draw.random() < 0.05:
-            start = now + draw.choice([-0.2, 0.0, 0.1, 0.3, 0.8])
-            f.accept([there(draw.uniform(0.5, 1.0), draw.uniform(-3, 3) * STEP)], start, now)
-        elif draw.random() < 0.01:
-            f.accept([], now=now)
-        q, v, _ = f.at(now)
-        most = h * np.maximum(np.abs(v), np.abs(before[1])) + 2e-3  # and accelerates in between
-        assert (np.abs(q - before[0]) <= most).all()
-        before = q, v
 
 
 def test_an_empty_one_cancels_with_the_largest_deceleration():
@@ -283,91 +243,6 @@ def test_cancelling_ends_what_moves():
     assert not v.any() and not f.follower.active and np.abs(q - Q - 0.5 * STEP).max() > 1e-4
 
 
-@pytest.mark.parametrize(
-    "change, end",
-    [
-        ({"enabled": False}, TrajectoryEnd.INVALID_GOAL),
-        ({"waypoints": [there(0.01)]}, TrajectoryEnd.INVALID_GOAL),
-        ({"names": ["nose"]}, TrajectoryEnd.INVALID_JOINTS),
-        ({"names": [NAMES[0]] * N}, TrajectoryEnd.INVALID_JOINTS),
-        ({"goal": TrajectoryGoal(goal={"nose": 1.0})}, TrajectoryEnd.INVALID_JOINTS),
-        ({"start": -2.0}, TrajectoryEnd.OLD_HEADER_TIMESTAMP),
-    ],
-)
-def test_a_goal_that_is_refused_notes_why(change, end):
-    f, change = Followed(), {"goal": TrajectoryGoal(), **change}
-    refusal = f.accept(**{"waypoints": [there()], **change})
-    assert refusal and (change["goal"].end, change["goal"].text) == (end, refusal)
-
-
-def test_tolerances_of_a_goal_go_before_those_of_the_parameters():
-    """Its joints alone; infinity is none. The text says whose tolerance it was."""
-    f = Followed(trajectory__path_tolerance=0.05)
-    goal = begun(f, path=dict.fromkeys(NAMES, np.inf), goal={NAMES[3]: 0.02}, goal_time=0.5)
-    assert not f.follower.follow(1.4, Q, np.array(REST)) and goal.end is None
-    assert (
-        f.follower.follow(1.6, Q, np.array(REST))
-        and goal.end is TrajectoryEnd.GOAL_TOLERANCE_VIOLATED
-    )
-    assert f"{NAMES[3]} is 0.1 from" in goal.text and "the goal's goal_tolerance 0.02" in goal.text
-    f = Followed(trajectory__path_tolerance=0.05)
-    goal = begun(f, path={NAMES[3]: np.inf})
-    assert (
-        f.follower.follow(1.0, Q, np.array(REST))
-        and goal.end is TrajectoryEnd.PATH_TOLERANCE_VIOLATED
-    )
-    assert "more than trajectory.path_tolerance 0.05" in goal.text
-    f = Followed(trajectory__goal_tolerance=0.02, trajectory__goal_time=0.1)
-    goal = begun(f, goal_time=0.0)
-    assert not f.follower.follow(9.0, Q, np.array(REST)) and goal.end is None
-
-
-def test_each_goal_notes_its_own_end():
-    """Success, cancellation, a stop, and a replacement: at once, or at the start of the later one, even if the
-    present one begins only now."""
-    f = Followed()
-    goal = begun(f)
-    f.at(1.0)
-    assert (goal.end, goal.text) == (TrajectoryEnd.SUCCEEDED, "succeeded")
-    goal = begun(f)
-    f.follower.cancel(0.1)
-    assert (goal.end, goal.text) == (TrajectoryEnd.CANCELLED, "cancelled")
-    goal = begun(f)
-    f.follower.end("ended: so")
-    assert (goal.end, goal.text) == (TrajectoryEnd.STOPPED, "ended: so")
-    first, second = begun(f), begun(f)
-    assert first.end is TrajectoryEnd.REPLACED and second.end is None
-    waits, later = TrajectoryGoal(), TrajectoryGoal()
-    assert f.accept([there(2.0)], start=0.5, now=0.0, goal=waits) is None and second.end is None
-    assert f.accept([there(2.0)], start=0.6, now=0.1, goal=later) is None
-    assert waits.end is TrajectoryEnd.REPLACED and second.end is None
-    f.at(0.6)
-    assert second.end is TrajectoryEnd.REPLACED and later.end is None
-
-
-def test_a_goal_is_withdrawn_alone():
-    """One that waits lets the present one go on; the present one takes the waiting one along; a stranger changes
-    nothing."""
-    f = Followed()
-    present, waits = begun(f), TrajectoryGoal()
-    assert f.accept([there(2.0)], start=0.5, now=0.1, goal=waits) is None
-    f.follower.withdraw(TrajectoryGoal(), 0.1)
-    assert f.follower.status == "running: 2 s"
-    f.follower.withdraw(waits, 0.1)
-    assert f.follower.status == "running: 1 s"
-    assert waits.end is TrajectoryEnd.CANCELLED and present.end is None
-    f.at(0.7)
-    state = type("state", (), {"q": Q, "v": np.zeros(MODEL.nv)})
-    assert f.follower.progress(waits, 0.7, state) is None
-    assert f.follower.progress(present, 0.7, state).time == 0.7
-    waits = TrajectoryGoal()
-    assert f.accept([there(2.0)], start=0.9, now=0.7, goal=waits) is None
-    f.follower.withdraw(present, 0.7)
-    assert present.end is waits.end is TrajectoryEnd.CANCELLED
-    f.at(5.0)
-    assert not f.setpoint.v.any() and not f.follower.active
-
-
 def test_a_joint_with_another_velocity_aborts_the_motion():
     """The robot holds where it is."""
     f = Followed()
@@ -396,3 +271,96 @@ def test_the_end_waits_until_the_joints_rest():
     f.at(3.6, v=moving)
     assert goal.end is TrajectoryEnd.GOAL_TOLERANCE_VIOLATED
     assert "still moves with 0.1, more than trajectory.stopped_velocity_tolerance 0.05" in goal.text
+
+
+def test_one_that_replaces_a_waiting_one_begins_where_the_robot_is():
+    f = Followed()
+    assert f.accept([there()], start=5.0) is None
+    assert f.accept([there(1.0, 2 * STEP)], start=10.0) is None
+    np.testing.assert_array_equal(f.at(9.0)[0], Q)
+    np.testing.assert_allclose(f.at(10.0)[0], Q, atol=1e-12)
+    np.testing.assert_allclose(f.at(10.5)[0], Q + STEP, atol=1e-12)
+
+
+def steps_of(f, begin, end, period=1e-3):
+    """The largest steps of position and velocity of the setpoint over some time, in one period."""
+    rows = [(f.setpoint.q.copy(), f.setpoint.v.copy())]
+    rows += [f.at(t)[:2] for t in np.arange(begin, end, period)]
+    return [np.abs(np.diff(x, axis=0)).max() for x in zip(*rows, strict=True)]
+
+
+@pytest.mark.parametrize("time, step", [(1.0, 0.05), (0.05, 2e-4)])
+def test_joints_that_a_later_one_does_not_name_decelerate(time, step):
+    """With max_reference_acceleration, also under a trajectory that would end before they rest."""
+    f = Followed(max_reference_acceleration=1.0)
+    assert f.accept([there(step=STEP * (np.arange(N) > 0))]) is None
+    f.at(0.5)
+    point = Waypoint(time, [Q[0] + step], [0.0])
+    assert f.accept([point], start=0.5, now=0.5, names=NAMES[:1]) is None
+    moved, faster = steps_of(f, 0.5, 2.0)
+    assert moved < 2e-4 and faster < 1.1e-3
+    assert not f.setpoint.v.any() and f.follower.status == "succeeded" and not f.follower.active
+
+
+@pytest.mark.parametrize("named", [slice(None), slice(0, 2)])
+def test_a_reference_that_moves_decelerates_before_a_later_start(named):
+    """And the trajectory begins where it has come to rest; before that it still names what moves."""
+    for start in (0.01, 2.0):
+        f = Followed(max_reference_acceleration=5.0)
+        f.setpoint.read(NAMES, (Q, 0.2 * (np.arange(N) < 7), ()), 0.0)
+        point = Waypoint(1.0, (Q + STEP)[named].tolist(), REST[named])
+        assert f.accept([point], start=start, names=NAMES[named]) is None
+        moved, faster = steps_of(f, 0.0, start + 1.5)
+        assert moved < 3e-4 and faster < 5.5e-3
+        np.testing.assert_allclose(f.setpoint.q[named], (Q + STEP)[named], atol=1e-9)
+        assert f.follower.status == "succeeded" and not f.setpoint.v.any()
+
+
+def test_a_late_trajectory_of_a_joint_without_an_end_goes_on_in_its_turn():
+    """Sent again on its way, with the stamp of before: the joint does not turn once more."""
+    f = Followed(wd.load(wheel_text()), ["spin"], [0.0])
+    points = [Waypoint(0.0, [0.0], [0.0]), Waypoint(10.0, [3 * np.pi], [0.0])]
+    assert f.accept(points) is None
+    f.at(8.0)
+    assert f.accept(points, now=8.0) is None
+    assert abs(f.at(10.0)[0][0] - 3 * np.pi) < 1e-9
+
+
+@pytest.mark.parametrize("now", [0.5, 1.0])
+def test_a_later_one_begins_where_the_reference_will_be(now):
+    """It replaces one that has not begun and starts from rest. One that begins now is followed until then."""
+    f = Followed()
+    assert f.accept([there()], start=1.0) is None
+    f.at(0.4)
+    assert f.accept([there(1.0, 2 * STEP)], start=1.5, now=now) is None
+    reached = 0.0 if now < 1.0 else 0.5
+    for time, share in ((1.5 - 1e-9, reached), (1.5, reached), (2.5, 2.0)):
+        np.testing.assert_allclose(f.at(time)[0], Q + share * STEP, atol=1e-8)
+
+
+def test_one_of_the_past_begins_where_the_present_one_is_now():
+    """Not where the reference was at the last state."""
+    f = Followed()
+    f.accept([there()])
+    f.at(0.49)
+    assert f.accept([there(2.0, REST)], start=0.2, now=0.5) is None
+    q, v, _ = f.at(0.5)
+    np.testing.assert_allclose(q, Q + 0.5 * STEP, atol=1e-12)
+    np.testing.assert_allclose(v, 1.5 * STEP, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_reference_never_jumps(seed):
+    """Whatever trajectories arrive and are cancelled, whenever they start: it moves no faster than its velocity."""
+    f, draw, h = Followed(), np.random.default_rng(seed), 0.01
+    before = f.at(0.0)
+    for now in h * np.arange(1, 600):
+        if draw.random() < 0.05:
+            start = now + draw.choice([-0.2, 0.0, 0.1, 0.3, 0.8])
+            f.accept([there(draw.uniform(0.5, 1.0), draw.uniform(-3, 3) * STEP)], start, now)
+        elif draw.random() < 0.01:
+            f.accept([], now=now)
+        q, v, _ = f.at(now)
+        most = h * np.maximum(np.abs(v), np.abs(before[1])) + 2e-3  # and accelerates in between
+        assert (np.abs(q - before[0]) <= most).all()
+        before = q, v

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from fleets import MODEL, NAMES, N, Q
+from followed_trajectory import REST, Followed, there
 
 from ros2_node.control.references.trajectory_goal import (
     TrajectoryEnd,
@@ -27,3 +30,114 @@ def test_a_tolerance_is_for_a_joint_of_the_trajectory(which, kind):
     with pytest.raises(TrajectoryRefusedError, match=f"{which}_tolerance is for elbow") as caught:
         goal.check(["shoulder"])
     assert caught.value.end is TrajectoryEnd.INVALID_JOINTS
+
+
+def begun(f, **values):
+    """A goal that f follows."""
+    goal = TrajectoryGoal(**values)
+    assert f.accept([there()], goal=goal) is None
+    return goal
+
+
+@pytest.mark.parametrize(
+    "change, end",
+    [
+        ({"enabled": False}, TrajectoryEnd.INVALID_GOAL),
+        ({"waypoints": [there(0.01)]}, TrajectoryEnd.INVALID_GOAL),
+        ({"names": ["nose"]}, TrajectoryEnd.INVALID_JOINTS),
+        ({"names": [NAMES[0]] * N}, TrajectoryEnd.INVALID_JOINTS),
+        ({"goal": TrajectoryGoal(goal={"nose": 1.0})}, TrajectoryEnd.INVALID_JOINTS),
+        ({"start": -2.0}, TrajectoryEnd.OLD_HEADER_TIMESTAMP),
+    ],
+)
+def test_a_goal_that_is_refused_notes_why(change, end):
+    f, change = Followed(), {"goal": TrajectoryGoal(), **change}
+    refusal = f.accept(**{"waypoints": [there()], **change})
+    assert refusal and (change["goal"].end, change["goal"].text) == (end, refusal)
+
+
+def test_tolerances_of_a_goal_go_before_those_of_the_parameters():
+    """Its joints alone; infinity is none. The text says whose tolerance it was."""
+    f = Followed(trajectory__path_tolerance=0.05)
+    goal = begun(f, path=dict.fromkeys(NAMES, np.inf), goal={NAMES[3]: 0.02}, goal_time=0.5)
+    assert not f.follower.follow(1.4, Q, np.array(REST)) and goal.end is None
+    assert (
+        f.follower.follow(1.6, Q, np.array(REST))
+        and goal.end is TrajectoryEnd.GOAL_TOLERANCE_VIOLATED
+    )
+    assert f"{NAMES[3]} is 0.1 from" in goal.text and "the goal's goal_tolerance 0.02" in goal.text
+    f = Followed(trajectory__path_tolerance=0.05)
+    goal = begun(f, path={NAMES[3]: np.inf})
+    assert (
+        f.follower.follow(1.0, Q, np.array(REST))
+        and goal.end is TrajectoryEnd.PATH_TOLERANCE_VIOLATED
+    )
+    assert "more than trajectory.path_tolerance 0.05" in goal.text
+    f = Followed(trajectory__goal_tolerance=0.02, trajectory__goal_time=0.1)
+    goal = begun(f, goal_time=0.0)
+    assert not f.follower.follow(9.0, Q, np.array(REST)) and goal.end is None
+
+
+def test_each_goal_notes_its_own_end():
+    """Success, cancellation, a stop, and a replacement: at once, or at the start of the later one, even if the
+    present one begins only now."""
+    f = Followed()
+    goal = begun(f)
+    f.at(1.0)
+    assert (goal.end, goal.text) == (TrajectoryEnd.SUCCEEDED, "succeeded")
+    goal = begun(f)
+    f.follower.cancel(0.1)
+    assert (goal.end, goal.text) == (TrajectoryEnd.CANCELLED, "cancelled")
+    goal = begun(f)
+    f.follower.end("ended: so")
+    assert (goal.end, goal.text) == (TrajectoryEnd.STOPPED, "ended: so")
+    first, second = begun(f), begun(f)
+    assert first.end is TrajectoryEnd.REPLACED and second.end is None
+    waits, later = TrajectoryGoal(), TrajectoryGoal()
+    assert f.accept([there(2.0)], start=0.5, now=0.0, goal=waits) is None and second.end is None
+    assert f.accept([there(2.0)], start=0.6, now=0.1, goal=later) is None
+    assert waits.end is TrajectoryEnd.REPLACED and second.end is None
+    f.at(0.6)
+    assert second.end is TrajectoryEnd.REPLACED and later.end is None
+
+
+def test_a_goal_is_withdrawn_alone():
+    """One that waits lets the present one go on; the present one takes the waiting one along; a stranger changes
+    nothing."""
+    f = Followed()
+    present, waits = begun(f), TrajectoryGoal()
+    assert f.accept([there(2.0)], start=0.5, now=0.1, goal=waits) is None
+    f.follower.withdraw(TrajectoryGoal(), 0.1)
+    assert f.follower.status == "running: 2 s"
+    f.follower.withdraw(waits, 0.1)
+    assert f.follower.status == "running: 1 s"
+    assert waits.end is TrajectoryEnd.CANCELLED and present.end is None
+    f.at(0.7)
+    state = type("state", (), {"q": Q, "v": np.zeros(MODEL.nv)})
+    assert f.follower.progress(waits, 0.7, state) is None
+    assert f.follower.progress(present, 0.7, state).time == 0.7
+    waits = TrajectoryGoal()
+    assert f.accept([there(2.0)], start=0.9, now=0.7, goal=waits) is None
+    f.follower.withdraw(present, 0.7)
+    assert present.end is waits.end is TrajectoryEnd.CANCELLED
+    f.at(5.0)
+    assert not f.setpoint.v.any() and not f.follower.active
+
+
+def test_a_goal_that_waits_alone_is_not_replaced_by_itself():
+    """The one before it has succeeded: it begins, succeeds, or is withdrawn, and then nothing moves."""
+    for is_withdrawn in (False, True):
+        f, waits = Followed(), TrajectoryGoal()
+        begun(f)
+        assert f.accept([there(1.0, REST)], start=2.0, now=0.5, goal=waits) is None
+        f.at(1.0)
+        assert f.follower.status == "succeeded" and f.follower.active
+        if is_withdrawn:
+            f.follower.withdraw(waits, 1.5)
+            assert not f.follower.active
+        before = f.at(2.0)[0]
+        assert waits.end is (TrajectoryEnd.CANCELLED if is_withdrawn else None)
+        moved = np.abs(f.at(2.5)[0] - before).max()
+        f.at(3.0)
+        assert (moved > 0.01) is not is_withdrawn
+        assert waits.end is (TrajectoryEnd.CANCELLED if is_withdrawn else TrajectoryEnd.SUCCEEDED)

@@ -10,7 +10,7 @@ from fleets import MODEL, NAMES, N, Q, panda_settings
 
 from ros2_node.control.references.setpoint import Setpoint
 from ros2_node.control.references.trajectory_goal import TrajectoryGoal
-from ros2_node.control.references.trajectory_motion import TrajectoryMotion
+from ros2_node.control.references.trajectory_motion import TrajectoryMotion, deceleration
 from ros2_node.control.references.waypoint_spline import Waypoint, WaypointArrays, WaypointSpline
 
 REST = [0.0] * N
@@ -74,6 +74,6 @@ def test_progress_counts_points_and_compares_with_the_robot():
 def test_it_decelerates_to_rest():
     setpoint, motion = motion_of_some()
     motion.move(setpoint, 5.5)
-    stop = motion.deceleration(setpoint, 5.5)
+    stop = deceleration(setpoint, SOME, 5.5)
     assert not stop.has_tolerances and stop.move(setpoint, 5.5 + stop.spline.end)
     assert not setpoint.v.any()

@@ -172,6 +172,18 @@ def test_a_limit_stops_the_link_on_its_line(fleet):
     assert np.abs(v[-1]).max() < 0.01 and np.abs(q[-1, :6] - q0[:6]).max() < 0.05
 
 
+def test_a_joint_beyond_its_limit_is_not_pulled_back_at_once(fleet):
+    """~/enable takes joints within position_limit_margin: it rests there, and comes back as the link moves."""
+    q0 = READY.copy()
+    q0[6] = MODEL.position_upper[6] + 0.05
+    axis = np.sign(wd.jacobian(MODEL, q0, frame=HAND, reference="local")[5, 6])
+    for sign in (1, -1):
+        jogged = Jogged(fleet, q0)
+        q, _, _ = jogged.run(1.0, [0, 0, 0, 0, 0, 0.3 * sign * axis], HAND)
+        assert np.abs(np.diff(q, axis=0, prepend=q0[None])).max() < 2 * 0.3 * DT
+        assert (q[-1, 6] == q0[6]) if sign > 0 else (q[-1, 6] < q0[6] - 0.05)
+
+
 def test_damped_solutions():
     """Exact away from singular poses, zero in a direction that is lost, and no gain above 1 / SINGULAR anywhere."""
     rng = np.random.default_rng(0)

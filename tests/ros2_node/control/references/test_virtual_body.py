@@ -11,6 +11,7 @@ from fleets import N, feed, launch, loss_of, panda_fleet
 from simulated_arms import SimulatedArm
 
 import warpdyn as wd
+from ros2_node.control.references.pose_reference import turn_between
 from ros2_node.control.references.virtual_body import VirtualBody
 
 REST = [0.0] * N
@@ -128,6 +129,32 @@ def test_velocity_and_turn_have_a_bound_each(fleet, most):
     np.testing.assert_allclose(pushed.robot.state.twist_compliant, twist, rtol=1e-9)
 
 
+def test_its_acceleration_is_that_of_its_motion(fleet):
+    """(F - D z˙ - K z) / M while it is free; none at its largest speed, where it waits, and while it is begun. A clock
+    that stands leaves it as it is."""
+    m, d, k = (np.array(BODY[f"law_inputs__virtual_{x}"]) for x in ("mass", "damping", "stiffness"))
+    push = np.array([8.0, -6.0, 4.0, 0.0, 0.0, 0.5])
+    pushed = Pushed(fleet)
+    state = pushed.robot.state
+    assert not state.acceleration_compliant.any()
+    for _ in range(20):
+        pushed.step(push)
+        way = state.pose_compliant[:3] - state.pose_desired[:3]
+        z = np.append(way, turn_between(state.pose_desired[3:], state.pose_compliant[3:]))
+        free = (push - d * state.twist_compliant - k * z) / m
+        np.testing.assert_allclose(state.acceleration_compliant, free, atol=2e-5)
+    before = state.acceleration_compliant.copy()
+    pushed.step(push, 0.0)
+    np.testing.assert_array_equal(state.acceleration_compliant, before)
+    for values in ({"twist_max_speed": [0.01, 0.01]}, {"max_pose_error": [1e-4, 1e-4]}):
+        pushed = Pushed(fleet, **values)
+        for _ in range(20):
+            pushed.step(push)
+        np.testing.assert_allclose(state.acceleration_compliant, 0.0, atol=1e-3)
+        pushed.robot.references.body.begin()
+        assert not state.acceleration_compliant.any()
+
+
 def test_a_sensor_that_ends_stops_the_robot(fleet):
     """It is latched, and without a fresh wrench ~/enable is refused."""
     pushed = Pushed(fleet)
@@ -193,6 +220,19 @@ def test_a_simulated_arm_is_led_by_a_push():
     first = place()[:3, 3].copy()
     arm.run(0.5, sense=sense, push=torque)
     np.testing.assert_allclose(place()[:3, 3] - first, [0.0, 0.5 * 8.0 / 80.0, 0.0], atol=1e-3)
+    # A light body at its largest speed: the arm goes no faster than the body, and stays at it.
+    light = {
+        "law_inputs.virtual_mass": [1.0] * 3 + [0.2] * 3,
+        "law_inputs.virtual_damping": [5.0] * 3 + [4.0] * 3,
+    }
+    arm.fleet.change(arm.fleet.settings.with_changes(light))
+    push[1] = -60.0
+    before = place()[:3, 3]
+    for _ in range(40):
+        arm.run(0.01, sense=sense, push=torque)
+        assert np.linalg.norm(arm.robot.state.pose_compliant[:3] - place()[:3, 3]) < 8e-3
+        step, before = place()[:3, 3] - before, place()[:3, 3]
+        assert np.linalg.norm(step) < 0.01 * 0.25 * 1.25
     assert arm.robot.is_enabled
 
 

@@ -61,9 +61,10 @@ def test_a_load_that_asks_for_just_the_limit_is_carried():
     settings = panda_settings(**HAND, payload__mass=5.0)
     torque = np.abs(payload_torques(MODEL, settings, Q))
     states = SimpleNamespace(arrived=0.0, q=Q)
-    output = SimpleNamespace(joints=NAMES, limit=torque.copy())
+    limit = torque.copy()
+    output = SimpleNamespace(joints=NAMES, limits_under=lambda settings: (limit, limit))
     assert overload(MODEL, settings, states, output) == ""
-    output.limit[[1, 3]] *= 0.5
+    limit[[1, 3]] *= 0.5
     assert overload(MODEL, settings, states, output) == (
         "the weight of payload.mass 5 kg alone exceeds effort limits where the robot is now: "
         f"panda_joint2 {torque[1]:.4g} of {0.5 * torque[1]:.4g}, "

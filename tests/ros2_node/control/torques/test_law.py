@@ -278,11 +278,12 @@ EVERYTHING = """import warpdyn as wd
 
 @wd.kernel
 def everything(robot, q, v, q_desired, v_desired, a_desired, q_posture, pose_desired: (7,),
-               pose_compliant: (7,), twist_compliant: (6,), contact_wrench: (6,),
+               pose_compliant: (7,), twist_compliant: (6,), acceleration_compliant: (6,), contact_wrench: (6,),
                f_ext: ("nlinks", 6), gravity: (3,), virtual_mass: (6,), virtual_damping: (6,),
                virtual_stiffness: (6,), *, frame):
     a = a_desired + v_desired - v
     a = a + pose_desired[6] + pose_compliant[6] + twist_compliant[5] + contact_wrench[5]
+    a = a + acceleration_compliant[5]
     a = a + virtual_mass[5] + virtual_damping[5] + virtual_stiffness[5] + q_desired - q_posture
     return robot.rnea(q, v, a, f_ext=f_ext, gravity=gravity)
 

@@ -1,4 +1,4 @@
-"""A follower of trajectories on numbers alone: without a fleet, a law or ROS."""
+"""A follower of trajectories of the bundled panda, without a robot."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from fleets import MODEL, NAMES, N, Q, panda_settings
 
 from ros2_node.control.references.setpoint import Setpoint
 from ros2_node.control.references.trajectory_follower import TrajectoryFollower
-from ros2_node.control.references.trajectory_goal import TrajectoryGoal
 from ros2_node.control.references.waypoint_spline import Waypoint
 
 REST = [0.0] * N
@@ -45,10 +44,3 @@ class Followed:
 
 def there(time=1.0, step=STEP, velocities=REST, accelerations=()):
     return Waypoint(time, (Q + step).tolist(), velocities, accelerations)
-
-
-def begun(f, **values):
-    """A goal that f follows."""
-    goal = TrajectoryGoal(**values)
-    assert f.accept([there()], goal=goal) is None
-    return goal
