@@ -40,8 +40,7 @@ def dynamics():
 def test_a_parameter_that_is_read_at_start_asks_for_each(each):
     """Its topics are opened once; the document's table has them."""
     assert BY_NAME[each.parameter].fixed
-    name = each.name.replace("<link>", "&lt;link&gt;")
-    assert name in (ROOT / "docs" / "ros2.md").read_text()
+    assert each.name in (ROOT / "docs" / "ros2.md").read_text()
     assert each.is_requested(EVERYTHING)
     off = Settings.of({"publish_link_poses": False})
     assert not each.is_requested(off)
