@@ -41,9 +41,9 @@ OPPOSITES: dict[type, type] = {
 
 
 SYMMETRIC = {"max", "min", "maximum", "minimum", "hypot", "allclose", "array_equal"}
-SYMMETRIC |= {"dot", "sparse_dot", "apart"}
+SYMMETRIC |= {"dot", "sparse_dot", "apart", "update"}
 """Functions whose first two arguments can be exchanged, so that another order is no wrong change. A product of two
-lists of numbers and the distance of two poses are among them."""
+lists of numbers, the distance of two poses and a set's update by two others are among them."""
 
 TRUTHS = {"bool", "isinstance", "issubclass", "hasattr", "callable", "any", "all"}
 """Functions that return a truth value, which a sign does not change."""

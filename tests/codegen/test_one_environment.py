@@ -12,10 +12,13 @@ from robots import by_name
 from states import error, states
 
 import warpdyn as wd
+from warpdyn.algebra.scalar import uniform
+from warpdyn.codegen import headers
 from warpdyn.codegen.one_environment import OneEnvironment
 from warpdyn.codegen.targets import describe
 from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call
+from warpdyn.recording.program import record
 
 
 @needs_compiler
@@ -49,3 +52,26 @@ def test_constants_are_left_alone_on_request() -> None:
     call = wd.fk.describe(model, states(model, 2).q)
     code = OneEnvironment(record_call(call, input_shapes(call), True), True).source()
     assert "if (!args[2]) {" in code
+
+
+def test_results_over_an_input_are_stored_last_with_their_constants() -> None:
+    """At each launch: the input changes them. Constants of other results are written once."""
+
+    def two(x: list) -> tuple[list, list]:
+        return [2.0 * x[0], 7.0], [8.0, x[1]]
+
+    program = replace(record(two, {"x": (2,)}, ("over", "apart")), over={"over": "x"})
+    lines = OneEnvironment(program, True).source().splitlines()
+    read = lines.index("const float t1 = a_x[a_x_x];")
+    ends = ["r_apart[r_apart_x] = t1;", "r_over[0] = t2;", "r_over[r_over_x] = 7.0f;"]
+    assert lines[read + 1 :] == [*ends, "if (!args[2]) {", "r_apart[0] = 8.0f;", "}"]
+
+
+def test_random_numbers_come_with_their_function() -> None:
+    """And no other program has it."""
+    for text, drawn in (
+        (lambda x: [uniform(x[0], x[1], 0.0, 1.0)], True),
+        (lambda x: [x[0] + x[1]], False),
+    ):
+        source = OneEnvironment(record(text, {"x": (2,)}), True).source()
+        assert (headers.piece("counters.h", "thread", True) in source) == drawn

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from public_names import public_names
 
 import warpdyn as wd
 from warpdyn.execution import batched
@@ -238,6 +239,32 @@ def test_the_oracle_checks_shapes_too() -> None:
     q = np.tile(MODEL.neutral, (2, 1))
     with pytest.raises(ValueError, match=r"^v must be \(B, nv\) = \(2, 18\), got \(1, 18\)"):
         wd.oracle(wd.kinetic_energy, MODEL, q, np.zeros((1, MODEL.nv)))
+
+
+def takes_a_model(function: Any) -> bool:
+    """True for a function whose first argument is a model, and for a class of which a model makes one."""
+    try:
+        return next(iter(inspect.signature(function).parameters), "") == "model"
+    except (TypeError, ValueError):  # no function, or one without a signature
+        return False
+
+
+OF_A_MODEL = {name: each for name, each in public_names().items() if takes_a_model(each)}
+MADE_BY_A_MODEL = {"Params", "kernels.Robot"}
+"""They say who makes them."""
+
+
+@pytest.mark.parametrize("name", sorted(set(OF_A_MODEL) - MADE_BY_A_MODEL))
+def test_what_is_no_model_is_refused(name: str) -> None:
+    """A robot's name in its place, by every public function in the same words, before any other argument."""
+    required = [
+        p
+        for p in list(inspect.signature(OF_A_MODEL[name]).parameters.values())[1:]
+        if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]
+    words = {p.name: None for p in required if p.kind is p.KEYWORD_ONLY}
+    with pytest.raises(TypeError, match=r"^the first argument must be a Model \(.*\), got str$"):
+        OF_A_MODEL[name]("panda", *[None] * (len(required) - len(words)), **words)
 
 
 def test_a_model_shows_itself_in_a_line() -> None:

@@ -49,6 +49,22 @@ def test_each_entry_is_drawn_by_itself() -> None:
     assert abs(np.corrcoef(x[:, 0], x[:, 1])[0, 1]) < 0.06
 
 
+@pytest.mark.parametrize(("law", "deviation"), [("uniform", 1 / np.sqrt(3)), ("normal", 1.0)])
+def test_noise_is_around_its_term(law: Any, deviation: float) -> None:
+    """Uniform noise of size s is between -s and s; s is the deviation of normal noise. No noise has size 0."""
+    sizes = np.array([0.1, 2.0, 0.0])
+
+    @wd.kernel
+    def noisy(robot: Any, x: (3,)) -> Any:  # type: ignore[valid-type]
+        return rl.Noise(sizes, law).add_to(wd.random.key(5, robot.env), x)
+
+    errors = np.asarray(noisy(MODEL, np.full((ENVS, 3), 7.0))) - 7.0
+    assert (np.abs(errors.mean(0)) <= 4 * sizes * deviation / np.sqrt(ENVS)).all()
+    np.testing.assert_allclose(errors.std(0), sizes * deviation, rtol=0.05)
+    if law == "uniform":
+        np.testing.assert_allclose([errors.min(0), errors.max(0)], [-sizes, sizes], rtol=0.01)
+
+
 def test_the_largest_of_a_normal_law_is_three_deviations_off() -> None:
     assert rl.Vary(1.0, 0.5, "normal").largest == 2.5
 

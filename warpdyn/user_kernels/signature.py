@@ -59,7 +59,7 @@ class ArrayArgument(NamedTuple):
     shape: Shape
     serves_all: bool
     default: Any
-    table: bool = False
+    table: bool
 
     def sizes(self, model: Model) -> tuple[int, ...]:
         """The shape for a model."""

@@ -110,6 +110,19 @@ def test_a_source_written_later_is_that_of_the_call() -> None:
     assert writer.write().code == wanted.code
 
 
+def test_in_the_background_another_process_writes_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And this process writes nothing itself."""
+    model = by_name("panda").model
+    s = states(model, 3)
+    call = wd.rnea.describe(model, s.q, s.v, s.a)
+    inputs = input_shapes(call)
+    writer = SourceWriter(call, inputs, True, "cpu", (), entry_of(call))
+    wanted = write(record_call(call, inputs, True), writer.name, True, "cpu")
+    monkeypatch.setattr(background, "in_background", lambda: True)
+    monkeypatch.setattr(source_writer, "write", None)
+    assert writer.write() == wanted
+
+
 def test_without_its_model_it_says_so() -> None:
     model = wd.load_robot("cartpole").with_armature(np.random.default_rng().random())
     call = wd.com.describe(model, np.zeros((1, 2)))

@@ -36,6 +36,15 @@ def test_the_coordinates_of_an_object_are_its_pose_in_the_world() -> None:
     np.testing.assert_allclose(T[1:3, 2], [-0.96, 0.28])  # a turn of 73.7 degrees about x
 
 
+@pytest.mark.parametrize(
+    ("color", "drawn"),
+    [((0, 0.5, 1), (0.0, 0.5, 1.0, 1.0)), ((1, 1, 0, 0), (1.0, 1.0, 0.0, 0.0)), (None, None)],
+)
+def test_a_color_has_three_or_four_numbers_from_0_to_1(color: Any, drawn: Any) -> None:
+    scene = wd.load_robot("panda").with_object("cube", CUBE, mass=0.5, color=color)
+    assert scene.link("cube").visuals[0].color == drawn
+
+
 def test_a_floating_robot_keeps_its_coordinates() -> None:
     """Names, configurations and dynamics of the robot stay as they are."""
     robot = wd.load_robot("quadruped")
@@ -72,6 +81,8 @@ def test_objects_lie_where_their_pose_says_in_every_configuration() -> None:
         ({"shape": wd.description.Box(1, 1, 0)}, ValueError, "lengths above 0"),
         ({"pose": (1, 2)}, ModelError, 'object "cube": a pose is'),
         ({"color": (1, 2, 3)}, ValueError, "red, green, blue"),
+        ({"color": (1, -0.1, 0)}, ValueError, "red, green, blue"),
+        ({"color": (1, 1, 0, 1, 1)}, ValueError, "red, green, blue"),
         ({"name": "panda_link3"}, ModelError, 'has a link "panda_link3"'),
         ({"name": ""}, ModelError, "needs a name"),
     ],

@@ -33,7 +33,9 @@ class Observer:
 
     def until(self, condition, what, patience):
         self.waited.append(what)
-        for k in range(4):
+        for k in range(9):
+            if condition():
+                return
             for arm in module.ARMS[::-1]:
                 state = JointState(
                     name=["other", *module.JOINTS],
@@ -43,7 +45,7 @@ class Observer:
                 for topic, function in self.heard.items():
                     if arm in topic:
                         function(state)
-        return condition()
+        raise AssertionError(what)
 
     def close(self):
         self.closed = True

@@ -12,7 +12,7 @@ AT_MARGIN = 0.1
 
 def near(error: Any, width: float) -> Any:
     """exp(-error² / width²): 1 at zero error."""
-    error = np.asarray(error) if not hasattr(error, "shape") else error
+    error = np.asarray(error)
     return np.exp(-np.sum(error * error) / width**2)
 
 
