@@ -37,8 +37,8 @@ class TrajectoryFollower:
     """The trajectory of one robot. `follow` moves the setpoint along it, in each cycle.
 
     A trajectory begins at the present reference. The newest one replaces the one before, at its own start.
-    Velocities and accelerations are checked at SAMPLES points of each piece, and every sample that leaves is clipped
-    to the limits.
+    Velocities and accelerations are checked between the waypoints too, and every sample that leaves is clipped to
+    the limits.
     """
 
     def __init__(self, setpoint: Setpoint, counts: Counter[str]) -> None:
@@ -90,7 +90,8 @@ class TrajectoryFollower:
             return self.refuse(str(error))
         running = self._motion
         _finish_goals(TrajectoryEnd.REPLACED, REPLACED, self._next)
-        if motion.start > now and running is not None and running.start <= now:
+        # It begins where the present one is then, even if that one has not begun yet.
+        if motion.start > now and running is not None and running.start <= motion.start:
             self._next = motion
         else:
             _finish_goals(TrajectoryEnd.REPLACED, REPLACED, running)
@@ -124,8 +125,8 @@ class TrajectoryFollower:
         if self._next is not None and self._next.request is goal:
             _finish_goals(TrajectoryEnd.CANCELLED, "cancelled", self._next)
             self._next = None
-            if self._motion is not None:
-                self.status = self._motion.summary or "cancelled"
+            self.active = self._motion is not None
+            self.status = (self._motion and self._motion.summary) or "cancelled"
         elif self._motion is not None and self._motion.request is goal:
             self.cancel(now)
 
@@ -176,7 +177,7 @@ class TrajectoryFollower:
 
     def _finish(self, status: str) -> None:
         self.status = status
-        self._motion, self.active = self._next, self._next is not None
+        self._motion, self.active = None, self._next is not None
         self._setpoint.rest()
 
     def _abort(self, motion: TrajectoryMotion, q: np.ndarray, why: str, end: TrajectoryEnd) -> bool:
@@ -278,8 +279,8 @@ class TrajectoryFollower:
         slowdown = 1.0
         for _ in range(MOST_SLOWDOWNS):
             spline = WaypointSpline(ahead.after(first, slowdown))
-            samples = spline.samples()
-            least, most = samples.min(axis=(1, 3)), samples.max(axis=(1, 3))
+            bounds = np.array([limits.high, limits.fastest, limits.strongest])
+            least, most = spline.extremes(np.array([limits.low, *-bounds[1:]]), bounds)
             beyond = np.maximum(most[0] - limits.high, limits.low - least[0])
             if beyond.max() > ROUNDING:
                 k = int(np.argmax(beyond))
