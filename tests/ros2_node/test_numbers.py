@@ -37,7 +37,7 @@ NUMBERS = {
         "ROUNDING": 0.001,
         "MOST_SLOWDOWNS": 8,
     },
-    "control.references.trajectory_motion": {"STOP_ACCELERATION": 50.0},
+    "control.references.trajectory_motion": {"STOP_ACCELERATION": 50.0, "SHORTEST_STOP": 0.001},
     "control.references.twist_reference": {
         "SINGULAR": 0.02,
         "DAMPING": 0.02,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from fleets import MODEL, N, Q
+from fleets import MODEL, NAMES, N, Q
 from followed_trajectories import STEP, Followed, there
 
 from ros2_node.control.references.trajectory_goal import TrajectoryEnd, TrajectoryGoal
+from ros2_node.control.references.waypoint_spline import Waypoint
 
 
 def test_a_trajectory_after_one_that_has_not_begun_follows_it():
@@ -33,6 +34,30 @@ def test_a_goal_that_waits_after_the_end_of_the_one_before_is_withdrawn():
     f.follower.withdraw(waiting, 2.0)
     assert waiting.end is TrajectoryEnd.CANCELLED and not f.follower.active
     np.testing.assert_allclose(f.at(4.1)[0], Q + STEP, atol=1e-12)
+
+
+@pytest.mark.parametrize("now", [0.5, 0.85, 0.95])
+def test_a_cancelled_joint_stops_before_its_limit(now):
+    """One joint is to stop 0.1 mrad before its limit while another one moves on. Cancelled, both keep their largest
+    acceleration, in the velocities and in the positions."""
+    strongest, dt = 5.0, 1e-3
+    f = Followed(max_reference_acceleration=strongest)
+    high = f.setpoint.limits_of(NAMES).high
+    begin = np.array(Q)
+    begin[:2] = -1.5, high[1] - 0.4
+    f.setpoint.stay(begin)
+    half, end = begin.copy(), begin.copy()
+    half[:2] = -0.55, high[1] - 1e-4
+    end[:2] = 0.4, high[1] - 1e-4
+    speed = [1.8, *[0.0] * (N - 1)]
+    points = [Waypoint(1.0, half.tolist(), speed), Waypoint(2.0, end.tolist(), [0.0] * N)]
+    assert f.accept(points) is None
+    f.at(now)
+    f.follower.cancel(now)
+    q, v, _ = (np.array(x) for x in zip(*(f.at(now + k * dt) for k in range(600)), strict=True))
+    assert not f.follower.active and (q <= high).all()
+    assert np.abs(np.diff(v, axis=0)).max() <= 1.001 * strongest * dt
+    assert np.abs(np.diff(q, 2, axis=0)).max() <= 1.001 * strongest * dt**2
 
 
 @pytest.mark.parametrize(("violation", "time"), [("reject", 1.0), ("clip", 0.4)])
