@@ -37,7 +37,7 @@ NUMBERS = {
         "ROUNDING": 0.001,
         "MOST_SLOWDOWNS": 8,
     },
-    "control.references.trajectory_motion": {"STOP_ACCELERATION": 50.0},
+    "control.references.trajectory_motion": {"STOP_ACCELERATION": 50.0, "SHORTEST_STOP": 0.001},
     "control.references.twist_reference": {
         "SINGULAR": 0.02,
         "DAMPING": 0.02,
@@ -45,7 +45,7 @@ NUMBERS = {
         "LONGEST_STEP": 0.05,
     },
     "control.references.virtual_body": {"LONGEST_STEP": 0.05},
-    "control.references.waypoint_spline": {"SAMPLES": 17},
+    "control.references.waypoint_spline": {"SAMPLES": 17, "FINE": 257},
     "control.references.wrench_sensor": {"RIGID": 1e-6, "LONGEST_STEP": 0.1},
     "control.report": {"OK": 0, "WARN": 1, "ERROR": 2},
     "control.robot": {"FLOAT_TIME": 0.05, "LATE_TIME": 0.1},

@@ -48,7 +48,8 @@ def key(seed: Any, environment: Any, count: Any = 0, *, stream: int = 0) -> Key:
 def uniform(key: Key, n: int | tuple[int, ...] = (), low: Any = 0.0, high: Any = 1.0) -> Values:
     """`n` numbers (or an array of shape `n`) in [low, high), uniformly distributed.
 
-    They are multiples of 2^-24 of the range, and equal for equal keys. PCG4D of Jarzynski and
+    They are multiples of 2^-24 of the range, and equal for equal keys. Rounding may reach `high`, or
+    exceed it by one unit in the last place, if `low` is not 0. PCG4D of Jarzynski and
     Olano, J. Computer Graphics Techniques 9 (2020).
     """
     low, high = of(objects(low)), of(objects(high))

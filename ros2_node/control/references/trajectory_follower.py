@@ -38,8 +38,8 @@ class TrajectoryFollower:
 
     A trajectory begins at the present reference. The newest one replaces the one before, at its own start. Joints
     that move then and that it does not name decelerate to rest.
-    Velocities and accelerations are checked at SAMPLES points of each piece, and every sample that leaves is clipped
-    to the limits.
+    Velocities and accelerations are checked between the waypoints too, and every sample that leaves is clipped to
+    the limits.
     """
 
     def __init__(self, setpoint: Setpoint, counts: Counter[str]) -> None:
@@ -128,8 +128,8 @@ class TrajectoryFollower:
         if self._next is not None and self._next.request is goal:
             _finish_goals(TrajectoryEnd.CANCELLED, "cancelled", self._next)
             self._next = None
-            if self._motion is not None:
-                self.status = self._motion.summary or "cancelled"
+            self.active = self._motion is not None
+            self.status = (self._motion and self._motion.summary) or "cancelled"
         elif self._motion is not None and self._motion.request is goal:
             self.cancel(now)
 
@@ -188,8 +188,9 @@ class TrajectoryFollower:
         return False
 
     def _running(self, start: float, now: float) -> TrajectoryMotion | None:
-        """The motion until a trajectory's start. A reference that moves without one decelerates."""
-        if self._motion is not None and self._motion.start <= now:
+        """The motion until a trajectory's start, even one that has not begun. A reference that moves without one
+        decelerates."""
+        if self._motion is not None and self._motion.start <= max(start, now):
             return self._motion
         moving = self._setpoint.moving if start > now else []
         return deceleration(self._setpoint, moving, now) if moving else None
@@ -314,8 +315,8 @@ class TrajectoryFollower:
         slowdown = 1.0
         for _ in range(MOST_SLOWDOWNS):
             spline = WaypointSpline(ahead.after(first, slowdown))
-            samples = spline.samples()
-            least, most = samples.min(axis=(1, 3)), samples.max(axis=(1, 3))
+            bounds = np.array([limits.high, limits.fastest, limits.strongest])
+            least, most = spline.extremes(np.array([limits.low, *-bounds[1:]]), bounds)
             beyond = np.maximum(most[0] - limits.high, limits.low - least[0])
             if beyond.max() > ROUNDING:
                 k = int(np.argmax(beyond))

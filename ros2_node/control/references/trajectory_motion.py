@@ -15,6 +15,8 @@ from .waypoint_spline import WaypointArrays, WaypointSpline
 
 STOP_ACCELERATION = 50.0
 """Deceleration after a cancellation, if `max_reference_acceleration` is 0 [rad/s², m/s²]."""
+SHORTEST_STOP = 1e-3
+"""Shortest time of a deceleration [s]."""
 
 
 class TrajectoryMotion:
@@ -84,21 +86,30 @@ class TrajectoryMotion:
 
 
 def deceleration(setpoint: Setpoint, names: Sequence[str], now: float) -> TrajectoryMotion:
-    """A motion that decelerates some joints together from the setpoint to rest."""
+    """A motion that decelerates some joints together from the setpoint to rest. A joint that would come to its limit
+    stops earlier, as far as its largest acceleration allows."""
     limits = setpoint.limits_of(names)
     q, v, _ = (x.copy() for x in setpoint.point(limits))
     # A joint that is beyond its limit may stay there.
     limits = limits._replace(low=np.minimum(limits.low, q), high=np.maximum(limits.high, q))
     strongest = np.where(np.isfinite(limits.strongest), limits.strongest, STOP_ACCELERATION)
-    time = max(float((np.abs(v) / strongest).max()), 1e-3)
-    end = np.clip(q + 0.5 * time * v, limits.low, limits.high)
+    shortest = np.maximum(np.abs(v) / strongest, SHORTEST_STOP)
+    room = np.where(v > 0.0, limits.high - q, q - limits.low)
+    until_limit = 2.0 * room / np.maximum(np.abs(v), 1e-9)
+    # Rounded, so that no piece is as short as a rounding error.
+    times = np.round(np.clip(until_limit, shortest, shortest.max()), 9)
+    # The velocity of each joint falls on a line to zero at its own time. Cubics between the times of all joints are
+    # these parabolas.
+    knots = np.unique([0.0, *times])
+    shares = np.minimum(knots[:, None] / times, 1.0)
+    way = v * times * shares * (1.0 - 0.5 * shares)
     points = WaypointArrays(
-        times=np.array([0.0, time]),
-        positions=np.array([q, end]),
-        velocities=np.array([v, np.zeros_like(v)]),
-        accelerations=np.zeros((2, len(q))),
-        has_velocities=np.ones(2, dtype=bool),
-        has_accelerations=np.zeros(2, dtype=bool),
+        times=knots,
+        positions=np.clip(q + way, limits.low, limits.high),
+        velocities=v * (1.0 - shares),
+        accelerations=np.zeros((len(knots), len(q))),
+        has_velocities=np.ones(len(knots), dtype=bool),
+        has_accelerations=np.zeros(len(knots), dtype=bool),
     )
     spline = WaypointSpline(points)
     return TrajectoryMotion(spline, now, limits, NO_TOLERANCES, NO_TOLERANCES, "")

@@ -20,7 +20,8 @@ SINGULAR = 0.02
 DAMPING = 0.02
 """Damping of a direction that the joints cannot reach at all [m, 1]."""
 LIMIT_TIME = 0.2
-"""A joint approaches its position limit no faster than its distance in this time [s]."""
+"""A joint approaches its position limit no faster than its distance in this time [s], and no faster than its largest
+acceleration can stop it."""
 LONGEST_STEP = 0.05
 """Longest time that one step counts [s]."""
 
@@ -181,14 +182,18 @@ class TwistReference:
         low, high = np.minimum(joints.low, q), np.maximum(joints.high, q)
         # A joint that moves away from its limit is free.
         room = np.where(speed > 0.0, high - q, q - low)
+        # The speed v from which it stops within its room if it decelerates from the next cycle on:
+        # v passed + v² / (2 strongest) = room.
+        root = np.sqrt(passed**2 + 2.0 * room / joints.strongest)
+        near_limit = np.minimum(room / LIMIT_TIME, 2.0 * room / (passed + root))
         with np.errstate(divide="ignore", invalid="ignore"):
-            factors = np.minimum(joints.fastest, room / LIMIT_TIME) / np.abs(speed)
+            factors = np.minimum(joints.fastest, near_limit) / np.abs(speed)
         factors[speed == 0.0] = np.inf
         k = int(np.argmin(factors))
         factor = min(float(factors[k]), 1.0)
         self.slowed_by = ""
         if factor < 1.0:
-            near = room[k] / LIMIT_TIME < joints.fastest[k]
+            near = near_limit[k] < joints.fastest[k]
             self.slowed_by = f"{joints.names[k]} {'near its position limit' if near else 'at its velocity limit'}"
         # The reference keeps to max_reference_acceleration, even where the Jacobian changes quickly.
         most = joints.strongest * passed

@@ -9,8 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-SAMPLES = 17
-"""Samples of each piece, its ends included, at which `WaypointSpline.samples` looks."""
+SAMPLES, FINE = 17, 257
+"""Samples of each piece, its ends included, and those of pieces that may leave their bounds."""
+
+BETWEEN = np.array([0.075, 0.029, 0.011])[:, None, None]
+"""Largest distance by which a piece leaves the range of its samples, as a share of this range: of polynomials of
+degrees 5, 4 and 3 for positions, velocities and accelerations (found by linear programming)."""
+
+ALL = slice(None)
 
 
 class Waypoint(NamedTuple):
@@ -111,17 +117,33 @@ class WaypointSpline:
         """Number of the waypoints after a time."""
         return len(self._times) - bisect_right(self._times, time) + (time < self.end)
 
-    def samples(self) -> np.ndarray:
-        """Positions, velocities and accelerations (3, SAMPLES, k, pieces) in all pieces."""
-        t = np.linspace(0.0, 1.0, SAMPLES)[:, None]
+    def extremes(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Least and greatest positions, velocities and accelerations (3, k) of the motion. Pieces whose samples come
+        near their bounds (3, k) are looked at more closely."""
+        samples = self.samples()
+        least, most = samples.min(axis=1), samples.max(axis=1)
+        beyond = BETWEEN * (most - least)
+        lowest, highest = least.min(axis=-1), most.max(axis=-1)
+        above = most + beyond > np.maximum(high, highest)[..., None]
+        below = least - beyond < np.minimum(low, lowest)[..., None]
+        near = np.flatnonzero((above | below).any(axis=(0, 1)))
+        if len(near):
+            closer = self.samples(FINE, near)
+            lowest = np.minimum(lowest, closer.min(axis=(1, 3)))
+            highest = np.maximum(highest, closer.max(axis=(1, 3)))
+        return lowest, highest
+
+    def samples(self, count: int = SAMPLES, pieces: slice | np.ndarray = ALL) -> np.ndarray:
+        """Positions, velocities and accelerations (3, count, k, pieces) in pieces, by default in all."""
+        t = np.linspace(0.0, 1.0, count)[:, None]
         powers = np.arange(6)
-        bases = np.zeros((3, SAMPLES, 6))
+        bases = np.zeros((3, count, 6))
         """The powers of the time in shares of a piece, and their derivatives."""
         bases[0] = t**powers
         bases[1, :, 1:] = powers[1:] * bases[0, :, :-1]
         bases[2, :, 2:] = powers[2:] * bases[1, :, 1:-1]
-        h = self._h
-        c = self._c.transpose(1, 2, 0) * h ** powers[:, None, None]
+        h = self._h[pieces]
+        c = self._c[pieces].transpose(1, 2, 0) * h ** powers[:, None, None]
         # One product of matrices: the work of a long trajectory delays the commands.
         samples = np.tensordot(bases, c, axes=1)
         samples[1] /= h

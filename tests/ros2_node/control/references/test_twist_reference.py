@@ -184,6 +184,21 @@ def test_a_joint_beyond_its_limit_is_not_pulled_back_at_once(fleet):
         assert (q[-1, 6] == q0[6]) if sign > 0 else (q[-1, 6] < q0[6] - 0.05)
 
 
+@pytest.mark.parametrize("strongest", [1.0, 3.0])
+def test_a_joint_stops_before_its_limit_with_its_largest_acceleration(fleet, strongest):
+    """Random twists at 1 m/s and 3 rad/s, from configurations near limits: positions, velocities and accelerations
+    are those of one motion."""
+    rng, low, high = np.random.default_rng(0), MODEL.position_lower, MODEL.position_upper
+    for _ in range(8):
+        q = np.clip(READY + 0.3 * rng.normal(size=N), low + 0.01, high - 0.01)
+        fast = {"twist_max_speed": [1.0, 3.0], "twist_max_acceleration": [5.0, 20.0]}
+        jogged = Jogged(fleet, q, max_reference_acceleration=strongest, **fast)
+        q, v, _ = jogged.run(1.5, rng.normal(size=6))
+        assert (q <= high).all() and (q >= low).all()
+        assert np.abs(np.diff(v, axis=0)).max() <= 1.001 * strongest * DT
+        np.testing.assert_allclose(np.diff(q, axis=0), v[1:] * DT, atol=1e-9)
+
+
 def test_damped_solutions():
     """Exact away from singular poses, zero in a direction that is lost, and no gain above 1 / SINGULAR anywhere."""
     rng = np.random.default_rng(0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.interpolate import BPoly
@@ -83,3 +85,20 @@ def test_a_slower_motion_after_a_first_point():
 def test_the_points_after_a_time():
     spline = WaypointSpline(WaypointArrays.of([Waypoint(t, [0.0]) for t in (1.0, 2.0, 4.0)]))
     assert [spline.points_after(t) for t in (0.5, 1.0, 1.5, 2.0, 3.9, 4.0)] == [3, 2, 2, 1, 1, 0]
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_extremes_are_those_between_the_samples_too(order):
+    """Of motions that leave their bounds, next to SciPy's polynomials at 4,001 times in each piece."""
+    for seed in range(20):
+        given = waypoints(order, seed=seed)
+        spline = WaypointSpline(WaypointArrays.of(given))
+        zero = np.zeros((3, 3))
+        least, most = spline.extremes(zero, zero)
+        times = np.concatenate(
+            [np.linspace(a.time, b.time - 1e-9, 4001) for a, b in pairwise(given)]
+        )
+        found = sampled(spline, times)
+        scale = np.ptp(found, axis=0) + 1e-9
+        assert (np.abs(found.max(0) - most) < 3e-4 * scale).all()
+        assert (np.abs(found.min(0) - least) < 3e-4 * scale).all()

@@ -1,0 +1,82 @@
+"""Limits of trajectories between their points, and trajectories that follow each other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from fleets import MODEL, NAMES, N, Q
+from followed_trajectory import STEP, Followed, there
+
+from ros2_node.control.references.trajectory_goal import TrajectoryEnd, TrajectoryGoal
+from ros2_node.control.references.waypoint_spline import Waypoint
+
+
+def test_a_trajectory_after_one_that_has_not_begun_follows_it():
+    """The second begins where the first one ends, so the first one moves until then."""
+    f = Followed()
+    first, second = TrajectoryGoal(), TrajectoryGoal()
+    assert f.accept([there()], start=1.0, goal=first) is None
+    assert f.accept([there(step=1.5 * STEP)], start=3.0, now=0.1, goal=second) is None
+    places = np.array([f.at(t)[0] for t in np.linspace(0.1, 4.1, 401)])
+    assert np.abs(np.diff(places, axis=0)).max() < 0.02 * np.abs(STEP).max()
+    np.testing.assert_allclose(places[200], Q + STEP, atol=1e-12)
+    np.testing.assert_allclose(places[-1], Q + 1.5 * STEP, atol=1e-12)
+    assert first.end is second.end is TrajectoryEnd.SUCCEEDED
+
+
+def test_a_goal_that_waits_after_the_end_of_the_one_before_is_withdrawn():
+    """Nothing moves then, and no point on ~/reference has to end it."""
+    f, waiting = Followed(), TrajectoryGoal()
+    f.accept([there()])
+    f.accept([there(step=1.5 * STEP)], start=3.0, now=0.1, goal=waiting)
+    f.at(1.5)
+    assert f.follower.status == "succeeded" and f.follower.active
+    f.follower.withdraw(waiting, 2.0)
+    assert waiting.end is TrajectoryEnd.CANCELLED and not f.follower.active
+    np.testing.assert_allclose(f.at(4.1)[0], Q + STEP, atol=1e-12)
+
+
+@pytest.mark.parametrize("now", [0.5, 0.85, 0.95])
+def test_a_cancelled_joint_stops_before_its_limit(now):
+    """One joint is to stop 0.1 mrad before its limit while another one moves on. Cancelled, both keep their largest
+    acceleration, in the velocities and in the positions."""
+    strongest, dt = 5.0, 1e-3
+    f = Followed(max_reference_acceleration=strongest)
+    high = f.setpoint.limits_of(NAMES).high
+    begin = np.array(Q)
+    begin[:2] = -1.5, high[1] - 0.4
+    f.setpoint.stay(begin)
+    half, end = begin.copy(), begin.copy()
+    half[:2] = -0.55, high[1] - 1e-4
+    end[:2] = 0.4, high[1] - 1e-4
+    speed = [1.8, *[0.0] * (N - 1)]
+    points = [Waypoint(1.0, half.tolist(), speed), Waypoint(2.0, end.tolist(), [0.0] * N)]
+    assert f.accept(points) is None
+    f.at(now)
+    f.follower.cancel(now)
+    q, v, _ = (np.array(x) for x in zip(*(f.at(now + k * dt) for k in range(600)), strict=True))
+    assert not f.follower.active and (q <= high).all()
+    assert np.abs(np.diff(v, axis=0)).max() <= 1.001 * strongest * dt
+    assert np.abs(np.diff(q, 2, axis=0)).max() <= 1.001 * strongest * dt**2
+
+
+@pytest.mark.parametrize(("violation", "time"), [("reject", 1.0), ("clip", 0.4)])
+def test_velocities_and_accelerations_keep_within_their_limits_between_the_samples(violation, time):
+    """Cubic and quintic motions of random waypoints, at 2,000 times in each piece."""
+    rng, accepted, greatest, out = np.random.default_rng(0), 0, 8.0, np.zeros((3, N))
+    for trial in range(30):
+        f = Followed(reference_violation=violation, max_reference_acceleration=greatest)
+        points = []
+        for k in range(3):
+            v, a = rng.normal(size=(2, N)) * STEP * (k < 2) * np.array([[4.0], [20.0]])
+            step, a = rng.normal(size=N) * np.abs(STEP), a.tolist() if trial % 2 else ()
+            points.append(there((k + 1) * time, step, v.tolist(), a))
+        if f.accept(points) is not None:
+            continue
+        accepted += 1
+        spline = f.follower._motion.spline
+        for t in np.linspace(spline.begin, spline.end, 6001):
+            spline.at(t, out)
+            assert (np.abs(out[1]) <= 1.0015 * MODEL.velocity_limit).all()
+            assert (np.abs(out[2]) <= 1.0015 * greatest).all()
+    assert accepted > 9
