@@ -41,9 +41,9 @@ OPPOSITES: dict[type, type] = {
 
 
 SYMMETRIC = {"max", "min", "maximum", "minimum", "hypot", "allclose", "array_equal"}
-SYMMETRIC |= {"dot", "sparse_dot", "apart", "update"}
+SYMMETRIC |= {"dot", "sparse_dot", "apart", "action_rate", "update"}
 """Functions whose first two arguments can be exchanged, so that another order is no wrong change. A product of two
-lists of numbers, the distance of two poses and a set's update by two others are among them."""
+lists of numbers, distances of two poses and of two actions, and a set's update by two others are among them."""
 
 TRUTHS = {"bool", "isinstance", "issubclass", "hasattr", "callable", "any", "all"}
 """Functions that return a truth value, which a sign does not change."""

@@ -37,6 +37,12 @@ def test_from_a_file_it_acts_as_the_file_does(trained: tuple[rl.Trainer, Path]) 
     assert next(iter(second.run(iterations=1))).iteration == 1
 
 
+def test_a_file_is_recognised_in_later_versions(tmp_path: Path) -> None:
+    """Checkpoints have this hash of the file that they began with."""
+    (tmp_path / "policy.onnx").write_bytes(b"a policy")
+    assert initial_policy.file_hash(tmp_path / "policy.onnx") == "1b551587059622f0"
+
+
 def test_from_a_checkpoint_it_has_both_networks(trained: tuple[rl.Trainer, Path]) -> None:
     """A resumed training is recognised by the file that it began with."""
     first, folder = trained

@@ -115,6 +115,21 @@ def test_a_bars_clock_ends_with_the_work(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "warpdyn bar" not in [thread.name for thread in threading.enumerate()]
 
 
+def test_no_announcement_holds_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python waits at its end for threads that are no daemons, and background work may not end before."""
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    before = set(threading.enumerate())
+    for announced in (
+        announcements.announced_late("working"),
+        announcements.announcement("working", 200.0),
+    ):
+        with announced:
+            own = set(threading.enumerate()) - before
+            assert [thread.daemon for thread in own if "tqdm" not in type(thread).__module__] == [
+                True
+            ]
+
+
 def test_numbers_that_were_chosen() -> None:
     """By measurements, or by what is outside of this code; another value needs another reason."""
     assert chosen.WORTH_A_LINE == 1.0
