@@ -78,9 +78,10 @@ STEP = {"dt": 0.01, "substeps": 3, "sweeps": 2}
 SCAN = {"pattern": ((0.1, 0.2), (0.3, -0.1)), "terrain": wd.Plane((0.3, -0.2), 0.1)}
 
 COUPLED = {
-    "actuated": tuple(f"{side}{k}_joint" for side in ("left", "right") for k in range(4))[:7]
+    "actuated": tuple(f"left{k}_joint" for k in (0, 2, 3))
+    + tuple(f"right{k}_joint" for k in range(4))
 }
-"""One joint of eight follows."""
+"""One joint of eight follows another one."""
 
 SOFT = {"points": SOLES[:2], "ground": wd.SoftGround(0.3, 20.0, 5.0)}
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from documented_numbers import check_numbers
-from loop_robots import four_bar, leg, tied
+from loop_robots import four_bar, leg, rod, tied
 from states import states
 
 import warpdyn as wd
@@ -128,6 +128,21 @@ def test_a_robot_without_loops_is_its_tree() -> None:
     assert forces.shape == (2, 0, 6) and (wd.loops.close(model, s.q) == s.q).all()
     tau = wd.loops.inverse_dynamics(model, s.q, s.v, s.a)
     np.testing.assert_allclose(tau, wd.rnea(model, s.q, s.v, s.a), rtol=1e-9)
+
+
+def test_actuated_joints_determine_the_motion() -> None:
+    """A pendulum hangs on the ground of a linkage: two joints of the linkage leave it without a drive."""
+    pendulum = wd.ModelBuilder("pendulum").add_link("fixed").add_link("bob", **rod(0.3, 2))
+    pendulum.add_joint("swing", "continuous", "fixed", "bob", axis=(0, 1, 0))
+    model = four_bar().attach(pendulum.build(), "ground")
+    q = np.zeros((1, model.nq))
+    q[:, model.q_indices(["j1", "j2", "j3"])] = wd.loops.close(MODEL, NEAR[:1])
+    for joints in (["j1", "swing"], ["swing", "j3"]):
+        tau = wd.loops.inverse_dynamics(model, q, None, None, actuated=joints)
+        a = wd.loops.dynamics(model, q, None, tau).acceleration
+        np.testing.assert_allclose(a, 0.0, atol=1e-9)
+    with pytest.raises(ValueError, match=r"j1, j2 of .* do not determine the motion"):
+        wd.loops.inverse_dynamics(model, q, None, None, actuated=["j1", "j2"])
 
 
 def test_independent_equations_are_counted() -> None:

@@ -146,10 +146,12 @@ def loop_inverse_dynamics(
     q: (B, nq) [m, rad], with closed loops.  v, a: (B, nv), consistent with them.  Returns tau: (B,
     nv) [N, N·m], zero for joints that are not `actuated`.
     actuated: names of joints, with as many coordinates as the closed mechanism has degrees of
-    freedom; another number raises. None: all joints, for a robot without loops. The spin of a rod
-    between two ball joints is no such freedom: it turns as it does without a torque, and what `a`
-    has for it makes no difference. `f_ext`, `gravity` and joint effects as in `rnea`.
-    The forces of the loops carry what joints without an actuator lack. RBDA section 8.1.
+    freedom, that determine its motion; others raise. None: all joints, for a robot without loops.
+    The spin of a rod between two ball joints is no such freedom: it turns as it does without a
+    torque, and what `a` has for it makes no difference. `f_ext`, `gravity` and joint effects as in
+    `rnea`. The forces of the loops carry what joints without an actuator lack. RBDA section 8.1.
+    Next to a dead point, where the actuated joints lose control, tau grows without bound. It is too
+    small where the condition of the other joints' Jacobian is above 1e6 (float32: 3e4).
     """
     names = model.coordinates if actuated is None else check_names(actuated)
     columns = tuple(dict.fromkeys(model.v_indices(names)))
@@ -159,6 +161,14 @@ def loop_inverse_dynamics(
         raise ValueError(
             f"actuated must name joints with {freedom} coordinates, the degrees of freedom of "
             f"{model.name} with closed loops; got {len(columns)}: {', '.join(names)}"
+        )
+    # The loops' forces act on the other joints by their columns of J. If these have a smaller rank,
+    # there are motions that no actuated joint and no loop can drive.
+    others = tuple(k for k in range(model.nv) if k not in columns)
+    if independent_rows(model, others) < independent_rows(model):
+        raise ValueError(
+            f"the joints {', '.join(names)} of {model.name} do not determine the motion of its closed "
+            "loops: others move while they are held. Choose actuated joints of each loop"
         )
     return Call(
         "loop_inverse_dynamics",
@@ -265,23 +275,30 @@ def _rows(model: Model) -> int:
     return sum(loop.rows for loop in model.loops)
 
 
-_independent: WeakKeyDictionary[Model, int] = WeakKeyDictionary()
+_ranks: WeakKeyDictionary[Model, dict[tuple[int, ...], int]] = WeakKeyDictionary()
 
 
-def independent_rows(model: Model) -> int:
-    """The number of independent equations of the loops, at a generic closed configuration near the
-    first one."""
+def independent_rows(model: Model, columns: tuple[int, ...] | None = None) -> int:
+    """The number of independent equations of the loops in columns of v, by default in all, at a
+    generic closed configuration near the first one."""
     if not model.loops:
         return 0
-    if model not in _independent:
-        tree = tree_of(model)
-        step = 0.1 * np.random.default_rng(0).standard_normal(model.nv)
-        q = _closure.integrate(tree, [float(x) for x in start_of(model)], [float(x) for x in step])
-        closed = _closure.loop_closure(tree, q, range(model.nv), 50)
-        errors = np.array(_loops.loop_errors(tree, closed), dtype=float)
-        if not np.abs(errors).max() < TOLERANCE["float32"]:
-            closed = q
-        J = np.array(_loops.loop_jacobian(tree, closed), dtype=float)
-        values = np.linalg.svd(J, compute_uv=False)
-        _independent[model] = int((values > RANK * values.max(initial=0.0)).sum())
-    return _independent[model]
+    columns = tuple(range(model.nv)) if columns is None else columns
+    ranks = _ranks.setdefault(model, {})
+    if columns not in ranks:
+        J = _generic_jacobian(model)
+        least = RANK * np.linalg.svd(J, compute_uv=False).max(initial=0.0)
+        ranks[columns] = int((np.linalg.svd(J[:, columns], compute_uv=False) > least).sum())
+    return ranks[columns]
+
+
+def _generic_jacobian(model: Model) -> np.ndarray:
+    """Jacobian (rows, nv) of the loops at a generic closed configuration."""
+    tree = tree_of(model)
+    step = 0.1 * np.random.default_rng(0).standard_normal(model.nv)
+    q = _closure.integrate(tree, [float(x) for x in start_of(model)], [float(x) for x in step])
+    closed = _closure.loop_closure(tree, q, range(model.nv), 50)
+    errors = np.array(_loops.loop_errors(tree, closed), dtype=float)
+    if not np.abs(errors).max() < TOLERANCE["float32"]:
+        closed = q
+    return np.array(_loops.loop_jacobian(tree, closed), dtype=float)
