@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations, pairwise
 from math import prod
 from pathlib import Path
@@ -26,7 +27,7 @@ from warpdyn.codegen.cuda_rows import (
 )
 from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call
-from warpdyn.recording.program import Program
+from warpdyn.recording.program import Program, record
 
 
 def program_of(name: str, function: str, *arrays: str) -> Program:
@@ -41,6 +42,17 @@ CASES = {
     "constants": ("panda", "fk", "q"),
     "more than shared memory": ("humanoid_floating", "crba", "q"),
 }
+
+
+def test_rows_of_one_number_and_numbers_of_the_launch_are_read_directly() -> None:
+    """Threads next to each other read numbers next to each other already."""
+    program = record(
+        lambda one, two, dt: [one[0] * two[0], two[1] * dt[0]],
+        {"one": (1,), "two": (2,), "dt": (2,)},
+    )
+    staging = Staging(replace(program, numbers=("dt",)), 4, ROOM)
+    staging.place_inputs()
+    assert [(rows.array, rows.size) for rows in staging.inputs.values()] == [("a_two", 2)]
 
 
 @pytest.mark.parametrize("room", [ROOM, ROOM_BESIDE_ARRAYS])

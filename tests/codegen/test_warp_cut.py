@@ -9,6 +9,7 @@ from warpdyn.algebra.scalar import repeat
 from warpdyn.codegen import warp_cut as chosen
 from warpdyn.codegen.warp_cut import BARRIER, Dependencies, is_straight
 from warpdyn.codegen.warp_parts import places_of
+from warpdyn.recording.order import operands
 from warpdyn.recording.program import record
 
 
@@ -17,7 +18,9 @@ from warpdyn.recording.program import record
 def test_operands_come_before_their_use(robot: str, function: str, warps: int) -> None:
     """From an earlier phase, or from the same warp before. No statement is left out or computed twice by
     a warp."""
-    needs = Dependencies(program_of(robot, function))
+    program = program_of(robot, function)
+    needs = Dependencies(program)
+    reads = {s.target: operands(s) for s in program.statements}
     for cut in needs.cuts(warps):
         places = places_of(cut)
         assert set(places) == set(needs.targets) and cut.warps == warps
@@ -28,7 +31,7 @@ def test_operands_come_before_their_use(robot: str, function: str, warps: int) -
         for phase, parts in enumerate(cut.phases):
             for warp, part in enumerate(parts):
                 assert list(part) == sorted(part, key=order.__getitem__)
-                for x in {x for target in part for x in needs.reads[target]} - needs.everywhere:
+                for x in {x for target in part for x in reads[target]} - needs.everywhere:
                     here = places[x].get(warp, phase + 1)
                     assert here <= phase or min(places[x].values()) < phase
 

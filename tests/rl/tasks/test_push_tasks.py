@@ -58,12 +58,11 @@ def test_the_reward_is_largest_at_the_goal() -> None:
     there = rewards_of(goal, goal)
     assert there["near"] == there["there"] == there["measured_reached"] == 1.0
     assert there["still"] == there["jerk"] == 0.0
-    before = there
     for away in (0.01, 0.03, 0.1):
         now = rewards_of(goal + np.array([away, 0.0]), goal)
-        assert now["near"] < before["near"] and now["there"] < before["there"]
+        assert now["near"] == pytest.approx(1.0 - np.tanh(away / 0.1))
+        assert now["there"] == pytest.approx(np.exp(-((away / 0.02) ** 2)))
         assert now["measured_reached"] == (away < REACHED)
-        before = now
     assert rewards_of(goal, goal, 0.3)["still"] == pytest.approx(0.09)
 
 
