@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,7 +29,21 @@ collision threshold is beyond the gravity torques, because the messages' efforts
 
 FIFO_PRIORITY = 10
 RESAMPLES = 1000
-"""Draws of blocks for a confidence interval."""
+"""Draws of runs and blocks for a confidence interval."""
+RUNS = 8
+"""Pairs of a node and an echo, each with new processes: two pairs differ by more than the blocks of one."""
+
+
+class Run(NamedTuple):
+    """Blocks of a second of one node and one echo, and what they lost."""
+
+    trips: list[list[np.ndarray]]
+    """Round trips of the node and of the echo in each complete block [us]."""
+    shares: list[list[float]]
+    """Shares of a core of the node and of the echo in each block."""
+    lost: dict[str, int]
+    left_out: int
+    """Blocks that lack an answer."""
 
 
 def latency(folder: Path, messages: int, fifo: bool = False) -> dict[str, Any]:
@@ -65,85 +80,107 @@ def _beside_echo(
         "state_timeout": 60.0,  # between its blocks no states come
         **(GUARDED if kind == "all guards" else {}),
     }
-    node = Child("ros2_node.node", ros_arguments(parameters | RELIABLE), folder / "node.log")
-    peer = Child("benchmarks.ros2.echo", [executor], folder / "echo.log")
-    driver = Driver()
-    try:
-        node.wait_for("ready:")
-        peer.wait_for("ready:")
-        driver.matched()
-        result = _compare(driver, node, peer, number, rate)
-    finally:
-        for child in (node, peer):
-            child.end(signal.SIGINT if child is node else signal.SIGKILL)
-        driver.close()
+    runs, arguments = [], ros_arguments(parameters | RELIABLE)
+    wanted = RUNS if number >= RUNS * rate else 1  # a run has at least a second
+    for k in range(wanted):
+        print(f"\r    run {k + 1} of {wanted}", end="", flush=True)
+        runs.append(_run(folder, executor, arguments, number // wanted, rate))
+    print()
+    result = _summary(runs, rate)
     if realtime:
-        lines = node.log.read_text().splitlines()
+        lines = (folder / "node.log").read_text().splitlines()
         result["not_allowed"] = [x.partition("realtime: ")[2] for x in lines if "realtime: " in x]
     return result
 
 
-def _compare(driver: Driver, node: Child, peer: Child, total: int, rate: float) -> dict[str, Any]:
-    """Round trips in blocks of a second, in which every other state goes to the echo."""
+def _run(folder: Path, executor: str, arguments: list[str], number: int, rate: float) -> Run:
+    """A run with new processes."""
+    node = Child("ros2_node.node", arguments, folder / "node.log")
+    peer = Child("benchmarks.ros2.echo", [executor], folder / "echo.log")
+    driver: Driver | None = None
+    try:
+        node.wait_for("ready:")
+        peer.wait_for("ready:")
+        driver = Driver()
+        driver.matched()
+        return _blocks(driver, {"node": node, "echo": peer}, number, rate)
+    finally:
+        for child in (node, peer):
+            child.end(signal.SIGINT if child is node else signal.SIGKILL)
+        if driver is not None:
+            driver.close()
+
+
+def _blocks(driver: Driver, children: dict[str, Child], total: int, rate: float) -> Run:
+    """Blocks of a second, in which every other state goes to the echo."""
     block = int(min(rate, total))
-    children = {"node": node, "echo": peer}
     driver.alternating(list(children), int(rate), rate)
-    trips: dict[str, list[np.ndarray]] = {"node": [], "echo": []}
-    share: dict[str, list[float]] = {"node": [], "echo": []}
-    lost, left_out = {"node": 0, "echo": 0}, 0
-    for k in range(total // block):
-        before = {name: cpu_seconds(child.process.pid) for name, child in children.items()}
+    trips: list[list[np.ndarray]] = []
+    shares: list[list[float]] = []
+    lost, left_out = dict.fromkeys(children, 0), 0
+    for _ in range(total // block):
+        before = [cpu_seconds(child.process.pid) for child in children.values()]
         begun = time.perf_counter()
         times = driver.alternating(list(children), block, rate)
         passed = time.perf_counter() - begun
-        for name, child in children.items():
-            share[name].append((cpu_seconds(child.process.pid) - before[name]) / passed)
-            if times[name] is None:  # which state had no answer is not known
+        used = [cpu_seconds(child.process.pid) for child in children.values()]
+        shares.append([(b - a) / passed for a, b in zip(before, used, strict=True)])
+        complete = [1e6 * each for each in times.values() if each is not None]
+        if len(complete) == len(children):
+            trips.append(complete)
+            continue
+        left_out += 1  # which state had no answer is not known
+        for name, each in times.items():
+            if each is None:
                 lost[name] += block - len(driver.arrivals[name])
-        if times["node"] is None or times["echo"] is None:
-            left_out += 1
-            if times["node"] is None:  # a busy machine has stopped it
-                driver.call("warpdyn/enable", True)
-        else:
-            for name in children:
-                trips[name].append(times[name] * 1e6)
-        print(f"\r  {rate:.0f} Hz: {(k + 1) * block} of {total}", end="", flush=True)
-    print()
+        if times["node"] is None:  # a busy machine has stopped it
+            driver.call("warpdyn/enable", True)
+    return Run(trips, shares, lost, left_out)
+
+
+def _summary(runs: Sequence[Run], rate: float) -> dict[str, Any]:
+    """Percentiles of all round trips, their ratios, and CPU times."""
+    shares = np.array([share for run in runs for share in run.shares])
+    node, echo = np.median(shares, axis=0).tolist()
     result: dict[str, Any] = {
-        "messages": total // block * block,
-        "lost": lost,
-        "blocks_left_out": left_out,
-        "cpu_node": float(np.median(share["node"])),
-        "cpu_echo": float(np.median(share["echo"])),
-        "cpu_ratio_median_of_blocks": float(
-            np.median(np.array(share["node"]) / np.array(share["echo"]))
-        ),
+        "runs": len(runs),
+        "messages": sum(each[0].size for run in runs for each in run.trips),
+        "lost": {name: sum(run.lost[name] for run in runs) for name in ("node", "echo")},
+        "blocks_left_out": sum(run.left_out for run in runs),
+        "cpu_node": node,
+        "cpu_echo": echo,
+        "cpu_node_us_per_message": 1e6 * node / rate,
+        "cpu_echo_us_per_message": 1e6 * echo / rate,
+        "cpu_ratio_median_of_blocks": float(np.median(shares[:, 0] / shares[:, 1])),
         "load_average": os.getloadavg()[0],
     }
-    if not trips["node"]:
+    pairs = [np.array(run.trips) for run in runs if run.trips]
+    if not pairs:
         return result
-    pairs = np.stack([np.stack(trips[name]) for name in children])
     low, high = _interval(pairs, 99.0)
     for percent in (50, 99, 99.9):
-        node_us, echo_us = np.percentile(pairs, percent, axis=(1, 2)).tolist()
+        node_us, echo_us = np.percentile(np.concatenate(pairs), percent, axis=(0, 2)).tolist()
         result |= {
             f"node_p{percent}_us": node_us,
             f"echo_p{percent}_us": echo_us,
             f"above_echo_p{percent}_us": node_us - echo_us,
             f"times_echo_p{percent}": node_us / echo_us,
         }
+    by_run = [np.percentile(each, 99.0, axis=(0, 2)) for each in pairs]
+    result["times_echo_p99_of_runs"] = [float(n / e) for n, e in by_run]
     return result | {"times_echo_p99_from": low, "times_echo_p99_to": high}
 
 
-def _interval(pairs: np.ndarray, percent: float) -> tuple[float, float]:
-    """95 % confidence interval of the ratio of two percentiles, by resampling whole blocks.
+def _interval(pairs: Sequence[np.ndarray], percent: float) -> tuple[float, float]:
+    """95 % confidence interval of the ratio of two percentiles, by resampling whole runs, and whole blocks in each.
 
-    pairs: times of the node and of the echo (2, blocks, times).
+    pairs: times of the node and of the echo (blocks, 2, times) in each run.
     """
     random, ratios = np.random.default_rng(0), []
     for _ in range(RESAMPLES):
-        chosen = pairs[:, random.integers(pairs.shape[1], size=pairs.shape[1])]
-        node_us, echo_us = np.percentile(chosen, percent, axis=(1, 2))
+        runs = [pairs[k] for k in random.integers(len(pairs), size=len(pairs))]
+        chosen = [run[random.integers(len(run), size=len(run))] for run in runs]
+        node_us, echo_us = np.percentile(np.concatenate(chosen), percent, axis=(0, 2))
         ratios.append(node_us / echo_us)
     low, high = np.percentile(ratios, (2.5, 97.5)).tolist()
     return low, high
