@@ -37,6 +37,7 @@ from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from left_processes import end_processes_in
 from mutations import Mutation, mutations, replace_source
 from reached_tests import ReachedTests
 from tqdm import tqdm
@@ -242,20 +243,19 @@ class TestRunner:
         process = self.context.Process(target=_run_pytest, args=arguments)
         process.start()
         process.join(limit)
-        if process.is_alive():
+        if not (ended := not process.is_alive()):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.join()
-            return None
-        return process.exitcode
+        end_processes_in(self.root)
+        return process.exitcode if ended else None
 
     def judge(self, mutation: Mutation, limit: float) -> Result:
         """Run the stages of tests until one notices the mutation or the time is up."""
         stages = self.stages(mutation)
         path = self.root / mutation.path
         clean = path.read_text()
-        deadline = time.monotonic() + limit
-        by = "no test"
+        deadline, by = time.monotonic() + limit, "no test"
         is_file = bool(stages) and len(stages[0]) == 1 and "::" not in stages[0][0]
         if is_file and tuple(stages[0]) not in self.clean_seconds:
             started = time.monotonic()
@@ -268,8 +268,8 @@ class TestRunner:
         replace_source(path, mutation.apply(clean))
         try:
             for stage in stages:
-                by = ", ".join(Path(test.partition("::")[0]).name for test in stage[:2])
-                by += "…" if len(stage) > 2 else ""
+                names = ", ".join(Path(test.partition("::")[0]).name for test in stage[:2])
+                by = names + "…" * (len(stage) > 2)
                 seconds = self.clean_seconds.get(tuple(stage))
                 remaining = max(deadline - time.monotonic(), 1.0)
                 if seconds is not None:

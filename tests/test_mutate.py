@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -165,6 +166,20 @@ def test_each_listed_room_can_be_drawn(mutate: ModuleType) -> None:
     assert {ROOT / "tests/test_face.py", ROOT / "tests/test_old_names.py"} <= {
         file for stage in of_root for file in stage
     }
+
+
+def test_no_process_of_a_test_is_left(mutate: ModuleType, tmp_path: Path) -> None:
+    """Even if it is a session of its own and its folder is gone; others go on."""
+    from left_processes import end_processes_in
+
+    copy, words = tmp_path / "copy" / "inner", [sys.executable, "-c", "input()"]
+    copy.mkdir(parents=True)
+    pipe = {"stdin": subprocess.PIPE, "start_new_session": True}
+    inside, outside = (subprocess.Popen(words, cwd=x, **pipe) for x in (copy, tmp_path))
+    copy.rmdir()
+    end_processes_in(tmp_path / "copy")
+    assert inside.wait(10) == -signal.SIGKILL and outside.poll() is None
+    outside.communicate(b"\n", timeout=10)
 
 
 def test_equivalent_mutations_are_of_the_present_source(mutate: ModuleType) -> None:
