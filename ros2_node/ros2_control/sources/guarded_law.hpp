@@ -140,7 +140,7 @@ class GuardedLaw {
       arrays_.v_desired[Law::v_columns[j]] = reference_.v(j);
       arrays_.a_desired[Law::v_columns[j]] = reference_.a(j);
     }
-    if constexpr (Law::moves_posture) follow_posture(now);
+    if constexpr (Law::moves_posture) follow_posture(q, now);
     if constexpr (Law::has_frame) {
       const Pose present = Law::frame_pose(arrays_.q);
       Pose wanted;
@@ -152,7 +152,7 @@ class GuardedLaw {
   }
 
   // Moves the posture of a law to the wanted position, no joint faster than its velocity limit.
-  void follow_posture(double now) noexcept {
+  void follow_posture(const Joints &q, double now) noexcept {
     const double passed = std::fmin(std::fmax(now - posture_time_, 0.0), longest_posture_cycle);
     posture_time_ = now;
     for (std::size_t j = 0; j < n; ++j) {
@@ -160,7 +160,11 @@ class GuardedLaw {
       if (gate_.enabled()) {
         const double limit = settings_.reference.velocity_limit[j];
         const double most = passed * (limit > 0.0 && std::isfinite(limit) ? limit : posture_speed);
-        wanted = std::fmin(std::fmax(wanted, posture_[j] - most), posture_[j] + most);
+        // An encoder that wraps changes the turn of the wanted position, and the last posture follows.
+        const bool turns = settings_.reference.turns[j];
+        const double last = turns ? wanted - short_way(wanted - posture_[j], true) : posture_[j];
+        wanted = std::fmin(std::fmax(wanted, last - most), last + most);
+        if (turns) wanted = q[j] + short_way(wanted - q[j], true);
       }
       posture_[j] = wanted;
     }

@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 from compiled_controllers import CompiledControllers, example_inputs
 from compiled_gate import MeasuredStates
+from fleets import chain_text
 
 import warpdyn as wd
 from ros2_node.control.robot import Robot
+from ros2_node.control.robot_description import load_model
 from ros2_node.control.safety.gate import Phase
 from ros2_node.control.settings.node_settings import Settings
 from ros2_node.control.torques.fleet_dynamics import FleetDynamics
@@ -40,6 +42,12 @@ def users_spring(
 ):
     """A spring to the reference, and the weight."""
     return robot.gravity_torques(q) + stiffness * (q_desired - q) - rest * v
+
+
+@wd.kernel
+def users_posture(robot, q, v, q_posture):
+    """A spring to the posture, and nothing else."""
+    return 10.0 * (q_posture - q)
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +127,24 @@ def differences(law: ControllerLaw, compiled: CompiledControllers, states: int) 
 @pytest.mark.parametrize("name", [*LAWS, "users_spring"])
 def test_controller_and_node_have_the_same_torques(name: str, compiled: CompiledControllers):
     assert differences(compiled.laws[name], compiled, 60).max() <= SAME
+
+
+def test_a_posture_stays_in_the_turn_of_its_joint(tmp_path: Path):
+    """Where an encoder of a joint without an end wraps, the posture of a controller wraps with it."""
+    text = chain_text(2)
+    model = load_model(Settings.of({"robot_description": text}), text)
+    law = users_law(users_posture, {})
+    controller = CompiledControllers(tmp_path, model, [law], options=["-O1"]).controller(
+        law.name, ramp_time=0.0, rate=0.0, effort=1e9, far=0.0, repels=False
+    )
+    rest = np.zeros(2)
+    for k in range(40):
+        q = np.array([np.pi - 0.02 + 1e-3 * k, 0.0])
+        told = (q + np.pi) % (2.0 * np.pi) - np.pi
+        if not k:
+            assert controller.activate(told, rest, rest, 1.0)
+        controller.update(told, rest, 1.0 + 0.01 * k)
+        np.testing.assert_allclose(controller.command, [-1e-2 * k, 0.0], atol=1e-9)
 
 
 def test_measured_efforts_beyond_the_limits_are_not_commanded(compiled: CompiledControllers):
