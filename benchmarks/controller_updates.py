@@ -28,8 +28,6 @@ from .__main__ import what_it_ran_on
 
 RESULT = Path(__file__).parent / "results" / "controller_updates.json"
 OPTIONS = ("-std=c++17", "-O2")
-FUSED = ("-mfma", "-ffp-contract=fast")
-"""The package's options on processors of x86 that have fused multiply-adds."""
 CYCLES = 1_000_000
 BLOCK = 1000
 """Cycles of one law before the next one has its turn."""
@@ -150,6 +148,12 @@ def main_source(model: wd.Model, laws: list[ControllerLaw], cycles: int) -> str:
     return text.replace("struct Times {", f"{inputs}\nstruct Times {{", 1)
 
 
+def fused_multiply_add() -> tuple[str, ...]:
+    """The options that the package's CMakeLists.txt uses if this machine has fused multiply-adds of x86."""
+    has_them = "fma" in Path("/proc/cpuinfo").read_text().split()
+    return ("-mfma", "-ffp-contract=fast") if has_them else ()
+
+
 def measured(cycles: int) -> dict[str, Any]:
     """Times of the laws and of the bare loop [ns]."""
     model = wd.load_robot("ur5e")
@@ -158,8 +162,7 @@ def measured(cycles: int) -> dict[str, Any]:
         folder = Path(work)
         write_package(control_package(model, laws), folder / "package")
         (folder / "time.cpp").write_text(main_source(model, laws, cycles))
-        has_fused = "fma" in Path("/proc/cpuinfo").read_text().split()
-        options = OPTIONS + FUSED if has_fused else OPTIONS
+        options = (*OPTIONS, *fused_multiply_add())
         command = ["g++", *options, "-Ipackage/include", "time.cpp", "-o", "time"]
         subprocess.run(command, cwd=folder, check=True)
         ran = subprocess.run(["./time"], cwd=folder, check=True, capture_output=True, text=True)

@@ -269,7 +269,7 @@ class TestRunner:
         try:
             for stage in stages:
                 names = ", ".join(Path(test.partition("::")[0]).name for test in stage[:2])
-                by = names + "…" * (len(stage) > 2)
+                by = f"{names}…" if len(stage) > 2 else names
                 seconds = self.clean_seconds.get(tuple(stage))
                 remaining = max(deadline - time.monotonic(), 1.0)
                 if seconds is not None:

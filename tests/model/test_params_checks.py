@@ -190,7 +190,7 @@ def test_envs_is_a_number_of_environments(envs: Any) -> None:
 
 
 def test_moments_of_inertia_are_judged_like_those_of_files() -> None:
-    """By the eigenvalues, in float32 too: rounding, flat bodies and negligible moments are taken."""
+    """The eigenvalues decide, in float32 too. Rounding errors, flat bodies and negligible moments are accepted."""
     rng = np.random.default_rng(0)
     A = np.linalg.qr(rng.normal(size=(1000, 3, 3)))[0]
     moments = 10.0 ** rng.uniform(-6, 3, (1000, 1)) * rng.uniform(-0.2, 1.0, (1000, 3))

@@ -275,6 +275,7 @@ def _rows(model: Model) -> int:
     return sum(loop.rows for loop in model.loops)
 
 
+_jacobians: WeakKeyDictionary[Model, np.ndarray] = WeakKeyDictionary()
 _ranks: WeakKeyDictionary[Model, dict[tuple[int, ...], int]] = WeakKeyDictionary()
 
 
@@ -293,7 +294,9 @@ def independent_rows(model: Model, columns: tuple[int, ...] | None = None) -> in
 
 
 def _generic_jacobian(model: Model) -> np.ndarray:
-    """Jacobian (rows, nv) of the loops at a generic closed configuration."""
+    """Jacobian (rows, nv) of the loops at a generic closed configuration, computed once."""
+    if (known := _jacobians.get(model)) is not None:
+        return known
     tree = tree_of(model)
     step = 0.1 * np.random.default_rng(0).standard_normal(model.nv)
     q = _closure.integrate(tree, [float(x) for x in start_of(model)], [float(x) for x in step])
@@ -301,4 +304,5 @@ def _generic_jacobian(model: Model) -> np.ndarray:
     errors = np.array(_loops.loop_errors(tree, closed), dtype=float)
     if not np.abs(errors).max() < TOLERANCE["float32"]:
         closed = q
-    return np.array(_loops.loop_jacobian(tree, closed), dtype=float)
+    J = _jacobians[model] = np.array(_loops.loop_jacobian(tree, closed), dtype=float)
+    return J

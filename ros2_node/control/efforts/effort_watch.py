@@ -29,8 +29,8 @@ class EffortWatch:
     """Takes the efforts of each state that was accepted. `external` (nv,) is not a number where a
     joint's torque is not known; `valid` says whether the last state gave any.
 
-    `take` keeps the efforts of a state, and `note` computes with them when the torques for that state
-    are out, as in `JointStates`. A second `take` does it first.
+    `take` keeps the efforts of a state. `note` computes with them when the torques for that state are
+    out, and before the next state is read.
     """
 
     def __init__(

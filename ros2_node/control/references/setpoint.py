@@ -38,9 +38,9 @@ class ReferenceLimits(NamedTuple):
     turns: np.ndarray
     """True for angles without an end."""
 
-    def velocities(self, setpoint: Setpoint) -> np.ndarray:
-        """Their wanted velocities."""
-        return setpoint.v[self.columns]
+    def including(self, q: np.ndarray) -> ReferenceLimits:
+        """Limits that positions q (n,) do not exceed: a joint that is beyond its limit may stay there."""
+        return self._replace(low=np.minimum(self.low, q), high=np.maximum(self.high, q))
 
 
 class Setpoint:

@@ -129,7 +129,8 @@ class TrajectoryFollower:
             _finish_goals(TrajectoryEnd.CANCELLED, "cancelled", self._next)
             self._next = None
             self.active = self._motion is not None
-            self.status = (self._motion and self._motion.summary) or "cancelled"
+            summary = self._motion.summary if self._motion is not None else ""
+            self.status = summary or "cancelled"
         elif self._motion is not None and self._motion.request is goal:
             self.cancel(now)
 
@@ -274,8 +275,7 @@ class TrajectoryFollower:
             )
         if not is_ahead.any():
             raise TrajectoryRefusedError("no point has a time_from_start above 0")
-        # A joint that is beyond its limit may start there.
-        limits = limits._replace(low=np.minimum(limits.low, q0), high=np.maximum(limits.high, q0))
+        limits = limits.including(q0)
         ahead = points.rows(is_ahead)
         spline, slowdown = self._within(names, limits, WaypointArrays.of([first]), ahead)
         summary = f"running: {spline.end - spline.begin:.3g} s"

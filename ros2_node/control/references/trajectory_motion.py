@@ -90,8 +90,7 @@ def deceleration(setpoint: Setpoint, names: Sequence[str], now: float) -> Trajec
     stops earlier, as far as its largest acceleration allows."""
     limits = setpoint.limits_of(names)
     q, v, _ = (x.copy() for x in setpoint.point(limits))
-    # A joint that is beyond its limit may stay there.
-    limits = limits._replace(low=np.minimum(limits.low, q), high=np.maximum(limits.high, q))
+    limits = limits.including(q)
     strongest = np.where(np.isfinite(limits.strongest), limits.strongest, STOP_ACCELERATION)
     shortest = np.maximum(np.abs(v) / strongest, SHORTEST_STOP)
     room = np.where(v > 0.0, limits.high - q, q - limits.low)

@@ -178,10 +178,9 @@ class TwistReference:
         self._differentiate()
         speed = damped_solution(self._J[0][:, joints.columns], self._twist)
         q = self._setpoint.q[joints.rows]
-        # A joint that is beyond its limit stays there, or comes back.
-        low, high = np.minimum(joints.low, q), np.maximum(joints.high, q)
+        joints = joints.including(q)
         # A joint that moves away from its limit is free.
-        room = np.where(speed > 0.0, high - q, q - low)
+        room = np.where(speed > 0.0, joints.high - q, q - joints.low)
         # The speed v from which it stops within its room if it decelerates from the next cycle on:
         # v passed + v² / (2 strongest) = room.
         root = np.sqrt(passed**2 + 2.0 * room / joints.strongest)
@@ -200,8 +199,8 @@ class TwistReference:
         change = np.clip(factor * speed - self._speed, -most, most)
         self._speed += change
         point[0] = q + passed * self._speed
-        beyond = (point[0] < low) | (point[0] > high)
-        np.clip(point[0], low, high, out=point[0])
+        beyond = (point[0] < joints.low) | (point[0] > joints.high)
+        np.clip(point[0], joints.low, joints.high, out=point[0])
         self._speed[beyond] = 0.0
         point[1], point[2] = self._speed, change / passed
         point[2, beyond] = 0.0

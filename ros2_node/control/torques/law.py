@@ -82,8 +82,12 @@ class Law:
             lead = () if each.serves_all else (len(state.q),)
             new = np.zeros((*lead, *each.sizes(model)))
             self.inputs[name] = rows[name] if name in ROWS else new
-        motion = {"pose_compliant", "twist_compliant", "acceleration_compliant"}
-        compliant = motion | {"contact_wrench"}
+        compliant = {
+            "pose_compliant",
+            "twist_compliant",
+            "acceleration_compliant",
+            "contact_wrench",
+        }
         virtual = {"virtual_mass", "virtual_damping", "virtual_stiffness", "pose_desired"}
         if compliant & self.inputs.keys() and not virtual <= self.inputs.keys():
             raise ValueError(

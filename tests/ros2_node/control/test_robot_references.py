@@ -123,7 +123,7 @@ def test_a_posture_stays_in_the_turn_of_its_joint():
 
 @pytest.mark.parametrize("topic", ["twist", "trajectory", "reference"])
 def test_a_motion_takes_over_the_velocity_of_the_one_before(topic):
-    """In the same instant, as where a simulated clock stands between two of its ticks."""
+    """Both inputs arrive at the same time. A simulated clock does not advance between two of its ticks."""
     fleet = panda_fleet(mode="computed_torque", twist_link=HAND, ramp_time=0.0, state_timeout=1.0)
     robot = fleet.robots[0]
     feed(robot, 0.0, READY, REST)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 from collections import Counter
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +13,7 @@ from compiled_gate import MeasuredStates
 from fleets import chain_text
 
 import warpdyn as wd
+from benchmarks.controller_updates import fused_multiply_add
 from ros2_node.control.robot import Robot
 from ros2_node.control.robot_description import load_model
 from ros2_node.control.safety.gate import Phase
@@ -55,14 +55,6 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> CompiledControllers:
     laws = [*LAWS.values(), users_law(users_spring, {"rest": 2.0})]
     folder = tmp_path_factory.mktemp("laws")
     return CompiledControllers(folder, MODEL, laws, options=["-O2", *fused_multiply_add()])
-
-
-def fused_multiply_add() -> list[str]:
-    """The options of CMakeLists.txt for fused multiply-adds, if this machine has them."""
-    if platform.machine() not in ("x86_64", "AMD64"):
-        return []
-    has_them = "fma" in Path("/proc/cpuinfo").read_text().split()
-    return ["-mfma", "-ffp-contract=fast"] if has_them else []
 
 
 def node_with(law: ControllerLaw, **values: object) -> Robot:

@@ -112,8 +112,9 @@ class ClosedMass(Factors):
 
 
 def _least_response(M: Sequence[Sequence[Scalar]], J: Sequence[Sequence[Scalar]]) -> Scalar:
-    """What is added to the response J M⁻¹ Jᵀ of each row, for rows that are zero: `LEAST`, or this
-    share of the mean response to the diagonal of M, because responses of heavy robots are small."""
+    """A small number that is added to the response J M⁻¹ Jᵀ of each row, so that a row of zeros has a
+    response. It is `LEAST` times the mean response, estimated with the diagonal of M, and at most
+    `LEAST`, because the responses of heavy robots are small."""
     inverse = [1.0 / M[k][k] for k in range(len(M))]
     responses = [x * x * inverse[k] for row in J for k, x in enumerate(row) if not is_zero(x)]
     mean = sum(responses, 0.0) * (1.0 / max(len(J), 1))

@@ -59,8 +59,8 @@ def pair_arrays(options: StepOptions, pairs: Sequence[ContactPair], q: Any) -> S
     if not (is_number(contact.restitution) and contact.restitution == 0):
         numbers["restitution"] = contact.restitution
     for name, value in numbers.items():
-        numbers_of_pairs = for_each(name, value, count, 0.0, finite=name == "friction")
-        each[f"pair_{name}"] = numbers_of_pairs, (count,)
+        is_friction = name == "friction"
+        each[f"pair_{name}"] = for_each(name, value, count, 0.0, finite=is_friction), (count,)
     rebound = each.get("pair_restitution", ((), ()))[0]
     if isinstance(rebound, (tuple, list)) and max(rebound, default=0.0) > 1:
         raise ValueError(f"restitution must be at most 1, got {contact.restitution}")

@@ -89,7 +89,7 @@ def test_the_points_after_a_time():
 
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_extremes_are_those_between_the_samples_too(order):
-    """Of motions that leave their bounds, next to SciPy's polynomials at 4,001 times in each piece."""
+    """Motions that exceed their bounds have the extremes of SciPy's polynomials, sampled 4,001 times in each piece."""
     for seed in range(20):
         given = waypoints(order, seed=seed)
         spline = WaypointSpline(WaypointArrays.of(given))
