@@ -101,32 +101,6 @@ def test_what_a_call_refuses() -> None:
         params.replace(com=np.ones((4, 1, 3)))
 
 
-REPLACED_WRONGLY = {
-    "negative": ({"mass": np.array([[1.0], [-1.0]])}, 'mass of link "arm".* got -1 in row 1 of 2'),
-    "not finite": ({"gravity": np.full((2, 3), np.nan)}, "gravity must be finite"),
-    "columns": ({"mass": np.ones((2, 2))}, r"mass must be \(1,\) or \(B, 1\), got \(2, 2\)"),
-    "no column": ({"mass": np.ones(2)}, r"mass must be \(1,\) or \(B, 1\), got \(2,\)"),
-    "rows": (
-        {"mass": np.ones((3, 1))},
-        "different numbers of environments: mass: 3, inertia: 2, gravity: 2",
-    ),
-    "moments": ({"inertia": -np.ones((2, 1, 6))}, "without negative principal moments"),
-    "vectors": ({"gravity": np.ones((2, 2))}, r"gravity must be \(3,\) or \(B, 3\), got \(2, 2\)"),
-}
-
-
-@pytest.mark.parametrize("case", REPLACED_WRONGLY)
-def test_replaced_arrays_are_checked(case: str) -> None:
-    """As those of `model.params` are."""
-    inertia = np.diag([1.0, 1.0, 1.0])[np.triu_indices(3)]
-    params = RIG.params(2, mass={"arm": 1.0}, inertia={"arm": inertia}, gravity=np.ones((2, 3)))
-    wrong, message = REPLACED_WRONGLY[case]
-    with pytest.raises(ValueError, match=message):
-        params.replace(**wrong)
-    with pytest.raises(TypeError, match=r"mass must be an array, got \[\[1.0\]\]"):
-        params.replace(mass=[[1.0]])
-
-
 def test_what_rows_refuse() -> None:
     """Masks of another length, entries instead of rows, and going through params."""
     params = drawn("numpy")

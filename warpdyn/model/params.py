@@ -72,7 +72,7 @@ class Params:
     @property
     def envs(self) -> int | None:
         """Number of environments; None if one set serves all of them."""
-        return next((x.shape[0] for _, x in self._varying()), None)
+        return next((x.shape[0] for q, x in self._all.items() if self._by_environment(q, x)), None)
 
     def __getitem__(self, which: Any) -> Any:
         """The array of a quantity, `p["mass"]`; or the params of some environments, for
@@ -151,24 +151,12 @@ class Params:
         return self._with(moved)
 
     def replace(self, **arrays: Any) -> Params:
-        """The same quantities with other arrays: (B, k, *shape) for the k links or joints of `names`,
-        or (k, *shape). Shapes and numbers are checked as by `model.params`."""
-        for quantity, array in arrays.items():
+        """The same quantities with other arrays, of any batch shape. Their numbers are not checked, as
+        those that are written in place are not: differences of derivatives need them beyond their
+        range."""
+        for quantity in arrays:
             self[quantity]
-            if not hasattr(array, "dtype"):
-                raise TypeError(f"{quantity} must be an array, got {array!r}")
-            if quantity == "gravity":
-                _check_gravity(array)
-                continue
-            shape = shape_of(array)
-            expected = self.shape(quantity)
-            if shape not in (expected, (*shape[:1], *expected)):
-                one = ", ".join(map(str, expected))
-                raise ValueError(f"{quantity} must be ({one},) or (B, {one}), got {shape}")
-            check_numbers(self.model, quantity, self.names[quantity], array)
-        changed = self._with({**self._all, **arrays})
-        _check_counts({quantity: x.shape[0] for quantity, x in changed._varying()})
-        return changed
+        return self._with({**self._all, **arrays})
 
     replaced = OldMember("replaced", "replace")
 
@@ -181,10 +169,6 @@ class Params:
         """The same names with these arrays."""
         others = {quantity: x for quantity, x in arrays.items() if quantity != "gravity"}
         return replace(self, arrays=others, gravity=arrays.get("gravity"))
-
-    def _varying(self) -> Iterator[tuple[str, Any]]:
-        """The arrays that have a row for each environment."""
-        return ((q, x) for q, x in self._all.items() if self._by_environment(q, x))
 
     def _by_environment(self, quantity: str, array: Any) -> bool:
         """True if an array has a row for each environment."""
@@ -310,17 +294,13 @@ def params(
         gravity = _gravity(gravity, envs, beside if follows else None, dtype)
         if len(gravity.shape) == 2:
             rows["gravity"] = gravity.shape[0]
-    _check_counts(rows)
-    return Params(self, arrays, names, gravity)
-
-
-def _check_counts(rows: Mapping[str, int]) -> None:
-    """Arrays with a leading dimension must agree on it; those without serve all environments."""
+    # Arrays with a leading dimension must agree on it; those without serve all environments.
     if len(set(rows.values())) > 1:
         counts = ", ".join(f"{what}: {count}" for what, count in rows.items())
         raise ValueError(
             f"params are for different numbers of environments: {counts}; give all of them the same"
         )
+    return Params(self, arrays, names, gravity)
 
 
 def _each(values: Iterable[Any]) -> Iterator[Any]:
@@ -334,19 +314,15 @@ def _gravity(gravity: Any, envs: int | None, like: Any, dtype: Any) -> Any:
     array = gravity if hasattr(gravity, "dtype") else np.asarray(gravity, dtype=dtype or float)
     if like is not None or dtype is not None:
         array = of_kind(array, array if like is None else like, dtype)
-    _check_gravity(array)
-    if envs is None or len(array.shape) == 2:
-        return array
-    rows: Any = stack_values([array], (3,), envs, array.dtype)
-    return rows[:, 0]
-
-
-def _check_gravity(array: Any) -> None:
     if tuple(array.shape[-1:]) != (3,) or len(array.shape) > 2:
         raise ValueError(f"gravity must be (3,) or (B, 3), got {tuple(array.shape)}")
     library = library_of(array)
     if library.readable(array) and not np.isfinite(library.to_host(array)).all():
-        raise ValueError(f"gravity must be finite, got {array}")
+        raise ValueError(f"gravity must be finite, got {gravity}")
+    if envs is None or len(array.shape) == 2:
+        return array
+    rows: Any = stack_values([array], (3,), envs, array.dtype)
+    return rows[:, 0]
 
 
 def _stack(
