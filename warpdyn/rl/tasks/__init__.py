@@ -6,18 +6,13 @@ from typing import Any
 from ..task import Task, TaskError
 from .cartpole_tasks import CartpoleSwingUp
 from .getup_tasks import QuadrupedGetup
-from .humanoid_tasks import (
-    HumanoidStand,
-    HumanoidStandOnboard,
-    HumanoidVelocity,
-    HumanoidVelocityOnboard,
-)
+from .humanoid_tasks import HumanoidStand, HumanoidStandOnboard, HumanoidVelocity
 from .lift_tasks import PandaLift
 from .panda_tasks import PandaReach, PandaReachObstacles
 from .push_tasks import PandaPush
 from .quadruped_tasks import QuadrupedVelocity, QuadrupedVelocityOnboard
 from .reorient_tasks import HandReorient
-from .rough_tasks import QuadrupedRough, QuadrupedRoughOnboard
+from .rough_tasks import QuadrupedRough
 from .task_files import FORMS, construct, names_a_file, source_of_task
 from .tracking_tasks import MotionTracking
 
@@ -31,11 +26,9 @@ TASKS: dict[str, type[Task]] = {
     "humanoid_stand": HumanoidStand,
     "humanoid_stand_onboard": HumanoidStandOnboard,
     "humanoid_velocity": HumanoidVelocity,
-    "humanoid_velocity_onboard": HumanoidVelocityOnboard,
     "motion_tracking": MotionTracking,
     "quadruped_getup": QuadrupedGetup,
     "quadruped_rough": QuadrupedRough,
-    "quadruped_rough_onboard": QuadrupedRoughOnboard,
     "quadruped_velocity": QuadrupedVelocity,
     "quadruped_velocity_onboard": QuadrupedVelocityOnboard,
 }
