@@ -394,3 +394,34 @@ def test_of_many_links_forty_are_listed():
     with pytest.raises(ValueError) as error:
         TwistReference(chain, "nose", None, None, Counter())
     assert str(error.value) == f"twist_link 'nose' is no link of chain, which has {links}"
+
+
+def test_a_twist_that_moves_a_pose_leaves_the_joints_motion_alone():
+    """Its end does not stop what moves the joints."""
+    twist, _, _ = held(**FAST)
+    twist._setpoint.v[:] = 0.25
+    twist.read(ROOT, (0.25, 0.0, 0.0), (0.0, 0.0, 0.0), 1.0, True)
+    twist.end()
+    assert not twist.active and (twist._setpoint.v == 0.25).all()
+
+
+def test_a_joint_that_arrives_too_fast_rests_at_its_limit():
+    """It moves before the twist, and cannot stop within its room. Its wanted velocity and acceleration are zero
+    there, and it leaves the limit at once."""
+    setpoint = Setpoint(MODEL, NAMES, NAMES, Counter())
+    settings = panda_settings(law="computed_torque", **FAST, max_reference_acceleration=1.0)
+    setpoint.change(settings)
+    twist = TwistReference(MODEL, HAND, setpoint, None, Counter())
+    twist.warm()
+    twist.change(settings, True)
+    limits = setpoint.limits_of(setpoint.tracked)
+    setpoint.q[:] = READY
+    setpoint.q[limits.rows[0]] = limits.high[0] - 0.01
+    setpoint.v[limits.columns[0]] = 1.0
+    twist.read(ROOT, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 1.0, True)
+    for k in range(1, 8):
+        twist.follow(1.0 + 0.004 * k)
+    row, column = limits.rows[0], limits.columns[0]
+    assert setpoint.q[row] == limits.high[0]
+    assert setpoint.v[column] == 0.0 and setpoint.a[column] == 0.0
+    assert not twist._speed.any()
