@@ -93,7 +93,8 @@ def training_task(task: Task, recipe: Recipe) -> Task:
     """The task for training: with the recipe's domain randomisation and its `practice`."""
     learned = copy(task)
     if recipe.vary is not None:
-        terms = EnvironmentStep(task, 0).observation.terms
+        observation = EnvironmentStep(task, 0).observation
+        terms = observation.entries[observation.policy]
         for name, x in randomized_attributes(recipe.vary, task, terms).items():
             setattr(learned, name, x)
     for name, x in recipe.practice.items():
