@@ -57,7 +57,8 @@ def test_round_shapes_lie_along_their_axis(kind: str, axis: str) -> None:
 
 
 def test_what_is_seen_and_what_touches() -> None:
-    """Guides and hidden shapes are not seen; what has no PhysicsCollisionAPI does not touch."""
+    """Guides and hidden shapes are not seen; what has no PhysicsCollisionAPI, or a disabled one,
+    does not touch."""
     ball = "double radius = 0.1\n"
     guide = ball + 'uniform token purpose = "guide"'
     hidden = ball + 'token visibility = "invisible"'
@@ -66,6 +67,7 @@ def test_what_is_seen_and_what_touches() -> None:
         prim("Sphere", "guide", guide),
         prim("Sphere", "hidden", hidden, touches=False),
         prim("Sphere", "red", red, touches=False),
+        prim("Sphere", "disabled", guide + "\nbool physics:collisionEnabled = 0"),
     )
     assert [each.name for each in found.visuals] == ["red"]
     assert [each.name for each in found.collisions] == ["guide"]
@@ -90,3 +92,12 @@ def test_sizes_that_no_shape_has_are_refused_by_path() -> None:
     ):
         with pytest.raises(ModelError, match=f"/robot/a/s: .*{words}"):
             link(prim("Sphere", "s", wrong, touches=False))
+
+
+def test_sheared_shapes_are_left_out() -> None:
+    """A turned box in a wide group is no box."""
+    turned = 'float xformOp:rotateZ = 30\nuniform token[] xformOpOrder = ["xformOp:rotateZ"]'
+    wide = 'float3 xformOp:scale = (1, 3, 1)\nuniform token[] xformOpOrder = ["xformOp:scale"]\n'
+    group = f'def Xform "g"\n{{\n{wide}{prim("Cube", "s", turned, touches=False)}}}\n'
+    with pytest.warns(ModelWarning, match="1 shapes are meshes or of other kinds"):
+        assert load_usd(stage(body("a", group))).link("a").visuals == ()

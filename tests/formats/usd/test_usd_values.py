@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from usd_texts import body, frames, joint, stage
+from usd_texts import at, body, frames, joint, stage
 
 from warpdyn.formats.usd import usd_values as chosen
 from warpdyn.formats.usd.usd import load_usd
@@ -181,3 +181,56 @@ def test_the_largest_numbers() -> None:
             values.numbers(prim, "its place", [0.0, number])
         said = f"its place is (0, {number:g}); it needs finite numbers up to 1e+09"
         assert str(refused.value).endswith(said)
+
+
+DISABLED = (
+    'def Sphere "s" (\nprepend apiSchemas = ["PhysicsCollisionAPI"]\n)\n'
+    "{\nbool physics:collisionEnabled = 0\n}\n"
+)
+
+
+def test_shapes_without_collision_add_no_mass() -> None:
+    """usd-core does not count them, and has no principal axes then: it returns what is in memory."""
+    link = load_usd(stage(body("a", DISABLED))).link("a")
+    assert np.abs(np.array(link.inertia) - np.diag([1, 2, 2.5])).max() == 0.0
+    assert link.mass == 1.0 and link.com == (0.0, 0.0, 0.0)
+    with pytest.raises(ModelError, match=r"/robot/a: it has no physics:diagonalInertia, and no"):
+        load_usd(stage(body("a", DISABLED, moments="0, 0, 0")))
+    with pytest.warns(ModelWarning, match='link "a": it has neither mass nor shapes'):
+        assert load_usd(stage(body("a", DISABLED, mass=None))).link("a").mass == 0.0
+
+
+@pytest.mark.parametrize("name", ["mass", "density"])
+def test_negative_masses_are_refused(name: str) -> None:
+    """usd-core takes them as absent, and the shapes as heavy as water."""
+    shape = DISABLED.replace("= 0", "= 1")
+    with pytest.raises(ModelError, match=rf"/robot/a: physics:{name} is -2; it must not be neg"):
+        load_usd(stage(body("a", f"float physics:{name} = -2\n{shape}", mass=None)))
+
+
+def test_disabled_and_kinematic_bodies_stay_in_their_places() -> None:
+    """A disabled one is part of the scene; a kinematic one is moved by the stage, with a remark."""
+    for name, value in (("rigidBodyEnabled", 0), ("kinematicEnabled", 1)):
+        held = body("a", f"bool physics:{name} = {value}\n{at(0, 0, 2)}")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelWarning)
+            model = load_usd(stage(held, body("b"), joint("j")))
+        assert not model.floating_base and model.link_names == ("world", "b")
+        assert model.joint("j").pose.position == (0, 0, 2)
+        said = "/robot/a: it is kinematic; its place in the stage is taken as fixed"
+        assert model.warnings == ((said,) if name == "kinematicEnabled" else ())
+
+
+def test_a_place_that_changes_with_time_is_the_first_one() -> None:
+    """A default value of the place may be absent."""
+    moved = at(0, 0, 0).replace(" = (0, 0, 0)", ".timeSamples = {1: (0, 0, 2), 3: (0, 0, 4)}")
+    model = load_usd(stage(body("a", moved)), floating_base=False)
+    assert model.joint("world_to_a").pose.position == (0, 0, 2)
+
+
+def test_sheared_bodies_are_refused() -> None:
+    """No position and rotation describe them: a wide group with a turned body."""
+    turned = body("a", at(0, 0, 0, "0.9238795, 0, 0, 0.3826834"))
+    wide = 'float3 xformOp:scale = (1, 3, 1)\nuniform token[] xformOpOrder = ["xformOp:scale"]\n'
+    with pytest.raises(ModelError, match="/robot/g/a: its scales shear it; scale its shapes"):
+        load_usd(stage(f'def Xform "g"\n{{\n{wide}{turned}}}\n'))

@@ -126,12 +126,12 @@ class UsdReader:
         physics = self.pxr.UsdPhysics
         self.left_out = 0
         prims = list(stage.Traverse(self.pxr.Usd.TraverseInstanceProxies()))
-        self.bodies = {str(p.GetPath()): p for p in prims if p.HasAPI(physics.RigidBodyAPI)}
+        self.bodies = {str(p.GetPath()): p for p in prims if values.is_moving_body(p)}
         self.roots = [str(p.GetPath()) for p in prims if p.HasAPI(physics.ArticulationRootAPI)]
         self.joints = [each for p in prims if p.IsA(physics.Joint) for each in self._between(p)]
         if not self.bodies:
             raise ModelError(
-                f"{values.source}: no prim has PhysicsRigidBodyAPI; a robot needs rigid bodies"
+                f"{values.source}: no prim has PhysicsRigidBodyAPI and moves; a robot needs rigid bodies"
             )
         for prim in (p for p in prims if p.IsA(physics.Scene)):
             values.check(prim)

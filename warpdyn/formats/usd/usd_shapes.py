@@ -33,7 +33,7 @@ class BodyGeometry(NamedTuple):
 
 def shapes_of(values: UsdValues, body: Any) -> BodyGeometry:
     """Shapes of a body: visual ones are those that the stage shows, collision shapes those with
-    collision enabled. Meshes and ovals are left out."""
+    collision enabled. Meshes, ovals and sheared shapes are left out."""
     usd = values.pxr.UsdGeom
     visuals: list[Geometry] = []
     collisions: list[Geometry] = []
@@ -44,7 +44,7 @@ def shapes_of(values: UsdValues, body: Any) -> BodyGeometry:
         seen = usd.Imageable(prim)
         shown = str(seen.ComputePurpose()) in ("default", "render")
         shown = shown and str(seen.ComputeVisibility()) != "invisible"
-        touches = prim.HasAPI(values.pxr.UsdPhysics.CollisionAPI)
+        touches = values.is_collider(prim)
         if not (shown or touches):
             continue
         shape = _shape(values, body, prim)
@@ -58,6 +58,8 @@ def shapes_of(values: UsdValues, body: Any) -> BodyGeometry:
 
 def _shape(values: UsdValues, body: Any, prim: Any) -> Geometry | None:
     values.check(prim)
+    if values.is_sheared(prim):
+        return None
     kind = str(prim.GetTypeName())
     X, scale = values.in_stage(prim)
     X, sizes = np.linalg.inv(values.in_stage(body)[0]) @ X, np.abs(scale) * values.units.metre

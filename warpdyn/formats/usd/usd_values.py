@@ -16,7 +16,7 @@ from ...model.checks import MOST
 from ...model.description import Joint, Limits, Link, Mimic, ModelError, matrix3, vector3
 from ...model.joints import KINDS
 from ...model.optional_packages import install_extra
-from .usd_inertia import mass_properties
+from .usd_inertia import SAME, mass_properties
 
 NO_READER = f"the package usd-core reads USD, and is not installed: {install_extra('usd')}"
 
@@ -82,11 +82,13 @@ class UsdValues:
         self.pxr, self.source = pxr, source
         self.units = Units.of(pxr, stage, source)
         self.remarks: list[str] = []
-        self._poses = pxr.UsdGeom.XformCache()
+        # A place without a default value has the value of its first time sample.
+        self._poses = pxr.UsdGeom.XformCache(pxr.Usd.TimeCode.EarliestTime())
         registry = pxr.Usd.SchemaRegistry()
         self._weighing = registry.FindAppliedAPIPrimDefinition("PhysicsMassAPI")
         self._known: dict[tuple[str, ...], dict[str, tuple[str, tuple[str, ...]]]] = {}
         self._placed: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        self._moving: dict[str, bool] = {}
 
     def refusal(self, prim: Any, problem: str) -> ModelError:
         return ModelError(f"{self.source}: {prim.GetPath()}: {problem}")
@@ -133,7 +135,42 @@ class UsdValues:
             raise self.refusal(prim, f"{what} is ({shown}); it needs finite numbers up to {MOST:g}")
         return numbers
 
+    # Bodies and shapes that are enabled.
+
+    def is_moving_body(self, prim: Any) -> bool:
+        """True for a rigid body that is neither disabled nor kinematic. Others are parts of the
+        scene, which do not move."""
+        path = str(prim.GetPath())
+        if path not in self._moving:
+            api = self.pxr.UsdPhysics.RigidBodyAPI(prim)
+            enabled = (
+                prim.HasAPI(self.pxr.UsdPhysics.RigidBodyAPI)
+                and api.GetRigidBodyEnabledAttr().Get() is not False
+            )
+            kinematic = enabled and bool(api.GetKinematicEnabledAttr().Get())
+            if kinematic:
+                self.check(prim)
+                self.remarks.append(
+                    f"{path}: it is kinematic; its place in the stage is taken as fixed"
+                )
+            self._moving[path] = enabled and not kinematic
+        return self._moving[path]
+
+    def is_collider(self, prim: Any) -> bool:
+        """True for a shape whose collision is enabled."""
+        api = self.pxr.UsdPhysics.CollisionAPI
+        return bool(prim.HasAPI(api)) and api(prim).GetCollisionEnabledAttr().Get() is not False
+
     # Placements, 4x4 in metres.
+
+    def is_sheared(self, prim: Any) -> bool:
+        """True if no position, rotation and scale along its own axes describe where a prim is."""
+        matrix = self._poses.GetLocalToWorldTransform(prim)
+        transform = self.pxr.Gf.Transform(matrix)
+        turn = np.array(self.pxr.Gf.Matrix3d(transform.GetRotation()))
+        written = np.array(matrix)[:3, :3]  # of row vectors
+        difference = np.abs(np.diag(transform.GetScale()) @ turn - written)
+        return bool((difference > SAME * np.abs(written).max()).any())
 
     def in_stage(self, prim: Any) -> tuple[np.ndarray, np.ndarray]:
         """Placement of a prim in the stage without its scale, and its scale (3,)."""
@@ -145,6 +182,7 @@ class UsdValues:
     def _in_stage(self, prim: Any) -> tuple[np.ndarray, np.ndarray]:
         try:
             transform = self.pxr.Gf.Transform(self._poses.GetLocalToWorldTransform(prim))
+            sheared = self.is_sheared(prim)
         except self.pxr.Tf.ErrorException as error:
             raise self.refusal(
                 prim, f"where it is cannot be read: {error_message(error)}"
@@ -152,6 +190,10 @@ class UsdValues:
         position = self.numbers(prim, "its place", transform.GetTranslation())
         turn = transform.GetRotation().GetQuat()
         scale = np.array(self.numbers(prim, "its scale", transform.GetScale()))
+        if sheared:
+            raise self.refusal(
+                prim, "its scales shear it; scale its shapes along their own axes instead"
+            )
         return self.placement_at(prim, np.array(position), turn), scale
 
     def placement_at(self, prim: Any, position: np.ndarray, turn: Any) -> np.ndarray:
@@ -176,9 +218,10 @@ class UsdValues:
         """Mass, centre of mass and inertia, from MassAPI or computed from shapes."""
         api, units = self.pxr.UsdPhysics.MassAPI(prim), self.units
         on, scale = self.in_stage(prim)
-        shapes = [x for x in self.below(prim) if x.HasAPI(self.pxr.UsdPhysics.CollisionAPI)]
+        shapes = [x for x in self.below(prim) if self.is_collider(x)]
         for part in (prim, *shapes):
             self.check(part)
+            self._check_masses(part)
         mass, density = (float(x.Get() or 0) for x in (api.GetMassAttr(), api.GetDensityAttr()))
         moments = api.GetDiagonalInertiaAttr().Get() or (0, 0, 0)
         com, axes = api.GetCenterOfMassAttr().Get(), api.GetPrincipalAxesAttr().Get()
@@ -206,6 +249,13 @@ class UsdValues:
             matrix3((J + J.T) / 2),
         )
 
+    def _check_masses(self, prim: Any) -> None:
+        """Refuse a negative mass or density, which usd-core takes as absent."""
+        for name in ("physics:mass", "physics:density"):
+            x = self.number(prim, name)
+            if x is not None and x < 0:
+                raise self.refusal(prim, f"{name} is {x:g}; it must not be negative")
+
     def mass_of_shapes(self, prim: Any, on: np.ndarray) -> tuple[Any, Any, Any, Any]:
         """Mass, principal moments, centre of mass and principal axes of a body's shapes, in the
         stage's units; on: the body's pose in the stage."""
@@ -229,7 +279,7 @@ class UsdValues:
         """A body's prims, without those of bodies below it."""
         prims = iter(self.pxr.Usd.PrimRange(body, self.pxr.Usd.TraverseInstanceProxies()))
         for prim in prims:
-            if prim != body and prim.HasAPI(self.pxr.UsdPhysics.RigidBodyAPI):
+            if prim != body and self.is_moving_body(prim):
                 prims.PruneChildren()
             else:
                 yield prim
