@@ -37,6 +37,8 @@ class Observation:
                 f"{task.name}.noise is of {', '.join(sorted(unknown))}, which observe does not give; "
                 f"it gives {', '.join(terms)}"
             )
+        if empty := [g for g, each in groups.items() if not each]:
+            raise TaskError(f"{task.name}.groups: {', '.join(empty)} has no terms")
         policys = self.entries[self.policy]
         if exact := [n for n in task.noise if n not in policys]:
             raise TaskError(
@@ -49,8 +51,6 @@ class Observation:
                     f"{task.name}.noise.{name}: size must be a number or {terms[name]}, got "
                     f"{np.shape(each.size)}"
                 )
-        if empty := [g for g, each in groups.items() if not each]:
-            raise TaskError(f"{task.name}.groups: {', '.join(empty)} has no terms")
         if unknown := set(task.history) - set(groups):
             raise TaskError(
                 f"{task.name}.history is of {', '.join(sorted(unknown))}; there are the groups "
