@@ -13,6 +13,7 @@ import numpy as np
 
 from ...functions.manifold import difference, interpolate
 from ...model import Model
+from ...model.coordinate_ranges import continue_angles
 from ...model.regular_files import RefusedFileError, read_regular_file
 from ..task import TaskError
 
@@ -34,9 +35,6 @@ UNIT = 1e-2
 
 BEYOND = 1e-3
 """Largest distance beyond a joint's limits [rad, m]."""
-
-WHOLE_TURN = 2.0 * np.pi * (1.0 + 1e-6)
-"""A whole turn and round-off [rad]."""
 
 UNEVEN = 0.1
 """Largest difference of a step in time from the mean, as a share of it."""
@@ -188,26 +186,21 @@ class MotionClip:
                 f"has {theirs[joint]} at {q[frame, columns[joint]]:.4g} in frame {frame}; its limits "
                 f"are {lower[joint]:.4g} to {upper[joint]:.4g}"
             )
-        for name, column in zip(theirs, columns, strict=True):
-            if model.joint(name).kind.turns:
-                q[:, column] = self._continue_angle(name, model, q[:, column], column)
+        q = continue_angles(model, q)
+        for name, column, *limits in zip(theirs, columns, lower, upper, strict=True):
+            if model.joint(name).kind.turns and np.isfinite(limits).any():
+                self._refuse_jumps(name, q[:, column])
         return q
 
-    def _continue_angle(
-        self, name: str, model: Model, angle: np.ndarray, column: int
-    ) -> np.ndarray:
-        """The angle of a joint (frames,) without jumps by whole turns."""
-        jumps = np.abs(np.diff(angle))
-        if not np.any(jumps > np.pi):
-            return angle
-        if model.position_lower[column] == -np.inf and model.position_upper[column] == np.inf:
-            # Angles that fill more than a turn are whole ones, which turn fast.
-            return np.unwrap(angle) if np.ptp(angle) <= WHOLE_TURN else angle
-        frame = int(np.argmax(jumps > np.pi))
-        raise self._error(
-            f"turns {name} by {angle[frame + 1] - angle[frame]:.4g} rad from frame {frame} to frame "
-            f"{frame + 1}, more than half a turn; write angles within its limits that do not jump"
-        )
+    def _refuse_jumps(self, name: str, angle: np.ndarray) -> None:
+        """Raise for an angle (frames,) that moves by more than half a turn in a frame."""
+        steps = np.diff(angle)
+        if np.any(np.abs(steps) > np.pi):
+            frame = int(np.argmax(np.abs(steps) > np.pi))
+            raise self._error(
+                f"turns {name} by {steps[frame]:.4g} rad from frame {frame} to frame {frame + 1}, "
+                "more than half a turn; write angles within its limits that do not jump"
+            )
 
     def _error(self, what: str) -> TaskError:
         return TaskError(f"{self.name} {what}")
