@@ -279,6 +279,7 @@ def _from_csv(path: Path, data: bytes) -> dict[str, Any]:
     base = (*PLACE, *TURN)
     has_base = any(n in columns for n in base)
     _check_names(path, names, (TIME, *(base if has_base else ())), names, "column")
+    # A clip has one rate: the mean one, at whose times frames are interpolated.
     times = columns.pop(TIME)
     steps = np.diff(times)
     if len(steps) < 2 or not np.all(np.isfinite(times)):
