@@ -84,6 +84,38 @@ def test_what_is_missing_is_derived(tmp_path: Path, rows: int) -> None:
     assert all(np.array_equal(read[n], whole[n]) for n in read)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("rows", [7, 1000])
+def test_angles_without_limits_may_wrap(tmp_path: Path, rows: int, dtype: str) -> None:
+    """A wheel that turns twice a second: its speed has no spikes where its angle is back at -pi. An
+    angle with limits is taken as written."""
+    builder = wd.ModelBuilder("cart").add_link("base").add_link("rim", mass=1.0)
+    builder.add_link("arm", mass=1.0).add_joint("spin", "continuous", "base", "rim")
+    builder.add_joint("bend", "revolute", "base", "arm", lower=-9.0, upper=9.0)
+    speed = 4.0 * np.pi
+    wrapped = (speed * T + np.pi) % (2.0 * np.pi) - np.pi
+    columns = {"time": T, "spin": wrapped.astype(dtype), "bend": wrapped.astype(dtype)}
+    path = table(tmp_path / "a.parquet", **columns)
+    found = Inputs.of(open_log(path), builder.build(), SHAPES, {}, Filter(), None)
+    read = arrays(found, rows)
+    assert all(str(x.dtype) == dtype for x in read.values())
+    assert np.array_equal(read["q"][:, 0], wrapped.astype(dtype))
+    tight = {"float32": 1e-3, "float64": 1e-9}[dtype]
+    np.testing.assert_allclose(read["v"][:, 0], speed, atol=tight)
+    np.testing.assert_allclose(read["a"][:, 0], 0.0, atol=100.0 * tight)
+    assert np.abs(read["v"][:, 1]).max() > 5.0 * speed
+
+
+def test_angles_of_more_than_a_turn_are_whole(tmp_path: Path) -> None:
+    """Of a wheel that turns by more than half a turn from row to row."""
+    builder = wd.ModelBuilder("wheel").add_link("base").add_link("rim", mass=1.0)
+    builder.add_joint("spin", "continuous", "base", "rim")
+    path = table(tmp_path / "a.parquet", time=T, spin=4.0 * T / DT)
+    shapes = dict.fromkeys(SHAPES, (1,))
+    read = arrays(Inputs.of(open_log(path), builder.build(), shapes, {}, Filter(), None))
+    np.testing.assert_allclose(read["v"], 4.0 / DT, rtol=1e-9)
+
+
 def test_an_acceleration_is_the_derivative_of_a_measured_velocity(tmp_path: Path) -> None:
     path = table(tmp_path / "a.parquet", q=lists(0 * Q), v=lists(V), t=T)
     found = inputs(path)

@@ -10,7 +10,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from robots import Robot, by_name
 
-from warpdyn.model.coordinate_ranges import Range, coordinate_ranges, orientation_columns
+from warpdyn.model.builder import ModelBuilder
+from warpdyn.model.coordinate_ranges import (
+    Range,
+    continue_angles,
+    coordinate_ranges,
+    orientation_columns,
+)
 
 LIMIT = st.floats(-1e3, 1e3)
 
@@ -90,3 +96,28 @@ def test_ranges_from_minus_one_to_two(
     assert each.within(-1.0, 2.0) == within and each.middle(0.5) == middle
     assert each.has_limits == math.isfinite(upper - lower)
     assert each.reach == 1.0 and Range(0, True, lower, upper).reach == math.pi
+
+
+def test_angles_without_limits_continue_where_they_wrap() -> None:
+    """From -pi to pi and from 0 to 2 pi; lengths, angles with a limit and those of more than a turn
+    stay as they are."""
+    builder = ModelBuilder("arms").add_link("base")
+    for name, kind, limits in (
+        ("wheel", "continuous", {}),
+        ("hinge", "revolute", {}),
+        ("limited", "revolute", {"upper": 9.0}),
+        ("slide", "prismatic", {}),
+        ("whole", "continuous", {}),
+    ):
+        builder.add_link(name, mass=1.0).add_joint(f"{name}_joint", kind, "base", name, **limits)
+    angles = np.linspace(3.0, 15.0, 61)
+    wrapped = (angles + np.pi) % (2.0 * np.pi) - np.pi
+    whole = 4.0 * np.arange(61.0)
+    q = np.stack([wrapped, angles % (2.0 * np.pi), wrapped, wrapped, whole], 1)
+    model, given_q = builder.build(), q.copy()
+    found = continue_angles(model, q)
+    np.testing.assert_allclose(found[:, :2], np.stack([angles, angles], 1), atol=1e-12)
+    assert np.array_equal(found[:, 2:], q[:, 2:]) and np.array_equal(q, given_q)
+    single = q.astype(np.float32)
+    assert continue_angles(model, single).dtype == np.float64
+    assert continue_angles(model, single[:1]).dtype == np.float32

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..logs.records import Log, LogError, LogPart, finite, join_names
 from ..model import Model
+from ..model.coordinate_ranges import continue_angles
 from .savitzky_golay import Difference, EpisodeFinder, Episodes, Filter, derivatives
 
 USUAL: Mapping[str, tuple[str, ...]] = {
@@ -192,7 +193,9 @@ class Inputs:
     ) -> dict[str, np.ndarray]:
         (name,) = self._arrays_to_differentiate()
         difference = self.difference if name == "q" else None
-        one, two = derivatives(whole[name], t, first, wanted, episodes, self.filter, difference)
+        x = continue_angles(self.model, whole[name]) if name == "q" else whole[name]
+        found = derivatives(x, t, first, wanted, episodes, self.filter, difference)
+        one, two = (each.astype(whole[name].dtype, copy=False) for each in found)
         return {"a": one} if name == "v" else {n: {"v": one, "a": two}[n] for n in self.derived}
 
     def _find_origin(self, chosen: Mapping[str, str]) -> None:

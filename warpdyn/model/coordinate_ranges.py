@@ -11,7 +11,12 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from .structure import Structure
+
+WHOLE_TURN = 2.0 * math.pi * (1.0 + 1e-6)
+"""A whole turn and the round-off of single precision [rad]."""
 
 
 @dataclass(frozen=True)
@@ -75,3 +80,16 @@ def orientation_columns(model: Structure) -> list[tuple[slice, slice]]:
             start = q.start + joint.kind.quaternion
             columns.append((slice(q.start, start), slice(start, q.stop)))
     return columns
+
+
+def continue_angles(model: Structure, q: np.ndarray) -> np.ndarray:
+    """A motion q (rows, nq) whose angles without limits continue beyond half a turn where they are
+    written back, from 3.1 to -3.1; then in float64, which keeps the digits of many turns. Angles
+    that fill more than one turn are not written back, and stay."""
+    for each in coordinate_ranges(model):
+        if each.angle and each.lower == -math.inf and each.upper == math.inf:
+            angle = q[:, each.column]
+            if np.ptp(angle) <= WHOLE_TURN and np.any(np.abs(np.diff(angle)) > math.pi):
+                q = q.astype(np.float64)
+                q[:, each.column] = np.unwrap(q[:, each.column])
+    return q

@@ -58,6 +58,35 @@ def test_values_are_for_all_rows_or_for_the_chosen(chosen: ChosenRows) -> None:
         chosen.check_values("q", np.ones((3, 3)), 3, rows)
 
 
+def test_bytes_of_torch_are_refused(chosen: ChosenRows) -> None:
+    """Torch reads them as a mask, NumPy as indices. Other whole numbers are indices in both."""
+    torch = pytest.importorskip("torch")
+    with pytest.raises(TypeError, match=r"torch\.uint8, a mask in Torch and indices elsewhere"):
+        chosen.rows(torch.tensor([1, 0, 1, 0], dtype=torch.uint8))
+    like = torch.zeros(4, 1)
+    rows, count = ChosenRows(library_of(like), ENVS).rows(np.array([3, 0, 1, 1], np.uint8))
+    like[torch.as_tensor(rows)] = 1.0
+    assert count == 4 and like.ravel().tolist() == [1.0, 1.0, 0.0, 1.0]
+
+
+def test_masks_of_another_library_choose_the_same_rows(chosen: ChosenRows) -> None:
+    """Values may be for all environments or for the chosen ones."""
+    torch = pytest.importorskip("torch")
+    rows = chosen.rows(torch.tensor([True, False, False, True]))
+    values = np.arange(12.0).reshape(4, 3)
+    assert chosen.check_values("q", values, 3, rows).tolist() == values[[0, 3]].tolist()
+
+
+def test_as_many_rows_as_environments_are_theirs_in_order(chosen: ChosenRows) -> None:
+    """In another order, a row could be that of an environment or of an index."""
+    values = np.arange(12.0).reshape(4, 3)
+    in_order = chosen.rows([0, 1, 2, 3])
+    assert chosen.check_values("q", values, 3, in_order).tolist() == values.tolist()
+    for where in ([3, 2, 1, 0], [0, 0, 1, 1]):
+        with pytest.raises(ValueError, match=r"q has a row for each of 4 environments, and where"):
+            chosen.check_values("q", values, 3, chosen.rows(where))
+
+
 def test_indices_on_a_device_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Except in debug mode, which names those of no environment."""
     library = library_of(np.zeros(1))

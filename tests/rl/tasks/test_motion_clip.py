@@ -204,14 +204,54 @@ def test_a_table_that_is_no_motion(tmp_path: Path, text: str, said: str) -> None
 
 
 def test_steps_in_time_may_differ_by_a_tenth(tmp_path: Path) -> None:
-    """Of the mean; the rate is that of the whole."""
+    """Of the mean. Positions are those at even times, and the rate is that of the whole."""
     path = tmp_path / "a.csv"
     path.write_text("time,a\n0,1\n1.09,2\n2,3\n\n")
     found = MotionClip.read(path)
-    assert found.rate == 1.0 and found.joint_positions.ravel().tolist() == [1.0, 2.0, 3.0]
+    assert found.rate == 1.0
+    np.testing.assert_allclose(found.joint_positions.ravel(), [1.0, 1.0 + 1.0 / 1.09, 3.0])
     path.write_text("time,a\n0,1\n1.11,2\n2,3\n")
     with pytest.raises(rl.TaskError, match=r"frame 1 comes 1\.11 s after the one before"):
         MotionClip.read(path)
+
+
+def test_frames_at_uneven_times_are_the_same_motion(tmp_path: Path) -> None:
+    """A recorder that becomes slower: each step is within a tenth of the mean, and the frame in the
+    middle is 20 frames late. Joint speeds and the twist of the base stay constant."""
+    path, times = tmp_path / "a.csv", np.cumsum([0.0, *np.linspace(0.91, 1.09, 200)]) / 50.0
+    home = np.repeat(np.array(MODEL.configurations["home"], float)[None], len(times), 0)
+    spin = np.array([0.5, 0.1, 0.0, 0.0, 0.0, 0.8, *[0.0] * 12])
+    q = np.asarray(wd.integrate(MODEL, home, times[:, None] * spin))
+    q[:, 7] += 0.05 * times
+    q[:100, 3:7] *= -1.0  # the same rotations
+    names = [motion_clip.TIME, *motion_clip.PLACE, *motion_clip.TURN, *MODEL.joint_names]
+    np.savetxt(
+        path, np.column_stack([times, q]), header=",".join(names), delimiter=",", comments=""
+    )
+    found = MotionClip.read(path)
+    speeds = velocities_of(MODEL, found.configurations(MODEL), found.rate)
+    spin[6] = 0.05
+    # Between frames the base moves on lines, not on arcs: v ω / 8 of a step [m] apart.
+    np.testing.assert_allclose(speeds, np.repeat(spin[None], 201, 0), atol=2e-3)
+
+
+def test_an_angle_that_wraps_is_the_same_motion() -> None:
+    """Of a joint without limits; one with limits cannot turn by half a turn in a frame."""
+    builder = wd.ModelBuilder("wheel").add_link("base").add_link("rim", mass=1.0)
+    builder.add_joint("turn", "continuous", "base", "rim")
+    angles = np.linspace(3.0, 15.0, 61)[:, None]
+    wrapped = (angles + np.pi) % (2.0 * np.pi) - np.pi
+    wheel = builder.build()
+    q = MotionClip(10.0, ("turn",), wrapped).configurations(wheel)
+    np.testing.assert_allclose(velocities_of(wheel, q, 10.0), np.full((61, 1), 2.0))
+    assert q[0, 0] == wrapped[0, 0]
+    builder = wd.ModelBuilder("arm").add_link("base").add_link("rim", mass=1.0)
+    builder.add_joint("turn", "revolute", "base", "rim", lower=-3.2, upper=3.2)
+    said = (
+        r"^clip turns turn by -6.083 rad from frame 0 to frame 1, more than half a turn; write ang"
+    )
+    with pytest.raises(rl.TaskError, match=said):
+        MotionClip(10.0, ("turn",), wrapped).configurations(builder.build())
 
 
 def test_an_archive_that_is_no_motion(tmp_path: Path) -> None:

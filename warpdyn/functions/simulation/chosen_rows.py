@@ -27,11 +27,18 @@ class ChosenRows:
         if not hasattr(where, "dtype"):
             where = np.asarray(where)
             where = where.astype(int) if not where.size else where
+        elif not self._mine(where) and str(getattr(where, "device", "cpu")) == "cpu":
+            where = _in_numpy(where)
         shape, kind = tuple(where.shape), str(where.dtype)
         if "bool" in kind:
             if shape != (self._envs,):
                 raise ValueError(f"a mask must be ({self._envs},), one for each robot; got {shape}")
             return where, None
+        if kind == "torch.uint8":
+            raise TypeError(
+                "where is torch.uint8, a mask in Torch and indices elsewhere; use where.bool() or "
+                "where.long()"
+            )
         if len(shape) != 1 or "int" not in kind:
             raise TypeError(
                 f"where must be a mask (envs,), or a list of whole numbers; got {shape} of {kind}"
@@ -57,6 +64,11 @@ class ChosenRows:
         if shape == (width,):
             return values
         if rows is not None and chosen and shape == (self._envs, width):
+            if count == self._envs and not self._in_order(rows[0]):
+                raise ValueError(
+                    f"{name} has a row for each of {count} environments, and where lists {count} in "
+                    "another order; give both in the order of the environments"
+                )
             return self.library.rows(values, rows[0]) if self._mine(values) else values[rows[0]]
         if count is None and rows is not None:
             count = int(np.asarray(self.on_host(rows[0])).sum())
@@ -64,9 +76,20 @@ class ChosenRows:
             raise ValueError(f"{name} must be ({width},) or ({count}, {width}), got {shape}")
         return values
 
+    def _in_order(self, indices: Any) -> bool:
+        return bool(np.array_equal(np.asarray(self.on_host(indices)), np.arange(self._envs)))
+
     def on_host(self, values: Array) -> Array:
         """The values as a NumPy array if they are an array of this library."""
         return self.library.to_host(values) if self._mine(values) else values
 
     def _mine(self, values: Any) -> bool:
         return isinstance(values, self.library.array_type)
+
+
+def _in_numpy(where: Any) -> Any:
+    """A mask, or indices as 64-bit integers: a library may read bytes as a mask."""
+    if str(where.dtype) == "torch.uint8":
+        return where
+    where = np.asarray(where)
+    return where.astype(np.int64) if where.dtype.kind in "iu" else where

@@ -182,8 +182,8 @@ class Simulation:
     def reset(self, where: Any = None, *, q: Any = None, v: Any = None) -> None:
         """Reset all environments, or those of a mask (envs,) or of indices.
 
-        q: (nq,), one row for each environment that is reset, or (envs, nq); None: their rows of
-        `start`. v: with the same shapes; None: at rest. Impulses, forces, torques and time become
+        q: (nq,), one row for each environment that is reset, or (envs, nq), with indices in order;
+        None: their rows of `start`. v: with the same shapes; None: at rest. Impulses, forces, torques and time become
         zero.
 
         On a CUDA device this is one launch, which a graph capture records. Indices that lie there

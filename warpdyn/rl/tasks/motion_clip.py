@@ -13,6 +13,7 @@ import numpy as np
 
 from ...functions.manifold import difference, interpolate
 from ...model import Model
+from ...model.coordinate_ranges import continue_angles
 from ...model.regular_files import RefusedFileError, read_regular_file
 from ..task import TaskError
 
@@ -34,6 +35,13 @@ UNIT = 1e-2
 
 BEYOND = 1e-3
 """Largest distance beyond a joint's limits [rad, m]."""
+
+UNEVEN = 0.1
+"""Largest difference of a step in time from the mean, as a share of it."""
+
+EVEN = 1e-3
+"""Largest distance of frames from even times that is round-off of written numbers, as a share of a
+step."""
 
 REMEDY = "name a CSV or NPZ file of a motion"
 
@@ -96,11 +104,12 @@ class MotionClip:
     def read(cls, path: str | Path) -> MotionClip:
         """A clip from a file, CSV or NPZ by its ending.
 
-        CSV: a header, then one row for each frame. Columns, in any order: `time` [s], evenly
-        spaced; `base_x`, `base_y`, `base_z` [m]; `base_qx`, `base_qy`, `base_qz`, `base_qw`; and
-        one with the name of each joint [rad, m]. NPZ: arrays `joint_names` (joints,), `rate` (),
-        `joint_positions` (frames, joints), `base_position` (frames, 3) and `base_quaternion`
-        (frames, 4), x, y, z, w. Without the base's columns or arrays the base is fixed.
+        CSV: a header, then one row for each frame. Columns, in any order: `time` [s]; `base_x`,
+        `base_y`, `base_z` [m]; `base_qx`, `base_qy`, `base_qz`, `base_qw`; and one with the name of
+        each joint [rad, m]. Steps in time may differ from their mean by a tenth: frames at even
+        times are interpolated. NPZ: arrays `joint_names` (joints,), `rate` (), `joint_positions`
+        (frames, joints), `base_position` (frames, 3) and `base_quaternion` (frames, 4), x, y, z, w.
+        Without the base's columns or arrays the base is fixed.
 
         TaskError: the file cannot be read, lacks a part, or has one with another name.
         """
@@ -145,8 +154,11 @@ class MotionClip:
     def configurations(self, model: Model) -> np.ndarray:
         """Configurations of a robot, frame by frame (frames, nq).
 
+        An angle without limits that wraps, from 3.1 to -3.1, continues beyond half a turn.
+
         TaskError: the clip lacks a joint of the robot or has another one, has a base where the
-        robot has none, or leaves the limits of a joint.
+        robot has none, leaves the limits of a joint, or turns one with limits by more than half a
+        turn from a frame to the next.
         """
         _check_conventions(model)
         mine, theirs = list(self.joint_names), [str(n) for n in model.joint_names]
@@ -174,7 +186,21 @@ class MotionClip:
                 f"has {theirs[joint]} at {q[frame, columns[joint]]:.4g} in frame {frame}; its limits "
                 f"are {lower[joint]:.4g} to {upper[joint]:.4g}"
             )
+        q = continue_angles(model, q)
+        for name, column, *limits in zip(theirs, columns, lower, upper, strict=True):
+            if model.joint(name).kind.turns and np.isfinite(limits).any():
+                self._refuse_jumps(name, q[:, column])
         return q
+
+    def _refuse_jumps(self, name: str, angle: np.ndarray) -> None:
+        """Raise for an angle (frames,) that moves by more than half a turn in a frame."""
+        steps = np.diff(angle)
+        if np.any(np.abs(steps) > np.pi):
+            frame = int(np.argmax(np.abs(steps) > np.pi))
+            raise self._error(
+                f"turns {name} by {steps[frame]:.4g} rad from frame {frame} to frame {frame + 1}, "
+                "more than half a turn; write angles within its limits that do not jump"
+            )
 
     def _error(self, what: str) -> TaskError:
         return TaskError(f"{self.name} {what}")
@@ -253,13 +279,13 @@ def _from_csv(path: Path, data: bytes) -> dict[str, Any]:
     base = (*PLACE, *TURN)
     has_base = any(n in columns for n in base)
     _check_names(path, names, (TIME, *(base if has_base else ())), names, "column")
-    # The rate is one number, so that all steps in time must be equal.
+    # A clip has one rate: the mean one, at whose times frames are interpolated.
     times = columns.pop(TIME)
     steps = np.diff(times)
     if len(steps) < 2 or not np.all(np.isfinite(times)):
         raise TaskError(f"{path} needs 3 or more frames with finite times")
     step = (times[-1] - times[0]) / len(steps)
-    if not step > 0.0 or np.any(np.abs(steps - step) > 0.1 * step):
+    if not step > 0.0 or np.any(np.abs(steps - step) > UNEVEN * step):
         frame = int(np.argmax(np.abs(steps - step)))
         raise TaskError(
             f"{path}: frames must be evenly spaced in time; frame {frame + 1} comes {steps[frame]:.4g} "
@@ -270,7 +296,39 @@ def _from_csv(path: Path, data: bytes) -> dict[str, Any]:
         found["base_position"] = np.stack([columns.pop(n) for n in PLACE], 1)
         found["base_quaternion"] = np.stack([columns.pop(n) for n in TURN], 1)
     positions = np.stack([*columns.values()], 1) if columns else np.zeros((len(times), 0))
-    return found | {"joint_names": tuple(columns), "joint_positions": positions}
+    found |= {"joint_names": tuple(columns), "joint_positions": positions}
+    return _at_even_times(times, found)
+
+
+def _at_even_times(times: np.ndarray, parts: dict[str, Any]) -> dict[str, Any]:
+    """The parts of a motion at as many evenly spaced times: positions on lines between frames,
+    rotations at constant angular velocity."""
+    even = np.linspace(times[0], times[-1], len(times))
+    if np.all(np.abs(times - even) <= EVEN / parts["rate"]):
+        return parts
+    k = np.clip(np.searchsorted(times, even, side="right") - 1, 0, len(times) - 2)
+    share = ((even - times[k]) / (times[k + 1] - times[k]))[:, None]
+    found = dict(parts)
+    for name in ("joint_positions", "base_position"):
+        if name in parts:
+            x = parts[name]
+            found[name] = x[k] + share * (x[k + 1] - x[k])
+    if "base_quaternion" in parts:
+        x = parts["base_quaternion"]
+        found["base_quaternion"] = _between_rotations(x[k], x[k + 1], share)
+    return found
+
+
+def _between_rotations(first: np.ndarray, second: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Quaternions on the shorter arcs between two, (frames, 4); share: (frames, 1)."""
+    cosine = np.sum(first * second, 1, keepdims=True)
+    second = np.where(cosine < 0.0, -second, second)
+    lengths = (np.linalg.norm(x, axis=1, keepdims=True) for x in (first - second, first + second))
+    angle = 2.0 * np.arctan2(*lengths)
+    # sin(s a) / sin(a), and its limit s for equal rotations
+    size = np.maximum(np.sin(angle), 1e-300)
+    begin, end = (np.where(angle < 1e-6, s, np.sin(s * angle) / size) for s in (1.0 - share, share))
+    return begin * first + end * second
 
 
 def _check_names(
