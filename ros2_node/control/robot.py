@@ -222,11 +222,11 @@ class Robot:
         phase, refusal = self.gate.phase, self.gate.refusal(GateEvent.ENABLE)
         if refusal and phase in CLOSED:
             return False, refusal
-        if unfit := self._unfit_state(now):
+        if unfit := self._reason_against_commands(now):
             return False, unfit
         if phase in OPEN:  # a robot that floats is refused
             return not refusal, refusal or "already enabled"
-        if bad := self._unfit_to_begin(now):
+        if bad := self._reason_against_start(now):
             return False, bad
         if self.effort_watch is not None:
             self.effort_watch.collision, self.effort_watch.guarded_at = "", now
@@ -239,7 +239,7 @@ class Robot:
         unguarded = self.effort_watch.unguarded_message if self.effort_watch is not None else ""
         return True, "; ".join(filter(None, ("enabled", unguarded)))
 
-    def _unfit_state(self, now: float) -> str:
+    def _reason_against_commands(self, now: float) -> str:
         """The reason for which states, publishers or payload forbid commands; empty if they do not."""
         if self.states.age(now) > self._settings.state_timeout:
             said = self.rejections()
@@ -253,7 +253,7 @@ class Robot:
             or overload(self.dynamics.model, self._settings, self.states, self.output)
         )
 
-    def _unfit_to_begin(self, now: float) -> str:
+    def _reason_against_start(self, now: float) -> str:
         """The reason for which limits, reference or efforts forbid the first command, else an empty
         text. The reference stays at the robot's position."""
         if self.output.unlimited and not self._settings.unlimited_effort:
@@ -273,7 +273,7 @@ class Robot:
         """Replace another robot: start at its last command, and wait for ~/enable, regardless of
         `start_enabled`."""
         self.withdraw()
-        self.output.take_over(other.output)
+        self.output.continue_from(other.output)
 
     def start(self) -> None:
         """Let `start_enabled` enable the robot at its next valid state, or, with `command_controller`, when the
@@ -339,7 +339,7 @@ class Robot:
                     return True, self.stop_step(steady)
                 self.gate.send(GateEvent.COLLIDE, collision)
                 phase, self.last_fault = self.gate.phase, collision
-                self.output.give_way(FLOAT_TIME)
+                self.output.blend_again(FLOAT_TIME)
             if phase is Phase.FLOATING:
                 torque = self.effort_watch.torques.gravity_torques()
         if phase is Phase.ENABLED and self.references.watched and (far := self.references.astray()):
@@ -361,11 +361,11 @@ class Robot:
             if gap > timeout:
                 text += f": this process did not run for {gap:.2f} s"
             why = f" ({self.rejections()})" if self.rejections() else ""
-            self._lose(text, why if joints else self._of_base(), steady)
+            self._stop_without_input(text, why if joints else self._of_base(), steady)
         elif self.is_enabled and (missing := self.references.missing(now)):
-            self._lose(missing, "", steady)
+            self._stop_without_input(missing, "", steady)
         elif self.is_enabled and self.states.late_for(now) > LATE_TIME:
-            self._lose(self.states.lateness(), "", steady)
+            self._stop_without_input(self.states.lateness(), "", steady)
         elif self.is_enabled and efforts is not None and efforts.is_unguarded(now):
             self.fail(UNGUARDED, steady)
         return self.stop_step(steady)
@@ -377,7 +377,7 @@ class Robot:
             self.gate.send(GateEvent.STOPPED)
         return command
 
-    def _lose(self, text: str, why: str, steady: float) -> None:
+    def _stop_without_input(self, text: str, why: str, steady: float) -> None:
         """Stop because states or references are missing or late; latched until ~/enable."""
         self.last_fault = text + why
         self.counts["state_lost"] += 1

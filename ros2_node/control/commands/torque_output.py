@@ -72,7 +72,7 @@ class TorqueOutput:
         scale = per_joint("torque_scale", settings.torque_scale, n)
         rate = per_joint("max_torque_rate", settings.max_torque_rate, n)
         self._rate_is_derived = rate < 0.0
-        limit, self.limit = self.limits_under(settings)
+        limit, self.limit = self.limits_for(settings)
         self._scale = scale
         rise_time = POLICY_RISE_TIME if settings.policy else RISE_TIME
         rate = np.where(rate < 0.0, limit / rise_time, rate)
@@ -95,7 +95,7 @@ class TorqueOutput:
         self._blend.begin(longest)
         self._stale_action = settings.stale_action
 
-    def limits_under(self, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
+    def limits_for(self, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
         """Effort limits (n,) without effort_limit_scale, inf for joints without a limit, and the
         finite limits of commands; ValueError if a list does not fit the joints."""
         limit = per_joint("effort_limits", settings.effort_limits, len(self.joints))
@@ -119,7 +119,7 @@ class TorqueOutput:
         if self.command.any():
             self._blend.add(self.command.copy(), now, self._ramp_time)
 
-    def take_over(self, other: TorqueOutput) -> None:
+    def continue_from(self, other: TorqueOutput) -> None:
         """Continue from the last command of another output of the same joints, which the controller
         still holds."""
         if other.joints == self.joints:
@@ -130,7 +130,7 @@ class TorqueOutput:
         at most [s], for example when the payload changes."""
         self._blend.begin(min(self._ramp_time, longest))
 
-    def give_way(self, longest: float) -> None:
+    def blend_again(self, longest: float) -> None:
         """Blend in the same way, in place of a transfer that is still running."""
         self._blend.clear()
         self.blend(longest)

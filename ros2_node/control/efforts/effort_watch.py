@@ -136,7 +136,7 @@ class EffortWatch:
             dt, self._begins = 0.0, False
         tau, friction = self.efforts.tau, self._dynamics.friction
         self.torques.v[0] = v
-        self.torques.tau[0] = tau - friction.resisting(v) if friction.is_known else tau
+        self.torques.tau[0] = tau - friction.friction_torques(v) if friction.is_known else tau
         self.torques.update(dt, known)
         self.external[:] = np.where(known, self.torques.external[0], np.nan)
         if dt > 0.0:

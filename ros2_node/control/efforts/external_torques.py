@@ -36,7 +36,7 @@ class ExternalTorques:
         index: the number of the robot."""
         nv, row = model.nv, slice(index, index + 1)
         self.link = settings.external_wrench_link
-        check_felt(model, settings)
+        check_wrench_link(model, settings)
         self._model, self._payload = model, payload
         self.q, self._gravity, self._wrench = state.q[row], gravity[row], state.wrench[row]
         self.v, self.tau, self.external = (np.zeros((1, nv)) for _ in range(3))
@@ -48,7 +48,7 @@ class ExternalTorques:
         """Joints whose torques were known at the last update."""
         self.floating = np.zeros((1, nv))
         """(1, nv), torques against gravity alone, after `gravity_torques`."""
-        self._moves = model.v_indices(joints_before(model, self.link))
+        self._moves = model.v_indices(joints_that_move(model, self.link))
         """Columns of the joints that move the link."""
 
     def warm(self) -> None:
@@ -122,7 +122,7 @@ class ExternalTorques:
         self._known[:] = known
         if self._jacobian is not None:
             self._jacobian()
-            self.wrench[0] = explaining_wrench(self._J[0], self.external[0])
+            self.wrench[0] = fitted_wrench(self._J[0], self.external[0])
             if not known[self._moves].all():
                 self.wrench[:] = np.nan
 
@@ -132,7 +132,7 @@ class ExternalTorques:
         return self.floating[0]
 
 
-def explaining_wrench(J: np.ndarray, external: np.ndarray) -> np.ndarray:
+def fitted_wrench(J: np.ndarray, external: np.ndarray) -> np.ndarray:
     """Wrench (6,) that best explains external joint torques (nv,) [N, N·m]: the least-squares
     solution of Jᵀ wrench = external, J (6, nv).
 
@@ -145,7 +145,7 @@ def explaining_wrench(J: np.ndarray, external: np.ndarray) -> np.ndarray:
     return np.asarray(axes @ (felt / np.maximum(squares, SMALLEST_SINGULAR_VALUE**2)))
 
 
-def check_felt(model: Model, settings: Settings) -> None:
+def check_wrench_link(model: Model, settings: Settings) -> None:
     """Raise ValueError if the model lacks the link."""
     link = settings.external_wrench_link
     if link and link not in model.link_names:
@@ -155,7 +155,7 @@ def check_felt(model: Model, settings: Settings) -> None:
         )
 
 
-def joints_before(model: Model, link: str) -> list[str]:
+def joints_that_move(model: Model, link: str) -> list[str]:
     """The joints that move a link, with the leading joint in place of a mimic joint."""
     if not link:
         return []

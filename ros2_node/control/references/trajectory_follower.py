@@ -260,7 +260,7 @@ class TrajectoryFollower:
         first = self._first(names, limits, start, elapsed, running)
         q0 = np.array(first.positions)
         if limits.turns.any():
-            points = points.in_turn_of(q0, elapsed, limits.turns)
+            points = points.nearest_turns(q0, elapsed, limits.turns)
         if points.times[0] <= 0.0 and elapsed == 0.0:
             away = np.abs(points.positions[0] - q0)
             if away.max() > START_TOLERANCE:

@@ -59,7 +59,7 @@ class WaypointArrays(NamedTuple):
         """Some of the waypoints."""
         return WaypointArrays(*(each[chosen] for each in self))
 
-    def in_turn_of(self, place: np.ndarray, time: float, turns: np.ndarray) -> WaypointArrays:
+    def nearest_turns(self, place: np.ndarray, time: float, turns: np.ndarray) -> WaypointArrays:
         """These waypoints, with the angles of endless joints (turns, (k,)) shifted to within half a
         turn of a position (k,) at a time."""
         at = np.array([np.interp(time, self.times, column) for column in self.positions.T])

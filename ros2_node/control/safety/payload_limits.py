@@ -36,7 +36,7 @@ def overload(model: Model, settings: Settings, states: JointStates, output: Torq
     joints = output.joints
     scale = per_joint("torque_scale", settings.torque_scale, len(joints))
     torque = scale * payload_torques(model, settings, states.q)[model.v_indices(joints)]
-    _, limit = output.limits_under(settings)
+    _, limit = output.limits_for(settings)
     heavy = [
         f"{joint} {abs(t):.4g} of {most:.4g}"
         for joint, t, most in zip(joints, torque, limit, strict=True)

@@ -94,7 +94,7 @@ class FrictionCompensation:
         left = (self._travel - self._way) / (FADING * self._travel)
         return np.asarray(np.clip(left, 0.0, 1.0))
 
-    def resisting(self, v: np.ndarray) -> np.ndarray:
+    def friction_torques(self, v: np.ndarray) -> np.ndarray:
         """The whole friction (nv,) at velocities v (nv,), in the direction of the motion."""
         taken = np.zeros(len(v))
         taken[self._columns] = self._friction(v[self._columns])

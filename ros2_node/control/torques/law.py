@@ -189,7 +189,7 @@ class Law:
             else:
                 raise ValueError(
                     f"law {settings.law} needs the parameter law_inputs.{name}: "
-                    f"{_how_many(shape, each.shape)}"
+                    f"{_count_in_words(shape, each.shape)}"
                 )
         try:
             self.check_values(values)
@@ -246,7 +246,7 @@ def _in_shape(
     if len(shape) == 2 and shape[0] == shape[1] == len(given):
         return np.diag(given)
     raise ValueError(
-        f"law_inputs.{name} must be {_how_many(shape, declared)}, shape {shape} row by row; got "
+        f"law_inputs.{name} must be {_count_in_words(shape, declared)}, shape {shape} row by row; got "
         f"{len(given)}"
     )
 
@@ -258,7 +258,7 @@ def input_in_shape(name: str, numbers: tuple[float, ...], law: Law) -> np.ndarra
     return _in_shape(name, numbers, value.shape, declared.shape)
 
 
-def _how_many(shape: tuple[int, ...], declared: Shape) -> str:
+def _count_in_words(shape: tuple[int, ...], declared: Shape) -> str:
     """The count of numbers that give an input of this shape, in words."""
     if declared in (("nq",), ("nv",)):
         return f"{prod(shape)} numbers, or one for all joints"
