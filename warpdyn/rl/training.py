@@ -37,7 +37,7 @@ from .training_task import (
     COMPARED_ATTRIBUTES,
     DISTILLATION,
     as_teacher_sees,
-    check_recipe,
+    checked_recipe,
     recipe_for_teacher,
     training_task,
     with_known_precision,
@@ -82,8 +82,7 @@ class Trainer:
         self.folder = folder
         self.processes = Processes.of_torchrun()
         device = self.processes.device(device)
-        recipe = recipe_for_teacher(recipe or task.recipe, teacher)
-        check_recipe(recipe)
+        recipe = checked_recipe(recipe_for_teacher(recipe or task.recipe, teacher))
         self.recipe = with_known_precision(recipe, torch.device(device))
         self.processes.meet(device)
         rank = self.processes.rank
