@@ -229,6 +229,7 @@ def record_loop_of(
         entry = inside.nodes[inner.index][1][1]
     elif needed is not None:
         times = min(times, max(ceil(needed), 0))
+    # The loop whose kept states are read comes before: its state is one more value from outside.
     shared, source = values_from_outside(graph, inside, reads)
     routine = Routine(
         inside,
