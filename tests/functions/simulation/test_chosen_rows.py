@@ -67,6 +67,9 @@ def test_bytes_of_torch_are_refused(chosen: ChosenRows) -> None:
     rows, count = ChosenRows(library_of(like), ENVS).rows(np.array([3, 0, 1, 1], np.uint8))
     like[torch.as_tensor(rows)] = 1.0
     assert count == 4 and like.ravel().tolist() == [1.0, 1.0, 0.0, 1.0]
+    values = torch.arange(12.0).reshape(4, 3)
+    chosen_values = chosen.check_values("q", values, 3, chosen.rows(np.array([3, 1], np.uint8)))
+    assert chosen_values.tolist() == values[[3, 1]].tolist()
 
 
 def test_masks_of_another_library_choose_the_same_rows(chosen: ChosenRows) -> None:
