@@ -58,6 +58,12 @@ def test_values_are_for_all_rows_or_for_the_chosen(chosen: ChosenRows) -> None:
         chosen.check_values("q", np.ones((3, 3)), 3, rows)
 
 
+def test_complex_values_are_refused(chosen: ChosenRows) -> None:
+    """Their imaginary parts would be left out."""
+    with pytest.raises(TypeError, match="tau must be real numbers, got complex128"):
+        chosen.check_values("tau", np.ones((4, 3)) * 1j, 3, None)
+
+
 def test_bytes_of_torch_are_refused(chosen: ChosenRows) -> None:
     """Torch reads them as a mask, NumPy as indices. Other whole numbers are indices in both."""
     torch = pytest.importorskip("torch")

@@ -59,6 +59,8 @@ class ChosenRows:
         """Values for all rows, or for the rows to reset; raises for another shape."""
         if not hasattr(values, "shape"):
             values = np.asarray(values, dtype=float)
+        if "complex" in str(getattr(values, "dtype", "")):
+            raise TypeError(f"{name} must be real numbers, got {values.dtype}")
         shape, chosen = tuple(values.shape), rows is not None and not isinstance(rows[0], slice)
         count = self._envs if rows is None else rows[1]
         if shape == (width,):
