@@ -58,6 +58,12 @@ def test_values_are_for_all_rows_or_for_the_chosen(chosen: ChosenRows) -> None:
         chosen.check_values("q", np.ones((3, 3)), 3, rows)
 
 
+def test_complex_values_are_refused(chosen: ChosenRows) -> None:
+    """Their imaginary parts would be left out."""
+    with pytest.raises(TypeError, match="tau must be real numbers, got complex128"):
+        chosen.check_values("tau", np.ones((4, 3)) * 1j, 3, None)
+
+
 def test_bytes_of_torch_are_refused(chosen: ChosenRows) -> None:
     """Torch reads them as a mask, NumPy as indices. Other whole numbers are indices in both."""
     torch = pytest.importorskip("torch")
@@ -67,6 +73,9 @@ def test_bytes_of_torch_are_refused(chosen: ChosenRows) -> None:
     rows, count = ChosenRows(library_of(like), ENVS).rows(np.array([3, 0, 1, 1], np.uint8))
     like[torch.as_tensor(rows)] = 1.0
     assert count == 4 and like.ravel().tolist() == [1.0, 1.0, 0.0, 1.0]
+    values = torch.arange(12.0).reshape(4, 3)
+    chosen_values = chosen.check_values("q", values, 3, chosen.rows(np.array([3, 1], np.uint8)))
+    assert chosen_values.tolist() == values[[3, 1]].tolist()
 
 
 def test_masks_of_another_library_choose_the_same_rows(chosen: ChosenRows) -> None:

@@ -27,7 +27,7 @@ class ChosenRows:
         if not hasattr(where, "dtype"):
             where = np.asarray(where)
             where = where.astype(int) if not where.size else where
-        elif not self._mine(where) and str(getattr(where, "device", "cpu")) == "cpu":
+        elif isinstance(where, np.ndarray) or not (self._mine(where) or _on_device(where)):
             where = _in_numpy(where)
         shape, kind = tuple(where.shape), str(where.dtype)
         if "bool" in kind:
@@ -59,6 +59,8 @@ class ChosenRows:
         """Values for all rows, or for the rows to reset; raises for another shape."""
         if not hasattr(values, "shape"):
             values = np.asarray(values, dtype=float)
+        if "complex" in str(getattr(values, "dtype", "")):
+            raise TypeError(f"{name} must be real numbers, got {values.dtype}")
         shape, chosen = tuple(values.shape), rows is not None and not isinstance(rows[0], slice)
         count = self._envs if rows is None else rows[1]
         if shape == (width,):
@@ -92,4 +94,8 @@ def _in_numpy(where: Any) -> Any:
     if str(where.dtype) == "torch.uint8":
         return where
     where = np.asarray(where)
-    return where.astype(np.int64) if where.dtype.kind in "iu" else where
+    return where.astype(np.int64, copy=False) if where.dtype.kind in "iu" else where
+
+
+def _on_device(where: Any) -> bool:
+    return str(getattr(where, "device", "cpu")) != "cpu"
