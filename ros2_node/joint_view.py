@@ -28,9 +28,10 @@ from warpdyn.viewer.trajectory_files import read_trajectory
 
 from .control.robot_description import load_model, read_description
 from .control.settings.node_settings import Settings
-from .control.states.base_state import BaseMotion, BaseState
+from .control.states.base_state import BaseState
 from .control.states.joint_states import JointStates
 from .control.states.state import State
+from .ros.messages import base_motion
 from .ros.process import BAD_START, make_node
 from .ros.serialized_messages import nanoseconds
 from .ros.shutdown import ending_signals
@@ -146,10 +147,7 @@ class ViewNode(Node):
     def _on_odometry(self, message: Odometry) -> None:
         if self.robot is None or self.robot.base is None:
             return
-        place, speed = message.pose.pose, message.twist.twist
-        p, o, v, w = place.position, place.orientation, speed.linear, speed.angular
-        motion = BaseMotion((p.x, p.y, p.z), (o.x, o.y, o.z, o.w), (v.x, v.y, v.z), (w.x, w.y, w.z))
-        stamp = nanoseconds(message.header.stamp)
+        stamp, motion = nanoseconds(message.header.stamp), base_motion(message)
         reason = self.robot.base.read(message.child_frame_id, motion, stamp, time.monotonic())
         self._note_read(reason)
 

@@ -270,8 +270,7 @@ class Robot:
         return f"{UNGUARDED}: {watch.unguarded_message or 'states come too seldom'}"
 
     def replace(self, other: Robot) -> None:
-        """Replace another robot: start at its last command, and wait for ~/enable, regardless of
-        `start_enabled`."""
+        """Replace another robot: start at its last command, and wait for ~/enable despite `start_enabled`."""
         self.withdraw()
         self.output.continue_from(other.output)
 
@@ -312,8 +311,7 @@ class Robot:
     # Outputs.
 
     def command(self, now: float, steady: float) -> tuple[bool, np.ndarray | None]:
-        """True if the torques may be published, and the command to send, if any; call it after
-        `compute`."""
+        """True if the torques may be published, and the command to send, if any; for use after `compute`."""
         if not finite(self.state.torque):
             names = self.dynamics.model.v_names
             bad = [names[k] for k in np.flatnonzero(~np.isfinite(self.state.torque))]

@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +24,8 @@ from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 from rclpy.qos import QoSProfile
 
+from ..ros.messages import base_motion
+from ..ros.serialized_messages import nanoseconds
 from .processes import Child, Client, ProcessError, on_this_machine, ros_arguments
 
 COMMANDS = "warpdyn/commands"
@@ -123,10 +126,8 @@ def _record_walk(
     command = np.zeros(3)
 
     def on_odometry(message: Odometry) -> None:
-        stamp, place, speed = message.header.stamp, message.pose.pose, message.twist.twist
-        p, o, v, w = place.position, place.orientation, speed.linear, speed.angular
-        row = [stamp.sec + 1e-9 * stamp.nanosec, p.x, p.y, p.z, o.x, o.y, o.z, o.w]
-        rows.append([*row, v.x, v.y, v.z, w.x, w.y, w.z, *command])
+        time = 1e-9 * nanoseconds(message.header.stamp)
+        rows.append([time, *chain(*base_motion(message)), *command])
 
     def on_diagnostics(message: DiagnosticArray) -> None:
         for each in message.status:

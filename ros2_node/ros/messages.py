@@ -12,6 +12,8 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Pose, TransformStamped
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
+from ..control.states.base_state import BaseMotion
+
 
 def labelled_array(data: np.ndarray, labels: Sequence[str]) -> Float64MultiArray:
     """An array as a message with named dimensions, row-major."""
@@ -52,6 +54,13 @@ def transform(parent: str, child: str, pose: Sequence[float], stamp: Time) -> Tr
     move.x, move.y, move.z = pose[:3]
     turn.x, turn.y, turn.z, turn.w = pose[3:]
     return message
+
+
+def base_motion(odometry: Any) -> BaseMotion:
+    """The numbers of an Odometry message."""
+    place, speed = odometry.pose.pose, odometry.twist.twist
+    p, o, v, w = place.position, place.orientation, speed.linear, speed.angular
+    return BaseMotion((p.x, p.y, p.z), (o.x, o.y, o.z, o.w), (v.x, v.y, v.z), (w.x, w.y, w.z))
 
 
 def topic_word(name: str) -> str:

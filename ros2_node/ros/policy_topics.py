@@ -8,8 +8,8 @@ from typing import Any
 from geometry_msgs.msg import Twist
 
 from ..control.settings.node_settings import Settings
-from ..control.states.base_state import BaseMotion
 from ..control.torques.policy_law import policy_and_task
+from .messages import base_motion
 from .serialized_messages import nanoseconds
 from .topics import LAST, RobotNames, RobotTopics, overridable
 from .wiring import Wiring
@@ -36,11 +36,8 @@ class PolicyTopics(RobotTopics):
     def _on_odometry(self, i: int, message: Any) -> None:
         if not (robots := self._robots()):
             return
-        place, speed = message.pose.pose, message.twist.twist
-        p, o, v, w = place.position, place.orientation, speed.linear, speed.angular
-        motion = BaseMotion((p.x, p.y, p.z), (o.x, o.y, o.z, o.w), (v.x, v.y, v.z), (w.x, w.y, w.z))
         stamp = nanoseconds(message.header.stamp)
-        robots[i].read_base(message.child_frame_id, motion, stamp, self._now())
+        robots[i].read_base(message.child_frame_id, base_motion(message), stamp, self._now())
 
     def _on_speeds(self, i: int, message: Twist) -> None:
         if robots := self._robots():

@@ -76,8 +76,8 @@ def random_state(
         at = model.v_indices([name])
         _write_bounds("linear", linear, at[:3], lower, upper)
         _write_bounds("angular", angular, at[3:], lower, upper)
-    kept: dict[str, Any] = {"like": like, "dtype": dtype, "device": device}
-    q = random_configuration(model, count, seed=seed, box=box, **kept)
+    options: dict[str, Any] = {"like": like, "dtype": dtype, "device": device}
+    q = random_configuration(model, count, seed=seed, box=box, **options)
     kind, where, single = views.kind_of(like, dtype, device)
     v = views.empty(kind, where, single, count, (model.nv,), False)
     random_rows.draw(

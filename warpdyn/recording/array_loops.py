@@ -224,6 +224,7 @@ def record_loop_of(
     )
     flat = tuple(local(inside, x) if isinstance(x, make) else float(x) for x in results)
     entry = None
+    # A computed number of steps ends the loop at run time; a known one shortens it here.
     if isinstance(needed, make):
         inner = local(inside, make(graph, local(graph, needed).plain()))
         entry = inside.nodes[inner.index][1][1]

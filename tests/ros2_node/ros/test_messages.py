@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ros2_node.ros.messages import (
+    base_motion,
     fill_pose,
     labelled_array,
     numbers,
@@ -64,3 +65,13 @@ def test_every_link_name_becomes_a_word_of_a_topic(name):
     word = topic_word(name)
     assert word.isascii() and word.isidentifier()
     assert topic_word(word) == word
+
+
+def test_an_odometry_message_is_read_in_the_order_of_a_pose_and_a_twist():
+    """Quaternion xyzw; linear velocity, then angular."""
+    odometry = pytest.importorskip("nav_msgs.msg").Odometry()
+    fill_pose(odometry.pose.pose, POSE)
+    speed = odometry.twist.twist
+    speed.linear.x, speed.linear.y, speed.linear.z = 4.0, 5.0, 6.0
+    speed.angular.x, speed.angular.y, speed.angular.z = 7.0, 8.0, 9.0
+    assert sum(base_motion(odometry), ()) == (*POSE, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)
