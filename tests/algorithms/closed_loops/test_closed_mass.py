@@ -44,6 +44,13 @@ def test_equations_are_eliminated_before_what_carries_them() -> None:
     assert mass.coordinates == [1, 3, 4, 5] and mass.equations == [2, 0]
 
 
+def test_the_signs_are_those_of_the_factored_matrix() -> None:
+    """-1 for the equations, 1 for the coordinates, in the order of elimination."""
+    M, J = chain(4, 0)
+    mass = ClosedMass.of(M.tolist(), J.tolist())
+    assert mass.signs == [-1.0, 1.0, -1.0, 1.0, 1.0, 1.0]
+
+
 def test_rows_see_the_closed_mechanism() -> None:
     """Responses to an impulse on a row of coordinates, and what it does to the loops' forces."""
     M, J = chain(4, 1)

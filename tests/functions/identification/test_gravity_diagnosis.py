@@ -64,8 +64,10 @@ def test_few_poses_or_few_joints() -> None:
         wd.diagnose_gravity(MODEL, Q[:2], OWN[:2])
     with pytest.raises(ValueError, match=r"tau must be \(N, nv\) = \(8, 6\).*got \(8, 7\)"):
         wd.diagnose_gravity(MODEL, Q, np.concatenate([OWN, OWN[:, :1]], axis=1))
-    with pytest.raises(ValueError, match="finite"):
-        wd.diagnose_gravity(MODEL, Q, OWN * np.nan)
+    assert wd.diagnose_gravity(MODEL, Q[:3], OWN[:3]).poses == 3
+    for q, tau in ((Q, OWN * np.nan), (Q * np.nan, OWN)):
+        with pytest.raises(ValueError, match="finite"):
+            wd.diagnose_gravity(MODEL, q, tau)
     pan = wd.diagnose_gravity(MODEL, Q, OWN + np.eye(6)[0] / 2).joints[0]
     assert pan.scale == 0.0 and pan.scale_deviation == np.inf
     assert pan.offset == pytest.approx(0.5)

@@ -188,6 +188,12 @@ def test_refusals(random_motion) -> None:
     time = np.arange(100) * 0.01
     with pytest.raises(ValueError, match="at least"):
         wd.identify_payload_in_motion(MODEL, TOOL, time, q, v, tau)
+    turned, folded = time[::-1], time.reshape(10, 10)
+    for wrong in (time[:9], turned, folded):
+        with pytest.raises(ValueError, match="time must be at least 10 increasing instants"):
+            wd.identify_payload_in_motion(MODEL, TOOL, wrong, q, v, tau)
+    with pytest.raises(ValueError, match="too few for a cutoff of 1000 Hz: it must be at most 25"):
+        wd.identify_payload_in_motion(MODEL, TOOL, time[:10], q, v, tau, cutoff=1000.0)
     with pytest.raises(ValueError, match="at most 25 Hz"):
         wd.identify_payload_in_motion(MODEL, TOOL, time, q, v, tau, cutoff=40.0)
     with pytest.raises(ValueError, match="increasing"):

@@ -23,3 +23,12 @@ def test_a_joint_without_an_end_has_none():
     names = [j.name for j in model.moving_joints if j.kind.name == "continuous"]
     lower, upper = position_limits(model, names)
     assert names and (lower == -np.inf).all() and (upper == np.inf).all()
+
+
+def test_equal_bounds_are_no_limits():
+    """A range from 0 to 0 is one that the description leaves open."""
+    model = wd.load_urdf(
+        wheel_text("revolute").replace('lower="-1" upper="1"', 'lower="0" upper="0"')
+    )
+    lower, upper = position_limits(model, ["spin"])
+    assert lower == -np.inf and upper == np.inf
