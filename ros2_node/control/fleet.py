@@ -1,5 +1,4 @@
-"""The robots that share one model. They are built together, computed in one launch and replaced
-together. No ROS."""
+"""The robots that share one model. They are built together, computed in one launch and replaced together. No ROS."""
 
 from __future__ import annotations
 
@@ -66,8 +65,7 @@ class Fleet:
         self.timing.add(time.perf_counter() - started)
 
     def change(self, settings: Settings) -> None:
-        """Use new parameters that do not change the model; ValueError, without any change, if they
-        do not fit."""
+        """Use new parameters that do not change the model; ValueError, without any change, if they do not fit."""
         if settings.mode != self.settings.mode and not self.idle:
             raise ValueError("mode cannot change while enabled: call ~/enable with false first")
         try:
@@ -111,8 +109,7 @@ class Fleet:
         return all(robot.idle for robot in self.robots)
 
     def can_blend_to(self, other: Fleet) -> bool:
-        """True if another fleet has the same model, so that enabled robots can continue with its
-        payload."""
+        """True if another fleet has the same model, so that enabled robots can continue with its payload."""
         return other.dynamics.model is self.dynamics.model
 
     def blend_to(self, other: Fleet) -> None:

@@ -134,8 +134,7 @@ class Models:
         return self.request(settings, again=True)
 
     def clear(self) -> None:
-        """Remove the robots. Wait for a running build and drop its result. The topic's description
-        is kept."""
+        """Remove the robots. Wait for a running build and drop its result. The topic's description is kept."""
         if self._thread is not None:
             self._thread.join()
         self._thread = self._finished = self._waiting = self._next = None

@@ -229,8 +229,7 @@ class RobotReferences:
         self._posture[:] = posture
 
     def missing(self, now: float) -> str:
-        """A message with the inputs that the law needs and no topic has sent; empty if there are
-        none."""
+        """A message with the inputs that the law needs and no topic has sent; empty if there are none."""
         return "" if self.body is None else self.body.missing(now)
 
     def astray(self) -> str:

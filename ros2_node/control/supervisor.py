@@ -65,8 +65,7 @@ class Supervisor:
         return now
 
     def watch(self, now: float, steady: float) -> Iterator[tuple[int, np.ndarray]]:
-        """The robots in a stop sequence, by number, each with its next command; call it every
-        STOP_PERIOD."""
+        """The robots in a stop sequence, by number, each with its next command; call it every STOP_PERIOD."""
         for i, robot in enumerate(self.robots):
             try:
                 command = robot.watch(now, steady)

@@ -61,8 +61,7 @@ def solve_upper_transposed(L: Any, b: Any) -> Any:
 
 
 def dot(a: Any, b: Any) -> Any:
-    """The scalar product of two rows (n,). It is summed in halves, so that few additions depend on
-    each other."""
+    """The scalar product of two rows (n,). It is summed in halves, so that few additions depend on each other."""
     terms = [a[k] * b[k] for k in range(a.shape[0])]
     while len(terms) > 1:
         half = (len(terms) + 1) // 2

@@ -138,8 +138,7 @@ def label_file(
     on_rows: Callable[[int], None] = lambda rows: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Outcome:
-    """Label one file; an error is part of the outcome. on_rows: called with the number of finished
-    rows."""
+    """Label one file; an error is part of the outcome. on_rows: called with the number of finished rows."""
     try:
         rows, notes = _label(labelling, file, on_rows, stop)
         return Outcome(file, rows, notes)

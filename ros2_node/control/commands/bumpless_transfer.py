@@ -26,8 +26,7 @@ class Fade:
         return self.share_left(now) * self._value
 
     def absorb(self, more: np.ndarray, now: float) -> bool:
-        """Add another offset to this one, so that both end together. False if it is too late for
-        that."""
+        """Add another offset to this one, so that both end together. False if it is too late for that."""
         if self.share_left(now) < 1.0 - 1.0 / STEPS:
             return False
         self.take(more, now)
@@ -53,8 +52,7 @@ class BumplessTransfer:
         """True while something fades or is to fade."""
 
     def begin(self, duration: float) -> None:
-        """Start a transfer at a change: the next command continues from the last one, within
-        `duration` [s]."""
+        """Start a transfer at a change: the next command continues from the last one, within `duration` [s]."""
         self._pending = max(duration, self._pending or 0.0)
         self.active = True
 

@@ -16,8 +16,7 @@ class Verdict(NamedTuple):
 
 
 def compare(controller: str, theirs: Sequence[str], ours: Sequence[str]) -> Verdict:
-    """Compare two joint orders. theirs: the controller's parameter `joints`; ours: the joints of
-    ~/commands."""
+    """Compare two joint orders. theirs: the controller's parameter `joints`; ours: the joints of ~/commands."""
     if not any(theirs):
         return unknown(controller, "its parameter joints is empty or not there")
     if list(theirs) == list(ours):

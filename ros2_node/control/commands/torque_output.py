@@ -120,8 +120,7 @@ class TorqueOutput:
             self._blend.add(self.command.copy(), now, self._ramp_time)
 
     def continue_from(self, other: TorqueOutput) -> None:
-        """Continue from the last command of another output of the same joints, which the controller
-        still holds."""
+        """Continue from the last command of another output of the same joints, which the controller still holds."""
         if other.joints == self.joints:
             self.command[:] = other.command
 
@@ -136,8 +135,7 @@ class TorqueOutput:
         self.blend(longest)
 
     def settle(self, torque: np.ndarray, now: float) -> None:
-        """Let a stop sequence with the action hold start at these torques (nv,) instead of the last
-        ones."""
+        """Let a stop sequence with the action hold start at these torques (nv,) instead of the last ones."""
         wanted = self._ramp(torque, now)
         if finite(wanted):
             self.command[:] = np.clip(wanted, -self.limit, self.limit)
@@ -150,8 +148,7 @@ class TorqueOutput:
         return self._filter.follow(torque, passed)
 
     def compute(self, torque: np.ndarray, now: float) -> np.ndarray | None:
-        """The command for computed torques (nv,), in an array that is reused; None if a number is
-        not finite."""
+        """The command for computed torques (nv,), in an array that is reused; None if a number is not finite."""
         wanted = self._ramp(torque, now)
         # One product tells of nearly every command that all of it is finite and within the limits.
         ratio = wanted * self._per_limit
@@ -222,8 +219,7 @@ class TorqueOutput:
     # The stop sequence.
 
     def stop(self, now: float) -> None:
-        """Start the stop sequence, unless one is running. Parameters that change later do not
-        affect it."""
+        """Start the stop sequence, unless one is running. Parameters that change later do not affect it."""
         if self.stopping:
             return
         self._stop_from = now

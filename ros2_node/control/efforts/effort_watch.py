@@ -97,8 +97,7 @@ class EffortWatch:
     def take(
         self, effort: Sequence[float], stamp: int, now: float, command: np.ndarray | None
     ) -> None:
-        """Store the efforts of the last state; `command` is the last command sent, None if there is
-        none."""
+        """Store the efforts of the last state; `command` is the last command sent, None if there is none."""
         self._unnoted = effort, stamp, now, None if command is None else command.copy()
 
     def note(self) -> bool:
@@ -155,8 +154,7 @@ class EffortWatch:
 
     @property
     def unguarded_message(self) -> str:
-        """A message with the joints that have a threshold and no external torque; empty if there
-        are none."""
+        """A message with the joints that have a threshold and no external torque; empty if there are none."""
         if self._silent or not self.guard.watching:
             return ""
         joints = self.guard.unguarded_joints(self.efforts.known & self.valid)

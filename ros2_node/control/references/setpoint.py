@@ -161,8 +161,7 @@ class Setpoint:
     def _limit_speed(
         self, velocity: np.ndarray, acceleration: np.ndarray, columns: Sequence[int]
     ) -> str:
-        """Clip the speeds of a point in place, or return a message with the joint that is too fast
-        and its limit."""
+        """Clip the speeds of a point in place, or return a message with the joint that is too fast and its limit."""
         for values, bounds, what in (
             (velocity, self._fastest[columns], "velocity limit"),
             (acceleration, np.full(len(columns), self._strongest), "max_reference_acceleration"),

@@ -250,8 +250,7 @@ class TrajectoryFollower:
         goal: TrajectoryGoal,
         running: TrajectoryMotion | None,
     ) -> TrajectoryMotion:
-        """The motion through waypoints; TrajectoryRefusedError if it is impossible or exceeds the
-        limits."""
+        """The motion through waypoints; TrajectoryRefusedError if it is impossible or exceeds the limits."""
         points = _arrays_of(waypoints, len(names))
         limits = self._setpoint.limits_of(names)
         if (np.abs(points.velocities[-1]) > 1e-6).any():
@@ -295,8 +294,7 @@ class TrajectoryFollower:
         elapsed: float,
         running: TrajectoryMotion | None,
     ) -> Waypoint:
-        """The reference at the start of a trajectory: the present one, or the one at a start in the
-        future."""
+        """The reference at the start of a trajectory: the present one, or the one at a start in the future."""
         q, v, a = (x.copy() for x in self._setpoint.point(limits))
         if running is not None:
             ahead = running.point_at(start + elapsed)

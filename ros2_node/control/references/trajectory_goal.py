@@ -61,8 +61,7 @@ class TrajectoryGoal:
             self.end, self.text = end, text
 
     def check(self, names: Sequence[str]) -> None:
-        """Raise TrajectoryRefusedError if a tolerance is for a joint that the trajectory does not
-        name."""
+        """Raise TrajectoryRefusedError if a tolerance is for a joint that the trajectory does not name."""
         for which, tolerances in (
             ("path_tolerance", self.path | self.path_velocity),
             ("goal_tolerance", self.goal | self.goal_velocity),

@@ -61,8 +61,7 @@ class VirtualBody:
         self._state.contact_wrench[:] = 0.0
 
     def follow(self, now: float, enabled: bool) -> None:
-        """Advance the body to this time [s]; the body of a robot that is not enabled stays at its
-        frame."""
+        """Advance the body to this time [s]; the body of a robot that is not enabled stays at its frame."""
         passed, self._then = min(max(now - self._then, 0.0), LONGEST_STEP), now
         state = self._state
         self.sensor.update(rotation_of(self._pose.place[3:]), passed)

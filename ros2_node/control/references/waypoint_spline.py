@@ -102,8 +102,7 @@ class WaypointSpline:
         self._powers = np.zeros((3, 6))
 
     def at(self, time: float, out: np.ndarray) -> None:
-        """Write positions, velocities and accelerations (3, k) at a time; outside the motion, those
-        at its ends."""
+        """Write positions, velocities and accelerations (3, k) at a time; outside the motion, those at its ends."""
         time = min(max(time, self.begin), self.end)
         piece = max(bisect_right(self._times, time) - 1, 0)
         t = time - self._times[piece]

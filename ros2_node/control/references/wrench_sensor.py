@@ -47,8 +47,7 @@ class WrenchSensor:
         self.change(settings)
 
     def change(self, settings: Settings) -> None:
-        """Use another payload, gravity or filter; ValueError if the payload's link does not move
-        with the sensor."""
+        """Use another payload, gravity or filter; ValueError if the payload's link does not move with the sensor."""
         mass, com = self._beyond
         if settings.payload_mass:  # settings with a mass have a link
             T = rigid_pose(self._model, self.link, settings.payload_link)
@@ -80,8 +79,7 @@ class WrenchSensor:
         return None
 
     def tare(self) -> None:
-        """Use the present wrench as the sensor's offset. The sensor must not touch anything
-        meanwhile."""
+        """Use the present wrench as the sensor's offset. The sensor must not touch anything meanwhile."""
         self._bias[:] = self._smooth
         self._smooth[:] = 0.0
 

@@ -28,8 +28,7 @@ class TopicPublishers:
 
 
 def refusal(topics: Sequence[TopicPublishers]) -> str:
-    """The reason for which ~/enable is refused, and what to do; empty if no topic has several
-    publishers."""
+    """The reason for which ~/enable is refused, and what to do; empty if no topic has several publishers."""
     said = [each.several for each in topics if each.several]
     if not said:
         return ""

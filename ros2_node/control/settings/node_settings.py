@@ -19,8 +19,7 @@ LAW_INPUTS = "law_inputs."
 
 
 def check_law_input(name: str, value: Any) -> tuple[float, ...]:
-    """The numbers of a law's input; ValueError if a value is no number. The law has their bounds
-    (`Law`)."""
+    """The numbers of a law's input; ValueError if a value is no number. The law has their bounds (`Law`)."""
     whole = [value] if isinstance(value, (int, float)) else value
     numbers = tuple(check(Parameter((0.0,), "", name=name, low=-np.inf, high=np.inf), whole))
     if not np.isfinite(numbers).all():
@@ -292,13 +291,11 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
 
     @classmethod
     def of(cls, values: Mapping[str, Any] | None = None) -> Settings:
-        """Settings from parameter values by name, with defaults for all others; ValueError for an
-        invalid value."""
+        """Settings from parameter values by name, with defaults for all others; ValueError for an invalid value."""
         return DEFAULTS._with(values or {})
 
     def with_changes(self, values: Mapping[str, Any]) -> Settings:
-        """These settings with some parameters changed; ValueError for a fixed parameter or an
-        invalid value."""
+        """These settings with some parameters changed; ValueError for a fixed parameter or an invalid value."""
         for name in values:
             if name in BY_NAME and BY_NAME[name].fixed:
                 raise ValueError(

@@ -291,13 +291,11 @@ class JointStates:
         )
 
     def late_for(self, now: float) -> float:
-        """Time for which all stamps have been too old [s]; negative infinity if the last one is
-        not."""
+        """Time for which all stamps have been too old [s]; negative infinity if the last one is not."""
         return now - self._late_since if self.lateness() else -np.inf
 
     def beyond_limits(self) -> str:
-        """A message with the joints beyond their position limits and the remedy; empty if there are
-        none."""
+        """A message with the joints beyond their position limits and the remedy; empty if there are none."""
         outside = self._outside()
         parts = [
             f"{name} is at {self.q[k]:.4g}, beyond its limits "
@@ -388,8 +386,7 @@ class JointStates:
 
 
 def within_bound(x: np.ndarray, bound: float) -> bool:
-    """True if all numbers are finite and within the bound. The quick sum of squares nearly always
-    decides."""
+    """True if all numbers are finite and within the bound. The quick sum of squares nearly always decides."""
     return bool(x @ x <= bound * bound) or bool((np.abs(x) <= bound).all())
 
 

@@ -20,8 +20,7 @@ class LowPass:
     """
 
     def __init__(self, cutoff: float, n: int, turns: np.ndarray | None = None) -> None:
-        """cutoff: the frequency at which the amplitude is 0.71 times that of x [Hz]; n: the number
-        of entries."""
+        """cutoff: the frequency at which the amplitude is 0.71 times that of x [Hz]; n: the number of entries."""
         self._rate, self._turns = -2.0 * math.pi * cutoff, turns
         self.value = np.zeros(n)
         """The array after the low pass."""

@@ -53,8 +53,7 @@ class FlatBatch:
                 self.poses()
 
     def robots_in(self, length: int, sizes: Sequence[int]) -> int:
-        """The number of robots in a message of `length` numbers; ValueError if its dimensions
-        disagree."""
+        """The number of robots in a message of `length` numbers; ValueError if its dimensions disagree."""
         nv = self._dynamics.model.nv
         if self._dynamics.law is not None:
             raise ValueError("batches are computed by mode, and this node has a law")
@@ -86,8 +85,7 @@ class FlatBatch:
         return self.torque
 
     def release(self) -> bool:
-        """Release the memory of many robots; true if there was any. The next state allocates it
-        again."""
+        """Release the memory of many robots; true if there was any. The next state allocates it again."""
         if self._size <= KEPT:
             return False
         self._allocate(1)
@@ -101,8 +99,7 @@ class FlatBatch:
         return np.asarray(wd.fk(self._dynamics.model, self.q, form="pose"))
 
     def _load(self, state: np.ndarray) -> np.ndarray:
-        """Copy states, with zeros in place of invalid numbers; returns the indices of the robots
-        that have some."""
+        """Copy states, with zeros in place of invalid numbers; returns the indices of the robots that have some."""
         self.q[:] = state[:, 0]
         if self._settings.needs_velocity:
             self._v[:] = state[:, 1]

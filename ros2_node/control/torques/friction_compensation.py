@@ -106,8 +106,7 @@ class FrictionCompensation:
 
 
 def friction_of(model: Model, joint: str) -> tuple[float, float]:
-    """Coulomb [N·m, N] and viscous [N·m·s/rad, N·s/m] friction of a joint and its mimic joints in
-    the description."""
+    """Coulomb [N·m, N] and viscous [N·m·s/rad, N·s/m] friction of a joint and its mimic joints in the description."""
     coulomb = viscous = 0.0
     for each in model.joints:
         if each.name == joint:

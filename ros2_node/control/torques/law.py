@@ -152,8 +152,7 @@ class Law:
         self._values(settings)
 
     def change(self, settings: Settings) -> None:
-        """Use these inputs from the next launch on. An input whose parameter has not changed is
-        kept."""
+        """Use these inputs from the next launch on. An input whose parameter has not changed is kept."""
         news = {
             name: value
             for name, value in self._values(settings).items()
@@ -209,8 +208,7 @@ class Law:
             self.inputs[name][...] = value
 
     def _check_result(self, settings: Settings, payload: Payload) -> None:
-        """Raise ValueError unless the law returns one torque for each velocity. Nothing is
-        compiled."""
+        """Raise ValueError unless the law returns one torque for each velocity. Nothing is compiled."""
         try:
             call = self.kernel.describe(
                 self._model, **self.inputs, params=payload.params, **self.options

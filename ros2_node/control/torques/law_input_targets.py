@@ -94,8 +94,7 @@ class LawInputTargets:
             self.active = True
 
     def _target_of(self, name: str, numbers: Sequence[float]) -> np.ndarray:
-        """The target for these numbers; ValueError if it is not in the input's form or out of
-        bounds."""
+        """The target for these numbers; ValueError if it is not in the input's form or out of bounds."""
         values = tuple(float(x) for x in numbers)
         if not np.isfinite(values).all():
             raise ValueError("a number is not finite")

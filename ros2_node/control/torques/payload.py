@@ -1,5 +1,4 @@
-"""The payload of a link. Kernels read its numbers at every launch, so that another payload needs no
-other kernel."""
+"""The payload of a link. Kernels read its numbers at every launch, so that another payload needs no other kernel."""
 
 from __future__ import annotations
 

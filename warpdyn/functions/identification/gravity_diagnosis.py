@@ -1,5 +1,4 @@
-"""Comparison of a model's gravity torques with those of the robot, measured at rest in several
-poses."""
+"""Comparison of a model's gravity torques with those of the robot, measured at rest in several poses."""
 
 from __future__ import annotations
 

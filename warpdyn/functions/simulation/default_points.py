@@ -1,5 +1,4 @@
-"""Default contact points of a simulation: those of all collision shapes, with errors that suggest
-fewer."""
+"""Default contact points of a simulation: those of all collision shapes, with errors that suggest fewer."""
 
 from __future__ import annotations
 

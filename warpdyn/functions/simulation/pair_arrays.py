@@ -1,5 +1,4 @@
-"""Arrays of contacts between bodies: their properties, and the arrays that one step passes to the
-next."""
+"""Arrays of contacts between bodies: their properties, and the arrays that one step passes to the next."""
 
 from __future__ import annotations
 

@@ -161,8 +161,7 @@ class HeightMap:
         return found
 
     def say_if_small(self, model: Model, points: Sequence[ContactPoint]) -> None:
-        """Warn once if the map is smaller than the robot, because the ground beyond its edge is
-        level."""
+        """Warn once if the map is smaller than the robot, because the ground beyond its edge is level."""
         reach, extent = 2.0 * _reach(model, points), min(self.extent)
         if extent < reach and not self._warned_models:
             self._warned_models.append(model.name)
