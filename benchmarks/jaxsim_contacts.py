@@ -257,7 +257,8 @@ def main() -> None:
             kept["states"].append({k: _plain(x) for k, x in (state | few).items()})
             mine = wd.oracle(
                 *(wd.state_derivative, scene.model, state["q"], state["v"], state["tau"]),
-                **{"points": scene.points, "ground": scene.ground},
+                points=scene.points,
+                ground=scene.ground,
                 deformation=state["deformation"],
             )
             q_rate, acceleration, *contacts = mine

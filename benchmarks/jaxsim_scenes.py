@@ -74,7 +74,9 @@ class Scene:
                     options |= {"stops": "none", "speed_guard": False}
                 end = wd.step(
                     *(self.model, q, v, tau),
-                    **{"points": self.points, "ground": self.ground, "deformation": m},
+                    points=self.points,
+                    ground=self.ground,
+                    deformation=m,
                     **options,
                 )
                 q, v, m = end.q, end.v, end.deformation

@@ -59,7 +59,10 @@ class Scene:
             envs,
             points=self.points,
             control=wd.PD(*self.gains),
-            **{"start": self.start, "dt": DT, "sweeps": sweeps, "substeps": substeps},
+            start=self.start,
+            dt=DT,
+            sweeps=sweeps,
+            substeps=substeps,
             terrain=terrain,
             dtype=dtype,
         )

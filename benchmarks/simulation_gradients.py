@@ -49,7 +49,10 @@ class Case:
             1,
             points=self.points,
             control=wd.PD(40.0, 1.0),
-            **{"start": start, "dt": DT, "substeps": 4, "dtype": "float64"},
+            start=start,
+            dt=DT,
+            substeps=4,
+            dtype="float64",
         )
         for _ in range(100):
             sim.step(QUADRUPED_STANCE)

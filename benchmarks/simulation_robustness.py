@@ -149,7 +149,9 @@ def stand(envs: int, minutes: int) -> None:
         envs,
         points=scene.points,
         control=wd.PD(*scene.gains),
-        **{"start": scene.start, "dt": dt, "substeps": substeps},
+        start=scene.start,
+        dt=dt,
+        substeps=substeps,
     )
     sim.targets[:] = scene.start[7:] + 0.02 * rng.normal(size=sim.targets.shape)
     launches = round(60 / dt / substeps)

@@ -1,4 +1,4 @@
-"""A quadruped falls from a hand's breadth, lands on its feet, and stands: forces, and what its IMU feels."""
+"""A quadruped falls from a small height, lands on its feet and stands: ground forces, and readings of its IMU."""
 
 import warpdyn as wd
 
@@ -14,7 +14,8 @@ sim = wd.Simulation(
     control=wd.PD(kp=60.0, kd=2.0),
     start=[0, 0, 0.42, 0, 0, 0, 1, *STANCE],  # x y z, quaternion x y z w, joints
     sensors=wd.Sensors(imu=["base"], links=["*_foot"]),
-    **{"dt": DT, "substeps": SUBSTEPS},
+    dt=DT,
+    substeps=SUBSTEPS,
 )
 weight = 9.81 * model.total_mass
 

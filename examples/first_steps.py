@@ -1,4 +1,4 @@
-"""Load a robot, compute its dynamics for many states at once, and look names up."""
+"""Load a robot, compute its dynamics for many states at once, and find joints by name."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ print(f"hand of the first robot: {np.round(poses[0, :3, 3], 3)} m")
 elbow = model.q_indices(["panda_joint4"])[0]
 print(f"torque on panda_joint4: {tau[:, elbow].min():.1f} to {tau[:, elbow].max():.1f} N·m")
 
-# The same, one robot at a time on plain numbers: what the kernels are tested against.
+# The oracle computes the same on plain numbers, one robot at a time. Kernels are tested against it.
 print(
     f"oracle agrees to {np.abs(wd.oracle(wd.rnea, model, q[:5], v[:5], a[:5]) - tau[:5]).max():.1e} N·m"
 )

@@ -4,13 +4,12 @@ import numpy as np
 
 import warpdyn as wd
 
-model = wd.load_robot(
-    "quadruped"
-)  # its base is free; load_urdf(..., floating_base=True) frees any other
+# Its base is free. load_urdf(..., floating_base=True) frees the base of any robot.
+model = wd.load_robot("quadruped")
 print("q:", ", ".join(model.q_names[:7]), "...")
 print("v:", ", ".join(model.v_names[:6]), "...")
 
-# Free fall: without torque or contact every robot falls with g, whatever its pose.
+# Free fall: without torques or contacts every robot falls with g in any pose.
 count = 64
 rng = np.random.default_rng(0)
 q = np.tile(model.neutral, (count, 1))
@@ -19,7 +18,7 @@ zero = np.zeros((count, model.nv))
 a = wd.aba(model, q, zero, zero)
 print(f"\nfree fall: the base accelerates by {a[:, 2].mean():.3f} m/s² ± {np.ptp(a[:, 2]):.1e}")
 
-# Standing: what the base would need to be held up is its weight.
+# Standing: the force that would hold the base up is the robot's weight.
 need = wd.rnea(model, q, zero, zero)
 print(f"vertical force on the base: {need[0, 2]:.2f} N; weight {9.81 * model.total_mass:.2f} N")
 

@@ -1,4 +1,4 @@
-"""A four-bar linkage is assembled, turned by a motor at its crank, and simulated with its loop closed."""
+"""A four-bar linkage with a motor at its crank: its loop is closed, held still and simulated."""
 
 import numpy as np
 
@@ -26,13 +26,13 @@ builder.add_joint("pivot", "continuous", "ground", "rocker", (GROUND, 0, 0), axi
 builder.connect("coupler", (COUPLER, 0, 0), "rocker", (0, 0, -ROCKER))
 model = builder.build()
 
-# The file's angles need not fit: `close` finds the ones that do, with the crank where it is.
+# These angles do not close the loop. `close` finds angles near them that do, and keeps the crank's.
 angles = np.linspace(0, 2 * np.pi, 9)[:-1]
 near = np.stack([angles, -angles - 0.5, np.ones(8)], axis=1)
 q = wd.loops.close(model, near, fixed=["motor"], most_steps=50)
 print("crank, rocker [deg]:", *(f"{a:.0f} {b:.1f}," for a, _, b in np.degrees(q)))
 
-# The torque that holds the linkage still, and the force in its closing joint.
+# The motor's torque that holds the linkage still, and the force in the joint that closes the loop.
 rest = np.zeros_like(q)
 torque = wd.loops.inverse_dynamics(model, q, rest, rest, actuated=["motor"])
 forces = wd.loops.dynamics(model, q, rest, torque).loop_forces
@@ -44,7 +44,7 @@ print(
 sim = wd.Simulation(model, 8, points=(), dt=DT, substeps=SUBSTEPS, start=q, dtype="float64")
 worst = 0.0
 for _ in range(500):
-    sim.tau[:, 0] = 4.0 - 0.5 * sim.v[:, 0]  # a motor that is slowed by its speed
+    sim.tau[:, 0] = 4.0 - 0.5 * sim.v[:, 0]  # a motor whose torque falls with its speed
     sim.step()
     worst = max(worst, np.abs(wd.loops.errors(model, sim.q)).max())
 print(

@@ -1,7 +1,7 @@
 """An arm grasps a cube, lifts it and holds it, by contacts between its fingers and the cube.
 
-Each of several Pandas closes its fingers on its own cube, with a friction of its own. Where the friction is too small
-for the weight, the cube slips out of the hand.
+Several Pandas grasp equal cubes with different friction. If the friction is too small for the weight, the cube slips
+out of the hand.
 """
 
 from __future__ import annotations

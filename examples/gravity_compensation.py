@@ -1,4 +1,4 @@
-"""A control loop at 1 kHz for one arm: gravity compensated and motion damped, by a call that is prepared once."""
+"""A control loop at 1 kHz that compensates gravity and damps the motion of one arm, with a bound call."""
 
 import time
 
@@ -11,14 +11,13 @@ DAMPING = 3.0  # 1/s
 
 model = wd.load_robot("ur5e")
 q = np.array([0.3, -1.2, 1.5, -0.8, 0.4, 0.0])  # rad
-v = np.array([0.5, 0.5, -0.5, 0.2, 0.0, 0.0])  # rad/s: somebody has just let go of the moving arm
+v = np.array([0.5, 0.5, -0.5, 0.2, 0.0, 0.0])  # rad/s: the arm is moving when the loop starts
 wanted, tau, acceleration = np.zeros((3, model.nv))
 
-# Bound calls read and write these very arrays, and check nothing.
-control = wd.bind(
-    wd.rnea, model, q, v, wanted, out=tau
-)  # wanted = 0 and v = 0 would be gravity compensation alone
-accelerate = wd.bind(wd.aba, model, q, v, tau, out=acceleration)  # stands for the real arm
+# A bound call reads and writes these arrays in place and checks nothing. At rest, with `wanted` zero,
+# this one is gravity compensation alone.
+control = wd.bind(wd.rnea, model, q, v, wanted, out=tau)
+accelerate = wd.bind(wd.aba, model, q, v, tau, out=acceleration)  # in place of a real arm
 
 begin = time.perf_counter()
 for step in range(3001):

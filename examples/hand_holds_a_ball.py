@@ -1,7 +1,7 @@
 """A hand of four fingers closes around a ball and holds it while it is turned over.
 
-The hand is made of capsules with the builder. Several hands hold the same ball with fingers of different strength. The
-weak ones drop it when the palm looks down.
+The builder makes the hand from capsules. Several hands hold equal balls with fingers of different strength. The weak
+ones drop the ball when the palm faces down.
 """
 
 from __future__ import annotations
@@ -16,20 +16,15 @@ import warpdyn as wd
 FINGERS = 4
 BALL, MASS = 0.035, 0.3  # radius and mass of the ball, m and kg
 RED = 0.85, 0.2, 0.15
-PALM, THICK = (
-    0.045,
-    0.008,
-)  # distance of the fingers from the middle of the palm, and their radius, m
+# Distance of the fingers from the middle of the palm, and their radius, m.
+PALM, THICK = 0.045, 0.008
 LENGTHS = 0.05, 0.045  # of the two links of a finger, m
 OPEN, CLOSED = np.array([-0.3, 0.3]), np.array([0.3, 1.4])  # angles of a finger's joints, rad
 HEIGHT, DEPTH = 0.3, 0.008  # of the palm, and half of its thickness, m
 STEP, SUBSTEPS = 0.002, 5  # s
 STRENGTHS = np.array([0.02, 0.05, 0.1, 0.2, 0.4])  # largest torque of a finger's joint, N·m
-CLOSE, TURN, TURNED = (
-    0.5,
-    1.0,
-    3.0,
-)  # times at which fingers are closed, and the turn begins and ends, s
+# Times at which the fingers are closed, and at which the turn begins and ends, s.
+CLOSE, TURN, TURNED = 0.5, 1.0, 3.0
 
 
 def capsule(length: float) -> dict[str, Any]:

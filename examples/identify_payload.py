@@ -1,7 +1,7 @@
-"""What does the hand hold? Mass, centre of mass and inertia of a payload from noisy joint torques.
+"""Mass, centre of mass and inertia of a payload in the hand, identified from noisy joint torques.
 
-The payload is a frame on the hand whose parameters vary. Gauss-Newton iterations on its ten numbers: residuals by
-`rnea`, their derivatives by the same numbers by `derivatives`, both of all samples at once.
+The payload is a link on the hand, and its ten inertial numbers are parameters. Gauss-Newton iterations fit them to all
+samples at once: `rnea` gives the residuals, and `derivatives` their Jacobian.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 import warpdyn as wd
 
 ROBOT, HAND = "panda", "panda_hand"
-TRUE = {  # a box of 2 kg, not held in its middle
+TRUE = {  # a box of 2 kg that is not held at its centre
     "mass": np.array(2.0),
     "com": np.array([0.02, -0.03, 0.08]),
     "inertia": np.array([0.019, 0.001, -0.002, 0.022, 0.0015, 0.011]),
@@ -45,14 +45,14 @@ def holding(model: wd.Model, payload: dict[str, np.ndarray]) -> wd.Params:
 
 
 def errors(payload: dict[str, np.ndarray]) -> list[float]:
-    """Of mass, centre of mass and inertia, relative to their size."""
+    """Relative errors of mass, centre of mass and inertia."""
     return [float(np.linalg.norm(payload[k] - TRUE[k]) / np.linalg.norm(TRUE[k])) for k in TRUE]
 
 
 def identify(
     model: wd.Model, motion: list[np.ndarray], tau: np.ndarray, steps: int = 6
 ) -> list[dict[str, np.ndarray]]:
-    """Each iteration's payload, the guess first."""
+    """The payload after each iteration, the guess first."""
     payload, found = GUESS, [GUESS]
     for _ in range(steps):
         params = holding(model, payload)
@@ -96,9 +96,9 @@ def main() -> None:
         "--noise", type=float, default=0.05, help="standard deviation of the torques [N·m]"
     )
     parser.add_argument("--picture", help="file to draw the convergence to (needs matplotlib)")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     model = wd.load_robot(ROBOT).with_frame("payload", HAND, (0.0, 0.0, 0.1))
-    motion, tau = measured(model, given.samples, given.noise)
+    motion, tau = measured(model, arguments.samples, arguments.noise)
     found = identify(model, motion, tau)
     print("iteration   mass [%]  com [%]  inertia [%]")
     for k, payload in enumerate(found):
@@ -111,8 +111,8 @@ def main() -> None:
         "inertia",
         found[-1]["inertia"].round(5),
     )
-    if given.picture:
-        draw([errors(payload) for payload in found], given.picture)
+    if arguments.picture:
+        draw([errors(payload) for payload in found], arguments.picture)
 
 
 if __name__ == "__main__":

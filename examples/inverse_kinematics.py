@@ -1,4 +1,4 @@
-"""A pick: four thousand grasps of a table, which ones an arm can take, and a motion that follows one of them."""
+"""Inverse kinematics for a pick: which of 4,096 grasps an arm can reach, and a straight motion down to one of them."""
 
 import time
 
@@ -12,7 +12,7 @@ COUNT = 4096
 model = wd.load_robot("panda")
 rng = np.random.default_rng(0)
 
-# Grasps from above, anywhere on a table of 1.6 m by 1.6 m around the arm, turned about the vertical.
+# Grasps from above on a table of 1.6 m by 1.6 m around the arm, turned about the vertical by random angles.
 angle = rng.uniform(-np.pi, np.pi, COUNT)
 grasps = np.zeros((COUNT, 4, 4), np.float32)
 grasps[:, 0, 0], grasps[:, 0, 1] = np.cos(angle), np.sin(angle)
@@ -28,15 +28,13 @@ spent = time.perf_counter() - begin
 print(
     f"{found.success.sum()} of {COUNT} grasps are within reach; {1e6 * spent / COUNT:.1f} us each"
 )
-distance, steps = (
-    np.linalg.norm(grasps[:, :2, 3], axis=1)[found.success],
-    found.iterations[found.success],
-)
+distance = np.linalg.norm(grasps[:, :2, 3], axis=1)[found.success]
+steps = found.iterations[found.success]
 print(
     f"they lie {distance.min():.2f} m to {distance.max():.2f} m from the base, and took {steps.mean():.0f} steps each"
 )
 
-# Follow a straight line down to the best grasp: each pose from the configuration before, without restarts.
+# Follow a straight line down to the grasp that took the fewest steps. Each search starts at the last solution.
 best = np.flatnonzero(found.success)[found.iterations[found.success].argmin()]
 q = found.q[best]
 for height in np.linspace(0.30, 0.12, 10, dtype=np.float32):

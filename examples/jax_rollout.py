@@ -1,7 +1,7 @@
-"""A gradient through time in JAX: the push that makes a double pendulum swing its tip to a target.
+"""A gradient through a rollout in JAX: the push that makes a double pendulum swing its tip to a target.
 
-The rollout is one `lax.scan` over `aba` and `integrate`; `jit`, `vmap` and `jacrev` go through it. Damped Gauss-Newton
-steps (Levenberg 1944) from 64 random pushes at once.
+The rollout is one `lax.scan` over `aba` and `integrate`. `jit`, `vmap` and `jacrev` transform it. Damped Gauss-Newton
+steps (Levenberg 1944) improve 64 random pushes at once.
 """
 
 from __future__ import annotations
@@ -17,17 +17,15 @@ except ImportError:
     raise SystemExit("this example needs JAX: pip install jax") from None
 
 STEP, STEPS = 0.02, 30  # s
-TARGET = jnp.array([1.2, 0.0, 0.8])  # m: above the shoulder, at its side
-WEIGHT, GREATEST = (
-    1e-3,
-    2.0,
-)  # of a step in the sum of squares [s²·m²], and the longest step [rad/s]
+TARGET = jnp.array([1.2, 0.0, 0.8])  # m: above the shoulder and to the side
+# Weight of a step in the sum of squares [s²·m²], and the longest step [rad/s].
+WEIGHT, GREATEST = 1e-3, 2.0
 
 model = wd.load_robot("double_pendulum")
 
 
 def tip(push: jax.Array) -> jax.Array:
-    """Where the tip is when the time is over, for joint velocities at the start."""
+    """Final position of the tip for these initial joint velocities."""
 
     def step(state: tuple[jax.Array, jax.Array], _: None) -> tuple[tuple, None]:
         q, v = state
@@ -41,7 +39,7 @@ def tip(push: jax.Array) -> jax.Array:
 @jax.jit
 @jax.vmap
 def improve(push: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The next push, and how far this one missed."""
+    """The next push, and the distance by which this one missed."""
     residual, J = tip(push) - TARGET, jax.jacrev(tip)(push)
     step = -jnp.linalg.solve(J.T @ J + WEIGHT * jnp.eye(2), J.T @ residual)
     short = jnp.minimum(1.0, GREATEST / jnp.linalg.norm(step))
@@ -51,11 +49,11 @@ def improve(push: jax.Array) -> tuple[jax.Array, jax.Array]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--iterations", type=int, default=20)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     push = jax.random.uniform(jax.random.key(0), (64, 2), minval=-6.0, maxval=6.0)
-    for k in range(given.iterations + 1):
+    for k in range(arguments.iterations + 1):
         moved, distance = improve(push)
-        if k % 5 == 0 or k == given.iterations:
+        if k % 5 == 0 or k == arguments.iterations:
             hit = int((distance < 1e-3).sum())
             print(
                 f"step {k:2d}: {hit:2d} of 64 hit, the best misses by {1000 * distance.min():.4f} mm"

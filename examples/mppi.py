@@ -1,6 +1,6 @@
-"""Model predictive path integral control: a cart, by sampled rollouts, swings its pole up and holds it.
+"""Model predictive path integral control: with sampled rollouts, a cart swings its pole up and holds it.
 
-At each step every sample rolls the model out under noise around the plan, and the plan becomes the mean of the samples
+At each step all samples roll out the model under noise around the plan. The plan becomes the mean of the samples,
 weighted by exp(-cost / temperature). Williams, Aldrich, Theodorou, Model Predictive Path Integral Control, Journal of
 Guidance, Control, and Dynamics 40 (2017), algorithm 2.
 """
@@ -19,7 +19,7 @@ NOISE, TEMPERATURE, LIMIT = 6.0, 1.0, 10.0  # N, of cost, N
 
 
 class Rollouts:
-    """The model on every sample at once, one state for each."""
+    """Rollouts of all samples at once, with a state for each."""
 
     def __init__(self, model: wd.Model, samples: int) -> None:
         # (samples, n) arrays with the same coordinate of all samples side by side: the fastest layout.
@@ -95,15 +95,15 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=1024)
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--plot", help="file to draw the motion to (needs matplotlib)")
-    given = parser.parse_args()
-    history = control(given.samples, given.seconds)
+    arguments = parser.parse_args()
+    history = control(arguments.samples, arguments.seconds)
     last = history[-max(1, len(history) // 5) :]
-    print(f"{given.samples} samples of {HORIZON} steps, {len(history)} times")
+    print(f"{arguments.samples} samples of {HORIZON} steps, {len(history)} times")
     print(f"cost: {history[0, 2]:.1f} at first, {last[:, 2].mean():.3f} in the last fifth")
     away = np.degrees(np.arccos(np.cos(last[:, 1]).clip(-1, 1))).max()
     print(f"there the pole stands within {away:.1f}° of upright")
-    if given.plot:
-        draw(history, given.plot)
+    if arguments.plot:
+        draw(history, arguments.plot)
 
 
 if __name__ == "__main__":

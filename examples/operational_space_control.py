@@ -1,7 +1,7 @@
 """Operational space control: an arm's hand follows a circle as if it were a point mass on springs.
 
-The hand's own dynamics are cancelled and an acceleration is asked of it: force = Λ a + bias, tau = Jᵀ force, where
-a = a_d + K (x_d - x) + D (v_d - v). What the task leaves free, (1 - Jᵀ J̄ᵀ), damps the joints. Khatib, A Unified
+The controller cancels the hand's dynamics and commands an acceleration: force = Λ a + bias, tau = Jᵀ force, with
+a = a_d + K (x_d - x) + D (v_d - v). In the null space, (1 - Jᵀ J̄ᵀ), it damps the joints. Khatib, A Unified
 Approach for Motion and Force Control of Robot Manipulators, IEEE J. Robotics and Automation RA-3 (1987).
 """
 
@@ -17,7 +17,7 @@ HAND = "panda_hand_tcp"
 STEP = 1e-3  # s
 RADIUS, PERIOD = 0.12, 2.0  # m, s
 STIFFNESS, DAMPING = 400.0, 40.0  # 1/s², 1/s: critically damped
-FREE_DAMPING, TURN_BACK = 2.0, 4.0  # N·m·s, N·m: of the joints, where the hand does not feel it
+FREE_DAMPING, TURN_BACK = 2.0, 4.0  # N·m·s, N·m: of the joints, in the null space
 
 
 def circle(t: float, centre: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -29,7 +29,7 @@ def circle(t: float, centre: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 def follow(seconds: float) -> tuple[np.ndarray, np.ndarray]:
-    """Where the hand was asked to be, and where it was: (steps, 3) each."""
+    """Desired and actual positions of the hand: (steps, 3) each."""
     model = wd.load_robot("panda")
     rest = np.array([0.0, -0.4, 0.0, -2.2, 0.0, 1.9, 0.8, 0.02])
     q, (v, tau, a) = rest.copy(), np.zeros((3, model.nv))
@@ -39,7 +39,7 @@ def follow(seconds: float) -> tuple[np.ndarray, np.ndarray]:
     task = wd.bind(
         wd.operational_space, model, q, v, frame=HAND, part="linear", out=(inertia, bias, inverse)
     )
-    accelerate = wd.bind(wd.aba, model, q, v, tau, out=a)  # stands for the real arm
+    accelerate = wd.bind(wd.aba, model, q, v, tau, out=a)  # in place of a real arm
 
     place()
     centre, asked, reached = T[:3, 3].copy(), [], []
@@ -83,15 +83,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=2 * PERIOD)
     parser.add_argument("--plot", help="file to draw the path to (needs matplotlib)")
-    given = parser.parse_args()
-    asked, reached = follow(given.seconds)
+    arguments = parser.parse_args()
+    asked, reached = follow(arguments.seconds)
     distance = np.linalg.norm(asked - reached, axis=1)
     half = distance[len(distance) // 2 :]
-    print(f"a circle of {200 * RADIUS:.0f} cm across, {given.seconds:.1f} s at {1 / STEP:.0f} Hz")
+    print(
+        f"a circle of {200 * RADIUS:.0f} cm across, {arguments.seconds:.1f} s at {1 / STEP:.0f} Hz"
+    )
     print(f"largest error {1000 * distance.max():.1f} mm, at the start from rest")
     print(f"RMS error of the second half {1000 * np.sqrt(np.mean(half**2)):.3f} mm")
-    if given.plot:
-        draw(asked, reached, given.plot)
+    if arguments.plot:
+        draw(asked, reached, arguments.plot)
 
 
 if __name__ == "__main__":

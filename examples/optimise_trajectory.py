@@ -1,7 +1,7 @@
-"""Trajectory optimisation by gradients: torques that swing a double pendulum up, found by Adam through the rollout.
+"""Trajectory optimisation with gradients: Adam finds torques that swing a double pendulum up.
 
-Torch differentiates 100 steps of `aba` and `integrate` as one chain. 32 random starts are optimised at once, a row
-each; motors are too weak to lift the rods slowly, so that they have to swing.
+Torch differentiates a rollout of 100 steps of `aba` and `integrate`. 32 random starts are optimised at once, one row
+each. The motors are too weak to lift the rods slowly, so they have to swing them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ STRONGEST = 8.0  # N·m; holding both rods level takes 19.6 N·m
 
 
 def rollout(model: wd.Model, torque: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Configurations and velocities (STEPS, STARTS, 2) under torques of that shape, from hanging at rest."""
+    """Configurations and velocities (STEPS, STARTS, 2) under torques of that shape, from rest at the bottom."""
     q, v = torch.zeros(2, torque.shape[1], 2)
     path = []
     for tau in torque:
@@ -33,7 +33,7 @@ def rollout(model: wd.Model, torque: torch.Tensor) -> tuple[torch.Tensor, torch.
 
 
 def cost(model: wd.Model, torque: torch.Tensor) -> torch.Tensor:
-    """(STARTS,): height that is missing over the last half second, speed there, and a little effort."""
+    """(STARTS,): missing height and speed over the last half second, and a small weight on effort."""
     q, v = rollout(model, torque)
     count = round(0.5 / STEP)
     flat = q[-count:].reshape(-1, 2)
@@ -93,21 +93,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--iterations", type=int, default=200)
     parser.add_argument("--plot", help="file to draw the motion to (needs matplotlib)")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     torch.manual_seed(0)
     torch.set_num_threads(1)  # batches this small gain nothing from more
     begin = time.perf_counter()
-    model, torque, history = optimise(given.iterations)
+    model, torque, history = optimise(arguments.iterations)
     first, last = history[0], history[-1]
     print(f"best cost of {STARTS} starts: {first.min():.3f} before, {last.min():.4f} after")
     tip = wd.fk(model, rollout(model, torque)[0][-1], frame="tip")[0, 2, 3]
     print(f"its tip ends at {tip:.3f} m of 2 m, with torques up to {torque.abs().max():.2f} N·m")
     spent = time.perf_counter() - begin
     print(
-        f"{given.iterations} iterations of {STARTS} x {STEPS} steps and their gradients: {spent:.1f} s"
+        f"{arguments.iterations} iterations of {STARTS} x {STEPS} steps and their gradients: {spent:.1f} s"
     )
-    if given.plot:
-        draw(model, torque, history, given.plot)
+    if arguments.plot:
+        draw(model, torque, history, arguments.plot)
 
 
 if __name__ == "__main__":

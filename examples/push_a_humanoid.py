@@ -1,4 +1,4 @@
-"""How hard a push can 256 humanoids stand? Each gets another one; joints hold still, nobody steps."""
+"""How hard a push can a humanoid withstand? 256 humanoids hold their pose, and each gets a different push."""
 
 import numpy as np
 
@@ -10,11 +10,11 @@ HARDEST = 120.0  # N
 model = wd.load_robot("humanoid")
 soles = wd.ContactPoints(model).only("*_ankle_roll_link")
 
-# Stiffness by what each motor can give: all of its effort at a tenth of a radian.
+# Stiffness from each motor's effort limit, which it reaches at an error of 0.1 rad.
 effort = model.effort_limit[6:]
 control = wd.PD(kp=effort / 0.1, kd=effort / 2.5)
 
-# Ankles carry the sway of the whole body: bent knees bring it closer to the ground.
+# The ankles have to balance the whole body. Bent knees lower its centre of mass.
 start = model.neutral.copy()
 for side in ("left", "right"):
     for joint, angle in (("hip_pitch", -0.3), ("knee", 0.6), ("ankle_pitch", -0.3)):
@@ -29,24 +29,25 @@ sim = wd.Simulation(
     control=control,
     start=start,
     f_ext={model.root: push},
-    **{"dt": DT, "substeps": SUBSTEPS},
+    dt=DT,
+    substeps=SUBSTEPS,
 )
 held = start[7:]
 
 
-def seconds(duration: float) -> None:
+def simulate(duration: float) -> None:
     for _ in range(round(duration / (DT * SUBSTEPS))):
         sim.step(held)
 
 
-seconds(1.0)
+simulate(1.0)
 stood = sim.q[:, 2].copy()
 angle = np.tile(np.linspace(0, 2 * np.pi, 8, endpoint=False), ENVS // 8)
 force = np.linspace(0.0, HARDEST, ENVS)
 push[:, 0], push[:, 1] = force * np.cos(angle), force * np.sin(angle)
-seconds(0.2)
+simulate(0.2)
 push[:] = 0.0
-seconds(2.0)
+simulate(2.0)
 
 fell = sim.q[:, 2] < 0.6 * stood
 print(f"standing at {stood.mean():.2f} m; pushed for 0.2 s, one of eight directions each")

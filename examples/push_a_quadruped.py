@@ -1,4 +1,4 @@
-"""A thousand quadrupeds stand on floors of their own friction; each is pushed sideways, and some slide."""
+"""1,024 quadrupeds stand on floors of different friction. Each is pushed sideways, and some slide."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ rng = np.random.default_rng(0)
 friction = rng.uniform(0.1, 1.0, ENVS).astype(np.float32)
 push = np.zeros((ENVS, 6), np.float32)  # on the trunk, in its axes: force [N], moment [N·m]
 
-# Friction and pushes are arrays, read at each launch: what is written into them acts at once.
+# Friction and pushes are arrays that each launch reads, so a change acts from the next step on.
 sim = wd.Simulation(
     model,
     ENVS,
@@ -22,21 +22,23 @@ sim = wd.Simulation(
     control=wd.PD(60.0, 1.5),
     ground=wd.Ground(friction=np.repeat(friction[:, None], len(feet), axis=1)),
     f_ext={"base": push},
-    **{"start": START, "dt": DT, "substeps": SUBSTEPS},
+    start=START,
+    dt=DT,
+    substeps=SUBSTEPS,
 )
 
 
-def seconds(duration: float) -> None:
+def simulate(duration: float) -> None:
     for _ in range(round(duration / (DT * SUBSTEPS))):
         sim.step(STANCE)
 
 
-seconds(2.0)
+simulate(2.0)
 stood = sim.q.copy()
 push[:, 1] = 60.0
-seconds(0.5)
+simulate(0.5)
 push[:] = 0.0
-seconds(2.0)
+simulate(2.0)
 
 moved = np.abs(sim.q[:, 1] - stood[:, 1])
 x, y = sim.q[:, 3], sim.q[:, 4]

@@ -1,7 +1,7 @@
 """An arm pushes a cube over a table to a goal, by contacts between its closed fingers and the cube.
 
-Each of several Pandas has its own goal. Fifty times a second the hand looks where the cube is, and pushes it along the
-line to the goal.
+Several Pandas have different goals. Fifty times per second the controller reads the position of the cube, and the hand
+pushes it along the line to the goal.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ GOALS = np.array([[0.65, 0.0], [0.62, 0.1], [0.62, -0.1], [0.55, 0.12], [0.55, -
 HEIGHT = 0.02  # of the fingertips, m
 BEHIND, ASIDE = 0.06, 0.015  # largest distances of the hand from the cube to push it, m
 SPEED = 0.12  # of the hand, m/s
-SLOW, CLOSE = 0.03, 0.02  # distances from the goal: the hand gets slower, and turns no more, m
-CENTRE = 3.0  # speed of the hand to the line through cube and goal, for a distance of 1 m, 1/s
+# Distances from the goal at which the hand slows down and stops turning, m.
+SLOW, CLOSE = 0.03, 0.02
+CENTRE = 3.0  # speed of the hand towards the line through cube and goal, per distance from it, 1/s
 STEP, SUBSTEPS = 0.002, 10  # s
 STIFFNESS = np.array([4500, 4500, 3500, 3500, 2000, 2000, 2000, 2000])  # of the drives, N·m and N
 DAMPING = STIFFNESS / 10
 
 
 def poses(places: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Poses (n, 4, 4) of hands that look downwards, at places (n, 2), with their fingers across
+    """Poses (n, 4, 4) of hands that point down at places (n, 2), with their fingers perpendicular to
     the directions (n, 2)."""
     found = np.zeros((len(places), 4, 4))
     found[:, :2, 0] = directions
@@ -75,7 +76,7 @@ def simulate(seconds: float) -> tuple[wd.Model, np.ndarray, np.ndarray]:
     near = np.tile([0.0, 0.3, 0.0, -2.2, 0.0, 2.5, 0.785, 0.0], (envs, 1))
 
     def reach(q: np.ndarray) -> np.ndarray:
-        """Configurations of the arms with their hands where they shall be, fingers closed."""
+        """Configurations of the arms for the poses of their hands, with closed fingers."""
         target = poses(push.hand, push.ahead)
         found = wd.inverse_kinematics(arm, target, q0=q, frame=HAND).q
         found[:, 7] = 0.0
@@ -105,7 +106,7 @@ def simulate(seconds: float) -> tuple[wd.Model, np.ndarray, np.ndarray]:
 
 
 def draw(configurations: np.ndarray, distances: np.ndarray, file: str) -> None:
-    """Ways of the cubes, and their distances from the goals over time."""
+    """Paths of the cubes, and their distances from the goals over time."""
     from matplotlib.figure import Figure
 
     times = STEP * SUBSTEPS * (1 + np.arange(len(distances)))
@@ -127,7 +128,7 @@ def draw(configurations: np.ndarray, distances: np.ndarray, file: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=4.0, help="default: 4")
-    parser.add_argument("--plot", metavar="FILE", help="draw ways of the cubes and distances")
+    parser.add_argument("--plot", metavar="FILE", help="draw paths of the cubes and distances")
     arguments = parser.parse_args()
     _, configurations, distances = simulate(arguments.seconds)
     for (x, y), distance in zip(GOALS, distances[-1], strict=True):

@@ -1,4 +1,4 @@
-"""Physics of a reinforcement-learning step on Torch tensors: 4,096 arms, on a GPU if there is one."""
+"""The physics of reinforcement learning on Torch tensors: 4,096 arms, on a GPU if there is one."""
 
 import time
 
@@ -17,7 +17,7 @@ torch.manual_seed(0)
 
 
 def columns(width: int) -> torch.Tensor:
-    """(ROBOTS, width) with the same coordinate of all robots side by side in memory, the fastest layout."""
+    """Zeros (ROBOTS, width) in the fastest layout: one coordinate of all robots is contiguous in memory."""
     return torch.zeros(width, ROBOTS, device=device).T
 
 
@@ -26,9 +26,8 @@ target = torch.rand(ROBOTS, model.nv, device=device) - 0.5
 
 begin = time.perf_counter()
 for step in range(STEPS):
-    wd.rnea(
-        model, q, v, 200 * (target - q) - 28 * v, out=tau
-    )  # computed torque; in training: the policy's action
+    # Computed torque; in training, the policy's action.
+    wd.rnea(model, q, v, 200 * (target - q) - 28 * v, out=tau)
     wd.aba(model, q, v, tau, out=a)
     v += STEP * a
     q += STEP * v

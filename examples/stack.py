@@ -1,6 +1,6 @@
 """A pyramid of six boxes stands for five seconds. Then a ball knocks it over.
 
-Balls of different speed hit pyramids of the same kind.
+Balls of different speeds hit equal pyramids.
 """
 
 from __future__ import annotations
@@ -51,10 +51,8 @@ def simulate(seconds: float) -> tuple[wd.Model, np.ndarray, np.ndarray, np.ndarr
     for step in range(throw + round(FALL / (STEP * SUBSTEPS))):
         if step == throw:
             velocity = np.zeros((len(SPEEDS), 6))
-            velocity[:, 1], velocity[:, 2] = (
-                SPEEDS,
-                9.81 * FLIGHT / 2,
-            )  # it arrives as high as it began
+            # The ball arrives at the height from which it was thrown.
+            velocity[:, 1], velocity[:, 2] = SPEEDS, 9.81 * FLIGHT / 2
             pose = np.zeros((len(SPEEDS), 7))
             pose[:, 1] = -SIDE / 2 - RADIUS - FLIGHT * SPEEDS
             pose[:, 2], pose[:, 6] = 1.5 * SIDE, 1.0
@@ -87,7 +85,7 @@ def draw(speeds: np.ndarray, fallen: np.ndarray, file: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    text = "before the balls are thrown; default: 5"
+    text = "time before the balls are thrown; default: 5"
     parser.add_argument("--seconds", type=float, default=5.0, help=text)
     parser.add_argument("--plot", metavar="FILE", help="draw speeds and fallen boxes over time")
     arguments = parser.parse_args()

@@ -1,5 +1,5 @@
-"""A thousand quadrupeds are dropped on bumps, slopes, stairs, blocks and ditches of rising
-difficulty; those whose trunk stays upright and off the ground stand. --plot file.png draws them."""
+"""A thousand quadrupeds are dropped on bumps, slopes, stairs, blocks and ditches of increasing
+difficulty. A robot stands if its trunk is upright and clear of the ground. --plot file.png draws them."""
 
 import argparse
 
@@ -10,13 +10,13 @@ import warpdyn as wd
 ENVS, LEVELS = 1000, 5
 STANCE = [0.1, 0.8, -1.5, -0.1, 0.8, -1.5, 0.1, 1.0, -1.5, -0.1, 1.0, -1.5]  # rad
 KINDS = ("rough", "slope", "stairs", "steps", "gaps")
-AROUND = np.float32([[x, y] for x in (-0.2, 0.0, 0.2) for y in (-0.1, 0.0, 0.1)])  # m, of the trunk
+AROUND = np.float32([[x, y] for x in (-0.2, 0.0, 0.2) for y in (-0.1, 0.0, 0.1)])  # m, on the trunk
 
 model = wd.load_robot("quadruped")
 terrain = wd.HeightMap.tiles(KINDS, LEVELS, seed=0)
 rng = np.random.default_rng(0)
 
-# Each robot has a place on the map, beside the level middle of its tile; its q begins near zero.
+# Each robot has a place on the map, outside the level middle of its tile. Its q starts near zero.
 level, kind = np.arange(ENVS) % LEVELS, np.arange(ENVS) // LEVELS % len(KINDS)
 angle, distance = rng.uniform(0, 2 * np.pi, ENVS), rng.uniform(1.5, 3.0, ENVS)
 place = terrain.origins[level, kind].astype(np.float32)
@@ -49,7 +49,7 @@ for k, name in enumerate(KINDS):
 
 
 def draw(file: str) -> None:
-    """The map from above, and where who stands and who fell came to rest."""
+    """The map from above, with the final places of the robots that stand and of those that fell."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -60,8 +60,11 @@ def draw(file: str) -> None:
     figure, axes = plt.subplots(figsize=(7, 6), layout="constrained")
     shown = axes.imshow(
         terrain.heights,
-        **{"origin": "lower", "extent": (-half[1], half[1], -half[0], half[0])},
-        **{"vmin": -0.5, "vmax": 1.0, "cmap": "gray"},
+        origin="lower",
+        extent=(-half[1], half[1], -half[0], half[0]),
+        vmin=-0.5,
+        vmax=1.0,
+        cmap="gray",
     )
     axes.plot(y[stands], x[stands], ".", color="tab:cyan", markersize=3, label="stands")
     axes.plot(y[~stands], x[~stands], ".", color="tab:red", markersize=3, label="fell")
@@ -74,7 +77,7 @@ def draw(file: str) -> None:
 
 
 parser = argparse.ArgumentParser()
-parser.add_argument("--plot", metavar="FILE", help="file to draw them to (needs matplotlib)")
+parser.add_argument("--plot", metavar="FILE", help="file to draw the robots to (needs matplotlib)")
 file = parser.parse_args().plot
 if file:
     draw(file)

@@ -1,4 +1,4 @@
-"""A thousand arms lift payloads of their own; they sag by what they carry, and their shoulders' torque tells it."""
+"""A thousand arms hold different payloads. They sag under the load, and the shoulder's torque measures it."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ payload = rng.uniform(0.0, 3.0, ENVS).astype(np.float32)  # kg
 hand = model.links[model.link_index("panda_hand")].mass
 masses = model.params(mass={"panda_hand": hand + payload})
 
-# Gravity of the empty arm is compensated; the drives hold the rest, and give way by tau / kp.
+# The gravity torques of the empty arm are compensated. The drives hold the load, and deflect by tau / kp.
 kp, kd = 400.0, 40.0
 sim = wd.Simulation(
     model,
@@ -23,13 +23,14 @@ sim = wd.Simulation(
     control=wd.PD(kp, kd),
     start=ready,
     params=masses,
-    **{"dt": DT, "substeps": SUBSTEPS},
+    dt=DT,
+    substeps=SUBSTEPS,
 )
 empty = wd.gravity_torques(model, sim.q)
 for _ in range(round(2.0 / (DT * SUBSTEPS))):
     sim.step(ready, tau=empty)
 
-# What the shoulder's motor gives beyond the weight of the arm itself, where it is now, is the load's.
+# The shoulder's torque, less the gravity torque of the empty arm in this pose, is due to the load.
 shoulder = sim.q[:, 1] - ready[1]
 beyond = wd.gravity_torques(model, sim.q)[:, 1] - sim.torques[:, 1]
 reach = wd.com(model, sim.q, subtree="panda_hand")[:, 0]  # from the shoulder's axis [m]

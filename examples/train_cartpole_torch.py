@@ -1,8 +1,8 @@
-"""Reinforcement learning on warpdyn: a small policy in plain PyTorch learns to balance poles that all differ.
+"""Reinforcement learning with warpdyn: a small policy in plain PyTorch learns to balance poles of different masses.
 
-Proximal policy optimisation (Schulman et al., arXiv:1707.06347) with generalised advantages. An episode ends when
-the pole falls, the cart leaves the track, or after four seconds; by a mask its environment then gets a new state and
-a new robot: masses of cart and pole from half to twice as heavy.
+Proximal policy optimisation (Schulman et al., arXiv:1707.06347) with generalised advantage estimation. An episode ends
+when the pole falls, when the cart leaves the track, or after four seconds. A mask selects the environments that then
+get a new state and a new robot, with half to twice the mass of cart and pole.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ except ImportError:
     raise SystemExit("this example needs PyTorch: pip install torch") from None
 
 STEP, LONGEST = 0.02, 200  # s, steps of an episode
-PUSH = 10.0  # N, of an action of one
+PUSH = 10.0  # N, for an action of 1
 DISCOUNT, SMOOTHING, CLIP, EPOCHS, HORIZON = 0.98, 0.95, 0.2, 4, 32
 
 
@@ -46,7 +46,7 @@ class CartPoles:
         )
 
     def reset(self, done: torch.Tensor) -> None:
-        """New states and robots where the mask says so."""
+        """Give the environments in the mask new states and robots."""
         fresh = self.robots()
         for quantity in self.params.names:
             self.params[quantity][done] = fresh[quantity][done]
@@ -57,7 +57,7 @@ class CartPoles:
         return torch.cat([self.q, self.v], 1)
 
     def step(self, action: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Whether each pole fell, and whether its episode is over; those that are over begin anew."""
+        """Masks of the poles that fell and of the episodes that are over; the latter start again."""
         tau = torch.zeros_like(self.v)
         tau[:, 0] = PUSH * action.clamp(-1, 1)
         self.v += STEP * wd.aba(self.model, self.q, self.v, tau, params=self.params)
@@ -71,7 +71,7 @@ class CartPoles:
 
 
 class Policy(nn.Module):
-    """Mean of the action, and value, of an observation."""
+    """Mean action and value for an observation."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -93,7 +93,7 @@ class Policy(nn.Module):
 
 @torch.no_grad()
 def collect(poles: CartPoles, policy: Policy) -> dict[str, torch.Tensor]:
-    """HORIZON steps of all environments: what was seen and done, and how good it was."""
+    """HORIZON steps of all environments: observations, actions and their advantages."""
     rows, values = [], [policy.value(poles.observed())]
     for _ in range(HORIZON):
         seen = poles.observed()
@@ -104,7 +104,7 @@ def collect(poles: CartPoles, policy: Policy) -> dict[str, torch.Tensor]:
         values.append(policy.value(poles.observed()))
         rows.append((seen, action, chosen.log_prob(action), torch.where(fell, -1.0, centred), over))
     seen, action, likelihood, reward, over = (torch.stack(x) for x in zip(*rows, strict=True))
-    going = 1.0 - over.float()  # a value beyond an episode's end is another episode's
+    going = 1.0 - over.float()  # after the end of an episode, the next value belongs to another one
     advantage, after = torch.zeros_like(reward), torch.zeros(len(poles.q))
     for k in reversed(range(HORIZON)):
         surprise = reward[k] + DISCOUNT * going[k] * values[k + 1] - values[k]
@@ -129,7 +129,7 @@ def improve(policy: Policy, search: torch.optim.Optimizer, past: dict[str, torch
 
 @torch.no_grad()
 def balanced(policy: Policy, envs: int) -> float:
-    """Part of new poles that the policy, without noise, holds up for the whole episode."""
+    """Fraction of new poles that the policy, without noise, balances for the whole episode."""
     poles, fallen = CartPoles(envs), torch.zeros(envs, dtype=torch.bool)
     for _ in range(LONGEST):
         fallen |= poles.step(policy.actions(poles.observed()).mean)[0]
@@ -140,19 +140,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--envs", type=int, default=256)
     parser.add_argument("--iterations", type=int, default=60)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     torch.manual_seed(0)
     torch.set_num_threads(1)  # networks this small gain nothing from more
-    poles, policy = CartPoles(given.envs), Policy()
+    poles, policy = CartPoles(arguments.envs), Policy()
     search = torch.optim.Adam(policy.parameters(), lr=5e-3)
     begin = time.perf_counter()
-    print(f"before: {balanced(policy, given.envs):.0%} of {given.envs} poles stay up for 4 s")
-    for k in range(given.iterations):
+    print(
+        f"before: {balanced(policy, arguments.envs):.0%} of {arguments.envs} poles stay up for 4 s"
+    )
+    for k in range(arguments.iterations):
         improve(policy, search, collect(poles, policy))
-        if (k + 1) % 20 == 0 or k + 1 == given.iterations:
-            print(f"iteration {k + 1}: {balanced(policy, given.envs):.0%}")
-    steps = given.iterations * HORIZON * given.envs
-    print(f"{steps:,} steps of {given.envs} robots in {time.perf_counter() - begin:.1f} s")
+        if (k + 1) % 20 == 0 or k + 1 == arguments.iterations:
+            print(f"iteration {k + 1}: {balanced(policy, arguments.envs):.0%}")
+    steps = arguments.iterations * HORIZON * arguments.envs
+    print(f"{steps:,} steps of {arguments.envs} robots in {time.perf_counter() - begin:.1f} s")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""Thousands of robots in one message: ~/batch/state in, ~/batch/torques out, with a source of states if wanted.
+"""Torques of thousands of robots from one message: ~/batch/state in, ~/batch/torques out. With source:=true a
+simulated source publishes the states.
 
 ros2 launch warpdyn batch.launch.py robot_description_file:=panda source:=true robots:=4096
 
-An argument wins over the parameter file; one that is not given leaves the file's value.
+Arguments override the parameter file. The file's values apply for all others.
 """
 
 from launch import LaunchDescription
@@ -22,17 +23,17 @@ from ros2_node.ros.launch_parts import (
 PARAMETERS = (
     (
         "robot_description_file",
-        "URDF or xacro file, or bundled robot; given nowhere: the topic robot_description, where "
-        "the source says which robot it moves, by itself a panda",
+        "URDF or xacro file, or bundled robot; if it is set nowhere: the topic robot_description, "
+        "on which the source publishes its own robot, a panda",
     ),
     ("mode", "gravity: g(q); inverse_dynamics: the bias force of q and v"),
     ("device", "where kernels run: cpu, cuda:0, ..."),
 )
 ARGUMENTS = (
     ("namespace", "", "namespace of the node"),
-    ("source", "false", "start a publisher of swinging robots too", TRUTH),
-    ("robots", "4096", "how many robots the source moves"),
-    ("rate", "100.0", "messages a second from the source"),
+    ("source", "false", "also start a publisher of swinging robots", TRUTH),
+    ("robots", "4096", "number of robots that the source moves"),
+    ("rate", "100.0", "messages per second from the source"),
     *over_a_file("batch.yaml", PARAMETERS),
 )
 

@@ -1,4 +1,4 @@
-"""Something to look at without a robot: a swinging arm, its torques and poses, and RViz where there is a display.
+"""A demonstration that needs no robot: a swinging arm, its torques and poses, and RViz if there is a display.
 
 ros2 launch warpdyn demo.launch.py
 ros2 topic echo /warpdyn/torques
@@ -10,8 +10,8 @@ from ros2_node.ros.launch_parts import declare_arguments, required_node, rviz, r
 
 ARGUMENTS = (
     ("robot", "panda", "bundled robot or URDF file"),
-    ("rate", "100.0", "joint_states a second"),
-    ("speed", "0.2", "swings a second of the fastest joint"),
+    ("rate", "100.0", "joint_states messages per second"),
+    ("speed", "0.2", "swings per second of the fastest joint"),
     rviz_argument(),
 )
 

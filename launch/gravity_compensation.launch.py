@@ -1,9 +1,10 @@
-"""Makes an arm float: the node in mode gravity, its commands to an effort controller of ros2_control.
+"""Gravity compensation, which makes an arm float: the node in mode gravity commands an effort controller of
+ros2_control.
 
     ros2 launch warpdyn gravity_compensation.launch.py controller:=effort_controller
     ros2 service call /warpdyn/enable std_srvs/srv/SetBool "{data: true}"
 
-An argument wins over the parameter file; one that is not given leaves the file's value.
+Arguments override the parameter file. The file's values apply for all others.
 
 Read docs/ros2_safety.md first. An arm whose controller compensates gravity itself (Franka, KUKA FRI,
 Kinova, UR) must not be given g(q) a second time.
@@ -19,22 +20,22 @@ from ros2_node.ros.launch_parts import declare_arguments, file_and_given, over_a
 PARAMETERS = (
     (
         "robot_description_file",
-        "URDF or xacro file, or bundled robot; given nowhere: the topic robot_description",
+        "URDF or xacro file, or bundled robot; if it is set nowhere: the topic robot_description",
     ),
     ("joints", "joints read from joint_states: [joint1, joint2]"),
     ("command_joints", "the controller's own list of joints, in its order: [joint1, joint2]"),
     (
         "command_controller",
-        "node whose order of joints ~/enable checks; it is the controller's name as a rule",
+        "node whose joint order ~/enable checks; usually the name of the controller",
     ),
     (
         "torque_scale",
         "factor on the torques, 0 to 1.5, or one for each of command_joints: [1, 1, 0]; "
-        "begin with 0.8 on an arm that you do not know",
+        "start with 0.8 on an arm that you do not know",
     ),
-    ("ramp_time", "seconds in which the torques rise after ~/enable"),
-    ("stale_action", "when joint_states stop: ramp_down, zero or hold"),
-    ("start_enabled", "send commands without a call of ~/enable: true or false"),
+    ("ramp_time", "time in which the torques rise after ~/enable [s]"),
+    ("stale_action", "what to do when joint_states stop: ramp_down, zero or hold"),
+    ("start_enabled", "send commands without a call to ~/enable: true or false"),
     ("use_sim_time", "take the time from /clock: true or false"),
 )
 ARGUMENTS = (

@@ -1,4 +1,4 @@
-"""Two simulated arms: one that is led by hand, and one that follows.
+"""Two simulated arms: a leader, which a hand moves, and a follower.
 
 ros2 launch warpdyn teleoperation.launch.py
 ros2 launch warpdyn teleoperation.launch.py feedback:=20.0
@@ -18,10 +18,10 @@ from ros2_node.ros.launch_parts import (
 )
 
 ARGUMENTS = (
-    ("feedback", "0.0", "how hard the hand feels the follower [N·m/rad]"),
+    ("feedback", "0.0", "stiffness with which the hand feels the follower [N·m/rad]"),
     ("friction", "1.0", "Coulomb friction of the simulated joints [N·m]"),
-    ("rate", "250.0", "joint_states a second of each arm"),
-    ("hand", "true", "simulate a hand that leads; else push by /leader/plant/push", TRUTH),
+    ("rate", "250.0", "joint_states messages per second of each arm"),
+    ("hand", "true", "simulate the hand; false: push with /leader/plant/push instead", TRUTH),
 )
 
 

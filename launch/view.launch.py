@@ -1,4 +1,4 @@
-"""A robot in the browser: it moves as its joint_states say, with the torques that gravity asks of it.
+"""A robot in the browser, which follows its joint_states and shows its gravity torques.
 
 ros2 launch warpdyn view.launch.py
 ros2 launch warpdyn view.launch.py robot:=panda bag:=recording.mcap
@@ -16,14 +16,14 @@ ARGUMENTS = (
         "floating_base",
         "false",
         bool,
-        "the robot's base is free, and where odom says: true or false",
+        "the robot's base is free, and odom has its pose: true or false",
     ),
-    ("torques", "true", bool, "draw the torques that gravity asks of the joints: true or false"),
+    ("torques", "true", bool, "draw the gravity torques of the joints: true or false"),
     ("bag", "", str, "recording to play with a time bar; empty: follow joint_states"),
     ("topic", "/joint_states", str, "topic of the bag's joint states"),
-    ("rate", "60.0", float, "how often the page is updated, at most [Hz]"),
-    ("host", "127.0.0.1", str, "address that the page is at; 0.0.0.0 for other machines"),
-    ("port", "8080", int, "port that the page is at; 0: any free one"),
+    ("rate", "60.0", float, "highest update rate of the page [Hz]"),
+    ("host", "127.0.0.1", str, "address of the page; 0.0.0.0 makes it visible to other machines"),
+    ("port", "8080", int, "port of the page; 0: any free port"),
 )
 TOPICS = (
     ("namespace", "", "namespace of the topics that are read"),

@@ -1,4 +1,4 @@
-"""A simulated quadruped that a trained policy makes walk: say where to on cmd_vel.
+"""A simulated quadruped that walks by a trained policy at the speed on cmd_vel.
 
 ros2 launch warpdyn walk.launch.py
 ros2 topic pub -r 10 /cmd_vel geometry_msgs/msg/Twist "{linear: {x: 0.5}, angular: {z: 0.3}}"
@@ -18,9 +18,13 @@ from ros2_node.ros.launch_parts import (
 
 ARGUMENTS = (
     ("robot", "quadruped", "bundled robot or URDF file, with a free base"),
-    ("policy", "quadruped_velocity", "ONNX file of a policy, or the name of a policy of warpdyn"),
-    ("policy_task", "", "the policy's task; empty: the one that its file says"),
-    ("rate", "250.0", "joint_states and odom a second"),
+    (
+        "policy",
+        "quadruped_velocity",
+        "ONNX file of a policy, or the name of one that comes with warpdyn",
+    ),
+    ("policy_task", "", "the policy's task; empty: the one named in its file"),
+    ("rate", "250.0", "joint_states and odom messages per second"),
     rviz_argument(),
 )
 

@@ -2,7 +2,7 @@
 
 ros2 launch warpdyn warpdyn.launch.py robot_description_file:=/path/to/robot.urdf
 
-An argument wins over the parameter file; one that is not given leaves the file's value.
+Arguments override the parameter file. The file's values apply for all others.
 """
 
 from launch import LaunchDescription
@@ -15,7 +15,7 @@ from ros2_node.ros.launch_parts import TRUTH, declare_arguments, file_and_given,
 PARAMETERS = (
     (
         "robot_description_file",
-        "URDF or xacro file, or bundled robot; given nowhere: the topic robot_description",
+        "URDF or xacro file, or bundled robot; if it is set nowhere: the topic robot_description",
     ),
     ("mode", "gravity, inverse_dynamics or computed_torque"),
     (
@@ -23,7 +23,10 @@ PARAMETERS = (
         "joint_impedance, cartesian_impedance, admittance, teaching, or a kernel of your own, in place of mode",
     ),
     ("law_options", "options of the law: [frame=tool0]"),
-    ("policy", "ONNX file of a trained policy, or the name of one of warpdyn, in place of mode"),
+    (
+        "policy",
+        "ONNX file of a trained policy, or the name of one that comes with warpdyn, in place of mode",
+    ),
     ("device", "where kernels run: cpu, cuda:0, ..."),
     ("joints", "joints read from joint_states: [joint1, joint2]"),
     ("command_joints", "order of the commands, as in the controller's own list: [joint1, joint2]"),
@@ -31,7 +34,7 @@ PARAMETERS = (
     ("command_controller", "node of the controller, whose order of joints ~/enable checks"),
     ("realtime", "ask for SCHED_FIFO and locked memory: true or false"),
     ("torque_scale", "factor on the torques, 0 to 1.5, or one for each of command_joints: [1, 0]"),
-    ("start_enabled", "send commands without a call of ~/enable: true or false"),
+    ("start_enabled", "send commands without a call to ~/enable: true or false"),
     ("publish_tf", "publish /tf; leave it to robot_state_publisher where that runs"),
     ("use_sim_time", "take the time from /clock: true or false"),
 )
@@ -46,7 +49,7 @@ ARGUMENTS = (
         "the managed form of the node, for ros2 lifecycle: true or false",
         TRUTH,
     ),
-    ("log_level", "info", "how much the node says", LEVELS),
+    ("log_level", "info", "lowest severity of the messages that are logged", LEVELS),
     *over_a_file("warpdyn.yaml", PARAMETERS),
 )
 

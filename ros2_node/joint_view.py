@@ -141,7 +141,7 @@ class ViewNode(Node):
             nanoseconds(message.header.stamp),
             time.monotonic(),
         )
-        self._took(reason)
+        self._note_read(reason)
 
     def _on_odometry(self, message: Odometry) -> None:
         if self.robot is None or self.robot.base is None:
@@ -150,9 +150,10 @@ class ViewNode(Node):
         p, o, v, w = place.position, place.orientation, speed.linear, speed.angular
         motion = BaseMotion((p.x, p.y, p.z), (o.x, o.y, o.z, o.w), (v.x, v.y, v.z), (w.x, w.y, w.z))
         stamp = nanoseconds(message.header.stamp)
-        self._took(self.robot.base.read(message.child_frame_id, motion, stamp, time.monotonic()))
+        reason = self.robot.base.read(message.child_frame_id, motion, stamp, time.monotonic())
+        self._note_read(reason)
 
-    def _took(self, reason: str | None) -> None:
+    def _note_read(self, reason: str | None) -> None:
         """Note that a message was read, or log the reason why it was rejected."""
         if reason is None:
             self._new = True

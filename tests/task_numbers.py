@@ -19,13 +19,12 @@ import warpdyn as wd
 from warpdyn import rl
 from warpdyn.rl.environment_step import EnvironmentStep
 from warpdyn.rl.observation import terms_of
-from warpdyn.rl.tasks.humanoid_tasks import HumanoidStandOnboard, HumanoidVelocityOnboard
+from warpdyn.rl.tasks.humanoid_tasks import HumanoidVelocityOnboard
 
 FILE = Path(__file__).parent / "rl" / "tasks" / "task_numbers.json"
 
 TASKS = {
     **rl.TASKS,
-    "humanoid_stand_onboard": HumanoidStandOnboard,
     "humanoid_velocity_onboard": HumanoidVelocityOnboard,
 }
 

@@ -30,9 +30,8 @@ COMMANDS = ((0.0, 0.0, 0.0), (0.3, 0.0, 0.0), (0.5, 0.0, 0.0), (0.7, 0.0, 0.0), 
 """Speeds that are asked for, forward, sideways [m/s] and turning [rad/s], for 20 s."""
 
 
-def stood(policy: rl.Policy, pushes: float | None) -> dict[str, float]:
+def stood(task: rl.Task, policy: rl.Policy, pushes: float | None) -> dict[str, float]:
     """Who stands. pushes: speed of each one [m/s]; None: pushes are the task's."""
-    task = rl.HumanoidStand()
     if pushes is None:
         return _episodes(rl.VecEnv(task, ENVS, seed=SEED), policy, lambda env, k: None)
     task.push = None
@@ -47,14 +46,16 @@ def stood(policy: rl.Policy, pushes: float | None) -> dict[str, float]:
     return _episodes(rl.VecEnv(task, ENVS, seed=SEED), policy, push)
 
 
-def walked(policy: rl.Policy, command: tuple[float, float, float] | None) -> dict[str, float]:
+def walked(
+    task: rl.Task, policy: rl.Policy, command: tuple[float, float, float] | None
+) -> dict[str, float]:
     """Who walks. command: of all environments; None: as the task draws them."""
 
     def tell(env: rl.VecEnv, k: int) -> None:
         if command is not None:
             env.carried["command"][:] = torch.tensor(command)
 
-    return _episodes(rl.VecEnv(rl.HumanoidVelocity(), ENVS, seed=SEED), policy, tell)
+    return _episodes(rl.VecEnv(task, ENVS, seed=SEED), policy, tell)
 
 
 def _episodes(
@@ -96,13 +97,14 @@ def main() -> None:
     for folder in folders:
         policy = rl.Policy(folder / "policy.onnx")
         lines = (folder / "curve.jsonl").read_text().splitlines()
-        standing = policy.about["task"] == rl.HumanoidStand.__name__
-        name = "humanoid_stand" if standing else "humanoid_velocity"
+        name = next(x for x, task in rl.TASKS.items() if task.__name__ == policy.about["task"])
+        standing = name.startswith("humanoid_stand")
         found: dict[str, Any] = {"policy": policy.about, "envs": ENVS}
         found["cpu_seconds"] = round(json.loads(lines[-1])["cpu_seconds"])
         cases: tuple[Any, ...] = (None, *PUSHES) if standing else (None, *COMMANDS)
         for case in cases:
-            measured = stood(policy, case) if standing else walked(policy, case)
+            judge = stood if standing else walked
+            measured = judge(rl.make(name), policy, case)
             key = "the task's" if case is None else str(case)
             found[key] = measured
             sys.stdout.write(f"{name} {key}: {measured}\n")

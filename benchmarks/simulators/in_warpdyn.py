@@ -23,7 +23,9 @@ def roll_out(scene: OnGround, dt: float, sweeps: int = 4) -> Motion:
         gravity=scene.gravity,
         start=scene.start,
         dtype="float64",
-        **{"dt": dt, "substeps": 1, "sweeps": sweeps},
+        dt=dt,
+        substeps=1,
+        sweeps=sweeps,
     )
     speed = np.zeros(model.nv)
     speed[:3] = scene.speed  # bases start upright: the base's axes are the world's

@@ -35,7 +35,9 @@ def _running(start: Settled, envs: int, substeps: int, device: str, moving: bool
         control=wd.PD(*(scene.gains or (0.0, 0.0))),
         ground=wd.Ground(scene.friction),
         start=scene.start,
-        **{"dt": start.dt, "substeps": substeps, "sweeps": SWEEPS},
+        dt=start.dt,
+        substeps=substeps,
+        sweeps=SWEEPS,
         device=None if device == "cpu" else device,
     )
     form = f"float32, {SWEEPS} sweeps, {substeps} step{'s' * (substeps > 1)} a launch"

@@ -1,1 +1,1 @@
-"""The demo of scripts/demo.sh: algorithms checked and timed, and an arm that falls and is held, drawn and live."""
+"""The demo of scripts/demo.sh: algorithms are checked and timed; an arm falls and is held, in a picture and live."""

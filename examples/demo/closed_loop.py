@@ -18,7 +18,7 @@ from ros2_node.demo.plant import READY
 from ros2_node.demo.processes import Child, Client, ros_arguments
 
 RAMP_TIME = 0.5
-TOUCH = "warpdyn/commands"
+COMMANDS = "warpdyn/commands"
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def closed_loop(
         node_arguments = ros_arguments({**base, **(node or {})})
         plant_arguments = ros_arguments(
             {"robot": robot, "trace": str(trace), "braked": True, **start(robot), **(plant or {})},
-            {"~/commands": TOUCH},
+            {"~/commands": COMMANDS},
         )
         rclpy.init()
         children: list[Child] = []
@@ -64,7 +64,9 @@ def closed_loop(
             controller = Child("ros2_node.node", node_arguments, Path(folder) / "node.log")
             children.append(controller)
             say(f"node ready after {controller.wait_for('ready:'):.1f} s")
-            client.until(lambda: client.node.count_subscribers(TOUCH), "the plant's subscription")
+            client.until(
+                lambda: client.node.count_subscribers(COMMANDS), "the plant's subscription"
+            )
             marks = [time.monotonic()]
             client.call("plant/brake", False)
             client.rest(seconds[0])

@@ -1,4 +1,4 @@
-"""Dynamics computed, checked and timed, then a picture of gravity compensation.
+"""Checks and times of the dynamics, then a picture of gravity compensation.
 
 python -m examples.demo.demo [ROBOT] [-o FILE]      # in warpdyn's folder, as scripts/demo.sh does
 """

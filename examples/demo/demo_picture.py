@@ -1,5 +1,5 @@
-"""The demo's picture: the robot at a few moments of its fall and of being held, and each joint
-over time on a scale of its own."""
+"""The demo's picture: the robot at some moments of its fall and while it is held, and a plot of each
+joint with its own scale."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-// What a ros2_control controller computes in `update()`, free of ROS: Eigen's vectors, no copies, no
-// allocation. gravity_controller.cpp, which needs ROS, is the plain rest.
+// The computation in `update()` of a ros2_control controller, without ROS: on Eigen's vectors, without
+// copies or allocations. gravity_controller.cpp is the rest of the controller, which needs ROS.
 #pragma once
 #include <Eigen/Core>
 #include <cmath>
@@ -10,7 +10,7 @@ class GravityCompute {
  public:
   using Joints = Eigen::Matrix<double, panda::nv, 1>;
 
-  // Torques [N m] within the limits; false, and zeros, where a state is not finite.
+  // Torques [N m] within the limits; false, with zeros, if a torque is not finite.
   bool update(const Eigen::Ref<const Joints> &q, Eigen::Ref<Joints> tau) const noexcept {
     panda::gravity_torques(q.data(), tau.data());
     if (!tau.allFinite()) {

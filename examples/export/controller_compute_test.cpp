@@ -1,4 +1,4 @@
-// The compute part of the controller alone: finite states give inverse dynamics at rest, others zeros.
+// Test of the controller's computation: finite states give inverse dynamics at rest, other states zeros.
 #include <cstdio>
 #include <limits>
 

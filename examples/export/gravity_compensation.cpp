@@ -1,5 +1,5 @@
-// A loop of 1 kHz that holds an arm up: the torques of gravity from an exported header, against a
-// simulated arm, with a histogram of when each cycle began and how long its computation took.
+// A loop at 1 kHz that holds a simulated arm up with gravity torques from an exported header, and a
+// histogram of the start times of its cycles and of their computation times.
 //
 //     warpdyn export panda gravity_torques,aba,rnea --out panda.hpp
 //     cmake -B build && cmake --build build
@@ -28,7 +28,7 @@ constexpr long kPeriod = 1000000;  // ns
 constexpr int kSubsteps = 4;       // of the simulated arm, each a quarter of a cycle
 constexpr double kFriction = 0.5;  // N m s/rad, of the simulated arm alone
 
-// The robot's side of the wire: an arm with viscous friction, in small steps.
+// The robot: an arm with viscous friction, simulated in small steps.
 struct SimulatedArm {
   Configuration q{};
   Velocity v{};
@@ -47,7 +47,7 @@ struct SimulatedArm {
   }
 };
 
-// The controller's side: torques of gravity within the robot's limits. What is not finite is zero.
+// The controller: gravity torques within the robot's limits. A torque that is not finite becomes zero.
 void compensate(const Configuration &q, Velocity &tau) {
   panda::gravity_torques(q.data(), tau.data());
   for (std::size_t k = 0; k < tau.size(); ++k) {

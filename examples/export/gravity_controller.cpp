@@ -1,5 +1,5 @@
-// A ros2_control controller around controller_compute.hpp. It was not compiled here: it needs
-// controller_interface, which no wheel brings. Everything that computes is in the header, which is
+// A ros2_control controller around controller_compute.hpp. This file is not compiled by the
+// tests, because controller_interface is in no wheel. The header has the whole computation, and is
 // compiled and tested.
 #include <controller_interface/controller_interface.hpp>
 #include <pluginlib/class_list_macros.hpp>

@@ -1,4 +1,4 @@
-"""Draws when cycles of the loop began and how long their computation took: latency.csv latency.png."""
+"""Draw the lateness and the computation times of the loop's cycles: latency.csv latency.png."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ def main(table: str = "latency.csv", picture: str = "latency.png") -> None:
     late, took = np.loadtxt(table, delimiter=",", skiprows=1, unpack=True)
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
     for axis, values, title in (
-        (axes[0], late, "begins after its time [µs]"),
-        (axes[1], took, "computes gravity's torques [µs]"),
+        (axes[0], late, "starts late by [µs]"),
+        (axes[1], took, "computation of gravity torques [µs]"),
     ):
         bins = np.logspace(np.log10(max(values.min(), 1e-2)), np.log10(values.max() + 1e-2), 30)
         axis.hist(values, bins=bins, color="tab:blue")

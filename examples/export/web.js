@@ -1,8 +1,8 @@
-// Sliders for a panda's joints, and the torques that hold it there, which WebAssembly computes at each move.
+// Sliders for a panda's joints, and the torques that hold them, which WebAssembly computes at each move.
 document.addEventListener("DOMContentLoaded", () => {
   for (const place of document.querySelectorAll(".torques[data-program]")) {
     start(place).catch((error) => {
-      place.textContent = `This page computes where a server hands it out (python -m http.server): ${error.message}`;
+      place.textContent = `This page needs a web server (python -m http.server): ${error.message}`;
     });
   }
 
@@ -15,10 +15,10 @@ document.addEventListener("DOMContentLoaded", () => {
     const q = numbers(program.q()), tau = numbers(program.tau());
     const lower = numbers(program.lower()), upper = numbers(program.upper());
     const limit = numbers(program.effort_limit());
-    const said = [];
+    const outputs = [];
     const show = () => {
-      program.rnea(); // v and a are zero: what is left is gravity
-      said.forEach((each, k) => {
+      program.rnea(); // v and a are zero, so that only gravity is left
+      outputs.forEach((each, k) => {
         each.value = `${tau[k].toFixed(2)} of ${limit[k].toFixed(0)} N m`;
       });
     };
@@ -32,8 +32,8 @@ document.addEventListener("DOMContentLoaded", () => {
         q[k] = Number(slider.value);
         show();
       });
-      said.push(document.createElement("output"));
-      row.append(`joint ${k + 1}`, slider, said[k]);
+      outputs.push(document.createElement("output"));
+      row.append(`joint ${k + 1}`, slider, outputs[k]);
       place.append(row);
     }
     show();

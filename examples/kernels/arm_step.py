@@ -1,4 +1,4 @@
-"""A step of an arm under PD control, in place: four semi-implicit substeps a launch, limits as walls."""
+"""Steps of an arm under PD control, in place: four semi-implicit substeps per launch, with joint limits as walls."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def arm_step(
     dt: float = 5e-4,
     substeps: int = 4,
 ) -> dict[str, np.ndarray]:
-    """State after `substeps` steps of `dt`: PD torques within the motors' limits, joints stop at theirs."""
+    """State after `substeps` steps of `dt`, with PD torques within the effort limits and joints that stop at theirs."""
     lower, upper, strongest = robot.position_lower, robot.position_upper, robot.effort_limit
 
     def substep(state: Any) -> Any:
@@ -43,7 +43,7 @@ q[:, 0], v[:, 0] = model.position_upper[0] - 0.1, 3.0  # on its way into the wal
 q_wanted = q + rng.uniform(-1, 0, q.shape)
 first = q.copy(), v.copy()
 
-step = wd.bind(arm_step, model, q, v, q_wanted, gains, out={"q": q, "v": v})  # and runs once
+step = wd.bind(arm_step, model, q, v, q_wanted, gains, out={"q": q, "v": v})  # runs once
 farthest = q[:, 0].max()
 for _ in range(STEPS - 1):
     step()
@@ -52,7 +52,7 @@ away, beyond = np.abs(q - q_wanted).max(), farthest - model.position_upper[0]
 print(f"after {STEPS * 4 * 5e-4:.1f} s the arms are {away:.1e} rad from what was wanted;", end=" ")
 print(f"joint 0 came to its limit, and {beyond:.1e} rad beyond")
 
-# Two substeps, at which no joint is at a limit yet, by the public functions.
+# The first two substeps with the public functions. No joint has reached a limit yet.
 x, u = first
 for _ in range(2):
     tau = wd.gravity_torques(model, x) + gains[0] * (q_wanted - x) - gains[1] * u

@@ -1,4 +1,4 @@
-"""Calibration: joint offsets from measured poses of the tool, by Gauss-Newton on a kernel's residual."""
+"""Calibration: joint offsets from measured tool poses, by Gauss-Newton iterations on a kernel's residual."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def residual(
     *,
     frame: str,
 ) -> np.ndarray:
-    """What is left of a measurement: three numbers of position [m], nine of orientation."""
+    """Residual of a measurement: nine numbers of orientation and three of position [m], row by row."""
     pose = robot.fk(robot.integrate(q, offsets), frame=frame)
     return (measured - pose)[:3].ravel()
 
 
 model, SAMPLES, NOISE, TOOL = wd.load_robot("ur5e"), 500, 1e-3, "tool0"
 rng = np.random.default_rng(0)
-true = rng.uniform(-0.05, 0.05, model.nv)  # what encoders read too little [rad]
+true = rng.uniform(-0.05, 0.05, model.nv)  # what the encoders lack [rad]
 q = wd.random_configuration(model, SAMPLES, seed=1)
 measured = np.array(wd.fk(model, q + true, frame=TOOL))
 measured[:, :3] += NOISE * rng.normal(size=(SAMPLES, 3, 4))

@@ -1,4 +1,4 @@
-"""Cartesian impedance: the hand of every robot hangs on a spring and a damper, its weight carried."""
+"""Cartesian impedance with gravity compensation: a spring and a damper hold the hand of every robot."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ target = rng.uniform(0.2, 0.5, (B, 3))
 
 tau = impedance(model, q, v, target, frame=HAND)
 
-# The same put together by NumPy around four calls.
+# The same in NumPy, from four calls.
 J = wd.jacobian(model, q, frame=HAND, reference="local_world_aligned")[:, :3]
 force = 400 * (target - wd.fk(model, q, frame=HAND)[:, :3, 3]) - 40 * np.einsum("bij,bj->bi", J, v)
 by_calls = wd.gravity_torques(model, q) + np.einsum("bij,bi->bj", J, force)

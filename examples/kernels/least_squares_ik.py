@@ -1,4 +1,4 @@
-"""Inverse kinematics by damped least squares, written by hand: a step that is repeated until it is there."""
+"""Inverse kinematics by damped least squares as a user's kernel: a step is repeated until the pose is reached."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def reach(
     steps: int = 60,
     near: tuple[float, float] = (1e-4, 1e-3),
 ) -> dict[str, np.ndarray]:
-    """A configuration near q that brings `frame` to `target`, whether it does, and the steps taken.
+    """A configuration near q with `frame` at `target`, the success, and the number of steps.
 
     Damping in proportion to the squared error: Sugihara, IEEE T-RO 27 (2011).
     """
@@ -31,7 +31,7 @@ def reach(
         turn = 0.5 * np.stack([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
         error = np.concatenate([pose[:3, :3].T @ (target[:3, 3] - pose[:3, 3]), turn])
         there = (np.linalg.norm(error[:3]) < near[0]) & (np.linalg.norm(turn) < near[1])
-        there = there & (np.trace(R) > 0)  # not half a turn away, where the sine is small too
+        there = there & (np.trace(R) > 0)  # excludes half a turn, where the sine is small too
         damping = 0.1 * (error @ error) + 1e-6
         d = J.T @ wd.kernels.solve_symmetric(J @ J.T + damping * np.eye(6), error)
         moved = robot.clamp(robot.integrate(q, d))

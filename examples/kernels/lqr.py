@@ -1,4 +1,4 @@
-"""LQR: the cost of a trajectory under feedback, rolled in one kernel, and its gradient by the gains."""
+"""LQR: the cost of a rollout under feedback in one kernel, and its gradient with respect to the gains."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def step(
     *,
     dt: float = 0.02,
 ) -> np.ndarray:
-    """State x = (q, v) of a cart after a semi-implicit step; the pole is moved by the cart alone."""
+    """State x = (q, v) of a cart and its pole after a semi-implicit step; the pole has no motor."""
     v = v + dt * robot.aba(q, v, np.stack([force, 0.0]))
     return np.concatenate([q + dt * v, v])
 
@@ -49,9 +49,9 @@ def cost(
 
 model, B = wd.load_robot("cartpole"), 256
 rng = np.random.default_rng(0)
-q, v = 1e-4 * rng.uniform(-1, 1, (2, B, 2))  # near the upright pole, where the cart is linear
+q, v = 1e-4 * rng.uniform(-1, 1, (2, B, 2))  # near the upright pole, where it is linear
 
-# The linear system there, by derivatives of the step, and Riccati's equation.
+# The linearised system from derivatives of the step, and the solution of Riccati's equation.
 zero = np.zeros((1, 2))
 by_q, by_v, by_force = (
     np.asarray(wd.derivatives(step, model, zero, zero, np.zeros(1), wrt=name))[0]
@@ -65,7 +65,7 @@ for _ in range(2000):
 
 
 def slope(gains: np.ndarray) -> np.ndarray:
-    """Gradient of each trajectory's cost by the gains, in relation to the cost."""
+    """Gradient of each trajectory's cost with respect to the gains, relative to the cost."""
     tiled = np.tile(gains, (B, 1))
     rows = wd.vjp(cost, model, q, v, tiled, P, cotangents=np.ones(B), wrt="gains")
     return rows / cost(model, q, v, tiled, P)[:, None]

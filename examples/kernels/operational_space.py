@@ -1,4 +1,4 @@
-"""Operational-space control: the hand accelerates as it is told, posture is held in the null space."""
+"""Operational-space control: the hand gets a wanted acceleration, and the null space holds a posture."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def task_and_posture(
     stiffness: float = 20.0,
     damping: float = 4.0,
 ) -> np.ndarray:
-    """Torques that give `frame` the acceleration `wanted` and pull to `q_rest` where it does not feel it.
+    """Torques that give `frame` the acceleration `wanted` and pull towards `q_rest` in the null space.
 
     Khatib, IEEE J. Robotics and Automation RA-3 (1987): tau = Jᵀ (Λ A + bias) + (1 - Jᵀ J̄ᵀ) tau0.
     """
@@ -41,7 +41,7 @@ wanted = rng.uniform(-2, 2, (B, 6))
 
 tau = task_and_posture(model, q, v, q_rest, wanted, frame=HAND)
 
-# What the torques do: the hand's acceleration is the one that was asked for, whatever the posture.
+# Under these torques the hand has the wanted acceleration in every posture.
 a = wd.aba(model, q, v, tau)
 J = wd.jacobian(model, q, frame=HAND)
 achieved = np.einsum("bij,bj->bi", J, a) + wd.frame_bias_acceleration(model, q, v, frame=HAND)

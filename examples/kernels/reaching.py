@@ -1,4 +1,4 @@
-"""A reaching task: observation, reward, end of episode, and new targets drawn in the kernel itself."""
+"""A reaching task: observations, rewards, ends of episodes, and new targets, which the kernel draws."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def observe(
     longest: int = 100,
     seed: int = 0,
 ) -> dict[str, np.ndarray]:
-    """What a policy sees and gets; where an episode ends, the next one's target takes the place of the old."""
+    """Observation and reward of a policy, and the next target if the episode ends."""
     way = target - robot.fk(q, frame=frame)[:3, 3]
     distance = np.linalg.norm(way)
     reached = distance < near

@@ -1,5 +1,5 @@
-"""The robots that share one model: built together, computed in one launch, replaced together. No
-ROS."""
+"""The robots that share one model. They are built together, computed in one launch and replaced
+together. No ROS."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ class Fleet:
         self.batch_timing = Timing()
 
     def compute(self) -> None:
-        """One launch for all robots, timed."""
+        """Compute all robots in one launch, and record its time."""
         started = time.perf_counter()
         self.dynamics.compute()
         self.timing.add(time.perf_counter() - started)
 
     def change(self, settings: Settings) -> None:
-        """Use parameters that leave the model as it is; ValueError, and nothing changed, when
-        they do not fit."""
+        """Use new parameters that do not change the model; ValueError, without any change, if they
+        do not fit."""
         if settings.mode != self.settings.mode and not self.idle:
             raise ValueError("mode cannot change while enabled: call ~/enable with false first")
         try:
@@ -111,7 +111,7 @@ class Fleet:
         return all(robot.idle for robot in self.robots)
 
     def can_blend_to(self, other: Fleet) -> bool:
-        """True if another fleet is of the same model, so that enabled robots may go on with its
+        """True if another fleet has the same model, so that enabled robots can continue with its
         payload."""
         return other.dynamics.model is self.dynamics.model
 
@@ -124,12 +124,12 @@ class Fleet:
             robot.output.blend()
 
     def _rebase(self) -> None:
-        """Tell the observers of external torques about another payload; their estimates stay."""
+        """Give the observers of external torques another payload; their estimates stay."""
         for robot in self.robots:
             if robot.effort_watch is not None:
                 robot.effort_watch.torques.rebase(self.dynamics.payload)
 
 
 def check_robot(model: Model, settings: Settings) -> None:
-    """Raise ValueError when no robot of this model can be made with these settings. Nothing is compiled."""
+    """Raise ValueError if these settings do not fit the model. Nothing is compiled."""
     Robot(FleetDynamics(model, settings, 1), 0, settings, Counter())

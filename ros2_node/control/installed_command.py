@@ -1,4 +1,4 @@
-"""A command of an installation: without ROS 2 it says in one line what is missing."""
+"""Start of an installed command: without ROS 2, one line says what is missing."""
 
 from __future__ import annotations
 

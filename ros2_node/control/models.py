@@ -27,7 +27,7 @@ Source = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class BuildResult:
-    """A finished build: the fleet, or why there is none."""
+    """A finished build: the fleet, or the reason why it failed."""
 
     fleet: Fleet | None
     refusal: str
@@ -47,8 +47,8 @@ class Event(Enum):
 
 
 class Models:
-    """The running fleet, and the build of the next one. A build that fails changes nothing; the fleet of
-    another model disables the robots before it takes over.
+    """The running fleet, and the build of the next one. A failed build changes nothing. The fleet
+    of another model takes over only after the robots are disabled.
 
     One build runs at a time. Of the requests that arrive meanwhile, the newest is built next.
     """
@@ -71,8 +71,8 @@ class Models:
         self._next: BuildResult | None = None
 
     def request(self, settings: Settings, again: bool = False) -> bool:
-        """Build for these settings; `again`: even when the model is the one that runs. False when
-        nothing describes a robot yet."""
+        """Build a fleet for these settings; `again`: even if the model is the running one. False if
+        there is no description yet."""
         source = _source(settings, self.text)
         if not any(source):
             return False
@@ -84,8 +84,8 @@ class Models:
         return True
 
     def check(self, settings: Settings) -> None:
-        """ValueError, with the reason, when the parameters describe a robot that these settings
-        cannot be used with. It reads the description and compiles nothing.
+        """Raise ValueError with the reason if these settings do not fit the robot that the
+        parameters describe. This reads the description and compiles nothing.
 
         Commands wait for it. If it takes too long, the build reports the error later.
         """
@@ -113,8 +113,8 @@ class Models:
         check_robot(model, settings)
 
     def offer(self, text: str, settings: Settings) -> str:
-        """Take a description from the topic, unless parameters describe the robot, or it is in use
-        already. Returns the reason if it is too large to be kept; else an empty text."""
+        """Use a description from the topic, unless parameters describe the robot or the description
+        is already in use. Returns the reason if it is too large, else an empty text."""
         if settings.robot_description or settings.robot_description_file:
             return ""
         if len(text) > LARGEST_TEXT:
@@ -134,8 +134,8 @@ class Models:
         return self.request(settings, again=True)
 
     def clear(self) -> None:
-        """Remove the robots. A running build is waited for, and its result is dropped. The topic's
-        description is kept."""
+        """Remove the robots. Wait for a running build and drop its result. The topic's description
+        is kept."""
         if self._thread is not None:
             self._thread.join()
         self._thread = self._finished = self._waiting = self._next = None
@@ -144,16 +144,16 @@ class Models:
 
     @property
     def changing(self) -> bool:
-        """A finished model waits for the stop sequences of the old one."""
+        """True while a finished model waits for the stop sequences of the old one."""
         return self._next is not None
 
     @property
     def building(self) -> bool:
-        """A model is being read, compiled or warmed."""
+        """True while a model is read, compiled or warmed."""
         return self._thread is not None
 
     def step(self, settings: Settings, steady: float) -> Event:
-        """Look after builds; call it often. `settings` are the present ones."""
+        """Check for finished builds; call it often. `settings` are the present ones."""
         built = self._look()
         if built is not None:
             return self._take(built, settings, steady)
@@ -199,7 +199,7 @@ class Models:
         return Event.READY
 
     def _refuse(self, why: str) -> Event:
-        """The old robot stays, and so does where it came from."""
+        """Reject a build: the old robot and its source stay."""
         self.refusal = why
         if self._source is not None:
             self.text = self._source[2]
@@ -207,7 +207,7 @@ class Models:
 
     @property
     def source(self) -> tuple[str, str] | None:
-        """robot_description and robot_description_file of the robot that runs."""
+        """Parameters robot_description and robot_description_file of the running robot."""
         return None if self._source is None else self._source[:2]
 
     def _begin(self) -> None:
@@ -232,7 +232,7 @@ class Models:
 
 
 def _error_message(error: BaseException) -> str:
-    """The text of an exception for the user; of one that nobody foresaw, its kind as well."""
+    """The message of an exception for the user, with its type if it was not expected."""
     if isinstance(error, KeyError) and error.args:
         return str(error.args[0])
     return (

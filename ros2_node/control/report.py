@@ -26,7 +26,7 @@ class Rates:
         self._looked = 0.0
 
     def look(self, steady: float) -> dict[str, float]:
-        """Events a second since the last call."""
+        """Events per second since the last call."""
         passed = steady - self._looked
         rates = {
             k: (n - self._before[k]) / passed if passed > 0.0 else 0.0
@@ -56,8 +56,7 @@ class Reporter:
     def level(
         self, robot: Robot | None, now: float, steady: float, period: float
     ) -> tuple[int, str]:
-        """The level and the message at this moment. What was counted in the last period is a
-        warning."""
+        """The present level and message. Counts of the last period are warnings."""
         parts = self._recent_counts(steady, period)
         parts += [f"{subject}: {text}" for subject, text in self.remarks.items()]
         if robot is None:
@@ -172,7 +171,7 @@ share a topic."""
 
 
 def ready_message(robots: Sequence[Robot], settings: Settings) -> str:
-    """The line that says what runs."""
+    """The log line that describes the running node."""
     dynamics = robots[0].dynamics
     return (
         f"ready: {dynamics.model.name}, {dynamics.total_mass:.6g} kg, {len(robots)} robot(s), "

@@ -74,13 +74,13 @@ class Robot:
         self.start()
 
     def warm(self) -> None:
-        """Compile the kernels of this robot alone, so that no callback does."""
+        """Compile the kernels of this robot alone, so that no callback has to."""
         self.references.warm()
         if self.effort_watch is not None:
             self.effort_watch.warm()
 
     def change(self, settings: Settings) -> None:
-        """Use new parameters; ValueError when they do not fit this robot."""
+        """Use new parameters; ValueError if they do not fit this robot."""
         self.output.change(settings)
         self.limits.change(settings, self.output.effort_limit)
         self.references.change(settings)
@@ -112,7 +112,7 @@ class Robot:
         now: float,
         effort: Sequence[float] = (),
     ) -> bool:
-        """Read a state and prepare the rows for the next launch. False when the message was rejected.
+        """Read a state and prepare the rows for the next launch. False if the message was rejected.
 
         `note` follows when the torques are out, with all that they do not need.
         """
@@ -137,8 +137,8 @@ class Robot:
         return True
 
     def note(self, ros_now: int) -> bool:
-        """The second half of `read`; `ros_now` is what stamps are compared with [ns]. True at a collision, which the
-        next `command` answers."""
+        """The second half of `read`. Stamps are compared with `ros_now` [ns]. True at a collision,
+        to which the next `command` responds."""
         self.states.note(ros_now)
         return self.effort_watch is not None and self.effort_watch.note() and self.is_enabled
 
@@ -222,11 +222,11 @@ class Robot:
         phase, refusal = self.gate.phase, self.gate.refusal(GateEvent.ENABLE)
         if refusal and phase in CLOSED:
             return False, refusal
-        if unfit := self._unfit_state(now):
+        if unfit := self._reason_against_commands(now):
             return False, unfit
         if phase in OPEN:  # a robot that floats is refused
             return not refusal, refusal or "already enabled"
-        if bad := self._unfit_to_begin(now):
+        if bad := self._reason_against_start(now):
             return False, bad
         if self.effort_watch is not None:
             self.effort_watch.collision, self.effort_watch.guarded_at = "", now
@@ -239,8 +239,8 @@ class Robot:
         unguarded = self.effort_watch.unguarded_message if self.effort_watch is not None else ""
         return True, "; ".join(filter(None, ("enabled", unguarded)))
 
-    def _unfit_state(self, now: float) -> str:
-        """The reason for which states, publishers or payload forbid commands; empty when they do not."""
+    def _reason_against_commands(self, now: float) -> str:
+        """The reason for which states, publishers or payload forbid commands; empty if they do not."""
         if self.states.age(now) > self._settings.state_timeout:
             said = self.rejections()
             return "there is no fresh joint_states" + (f": {said}" if said else "")
@@ -253,9 +253,9 @@ class Robot:
             or overload(self.dynamics.model, self._settings, self.states, self.output)
         )
 
-    def _unfit_to_begin(self, now: float) -> str:
-        """The reason for which limits, reference or efforts forbid the first command. The reference
-        stays where the robot is."""
+    def _reason_against_start(self, now: float) -> str:
+        """The reason for which limits, reference or efforts forbid the first command, else an empty
+        text. The reference stays at the robot's position."""
         if self.output.unlimited and not self._settings.unlimited_effort:
             return (
                 f"no effort limit for {', '.join(self.output.unlimited)}: give effort_limits, or let "
@@ -270,9 +270,10 @@ class Robot:
         return f"{UNGUARDED}: {watch.unguarded_message or 'states come too seldom'}"
 
     def replace(self, other: Robot) -> None:
-        """Replace another robot: begin at its last command, and wait for ~/enable, whatever `start_enabled` is."""
+        """Replace another robot: start at its last command, and wait for ~/enable, regardless of
+        `start_enabled`."""
         self.withdraw()
-        self.output.take_over(other.output)
+        self.output.continue_from(other.output)
 
     def start(self) -> None:
         """Let `start_enabled` enable the robot at its next valid state, or, with `command_controller`, when the
@@ -289,7 +290,7 @@ class Robot:
         return True, "disabled" if was_open else "already disabled"
 
     def reset(self) -> tuple[bool, str]:
-        """Forget a latched fault; the gate stays closed."""
+        """Clear a latched fault; the gate stays closed."""
         before, reason = self.gate.phase, self.gate.reason
         self.gate.send(GateEvent.RESET)
         return True, f"cleared: {reason}" if self.gate.phase is not before else "there was no fault"
@@ -311,7 +312,8 @@ class Robot:
     # Outputs.
 
     def command(self, now: float, steady: float) -> tuple[bool, np.ndarray | None]:
-        """Call it after `compute`: True if the torques may be shown, and the command to send, if any."""
+        """True if the torques may be published, and the command to send, if any; call it after
+        `compute`."""
         if not finite(self.state.torque):
             names = self.dynamics.model.v_names
             bad = [names[k] for k in np.flatnonzero(~np.isfinite(self.state.torque))]
@@ -337,7 +339,7 @@ class Robot:
                     return True, self.stop_step(steady)
                 self.gate.send(GateEvent.COLLIDE, collision)
                 phase, self.last_fault = self.gate.phase, collision
-                self.output.give_way(FLOAT_TIME)
+                self.output.blend_again(FLOAT_TIME)
             if phase is Phase.FLOATING:
                 torque = self.effort_watch.torques.gravity_torques()
         if phase is Phase.ENABLED and self.references.watched and (far := self.references.astray()):
@@ -349,7 +351,8 @@ class Robot:
         return True, command
 
     def watch(self, now: float, steady: float) -> np.ndarray | None:
-        """Call it every STOP_PERIOD: begins a stop when the state is stale; returns a stop sequence's next command."""
+        """Start a stop sequence if the state is stale; returns the sequence's next command. Call it
+        every STOP_PERIOD."""
         timeout, efforts = self._settings.state_timeout, self.effort_watch
         gap, self._watched = now - self._watched, now
         if self.is_enabled and self.age(now) > timeout:
@@ -358,11 +361,11 @@ class Robot:
             if gap > timeout:
                 text += f": this process did not run for {gap:.2f} s"
             why = f" ({self.rejections()})" if self.rejections() else ""
-            self._lose(text, why if joints else self._of_base(), steady)
+            self._stop_without_input(text, why if joints else self._of_base(), steady)
         elif self.is_enabled and (missing := self.references.missing(now)):
-            self._lose(missing, "", steady)
+            self._stop_without_input(missing, "", steady)
         elif self.is_enabled and self.states.late_for(now) > LATE_TIME:
-            self._lose(self.states.lateness(), "", steady)
+            self._stop_without_input(self.states.lateness(), "", steady)
         elif self.is_enabled and efforts is not None and efforts.is_unguarded(now):
             self.fail(UNGUARDED, steady)
         return self.stop_step(steady)
@@ -374,7 +377,7 @@ class Robot:
             self.gate.send(GateEvent.STOPPED)
         return command
 
-    def _lose(self, text: str, why: str, steady: float) -> None:
+    def _stop_without_input(self, text: str, why: str, steady: float) -> None:
         """Stop because states or references are missing or late; latched until ~/enable."""
         self.last_fault = text + why
         self.counts["state_lost"] += 1
@@ -394,6 +397,6 @@ class Robot:
         return count_list(self.counts, REJECTIONS)
 
     def _of_base(self) -> str:
-        """The reasons for which odometry was refused, if any came."""
+        """The reasons for which odometry was refused, if any has arrived."""
         said = count_list(self.counts, [each for each in NOTICES if each.startswith("odometry")])
         return f" ({said})" if said else ""

@@ -1,4 +1,4 @@
-"""The model that the node computes with, from a description or its name."""
+"""The node's model, from a description or a name."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ itself, would take forever."""
 
 
 def load_model(settings: Settings, text: str = "") -> Model:
-    """The model that the parameters, or else the topic's `text`, describe, without its
-    payload.
+    """The model without payload that the parameters describe, or else the topic's `text`.
 
     Raises ValueError (ModelError for a bad description) or OSError with a text for the user.
     """
@@ -44,7 +43,7 @@ def load_model(settings: Settings, text: str = "") -> Model:
 
 
 def _load_file(file: str) -> Model:
-    """Robot of a URDF file, of a xacro file, or bundled."""
+    """The robot of a URDF or xacro file, or a bundled robot."""
     if file in wd.robot_names():
         return wd.load_robot(file, floating_base=False)
     data = _in_time(f"{file}: reading it", lambda: read_description(file))
@@ -54,7 +53,7 @@ def _load_file(file: str) -> Model:
 
 
 def read_description(file: str) -> bytes:
-    """The bytes of a regular file of at most LARGEST; a FIFO or a device is never waited for."""
+    """The bytes of a regular file of at most LARGEST. It never waits for a FIFO or a device."""
     remedy = "give the path of a URDF file"
     try:
         return read_regular_file(file, LARGEST, remedy)
@@ -79,8 +78,8 @@ def _check_size(name: str, text: str) -> str:
 
 
 def _in_time(what: str, work: Callable[[], Result]) -> Result:
-    """The result of `work`, or what it raises; ModelError when it takes longer than READING_TIME. Its thread
-    is then left to itself."""
+    """The result of `work`, or its exception; ModelError if it takes longer than READING_TIME. Its
+    thread then keeps running."""
     done: list[Result] = []
     failed: list[Exception] = []
 

@@ -46,7 +46,8 @@ class RobotReferences:
         index: int,
         counts: Counter[str],
     ) -> None:
-        """index: the number of the robot. joints: those that references may name; tracked: those that commands move."""
+        """index: the number of the robot. joints: the joints that references may name; tracked: the
+        joints that commands move."""
         self._state, self._law = state, law
         self._model, self._counts = model, counts
         self.setpoint = Setpoint(model, joints, tracked, counts)
@@ -77,7 +78,7 @@ class RobotReferences:
         self._turning = bool(self._turns.any())
 
     def change(self, settings: Settings) -> None:
-        """Use new parameters; ValueError when they do not fit this robot."""
+        """Use new parameters; ValueError if they do not fit this robot."""
         law = self._law
         self.setpoint.change(settings, tracked=law is not None and law.tracks)
         self.watched = self.setpoint.watched or self.pose is not None
@@ -103,8 +104,8 @@ class RobotReferences:
                 part.warm()
 
     def prepare(self, now: float, enabled: bool) -> bool:
-        """Fill the rows of the state from the references. Returns whether a reference jumped, so that the commands
-        blend."""
+        """Fill the rows of the state from the references. Returns true if a reference jumped, so
+        that the commands blend."""
         settings, state, wanted = self._settings, self._state, self.setpoint
         jumped = False
         if self.trajectory.active:
@@ -141,7 +142,7 @@ class RobotReferences:
         return jumped
 
     def _twist_reference(self, frame: str | None, settings: Settings) -> TwistReference | None:
-        """The twist of `twist_link`; ValueError where the law cannot follow one."""
+        """The twist of `twist_link`; ValueError if the law cannot follow one."""
         link, law = settings.twist_link, self._law
         if not link:
             return None
@@ -164,8 +165,8 @@ class RobotReferences:
         enabled: bool,
         goal: TrajectoryGoal | None = None,
     ) -> str | None:
-        """Follow waypoints that begin in `delay` seconds. Returns why they were refused. goal: see
-        `TrajectoryFollower.accept`."""
+        """Follow waypoints that start in `delay` seconds. Returns the reason if they are refused.
+        goal: see `TrajectoryFollower.accept`."""
         refused = self.trajectory.accept(names, waypoints, now + delay, now, enabled, goal)
         if refused is None and waypoints and self.twist is not None and self.pose is None:
             self.twist.release()
@@ -174,7 +175,7 @@ class RobotReferences:
     def refer_pose(
         self, frame: str, position: Sequence[float], quaternion: Sequence[float], enabled: bool
     ) -> str | None:
-        """Want a law's frame there. Returns why that was refused."""
+        """Set the wanted pose of a law's frame. Returns the reason if it is refused."""
         if self.pose is None:
             return None
         refused = self.pose.read(frame, position, quaternion, enabled)
@@ -190,7 +191,7 @@ class RobotReferences:
         now: float,
         enabled: bool,
     ) -> str | None:
-        """Move a link with this velocity. Returns why that was refused."""
+        """Move a link with this velocity. Returns the reason if it is refused."""
         if self.twist is None:
             return None
         refused = self.twist.read(frame, linear, angular, now, enabled)
@@ -199,13 +200,13 @@ class RobotReferences:
         return refused
 
     def replace_motions(self, topic: str) -> None:
-        """End the trajectory and the twist, because a message on another topic has a reference."""
+        """End the trajectory and the twist, because another topic has sent a reference."""
         self.trajectory.release(f"replaced by {topic}")
         if self.twist is not None and self.pose is None:
             self.twist.release()
 
     def begin(self) -> None:
-        """Begin where the robot is, with the law's inputs as the parameters have them."""
+        """Start at the robot's position, with the law's inputs from the parameters."""
         if self.pose is not None:
             self.pose.stay()
         if self.body is not None:
@@ -228,11 +229,12 @@ class RobotReferences:
         self._posture[:] = posture
 
     def missing(self, now: float) -> str:
-        """The inputs that the law needs and that no topic has sent, in words; empty if there are none."""
+        """A message with the inputs that the law needs and no topic has sent; empty if there are
+        none."""
         return "" if self.body is None else self.body.missing(now)
 
     def astray(self) -> str:
-        """The joints or the frame that are too far from their references; empty when none is, as
-        always if nothing is `watched`."""
+        """A message with the joints or the frame that are too far from their references; empty if
+        there are none, or if nothing is `watched`."""
         text = self.setpoint.astray()
         return text if text or self.pose is None else self.pose.astray()

@@ -1,4 +1,4 @@
-"""Requests and timed tasks of the node, apart from ROS: enable, reset, change, watch, stop."""
+"""Requests and timed tasks of the node, free of ROS: enable, reset, change, watch, stop."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Supervisor:
 
     @property
     def fleet(self) -> Fleet | None:
-        """The robots, once there is a model."""
+        """The fleet; None before there is a model."""
         return self.models.fleet
 
     @property
@@ -65,8 +65,8 @@ class Supervisor:
         return now
 
     def watch(self, now: float, steady: float) -> Iterator[tuple[int, np.ndarray]]:
-        """Call it every STOP_PERIOD: robots in a stop sequence, by number, each with its next
-        command."""
+        """The robots in a stop sequence, by number, each with its next command; call it every
+        STOP_PERIOD."""
         for i, robot in enumerate(self.robots):
             try:
                 command = robot.watch(now, steady)
@@ -77,7 +77,7 @@ class Supervisor:
                 yield i, command
 
     def step(self, steady: float) -> Event:
-        """Take a model that has been built, if there is one; call it often."""
+        """Use a model that has been built, if there is one; call it often."""
         event = self.models.step(self.settings, steady)
         if event is Event.READY:  # other robots, on the same topics
             for robot, text in zip(self.robots, self._other_publishers, strict=True):
@@ -94,14 +94,14 @@ class Supervisor:
 
     @property
     def lacks_its_model(self) -> bool:
-        """True if the parameters describe a model and none runs: after a refusal, none ever
-        will."""
+        """True if the parameters describe a model and none runs. After a refusal this lasts until
+        the parameters change."""
         described = self.settings.robot_description or self.settings.robot_description_file
         return bool(described) and self.fleet is None
 
     def set_other_publishers(self, i: int, text: str) -> None:
-        """Set the message about other publishers of one robot's states or commands, which forbid to
-        enable it; empty if there are none. An enabled robot continues."""
+        """Set the message about other publishers of one robot's states or commands; empty if there
+        are none. They prevent ~/enable, but an enabled robot continues."""
         self._other_publishers[i] = text
         for robot in self.robots[i : i + 1]:
             robot.other_publishers = text
@@ -151,8 +151,8 @@ class Supervisor:
         return not bad, f"{said}; live: {', '.join(live) or 'none'}"
 
     def change(self, values: Mapping[str, Any]) -> None:
-        """New values of some parameters, by name; ValueError, and nothing changed, when one is
-        bad, or wider than `lock` allows."""
+        """Change some parameters by name; ValueError, without any change, if a value is invalid or
+        wider than `lock` allows."""
         settings, fleet = self.settings.with_changes(values), self.fleet
         check_lock(self.settings, settings, any(robot.is_enabled for robot in self.robots))
         if any(getattr(settings, name) != getattr(self.settings, name) for name in SOURCES):
@@ -168,8 +168,8 @@ class Supervisor:
             self.models.request(settings)
 
     def _check_payload(self, settings: Settings) -> None:
-        """ValueError for another payload whose weight alone exceeds a joint's effort limit where a
-        robot is now."""
+        """Raise ValueError if the weight of another payload alone exceeds an effort limit in a
+        robot's present pose."""
         before = self.settings
         if all(getattr(settings, name) == getattr(before, name) for name in PAYLOAD):
             return

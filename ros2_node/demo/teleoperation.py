@@ -38,7 +38,7 @@ class Side:
     def _on_state(self, message: JointState) -> None:
         self._message, self._arrived = message, time.monotonic()
 
-    def hand_on(self) -> None:
+    def forward_state(self) -> None:
         """Send the state if it is fresh and has the joints."""
         message = self._message
         if message is None or time.monotonic() - self._arrived > FRESH:
@@ -75,7 +75,7 @@ class Teleoperation(Node):
 
     def _hand_on(self) -> None:
         for side in self.sides:
-            side.hand_on()
+            side.forward_state()
 
 
 def main(args: list[str] | None = None) -> int:

@@ -92,7 +92,7 @@ def walk(
     """Walk these legs. `node` and `plant` are parameters of the two processes."""
     with tempfile.TemporaryDirectory(prefix="warpdyn_walk_") as folder:
         robot = {"robot_description_file": "quadruped", "policy": policy, "use_sim_time": True}
-        told = {**robot, "ramp_time": RAMP_TIME, "start_enabled": True, **(node or {})}
+        values = {**robot, "ramp_time": RAMP_TIME, "start_enabled": True, **(node or {})}
         rclpy.init()
         children: list[Child] = []
         client = Client("course", children)
@@ -101,7 +101,7 @@ def walk(
             quadruped = Child("ros2_node.demo.walker", arguments, Path(folder) / "walker.log")
             children.append(quadruped)
             quadruped.wait_for("simulating")
-            controller = Child("ros2_node.node", ros_arguments(told), Path(folder) / "node.log")
+            controller = Child("ros2_node.node", ros_arguments(values), Path(folder) / "node.log")
             children.append(controller)
             say(f"node ready after {controller.wait_for('ready:'):.1f} s")
             found = _record_walk(client, legs, quadruped, say)

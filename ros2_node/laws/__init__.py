@@ -1,2 +1,2 @@
-"""Control laws that come with the node: kernels like a user's own, which `law` selects by name; and two of its modes
-as kernels, for controllers."""
+"""Control laws that come with the node: kernels like a user's own, which `law` selects by name, and
+two of the node's modes as kernels for controllers."""

@@ -1,4 +1,4 @@
-"""Motions and torques of joints in two parts: those of a frame, and those that leave it at rest."""
+"""Split of joint motions and torques into those of a frame and those that leave it at rest."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class FrameSplit:
         self._n = M.shape[0]
 
     def parts(self, y: Any) -> tuple[Any, Any]:
-        """The coordinates of y (n,) along the columns (6,), and what is orthogonal to them (n,)."""
+        """The coordinates of y (n,) along the columns (6,), and its part orthogonal to them (n,)."""
         P, squares, _ = self._damped
         rest = np.concatenate([y, np.zeros(6)])
         along = []
@@ -94,7 +94,7 @@ class FrameSplit:
         return self.parts(solve_upper(self._M.L, torque) / self._roots)[1]
 
     def torques(self, coordinates: Any) -> Any:
-        """Joint torques (n,) of their coordinates."""
+        """Joint torques (n,) from their coordinates."""
         return self._M.L @ (self._roots * coordinates)
 
     def damping(self, K: Any, ratio: Any, along: Any) -> Any:
@@ -125,7 +125,7 @@ class FrameSplit:
 
 
 def orthogonalise(columns: list[Any], tiny: Any) -> Columns:
-    """Columns (m,) of the same space that are orthogonal, by the modified method of Gram and Schmidt.
+    """Orthogonal columns (m,) of the same space, by the modified Gram-Schmidt method.
 
     tiny: added to the squared lengths, so that a column without a direction of its own is none.
     """

@@ -17,6 +17,6 @@ def gravity_compensation(
     f_ext: Annotated[np.ndarray, ("nlinks", 6)],
     gravity: Annotated[np.ndarray, (3,)],
 ) -> np.ndarray:
-    """Torques that hold the robot where it is: the node's mode gravity, g(q)."""
+    """Torques that hold the robot against gravity: the node's mode gravity, g(q)."""
     tau: np.ndarray = robot.rnea(q, 0.0 * v, 0.0 * v, f_ext=f_ext, gravity=gravity)  # type: ignore[assignment]
     return tau

@@ -1,4 +1,4 @@
-"""UnitFactors and products of small matrices in kernels, in forms that keep small entries exact."""
+"""Factors and products of small matrices in kernels, in forms that keep small entries exact."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def factorise(M: Any) -> UnitFactors:
 
 
 def matrix(rows: Sequence[Sequence[Any]]) -> Any:
-    """A matrix of single values, row by row."""
+    """A matrix from rows of single values."""
     return np.stack([np.stack(row) for row in rows])
 
 
@@ -61,7 +61,7 @@ def solve_upper_transposed(L: Any, b: Any) -> Any:
 
 
 def dot(a: Any, b: Any) -> Any:
-    """The sum of products of two rows (n,). Halves are added first, so that few additions follow
+    """The scalar product of two rows (n,). It is summed in halves, so that few additions depend on
     each other."""
     terms = [a[k] * b[k] for k in range(a.shape[0])]
     while len(terms) > 1:

@@ -42,7 +42,7 @@ class Diagnostics:
         self.reporters[robot].lines.update(lines)
 
     def build(self, building: bool, steady: float) -> None:
-        """Record if a model is being built; call it often."""
+        """Record whether a model is being built; call it often."""
         if building and not self._building:
             self._building_since = steady
         self._building = building

@@ -20,8 +20,8 @@ from .wiring import Wiring
 
 
 class GateServices:
-    """Answers for one robot, or for all. With `command_controller`, ~/enable asks the controllers
-    first, and so does a start by itself.
+    """Answers for one robot, or for all. With `command_controller`, ~/enable and automatic starts
+    ask the controllers first.
 
     now: the watchdog's time at a reading of the steady clock [s]. look: counts the publishers of
     states and commands, before anything is enabled.
@@ -57,7 +57,7 @@ class GateServices:
         wiring.serve(Trigger, "~/reload", self.reload, everyone)
 
     def start(self) -> None:
-        """Let the robots start by themselves once more, with `start_enabled`."""
+        """Let the robots start automatically once more, with `start_enabled`."""
         for robot in self._supervisor.robots:
             robot.start()
 
@@ -85,7 +85,7 @@ class GateServices:
             self._log.info("; ".join(filter(None, [f"started: {text}", verdict.remark])))
 
     def enable(self, robots: list[int], request: SetBool.Request) -> Answer:
-        """~/enable; the answer says where nobody listens."""
+        """Answer ~/enable; the answer names topics without subscribers."""
         if not request.data:
             for i in robots:
                 self._closings[i] += 1
@@ -117,10 +117,10 @@ class GateServices:
         return good, "; ".join([text, *(each.remark for each in verdicts if each.remark and good)])
 
     def reset(self, robots: list[int], request: Trigger.Request) -> Answer:
-        """~/reset."""
+        """Answer ~/reset."""
         self._wiring.forget_mismatches()
         return self._supervisor.reset(robots)
 
     def reload(self, robots: list[int], request: Trigger.Request) -> Answer:
-        """~/reload."""
+        """Answer ~/reload."""
         return self._supervisor.reload()

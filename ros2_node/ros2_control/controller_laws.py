@@ -134,8 +134,8 @@ def users_law(kernel: OwnKernel, options: Mapping[str, Any]) -> ControllerLaw:
 
 
 def check_law(law: ControllerLaw, model: Model) -> None:
-    """ValueError for a law that no controller can run: a row of another shape, a missing frame, an
-    unknown link."""
+    """Raise ValueError for a law that no controller can run: results of another shape, a missing
+    frame, an unknown link."""
     if law.name == "guarded":
         raise ValueError("no law can be called guarded, which the package has for itself")
     for name, each in law.kernel.signature.arrays.items():

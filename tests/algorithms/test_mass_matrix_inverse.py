@@ -11,7 +11,9 @@ from states import error, size, states
 import warpdyn as wd
 from warpdyn.algorithms.aba import unmoved_joint
 from warpdyn.algorithms.mass_matrix_inverse import solve_articulated
-from warpdyn.execution.request.evaluate import tree_of
+from warpdyn.execution.batched import describe_call
+from warpdyn.execution.request.call import input_shapes
+from warpdyn.execution.request.evaluate import record_call, tree_of
 from warpdyn.functions.dynamics import mass_matrix_inverse, solve
 
 RESIDUAL = {"float64": 1e-12, "float32": 1e-5}
@@ -75,6 +77,28 @@ def test_the_kernels_match_the_oracle(name: str, run, dtype) -> None:
     M, x = wd.oracle(wd.crba, model, s.q), run(solve, model, s.q, s.tau, dtype=dtype)
     terms = np.einsum("eij,ej->ei", np.abs(M), np.abs(x))
     assert error(np.einsum("eij,ej->ei", M, x), s.tau, terms) <= RESIDUAL[str(dtype)]
+
+
+@pytest.mark.parametrize(("follows", "most"), [(False, 2500), (True, 4500)])
+def test_articulated_bodies_solve_for_a_long_chain_without_mimic_joints(
+    follows: bool, most: int
+) -> None:
+    """They need fewer operations than the matrix there; a joint that follows another one needs the matrix."""
+    chain = wd.ModelBuilder("chain").add_link("0")
+    for k in range(1, 17):
+        chain.add_link(str(k), mass=1.0, com=(0.1, 0.0, 0.0), inertia=np.diag([0.01] * 3))
+        leader = "1" if follows and k == 16 else None
+        axis = ((1, 0, 0), (0, 1, 0))[k % 2]
+        chain.add_joint(
+            str(k), "continuous", str(k - 1), str(k), pose=(0.2, 0, 0), axis=axis, mimic=leader
+        )
+    model = chain.build()
+    s = states(model, 2)
+    M, x = wd.oracle(wd.crba, model, s.q), solve(model, s.q, s.tau)
+    terms = np.einsum("eij,ej->ei", np.abs(M), np.abs(x))
+    assert error(np.einsum("eij,ej->ei", M, x), s.tau, terms) <= RESIDUAL["float64"]
+    call = describe_call(solve, (model, ..., ...), {})
+    assert record_call(call, input_shapes(call), True).operations <= most
 
 
 def test_inverse_matches_pinocchio(robot: Robot) -> None:

@@ -49,6 +49,13 @@ def test_a_quadruped_has_all_of_it() -> None:
     assert learned.push == rl.SIM_TO_REAL.push
 
 
+def test_noise_is_left_out_where_the_critic_alone_observes() -> None:
+    """An onboard policy does not observe the velocity of the base; its critic observes it exactly."""
+    task = rl.make("quadruped_velocity_onboard")
+    learned = training_task(task, task.recipe)
+    assert set(learned.noise) == set(rl.SIM_TO_REAL.noise) - {"velocity"}
+
+
 def test_entries_are_replaced_and_removed() -> None:
     heavy = rl.Vary(0.5, 2.0, how="scale", of="base")
     noise = {"joints": rl.Noise(0.1)}

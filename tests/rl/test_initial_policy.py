@@ -102,6 +102,46 @@ def test_other_networks_are_refused(trained: tuple[rl.Trainer, Path]) -> None:
         rl.Trainer(Hold(), recipe=RECIPE, init=folder / "none.onnx")
 
 
+class Swapped(Hold):
+    """Its policy observes the same terms in another order, its critic another term of that size."""
+
+    groups = {"policy": ("speed", "off", "last"), "hidden": ("last", "speed", "more")}  # noqa: RUF012
+
+
+class Renamed(Hold):
+    """The same task for another robot of the same size."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.model = self.model.rename(name="other_pendulum")
+
+
+def test_a_checkpoint_with_other_observations_is_refused(trained: tuple[rl.Trainer, Path]) -> None:
+    """The networks would fit, and take one term for another."""
+    file = trained[1] / "checkpoint.pt"
+    words = (
+        r"policy: off \(2\), speed \(2\), last \(2\); hidden: .*; Swapped observes "
+        r"policy: speed \(2\), off \(2\), last \(2\); hidden: last \(2\), speed \(2\), more \(3\)"
+    )
+    with pytest.raises(rl.TaskError, match=words):
+        rl.Trainer(Swapped(), recipe=RECIPE, init=file)
+    with pytest.raises(rl.TaskError, match=r"the robot double_pendulum; Renamed is for other"):
+        rl.Trainer(Renamed(), recipe=RECIPE, init=file)
+
+
+def test_a_checkpoint_of_an_earlier_version_is_taken_with_a_remark(
+    trained: tuple[rl.Trainer, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It does not say what its task observed."""
+    whole = torch.load(trained[1] / "checkpoint.pt", weights_only=True)
+    del whole["terms"], whole["deployment"]
+    torch.save(whole, tmp_path / "checkpoint.pt")
+    remarks = list[str]()
+    monkeypatch.setattr(initial_policy, "say", remarks.append)
+    rl.Trainer(Hold(), recipe=RECIPE, init=tmp_path / "checkpoint.pt")
+    assert "does not say what its task observed" in "".join(remarks)
+
+
 @pytest.mark.parametrize("kind", ["policy.onnx", "checkpoint.pt"])
 def test_rsl_rl_starts_from_a_file_too(kind: str, tmp_path: Path) -> None:
     recipe = replace(RECIPE, learner="rsl_rl", activation="elu")
@@ -113,10 +153,11 @@ def test_rsl_rl_starts_from_a_file_too(kind: str, tmp_path: Path) -> None:
     assert torch.allclose(first.policy()(seen), second.policy()(seen), atol=1e-5)
 
 
+@pytest.mark.parametrize("kind", ["policy.onnx", "checkpoint.pt"])
 def test_a_file_with_another_observation_is_named(
-    trained: tuple[rl.Trainer, Path], monkeypatch: pytest.MonkeyPatch
+    kind: str, trained: tuple[rl.Trainer, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     remarks = list[str]()
     monkeypatch.setattr(deployment_record, "say", remarks.append)
-    rl.Trainer(Doubled(), recipe=RECIPE, init=trained[1] / "policy.onnx")
+    rl.Trainer(Doubled(), recipe=RECIPE, init=trained[1] / kind)
     assert "its observe() or update() computed another speed" in "".join(remarks)

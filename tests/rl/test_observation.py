@@ -79,6 +79,10 @@ def test_history_is_what_was_seen_before_the_oldest_first(history: Any) -> None:
     [
         ({"groups": {"policy": ("height",)}}, "groups: policy has height, which observe does not"),
         ({"noise": {"height": rl.Noise(1.0)}}, "noise is of height, which observe does not give"),
+        (
+            {"groups": {"policy": ("off",), "hidden": ("off", "speed")}},
+            "noise is of speed, which the policy does not observe; its group policy has off",
+        ),
         ({"history": {"actor": 2}}, "history is of actor; there are the groups policy, hidden"),
     ],
 )

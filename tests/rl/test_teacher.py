@@ -71,7 +71,7 @@ def test_a_teacher_of_something_else_is_refused_by_name(teacher: Path, tmp_path:
     [
         ("quadruped_velocity_onboard", "quadruped_velocity", 50),
         ("warpdyn.rl.tasks.rough_tasks:QuadrupedRoughOnboard", "quadruped_rough", 83),
-        ("warpdyn.rl.tasks.humanoid_tasks:HumanoidStandOnboard", "humanoid_stand", 45),
+        ("humanoid_stand_onboard", "humanoid_stand", 45),
         ("warpdyn.rl.tasks.humanoid_tasks:HumanoidVelocityOnboard", "humanoid_velocity", 50),
     ],
 )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 rl = pytest.importorskip("warpdyn.rl")
@@ -52,6 +54,13 @@ def test_a_learner_that_does_not_exist_is_refused() -> None:
 def test_recipes_that_make_no_sense_are_refused(numbers: dict[str, Any], error: str) -> None:
     with pytest.raises(rl.TaskError, match=error):
         rl.Trainer(Hold(), recipe=replace(Hold.recipe, **numbers))
+
+
+def test_counts_of_a_recipe_may_be_numpys_integers() -> None:
+    """As those of every other argument; a training keeps them as Python's, which JSON can write."""
+    recipe = replace(Hold.recipe, envs=np.int64(16), layers=(np.uint8(8), 4))
+    taken = rl.Trainer(Hold(), recipe=recipe).recipe
+    assert json.dumps([taken.envs, *taken.layers]) == "[16, 8, 4]"
 
 
 def test_a_recipe_has_a_known_precision() -> None:

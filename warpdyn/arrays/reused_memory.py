@@ -136,13 +136,13 @@ def _most() -> int:
     without the interpreter's lock, because reference counts are then kept per thread."""
     if not getattr(sys, "_is_gil_enabled", lambda: True)():
         return 0
-    told = os.environ.get(MOST)
-    if told is None:
+    setting = os.environ.get(MOST)
+    if setting is None:
         return int(min(max(USUAL * 1e6, _memory() / SHARE), ENOUGH * 1e6))
     try:
-        return int(float(told) * 1e6)
+        return int(float(setting) * 1e6)
     except ValueError:
-        raise ValueError(f"{MOST} must be a number of megabytes, got {told!r}") from None
+        raise ValueError(f"{MOST} must be a number of megabytes, got {setting!r}") from None
 
 
 def _memory() -> int:

@@ -99,9 +99,10 @@ def compare(
     states, differences = random_states(model, SAMPLE), []
     for dtype in LIMITS:
         for algorithm in ARGUMENTS:
-            options = {"frame": frame, "dtype": dtype, "device": device}
             try:
-                work = Workload.of(model, algorithm, states, **options)
+                work = Workload.of(
+                    model, algorithm, states, frame=frame, dtype=dtype, device=device
+                )
                 work.call()
             except ModelError as error:
                 no = f"not defined: {error}"

@@ -1,4 +1,4 @@
-"""Joint forces of a robot's own actuators, from their controls."""
+"""Joint forces of a robot's actuators from their controls."""
 
 from __future__ import annotations
 

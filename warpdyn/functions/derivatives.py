@@ -1,4 +1,4 @@
-"""Derivatives of dynamics as matrices, and of any function by tangents and adjoints."""
+"""Derivatives of dynamics as matrices, and of any function as products with vectors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def rnea_derivatives(
     params: Params | None = None,
     out: tuple[Array[A], Array[A], Array[A]] | None = None,
 ) -> Call[tuple[A, A, A]]:
-    """Derivatives of inverse dynamics by position, velocity and acceleration.
+    """Derivatives of inverse dynamics with respect to position, velocity and acceleration.
 
     q: (B, nq) [m, rad].  v, a: (B, nv).  `f_ext`, `gravity` as in `rnea`; forces on links move with
     their links.
@@ -69,7 +69,7 @@ def aba_derivatives(
     params: Params | None = None,
     out: tuple[Array[A], Array[A], Array[A], Array[A]] | None = None,
 ) -> Call[tuple[A, A, A, A]]:
-    """Forward dynamics and its derivatives by position, velocity and joint force.
+    """Forward dynamics and its derivatives with respect to position, velocity and joint force.
 
     q: (B, nq) [m, rad].  v: (B, nv).  tau: (B, nv) [N, N·m].  `f_ext`, `gravity` as in `aba`.
     Returns qdd (B, nv), as `aba`, and dqdd_dq, dqdd_dv, dqdd_dtau = M⁻¹: (B, nv, nv) each.
@@ -264,7 +264,7 @@ def derivatives(
 
 
 def _inputs_to_differentiate(call: Call, wrt: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Names of the inputs to differentiate by; None means all of them."""
+    """Names of the inputs of the derivative; None means all of them."""
     names = tuple(inputs_of(call))
     chosen = names if wrt is None else (wrt,) if isinstance(wrt, str) else tuple(wrt)
     for name in chosen:

@@ -83,7 +83,8 @@ def inverse_kinematics(
     params: Params | None = None,
     out: tuple[Array[A], ...] | None = None,
 ) -> Call[Solution[A]]:
-    """Configurations within the position limits that bring frames to their targets; a `Solution`.
+    """Configurations within the position limits that bring frames to their targets, as a
+    `Solution`.
 
     targets: {frame: (B, 4, 4) or (B, 7) [x y z qx qy qz qw]}, or one array with `frame=`; (B, 3),
     positions, if `orientation_weight` is 0.

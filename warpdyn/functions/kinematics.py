@@ -325,7 +325,7 @@ def kinematic_hessian(
     params: Params | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """Derivative of the Jacobian of a link by the configuration, over the tangent space.
+    """Derivative of a link's Jacobian with respect to the configuration, in the tangent space.
 
     q: (B, nq).  Returns H: (B, 6, nv, nv), H[..., j, k] = d J[..., j] / d q_k; dJ/dt = sum of
     H[..., k] v_k.
@@ -359,7 +359,7 @@ def manipulability(
     params: Params | None = None,
     out: Array[A] | None = None,
 ) -> Call[A]:
-    """Yoshikawa's measure of how freely a link can move: sqrt(det(J Jᵀ)), J at the link's origin.
+    """Yoshikawa's manipulability of a link: sqrt(det(J Jᵀ)), J at the link's origin.
 
     q: (B, nq).  Returns (B,), zero in singular configurations, where the link cannot move in some
     direction.

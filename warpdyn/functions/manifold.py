@@ -224,7 +224,7 @@ def random_configuration(
 
 
 def _ranges(model: Model, box: Box) -> tuple[list[float], list[float], list[int]]:
-    """Least and greatest value of each coordinate, and the first index of each quaternion."""
+    """Smallest and largest value of each coordinate, and the first index of each quaternion."""
     try:
         least, greatest = ([float(x) for x in corner] for corner in box)
         sizes = [b - a for a, b in zip(least, greatest, strict=True)]

@@ -36,7 +36,7 @@ class Draw:
 
     @property
     def support(self) -> tuple[float, float]:
-        """The least and the greatest number that can be drawn."""
+        """The smallest and the largest number that can be drawn."""
         if self.law != "normal":
             return self.a, self.b
         return self.a - random_laws.REACH * self.b, self.a + random_laws.REACH * self.b
@@ -265,7 +265,7 @@ def _draw_by_owner(model: Model, quantity: str, what: Draws) -> Iterator[tuple[s
         matching = [
             (pattern, draw) for pattern, draw in patterns.items() if fnmatchcase(name, pattern)
         ]
-        if matching and (matching[-1][0] == name or _answers(quantity, owner, matching[-1][1])):
+        if matching and (matching[-1][0] == name or _has_effect(quantity, owner, matching[-1][1])):
             used = True
             yield name, matching[-1][1]
     if not used:
@@ -275,7 +275,7 @@ def _draw_by_owner(model: Model, quantity: str, what: Draws) -> Iterator[tuple[s
         )
 
 
-def _answers(quantity: str, owner: Link | Joint, draw: Draw) -> bool:
+def _has_effect(quantity: str, owner: Link | Joint, draw: Draw) -> bool:
     """True if a draw for all owners has an effect on this one."""
     if isinstance(owner, Link):
         return owner.mass > 0

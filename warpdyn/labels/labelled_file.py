@@ -135,13 +135,13 @@ class Outcome(NamedTuple):
 def label_file(
     labelling: Labelling,
     file: LogFile,
-    told: Callable[[int], None] = lambda rows: None,
+    on_rows: Callable[[int], None] = lambda rows: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Outcome:
-    """Label one file; an error is part of the outcome. told: called with the number of finished
+    """Label one file; an error is part of the outcome. on_rows: called with the number of finished
     rows."""
     try:
-        rows, notes = _label(labelling, file, told, stop)
+        rows, notes = _label(labelling, file, on_rows, stop)
         return Outcome(file, rows, notes)
     except LogError as error:
         return Outcome(file, error=str(error))
@@ -156,7 +156,7 @@ def label_file(
 
 
 def _label(
-    labelling: Labelling, file: LogFile, told: Callable[[int], None], stop: Callable[[], bool]
+    labelling: Labelling, file: LogFile, on_rows: Callable[[int], None], stop: Callable[[], bool]
 ) -> tuple[int, list[str]]:
     partial, begun = partial_name(file.target), stamp_of(file.source)
     log = open_log(file.source, labelling.topic)
@@ -173,7 +173,7 @@ def _label(
                 writer = log.writer(partial, labels_of(labelling, inputs, results, begun))
             writer.write(part, {n: x for some in results for n, x in some.items()})
             rows += part.rows
-            told(part.rows)
+            on_rows(part.rows)
         if writer is None:
             raise LogError("it has no rows")
         writer.close()

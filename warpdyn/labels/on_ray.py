@@ -38,7 +38,7 @@ _known: dict[Any, Labelling] = {}
 def on_ray(
     labelling: Labelling,
     files: Sequence[LogFile],
-    told: Callable[[int], None],
+    on_rows: Callable[[int], None],
     address: str | None = None,
     workers: int | None = None,
 ) -> Generator[Outcome, None, None]:
@@ -53,7 +53,7 @@ def on_ray(
     if here:
         _start(ray, address, workers)
     try:
-        yield from _outcomes(ray, labelling, files, told)
+        yield from _outcomes(ray, labelling, files, on_rows)
     finally:
         if here:
             ray.shutdown()
@@ -93,7 +93,7 @@ def _look_for(address: str) -> None:
 
 
 def _outcomes(
-    ray: Any, labelling: Labelling, files: Sequence[LogFile], told: Callable[[int], None]
+    ray: Any, labelling: Labelling, files: Sequence[LogFile], on_rows: Callable[[int], None]
 ) -> Iterator[Outcome]:
     task = ray.remote(num_cpus=1, max_retries=TRIES)(_label_alone)
     shared = ray.put(labelling)
@@ -113,7 +113,7 @@ def _outcomes(
         except ray.exceptions.RayError as error:
             said = str(error).strip().splitlines()[0]
             outcome = Outcome(file, error=f"its worker ended {TRIES + 1} times: {said}")
-        told(outcome.rows)
+        on_rows(outcome.rows)
         yield outcome
 
 

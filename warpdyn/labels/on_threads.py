@@ -15,10 +15,10 @@ from .labelled_file import Labelling, LogFile, Outcome, label_file
 def on_threads(
     labelling: Labelling,
     files: Sequence[LogFile],
-    told: Callable[[int], None],
+    on_rows: Callable[[int], None],
     workers: int | None = None,
 ) -> Generator[Outcome, None, None]:
-    """Outcomes in the order in which files are done. told: called with numbers of rows, one call at
+    """Outcomes in the order in which files are done. on_rows: called with numbers of rows, one call at
     a time.
 
     When the caller stops iterating, incomplete outputs are abandoned and removed.
@@ -28,7 +28,7 @@ def on_threads(
 
     def report_rows(rows: int) -> None:
         with lock:
-            told(rows)
+            on_rows(rows)
 
     before = get_num_threads()
     set_num_threads(1)  # each of our threads is busy with its own file

@@ -151,7 +151,9 @@ class Params:
         return self._with(moved)
 
     def replace(self, **arrays: Any) -> Params:
-        """The same quantities with other arrays."""
+        """The same quantities with other arrays, of any batch shape. Their numbers are not checked, as
+        those that are written in place are not: differences of derivatives need them beyond their
+        range."""
         for quantity in arrays:
             self[quantity]
         return self._with({**self._all, **arrays})

@@ -229,11 +229,8 @@ def record_loop_of(
         entry = inside.nodes[inner.index][1][1]
     elif needed is not None:
         times = min(times, max(ceil(needed), 0))
-    shared, source = [*inside.captured], None
-    if reads is not None:
-        source = graph.nodes[reads][1][0]
-        first = str(graph.routines[source].column)  # kept state; the other loop comes before
-        shared.append(graph.node("of", source, reads, first))
+    # The loop whose kept states are read comes before: its state is one more value from outside.
+    shared, source = values_from_outside(graph, inside, reads)
     routine = Routine(
         inside,
         len(shared),
@@ -251,6 +248,19 @@ def record_loop_of(
             graph.arrays[left] = graph.arrays[x.array]
             x.array = left
     return [make(graph, graph.node("of", name, call, str(k))) for k in range(len(state))]
+
+
+def values_from_outside(
+    graph: Graph, inside: Graph, reads: int | None
+) -> tuple[list[int], str | None]:
+    """Values of `graph` that the steps of a loop read, and the name of the loop whose kept states
+    they read. `reads`: the call of that loop, which comes before."""
+    shared = [*inside.captured]
+    if reads is None:
+        return shared, None
+    source = graph.nodes[reads][1][0]
+    first_state = str(graph.routines[source].column)
+    return [*shared, graph.node("of", source, reads, first_state)], source
 
 
 def call_array_loop(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from ..algebra.scalar import RowStep, Scalar, sweep_in_line
-from .array_loops import record_array_loop, unroll_array_loop
+from .array_loops import record_array_loop, unroll_array_loop, values_from_outside
 from .graph import (
     COLUMN,
     KEPT_WHOLE,
@@ -258,11 +258,7 @@ class Symbol:
             graph = innermost
             inside, results = _record_step(graph, step, len(state), until)
         name = f"routine{len(graph.routines)}"
-        shared, source = [*inside.captured], None
-        if reads is not None:
-            source = graph.nodes[reads][1][0]
-            first = str(graph.routines[source].column)  # kept state; the other loop comes before
-            shared.append(graph.node("of", source, reads, first))
+        shared, source = values_from_outside(graph, inside, reads)
         repetition = Repetition(times, until is not None, reads=source)
         graph.routines[name] = Routine(inside, len(shared), len(state), results, repetition)
         frame = graph.node("frame", name, *shared)

@@ -23,7 +23,7 @@ try:
     from .tasks import TASKS, make
     from .tasks.cartpole_tasks import CartpoleSwingUp
     from .tasks.getup_tasks import QuadrupedGetup
-    from .tasks.humanoid_tasks import HumanoidStand, HumanoidVelocity
+    from .tasks.humanoid_tasks import HumanoidStand, HumanoidStandOnboard, HumanoidVelocity
     from .tasks.lift_tasks import PandaLift
     from .tasks.motion_clip import MotionClip
     from .tasks.panda_tasks import PandaReach, PandaReachObstacles
@@ -123,6 +123,7 @@ __all__ = [
     "HandReorient",
     "HeldPush",
     "HumanoidStand",
+    "HumanoidStandOnboard",
     "HumanoidVelocity",
     "MotionClip",
     "MotionTracking",

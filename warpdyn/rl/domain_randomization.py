@@ -32,7 +32,7 @@ def uneven_ground(task: Task, height: float, seed: int = 0) -> dict[str, Any]:
 def randomized_attributes(
     domain: DomainRandomization, task: Task, terms: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Attributes of the task for training. terms: those that it observes."""
+    """Attributes of the task for training. terms: those that its policy observes."""
     left_out = {
         *(TOUCHED if not task.points else ()),
         *((*DRIVEN, "latency") if task.drives is None else ()),

@@ -133,7 +133,7 @@ def _command(words: Sequence[str]) -> str:
 def _commit() -> str:
     """The commit of the code, if it is known."""
     here = Path(__file__).parent
-    told = subprocess.run(
+    done = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], cwd=here, capture_output=True, text=True
     )
-    return told.stdout.strip() if told.returncode == 0 else "unknown"
+    return done.stdout.strip() if done.returncode == 0 else "unknown"

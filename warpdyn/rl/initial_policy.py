@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import onnx
 import torch
@@ -11,6 +13,8 @@ from onnx import numpy_helper
 
 from ..execution.compile.announcements import say
 from .checkpoint import read_checkpoint
+from .deployment.deployment_record import say_other_programs
+from .environment_step import EnvironmentStep
 from .learners.learner import Learner
 from .learners.networks import SMALLEST_DEVIATION, Network, Normalizer
 from .policy import ONNX_ACTIVATIONS, Policy
@@ -21,19 +25,22 @@ SEEN = 2**20
 in the file. A training of 1,024 environments and 24 steps sees as many in 43 iterations."""
 
 
-def start_from(learner: Learner, task: Task, path: Path, deviation: float) -> str:
+def start_from(learner: Learner, kernels: EnvironmentStep, path: Path, deviation: float) -> str:
     """Replace the networks of a learner by those of a file; returns the file's hash.
 
     path: `policy.onnx`, which has the policy and its normalisation of observations but neither the
     critic nor the deviation of actions, or `checkpoint.pt`, which has all of them. The optimiser
-    starts afresh. TaskError: the networks have other sizes or another activation.
-    deviation: of the recipe. A line on stderr says if a checkpoint's recipe had another one, which
-    has its effect.
+    starts afresh. A line on stderr names a term that is computed otherwise.
+    kernels: the environments of the training that begins. deviation: of the recipe. A line on stderr
+    says if a checkpoint's recipe had another one, which has its effect.
+    TaskError: the networks have other sizes or another activation, or a checkpoint is of another
+    robot or of other terms of the observations.
     """
     if path.suffix == ".onnx":
-        _from_onnx(learner, task, path)
+        record = _from_onnx(learner, kernels.task, path)
     else:
-        _from_checkpoint(learner, task, path, deviation)
+        record = _from_checkpoint(learner, kernels, path, deviation)
+    say_other_programs(path, record, kernels.task)
     return file_hash(path)
 
 
@@ -77,10 +84,10 @@ def network_of_onnx(path: Path) -> Network:
     return policy
 
 
-def _from_onnx(learner: Learner, task: Task, path: Path) -> None:
-    """The weights of an exported policy."""
-    policy = learner.policy()
-    Policy(path).check(task, len(policy.normalizer.mean))
+def _from_onnx(learner: Learner, task: Task, path: Path) -> Mapping[str, Any]:
+    """Take the weights of an exported policy; returns its deployment record."""
+    policy, exported = learner.policy(), Policy(path)
+    exported.check(task, len(policy.normalizer.mean))
     found = network_of_onnx(path)
     shapes, wanted = (
         [tuple(layer.weight.shape) for layer in x.linear_layers] for x in (found, policy)
@@ -97,11 +104,17 @@ def _from_onnx(learner: Learner, task: Task, path: Path) -> None:
             f"--set recipe.activation={found.activation}"
         )
     learner.use_policy(found)
+    return exported.deployment
 
 
-def _from_checkpoint(learner: Learner, task: Task, path: Path, deviation: float) -> None:
-    """The networks of a checkpoint, and its deviation of actions."""
+def _from_checkpoint(
+    learner: Learner, kernels: EnvironmentStep, path: Path, deviation: float
+) -> Mapping[str, Any]:
+    """Take the networks of a checkpoint, and its deviation of actions; returns the deployment record
+    of its task."""
     whole = read_checkpoint(path, "name the policy.onnx or the checkpoint.pt of a training")
+    task = kernels.task
+    _check_task(whole, kernels, path)
     try:
         learner.restore_networks(whole["learner"])
     except Exception:  # from Torch, for networks of other sizes
@@ -119,3 +132,35 @@ def _from_checkpoint(learner: Learner, task: Task, path: Path, deviation: float)
             f"the deviation of actions is that of {path}, {learner.deviation:.2g}; the recipe's "
             f"deviation, {deviation:g}, has no effect. policy.onnx has no deviation of its own"
         )
+    record: Mapping[str, Any] = whole.get("deployment") or {}
+    return record
+
+
+def _check_task(whole: Mapping[str, Any], kernels: EnvironmentStep, path: Path) -> None:
+    """Raise for a checkpoint of another robot or of other terms. Its networks may have the sizes of
+    this training, and would take one term for another."""
+    task, trained, robot = kernels.task, whole["of"].get("task"), whole["of"].get("robot")
+    if robot not in (None, task.model.name):
+        raise TaskError(
+            f"{path} is of the task {trained} and the robot {robot}; {task.name} is for "
+            f"{task.model.name}"
+        )
+    if "terms" not in whole:  # of an earlier version
+        say(f"{path} does not say what its task observed: other observations go unnoticed")
+        return
+    old, new = (_in_words(x) for x in (whole["terms"], kernels.observation.layout))
+    if old != new:
+        raise TaskError(
+            f"{path}: its task {trained} observes {old}; {task.name} observes {new}. Begin with a "
+            "training that observes the same terms in the same order"
+        )
+
+
+def _in_words(layout: Mapping[str, tuple[int, Iterable[tuple[str, int]]]]) -> str:
+    """Terms of each group with their sizes, in order, and the number of observations in its
+    history."""
+    words = []
+    for group, (count, terms) in layout.items():
+        often = f" of the last {count} steps" if count > 1 else ""
+        words.append(f"{group}: {', '.join(f'{n} ({size})' for n, size in terms)}{often}")
+    return "; ".join(words)

@@ -37,14 +37,20 @@ class Observation:
                 f"{task.name}.noise is of {', '.join(sorted(unknown))}, which observe does not give; "
                 f"it gives {', '.join(terms)}"
             )
+        if empty := [g for g, each in groups.items() if not each]:
+            raise TaskError(f"{task.name}.groups: {', '.join(empty)} has no terms")
+        policys = self.entries[self.policy]
+        if exact := [n for n in task.noise if n not in policys]:
+            raise TaskError(
+                f"{task.name}.noise is of {', '.join(exact)}, which the policy does not observe; its "
+                f"group {self.policy} has {', '.join(policys)}"
+            )
         for name, each in task.noise.items():
             if np.shape(each.size) not in ((), terms[name]):
                 raise TaskError(
                     f"{task.name}.noise.{name}: size must be a number or {terms[name]}, got "
                     f"{np.shape(each.size)}"
                 )
-        if empty := [g for g, each in groups.items() if not each]:
-            raise TaskError(f"{task.name}.groups: {', '.join(empty)} has no terms")
         if unknown := set(task.history) - set(groups):
             raise TaskError(
                 f"{task.name}.history is of {', '.join(sorted(unknown))}; there are the groups "
@@ -54,6 +60,14 @@ class Observation:
         self.shapes = {g: (task.history.get(g, 1) * width,) for g, width in widths.items()}
         self.carried: dict[str, tuple[int, int]] = {
             f"seen_{g}": (count - 1, widths[g]) for g, count in task.history.items() if count > 1
+        }
+
+    @property
+    def layout(self) -> dict[str, tuple[int, list[tuple[str, int]]]]:
+        """For each group the number of observations in its history, and its terms with their sizes,
+        in order."""
+        return {
+            g: (self.task.history.get(g, 1), list(each.items())) for g, each in self.entries.items()
         }
 
     def present_observations(self, terms: Terms, key: Key) -> dict[str, Any]:

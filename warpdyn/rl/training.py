@@ -16,8 +16,8 @@ import torch
 
 from ..execution.compile.announcements import say
 from .checkpoint import differences, installed_version, plain, read_checkpoint, unusable
-from .deployment.deployment_record import deployment_record, say_other_programs
-from .deployment.policy_match import check_match
+from .deployment.deployment_record import deployment_record
+from .deployment.policy_match import UNREADABLE, check_match
 from .deployment.robot_step import RobotStep
 from .graph_replay import GraphReplay
 from .initial_policy import file_hash, network_of_onnx, start_from
@@ -37,7 +37,7 @@ from .training_task import (
     COMPARED_ATTRIBUTES,
     DISTILLATION,
     as_teacher_sees,
-    check_recipe,
+    checked_recipe,
     recipe_for_teacher,
     training_task,
     with_known_precision,
@@ -82,8 +82,7 @@ class Trainer:
         self.folder = folder
         self.processes = Processes.of_torchrun()
         device = self.processes.device(device)
-        recipe = recipe_for_teacher(recipe or task.recipe, teacher)
-        check_recipe(recipe)
+        recipe = checked_recipe(recipe_for_teacher(recipe or task.recipe, teacher))
         self.recipe = with_known_precision(recipe, torch.device(device))
         self.processes.meet(device)
         rank = self.processes.rank
@@ -96,11 +95,9 @@ class Trainer:
         with self.processes.together():
             self.learner = self._make_learner(network)
         self._steps = GraphReplay(self._run_steps, device)
-        self._init = (
-            "" if init is None else start_from(self.learner, learned, init, recipe.deviation)
-        )
-        if init is not None and init.suffix == ".onnx":
-            say_other_programs(init, Policy(init).deployment, learned)
+        self._init = ""
+        if init is not None:
+            self._init = start_from(self.learner, self.env.kernels, init, recipe.deviation)
         self.iteration, self._seconds, self._cpu = 0, 0.0, 0.0
         self.curve: list[Progress] = []
         self.loggers: list[Callable[[Progress], Any]] = []
@@ -174,6 +171,8 @@ class Trainer:
             "curve": [tuple(x) for x in self.curve],
             "of": self._identity(),
             "programs": self._programs,
+            "terms": self.env.kernels.observation.layout,
+            "deployment": self._deployment,
             "version": installed_version(),
         }
         # The file is renamed when it is complete, so that a killed training leaves the previous
@@ -277,6 +276,14 @@ class Trainer:
     def _programs(self) -> dict[str, str]:
         """Hashes of the task's programs; each needs a recording."""
         return program_hashes(self.env.kernels)
+
+    @cached_property
+    def _deployment(self) -> dict[str, Any]:
+        """The task's deployment record; empty if no robot can run the task."""
+        try:
+            return deployment_record(self.task, trained=self.env.task)
+        except UNREADABLE:
+            return {}
 
     def _changed_functions(self, whole: dict[str, Any]) -> list[str]:
         """Functions of the task with another computation than in the checkpoint, in words."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ..functions.whole_numbers import whole_number
 from .domain_randomization import randomized_attributes
 from .environment_step import EnvironmentStep
 from .learners.networks import computes_in_bfloat16
@@ -49,13 +51,13 @@ COMPARED_ATTRIBUTES = (
 """Attributes of a task that must be equal for a training to resume."""
 
 
-def check_recipe(recipe: Recipe) -> None:
-    """Raise if a number of a recipe makes no sense."""
-    counts = {name: getattr(recipe, name) for name in ("envs", "steps", "epochs", "batches")}
-    counts |= {f"layers[{k}]": width for k, width in enumerate(recipe.layers)}
-    for name, count in counts.items():
-        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-            raise TaskError(f"recipe.{name} must be a whole number of at least 1, got {count!r}")
+def checked_recipe(recipe: Recipe) -> Recipe:
+    """The recipe with its counts as Python's integers; raises if a number makes no sense."""
+    count = partial(whole_number, error=TaskError)
+    names = ("envs", "steps", "epochs", "batches")
+    counts: dict[str, Any] = {n: count(f"recipe.{n}", getattr(recipe, n)) for n in names}
+    layers = tuple(count(f"recipe.layers[{k}]", x) for k, x in enumerate(recipe.layers))
+    recipe = replace(recipe, **counts, layers=layers)
     if recipe.batches > recipe.envs * recipe.steps:
         raise TaskError(
             f"recipe.batches must be at most envs x steps = {recipe.envs * recipe.steps}, got "
@@ -68,6 +70,7 @@ def check_recipe(recipe: Recipe) -> None:
         if not 0 <= getattr(recipe, name) <= most:
             bound = "be within 0 and 1" if most == 1 else "not be negative"
             raise TaskError(f"recipe.{name} must {bound}, got {getattr(recipe, name)}")
+    return recipe
 
 
 def with_known_precision(recipe: Recipe, device: torch.device) -> Recipe:
@@ -93,7 +96,8 @@ def training_task(task: Task, recipe: Recipe) -> Task:
     """The task for training: with the recipe's domain randomisation and its `practice`."""
     learned = copy(task)
     if recipe.vary is not None:
-        terms = EnvironmentStep(task, 0).observation.terms
+        observation = EnvironmentStep(task, 0).observation
+        terms = observation.entries[observation.policy]
         for name, x in randomized_attributes(recipe.vary, task, terms).items():
             setattr(learned, name, x)
     for name, x in recipe.practice.items():

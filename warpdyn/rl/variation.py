@@ -161,8 +161,8 @@ class DomainRandomization(NamedTuple):
     bumps: height of small bumps on level ground [m]; each episode of an environment begins at
     another place of them.
     What a task cannot have is left out: numbers of the ground and bumps without contact points,
-    bumps on a terrain of the task's own, numbers of drives without drives, noise on terms that it
-    does not observe, pushes without a free base.
+    bumps on a terrain of the task's own, numbers of drives without drives, noise on terms that its
+    policy does not observe, pushes without a free base.
     """
 
     vary: Mapping[str, Vary] = {}

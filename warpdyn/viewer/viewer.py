@@ -73,8 +73,17 @@ class Viewer:
     ) -> RobotView:
         """Add a robot, drawn `at` a position [m]; q None: at `home`, or else its neutral
         configuration."""
-        options: dict[str, Any] = {"which": which, "color": color, "opacity": opacity, "at": at}
-        view = RobotView(self.stage, model, name, **options, spacing=spacing, packages=packages)
+        view = RobotView(
+            self.stage,
+            model,
+            name,
+            which=which,
+            color=color,
+            opacity=opacity,
+            at=at,
+            spacing=spacing,
+            packages=packages,
+        )
         rows = view.check_configurations(start_of(model) if q is None else q)
         if name in self.robots:  # only now, so that an error removes no robot
             self._remove(name)
@@ -208,8 +217,9 @@ class Viewer:
         if self.player is not None:
             self.player.stop()
         move = partial(self.update, name=name)
-        told: dict[str, Any] = {"loop": loop, "speed": speed, "follow": follow}
-        self.player = Player(self.stage, self.robots[name], motion, move, **told)
+        self.player = Player(
+            self.stage, self.robots[name], motion, move, loop=loop, speed=speed, follow=follow
+        )
         return motion
 
     def record(self, path: str | Path, *, rate: float = 50.0) -> Path:

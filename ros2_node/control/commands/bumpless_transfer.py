@@ -1,4 +1,4 @@
-"""Continuous commands over a change of parameters or of the payload."""
+"""Commands that stay continuous when parameters or the payload change."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ MOST_FADES = 64
 
 
 class Fade:
-    """An array that goes to zero linearly within `duration`, from `start` on [s]."""
+    """An offset that falls linearly to zero from time `start` on, within `duration` [s]."""
 
     def __init__(self, value: np.ndarray, start: float, duration: float) -> None:
         self._value, self._start, self._duration = value, start, duration
 
     def share_left(self, now: float) -> float:
-        """The share that has not faded."""
+        """The share of the offset that is left."""
         if self._duration <= 0.0:
             return 0.0
         return max(1.0 - max(now - self._start, 0.0) / self._duration, 0.0)
@@ -26,20 +26,21 @@ class Fade:
         return self.share_left(now) * self._value
 
     def absorb(self, more: np.ndarray, now: float) -> bool:
-        """Take up another change so soon after this one that both may end together. False when
-        it is too late for that."""
+        """Add another offset to this one, so that both end together. False if it is too late for
+        that."""
         if self.share_left(now) < 1.0 - 1.0 / STEPS:
             return False
         self.take(more, now)
         return True
 
     def take(self, more: np.ndarray, now: float) -> None:
-        """Let another change end together with this one, of which a share must be left."""
+        """Add another offset, which ends together with this one. A share of this one must be left."""
         self._value = self._value + more / self.share_left(now)
 
 
 class BumplessTransfer:
-    """The sum of what fades: at each change the step that the commands would make, taken back.
+    """The sum of all fading offsets. Each cancels the step that a change would make in the
+    commands.
 
     Every change has a fade of its own, so changes that come again and again, such as a payload that
     is estimated all the time, neither freeze the commands nor keep each other from getting through.
@@ -52,23 +53,24 @@ class BumplessTransfer:
         """True while something fades or is to fade."""
 
     def begin(self, duration: float) -> None:
-        """Something changes: the next command is to go on from the last, within `duration` [s]."""
+        """Start a transfer at a change: the next command continues from the last one, within
+        `duration` [s]."""
         self._pending = max(duration, self._pending or 0.0)
         self.active = True
 
     def clear(self) -> None:
-        """Nothing fades any more."""
+        """Remove all offsets."""
         self._fades.clear()
         self._pending = None
         self.active = False
 
     @property
     def pending(self) -> float | None:
-        """The time within which a change that has just begun is to fade."""
+        """Duration of the transfer that the next command starts."""
         return self._pending
 
     def add(self, offset: np.ndarray, now: float, duration: float) -> None:
-        """Let an offset fade from now on."""
+        """Add an offset, which fades from now on."""
         if duration <= 0.0 or (self._fades and self._fades[-1].absorb(offset, now)):
             return
         if len(self._fades) == MOST_FADES:
@@ -78,7 +80,7 @@ class BumplessTransfer:
         self.active = True
 
     def apply(self, wanted: np.ndarray, last: np.ndarray, now: float) -> np.ndarray:
-        """The wanted command with what has not faded; `last` is the command before."""
+        """The wanted command with the offsets that are left; `last` is the previous command."""
         self._fades = [fade for fade in self._fades if fade.share_left(now) > 0.0]
         moved = wanted + sum(fade.at(now) for fade in self._fades)
         duration, self._pending = self._pending, None

@@ -1,4 +1,4 @@
-"""Comparison of the order in which commands are sent with the order of the controller. No ROS."""
+"""Comparison of the joint order of the commands with that of the controller. No ROS."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Verdict(NamedTuple):
-    """The result for one controller. Both texts are empty where its order is ours."""
+    """The result for one controller. Both texts are empty if the orders are equal."""
 
     refusal: str = ""
     """The reason for which commands must not go to it."""
@@ -16,7 +16,8 @@ class Verdict(NamedTuple):
 
 
 def compare(controller: str, theirs: Sequence[str], ours: Sequence[str]) -> Verdict:
-    """theirs: the controller's parameter `joints`; ours: the joints of ~/commands."""
+    """Compare two joint orders. theirs: the controller's parameter `joints`; ours: the joints of
+    ~/commands."""
     if not any(theirs):
         return unknown(controller, "its parameter joints is empty or not there")
     if list(theirs) == list(ours):
@@ -28,5 +29,5 @@ def compare(controller: str, theirs: Sequence[str], ours: Sequence[str]) -> Verd
 
 
 def unknown(controller: str, why: str) -> Verdict:
-    """The order could not be read."""
+    """The result if the order could not be read."""
     return Verdict(remark=f"the joints of {controller} are not checked: {why}")

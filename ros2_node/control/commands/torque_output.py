@@ -66,13 +66,13 @@ class TorqueOutput:
         self._last_left = 0
 
     def change(self, settings: Settings) -> None:
-        """Use new parameters from the next command on, which goes on from the last one;
-        ValueError when a list does not fit the joints."""
+        """Use new parameters from the next command on, which continues from the last one;
+        ValueError if a list does not fit the joints."""
         n = len(self.joints)
         scale = per_joint("torque_scale", settings.torque_scale, n)
         rate = per_joint("max_torque_rate", settings.max_torque_rate, n)
         self._rate_is_derived = rate < 0.0
-        limit, self.limit = self.limits_under(settings)
+        limit, self.limit = self.limits_for(settings)
         self._scale = scale
         rise_time = POLICY_RISE_TIME if settings.policy else RISE_TIME
         rate = np.where(rate < 0.0, limit / rise_time, rate)
@@ -95,9 +95,9 @@ class TorqueOutput:
         self._blend.begin(longest)
         self._stale_action = settings.stale_action
 
-    def limits_under(self, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
-        """Effort limits (n,) of these settings without effort_limit_scale, inf where there is none, and the finite
-        limits of commands; ValueError when a list does not fit the joints."""
+    def limits_for(self, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
+        """Effort limits (n,) without effort_limit_scale, inf for joints without a limit, and the
+        finite limits of commands; ValueError if a list does not fit the joints."""
         limit = per_joint("effort_limits", settings.effort_limits, len(self.joints))
         limit = np.minimum(self._described, np.where(limit > 0.0, limit, np.inf))
         is_limited = np.isfinite(limit)
@@ -106,7 +106,7 @@ class TorqueOutput:
         return limit, most
 
     def start(self, now: float) -> None:
-        """Begin the ramp, from zero or from what the last stop sequence left standing."""
+        """Start the ramp from zero, or from the last command of the stop sequence."""
         self._started = self._computed = now
         self._begins = True
         if self._filter is not None:
@@ -119,38 +119,39 @@ class TorqueOutput:
         if self.command.any():
             self._blend.add(self.command.copy(), now, self._ramp_time)
 
-    def take_over(self, other: TorqueOutput) -> None:
-        """Go on where another output of the same joints ended: what it left standing is what the
-        controller holds."""
+    def continue_from(self, other: TorqueOutput) -> None:
+        """Continue from the last command of another output of the same joints, which the controller
+        still holds."""
         if other.joints == self.joints:
             self.command[:] = other.command
 
     def blend(self, longest: float = math.inf) -> None:
-        """Go over from the last command to what comes next within the ramp time, as when the
-        payload changes, and at most `longest` [s]."""
+        """Blend from the last command to the next ones within the ramp time, and within `longest`
+        at most [s], for example when the payload changes."""
         self._blend.begin(min(self._ramp_time, longest))
 
-    def give_way(self, longest: float) -> None:
-        """Go over likewise, whatever was coming in before."""
+    def blend_again(self, longest: float) -> None:
+        """Blend in the same way, in place of a transfer that is still running."""
         self._blend.clear()
         self.blend(longest)
 
     def settle(self, torque: np.ndarray, now: float) -> None:
-        """Let a stop sequence that holds begin at these torques (nv,) in place of the last."""
+        """Let a stop sequence with the action hold start at these torques (nv,) instead of the last
+        ones."""
         wanted = self._ramp(torque, now)
         if finite(wanted):
             self.command[:] = np.clip(wanted, -self.limit, self.limit)
 
     def smooth(self, torque: np.ndarray, now: float) -> np.ndarray:
-        """Torques (nv,) after the low pass `torque_filter`; the same array where there is none."""
+        """Torques (nv,) after the low pass `torque_filter`; the same array if there is no filter."""
         if self._filter is None:
             return torque
         passed, self._smoothed = now - self._smoothed, now
         return self._filter.follow(torque, passed)
 
     def compute(self, torque: np.ndarray, now: float) -> np.ndarray | None:
-        """The command for computed torques (nv,); None when something is not finite. The array
-        is used again."""
+        """The command for computed torques (nv,), in an array that is reused; None if a number is
+        not finite."""
         wanted = self._ramp(torque, now)
         # One product tells of nearly every command that all of it is finite and within the limits.
         ratio = wanted * self._per_limit
@@ -183,7 +184,7 @@ class TorqueOutput:
         return self.command
 
     def _limit_rate(self, wanted: np.ndarray, passed: float, bound: np.ndarray) -> np.ndarray:
-        """The wanted command, no farther from the last one than `max_torque_rate` allows."""
+        """The wanted command, with a change from the last one that `max_torque_rate` allows."""
         step = self._rate * passed + self._unbounded
         if self._begins:  # a ramp of no time is a step, unless a rate was set
             step[self._rate_is_derived] = np.inf
@@ -206,7 +207,7 @@ class TorqueOutput:
         torque[:, self._columns] = np.clip(scaled, -self.limit, self.limit)
 
     def _ramp(self, torque: np.ndarray, now: float) -> np.ndarray:
-        """Torques of the command joints, scaled, and ramped in after ~/enable."""
+        """Torques of the command joints, scaled and, after ~/enable, ramped."""
         wanted: np.ndarray = torque[self._columns] * self._scale
         started = self._started if self._started is not None else now
         if now - started < self._ramp_time:
@@ -214,15 +215,15 @@ class TorqueOutput:
         return wanted
 
     def _keep_bound(self, now: float, duration: float) -> None:
-        """Let a command that is beyond the limits, as after a change of them, come back with the
-        blend and not at once."""
+        """Let a command beyond the limits, for example after the limits changed, return with the
+        blend instead of at once."""
         self._excess = Fade(np.maximum(np.abs(self.command) - self.limit, 0.0), now, duration)
 
     # The stop sequence.
 
     def stop(self, now: float) -> None:
-        """Begin the stop sequence; one that runs already goes on. Parameters that change from now
-        on do not change it."""
+        """Start the stop sequence, unless one is running. Parameters that change later do not
+        affect it."""
         if self.stopping:
             return
         self._stop_from = now
@@ -237,8 +238,7 @@ class TorqueOutput:
         return self._last_left > 0
 
     def stop_step(self, now: float) -> np.ndarray | None:
-        """The next command of the stop sequence, None when it is over; call it every
-        STOP_PERIOD."""
+        """The next command of the stop sequence, None at its end; call it every STOP_PERIOD."""
         if self._last_left == 0 or self._stop_from is None:
             return None
         passed = now - self._stop_from
@@ -251,12 +251,12 @@ class TorqueOutput:
 
 
 def finite(x: np.ndarray) -> bool:
-    """True if all numbers are finite. The sum of squares, which is quick, nearly always tells."""
+    """True if all numbers are finite. The quick sum of squares nearly always decides."""
     return math.isfinite(x @ x) or bool(np.isfinite(x).all())
 
 
 def command_joints(settings: Settings, read: Sequence[str]) -> Sequence[str]:
-    """The joints of ~/commands; ValueError when one of them is not read."""
+    """The joints of ~/commands; ValueError if the node does not read one of them."""
     for name in settings.command_joints:
         if name not in read:
             raise ValueError(

@@ -21,7 +21,7 @@ class CollisionGuard:
         self.change(settings)
 
     def change(self, settings: Settings) -> None:
-        """Use other thresholds; ValueError when a list does not fit the joints."""
+        """Use other thresholds; ValueError if a list does not fit the joints."""
         n = len(self._joints)
         threshold = per_joint("collision_threshold", settings.collision_threshold, n)
         self._threshold = np.where(threshold > 0.0, threshold, np.inf)
@@ -29,16 +29,16 @@ class CollisionGuard:
         self.watching = bool((threshold > 0.0).any())
 
     def unguarded_joints(self, known: np.ndarray) -> list[str]:
-        """Joints that have a threshold and are not known."""
+        """Joints that have a threshold and no known external torque."""
         lacks = np.isfinite(self._threshold) & ~known[self._columns]
         return [self._joints[k] for k in np.flatnonzero(lacks)]
 
     def watches(self, known: np.ndarray) -> bool:
-        """True if a joint that is known has a threshold."""
+        """True if a joint with a known external torque has a threshold."""
         return self.watching and bool((np.isfinite(self._threshold) & known[self._columns]).any())
 
     def collision(self, external: np.ndarray, v: np.ndarray, known: np.ndarray) -> str:
-        """The text of a collision: joint, torque, threshold; empty where there is none."""
+        """The message of a collision with joint, torque and threshold; empty without one."""
         if not self.watching:
             return ""
         size = np.where(known[self._columns], np.abs(external[self._columns]), 0.0)

@@ -26,8 +26,8 @@ UNGUARDED = "collision_threshold is set, and no external torque is known"
 
 
 class EffortWatch:
-    """Takes the efforts of each state that was accepted. `external` (nv,) is not a number where a
-    joint's torque is not known; `valid` says whether the last state gave any.
+    """Monitor of the efforts of accepted states. `external` (nv,) is NaN for joints without a known
+    torque; `valid` is true if the last state gave external torques.
 
     `take` keeps the efforts of a state. `note` computes with them when the torques for that state are
     out, and before the next state is read.
@@ -69,7 +69,7 @@ class EffortWatch:
         """Arguments of `take` until `note` computes with them."""
 
     def warm(self) -> None:
-        """Compile all kernels, those of the services too, so that no callback does."""
+        """Compile all kernels, including those of the services, so that no callback has to."""
         self.torques.warm()
         link = self._settings.payload_link
         if self._settings.effort_source != "message":
@@ -82,7 +82,7 @@ class EffortWatch:
             wd.joint_torque_regressor(self._model, q, rest, rest, links=[link], gravity=gravity)
 
     def change(self, settings: Settings) -> None:
-        """Use new parameters; ValueError when a list does not fit the joints."""
+        """Use new parameters; ValueError if a list does not fit the joints."""
         self.guard.change(settings)
         self.torques.change(settings)
         if settings.payload_link != self._settings.payload_link:
@@ -90,20 +90,20 @@ class EffortWatch:
         self._settings = settings
 
     def forget(self) -> None:
-        """Begin anew, as after a jump of the clock."""
+        """Start again, for example after a jump of the clock."""
         self.efforts.forget()
         self._begins, self._unnoted = True, None
 
     def take(
         self, effort: Sequence[float], stamp: int, now: float, command: np.ndarray | None
     ) -> None:
-        """Keep the efforts of the state that was read last; `command` is what was sent last, None where
-        nothing was."""
+        """Store the efforts of the last state; `command` is the last command sent, None if there is
+        none."""
         self._unnoted = effort, stamp, now, None if command is None else command.copy()
 
     def note(self) -> bool:
-        """Compute external torques at the state that was read last, and compare them with thresholds. True if there is
-        a collision that `Robot.command` has not read."""
+        """Compute external torques at the last state and compare them with thresholds. True if
+        there is a collision that `Robot.command` has not read."""
         efforts, self._unnoted = self._unnoted, None
         if efforts is not None:
             self._update(*efforts)
@@ -136,7 +136,7 @@ class EffortWatch:
             dt, self._begins = 0.0, False
         tau, friction = self.efforts.tau, self._dynamics.friction
         self.torques.v[0] = v
-        self.torques.tau[0] = tau - friction.resisting(v) if friction.is_known else tau
+        self.torques.tau[0] = tau - friction.friction_torques(v) if friction.is_known else tau
         self.torques.update(dt, known)
         self.external[:] = np.where(known, self.torques.external[0], np.nan)
         if dt > 0.0:
@@ -150,13 +150,13 @@ class EffortWatch:
             self._recorded[:] = known
 
     def is_unguarded(self, now: float) -> bool:
-        """True if collisions shall be detected and no external torque was known for
-        `state_timeout`."""
+        """True if collision detection is on and no external torque was known for `state_timeout`."""
         return self.guard.watching and now - self.guarded_at > self._settings.state_timeout
 
     @property
     def unguarded_message(self) -> str:
-        """The joints that have a threshold and no external torque; empty where there are none."""
+        """A message with the joints that have a threshold and no external torque; empty if there
+        are none."""
         if self._silent or not self.guard.watching:
             return ""
         joints = self.guard.unguarded_joints(self.efforts.known & self.valid)

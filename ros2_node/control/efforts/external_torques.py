@@ -16,8 +16,9 @@ SMALLEST_SINGULAR_VALUE = 0.02
 
 
 class ExternalTorques:
-    """The momentum observer of one robot: `q`, `v`, `tau` are its inputs, `external` its result
-    (1, nv), `wrench` (1, 6) that on `external_wrench_link`, about its origin and in its axes.
+    """The momentum observer of one robot. Its inputs are `q`, `v` and `tau`, its result is
+    `external` (1, nv). `wrench` (1, 6) acts on `external_wrench_link`, about its origin and in its
+    axes.
 
     It runs on the CPU whatever `device` says: one robot at a time.
     """
@@ -31,11 +32,11 @@ class ExternalTorques:
         settings: Settings,
         index: int,
     ) -> None:
-        """state, gravity: of all robots. payload: what they carry, until `rebase` gets another. index: the number of
-        the robot."""
+        """state, gravity: those of all robots. payload: their payload, until `rebase` sets another.
+        index: the number of the robot."""
         nv, row = model.nv, slice(index, index + 1)
         self.link = settings.external_wrench_link
-        check_felt(model, settings)
+        check_wrench_link(model, settings)
         self._model, self._payload = model, payload
         self.q, self._gravity, self._wrench = state.q[row], gravity[row], state.wrench[row]
         self.v, self.tau, self.external = (np.zeros((1, nv)) for _ in range(3))
@@ -47,11 +48,11 @@ class ExternalTorques:
         """Joints whose torques were known at the last update."""
         self.floating = np.zeros((1, nv))
         """(1, nv), torques against gravity alone, after `gravity_torques`."""
-        self._moves = model.v_indices(joints_before(model, self.link))
+        self._moves = model.v_indices(joints_that_move(model, self.link))
         """Columns of the joints that move the link."""
 
     def warm(self) -> None:
-        """Compile the kernels, and begin at the present state."""
+        """Compile the kernels and start at the present state."""
         self._bind()
         self.update(0.0, self._known)
         self.gravity_torques()
@@ -110,7 +111,7 @@ class ExternalTorques:
         self.external[:] = felt
 
     def update(self, dt: float, known: np.ndarray) -> None:
-        """Advance the observer by dt [s]; 0: begin at this state.
+        """Advance the observer by dt [s]; 0 starts it at this state.
 
         known (nv,): joints whose entry of `tau` is their torque. One that was unknown begins by
         itself; the wrench is not a number where one that moves its link is unknown.
@@ -121,19 +122,19 @@ class ExternalTorques:
         self._known[:] = known
         if self._jacobian is not None:
             self._jacobian()
-            self.wrench[0] = explaining_wrench(self._J[0], self.external[0])
+            self.wrench[0] = fitted_wrench(self._J[0], self.external[0])
             if not known[self._moves].all():
                 self.wrench[:] = np.nan
 
     def gravity_torques(self) -> np.ndarray:
-        """(nv,), torques that hold the robot and its payload against gravity."""
+        """Torques (nv,) that hold the robot and its payload against gravity."""
         self._compute_gravity()
         return self.floating[0]
 
 
-def explaining_wrench(J: np.ndarray, external: np.ndarray) -> np.ndarray:
-    """(6,) wrench that explains external joint torques (nv,) [N, N·m]: least squares of
-    Jᵀ wrench = external, J (6, nv).
+def fitted_wrench(J: np.ndarray, external: np.ndarray) -> np.ndarray:
+    """Wrench (6,) that best explains external joint torques (nv,) [N, N·m]: the least-squares
+    solution of Jᵀ wrench = external, J (6, nv).
 
     It is exact in each direction that the joints feel by at least SMALLEST_SINGULAR_VALUE (a singular value of J).
     One that they feel less counts as felt by so much, so that noise grows by no more than
@@ -144,8 +145,8 @@ def explaining_wrench(J: np.ndarray, external: np.ndarray) -> np.ndarray:
     return np.asarray(axes @ (felt / np.maximum(squares, SMALLEST_SINGULAR_VALUE**2)))
 
 
-def check_felt(model: Model, settings: Settings) -> None:
-    """ValueError when the model has no such link."""
+def check_wrench_link(model: Model, settings: Settings) -> None:
+    """Raise ValueError if the model lacks the link."""
     link = settings.external_wrench_link
     if link and link not in model.link_names:
         raise ValueError(
@@ -154,8 +155,8 @@ def check_felt(model: Model, settings: Settings) -> None:
         )
 
 
-def joints_before(model: Model, link: str) -> list[str]:
-    """The joints that move a link; in place of a mimic joint, the one that it follows."""
+def joints_that_move(model: Model, link: str) -> list[str]:
+    """The joints that move a link, with the leading joint in place of a mimic joint."""
     if not link:
         return []
     carries = model.supports[model.link_index(link)][1:]  # joint k carries link k + 1

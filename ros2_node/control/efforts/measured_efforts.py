@@ -1,4 +1,4 @@
-"""The motors' torques of one robot, joint by joint, and the time between two of them."""
+"""Motor torques of one robot by joint, and the time between two of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONGEST = 0.1
 
 
 class Efforts:
-    """Reads effort of joint_states, or takes commands, and says how much time has passed.
+    """Reader of the efforts in joint_states, or of the commands, with the time between states.
 
     What is odd is counted: `effort_missing`, `effort_wrong_length`, `effort_nonfinite`,
     `effort_no_velocity`, `effort_gap`, `effort_time_jump`.
@@ -34,11 +34,11 @@ class Efforts:
         """Whose stamp that is: arm and gripper may publish apart."""
 
     def forget(self) -> None:
-        """Begin anew, as after a jump of the clock."""
+        """Start again, for example after a jump of the clock."""
         self._stamp, self._now = 0, -np.inf
 
     def read(self, effort: Sequence[float]) -> None:
-        """Take the efforts of the message that `JointStates` has taken."""
+        """Read the efforts of the message that `JointStates` accepted."""
         m = self._states.recent
         if m is None or len(effort) not in (0, len(m.names)):
             self._counts["effort_wrong_length"] += 1
@@ -59,14 +59,14 @@ class Efforts:
         self.known[m.v_columns] = good
 
     def command(self, columns: np.ndarray, command: np.ndarray | None) -> None:
-        """Take the command that was sent last, in place of measured efforts; None: none is."""
+        """Use the last command in place of measured efforts; None: nothing was sent."""
         self.known[:] = False
         if command is not None:
             self.known[columns], self.tau[columns] = True, command
 
     def time_since_last(self, stamp: int, now: float) -> float | None:
-        """Seconds since the state before, by stamps [ns] where there are any and by arrivals `now`
-        [s] otherwise; 0 where the observer is to begin, None where no time has passed."""
+        """Seconds since the previous state, from stamps [ns] if there are any, else from arrival
+        times `now` [s]; 0 if the observer has to start, None if no time has passed."""
         by_stamp = stamp > 0 and self._stamp > 0
         dt = (stamp - self._stamp) * 1e-9 if by_stamp else now - self._now
         if -LONGEST < dt < 0.0 and self._states.recent is not self._told_by:

@@ -1,4 +1,4 @@
-"""A motion as it is measured, for the identification of a payload: listens, begins, ends."""
+"""Recording of a motion for the identification of a payload."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class MotionRecord:
         self._answer: tuple[bool, str] | None = None
 
     def ask(self, seconds: float) -> tuple[bool, str]:
-        """The service: begins, ends where `seconds` is 0, or gives the answer."""
+        """Answer the service: start a recording, end it if `seconds` is 0, or return the result."""
         if self._thread is not None and self._thread.is_alive():
             return False, "computing: call again for the answer"
         self._thread = None
@@ -52,7 +52,8 @@ class MotionRecord:
         return True, f"heard {self._time:.1f} s: computing, call again for the answer"
 
     def add(self, dt: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> None:
-        """One state while it listens, dt [s] after the one before; 0 is a gap, which spoils it."""
+        """Add a state to the recording, dt [s] after the previous one; 0 is a gap, which
+        invalidates the recording."""
         if not self.listening:
             return
         self._broken |= dt <= 0.0 and bool(self._rows)
@@ -63,7 +64,7 @@ class MotionRecord:
             self.end()
 
     def end(self) -> None:
-        """Compute, in a thread."""
+        """Compute the result in a thread."""
         self.listening = False
         self._thread = threading.Thread(target=self._compute, name="identification", daemon=True)
         self._thread.start()

@@ -14,7 +14,7 @@ MOST = 100
 
 
 class RestPoses:
-    """Gathers poses while the robot is moved about by whatever moves it."""
+    """Collection of rest poses while the robot is moved around, by hand or by a controller."""
 
     def __init__(self, nq: int, nv: int) -> None:
         self._poses: list[tuple[np.ndarray, np.ndarray]] = []
@@ -22,14 +22,14 @@ class RestPoses:
         self._rested, self._weight = 0.0, 0.0
 
     def forget(self) -> None:
-        """Another load, another model: what was measured is of the robot as it was."""
+        """Drop all poses, because the load or the model has changed."""
         self._poses.clear()
         self._rested = self._weight = 0.0
 
     def add(
         self, dt: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, known: np.ndarray
     ) -> None:
-        """One state, dt [s] after the one before."""
+        """Add a state, dt [s] after the previous one."""
         if not np.array_equal(known, self._known):
             self.forget()
             self._known[:] = known

@@ -1,4 +1,4 @@
-"""The pose at which a law wants a frame of the robot: ~/pose_reference and its checks."""
+"""The pose that a law wants for a frame of the robot: ~/pose_reference and its checks."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class PoseReference:
         counts: Counter[str],
         followed: np.ndarray | None = None,
     ) -> None:
-        """followed: the pose that the frame follows instead of the wanted one, where a law has one."""
+        """followed: the pose that the frame follows instead of the wanted one, if the law has one."""
         self.refusal = ""
         """The reason for which the last pose that was too far off was refused."""
         self._model, self._state = model, state
@@ -54,7 +54,7 @@ class PoseReference:
         self._error = np.zeros(2)
 
     def warm(self) -> None:
-        """Compile the kernel that computes the frame's pose, and compute it."""
+        """Compile the kernel of the frame's pose and compute it."""
         self._find = bind(
             fk,
             self._model,
@@ -74,7 +74,7 @@ class PoseReference:
     def read(
         self, frame: str, position: Sequence[float], quaternion: Sequence[float], enabled: bool
     ) -> str | None:
-        """Use a pose, its quaternion xyzw, from now on. Returns why it was refused.
+        """Use a pose with quaternion xyzw from now on. Returns the reason if it is refused.
 
         frame: of its header, without the prefix of this robot's frames. An enabled robot refuses a
         pose that lies too far from where it is and from the pose before.
@@ -113,7 +113,7 @@ class PoseReference:
         return None
 
     def _lead(self) -> None:
-        """Want the pose on the way to the goal, or the goal itself once it is near."""
+        """Set the wanted pose on the way to the goal, or at the goal once it is near."""
         assert self._goal is not None
         self._wanted[:] = self.lead_to(self._goal)
         if np.array_equal(self._wanted, self._goal):
@@ -139,11 +139,11 @@ class PoseReference:
 
     @property
     def place(self) -> np.ndarray:
-        """The pose (7,) of the frame, as it was found last."""
+        """The last known pose (7,) of the frame."""
         return self._place[0]
 
     def stay(self) -> None:
-        """Want the pose that it has."""
+        """Set the wanted pose to the frame's present one."""
         self._find()
         self._wanted[:], self._goal = self._place[0], None
         self._error[:] = 0.0
@@ -154,9 +154,9 @@ class PoseReference:
         return self._wanted[3:]
 
     def move(self, twist: np.ndarray, passed: float) -> None:
-        """Move the wanted pose with a velocity (6,), linear and angular in the root link's axes [m/s, rad/s], for a
-        time [s]. It leads the frame by at most LEAD times `max_pose_error`, or by no more than before where it is
-        farther away."""
+        """Move the wanted pose with a velocity (6,), linear and angular in the root link's axes
+        [m/s, rad/s], for a time [s]. It leads the frame by at most LEAD times `max_pose_error`; if
+        it already leads by more, the lead does not grow."""
         goal = np.concatenate(
             [
                 self._wanted[:3] + passed * twist[:3],
@@ -176,7 +176,7 @@ class PoseReference:
             self._error = apart(self._followed, self._place[0])
 
     def astray(self) -> str:
-        """The text of a deviation that is too large, as `compare` saw it last; empty when none is."""
+        """The message of a deviation that was too large at the last `compare`; empty without one."""
         far = self._error > self._far
         return self._distance_message(far, self._error) if far.any() else ""
 
@@ -199,7 +199,7 @@ def apart(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def between(one: np.ndarray, other: np.ndarray, share: float) -> np.ndarray:
-    """The unit quaternion a share of the way from one to another, the shorter way."""
+    """The unit quaternion at a share of the shorter way from one to another."""
     if one @ other < 0.0:
         other = -other
     half = 2.0 * np.arctan2(np.linalg.norm(one - other), np.linalg.norm(one + other))

@@ -1,4 +1,4 @@
-"""The wanted motion: the point of ~/reference that the torques are to produce or to track."""
+"""The wanted motion: the point of ~/reference that the torques produce or track."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Point = tuple[Sequence[float], Sequence[float], Sequence[float]]
 
 
 class ReferenceLimits(NamedTuple):
-    """Some joints (n,) of a setpoint, and what bounds their references."""
+    """Some joints (n,) of a setpoint, with the limits of their references."""
 
     names: Sequence[str]
     rows: np.ndarray
@@ -39,7 +39,7 @@ class ReferenceLimits(NamedTuple):
     """True for angles without an end."""
 
     def including(self, q: np.ndarray) -> ReferenceLimits:
-        """Limits that positions q (n,) do not exceed: a joint that is beyond its limit may stay there."""
+        """Limits widened to positions q (n,): a joint beyond its limit may stay there."""
         return self._replace(low=np.minimum(self.low, q), high=np.maximum(self.high, q))
 
 
@@ -90,7 +90,7 @@ class Setpoint:
         self._names = {column: name for name, column in self._v_of.items()}
 
     def change(self, settings: Settings, tracked: bool = False) -> None:
-        """Use new gains and tolerances; ValueError when a list does not fit the tracked joints.
+        """Use new gains and tolerances; ValueError if a list does not fit the tracked joints.
 
         tracked: whether a law holds the robot at the wanted position.
         """
@@ -111,7 +111,7 @@ class Setpoint:
     def read(
         self, names: Sequence[str], point: Point, now: float, q: np.ndarray | None = None
     ) -> str | None:
-        """Use a point for the named joints. Returns why it was refused.
+        """Use a point for the named joints. Returns the reason if it is refused.
 
         `q`: the present position of a robot that tracks, from which, as from the point before, the
         new one may not jump away.
@@ -161,7 +161,8 @@ class Setpoint:
     def _limit_speed(
         self, velocity: np.ndarray, acceleration: np.ndarray, columns: Sequence[int]
     ) -> str:
-        """Clip a point that is too fast in place, or say which joint is too fast for what."""
+        """Clip the speeds of a point in place, or return a message with the joint that is too fast
+        and its limit."""
         for values, bounds, what in (
             (velocity, self._fastest[columns], "velocity limit"),
             (acceleration, np.full(len(columns), self._strongest), "max_reference_acceleration"),
@@ -181,8 +182,8 @@ class Setpoint:
     def _keep_within(
         self, names: Sequence[str], rows: Sequence[int], point: tuple[np.ndarray, ...]
     ) -> None:
-        """Clip positions to the limits of the joints, in place. A joint that would go beyond is to rest
-        at its limit; one that is to be at it does not move on."""
+        """Clip positions to the joint limits, in place. A joint that would pass its limit rests at
+        it, and one at its limit does not move further."""
         position, *rates = point
         low, high = self._lowest[rows], self._highest[rows]
         beyond = (position < low) | (position > high)
@@ -203,8 +204,8 @@ class Setpoint:
                 rate[beyond | on] = 0.0
 
     def _jumps(self, wanted: np.ndarray, q: np.ndarray) -> bool:
-        """True if a point lies too far both from the one before and from the robot. One that has
-        moved on step by step, and that the robot does not follow, is for `astray`."""
+        """True if a point is too far from both the previous one and the robot. `astray` finds a
+        reference that moved away step by step without the robot."""
         if not self.watched:
             return False
         step = short_way((wanted - self.q)[self._q_rows], self._turns)
@@ -215,7 +216,7 @@ class Setpoint:
         return bool(far.any())
 
     def limits_of(self, names: Sequence[str]) -> ReferenceLimits:
-        """The limits of references of these joints."""
+        """The reference limits of these joints."""
         rows = np.array([self._q_of[name] for name in names], dtype=int)
         columns = np.array([self._v_of[name] for name in names], dtype=int)
         return ReferenceLimits(
@@ -236,7 +237,7 @@ class Setpoint:
     def move(
         self, joints: ReferenceLimits, point: np.ndarray, now: float, others_rest: bool = True
     ) -> None:
-        """Use positions, velocities and accelerations (3, n) of a motion that keeps within the limits."""
+        """Use positions, velocities and accelerations (3, n) of a motion within the limits."""
         self.q[joints.rows] = point[0]
         if others_rest:
             self.v[:], self.a[:] = 0.0, 0.0
@@ -253,8 +254,7 @@ class Setpoint:
         self.v[:], self.a[:], self._rests = 0.0, 0.0, True
 
     def stay(self, q: np.ndarray, since: float = np.inf) -> None:
-        """The present position is the wanted one, of all joints that no reference has named since
-        that time."""
+        """Want the present position of all joints that no reference has named since that time."""
         old = self._named < since
         self.q[old] = q[old]
         self._placed[:] = self._everywhere = True
@@ -263,8 +263,8 @@ class Setpoint:
             self.arrived = -np.inf
 
     def ends(self, now: float, timeout: float) -> bool:
-        """Stay where the reference was, once nobody refreshes it for so long [s]; 0 = never. Returns
-        whether it has moved until now."""
+        """Stay at the last reference if it is not refreshed within this time [s]; 0 = never.
+        Returns true if it was moving until now."""
         if self._rests or not timeout or now - self.arrived <= timeout:
             return False
         moved = bool(self.v.any() or self.a.any())
@@ -283,16 +283,16 @@ class Setpoint:
         a[v_rows] += self._kp * error + self._kd * rate
 
     def compare(self, q: np.ndarray) -> None:
-        """Compute the distance of a position from the wanted one, for `astray`; joints that have none are
-        where they are."""
+        """Compute the distance of a position from the wanted one, for `astray`; it is zero for
+        joints without a wanted position."""
         error = self._distance(q)
         self._error = (
             error if self._everywhere else np.where(self._placed[self._q_rows], error, 0.0)
         )
 
     def write(self, state: State) -> None:
-        """The wanted motion into the rows that a law reads; a joint without a wanted position is
-        wanted where it is."""
+        """Write the wanted motion into the rows that a law reads; the present position for joints
+        without a wanted one."""
         state.q_desired[:] = np.where(self._placed, self.q, state.q)
         if self._turning:  # a law has the way that is shorter
             rows = self._q_rows
@@ -301,8 +301,8 @@ class Setpoint:
         state.v_desired[:], state.a_desired[:] = self.v, self.a
 
     def astray(self, q: np.ndarray | None = None) -> str:
-        """The joints that are too far from their wanted positions, as `track` saw them last or at `q`;
-        empty when none is."""
+        """A message with the joints that are too far from their wanted positions, at the last
+        `track` or at `q`; empty if there are none."""
         if not self.watched:
             return ""
         if q is not None:
@@ -314,7 +314,7 @@ class Setpoint:
         return "" if near.all() else self._error_message(~near, self._error)
 
     def _distance(self, q: np.ndarray) -> np.ndarray:
-        """The difference between the wanted position and a position, of the tracked joints."""
+        """The difference of the tracked joints between the wanted position and a position."""
         error = self.q[self._q_rows] - q[self._q_rows]
         return short_way(error, self._turns) if self._turning else error
 

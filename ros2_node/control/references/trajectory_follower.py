@@ -57,7 +57,7 @@ class TrajectoryFollower:
         """The deceleration of the joints that the present trajectory does not name."""
 
     def change(self, settings: Settings, followed: bool) -> None:
-        """Use new tolerances; ValueError when a list does not fit the tracked joints.
+        """Use new tolerances; ValueError if a list does not fit the tracked joints.
 
         followed: whether mode or law read the positions of the setpoint.
         """
@@ -75,7 +75,8 @@ class TrajectoryFollower:
         enabled: bool,
         goal: TrajectoryGoal | None = None,
     ) -> str | None:
-        """Follow waypoints from `start` on [s], the watchdog's time. Returns why they were refused.
+        """Follow waypoints from `start` on [s], in the watchdog's time. Returns the reason if they
+        are refused.
 
         No waypoints: cancel the present trajectory. goal: tolerances of this trajectory alone; it notes the end.
         """
@@ -103,7 +104,7 @@ class TrajectoryFollower:
         return None
 
     def refuse(self, why: str) -> str:
-        """Count a trajectory that is not followed. The present one goes on. Returns the reason."""
+        """Count a refused trajectory and return the reason. The present one continues."""
         self._counts["trajectory_refused"] += 1
         self.refusal = why
         if not self.active:
@@ -124,7 +125,7 @@ class TrajectoryFollower:
         self._motion, self.active = deceleration(self._setpoint, moving, now), True
 
     def withdraw(self, goal: TrajectoryGoal, now: float) -> None:
-        """Cancel the trajectory of a goal, and one that was to follow it."""
+        """Cancel the trajectory of a goal and the one queued after it."""
         if self._next is not None and self._next.request is goal:
             _finish_goals(TrajectoryEnd.CANCELLED, "cancelled", self._next)
             self._next = None
@@ -142,13 +143,13 @@ class TrajectoryFollower:
         return motion.progress(self._setpoint, state, now)
 
     def end(self, why: str) -> None:
-        """Let go of the setpoint, which rests where it is."""
+        """Release the setpoint, which then rests."""
         if self.active:
             self.release(why)
             self._setpoint.rest()
 
     def release(self, why: str) -> None:
-        """Let go of the setpoint, which another input moves from now on."""
+        """Release the setpoint to another input."""
         if self.active:
             _finish_goals(TrajectoryEnd.STOPPED, why, self._motion, self._next)
             self.status = why
@@ -156,8 +157,8 @@ class TrajectoryFollower:
             self.active = False
 
     def follow(self, now: float, q: np.ndarray, v: np.ndarray) -> bool:
-        """Move the setpoint to where it belongs now; q (nq,) and v (nv,) are measured. Returns whether it jumped,
-        so that the commands blend."""
+        """Move the setpoint to its place at this time; q (nq,) and v (nv,) are measured. Returns
+        true if it jumped, so that the commands blend."""
         if self._next is not None and now >= self._next.start:
             self._take(self._next, now)
         motion = self._motion
@@ -189,15 +190,15 @@ class TrajectoryFollower:
         return False
 
     def _running(self, start: float, now: float) -> TrajectoryMotion | None:
-        """The motion until a trajectory's start, even one that has not begun. A reference that moves without one
-        decelerates."""
+        """The motion until a trajectory's start, even if it has not begun. A reference that moves
+        without a motion decelerates."""
         if self._motion is not None and self._motion.start <= max(start, now):
             return self._motion
         moving = self._setpoint.moving if start > now else []
         return deceleration(self._setpoint, moving, now) if moving else None
 
     def _take(self, motion: TrajectoryMotion, now: float) -> None:
-        """Follow this motion from now on in place of the present one."""
+        """Replace the present motion with this one."""
         _finish_goals(TrajectoryEnd.REPLACED, REPLACED, self._motion)
         others = [name for name in self._setpoint.moving if name not in motion.limits.names]
         self._others = deceleration(self._setpoint, others, now) if others else None
@@ -210,7 +211,7 @@ class TrajectoryFollower:
         self._setpoint.rest()
 
     def _abort(self, motion: TrajectoryMotion, q: np.ndarray, why: str, end: TrajectoryEnd) -> bool:
-        """End the trajectory and hold the robot where it is."""
+        """End the trajectory and hold the robot at its position."""
         limits, text = motion.limits, f"aborted: {why}"
         self._counts["trajectory_aborted"] += 1
         motion.request.finish(end, text)
@@ -219,7 +220,7 @@ class TrajectoryFollower:
         return True
 
     def _check(self, names: Sequence[str], waypoints: Sequence[Waypoint], enabled: bool) -> None:
-        """TrajectoryRefusedError for a trajectory that is refused whatever its motion is."""
+        """Raise TrajectoryRefusedError for a trajectory that is refused regardless of its motion."""
         if not self._followed:
             raise TrajectoryRefusedError(
                 f"{self._law_name} follows no joint positions: use computed_torque or an impedance law"
@@ -249,7 +250,8 @@ class TrajectoryFollower:
         goal: TrajectoryGoal,
         running: TrajectoryMotion | None,
     ) -> TrajectoryMotion:
-        """The motion through waypoints; TrajectoryRefusedError when it is impossible or exceeds the limits."""
+        """The motion through waypoints; TrajectoryRefusedError if it is impossible or exceeds the
+        limits."""
         points = _arrays_of(waypoints, len(names))
         limits = self._setpoint.limits_of(names)
         if (np.abs(points.velocities[-1]) > 1e-6).any():
@@ -258,7 +260,7 @@ class TrajectoryFollower:
         first = self._first(names, limits, start, elapsed, running)
         q0 = np.array(first.positions)
         if limits.turns.any():
-            points = points.in_turn_of(q0, elapsed, limits.turns)
+            points = points.nearest_turns(q0, elapsed, limits.turns)
         if points.times[0] <= 0.0 and elapsed == 0.0:
             away = np.abs(points.positions[0] - q0)
             if away.max() > START_TOLERANCE:
@@ -293,7 +295,8 @@ class TrajectoryFollower:
         elapsed: float,
         running: TrajectoryMotion | None,
     ) -> Waypoint:
-        """The reference from which a trajectory begins: now, or at its start in the future."""
+        """The reference at the start of a trajectory: the present one, or the one at a start in the
+        future."""
         q, v, a = (x.copy() for x in self._setpoint.point(limits))
         if running is not None:
             ahead = running.point_at(start + elapsed)
@@ -311,7 +314,7 @@ class TrajectoryFollower:
         first: WaypointArrays,
         ahead: WaypointArrays,
     ) -> tuple[WaypointSpline, float]:
-        """The spline within the limits, and the factor by which it was slowed down."""
+        """The spline, slowed down to the limits, and the factor."""
         slowdown = 1.0
         for _ in range(MOST_SLOWDOWNS):
             spline = WaypointSpline(ahead.after(first, slowdown))
@@ -335,15 +338,15 @@ class TrajectoryFollower:
 
 
 def _finish_goals(end: TrajectoryEnd, text: str, *motions: TrajectoryMotion | None) -> None:
-    """Note the end of motions in their goals."""
+    """Record the end of motions in their goals."""
     for motion in motions:
         if motion is not None:
             motion.request.finish(end, text)
 
 
 def _arrays_of(waypoints: Sequence[Waypoint], n: int) -> WaypointArrays:
-    """The numbers of waypoints; TrajectoryRefusedError for points without n numbers, times that do not increase, or
-    numbers that are none."""
+    """The waypoints as arrays; TrajectoryRefusedError for points without n numbers, times that do
+    not increase, or values that are no numbers."""
     for i, w in enumerate(waypoints):
         if (
             len(w.positions) != n
@@ -377,7 +380,7 @@ def _too_fast(
     push: np.ndarray,
     slows: bool,
 ) -> str:
-    """Why a trajectory is refused whose joints exceed limits by these factors (n,)."""
+    """The refusal of a trajectory whose joints exceed their limits by these factors (n,)."""
     factors, bounds, what = speed, limits.fastest, "velocity limit"
     if speed.max() <= 1.0 + ROUNDING:
         factors, bounds, what = push, limits.strongest, "max_reference_acceleration"

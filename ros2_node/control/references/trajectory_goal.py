@@ -1,4 +1,4 @@
-"""One request for a trajectory: its own tolerances, and how it ended."""
+"""A request for a trajectory: its tolerances and its end."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class TrajectoryRefusedError(ValueError):
 
 @dataclass(eq=False)
 class TrajectoryGoal:
-    """A request for a trajectory. Tolerances that it does not have are those of the parameters."""
+    """A request for a trajectory. The parameters give the tolerances that it lacks."""
 
     path: dict[str, float] = field(default_factory=dict)
     """Largest distance from the motion, by joint [rad, m]; inf where there is none."""
@@ -56,12 +56,13 @@ class TrajectoryGoal:
     """The end in words."""
 
     def finish(self, end: TrajectoryEnd, text: str) -> None:
-        """Note the end. The first one counts."""
+        """Record the end. Only the first one counts."""
         if self.end is None:
             self.end, self.text = end, text
 
     def check(self, names: Sequence[str]) -> None:
-        """TrajectoryRefusedError where a tolerance is for a joint that the trajectory does not name."""
+        """Raise TrajectoryRefusedError if a tolerance is for a joint that the trajectory does not
+        name."""
         for which, tolerances in (
             ("path_tolerance", self.path | self.path_velocity),
             ("goal_tolerance", self.goal | self.goal_velocity),
@@ -74,7 +75,7 @@ class TrajectoryGoal:
 
 
 class TrajectoryProgress(NamedTuple):
-    """Where a trajectory is, and where the robot is."""
+    """Present points of a trajectory and of the robot."""
 
     names: Sequence[str]
     time: float

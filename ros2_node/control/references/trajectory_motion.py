@@ -1,4 +1,4 @@
-"""A motion along a spline, and the motion that decelerates from it to rest."""
+"""Motions along splines, and deceleration to rest."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHORTEST_STOP = 1e-3
 
 
 class TrajectoryMotion:
-    """A spline of some joints, with its start [s], limits, and tolerances on its way and at its end.
+    """A spline of some joints with its start [s], limits, and tolerances along it and at its end.
 
     request: the goal that it fulfils; a motion without one has no tolerances.
     """
@@ -42,7 +42,7 @@ class TrajectoryMotion:
         self._point = np.zeros((3, len(limits.names)))
 
     def move(self, setpoint: Setpoint, now: float, others_rest: bool = True) -> bool:
-        """Move the setpoint to its place at that time. Returns whether the motion is over.
+        """Move the setpoint to its place at that time. Returns true if the motion is over.
 
         others_rest: whether all other joints have no wanted velocity.
         """
@@ -75,7 +75,7 @@ class TrajectoryMotion:
         return dict(zip(self.limits.names, point.T, strict=True))
 
     def progress(self, setpoint: Setpoint, state: State, now: float) -> TrajectoryProgress:
-        """Where it is, and where the robot is."""
+        """Present points of the motion and of the robot."""
         limits, time = self.limits, now - self.start
         desired = setpoint.point(limits)
         q, v = state.q[limits.rows], state.v[limits.columns]
@@ -86,8 +86,8 @@ class TrajectoryMotion:
 
 
 def deceleration(setpoint: Setpoint, names: Sequence[str], now: float) -> TrajectoryMotion:
-    """A motion that decelerates some joints together from the setpoint to rest. A joint that would come to its limit
-    stops earlier, as far as its largest acceleration allows."""
+    """A motion that decelerates some joints together from the setpoint to rest. A joint that would
+    reach its limit stops earlier if its largest acceleration allows it."""
     limits = setpoint.limits_of(names)
     q, v, _ = (x.copy() for x in setpoint.point(limits))
     limits = limits.including(q)

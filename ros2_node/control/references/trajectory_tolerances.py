@@ -1,4 +1,4 @@
-"""Tolerances of a trajectory: how far joints may be from it, on its way and at its end."""
+"""Tolerances of a trajectory: the largest errors of joints along it and at its end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ ByJoint = Mapping[str, float]
 
 
 class Tolerances:
-    """Largest distances of some joints in position [rad, m] and velocity [rad/s, m/s]; inf where there is none.
+    """Largest errors of some joints in position [rad, m] and velocity [rad/s, m/s]; inf without a
+    tolerance.
 
     own: those of the goal, by joint. They take the place of the parameters.
     """
@@ -65,7 +66,7 @@ class ToleranceParameters:
     """The tolerances of the node's parameters."""
 
     def __init__(self, settings: Settings, joints: Sequence[str]) -> None:
-        """ValueError when a list does not fit the joints."""
+        """Raise ValueError if a list does not fit the joints."""
 
         def by_joint(name: str, value: float | tuple[float, ...]) -> ByJoint:
             bounds = per_joint(name, value, len(joints))
@@ -83,8 +84,8 @@ class ToleranceParameters:
         self._has_velocity, self._law = settings.needs_velocity, settings.law_name
 
     def of(self, names: Sequence[str], goal: TrajectoryGoal) -> tuple[Tolerances, Tolerances]:
-        """Those of a trajectory of some joints, on its way and at its end; TrajectoryRefusedError where
-        velocities are bounded and not known."""
+        """Tolerances of a trajectory of some joints, along it and at its end;
+        TrajectoryRefusedError if velocities have tolerances and are not known."""
         on_the_way = Tolerances(
             names,
             TrajectoryEnd.PATH_TOLERANCE_VIOLATED,

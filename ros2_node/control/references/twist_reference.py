@@ -45,7 +45,7 @@ class TwistReference:
         pose: PoseReference | None,
         counts: Counter[str],
     ) -> None:
-        """pose: of a law that holds the link; None where joints move it."""
+        """pose: that of a law that holds the link; None if joints move the link."""
         if link not in model.link_names:
             links = ", ".join(model.link_names[:40])
             raise ValueError(f"twist_link {link!r} is no link of {model.name}, which has {links}")
@@ -82,7 +82,7 @@ class TwistReference:
         self._differentiate()
 
     def change(self, settings: Settings, followed: bool) -> None:
-        """Use other bounds. followed: whether mode or law track joints or hold the link."""
+        """Use other bounds. followed: true if mode or law track joints or hold the link."""
         self._followed, self._law_name = followed, settings.law_name
         self._most = np.array(settings.twist_max_speed)
         self._strongest = np.array(settings.twist_max_acceleration)
@@ -98,8 +98,8 @@ class TwistReference:
         now: float,
         enabled: bool,
     ) -> str | None:
-        """Move with this velocity [m/s, rad/s] until the next message, or until it is too old. Returns why it was
-        refused.
+        """Move with this velocity [m/s, rad/s] until the next message, or until it is too old.
+        Returns the reason if it is refused.
 
         frame: the axes: the root link, the link itself, or empty for `twist_axes`.
         """
@@ -131,18 +131,18 @@ class TwistReference:
         return "" if np.isfinite(twist).all() else "a number is not finite"
 
     def end(self) -> None:
-        """Let go of the reference, which rests where it is."""
+        """Release the reference, which then rests."""
         if self.active:
             self.release()
             if self._pose is None:
                 self._setpoint.rest()
 
     def release(self) -> None:
-        """Let go of the reference, which another input moves from now on."""
+        """Release the reference to another input."""
         self.active, self.slowed_by = False, ""
 
     def follow(self, now: float) -> None:
-        """Move the reference on to this time [s]."""
+        """Advance the reference to this time [s]."""
         passed, self._then = min(max(now - self._then, 0.0), LONGEST_STEP), now
         is_late = now - self._arrived > self._timeout
         if self._pose is None:
@@ -173,7 +173,7 @@ class TwistReference:
         return np.concatenate([R @ self._target[:3], R @ self._target[3:]])
 
     def _move_joints(self, now: float, passed: float) -> bool:
-        """Move the setpoint. Returns whether a joint moves."""
+        """Move the setpoint. Returns true if a joint moves."""
         joints, point = self._joints, self._point
         self._differentiate()
         speed = damped_solution(self._J[0][:, joints.columns], self._twist)

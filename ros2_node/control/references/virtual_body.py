@@ -32,7 +32,7 @@ class VirtualBody:
         pose: PoseReference,
         sensor: WrenchSensor,
     ) -> None:
-        """inputs: of the law, by name, with a row for each robot."""
+        """inputs: those of the law by name, with a row for each robot."""
         self.sensor = sensor
         self._pose, self._state = pose, state
         self._mass, self._damping, self._stiffness = (
@@ -48,20 +48,21 @@ class VirtualBody:
         self._timeout = settings.state_timeout
 
     def missing(self, now: float) -> str:
-        """The text of a wrench that is too old; empty if it is not."""
+        """A message if the wrench is too old, else empty."""
         if now - self.sensor.arrived <= self._timeout:
             return ""
         why = f" ({self.sensor.refusal})" if self.sensor.refusal else ""
         return f"no ft_wrench for {self._timeout:g} s{why}"
 
     def begin(self) -> None:
-        """Rest where the frame is."""
+        """Start at rest at the frame's pose."""
         self._state.pose_compliant[:] = self._state.pose_desired
         self._state.twist_compliant[:] = self._state.acceleration_compliant[:] = 0.0
         self._state.contact_wrench[:] = 0.0
 
     def follow(self, now: float, enabled: bool) -> None:
-        """Move on to this time [s]; a robot that is not enabled keeps its body where its frame is."""
+        """Advance the body to this time [s]; the body of a robot that is not enabled stays at its
+        frame."""
         passed, self._then = min(max(now - self._then, 0.0), LONGEST_STEP), now
         state = self._state
         self.sensor.update(rotation_of(self._pose.place[3:]), passed)

@@ -1,4 +1,4 @@
-"""Motions through waypoints: lines, cubic and quintic polynomials between them."""
+"""Motions through waypoints, joined by lines or by cubic or quintic polynomials."""
 
 from __future__ import annotations
 
@@ -59,15 +59,15 @@ class WaypointArrays(NamedTuple):
         """Some of the waypoints."""
         return WaypointArrays(*(each[chosen] for each in self))
 
-    def in_turn_of(self, place: np.ndarray, time: float, turns: np.ndarray) -> WaypointArrays:
-        """These waypoints, where angles without an end (turns, (k,)) are within half a turn of a place (k,) at a
-        time."""
+    def nearest_turns(self, place: np.ndarray, time: float, turns: np.ndarray) -> WaypointArrays:
+        """These waypoints, with the angles of endless joints (turns, (k,)) shifted to within half a
+        turn of a position (k,) at a time."""
         at = np.array([np.interp(time, self.times, column) for column in self.positions.T])
         shift = 2.0 * np.pi * np.round((place - at) / (2.0 * np.pi))
         return self._replace(positions=self.positions + np.where(turns, shift, 0.0))
 
     def after(self, first: WaypointArrays, factor: float = 1.0) -> WaypointArrays:
-        """These waypoints after a first one, on a motion from it that takes `factor` times as long."""
+        """These waypoints with a first one in front, and times from it stretched by `factor`."""
         begin = first.times[-1]
         slower = self._replace(
             times=begin + factor * (self.times - begin),
@@ -102,7 +102,8 @@ class WaypointSpline:
         self._powers = np.zeros((3, 6))
 
     def at(self, time: float, out: np.ndarray) -> None:
-        """Write positions, velocities and accelerations (3, k) at a time; outside of the motion, those of its ends."""
+        """Write positions, velocities and accelerations (3, k) at a time; outside the motion, those
+        at its ends."""
         time = min(max(time, self.begin), self.end)
         piece = max(bisect_right(self._times, time) - 1, 0)
         t = time - self._times[piece]
@@ -118,8 +119,8 @@ class WaypointSpline:
         return len(self._times) - bisect_right(self._times, time) + (time < self.end)
 
     def extremes(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Least and greatest positions, velocities and accelerations (3, k) of the motion. Pieces whose samples come
-        near their bounds (3, k) are looked at more closely."""
+        """Smallest and largest positions, velocities and accelerations (3, k) of the motion. Pieces
+        with samples near their bounds (3, k) are sampled more finely."""
         samples = self.samples()
         least, most = samples.min(axis=1), samples.max(axis=1)
         beyond = BETWEEN * (most - least)

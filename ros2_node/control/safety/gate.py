@@ -157,7 +157,7 @@ REFUSED: dict[GateEvent, dict[Phase, str]] = {
 
 
 class Gate:
-    """The stored phase of one robot, and the reason for it where there is one."""
+    """The phase of one robot, and its reason if there is one."""
 
     def __init__(self) -> None:
         self.phase = Phase.OFF
@@ -165,11 +165,11 @@ class Gate:
         """The fault, the loss or the collision that led to a phase of EXPLAINED; else empty."""
 
     def refusal(self, event: GateEvent) -> str:
-        """The reason for which the event would be refused now; empty when it would not."""
+        """The reason for which the event would be refused now; empty if it would not."""
         return REFUSED.get(event, {}).get(self.phase, "").format(reason=self.reason)
 
     def send(self, event: GateEvent, reason: str = "") -> bool:
-        """Move to the next phase. False, and nothing changes, when the event is refused.
+        """Move to the next phase. False, without any change, if the event is refused.
 
         reason: the text of a fault, a loss or a collision.
         """

@@ -61,7 +61,7 @@ class JointLimits:
         self._middle = 0.5 * (np.where(has, lower, 0.0) + np.where(has, upper, 0.0))
 
     def change(self, settings: Settings, effort_limit: np.ndarray) -> None:
-        """Use new parameters; ValueError when a list does not fit the joints.
+        """Use new parameters; ValueError if a list does not fit the joints.
 
         effort_limit: of the command joints (n,), inf where there is none.
         """
@@ -83,7 +83,7 @@ class JointLimits:
         self._most = np.where(able, effort_limit, 0.0)
 
     def add(self, torque: np.ndarray, q: np.ndarray, v: np.ndarray, now: float) -> np.ndarray:
-        """Torques (nv,) with what repels at q (nq,) and v (nv,); the same array where nothing does.
+        """Torques (nv,) with the repulsion at q (nq,) and v (nv,); the same array if there is none.
 
         Call it in each cycle; now: the steady clock [s].
         """
@@ -144,8 +144,8 @@ def repels(settings: Settings) -> bool:
 
 @lru_cache(maxsize=8)
 def lightest_inertia(model: Model) -> np.ndarray:
-    """The smallest inertia (nv,) of each velocity whose others are free, 1 / (M⁻¹)_kk [kg m², kg], at
-    SAMPLES random positions within the limits. Nothing is compiled."""
+    """The smallest inertia (nv,) of each velocity while the others are free, 1 / (M⁻¹)_kk [kg m²,
+    kg], at SAMPLES random positions within the limits. Nothing is compiled."""
     joints = single_joints(model)
     lower, upper = position_limits(model, joints)
     lower, upper = np.maximum(lower, -np.pi), np.minimum(upper, np.pi)

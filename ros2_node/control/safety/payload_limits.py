@@ -1,4 +1,4 @@
-"""Check that each joint can carry the payload where the robot is now."""
+"""Check that each joint can carry the payload in the present pose."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..states.joint_states import JointStates
 
 
 def payload_torques(model: Model, settings: Settings, q: np.ndarray) -> np.ndarray:
-    """(nv,), torques that hold the payload alone at q (nq,) [N, N·m]. Nothing is compiled."""
+    """Torques (nv,) that hold the payload alone at q (nq,) [N, N·m]. Nothing is compiled."""
     link = settings.payload_link
     if not settings.payload_mass:  # settings with a mass have a link
         return np.zeros(model.nv)
@@ -26,8 +26,8 @@ def payload_torques(model: Model, settings: Settings, q: np.ndarray) -> np.ndarr
 
 
 def overload(model: Model, settings: Settings, states: JointStates, output: TorqueOutput) -> str:
-    """The joints of which the weight of the payload alone asks more than their limits, with torque, limit
-    and what to do; empty where it asks more of none, or no state has come yet.
+    """A message with the joints whose effort limits the payload's weight alone exceeds, with
+    torque, limit and remedy; empty if there are none, or before the first state.
 
     A joint that may send nothing (`effort_limit_scale` or its `torque_scale` is 0) is left out.
     """
@@ -36,7 +36,7 @@ def overload(model: Model, settings: Settings, states: JointStates, output: Torq
     joints = output.joints
     scale = per_joint("torque_scale", settings.torque_scale, len(joints))
     torque = scale * payload_torques(model, settings, states.q)[model.v_indices(joints)]
-    _, limit = output.limits_under(settings)
+    _, limit = output.limits_for(settings)
     heavy = [
         f"{joint} {abs(t):.4g} of {most:.4g}"
         for joint, t, most in zip(joints, torque, limit, strict=True)

@@ -1,4 +1,4 @@
-"""Parameters that bound what a robot does: while they are locked they are narrowed, never widened."""
+"""Parameters that bound a robot's actions. While locked, they can be narrowed but not widened."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..settings.node_settings import BY_NAME, Settings
 
 
 def _at_most(before: Any, after: Any) -> bool:
-    """No number is larger than before."""
+    """True if no number is larger than before."""
     try:
         return bool(np.all(np.asarray(after, float) <= np.asarray(before, float)))
     except ValueError:  # lists of different lengths, which are refused for that as well
@@ -19,13 +19,13 @@ def _at_most(before: Any, after: Any) -> bool:
 
 
 def _at_most_but_zero_is_none(before: Any, after: Any) -> bool:
-    """Compare as `_at_most` does bounds where 0 stands for no bound at all."""
+    """The same as `_at_most` for bounds of which 0 means no bound."""
     return _at_most(*(np.where(np.asarray(x) == 0, np.inf, x) for x in (before, after)))
 
 
 def _at_most_of_rates(before: Any, after: Any) -> bool:
-    """Compare as `_at_most_but_zero_is_none` does, where a negative number stands for one of each robot's own: it is
-    narrower than none, and not comparable with others."""
+    """The same as `_at_most_but_zero_is_none` for rates of which a negative number means each
+    robot's own bound. It is narrower than no bound, and not comparable with other rates."""
     old, new = (np.asarray(x, float) for x in (before, after))
     if old.ndim and new.ndim and old.shape != new.shape:
         return False
@@ -38,7 +38,7 @@ def _at_least(before: Any, after: Any) -> bool:
 
 
 def _never(before: Any, after: Any) -> bool:
-    """There is no order: any other value is a wider one."""
+    """False: every other value counts as wider."""
     return False
 
 
@@ -80,7 +80,7 @@ SAFETY: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def check_lock(before: Settings, after: Settings, enabled: bool) -> None:
-    """Refuse a change that widens a safety parameter while it is locked: ValueError."""
+    """Raise ValueError if a change widens a locked safety parameter."""
     if before.lock == "never" or (before.lock == "enabled" and not enabled):
         return
     for name, narrower in SAFETY.items():

@@ -1,4 +1,4 @@
-"""Words for the diagnostics: where a robot stands between its messages."""
+"""Status words of a robot for the diagnostics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Publishers of a robot's states and commands, and refusals where there are more than there should be."""
+"""Publishers of a robot's states and commands, and refusals if there are too many."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ class TopicPublishers:
 
     @property
     def several(self) -> str:
-        """A text where more than one node publishes; empty otherwise."""
+        """A message if more than one node publishes, else empty."""
         if self.count < 2:
             return ""
         return f"{self.topic} has {self.count} publishers ({', '.join(self.nodes)})"
 
 
 def refusal(topics: Sequence[TopicPublishers]) -> str:
-    """The reason for which ~/enable is refused, and what to do; empty where no topic has several publishers."""
+    """The reason for which ~/enable is refused, and what to do; empty if no topic has several
+    publishers."""
     said = [each.several for each in topics if each.several]
     if not said:
         return ""
@@ -39,7 +40,7 @@ def refusal(topics: Sequence[TopicPublishers]) -> str:
 
 
 def report(topics: Sequence[TopicPublishers]) -> dict[str, str]:
-    """Lines of the diagnostics: how many publish, and who they are where there are several."""
+    """Lines of the diagnostics: the number of publishers, and their names if there are several."""
     return {
         f"publishers of {each.word}": f"{each.count} ({', '.join(each.nodes)})"
         if each.nodes

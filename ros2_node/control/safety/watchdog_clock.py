@@ -7,7 +7,8 @@ QUIET = 0.5
 
 
 class WatchdogClock:
-    """Seconds in which a state ages: the steady clock's, or the simulation's where that is slower.
+    """The time by which states age [s]: that of the steady clock, or of the simulation if it is
+    slower.
 
     A jump of the simulated clock can therefore neither hide a dead publisher nor make a live one
     look dead, and while a simulation is paused nothing ages. Until a simulated clock has moved, the

@@ -10,7 +10,7 @@ from .parameter import Parameter
 
 @dataclass(frozen=True)
 class CommandSettings:
-    """A part of `Settings`, which says what an annotation means."""
+    """Fields of `Settings`, each with its parameter."""
 
     command_type: Annotated[
         str,

@@ -1,4 +1,4 @@
-"""The parameters of what the node makes of measured joint torques."""
+"""Parameters of measured joint torques: observer, collisions, identification."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .parameter import Number, Parameter
 
 @dataclass(frozen=True)
 class EffortSettings:
-    """Part of `Settings`."""
+    """Fields of `Settings`, each with its parameter."""
 
     effort_source: Annotated[
         str,

@@ -1,4 +1,4 @@
-"""Parameters of tracking and of friction, a part of the node's."""
+"""Parameters of tracking, laws and friction compensation."""
 
 from __future__ import annotations
 

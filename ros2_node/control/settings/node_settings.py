@@ -1,4 +1,4 @@
-"""The node's parameters: one list that types, declares, checks and documents them."""
+"""The node's parameters: one list with their types, bounds and descriptions, and their checks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ LAW_INPUTS = "law_inputs."
 
 
 def check_law_input(name: str, value: Any) -> tuple[float, ...]:
-    """The numbers of such a parameter; ValueError when they are none. The law bounds them (`Law`)."""
+    """The numbers of a law's input; ValueError if a value is no number. The law has their bounds
+    (`Law`)."""
     whole = [value] if isinstance(value, (int, float)) else value
     numbers = tuple(check(Parameter((0.0,), "", name=name, low=-np.inf, high=np.inf), whole))
     if not np.isfinite(numbers).all():
@@ -29,7 +30,7 @@ def check_law_input(name: str, value: Any) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
-    """Checked parameter values. Each field carries its parameter; `PARAMETERS` lists them."""
+    """Checked parameter values. Each field has its parameter; `PARAMETERS` lists them."""
 
     robot_description: Annotated[
         str,
@@ -291,13 +292,13 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
 
     @classmethod
     def of(cls, values: Mapping[str, Any] | None = None) -> Settings:
-        """Settings from parameter values by name, defaults for the rest; ValueError names what
-        is wrong."""
+        """Settings from parameter values by name, with defaults for all others; ValueError for an
+        invalid value."""
         return DEFAULTS._with(values or {})
 
     def with_changes(self, values: Mapping[str, Any]) -> Settings:
-        """These settings with some parameters changed; a fixed one, or a bad value, is a
-        ValueError."""
+        """These settings with some parameters changed; ValueError for a fixed parameter or an
+        invalid value."""
         for name in values:
             if name in BY_NAME and BY_NAME[name].fixed:
                 raise ValueError(
@@ -306,7 +307,7 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
         return self._with(values)
 
     def _with(self, values: Mapping[str, Any]) -> Settings:
-        """These settings with some values in place of theirs, each checked, and all together."""
+        """These settings with some values replaced, checked one by one and together."""
         inputs = {name: x for name, x in values.items() if name.startswith(LAW_INPUTS)}
         for name in values:
             if name not in BY_NAME and name not in inputs:
@@ -321,7 +322,7 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
         return settings
 
     def _check_torque_source(self) -> None:
-        """ValueError when mode, law, policy and their parameters contradict each other."""
+        """Raise ValueError if mode, law, policy and their parameters contradict each other."""
         makers = [name for name in ("law", "policy") if getattr(self, name)]
         if makers and self.mode != "gravity":
             raise ValueError(f"{makers[0]} takes the place of mode: leave mode out")
@@ -338,7 +339,7 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
             )
 
     def _check_payload(self) -> None:
-        """ValueError when a load has no link."""
+        """Raise ValueError if a payload has no link."""
         if self.payload_mass > 0.0 and not self.payload_link:
             raise ValueError(
                 "payload.mass is set but payload.link is empty: name the link that carries the load"
@@ -354,12 +355,12 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
 
     @property
     def filters_states(self) -> bool:
-        """True if positions or velocities pass a low pass."""
+        """True if positions or velocities are filtered."""
         return bool(self.position_filter or self.velocity_filter)
 
     @property
     def law_name(self) -> str:
-        """The source of the torques, for people."""
+        """The source of the torques, for messages."""
         if self.policy:
             return f"policy {self.policy}"
         return f"law {self.law}" if self.law else f"mode {self.mode}"

@@ -1,4 +1,4 @@
-"""One parameter of the node: its type, bounds and words, and what makes a value of it good."""
+"""One parameter of the node: its type, bounds and description, and the check of its values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Number = float | tuple[float, ...]
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter: its default gives its type, its bounds are inclusive."""
+    """One parameter. The default gives its type. Bounds are inclusive."""
 
     default: Any
     description: str
@@ -37,8 +37,8 @@ class Parameter:
 
 
 def check(parameter: Parameter, value: Any) -> Any:
-    """The value as its parameter needs it: integers become numbers, lists tuples; else
-    ValueError."""
+    """The value in the parameter's form: integers become floats, and lists tuples; ValueError for
+    an invalid value."""
     default = parameter.default
     if isinstance(default, bool):
         return _boolean(parameter, value)
@@ -106,7 +106,7 @@ def _number(parameter: Parameter, value: Any) -> float:
 
 
 def per_joint(name: str, value: Number, n: int) -> np.ndarray:
-    """(n,) from one number or n of them."""
+    """An array (n,) from one number or n numbers."""
     if isinstance(value, tuple) and len(value) != n:
         raise ValueError(
             f"{name} has {len(value)} numbers but there are {n} command joints: give one, or {n}"

@@ -1,4 +1,4 @@
-"""Parameters of the states that are read: velocities, age, limits and missing joints."""
+"""Parameters of measured states: velocities, age, limits and missing joints."""
 
 from __future__ import annotations
 

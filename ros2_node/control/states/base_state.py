@@ -15,7 +15,7 @@ ROUNDING = 0.02
 
 class BaseMotion(NamedTuple):
     """Numbers of an odometry message: position [m] and quaternion (x, y, z, w) in the world,
-    velocity [m/s] and angular velocity [rad/s] in the axes of the frame that moves."""
+    velocity [m/s] and angular velocity [rad/s] in the axes of the moving frame."""
 
     position: Sequence[float]
     quaternion: Sequence[float]
@@ -37,8 +37,8 @@ class BaseState:
         self._last = 0, BaseMotion((), (), (), ())
 
     def read(self, frame: str, motion: BaseMotion, stamp: int, now: float) -> str | None:
-        """Use a message, its stamp in nanoseconds, in place of the one before. Returns why it was
-        refused."""
+        """Use a message, with its stamp in nanoseconds, in place of the previous one. Returns the
+        reason if it is refused."""
         if frame not in self._frames:
             return "odometry_other_frame"
         place, speed = (np.array([*a, *b], dtype=float) for a, b in (motion[:2], motion[2:]))
@@ -55,5 +55,5 @@ class BaseState:
         return None
 
     def age(self, now: float) -> float:
-        """Seconds since the last good message."""
+        """Seconds since the last valid message."""
         return now - self.arrived

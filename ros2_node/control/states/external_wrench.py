@@ -1,4 +1,4 @@
-"""The outside force on a link, which the torques compensate while it is fresh."""
+"""The external wrench on a link, which the torques compensate while it is fresh."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ WRENCH_BOUND = 1e4
 
 
 class ExternalWrench:
-    """A force and torque that something else exerts on a link, written into the wrench rows of a
-    robot's state."""
+    """A force and torque that act on a link from outside, in the wrench rows of a robot's state."""
 
     def __init__(
         self, model: Model, state: State, settings: Settings, counts: Counter[str]
@@ -37,7 +36,7 @@ class ExternalWrench:
     def read(
         self, link: str, force: Sequence[float], torque: Sequence[float], now: float
     ) -> str | None:
-        """Use a wrench in place of the one before. Returns why it was refused."""
+        """Use a wrench in place of the previous one. Returns the reason if it is refused."""
         value = np.array((*force, *torque), dtype=float)
         if link not in self._links:
             self._counts["wrench_unknown_link"] += 1
@@ -54,8 +53,8 @@ class ExternalWrench:
         return None
 
     def refresh(self, now: float, timeout: float) -> bool:
-        """Forget a wrench that is no longer fresh. Returns whether a wrench has come or gone, so
-        that the torques step."""
+        """Remove a wrench that is no longer fresh. Returns true if a wrench has appeared or
+        disappeared, so that the torques jump."""
         has_stepped, self._is_new = self._is_new, False
         if self._row is not None and now - self.arrived > timeout:
             self.clear()
@@ -64,7 +63,7 @@ class ExternalWrench:
         return has_stepped
 
     def clear(self) -> None:
-        """No force any more."""
+        """Remove the wrench."""
         if self._row is not None:
             self._state.wrench[self._row] = 0.0
             self._row = None

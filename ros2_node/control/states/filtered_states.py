@@ -1,4 +1,4 @@
-"""Joint states that pass a low pass between their message and the torques."""
+"""Joint states with a low pass between message and torques."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .state import State
 
 
 class FilteredStates(JointStates):
-    """Joint states whose `state` gets positions and velocities after the low passes `position_filter` and
-    `velocity_filter`, and whose checks read the messages as they are.
+    """Joint states with the low passes `position_filter` and `velocity_filter`. `state` gets
+    filtered positions and velocities; the checks use the unfiltered messages.
 
     Here q and v are those of the messages. The time between two messages is that of their stamps, or of their arrivals
     where the stamps do not advance.
@@ -44,7 +44,7 @@ class FilteredStates(JointStates):
         stamp: int,
         now: float,
     ) -> str | None:
-        """Check one message, and write its positions and velocities through the low passes."""
+        """Check one message and write its filtered positions and velocities."""
         reason = super().take(names, position, velocity, stamp, now)
         if reason is not None:
             return reason
@@ -57,14 +57,14 @@ class FilteredStates(JointStates):
         return None
 
     def forget(self) -> None:
-        """Start anew, as after a jump of the clock."""
+        """Start again, for example after a jump of the clock."""
         super().forget()
         for part in (self._position, self._velocity):
             if part is not None:
                 part.forget()
 
     def change(self, settings: Settings) -> None:
-        """Use new parameters; a mode without velocities has none."""
+        """Use new parameters. A mode without velocities does not filter them."""
         super().change(settings)
         if not settings.needs_velocity:
             self._into.v[:] = 0.0

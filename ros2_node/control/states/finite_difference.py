@@ -1,4 +1,4 @@
-"""Velocities from positions, for robots that report none."""
+"""Velocities from positions, for robots that do not report velocities."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ Index = np.ndarray | slice
 
 
 class FiniteDifference:
-    """Differences of positions over the time between them, bounded and passed through a low pass of
-    first order.
+    """Finite differences of positions, with bounds and a low pass of first order.
 
     Arrays are by coordinate (nq,). bound: largest speed that is believed [rad/s, m/s]; turns: which
     coordinates are angles without end, whose differences go the short way round.
@@ -33,7 +32,7 @@ class FiniteDifference:
         """Coordinates with a velocity before, from which the low pass starts."""
 
     def forget(self) -> None:
-        """Start anew, as after a jump of the clock."""
+        """Start again, for example after a jump of the clock."""
         self._at[:] = np.nan
         self._stamp[:] = 0
 
@@ -68,12 +67,12 @@ class FiniteDifference:
 
 
 def short_way(step: np.ndarray, turns: np.ndarray) -> np.ndarray:
-    """Changes of position, the short way round where a coordinate is an angle without end."""
+    """Changes of position; those of endless angles the shorter way around."""
     if not turns.any():
         return step
     return np.where(turns, (step + np.pi) % (2.0 * np.pi) - np.pi, step)
 
 
 def index_of(columns: Sequence[int], n: int) -> Index:
-    """Columns as an index; a slice, which is quicker, where they are all."""
+    """Columns as an index: a slice, which is faster, for all columns."""
     return slice(None) if list(columns) == list(range(n)) else np.array(columns, dtype=int)

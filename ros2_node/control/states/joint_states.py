@@ -29,7 +29,7 @@ joint without limit may reach FREE_SPEED [rad/s, m/s]."""
 
 
 class _UncheckedMessage(NamedTuple):
-    """A message whose numbers are in use and whose oddities are not counted yet."""
+    """A message whose numbers are in use, and whose irregularities are not counted yet."""
 
     map: NameMap
     position: Sequence[float]
@@ -42,7 +42,7 @@ class _UncheckedMessage(NamedTuple):
 
 
 class JointStates:
-    """The latest joint_states of one robot, read into q and v of its `state`.
+    """Reader of the joint_states of one robot into q and v of its `state`.
 
     A message is read in two halves, because between them the torques leave. `take` checks it and
     writes q and v, which is all that the torques need. `note`, when they are out, counts what is
@@ -113,7 +113,7 @@ class JointStates:
         now: float,
         ros_now: int = 0,
     ) -> str | None:
-        """`take` and `note` at once."""
+        """Call `take` and `note`."""
         reason = self.take(names, position, velocity, stamp, now)
         self.note(ros_now)
         return reason
@@ -126,8 +126,8 @@ class JointStates:
         stamp: int,
         now: float,
     ) -> str | None:
-        """Check one message, its stamp in nanoseconds, and write q and v. Returns why it was
-        rejected, or None."""
+        """Check one message, with its stamp in nanoseconds, and write q and v. Returns the reason
+        if it is rejected, else None."""
         if self._unnoted is not None:
             self.note()
         reason = self._take(names, position, velocity, stamp, now)
@@ -185,7 +185,8 @@ class JointStates:
         stamp: int,
         now: float,
     ) -> tuple[np.ndarray | float | str, bool]:
-        """Velocities, or why the message is refused; and whether the positions contradict them.
+        """Velocities, or the reason if the message is refused; and true if the positions contradict
+        them.
 
         moved: the square of the step from the last positions to these.
         """
@@ -213,8 +214,8 @@ class JointStates:
         now: float,
         odd: str,
     ) -> str | None:
-        """Write q, and leave the rest of the message for `note`. Returns "missing_joint" where the
-        state is not complete yet."""
+        """Write q, and leave the rest of the message to `note`. Returns "missing_joint" while the
+        state is incomplete."""
         # A driver that lost its robot repeats its last message; a stamp of zero says nothing. What
         # is not read does not count: it may be NaN, which equals nothing.
         frozen = 0 != stamp == m.stamp and m.needed is not None and np.array_equal(p, m.needed)
@@ -229,7 +230,7 @@ class JointStates:
         return None
 
     def note(self, ros_now: int = 0) -> None:
-        """Remember the message read last, and count what is odd in it.
+        """Store the last message and count its irregularities.
 
         `ros_now` is the time that stamps are compared with [ns]; 0 compares with none.
         """
@@ -266,8 +267,8 @@ class JointStates:
         m.stamp, m.needed = stamp, needed
 
     def forget(self) -> None:
-        """Start anew, as after a jump of the clock: earlier positions say nothing about
-        velocities or jumps."""
+        """Start again, for example after a jump of the clock. Earlier positions are then not used
+        for velocities or jumps."""
         self._seen[:] = -np.inf
         self.lag, self._late_since = 0.0, np.inf
         self._difference.forget()
@@ -276,11 +277,11 @@ class JointStates:
         self._maps.forget()
 
     def _outside(self) -> np.ndarray:
-        """The coordinates that are beyond their limits and the margin (nq,)."""
+        """A mask (nq,) of the coordinates beyond their limits and the margin."""
         return (self.q < self._lowest) | (self.q > self._highest)
 
     def lateness(self) -> str:
-        """The text of a refusal of stamps that are too old, and what to do; empty if they are not."""
+        """The refusal and remedy for stamps that are too old; empty if they are not."""
         if not 0.0 < self._settings.max_state_age < self.lag:
             return ""
         return (
@@ -290,11 +291,13 @@ class JointStates:
         )
 
     def late_for(self, now: float) -> float:
-        """Time for which all stamps have been too old [s]; negative infinity where the last is not."""
+        """Time for which all stamps have been too old [s]; negative infinity if the last one is
+        not."""
         return now - self._late_since if self.lateness() else -np.inf
 
     def beyond_limits(self) -> str:
-        """The joints that are beyond their position limits, and what to do; empty if none is."""
+        """A message with the joints beyond their position limits and the remedy; empty if there are
+        none."""
         outside = self._outside()
         parts = [
             f"{name} is at {self.q[k]:.4g}, beyond its limits "
@@ -315,7 +318,7 @@ class JointStates:
         return now - self.arrived
 
     def change(self, settings: Settings) -> None:
-        """Use new parameters; velocities stay as they are, but for a mode that has none."""
+        """Use new parameters. Velocities are kept, unless the mode uses none."""
         self._settings, self._needs_velocity = settings, settings.needs_velocity
         self._watches_efforts = settings.watches_efforts
         self._set_limits(settings)
@@ -323,7 +326,7 @@ class JointStates:
             self.v[:] = 0.0
 
     def _set_limits(self, settings: Settings) -> None:
-        """The positions that are believed: those within the description's limits and a margin."""
+        """Set the range of plausible positions: the description's limits with a margin."""
         margin = settings.position_limit_margin
         self._lowest = np.full(self._model.nq, -np.inf)
         self._highest = np.full(self._model.nq, np.inf)
@@ -334,7 +337,7 @@ class JointStates:
 
     @property
     def recent(self) -> NameMap | None:
-        """The columns of the last message by its names."""
+        """The columns of the last message by their names."""
         return self._recent
 
     def _can_merge(self, missing: np.ndarray, now: float) -> bool:
@@ -345,13 +348,13 @@ class JointStates:
         return bool((now - self._seen[missing] <= self._settings.state_timeout).all())
 
     def _jumps(self, m: NameMap, step: np.ndarray, now: float) -> bool:
-        """True if a joint has moved farther than it can have."""
+        """True if a joint has moved further than it can."""
         return self._steps.jumps(m.columns, step, now - self._seen[m.columns])
 
     def _contradicts(
         self, m: NameMap, p: np.ndarray, speed: np.ndarray | None, stamp: int, now: float
     ) -> bool:
-        """True if positions are not those to which the velocities lead."""
+        """True if positions do not agree with the velocities."""
         q, v, longest = self.q[m.columns], self.v[m.v_columns], self._settings.state_timeout
         if speed is not None and stamp > 0 and m.stamp > 0:
             # One product again, of a motion without much acceleration.
@@ -367,7 +370,7 @@ class JointStates:
     def _speed(
         self, m: NameMap, p: np.ndarray, velocity: Sequence[float], stamp: int, now: float
     ) -> np.ndarray | float | str:
-        """Velocities by the chosen source, or why they are refused."""
+        """Velocities from the chosen source, or the reason if they are refused."""
         settings = self._settings
         if settings.velocity_source == "zero":
             return 0.0
@@ -385,11 +388,11 @@ class JointStates:
 
 
 def within_bound(x: np.ndarray, bound: float) -> bool:
-    """True if all are finite and no larger than the bound; the sum of squares, which is quick,
-    nearly always tells."""
+    """True if all numbers are finite and within the bound. The quick sum of squares nearly always
+    decides."""
     return bool(x @ x <= bound * bound) or bool((np.abs(x) <= bound).all())
 
 
 def _numbers(values: Sequence[float]) -> np.ndarray:
-    """The numbers of a message, not copied."""
+    """The numbers of a message, without a copy."""
     return np.frombuffer(values) if isinstance(values, array) else np.asarray(values, dtype=float)

@@ -13,25 +13,26 @@ LONGEST_STEP = 0.1
 
 
 class LowPass:
-    """A low pass of first order: y' = 2π cutoff (x - y), exact for an x that stays until the next one.
+    """A low pass of first order: y' = 2π cutoff (x - y), exact if x is constant between samples.
 
     At low frequencies it delays by 1 / (2π cutoff). turns: entries that are angles without an end, which go the short
     way round.
     """
 
     def __init__(self, cutoff: float, n: int, turns: np.ndarray | None = None) -> None:
-        """cutoff: the frequency at which the amplitude is 0.71 of x's [Hz]; n: the number of entries."""
+        """cutoff: the frequency at which the amplitude is 0.71 times that of x [Hz]; n: the number
+        of entries."""
         self._rate, self._turns = -2.0 * math.pi * cutoff, turns
         self.value = np.zeros(n)
         """The array after the low pass."""
         self._is_empty = True
 
     def forget(self) -> None:
-        """Begin with the next array."""
+        """Start again with the next array."""
         self._is_empty = True
 
     def follow(self, x: np.ndarray, passed: float) -> np.ndarray:
-        """Go on to x (n,) after a time [s]. Returns `value`, which is used again."""
+        """Filter x (n,) after a time [s]. Returns `value`, an array that is reused."""
         if self._is_empty or not 0.0 <= passed <= LONGEST_STEP:
             self.value[:], self._is_empty = x, False
             return self.value

@@ -16,7 +16,7 @@ MAX_MAPS = 32
 
 
 def single_joints(model: Model) -> tuple[str, ...]:
-    """The joints that a JointState can carry: one coordinate each, no mimics."""
+    """The joints that a JointState can carry: those with one coordinate that are no mimic joints."""
     return tuple(j.name for j in model.moving_joints if j.kind.nq == 1 and j.kind.nv == 1)
 
 
@@ -51,7 +51,7 @@ class NameMap:
 
 
 class NameMaps:
-    """The maps of the lists of names that came lately.
+    """Maps of the most recent lists of names.
 
     q_of: columns of q by name of the joints that are read; v_of_q: columns of v by those of q (nq,).
     """
@@ -66,7 +66,7 @@ class NameMaps:
         return len(self._maps)
 
     def forget(self) -> None:
-        """Start anew: no map remembers a message."""
+        """Start again: forget the messages of all maps."""
         for m in self._maps.values():
             m.stamp, m.needed = 0, None
 

@@ -1,4 +1,4 @@
-"""Checks that a joint can have moved as far as two messages say, by its limits and its velocities."""
+"""Checks of the changes of position between two messages, against velocity limits and velocities."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ JITTER = 0.002
 
 
 class PositionSteps:
-    """Compares each change of position with the velocity limits (`jumps`) and with the velocities of
-    the two messages (`contradicts`).
+    """Comparison of each change of position with the velocity limits (`jumps`) and with the
+    velocities of the two messages (`contradicts`).
 
     Arrays are by coordinate (nq,). fastest: velocity limits [rad/s, m/s]; turns: which coordinates are
     angles without end, whose changes go the short way round.
@@ -61,12 +61,12 @@ class PositionSteps:
         self._any_dropped = False
 
     def forget(self) -> None:
-        """Start anew, as after a jump of the clock."""
+        """Start again, for example after a jump of the clock."""
         self._at[:] = -np.inf
         self._dropped[:] = self._any_dropped = False
 
     def note(self, columns: Index, stamp: int, now: float) -> None:
-        """Positions of a message are in use."""
+        """Store the positions of an accepted message."""
         self._at[columns] = now
         self._stamp[columns] = stamp
         if self._any_dropped:
@@ -76,7 +76,7 @@ class PositionSteps:
     def drop(
         self, columns: Index, q: np.ndarray, v: np.ndarray, stamp: int, now: float, longest: float
     ) -> None:
-        """A message was dropped; q and v: of the message that stands."""
+        """Note a dropped message; q and v are those of the last accepted one."""
         time, _ = self._times(columns, stamp, now, longest)
         start = np.where(self._dropped[columns], self._reckoned[columns], q)
         self._reckoned[columns] = start + v * time
@@ -84,7 +84,7 @@ class PositionSteps:
         self._at[columns], self._stamp[columns] = now, stamp
 
     def jumps(self, columns: Index, step: np.ndarray, passed: np.ndarray) -> bool:
-        """True if a joint has moved farther than its velocity limit allows in the time passed [s]."""
+        """True if a joint has moved further than its velocity limit allows in this time [s]."""
         allowed = 2.0 * self._fastest[columns] * (passed + JUMP_TIME) + JUMP_MARGIN
         return bool((np.abs(short_way(step, self._turns[columns])) > allowed).any())
 
@@ -97,7 +97,7 @@ class PositionSteps:
         now: float,
         longest: float,
     ) -> bool:
-        """True if a joint has moved otherwise than its velocities say.
+        """True if a joint's motion does not agree with its velocities.
 
         positions, velocities: of the message that stands and of the new one; None where that has no
         velocities of its own. stamp [ns]; now: its arrival [s]. Positions older than `longest` [s] say
@@ -125,7 +125,7 @@ class PositionSteps:
     def _times(
         self, columns: Index, stamp: int, now: float, longest: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Time since the last message, and by how much that may be wrong [s]."""
+        """Time since the last message and its uncertainty [s]."""
         arrived = np.minimum(now - self._at[columns], longest)
         before = self._stamp[columns]
         stamped = (before > 0) & (stamp > 0)

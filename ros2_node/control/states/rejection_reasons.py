@@ -1,4 +1,4 @@
-"""Words for rejected messages and for counted oddities; the diagnostics show them."""
+"""Words of the diagnostics for rejected messages and counted irregularities."""
 
 from __future__ import annotations
 
@@ -75,5 +75,5 @@ NOTICES = (
 
 
 def count_list(counts: Mapping[str, int], reasons: Sequence[str]) -> str:
-    """Those of the reasons that were counted, with their counts."""
+    """The counted reasons, with their counts."""
     return ", ".join(f"{reason} {counts[reason]}" for reason in reasons if counts[reason])

@@ -1,5 +1,4 @@
-"""The numbers of the robots between their inputs and their torques: one owner, and a view for
-each robot."""
+"""The arrays between the robots' inputs and their torques: one owner, and a view for each robot."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from warpdyn.model import Model
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """The arrays that one launch reads and writes: of all robots, or one robot's rows of them.
+    """The arrays that one launch reads and writes: those of all robots, or the rows of one robot.
 
     A row is shared memory: what its writer puts there, the next `FleetDynamics.compute` reads, with
     no copy and no call between them. Nobody but these may write, all of them in the node's one

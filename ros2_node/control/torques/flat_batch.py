@@ -1,4 +1,4 @@
-"""Thousands of robots that travel as one flat array."""
+"""Thousands of robots in one flat array."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ KEPT = 1024
 
 
 class FlatBatch:
-    """Robots that travel as one flat array: (B, 2, dof) positions and velocities in, (B, dof)
-    torques out.
+    """Robots in one flat array: (B, 2, dof) positions and velocities in, (B, dof) torques out.
 
     They are computed on the device of `dynamics`. dof counts the joints of `model.joint_names`. A
     robot whose numbers are not usable gets zero torque and is counted; the others are not touched
@@ -44,9 +43,9 @@ class FlatBatch:
         self._size = -1
 
     def warm(self) -> None:
-        """Compute one robot, so that no kernel is compiled in a callback: a batch may come at any
-        time, and a single robot's scalar kernel does not serve it. And its poses, but on the CPU,
-        where the kernel of the robots' own poses serves."""
+        """Compute the torques of one robot, so that no kernel is compiled in a callback: a batch
+        may come at any time, and does not use the scalar kernel of a single robot. On a GPU,
+        compute its poses too; on the CPU the robots' own poses have compiled that kernel."""
         nv = self._dynamics.model.nv
         if self._dynamics.model.nq == nv and self._dynamics.law is None:
             self.compute(np.zeros((1, 2, nv)))
@@ -54,8 +53,8 @@ class FlatBatch:
                 self.poses()
 
     def robots_in(self, length: int, sizes: Sequence[int]) -> int:
-        """The number of robots in a message of `length` numbers; ValueError when its dimensions
-        say otherwise."""
+        """The number of robots in a message of `length` numbers; ValueError if its dimensions
+        disagree."""
         nv = self._dynamics.model.nv
         if self._dynamics.law is not None:
             raise ValueError("batches are computed by mode, and this node has a law")
@@ -75,8 +74,8 @@ class FlatBatch:
         return length // (2 * nv)
 
     def compute(self, state: np.ndarray) -> np.ndarray:
-        """(B, nv) torques for (B, 2, nv) states, scaled by `torque_scale` and within the effort
-        limits; the array is used again by the next call."""
+        """Torques (B, nv) for (B, 2, nv) states, scaled by `torque_scale` and within the effort
+        limits. The next call reuses the array."""
         if len(state) != self._size:
             self._allocate(len(state))
         bad = self._load(state)
@@ -87,21 +86,23 @@ class FlatBatch:
         return self.torque
 
     def release(self) -> bool:
-        """Give back the memory of many robots; whether there was any. The next state makes it anew."""
+        """Release the memory of many robots; true if there was any. The next state allocates it
+        again."""
         if self._size <= KEPT:
             return False
         self._allocate(1)
         return True
 
     def poses(self) -> np.ndarray:
-        """(B, nlinks, 7) position and quaternion xyzw of each link, of the last states."""
+        """Position and quaternion xyzw (B, nlinks, 7) of each link at the last states."""
         if isinstance(self._run, DeviceLaunch):
             poses: Any = wd.fk(self._dynamics.model, self._run.arrays["q"], form="pose")
             return np.asarray(poses.numpy())
         return np.asarray(wd.fk(self._dynamics.model, self.q, form="pose"))
 
     def _load(self, state: np.ndarray) -> np.ndarray:
-        """Take states over, zeros where a number is not usable; returns the indices of those robots."""
+        """Copy states, with zeros in place of invalid numbers; returns the indices of the robots
+        that have some."""
         self.q[:] = state[:, 0]
         if self._settings.needs_velocity:
             self._v[:] = state[:, 1]

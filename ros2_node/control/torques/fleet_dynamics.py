@@ -21,8 +21,8 @@ from .policy_law import PolicyLaw
 
 
 class FleetDynamics:
-    """Torques of some robots of one model: fill the rows of `state`, call `compute`, read the rows
-    of its torque.
+    """Torques of some robots of one model: fill the rows of `state`, call `compute`, and read the
+    rows of its torque.
 
     The arrays are float64 on the host; with a CUDA device they are copied there and back in every
     call. The constructor checks the settings; the first `compute` compiles the kernels.
@@ -47,22 +47,22 @@ class FleetDynamics:
         self._launch: Callable[[], object] = self._first_launch
 
     def compute(self) -> None:
-        """Torques of the rows as they stand."""
+        """Compute the torques of the present rows."""
         self._launch()
         if self.friction.active:
             self.friction.add()
 
     def change_gravity(self, gravity: tuple[float, ...]) -> None:
-        """Compute with this gravity from the next launch on."""
+        """Use this gravity from the next launch on."""
         self.gravity[:] = gravity
 
     @property
     def total_mass(self) -> float:
-        """Mass of the model and its load [kg]."""
+        """Mass of the model and its payload [kg]."""
         return self.model.total_mass + self.payload.mass
 
     def carry(self, payload: Payload) -> None:
-        """Go on with a load on another link, whose kernels are warm."""
+        """Continue with a payload on another link, whose kernels are warm."""
         self.payload = payload
         self._launch = self._bind()
 
@@ -88,7 +88,7 @@ class FleetDynamics:
 
 
 def check_device(device: str) -> None:
-    """ValueError when kernels cannot run there."""
+    """Raise ValueError if kernels cannot run on the device."""
     start_kernel_cache()
     known = [d.alias for d in wp.get_devices()]
     try:

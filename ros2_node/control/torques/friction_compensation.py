@@ -1,4 +1,4 @@
-"""Torques that overcome the friction of the joints, beside those of the law."""
+"""Torques that overcome joint friction, in addition to those of the law."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class FrictionCompensation:
     def __init__(
         self, model: Model, settings: Settings, state: State, law_holds: bool = False
     ) -> None:
-        """law_holds: whether a law brings the joints back to a position."""
+        """law_holds: true if a law brings the joints back to a position."""
         self._state, self._law_holds = state, law_holds
         able = single_joints(model)
         # Names that the model lacks are refused by those who read the joints' states.
@@ -56,7 +56,7 @@ class FrictionCompensation:
         self.change(settings)
 
     def change(self, settings: Settings) -> None:
-        """Use these numbers from the next launch on; ValueError where a list does not fit."""
+        """Use these numbers from the next launch on; ValueError if a list does not fit."""
         n = len(self._columns)
         scale = per_joint("friction.scale", settings.friction_scale, n)
         given = (
@@ -77,14 +77,14 @@ class FrictionCompensation:
         """True if parameters say that the joints have friction."""
 
     def add(self) -> None:
-        """Add it to the torques that were computed at the present velocities."""
+        """Add the compensation at the present velocities to the computed torques."""
         v = self._state.v[:, self._columns]
         added = self._scale * self._friction(v)
         self._state.torque[:, self._columns] += added * self._share(v) if self.bounded else added
 
     def _share(self, v: np.ndarray) -> np.ndarray:
-        """Share of the compensation that the way so far leaves, (R, joints): all of it in the first part
-        of `friction.travel`, none beyond."""
+        """Share of the compensation (R, joints) after the distance so far: all of it in the first
+        part of `friction.travel`, none beyond."""
         q, now = self._state.q[:, self._places], self.clock()
         step = np.abs(short_way(q - self._before, self._continuous))
         back = self._travel * min(max(now - self._at, 0.0), REST_TIME) / REST_TIME
@@ -94,8 +94,8 @@ class FrictionCompensation:
         left = (self._travel - self._way) / (FADING * self._travel)
         return np.asarray(np.clip(left, 0.0, 1.0))
 
-    def resisting(self, v: np.ndarray) -> np.ndarray:
-        """(nv,), all of the friction at velocities v (nv,), in the direction of the motion."""
+    def friction_torques(self, v: np.ndarray) -> np.ndarray:
+        """The whole friction (nv,) at velocities v (nv,), in the direction of the motion."""
         taken = np.zeros(len(v))
         taken[self._columns] = self._friction(v[self._columns])
         return taken
@@ -106,8 +106,8 @@ class FrictionCompensation:
 
 
 def friction_of(model: Model, joint: str) -> tuple[float, float]:
-    """Coulomb [N·m, N] and viscous [N·m·s/rad, N·s/m] friction that the description gives a joint, with
-    those that follow it."""
+    """Coulomb [N·m, N] and viscous [N·m·s/rad, N·s/m] friction of a joint and its mimic joints in
+    the description."""
     coulomb = viscous = 0.0
     for each in model.joints:
         if each.name == joint:

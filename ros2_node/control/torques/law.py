@@ -1,4 +1,4 @@
-"""A user's own kernel as the law of the torques: what it is given, and what is refused."""
+"""A user's kernel as control law: its arrays and its checks."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class Law:
         return "pose_compliant" in self.inputs
 
     def _frame(self, settings: Settings) -> str | None:
-        """The link that `pose_desired` is of: its option `frame`."""
+        """The link of `pose_desired`: the law's option `frame`."""
         if "pose_desired" not in self.inputs:
             return None
         frame = self.options.get("frame")
@@ -134,7 +134,7 @@ class Law:
         return frame
 
     def bind(self, payload: Payload) -> Callable[[], object]:
-        """A function that computes the torques of the state, with a load."""
+        """A function that computes the torques of the state with a payload."""
         return bound_on(
             self._device,
             self.kernel,
@@ -148,11 +148,12 @@ class Law:
         )
 
     def check(self, settings: Settings) -> None:
-        """ValueError when these settings do not fit it."""
+        """Raise ValueError if these settings do not fit the law."""
         self._values(settings)
 
     def change(self, settings: Settings) -> None:
-        """Compute with these inputs from the next launch on. An input whose parameter is as before stays."""
+        """Use these inputs from the next launch on. An input whose parameter has not changed is
+        kept."""
         news = {
             name: value
             for name, value in self._values(settings).items()
@@ -188,7 +189,7 @@ class Law:
             else:
                 raise ValueError(
                     f"law {settings.law} needs the parameter law_inputs.{name}: "
-                    f"{_how_many(shape, each.shape)}"
+                    f"{_count_in_words(shape, each.shape)}"
                 )
         try:
             self.check_values(values)
@@ -197,7 +198,7 @@ class Law:
         return values
 
     def check_values(self, values: Mapping[str, np.ndarray]) -> None:
-        """ValueError for inputs that the law's author does not allow."""
+        """Raise ValueError for inputs that the law's module does not allow."""
         # Only the author knows which numbers are sensible: the module may define check_<law> and largest_<law>.
         if check := from_module_of(self.kernel, "check"):
             check(values)
@@ -208,7 +209,8 @@ class Law:
             self.inputs[name][...] = value
 
     def _check_result(self, settings: Settings, payload: Payload) -> None:
-        """ValueError unless it returns one torque for each velocity. Nothing is compiled."""
+        """Raise ValueError unless the law returns one torque for each velocity. Nothing is
+        compiled."""
         try:
             call = self.kernel.describe(
                 self._model, **self.inputs, params=payload.params, **self.options
@@ -225,7 +227,7 @@ class Law:
 
 
 def check_largest(inputs: Mapping[str, np.ndarray], largest: Mapping[str, float]) -> None:
-    """ValueError for an input with a number beyond sense, of either sign."""
+    """Raise ValueError for an input with a number that is too large, of either sign."""
     for name, most in largest.items():
         size = np.abs(inputs[name]).max()
         if not size <= most:
@@ -244,19 +246,19 @@ def _in_shape(
     if len(shape) == 2 and shape[0] == shape[1] == len(given):
         return np.diag(given)
     raise ValueError(
-        f"law_inputs.{name} must be {_how_many(shape, declared)}, shape {shape} row by row; got "
+        f"law_inputs.{name} must be {_count_in_words(shape, declared)}, shape {shape} row by row; got "
         f"{len(given)}"
     )
 
 
 def input_in_shape(name: str, numbers: tuple[float, ...], law: Law) -> np.ndarray:
-    """The numbers of an input in its shape; ValueError when there are too many or too few."""
+    """The numbers of an input in its shape; ValueError if there are too many or too few."""
     declared = law.kernel.signature.arrays[name]
     value = law.values[name]
     return _in_shape(name, numbers, value.shape, declared.shape)
 
 
-def _how_many(shape: tuple[int, ...], declared: Shape) -> str:
+def _count_in_words(shape: tuple[int, ...], declared: Shape) -> str:
     """The count of numbers that give an input of this shape, in words."""
     if declared in (("nq",), ("nv",)):
         return f"{prod(shape)} numbers, or one for all joints"
@@ -272,7 +274,7 @@ def from_module_of(kernel: OwnKernel, prefix: str) -> Any:
 
 @cache
 def kernel_of_law(law: str) -> OwnKernel:
-    """The kernel of that name, read once; ValueError when there is none."""
+    """The kernel of that name, read once; ValueError if there is none."""
     try:
         return load_kernel(LAWS.get(law, law))
     except (ValueError, ImportError) as error:

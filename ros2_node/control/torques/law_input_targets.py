@@ -51,7 +51,8 @@ class LawInputTargets:
         self._range, self._time = settings.law_input_range, settings.law_input_time
 
     def read(self, name: str, numbers: Sequence[float]) -> str | None:
-        """Move an input to these numbers, which have the form of its parameter. Returns why they were refused."""
+        """Move an input to these numbers, which have the form of its parameter. Returns the reason
+        if they are refused."""
         try:
             target = self._target_of(name, numbers)
         except ValueError as error:
@@ -65,14 +66,14 @@ class LawInputTargets:
         return None
 
     def restore(self) -> None:
-        """Go back to the parameters at once, as at ~/enable."""
+        """Return to the parameters at once, for example at ~/enable."""
         for name in self._targets:
             self._law.inputs[name][self._rows] = self._law.values[name]
         self._targets.clear()
         self.active = False
 
     def follow(self, now: float) -> None:
-        """Move the inputs on; now: the watchdog's time [s]."""
+        """Advance the inputs; now: the watchdog's time [s]."""
         passed, self._then = min(max(now - self._then, 0.0), LONGEST_STEP), now
         self.active = False
         for name, target in list(self._targets.items()):
@@ -93,7 +94,8 @@ class LawInputTargets:
             self.active = True
 
     def _target_of(self, name: str, numbers: Sequence[float]) -> np.ndarray:
-        """The target that the numbers say; ValueError for one that is no input, or out of bounds."""
+        """The target for these numbers; ValueError if it is not in the input's form or out of
+        bounds."""
         values = tuple(float(x) for x in numbers)
         if not np.isfinite(values).all():
             raise ValueError("a number is not finite")

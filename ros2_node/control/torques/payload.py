@@ -1,5 +1,5 @@
-"""The load that a link carries: numbers that a kernel reads at every launch, so that another load
-needs no other kernel."""
+"""The payload of a link. Kernels read its numbers at every launch, so that another payload needs no
+other kernel."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..settings.node_settings import Settings
 
 
 class Payload:
-    """The inertial numbers of `payload.link` with its load, as `params` of the functions of
+    """The inertial numbers of `payload.link` with its payload, as `params` for the functions of
     dynamics.
 
     Another mass, centre of mass or inertia is written into the same arrays; another link is another
@@ -35,7 +35,7 @@ class Payload:
             self.mass = settings.payload_mass
 
     def change(self, settings: Settings) -> bool:
-        """Carry another load on the same link; False when nothing changes, or when these settings
+        """Carry another payload on the same link; False if nothing changes, or if these settings
         name another link."""
         if self.params is None or settings.payload_link != self.link:
             return False
@@ -51,15 +51,15 @@ class Payload:
 
 
 def check_link(model: Model, link: str) -> None:
-    """ValueError when the model has no such link."""
+    """Raise ValueError if the model lacks the link."""
     if link not in model.link_names:
         links = ", ".join(model.link_names[:40])
         raise ValueError(f"payload.link {link!r} is not a link of {model.name}, which has {links}")
 
 
 def numbers(model: Model, settings: Settings) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mass () [kg], com (3,) [m] and inertia (6,) about it [kg·m²] of the link and its load
-    together, in the link's frame; ValueError for a load that no body can be."""
+    """Mass () [kg], com (3,) [m] and inertia (6,) about it [kg·m²] of the link and its payload
+    together, in the link's frame; ValueError for a payload that is no physical body."""
     xx, xy, xz, yy, yz, zz = settings.payload_inertia
     inertia = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
     if settings.payload_mass and any(settings.payload_inertia):

@@ -30,8 +30,8 @@ SPEEDS = 3
 
 
 class RobotPolicy:
-    """The policy of one robot: `prepare` carries out a step of it when its time has come, `apply`
-    writes the torques of its drives, at each launch.
+    """The policy of one robot. `prepare` runs a step of the policy when it is due, and `apply`
+    writes the torques of its drives at each launch.
 
     task: of the policy. joints: the columns of its joints in q and v of the state. base: the state
     of the free base, None where the task's is fixed.
@@ -54,17 +54,17 @@ class RobotPolicy:
         self._before = -np.inf
 
     def begin(self) -> None:
-        """Reset the policy. The next launch carries out a step."""
+        """Reset the policy. The next launch runs a step."""
         self.deployed.reset()
         self._due = -np.inf
 
     def age(self, now: float) -> float:
-        """Seconds since the base's last good state; 0 where the base is fixed."""
+        """Seconds since the base's last valid state; 0 for a fixed base."""
         return self.base.age(now) if self.base is not None else 0.0
 
     def prepare(self, now: float, settings: Settings) -> bool:
-        """Carry out a step of the policy, unless the next launch is nearer to its time. True if the step
-        came more than half a period late, for example because too few states arrive."""
+        """Run a step of the policy, unless the next launch is nearer to its time. True if the step
+        is more than half a period late, for example because too few states arrive."""
         spacing, self._before = now - self._before, now
         period = self.deployed.period
         if now + 0.5 * min(spacing, period) < self._due:
@@ -83,7 +83,7 @@ class RobotPolicy:
         return late
 
     def apply(self) -> None:
-        """The torques of the drives at the present state, into its row."""
+        """Write the torques of the drives at the present state into its row."""
         state = self._state
         state.torque[:] = 0.0
         state.torque[self._v] = self.deployed.torques(state.q[self._q], state.v[self._v])
@@ -140,8 +140,8 @@ class PolicyLaw:
 
 @cache
 def policy_and_task(policy: str, named: str) -> tuple[Policy, Task]:
-    """A policy and its task, read once; ValueError when there is none. `policy` is a file, or the
-    name of a policy that comes with warpdyn; `named` is its task, where the file does not say it."""
+    """A policy and its task, read once; ValueError if there is none. `policy` is a file, or the
+    name of a policy that comes with warpdyn; `named` is its task if the file has none."""
     path = Path(policy)
     try:
         from warpdyn.rl.bundled_policies import bundled_policy
@@ -154,7 +154,7 @@ def policy_and_task(policy: str, named: str) -> tuple[Policy, Task]:
 
 
 def _task(policy: Policy, named: str) -> Task:
-    """The task that is named, or else the one that the policy's file says it is of."""
+    """The named task, or else the one in the policy's file."""
     from warpdyn.rl.tasks import TASKS, make
 
     if named:
@@ -170,8 +170,8 @@ def _task(policy: Policy, named: str) -> Task:
 
 
 def check_description(model: Model, policy: Policy) -> None:
-    """ValueError when the robot's joints are of another kind than in the policy's file, or when
-    their limits exclude the stance of its training. A file without a record is not compared."""
+    """Raise ValueError if the kinds of the robot's joints differ from those in the policy's file,
+    or if their limits exclude the stance of its training. A file without a record is not compared."""
     joints = policy.deployment.get("joints")
     if not isinstance(joints, dict):
         return
@@ -202,7 +202,7 @@ def check_description(model: Model, policy: Policy) -> None:
 
 
 def check_joints(model: Model, task: Task, settings: Settings) -> tuple[str, ...]:
-    """The task's joints by name; ValueError when the robot cannot be moved by its policy."""
+    """The task's joints by name; ValueError if the policy cannot move the robot."""
     names = task.model.joint_names
     objects = [joint for joint in free_joints(task.model) if joint.name != task.model.base_joint]
     if objects:

@@ -12,6 +12,7 @@ import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -21,12 +22,13 @@ from robots import by_name
 from states import error, states
 
 import warpdyn as wd
-from warpdyn.algorithms import manifold, rnea
+from warpdyn.algorithms import manifold, mass_matrix_inverse, rnea
 from warpdyn.algorithms.frames import for_frames
 from warpdyn.execution.compile import cache as chosen
 from warpdyn.execution.compile import sealed_files
 from warpdyn.execution.compile.cache import (
     RECORDING,
+    CacheEntry,
     data_files,
     modules_of,
     source_files,
@@ -45,6 +47,7 @@ PACKAGE = Path(wd.__file__).parent
 VERSIONS = """
 import sys
 from pathlib import Path
+from typing import Any
 from warpdyn.functions.manifold import interpolate
 from warpdyn.execution.compile import cache
 from warpdyn.algorithms import manifold
@@ -136,6 +139,34 @@ def test_every_header_counts() -> None:
     named = {data for path in source_files(RECORDING).values() for data in data_files(path)}
     apart = {PACKAGE / "codegen" / name for name in APART}
     assert set(PACKAGE.rglob("*.h")) - apart <= named and not apart & named
+
+
+def test_another_choice_of_algorithms_is_another_entry() -> None:
+    """With an equal key and the same modules: more algorithms, another one, or another one inside. They have been
+    a silent difference, because a function that chose anew found its old program."""
+
+    def wrapped(inner: Any, times: Any) -> Any:
+        def algorithm() -> Any:
+            return inner, times
+
+        return algorithm
+
+    solve, articulated = mass_matrix_inverse.solve, mass_matrix_inverse.solve_articulated
+    choices = [
+        *([solve], [articulated], [solve, articulated], [articulated, solve]),
+        *([partial(solve, n)] for n in (1, 2, "1")),
+        *([partial(solve, number=n)] for n in (1, 2)),
+        [partial(solve, other=1)],
+        *([wrapped(inner, n)] for inner in (solve, articulated) for n in (1, 2)),
+        [partial(solve, partial(articulated, 1))],
+        [partial(solve, partial(articulated, 2))],
+    ]
+    paths = [CacheEntry("key", each)._path for each in choices]
+    assert len(set(paths)) == len(choices)
+    assert [CacheEntry("key", each)._path for each in choices] == paths
+    assert CacheEntry("key", [partial(solve, object())])._path == (
+        CacheEntry("key", [partial(solve, object())])._path
+    )
 
 
 def test_what_is_wrapped_is_followed() -> None:
@@ -287,4 +318,4 @@ def test_models_of_equal_content_share_programs() -> None:
 
 def test_numbers_that_were_chosen() -> None:
     """By measurements, or by what is outside of this code; another value needs another reason."""
-    assert chosen.FORMAT == 6
+    assert chosen.FORMAT == 7

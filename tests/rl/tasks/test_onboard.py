@@ -10,7 +10,7 @@ from warpdyn.rl.environment_step import EnvironmentStep
 from warpdyn.rl.tasks.onboard import ONBOARD_HISTORY, ONBOARD_SENSED, onboard_groups
 
 ONBOARD = {
-    "humanoid_stand": "warpdyn.rl.tasks.humanoid_tasks:HumanoidStandOnboard",
+    "humanoid_stand": "humanoid_stand_onboard",
     "humanoid_velocity": "warpdyn.rl.tasks.humanoid_tasks:HumanoidVelocityOnboard",
     "quadruped_rough": "warpdyn.rl.tasks.rough_tasks:QuadrupedRoughOnboard",
     "quadruped_velocity": "quadruped_velocity_onboard",

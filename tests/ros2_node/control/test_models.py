@@ -218,6 +218,15 @@ def test_while_it_is_quiet_nothing_is_built_and_what_is_cleared_is_gone():
     assert models.fleet is None and models.source is None
 
 
+def test_a_running_build_ends_before_its_robot_is_cleared():
+    models, settings = Models([Counter()]), panda_settings()
+    before = set(threading.enumerate())
+    assert models.request(settings)
+    (build,) = set(threading.enumerate()) - before
+    models.clear()
+    assert not build.is_alive() and models.step(settings, 0.0) is Event.NOTHING
+
+
 def test_a_huge_description_of_the_topic_is_refused_and_not_kept():
     """The reason is said at once; the robot that runs, or that comes next, is as it was."""
     models = Models([Counter()])

@@ -166,9 +166,16 @@ def show_on_page(
     from ...viewer import ViewerError
     from .simulated_motion import show_motion
 
-    page = {"stays": args.view, "host": args.host, "port": args.port}
     try:
-        show_motion(motion, sim, seconds, args.record, **page)
+        show_motion(
+            motion,
+            sim,
+            seconds,
+            args.record,
+            stays=args.view,
+            host=args.host,
+            port=args.port,
+        )
     except ViewerError as error:
         raise UserError(str(error)) from None
 

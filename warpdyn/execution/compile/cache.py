@@ -8,7 +8,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from functools import cache, partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from ...codegen.source import Source
 from . import sealed_files
 from .cache_folder import cache_directory, tag_cache, tell_distrusted, tell_unwritable
 
-FORMAT = 6
+FORMAT = 7
 """Version of the cache format."""
 
 SOURCE, BYTECODE = ".json", ".bytecode"
@@ -31,10 +31,11 @@ R = TypeVar("R")
 class CacheEntry:
     """The files of a program in the cache: its C++, and its bytecode."""
 
-    def __init__(self, key: str, algorithms: Iterable[Callable[..., Any]]):
+    def __init__(self, key: str, algorithms: Sequence[Callable[..., Any]]):
         modules = {*RECORDING, *(module for each in algorithms for module in modules_of(each))}
         version = source_version(frozenset(modules))
-        digest = hashlib.sha256(f"{FORMAT} {version} {key}".encode()).hexdigest()
+        names = [identity_of(each) for each in algorithms]
+        digest = hashlib.sha256(f"{FORMAT} {version} {names} {key}".encode()).hexdigest()
         self._path = cache_directory() / digest
         reason = sealed_files.distrust_folder(self._path.parent, link=True)
         self._trusted = not reason
@@ -125,6 +126,28 @@ RECORDING = (
     "warpdyn.codegen.bytecode.encode",
 )
 """Modules that record an algorithm and write the program as C++ and as bytecode."""
+
+
+def identity_of(algorithm: Callable[..., Any]) -> tuple[Any, ...]:
+    """The name of an algorithm, with the functions that it wraps and the numbers and words that are
+    bound to it. Other values are among a call's options, which are in its key.
+
+    Without it another choice of algorithms would find the program of the old one in the cache.
+    """
+    if isinstance(algorithm, partial):
+        bound = [*algorithm.args, *(x for pair in sorted(algorithm.keywords.items()) for x in pair)]
+        return (*identity_of(algorithm.func), *_plain(bound))
+    cells = getattr(algorithm, "__closure__", None) or ()
+    name = getattr(algorithm, "__qualname__", type(algorithm).__qualname__)
+    return algorithm.__module__, name, *_plain([cell.cell_contents for cell in cells])
+
+
+def _plain(values: Iterable[Any]) -> Iterator[Any]:
+    for x in values:
+        if callable(x) and not isinstance(x, type):
+            yield identity_of(x)
+        elif isinstance(x, (str, int, float)):
+            yield x
 
 
 def modules_of(algorithm: Callable[..., Any]) -> set[str]:

@@ -201,7 +201,8 @@ def _make_kernel(
     device, label = wp.get_device(device_name), call.label
     may_interpret = target is None and device.is_cpu and config.compile != "wait"
     target = target or target_of("cuda" if device.is_cuda else "cpu")
-    key = repr((call.model.key, call.key, dict(inputs), single, target, *numbers))
+    identity = (call.model.key, call.key, call.choices)
+    key = repr((*identity, dict(inputs), single, target, *numbers))
     texts = [*algorithms_of(call), TARGETS[target].code]
     # The program of a user's own kernel is not cached: its key is the function object itself.
     entry = CacheEntry(key, texts) if call.identity is None else None

@@ -66,7 +66,7 @@ def check_gradients(
     gradients: str | Sequence[str],
     zeros: Callable[..., Array],
 ) -> None:
-    """Raise if an input in `gradients` belongs to none of the calls."""
+    """Raise if an input in `gradients` is an input of none of the calls."""
     named = {gradients} if isinstance(gradients, str) else set(gradients)
     known = {x for each in calls for x in inputs_of(call_on_zeros(model, each, zeros))}
     if named - known:

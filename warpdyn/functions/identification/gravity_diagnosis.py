@@ -1,4 +1,5 @@
-"""Comparison of a model's gravity with the robot's, from torques at rest in several poses."""
+"""Comparison of a model's gravity torques with those of the robot, measured at rest in several
+poses."""
 
 from __future__ import annotations
 
@@ -104,7 +105,8 @@ def diagnose_gravity(
     gravity: Sequence[float] | None = None,
     params: Params | None = None,
 ) -> GravityDiagnosis:
-    """Errors of the model's gravity by joint, and the load on `link` that would explain them.
+    """Errors of the model's gravity torques by joint, and the load on `link` that would explain
+    them.
 
     q: (N, nq), poses at rest.  tau: (N, nv), torques that hold the robot there [N, N·m]; N at least
     3, with different poses.  joints: the measured joints; None: all joints with one coordinate.

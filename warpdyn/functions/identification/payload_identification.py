@@ -94,8 +94,8 @@ class IdentifiedPayload:
         units = ["kg", *["m"] * 3, *["kg·m²"] * 6]
         lines = [f"payload on {self.link}, from {self.samples} samples"]
         for name, x, s, unit in zip(NUMBERS, self.values, self.deviations, units, strict=True):
-            told = "not known" if name in self.unknown else f"{x:.4g} ± {s:.2g} {unit}"
-            lines.append(f"  {name}: {told}")
+            value = "not known" if name in self.unknown else f"{x:.4g} ± {s:.2g} {unit}"
+            lines.append(f"  {name}: {value}")
         if not self.consistent:
             lines.append("  the regression gave no possible body; this is the nearest one")
         lines.append(f"  condition number {self.condition:.3g}")

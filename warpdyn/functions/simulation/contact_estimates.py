@@ -69,8 +69,7 @@ def estimate_good_contact_parameters(
     q: float = 0.5,
     dt: float = 0.005,
 ) -> SoftGround | Ground:
-    """A ground on which `active_points` points together carry the robot at a depth of
-    `max_penetration`.
+    """A ground on which `active_points` points carry the robot at a depth of `max_penetration`.
 
     contact_model: "hunt_crossley" gives a `SoftGround` with K = (m g / active_points) /
     max_penetration^(1 + p), at most 1e6, and D = damping_ratio 2 √(K m), at most 1e4; "compliant" a

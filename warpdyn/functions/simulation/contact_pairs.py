@@ -92,9 +92,9 @@ class ContactPairs(Sequence[ContactPair]):
         return self._with(k for k in range(len(self)) if k not in chosen)
 
     def with_ground(self, *links: str, friction: float | None = None) -> ContactPairs:
-        """The pairs, and those of the ground z = 0 with all shapes of these links, the first
-        shapes. Leave these links out of `points=`, or they touch the ground twice. friction: the
-        sliding coefficient; None: that of an MJCF file, or 0.8."""
+        """The pairs, and pairs of the shapes of these links with the ground z = 0. In the latter
+        the link's shape is first. Leave these links out of `points=`, or they touch the ground
+        twice. friction: the sliding coefficient; None: that of an MJCF file, or 0.8."""
         grounded: list[ContactPair] = []
         coefficients: list[ContactFriction | None] = []
         for name in links:

@@ -1,5 +1,5 @@
-"""Default contact points of a simulation, all those of the collision shapes, and errors that
-suggest alternatives."""
+"""Default contact points of a simulation: those of all collision shapes, with errors that suggest
+fewer."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ LISTED = 4
 
 
 def default_points(model: Model, pairs: Sequence[ContactPair] = ()) -> ContactPoints:
-    """All contact points of a model, without those on links that touch the ground by `pairs`. Raises
-    if some shapes could not be read, or if they are so many that a step would be slow."""
+    """All contact points of a model, except those on links that touch the ground through `pairs`.
+    Raises if some shapes could not be read, or if there are so many points that a step would be
+    slow."""
     points = ContactPoints(model)
     refuse_unread(points)
     grounded = {pair.second.link for pair in pairs if pair.first == GROUND}
@@ -59,7 +60,7 @@ def refuse_unread(points: object) -> None:
 
 
 def refuse_none(points: object) -> None:
-    """Raise for all the points of a model if there are none because no shape could be read."""
+    """Raise for the default points of a model if it has none because no shape could be read."""
     if isinstance(points, ContactPoints) and not len(points):
         refuse_unread(points)
 

@@ -1,4 +1,4 @@
-"""Joint limits and contact points that give way as an MJCF file describes."""
+"""Compliant joint limits and contact points with the numbers of an MJCF file."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from .varied_numbers import is_number
 def limits_of(
     model: Model, params: Params | None, stops: Stops | None, in_mujoco_steps: bool = False
 ) -> tuple[Bounds, ...]:
-    """Limits of joints that are rows with these stops: rigid ones of "rows", those that give way of
-    "soft". Others have no rows."""
+    """Joint limits that are rows with these stops: rigid ones for "rows", compliant ones for
+    "soft". Other stops have no rows."""
     if stops not in ("rows", "soft"):
         return ()
     bounds = bounds_of(model, params)
@@ -172,7 +172,7 @@ def soft_pairs(
 
 
 def _check_softness(soft: LimitSoftness | ContactSoftness, name: str) -> None:
-    """Raise for numbers that MuJoCo's law does not have. A file's are within these bounds."""
+    """Raise for numbers that MuJoCo's law does not allow. Those of a file are within these bounds."""
     d = soft.impedance
     # Softnesses of limits have a margin, those of contacts a share of the normal.
     numbers = {

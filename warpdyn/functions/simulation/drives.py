@@ -1,4 +1,4 @@
-"""Joint drives, and the stops and speed limits that bound the joints."""
+"""Joint drives, and the stops and speed limits of the joints."""
 
 from __future__ import annotations
 
@@ -112,8 +112,8 @@ def _check_drives(model: Model, control: Any) -> None:
 
 
 def warn_of_zero_efforts(model: Model, control: Any) -> None:
-    """Warn of drives that never move, because their effort is that of the description, and it is 0.
-    Programs that do not know a limit write 0 into URDF files."""
+    """Warn of drives that never move because their effort limit in the description is 0. Programs
+    write 0 into URDF files for an unknown limit."""
     if not isinstance(control, PD) or control.effort is not None:
         return
     columns = model.joint_columns.tolist()
@@ -139,7 +139,7 @@ def is_single(joint: Joint) -> bool:
 
 
 def held_positions(model: Model, q: np.ndarray) -> np.ndarray:
-    """Targets (B, joints) that hold the joints where they are, zero for those without a drive."""
+    """Targets (B, joints) that hold the joints at their positions, zero for joints without a drive."""
     columns, driven = model.joint_columns.tolist(), filter(is_single, internal_joints(model))
     names = [joint.name for joint in driven]
     held = np.zeros((len(q), len(columns)), q.dtype)

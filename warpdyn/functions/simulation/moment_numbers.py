@@ -1,4 +1,4 @@
-"""Coefficients of friction moments, and how many moments each contact has."""
+"""Coefficients of friction moments, and the number of moments of each contact."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .varied_numbers import Shaped, for_each, is_number
 
 def moment_counts(torsional: Any, rolling: Any, count: int) -> tuple[int, ...]:
     """The number of friction moments of each of `count` contacts: 0, 1 about the normal or 3 about
-    all axes; empty if no contact has some.
+    all axes; empty if no contact has any.
 
     torsional, rolling: coefficients as a user gives them. None and the number 0, alone or in a
     tuple, are no friction. An array is read at each launch, so all contacts have these moments.

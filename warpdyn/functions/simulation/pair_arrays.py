@@ -1,4 +1,5 @@
-"""Arrays of contacts between bodies: their properties, and what one step passes to the next."""
+"""Arrays of contacts between bodies: their properties, and the arrays that one step passes to the
+next."""
 
 from __future__ import annotations
 
@@ -83,8 +84,8 @@ def _refuse_level_ground(pairs: Sequence[ContactPair]) -> None:
 def memory_shapes(
     pairs: Sequence[ContactPair], moments: Sequence[int] = ()
 ) -> dict[str, tuple[int, ...]]:
-    """Shapes of what pairs pass from one step to the next, by name. `moments`: the number of friction
-    moments of each pair."""
+    """Shapes of the arrays of pairs that one step passes to the next, by name. `moments`: the
+    number of friction moments of each pair."""
     contacts = sum(pair.contacts for pair in pairs)
     return {
         "pair_impulses": (contacts, impulse_width(moments)),
@@ -118,7 +119,7 @@ def described_moments(pairs: Sequence[ContactPair], contact: PairContact) -> tup
 
 
 def moments_of_pairs(pairs: Sequence[ContactPair], contact: PairContact) -> tuple[int, ...]:
-    """The number of friction moments of each pair; empty if no pair has some."""
+    """The number of friction moments of each pair; empty if no pair has any."""
     return moment_counts(*described_moments(pairs, contact), len(pairs))
 
 
@@ -156,7 +157,7 @@ def _check_shape(model: Model, shape: ContactShape) -> None:
 
 
 def refusing_still_pairs(pairs: Sequence[ContactPair]) -> Callable[[Structure], None]:
-    """Function that raises for pairs of shapes that no joint moves against each other."""
+    """Function that raises for pairs of shapes that no joint moves relative to each other."""
 
     def refuse(model: Structure) -> None:
         frames = tree_of(model).frames

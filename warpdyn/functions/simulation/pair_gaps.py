@@ -1,4 +1,4 @@
-"""Where the shapes of pairs are closest to each other, or overlap."""
+"""Contact positions of pairs of shapes, and the gaps between the shapes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resets of a simulation's environments on a CUDA device: one launch that waits for nothing."""
+"""Resets of a simulation's environments on a CUDA device, in one launch without synchronisation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Latency of targets on their way to the drives of a simulation, in steps."""
+"""Latency of the targets of a simulation's drives, in steps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .varied_numbers import Shaped, is_number
 def latencies(
     latency: Any, longest: int | None, envs: int, substeps: int
 ) -> tuple[np.ndarray, int]:
-    """Steps for each environment (envs,), and the number of launches that they may reach back.
+    """Latencies in steps (envs,), and the number of earlier launches that they need.
 
     latency: whole steps, a number or (envs,), on the host. longest: the largest value that they may
     take; None: the largest of these values.

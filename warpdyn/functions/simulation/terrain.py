@@ -161,7 +161,8 @@ class HeightMap:
         return found
 
     def say_if_small(self, model: Model, points: Sequence[ContactPoint]) -> None:
-        """Warn once if the map is smaller than the robot, because its edge continues level."""
+        """Warn once if the map is smaller than the robot, because the ground beyond its edge is
+        level."""
         reach, extent = 2.0 * _reach(model, points), min(self.extent)
         if extent < reach and not self._warned_models:
             self._warned_models.append(model.name)
@@ -244,7 +245,7 @@ def _checked_table(name: str, table: Any, least: float = -math.inf) -> Any:
 
 
 def _checked_offset(offset: Any) -> Any:
-    """The places of environments in a map: plain numbers as a tuple, or an array."""
+    """The offsets of environments in a map: plain numbers as a tuple, or an array."""
     if offset is None:
         return None
     if isinstance(offset, (tuple, list)):

@@ -6,7 +6,7 @@ from typing import Any
 from ..task import Task, TaskError
 from .cartpole_tasks import CartpoleSwingUp
 from .getup_tasks import QuadrupedGetup
-from .humanoid_tasks import HumanoidStand, HumanoidVelocity
+from .humanoid_tasks import HumanoidStand, HumanoidStandOnboard, HumanoidVelocity
 from .lift_tasks import PandaLift
 from .panda_tasks import PandaReach, PandaReachObstacles
 from .push_tasks import PandaPush
@@ -24,6 +24,7 @@ TASKS: dict[str, type[Task]] = {
     "panda_reach": PandaReach,
     "panda_reach_obstacles": PandaReachObstacles,
     "humanoid_stand": HumanoidStand,
+    "humanoid_stand_onboard": HumanoidStandOnboard,
     "humanoid_velocity": HumanoidVelocity,
     "motion_tracking": MotionTracking,
     "quadruped_getup": QuadrupedGetup,

@@ -206,11 +206,11 @@ def test_what_is_held_outlives_its_model():
     """Where the next has the same command joints."""
     output, torque = stopped(stale_action="hold")
     following = TorqueOutput(MODEL, NAMES, Settings.of({}))
-    following.take_over(output)
+    following.continue_from(output)
     following.start(5.0)
     np.testing.assert_array_equal(following.compute(torque, 5.0), output.command)
     fewer = TorqueOutput(MODEL, NAMES[:3], Settings.of({}))
-    fewer.take_over(output)
+    fewer.continue_from(output)
     assert not fewer.command.any()
 
 
@@ -364,12 +364,12 @@ def test_the_numbers_of_the_documentation():
 
 
 def test_a_blend_takes_the_ramp_time_or_less():
-    """`give_way` forgets what was coming in before."""
+    """`blend_again` forgets what was coming in before."""
     for begin, half in (
         (lambda output: output.blend(), 0.5),
         (lambda output: output.blend(0.5), 0.25),
-        (lambda output: output.give_way(0.5), 0.25),
-        (lambda output: output.give_way(9.0), 0.5),
+        (lambda output: output.blend_again(0.5), 0.25),
+        (lambda output: output.blend_again(9.0), 0.5),
     ):
         output = TorqueOutput(MODEL, NAMES, Settings.of({"max_torque_rate": 0.0}))
         output.start(-10.0)
@@ -377,7 +377,7 @@ def test_a_blend_takes_the_ramp_time_or_less():
         begin(output)
         output.compute(np.full(N, 5.0), 0.0)
         np.testing.assert_allclose(output.compute(np.full(N, 5.0), half), 3.0)
-        output.give_way(0.25)
+        output.blend_again(0.25)
         output.compute(np.full(N, 5.0), half)
         np.testing.assert_allclose(output.compute(np.full(N, 5.0), half + 0.25), 5.0)
 

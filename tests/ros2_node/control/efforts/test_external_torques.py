@@ -13,9 +13,9 @@ import warpdyn as wd
 from ros2_node.control.efforts.external_torques import (
     SMALLEST_SINGULAR_VALUE,
     ExternalTorques,
-    check_felt,
-    explaining_wrench,
-    joints_before,
+    check_wrench_link,
+    fitted_wrench,
+    joints_that_move,
 )
 from ros2_node.control.torques.payload import Payload
 
@@ -64,9 +64,9 @@ def test_a_wrench_is_exact_where_the_joints_feel_it():
     q = np.array([0.3, -1.4, 1.1, -0.5, 1.2, 0.4])
     J = local_jacobian(UR5E, q, "tool0")
     assert 10.0 < np.linalg.cond(J) < 14.0
-    np.testing.assert_allclose(explaining_wrench(J, J.T @ WRENCH), WRENCH, atol=1e-11)
+    np.testing.assert_allclose(fitted_wrench(J, J.T @ WRENCH), WRENCH, atol=1e-11)
     J = J[:, :3]
-    found = explaining_wrench(J, J.T @ WRENCH)
+    found = fitted_wrench(J, J.T @ WRENCH)
     np.testing.assert_allclose(J.T @ found, J.T @ WRENCH, atol=1e-11)
     np.testing.assert_allclose(found, np.linalg.pinv(J.T) @ J.T @ WRENCH, atol=1e-10)
 
@@ -77,9 +77,9 @@ def test_a_wrench_stays_bounded_near_singular_poses():
     before = None
     for bend in np.linspace(0.2, 0.0, 201):  # the wrist's second joint at 0 is singular
         J = local_jacobian(UR5E, np.array([0.3, -1.4, 1.1, -0.5, bend, 0.4]), "tool0")
-        grown = [np.linalg.norm(explaining_wrench(J, x)) / np.linalg.norm(x) for x in noise]
+        grown = [np.linalg.norm(fitted_wrench(J, x)) / np.linalg.norm(x) for x in noise]
         assert max(grown) <= 1.0 / SMALLEST_SINGULAR_VALUE * (1 + 1e-9)
-        found = explaining_wrench(J, J.T @ WRENCH)
+        found = fitted_wrench(J, J.T @ WRENCH)
         assert np.linalg.norm(found) <= np.linalg.norm(WRENCH) * (1 + 1e-9)
         assert before is None or np.abs(found - before).max() < 0.5
         before = found
@@ -149,25 +149,25 @@ def test_a_joint_that_was_unknown_begins_by_itself():
 
 def test_the_joints_before_a_link():
     """A mimic joint stands for the one that it follows."""
-    assert joints_before(MODEL, "panda_link0") == [] == joints_before(MODEL, "")
-    assert joints_before(MODEL, "panda_hand") == list(MODEL.joint_names[:7])
-    assert joints_before(MODEL, "panda_rightfinger") == list(MODEL.joint_names)
+    assert joints_that_move(MODEL, "panda_link0") == [] == joints_that_move(MODEL, "")
+    assert joints_that_move(MODEL, "panda_hand") == list(MODEL.joint_names[:7])
+    assert joints_that_move(MODEL, "panda_rightfinger") == list(MODEL.joint_names)
 
 
 def test_a_direction_that_is_hardly_felt_counts_as_two_hundredths():
     for felt, wrench in ((0.04, 25.0), (0.02, 50.0), (0.01, 25.0), (0.0, 0.0)):
         J = np.zeros((6, 1))
         J[2] = felt
-        found = explaining_wrench(J, np.ones(1))
+        found = fitted_wrench(J, np.ones(1))
         np.testing.assert_allclose(found, [0.0, 0.0, wrench, 0.0, 0.0, 0.0], atol=1e-12)
 
 
 def test_of_many_links_forty_are_listed():
     chain, links = wd.load_urdf(chain_text(42)), ", ".join(f"l{k}" for k in range(40))
     with pytest.raises(ValueError) as error:
-        check_felt(chain, SimpleNamespace(external_wrench_link="hand"))
+        check_wrench_link(chain, SimpleNamespace(external_wrench_link="hand"))
     assert (
         str(error.value) == f"external_wrench_link 'hand' is not a link of chain, which has {links}"
     )
-    check_felt(chain, SimpleNamespace(external_wrench_link="l41"))
-    check_felt(chain, SimpleNamespace(external_wrench_link=""))
+    check_wrench_link(chain, SimpleNamespace(external_wrench_link="l41"))
+    check_wrench_link(chain, SimpleNamespace(external_wrench_link=""))

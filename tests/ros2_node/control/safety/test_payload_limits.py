@@ -62,7 +62,7 @@ def test_a_load_that_asks_for_just_the_limit_is_carried():
     torque = np.abs(payload_torques(MODEL, settings, Q))
     states = SimpleNamespace(arrived=0.0, q=Q)
     limit = torque.copy()
-    output = SimpleNamespace(joints=NAMES, limits_under=lambda settings: (limit, limit))
+    output = SimpleNamespace(joints=NAMES, limits_for=lambda settings: (limit, limit))
     assert overload(MODEL, settings, states, output) == ""
     limit[[1, 3]] *= 0.5
     assert overload(MODEL, settings, states, output) == (

@@ -69,7 +69,7 @@ def test_all_of_it_whatever_share_is_overcome():
     assert friction.is_known and not friction.active
     wanted = np.array([1.0, -1.0, 1.0, -1.0, 0.2, 0.2, 0.2, 0.0]) + 0.003 * v
     wanted[[0, 7]] = 1.0 + 0.5 * 2.0, 0.6 * 2.0
-    np.testing.assert_allclose(friction.resisting(v), wanted, atol=1e-3)
+    np.testing.assert_allclose(friction.friction_torques(v), wanted, atol=1e-3)
     friction.change(panda_settings(mode="computed_torque", friction__scale=0.1))
     assert friction.is_known
     friction.change(panda_settings())
