@@ -234,3 +234,13 @@ def test_sheared_bodies_are_refused() -> None:
     wide = 'float3 xformOp:scale = (1, 3, 1)\nuniform token[] xformOpOrder = ["xformOp:scale"]\n'
     with pytest.raises(ModelError, match="/robot/g/a: its scales shear it; scale its shapes"):
         load_usd(stage(f'def Xform "g"\n{{\n{wide}{turned}}}\n'))
+
+
+def test_filtered_pairs_are_remarked() -> None:
+    """A model reads them from MJCF and SRDF alone."""
+    apart = body("a", "rel physics:filteredPairs = </robot/b>", root=True)
+    apart = apart.replace('"PhysicsMassAPI"', '"PhysicsMassAPI", "PhysicsFilteredPairsAPI"')
+    with pytest.warns(
+        ModelWarning, match="/robot/a: its filtered pairs are not read; leave them o"
+    ):
+        load_usd(stage(apart, body("b"), joint("j")))

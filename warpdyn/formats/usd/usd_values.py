@@ -222,6 +222,11 @@ class UsdValues:
         for part in (prim, *shapes):
             self.check(part)
             self._check_masses(part)
+            if part.HasAPI(self.pxr.UsdPhysics.FilteredPairsAPI):
+                self.remarks.append(
+                    f"{part.GetPath()}: its filtered pairs are not read; leave them out of "
+                    "ContactPairs(model) with without(...)"
+                )
         mass, density = (float(x.Get() or 0) for x in (api.GetMassAttr(), api.GetDensityAttr()))
         moments = api.GetDiagonalInertiaAttr().Get() or (0, 0, 0)
         com, axes = api.GetCenterOfMassAttr().Get(), api.GetPrincipalAxesAttr().Get()
