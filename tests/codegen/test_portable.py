@@ -84,16 +84,17 @@ def swept(x, k):
     return [y for path in found for value in path for y in value] + [y for e in ends for y in e]
 
 
-def header_of(program: Program, language: str) -> str:
-    style = Style(language, False, "some")
+def header_of(program: Program, language: str, single: bool = False) -> str:
+    style = Style(language, single, "some")
     each = ExportedFunction("go", program, {"x": "x", "k": "k"}, {"out": "out"}, ["go"])
     return exported_header(ExportedRobot(["some"]), [each], style)
 
 
-def made(program: Program, folder: Path, language: str) -> Compiled:
+def made(program: Program, folder: Path, language: str, single: bool = False) -> Compiled:
     """The program as the function `go(x, k, out)` of a header."""
-    text = header_of(program, language)
-    return Compiled(folder, text, {"go": ("x", "k", "out")}, namespace="some", language=language)
+    text = header_of(program, language, single)
+    functions = {"go": ("x", "k", "out")}
+    return Compiled(folder, text, functions, namespace="some", language=language, single=single)
 
 
 @pytest.mark.parametrize("language", ["c++", "c"])
@@ -128,22 +129,24 @@ def test_only_parts_of_a_long_function_are_not_inlined(text, language: str) -> N
     assert {words for name, words in found.items() if name not in parts} == {inline}
 
 
-def test_sines_are_right_over_their_range(tmp_path: Path) -> None:
-    """Sine and cosine within two units in the last place up to 500,000 rad; NaN and infinity are NaN."""
+@pytest.mark.parametrize(("dtype", "most"), [(np.float64, 5e5), (np.float32, 3e3)])
+def test_sines_are_right_over_their_range(dtype: type, most: float, tmp_path: Path) -> None:
+    """Sine and cosine within two units in the last place up to `most` [rad]; NaN and infinity are NaN."""
     program = record(
         lambda x, k: [scalar.sin(x[0]), scalar.cos(x[0]), k[0]], {"x": (1,), "k": (1,)}
     )
-    compiled = made(program, tmp_path, "c++")
+    compiled = made(program, tmp_path, "c++", single=dtype == np.float32)
     draw = np.random.default_rng(0)
-    x = draw.uniform(-1, 1, 4000) * 10.0 ** draw.uniform(-8, np.log10(5e5), 4000)
-    x = np.concatenate([x, np.arange(-40, 41) * np.pi / 4])[:, None]
+    x = draw.uniform(-1, 1, 4000) * 10.0 ** draw.uniform(-8, np.log10(most), 4000)
+    x = np.concatenate([x, np.arange(-40, 41) * np.pi / 4]).astype(dtype)[:, None]
     for found in (compiled.one_by_one, compiled.batch):
         out = found("go", [x, np.ones_like(x)], (3,))
-        for column, exact in ((0, np.sin(x[:, 0])), (1, np.cos(x[:, 0]))):
+        angle = x[:, 0].astype(float)
+        for column, exact in ((0, np.sin(angle)), (1, np.cos(angle))):
             # Near a zero of the function its own spacing is smaller than that of the reduced angle.
-            error = np.abs(out[:, column] - exact) / np.spacing(np.maximum(np.abs(exact), 2.0**-4))
-            assert error.max() <= 2.0
-        odd = np.array([[np.nan], [np.inf], [-np.inf]])
+            unit = np.spacing(np.maximum(np.abs(exact), 2.0**-4).astype(dtype))
+            assert (np.abs(out[:, column] - exact) / unit).max() <= 2.0
+        odd = np.array([[np.nan], [np.inf], [-np.inf]], dtype)
         assert np.isnan(found("go", [odd, np.ones_like(odd)], (3,))[:, :2]).all()
 
 

@@ -331,6 +331,19 @@ REFUSED = {
 }
 
 
+def test_a_law_may_give_one_number_alone() -> None:
+    """Equal bounds, and no deviation."""
+    mass = own("mass", "panda_hand")
+    for law, wanted in (
+        (scale(2, 2), 2.0 * mass),
+        (scale(2, 2, "log-uniform"), 2.0 * mass),
+        (scale(2, 0, "normal"), 2.0 * mass),
+        (add(1, 1), mass + 1.0),
+    ):
+        found = values(randomise(PANDA, 3, mass=law), "mass", "panda_hand")
+        np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_refused(case: str) -> None:
     """What is needed, what arrived."""

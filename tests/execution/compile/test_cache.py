@@ -24,6 +24,8 @@ from states import error, states
 import warpdyn as wd
 from warpdyn.algorithms import manifold, mass_matrix_inverse, rnea
 from warpdyn.algorithms.frames import for_frames
+from warpdyn.codegen.bytecode.encode import encode
+from warpdyn.codegen.targets import describe
 from warpdyn.execution.compile import cache as chosen
 from warpdyn.execution.compile import sealed_files
 from warpdyn.execution.compile.cache import (
@@ -36,6 +38,8 @@ from warpdyn.execution.compile.cache import (
 from warpdyn.execution.compile.cache_folder import cache_directory
 from warpdyn.execution.launch import launch
 from warpdyn.execution.launch.launch import kernel_source
+from warpdyn.execution.request.call import input_shapes
+from warpdyn.execution.request.evaluate import record_call
 
 CLOSE = 1e-12
 """Relative to the largest entry, float64 against the oracle."""
@@ -225,6 +229,24 @@ def test_a_second_process_neither_records_nor_compiles(tmp_path: Path) -> None:
     assert {n: s for n, (s, _) in now.items() if not n.endswith(".lock")} == {
         n: s for n, (s, _) in kept.items() if not n.endswith(".lock")
     }
+
+
+def test_an_entry_gives_back_what_it_keeps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The C++ of a program, and its description next to its bytecode."""
+    monkeypatch.setenv("WARPDYN_CACHE_DIR", str(tmp_path))
+    entry = CacheEntry("one", [rnea.rnea])
+    assert entry.source() is None and entry.bytecode() is None
+    model = by_name("cartpole").model
+    zeros = np.zeros((1, model.nv))
+    call = wd.rnea.describe(model, zeros, zeros, zeros)  # type: ignore[attr-defined]
+    program = record_call(call, input_shapes(call), True)
+    source = describe(program, "rnea", True, "cpu")
+    entry.keep_source(source)
+    assert entry.source() == source and entry.bytecode() is None
+    bytecode = encode(program)
+    entry.keep_bytecode(source, bytecode)
+    assert CacheEntry("one", [rnea.rnea]).bytecode() == (source, bytecode)
+    assert CacheEntry("two", [rnea.rnea]).bytecode() is None
 
 
 def test_a_spoilt_cache_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

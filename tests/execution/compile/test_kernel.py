@@ -8,6 +8,8 @@ import os
 import subprocess
 import sys
 import weakref
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -82,6 +84,24 @@ def test_a_command_that_runs_at_once_is_no_launch_of_warp(monkeypatch: pytest.Mo
     monkeypatch.setattr(chosen, "_forward", lambda _: None)
     command.run_at_once()
     assert launches == [1]
+
+
+@pytest.mark.parametrize("other", ["device", "block", "function"])
+def test_only_a_launch_of_one_thread_on_the_cpu_has_a_c_function(other: str) -> None:
+    """A launch on a GPU, one of blocks of several threads, and a Warp that keeps no function have none."""
+
+    def function() -> None: ...
+
+    device, hooks = SimpleNamespace(is_cpu=True), SimpleNamespace(forward=function)
+    launch: Any = SimpleNamespace(device=device, block_dim=1, hooks=hooks)
+    assert chosen._forward(launch) is function
+    if other == "device":
+        device.is_cpu = False
+    elif other == "block":
+        launch.block_dim = 2
+    else:
+        hooks.forward = 0
+    assert chosen._forward(launch) is None
 
 
 def test_a_command_keeps_what_its_kernel_calls() -> None:

@@ -51,7 +51,9 @@ def test_numbers_are_the_formulas() -> None:
     [
         ({}, "the lowest of points="),
         ({"max_penetration": 0.0}, "max_penetration must be a number above 0"),
+        ({"max_penetration": np.inf}, "max_penetration must be a number above 0"),
         ({"max_penetration": 0.1, "damping_ratio": -1.0}, "damping_ratio must be a number above 0"),
+        ({"max_penetration": 0.1, "damping_ratio": np.inf}, "damping_ratio must be a number above"),
         ({"max_penetration": 0.1, "active_points": 0}, "active_points must be a whole number"),
         ({"max_penetration": 0.1, "contact_model": "rigid"}, "contact_model must be one of"),
         ({"max_penetration": 0.1, "p": -1.0}, "SoftGround's p must be a number from 0"),

@@ -9,7 +9,7 @@ import pytest
 from documented_numbers import check_numbers
 
 import warpdyn as wd
-from warpdyn.functions.simulation.ground import ground_arrays
+from warpdyn.functions.simulation.ground import LARGEST_EXPONENT, exponents_of, ground_arrays
 
 MODEL = wd.load_robot("quadruped")
 
@@ -61,8 +61,17 @@ def test_restitution_is_of_each_point_and_none_as_a_zero() -> None:
         (0.3,) * 4,
         (4,),
     )
+    most = (1.0, 0.0, 1.0, 0.5)
+    assert ground_arrays(MODEL, wd.Ground(restitution=most), 4, q)["restitution"] == (most, (4,))
     each = np.zeros((3, 4))
     assert ground_arrays(MODEL, wd.Ground(restitution=each), 4, q)["restitution"] == (each, (4,))
+
+
+def test_exponents_are_from_zero_to_the_largest() -> None:
+    assert exponents_of(wd.SoftGround(p=0.0, q=LARGEST_EXPONENT)) == (0.0, LARGEST_EXPONENT)
+    for wrong in (np.nextafter(LARGEST_EXPONENT, np.inf), -1e-9, np.nan):
+        with pytest.raises(ValueError, match="SoftGround's q must be a number from 0 to 4"):
+            exponents_of(wd.SoftGround(q=wrong))
 
 
 BALL = wd.load_urdf(

@@ -8,6 +8,7 @@ from documented_numbers import check_numbers
 
 import warpdyn as wd
 from warpdyn.algorithms.simulation.contact_shapes import ContactPair, ContactShape
+from warpdyn.functions.simulation import pair_arrays as pair_arrays_module
 from warpdyn.functions.simulation.pair_arrays import MOST_CONTACTS, checked_pairs, pair_arrays
 from warpdyn.functions.simulation.step_options import StepOptions
 
@@ -36,6 +37,15 @@ def test_too_many_contacts_are_refused() -> None:
         checked_pairs(many, wd.ContactPairs(many))
 
 
+def test_the_most_contacts_are_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    count = sum(pair.contacts for pair in PAIRS)
+    monkeypatch.setattr(pair_arrays_module, "MOST_CONTACTS", count)
+    assert checked_pairs(TWO, PAIRS) == tuple(PAIRS)
+    monkeypatch.setattr(pair_arrays_module, "MOST_CONTACTS", count - 1)
+    with pytest.raises(ValueError, match=f"{count} contacts, more than {count - 1}"):
+        checked_pairs(TWO, PAIRS)
+
+
 def test_impulses_and_features_go_together() -> None:
     """Without features the impulses have no owners."""
     with pytest.raises(ValueError, match="pair_impulses= and pair_features= of the last step"):
@@ -56,6 +66,18 @@ def test_friction_of_pairs_is_finite() -> None:
     endless = wd.description.PairContact(friction=np.inf)
     with pytest.raises(ValueError, match="friction must be finite, got inf"):
         wd.step(TWO, Q, V, V, pairs=PAIRS, pair_contact=endless)
+
+
+def test_no_pair_rebounds_faster_than_it_met() -> None:
+    """A restitution of 1 is the greatest."""
+    elastic, faster = (
+        StepOptions(pairs=PAIRS, pair_contact=wd.description.PairContact(restitution=(e,)))
+        for e in (1.0, 1.1)
+    )
+    arrays = pair_arrays(elastic, PAIRS, Q)
+    assert arrays["pair_restitution"] == ((1.0,), (1,))
+    with pytest.raises(ValueError, match="restitution must be at most 1, got"):
+        pair_arrays(faster, PAIRS, Q)
 
 
 def test_shapes_of_one_body_cannot_touch() -> None:

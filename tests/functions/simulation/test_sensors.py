@@ -277,6 +277,7 @@ def test_a_state_that_fails_measures_nothing_and_touches_no_other(box: wd.Model)
         (wd.Sensors(links="trunk"), TypeError, "a list of names"),
         (wd.Sensors(threshold=-1.0), ValueError, "threshold must be a force of 0 or more"),
         (wd.Sensors(threshold=np.nan), ValueError, "threshold must be a force of 0 or more"),
+        (wd.Sensors(threshold=np.inf), ValueError, "threshold must be a force of 0 or more"),
     ],
 )
 def test_sensors_that_cannot_be_are_refused(

@@ -26,6 +26,13 @@ def test_a_step_has_a_length(dt: Any) -> None:
         wd.step(BOX, *(np.zeros((1, n)) for n in (7, 6, 6)), dt=dt)
 
 
+def test_the_longest_step_is_a_tenth_of_a_second() -> None:
+    zeros = [np.zeros((1, n)) for n in (7, 6, 6)]
+    wd.step.describe(BOX, *zeros, dt=0.1)  # type: ignore[attr-defined]
+    with pytest.raises(ValueError, match="dt must be a number of seconds"):
+        wd.step.describe(BOX, *zeros, dt=np.nextafter(0.1, 1.0))  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [

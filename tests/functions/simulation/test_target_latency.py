@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import warpdyn as wd
-from warpdyn.functions.simulation.target_latency import latencies
+from warpdyn.functions.simulation.target_latency import late_targets, latencies
 
 MODEL = wd.load_robot("double_pendulum")
 OPTIONS: dict[str, Any] = {"points": [], "control": wd.PD(20.0, 1.0), "substeps": 2}
@@ -20,6 +20,9 @@ def test_latencies_are_steps_of_each_environment() -> None:
     assert steps.tolist() == [3.0] * 4 and launches == 2
     steps, launches = latencies([0, 5, 2], 9, 3, 4)
     assert steps.tolist() == [0.0, 5.0, 2.0] and launches == 3
+    for latency, longest in ((1, None), (1, 1), (0, 1)):  # the least that there is
+        steps, launches = latencies(latency, longest, 2, 1)
+        assert steps.tolist() == [latency] * 2 and launches == 1
 
 
 @pytest.mark.parametrize(
@@ -30,6 +33,7 @@ def test_latencies_are_steps_of_each_environment() -> None:
         (float("nan"), None, "whole steps of 0 or more, got nan"),
         ([1, 2], None, "latency must be a number or (3,), got (2,)"),
         (3, 2, "longest_latency must be at least 1 and that of latency, 3; got 2"),
+        (0, 0, "longest_latency must be at least 1 and that of latency, 0; got 0"),
         (0, None, "say how large it may become, longest_latency="),
     ],
 )
@@ -101,6 +105,11 @@ def test_a_step_takes_late_targets() -> None:
     assert np.allclose(end.q, half.q, atol=1e-14) and np.allclose(end.v, half.v, atol=1e-13)
 
 
+def test_one_launch_may_be_all_that_is_remembered() -> None:
+    late = late_targets(np.ones((1, 1)), np.zeros((1, 1, 2)), np.zeros((1, 2)), 2)
+    assert late["earlier_targets"][1] == (1, 2)
+
+
 @pytest.mark.parametrize(
     ("given", "error"),
     [
@@ -108,6 +117,10 @@ def test_a_step_takes_late_targets() -> None:
         (
             {"latency": np.ones((1, 1)), "earlier_targets": np.zeros(2)},
             "earlier_targets must be (B, n, joints) with n of at least 1, got (2,)",
+        ),
+        (
+            {"latency": np.ones((1, 1)), "earlier_targets": np.zeros((1, 0, 2))},
+            "earlier_targets must be (B, n, joints) with n of at least 1, got (1, 0, 2)",
         ),
     ],
 )

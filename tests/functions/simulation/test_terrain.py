@@ -13,6 +13,7 @@ from array_kinds import LIBRARIES, host, made, usable
 from documented_numbers import check_numbers
 
 import warpdyn as wd
+from warpdyn.functions.simulation import terrain as terrain_module
 from warpdyn.functions.simulation.terrain import terrain_arrays
 
 G, DT, RADIUS = 9.81, 0.005, 0.1
@@ -328,6 +329,16 @@ def test_what_is_no_terrain_is_refused() -> None:
     with pytest.raises(ValueError, match="points up"):
         wd.Plane.with_normal((1.0, 0.0, 0.0))
     assert wd.Plane.with_normal((-0.5, 0.0, 1.0)).slope == (0.5, 0.0)
+
+
+def test_a_table_has_at_most_so_many_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Along either side; a table of two by two is the smallest."""
+    monkeypatch.setattr(terrain_module, "MOST_NODES", 3)
+    for shape in ((2, 2), (3, 2), (2, 3)):
+        assert wd.HeightMap(np.zeros(shape), 1.0).heights.shape == shape
+    for shape in ((4, 2), (2, 4)):
+        with pytest.raises(ValueError, match=r"at least two of each, got"):
+            wd.HeightMap(np.zeros(shape), 1.0)
 
 
 def test_a_map_smaller_than_the_robot_is_said_once() -> None:
