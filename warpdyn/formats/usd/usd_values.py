@@ -220,13 +220,7 @@ class UsdValues:
         on, scale = self.in_stage(prim)
         shapes = [x for x in self.below(prim) if self.is_collider(x)]
         for part in (prim, *shapes):
-            self.check(part)
-            self._check_masses(part)
-            if part.HasAPI(self.pxr.UsdPhysics.FilteredPairsAPI):
-                self.remarks.append(
-                    f"{part.GetPath()}: its filtered pairs are not read; leave them out of "
-                    "ContactPairs(model) with without(...)"
-                )
+            self._check_part(part)
         mass, density = (float(x.Get() or 0) for x in (api.GetMassAttr(), api.GetDensityAttr()))
         moments = api.GetDiagonalInertiaAttr().Get() or (0, 0, 0)
         com, axes = api.GetCenterOfMassAttr().Get(), api.GetPrincipalAxesAttr().Get()
@@ -254,8 +248,15 @@ class UsdValues:
             matrix3((J + J.T) / 2),
         )
 
-    def _check_masses(self, prim: Any) -> None:
-        """Refuse a negative mass or density, which usd-core takes as absent."""
+    def _check_part(self, prim: Any) -> None:
+        """Refuse a negative mass or density, which usd-core takes as absent, and other values that
+        no body or shape has; remark on filtered pairs."""
+        self.check(prim)
+        if prim.HasAPI(self.pxr.UsdPhysics.FilteredPairsAPI):
+            self.remarks.append(
+                f"{prim.GetPath()}: its filtered pairs are not read; leave them out of "
+                "ContactPairs(model) with without(...)"
+            )
         for name in ("physics:mass", "physics:density"):
             x = self.number(prim, name)
             if x is not None and x < 0:
