@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -210,9 +211,15 @@ def test_actions_that_are_not_finite_are_counted(monkeypatch: pytest.MonkeyPatch
 
 
 def test_it_stops_when_its_time_is_over() -> None:
+    """The time on the clock is that of the runs, the ones before included."""
     trainer = rl.Trainer(Hold())
-    (progress,) = trainer.run(minutes=0.0)
-    assert progress.seconds > 0.0 and progress.cpu_seconds > 0.0
+    start = time.perf_counter()
+    (first,) = trainer.run(minutes=0.0)
+    passed = time.perf_counter() - start
+    assert 0.0 < first.seconds <= passed and first.cpu_seconds > 0.0
+    (second,) = trainer.run(iterations=2)
+    assert first.seconds < second.seconds <= time.perf_counter() - start
+    assert second.cpu_seconds > first.cpu_seconds
 
 
 def test_a_task_is_practised_as_its_recipe_says() -> None:
