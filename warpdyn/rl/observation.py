@@ -39,11 +39,11 @@ class Observation:
             )
         if empty := [g for g, each in groups.items() if not each]:
             raise TaskError(f"{task.name}.groups: {', '.join(empty)} has no terms")
-        policys = self.entries[self.policy]
-        if exact := [n for n in task.noise if n not in policys]:
+        observed = self.entries[self.policy]
+        if exact := [n for n in task.noise if n not in observed]:
             raise TaskError(
                 f"{task.name}.noise is of {', '.join(exact)}, which the policy does not observe; its "
-                f"group {self.policy} has {', '.join(policys)}"
+                f"group {self.policy} has {', '.join(observed)}"
             )
         for name, each in task.noise.items():
             if np.shape(each.size) not in ((), terms[name]):
