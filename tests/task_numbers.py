@@ -19,14 +19,10 @@ import warpdyn as wd
 from warpdyn import rl
 from warpdyn.rl.environment_step import EnvironmentStep
 from warpdyn.rl.observation import terms_of
-from warpdyn.rl.tasks.humanoid_tasks import HumanoidVelocityOnboard
 
 FILE = Path(__file__).parent / "rl" / "tasks" / "task_numbers.json"
 
-TASKS = {
-    **rl.TASKS,
-    "humanoid_velocity_onboard": HumanoidVelocityOnboard,
-}
+TASKS = rl.TASKS
 
 AGES = (0.0, 1.0, 100.0, 150.0, 250.0, 500.0, 499.0, 1000.0)
 """Steps since the episode began, with those at which tasks draw another command or goal."""

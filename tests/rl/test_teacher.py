@@ -72,7 +72,7 @@ def test_a_teacher_of_something_else_is_refused_by_name(teacher: Path, tmp_path:
         ("quadruped_velocity_onboard", "quadruped_velocity", 50),
         ("warpdyn.rl.tasks.rough_tasks:QuadrupedRoughOnboard", "quadruped_rough", 83),
         ("humanoid_stand_onboard", "humanoid_stand", 45),
-        ("warpdyn.rl.tasks.humanoid_tasks:HumanoidVelocityOnboard", "humanoid_velocity", 50),
+        ("humanoid_velocity_onboard", "humanoid_velocity", 50),
     ],
 )
 def test_a_policy_with_onboard_sensors_learns_from_the_one_that_sees_all(

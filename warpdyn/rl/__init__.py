@@ -23,7 +23,12 @@ try:
     from .tasks import TASKS, make
     from .tasks.cartpole_tasks import CartpoleSwingUp
     from .tasks.getup_tasks import QuadrupedGetup
-    from .tasks.humanoid_tasks import HumanoidStand, HumanoidStandOnboard, HumanoidVelocity
+    from .tasks.humanoid_tasks import (
+        HumanoidStand,
+        HumanoidStandOnboard,
+        HumanoidVelocity,
+        HumanoidVelocityOnboard,
+    )
     from .tasks.lift_tasks import PandaLift
     from .tasks.motion_clip import MotionClip
     from .tasks.panda_tasks import PandaReach, PandaReachObstacles
@@ -125,6 +130,7 @@ __all__ = [
     "HumanoidStand",
     "HumanoidStandOnboard",
     "HumanoidVelocity",
+    "HumanoidVelocityOnboard",
     "MotionClip",
     "MotionTracking",
     "MujocoEnv",

@@ -11,7 +11,7 @@ from warpdyn.rl.tasks.onboard import ONBOARD_HISTORY, ONBOARD_SENSED, onboard_gr
 
 ONBOARD = {
     "humanoid_stand": "humanoid_stand_onboard",
-    "humanoid_velocity": "warpdyn.rl.tasks.humanoid_tasks:HumanoidVelocityOnboard",
+    "humanoid_velocity": "humanoid_velocity_onboard",
     "quadruped_rough": "warpdyn.rl.tasks.rough_tasks:QuadrupedRoughOnboard",
     "quadruped_velocity": "quadruped_velocity_onboard",
 }

@@ -6,7 +6,12 @@ from typing import Any
 from ..task import Task, TaskError
 from .cartpole_tasks import CartpoleSwingUp
 from .getup_tasks import QuadrupedGetup
-from .humanoid_tasks import HumanoidStand, HumanoidStandOnboard, HumanoidVelocity
+from .humanoid_tasks import (
+    HumanoidStand,
+    HumanoidStandOnboard,
+    HumanoidVelocity,
+    HumanoidVelocityOnboard,
+)
 from .lift_tasks import PandaLift
 from .panda_tasks import PandaReach, PandaReachObstacles
 from .push_tasks import PandaPush
@@ -26,6 +31,7 @@ TASKS: dict[str, type[Task]] = {
     "humanoid_stand": HumanoidStand,
     "humanoid_stand_onboard": HumanoidStandOnboard,
     "humanoid_velocity": HumanoidVelocity,
+    "humanoid_velocity_onboard": HumanoidVelocityOnboard,
     "motion_tracking": MotionTracking,
     "quadruped_getup": QuadrupedGetup,
     "quadruped_rough": QuadrupedRough,
