@@ -125,9 +125,8 @@ def test_no_announcement_holds_a_process(monkeypatch: pytest.MonkeyPatch) -> Non
     ):
         with announced:
             own = set(threading.enumerate()) - before
-            assert [thread.daemon for thread in own if "tqdm" not in type(thread).__module__] == [
-                True
-            ]
+            # A thread of another test's background work may begin meanwhile.
+            assert own and all(thread.daemon for thread in own)
 
 
 def test_numbers_that_were_chosen() -> None:
