@@ -71,9 +71,9 @@ class Teleoperation(Node):
         self.sides = [Side(self, leader, follower, joints)]
         if declare("feedback", False).value:
             self.sides.append(Side(self, follower, leader, joints))
-        self.create_timer(1.0 / rate, self._hand_on)
+        self.create_timer(1.0 / rate, self._forward_states)
 
-    def _hand_on(self) -> None:
+    def _forward_states(self) -> None:
         for side in self.sides:
             side.forward_state()
 

@@ -107,7 +107,7 @@ def test_angles_without_limits_may_wrap(tmp_path: Path, rows: int, dtype: str) -
 
 
 def test_angles_of_more_than_a_turn_are_whole(tmp_path: Path) -> None:
-    """Of a wheel that turns by more than half a turn from row to row."""
+    """A wheel turns by more than half a turn from row to row, and its angles stay as they are."""
     builder = wd.ModelBuilder("wheel").add_link("base").add_link("rim", mass=1.0)
     builder.add_joint("spin", "continuous", "base", "rim")
     path = table(tmp_path / "a.parquet", time=T, spin=4.0 * T / DT)

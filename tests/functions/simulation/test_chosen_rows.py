@@ -87,7 +87,7 @@ def test_masks_of_another_library_choose_the_same_rows(chosen: ChosenRows) -> No
 
 
 def test_as_many_rows_as_environments_are_theirs_in_order(chosen: ChosenRows) -> None:
-    """In another order, a row could be that of an environment or of an index."""
+    """With indices in another order, row k could belong to environment k or to the k-th index."""
     values = np.arange(12.0).reshape(4, 3)
     in_order = chosen.rows([0, 1, 2, 3])
     assert chosen.check_values("q", values, 3, in_order).tolist() == values.tolist()

@@ -204,7 +204,8 @@ def test_a_table_that_is_no_motion(tmp_path: Path, text: str, said: str) -> None
 
 
 def test_steps_in_time_may_differ_by_a_tenth(tmp_path: Path) -> None:
-    """Of the mean. Positions are those at even times, and the rate is that of the whole."""
+    """Each step may differ from the mean step by a tenth. Positions are interpolated at even times,
+    and the rate is the mean rate."""
     path = tmp_path / "a.csv"
     path.write_text("time,a\n0,1\n1.09,2\n2,3\n\n")
     found = MotionClip.read(path)
@@ -236,7 +237,8 @@ def test_frames_at_uneven_times_are_the_same_motion(tmp_path: Path) -> None:
 
 
 def test_an_angle_that_wraps_is_the_same_motion() -> None:
-    """Of a joint without limits; one with limits cannot turn by half a turn in a frame."""
+    """The angle of a joint without limits may wrap. A joint with limits cannot turn by half a turn
+    in a frame."""
     builder = wd.ModelBuilder("wheel").add_link("base").add_link("rim", mass=1.0)
     builder.add_joint("turn", "continuous", "base", "rim")
     angles = np.linspace(3.0, 15.0, 61)[:, None]

@@ -132,7 +132,7 @@ def identity_of(algorithm: Callable[..., Any]) -> tuple[Any, ...]:
     """The name of an algorithm, with the functions that it wraps and the numbers and words that are
     bound to it. Other values are among a call's options, which are in its key.
 
-    Without it another choice of algorithms would find the program of the old one in the cache.
+    Otherwise a call with other algorithms would find the old program in the cache.
     """
     if isinstance(algorithm, partial):
         bound = [*algorithm.args, *(x for pair in sorted(algorithm.keywords.items()) for x in pair)]

@@ -167,8 +167,9 @@ class Call(Generic[R]):
 
     @property
     def choices(self) -> tuple[Any, ...]:
-        """What the function decides about its program in addition to the algorithms. In one process
-        `key` determines it; a program in the disk cache may be of another version."""
+        """Decisions of the function that affect its program, in addition to the algorithms. Within
+        one process `key` determines them, but a program in the disk cache may come from another
+        version of the function."""
         solves = self.solves and (self.solves.unknown, self.solves.right)
         axes = None if self.by_velocity is None else dict(self.by_velocity)
         rules = (self.local_only, self.repeats, self.any_length)

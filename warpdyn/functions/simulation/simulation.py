@@ -183,8 +183,8 @@ class Simulation:
         """Reset all environments, or those of a mask (envs,) or of indices.
 
         q: (nq,), one row for each environment that is reset, or (envs, nq), with indices in order;
-        None: their rows of `start`. v: with the same shapes; None: at rest. Impulses, forces, torques and time become
-        zero.
+        None: their rows of `start`. v: with the same shapes; None: at rest. Impulses, forces,
+        torques and time become zero.
 
         On a CUDA device this is one launch, which a graph capture records. Indices that lie there
         are not read on the host: those of no environment are left out, without an error.

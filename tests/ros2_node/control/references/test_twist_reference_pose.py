@@ -20,7 +20,7 @@ ROOT = MODEL.root
 
 
 class HeldPose:
-    """In the place of a law's wanted pose: what moves it."""
+    """A stand-in for the wanted pose of a law, which records how it is moved."""
 
     def __init__(self):
         self.quaternion, self.moves = np.array([0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)]), []
