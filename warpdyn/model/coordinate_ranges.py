@@ -82,14 +82,19 @@ def orientation_columns(model: Structure) -> list[tuple[slice, slice]]:
     return columns
 
 
+def may_wrap(angle: np.ndarray) -> bool:
+    """True if an angle (rows,) stays within one turn, and moves by more than half a turn between two
+    rows."""
+    return bool(np.ptp(angle) <= WHOLE_TURN and np.any(np.abs(np.diff(angle)) > math.pi))
+
+
 def continue_angles(model: Structure, q: np.ndarray) -> np.ndarray:
     """A motion q (rows, nq) whose angles without limits continue beyond half a turn where they are
     written back, from 3.1 to -3.1; then in float64, which keeps the digits of many turns. Angles
     that fill more than one turn are not written back, and stay."""
     for each in coordinate_ranges(model):
-        if each.angle and each.lower == -math.inf and each.upper == math.inf:
-            angle = q[:, each.column]
-            if np.ptp(angle) <= WHOLE_TURN and np.any(np.abs(np.diff(angle)) > math.pi):
-                q = q.astype(np.float64)
-                q[:, each.column] = np.unwrap(q[:, each.column])
+        has_limits = each.lower > -math.inf or each.upper < math.inf
+        if each.angle and not has_limits and may_wrap(q[:, each.column]):
+            q = q.astype(np.float64)
+            q[:, each.column] = np.unwrap(q[:, each.column])
     return q

@@ -256,6 +256,21 @@ def test_an_angle_that_wraps_is_the_same_motion() -> None:
         MotionClip(10.0, ("turn",), wrapped).configurations(builder.build())
 
 
+def test_an_angle_that_wraps_at_uneven_times_is_refused(tmp_path: Path) -> None:
+    """A line from 3.1 to -3.1 would pass zero. An angle that turns on beyond one turn is no such angle."""
+    path, times = tmp_path / "a.csv", np.cumsum([0.0, *np.linspace(0.91, 1.09, 200)])
+    for angles, wraps in ((3.0 + 0.04 * times, True), (4.0 * times, False)):
+        wrapped = (angles + np.pi) % (2.0 * np.pi) - np.pi if wraps else angles
+        table = np.column_stack([times, wrapped])
+        np.savetxt(path, table, header="time,turn", delimiter=",", comments="")
+        if wraps:
+            with pytest.raises(rl.TaskError, match=r"a\.csv: turn jumps by more than .*np\.unwrap"):
+                MotionClip.read(path)
+        else:
+            found = MotionClip.read(path).joint_positions
+            np.testing.assert_allclose(np.diff(found[:, 0]), 4.0)
+
+
 def test_an_archive_that_is_no_motion(tmp_path: Path) -> None:
     """Too large once unpacked, and a rate or names that are none."""
     path, whole = tmp_path / "a.npz", {"joint_positions": np.zeros((3, 1))}

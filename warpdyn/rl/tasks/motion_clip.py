@@ -13,7 +13,7 @@ import numpy as np
 
 from ...functions.manifold import difference, interpolate
 from ...model import Model
-from ...model.coordinate_ranges import continue_angles
+from ...model.coordinate_ranges import continue_angles, may_wrap
 from ...model.regular_files import RefusedFileError, read_regular_file
 from ..task import TaskError
 
@@ -297,15 +297,22 @@ def _from_csv(path: Path, data: bytes) -> dict[str, Any]:
         found["base_quaternion"] = np.stack([columns.pop(n) for n in TURN], 1)
     positions = np.stack([*columns.values()], 1) if columns else np.zeros((len(times), 0))
     found |= {"joint_names": tuple(columns), "joint_positions": positions}
-    return _at_even_times(times, found)
+    return _at_even_times(path, times, found)
 
 
-def _at_even_times(times: np.ndarray, parts: dict[str, Any]) -> dict[str, Any]:
+def _at_even_times(path: Path, times: np.ndarray, parts: dict[str, Any]) -> dict[str, Any]:
     """The parts of a motion at as many evenly spaced times: positions on lines between frames,
-    rotations at constant angular velocity."""
+    rotations at constant angular velocity. TaskError: an angle that wraps, as there is no line."""
     even = np.linspace(times[0], times[-1], len(times))
     if np.all(np.abs(times - even) <= EVEN / parts["rate"]):
         return parts
+    for name, x in zip(parts["joint_names"], parts["joint_positions"].T, strict=True):
+        if may_wrap(x):
+            raise TaskError(
+                f"{path}: {name} jumps by more than half a turn from a frame to the next, as an "
+                "angle that wraps, and the frames are at uneven times; write even times, or angles "
+                "that do not wrap (np.unwrap)"
+            )
     k = np.clip(np.searchsorted(times, even, side="right") - 1, 0, len(times) - 2)
     share = ((even - times[k]) / (times[k + 1] - times[k]))[:, None]
     found = dict(parts)
