@@ -37,13 +37,13 @@ def state(names, position, velocity=()):
 
 
 def test_the_leaders_state_is_the_followers_reference(between):
-    """Positions and velocities by name, of the joints that are handed on; nothing goes back."""
+    """Positions and velocities by name, of the joints that are forwarded; nothing goes back."""
     node, sent = between(joints=["b", "a"])
     assert len(node.sides) == 1
-    node._hand_on()
+    node._forward_states()
     assert not sent, "no state yet"
     node.sides[0]._on_state(state(["a", "b", "finger"], [1.0, 2.0, 3.0], [0.1, 0.2, 0.3]))
-    node._hand_on()
+    node._forward_states()
     (_, message), point = sent[0], sent[0][1].points[0]
     assert message.joint_names == ["b", "a"]
     np.testing.assert_array_equal(point.positions, [2.0, 1.0])
@@ -52,11 +52,11 @@ def test_the_leaders_state_is_the_followers_reference(between):
     assert "/follower/warpdyn/reference" in topics and "/leader/joint_states" in topics
 
 
-def test_with_feedback_the_follower_is_handed_on_as_well(between):
+def test_with_feedback_the_follower_is_forwarded_as_well(between):
     node, sent = between(leader="left", follower="right", feedback=True)
     leader, follower = node.sides
     follower._on_state(state(["a"], [4.0]))
-    node._hand_on()
+    node._forward_states()
     assert [side for side, _ in sent] == [follower] and leader is not follower
     assert sent[0][1].points[0].positions[0] == 4.0 and not len(sent[0][1].points[0].velocities)
     assert follower._references.topic_name == "/left/warpdyn/reference"
@@ -67,12 +67,12 @@ def test_an_old_state_and_one_that_lacks_a_joint_are_not(between):
     node, sent = between(joints=["a", "b"])
     side = node.sides[0]
     side._on_state(state(["a"], [1.0]))
-    node._hand_on()
+    node._forward_states()
     side._on_state(state(["a", "b"], [1.0]))
-    node._hand_on()
+    node._forward_states()
     side._on_state(state(["a", "b"], [1.0, 2.0]))
     side._arrived -= 2.0 * FRESH + 1.0
-    node._hand_on()
+    node._forward_states()
     assert not sent
 
 
@@ -85,7 +85,7 @@ def test_a_state_is_fresh_until_its_time_is_over(between, monkeypatch):
     node.sides[0]._on_state(state(["a"], [1.0]))
     for passed, count in ((0.0, 1), (0.125, 2), (0.25, 2), (9.0, 2)):
         node.sides[0]._arrived = clock.now - passed
-        node._hand_on()
+        node._forward_states()
         assert len(sent) == count
 
 
@@ -104,13 +104,13 @@ def test_references_are_sent_at_their_rate(between, rate):
             between(rate=bad)
 
 
-def test_all_joints_are_handed_on_where_none_is_named(between):
+def test_all_joints_are_forwarded_where_none_is_named(between):
     """In the order of the state; velocities only where there is one for each."""
     node, sent = between()
     side = node.sides[0]
     for velocity in ([0.1, 0.2], [0.1]):
         side._on_state(state(["x", "y"], [1.0, 2.0], velocity))
-        node._hand_on()
+        node._forward_states()
         message = sent[-1][1]
         assert message.joint_names == ["x", "y"]
         assert list(message.points[0].positions) == [1.0, 2.0]
