@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib
 import inspect
 import re
 from pathlib import Path
@@ -241,11 +242,20 @@ def test_what_is_used_most_has_an_example() -> None:
     assert max(text.count(">>>") for text in EXAMPLES.values()) <= 5
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_the_example_of_a_docstring_is_true(name: str) -> None:
-    """It runs by itself, after `import numpy as np` and `import warpdyn as wd`."""
+MODULES_WITH_EXAMPLES = [
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    for path in sorted((ROOT / "warpdyn").rglob("*.py"))
+    if ">>> " in path.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("name", MODULES_WITH_EXAMPLES)
+def test_the_examples_of_docstrings_are_true(name: str) -> None:
+    """Those of private functions, too. Each runs by itself, after `import numpy as np` and
+    `import warpdyn as wd`."""
     names = {"np": np, "wd": wd}
-    test = doctest.DocTestParser().get_doctest(EXAMPLES[name], names, name, None, None)
     said: list[str] = []
-    failed, tried = doctest.DocTestRunner(verbose=False).run(test, out=said.append)
-    assert tried and not failed, "".join(said)
+    runner = doctest.DocTestRunner(verbose=False)
+    for test in doctest.DocTestFinder().find(importlib.import_module(name), extraglobs=names):
+        runner.run(test, out=said.append)
+    assert runner.tries and not runner.failures, "".join(said)

@@ -19,7 +19,7 @@ def escape_comment(text: str) -> str:
     r"""The text for a line of a comment, for `//` as well as `/* */`: printable ASCII without
     delimiters.
 
-    >>> print(comment_text("arm" + chr(10) + "*/ int x;"))
+    >>> print(escape_comment("arm" + chr(10) + "*/ int x;"))
     arm\x0a* / int x;
     """
     plain = _NOT_PLAIN.sub(lambda found: _code(found[0]), text)
