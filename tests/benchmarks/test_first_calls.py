@@ -96,6 +96,12 @@ def test_functions_of_an_arm(name: str, monkeypatch: pytest.MonkeyPatch) -> None
     assert first_calls.compare("panda", name, np.float32)[1] == []
 
 
+def test_rotations_of_a_free_base(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Angles that are computed from inputs, by fused sums."""
+    monkeypatch.setattr(first_calls, "COUNTS", (1, 100))
+    assert first_calls.compare("quadruped", "integrate", np.float32)[1] == []
+
+
 def test_bits_are_compared_as_bits() -> None:
     """0.0 and -0.0 differ; NaN and NaN do not."""
     x = np.array([0.0, np.nan, 1.0])

@@ -212,3 +212,18 @@ def test_programs_are_as_short_as_before(
     found = program.operations, len(program.statements), len(program.angles)
     assert found == (operations, statements, angles)
     assert values_alive(program.statements) == alive
+
+
+@pytest.mark.parametrize("function", ["integrate", "difference"])
+def test_an_angle_is_computed_by_the_statements_of_the_program(function: str) -> None:
+    """A target that computes angles before all else, from products and sums that are not fused,
+    gives them other bits than the interpreter."""
+    model = wd.load_robot("quadruped")
+    q, v = np.zeros((1, model.nq)), np.zeros((1, model.nv))
+    given = (q, v) if function == "integrate" else (q, q)
+    call = describe_call(getattr(wd, function), (model, *given), {})
+    program = record_call(call, input_shapes(call), True)
+    assert any(s.operation == "fma" for s in program.angle_statements)
+    statements = {s.target: s for s in program.statements}
+    for statement in program.angle_statements:
+        assert statements[statement.target] == statement

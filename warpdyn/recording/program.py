@@ -148,8 +148,10 @@ class Program:
 
     @cached_property
     def angle_statements(self) -> list[Statement]:
-        """Statements that compute `angles` from inputs."""
-        return [Statement(i, *self.graph.nodes[i]) for i in visit_nodes(self.graph, self.angles)]
+        """Statements that compute `angles` from inputs: the fused ones, so that an angle has the
+        same bits wherever it is computed."""
+        fused = self.fused_statements
+        return [fused[i] for i in visit_nodes(self.graph, self.angles) if i in fused]
 
     @cached_property
     def operations(self) -> int:
