@@ -182,6 +182,7 @@ class MjcfContacts:
         self.geoms: list[GeomContact] = []
         """Geoms that touch the ground."""
         self.bodies: Mapping[str, BodyElement] = {}
+        self.has_world = True
         self.body_of_geom: dict[str, str] = {}
         self.pairs: list[GeomPair] = []
         self.repeated = 0
@@ -189,14 +190,12 @@ class MjcfContacts:
         self.placed: dict[str, tuple[str, int]] = {}
         """The link of each geom in a pair, and its number among the link's collision shapes."""
 
-    def look_at(self, bodies: Mapping[str, BodyElement]) -> None:
-        """Find the floor and the pairs of geoms."""
-        self.bodies = bodies
-        for written in grounds_of(self.values, bodies[WORLD].matter.geoms):
-            if "name" in written:
-                self.floor_names.add(written["name"])
-            if (contact := _read_contact(written)) is not None:
-                self.floors.append(contact)
+    def look_at(self, bodies: Mapping[str, BodyElement], has_world: bool) -> None:
+        """Find the floor and the pairs of geoms. has_world: whether the world is a link."""
+        self.bodies, self.has_world = bodies, has_world
+        grounds = grounds_of(self.values, bodies[WORLD].matter.geoms)
+        self.floor_names = {written["name"] for written in grounds if "name" in written}
+        self.floors = [x for x in map(_read_contact, grounds) if x is not None]
         for body in bodies.values():
             named = (written["name"] for _, written, _ in body.matter.geoms if "name" in written)
             self.body_of_geom |= dict.fromkeys(named, body.name)
@@ -312,7 +311,10 @@ class MjcfContacts:
         if bodies:
             yield "contacts between bodies without pairs="
         if still:
-            yield "contacts with shapes of the world other than the floor without pairs="
+            why = (
+                "without pairs=" if self.has_world else "(the base is free, and no link the world)"
+            )
+            yield f"contacts with shapes of the world other than the floor {why}"
 
     def _count_nonzero(self, key: str) -> int:
         """The number of geoms and pairs with an attribute that is not zero."""
