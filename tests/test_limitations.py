@@ -127,7 +127,7 @@ def test_height_fields_of_files_are_left_out() -> None:
     """MJCF's and SDF's alike, with a warning."""
     field = '<asset><hfield name="h" nrow="3" ncol="3" size="1 1 .1 .1"/></asset>'
     hills = field + '<worldbody><geom type="hfield" hfield="h"/></worldbody>'
-    with pytest.warns(wd.ModelWarning, match="shapes of the world other than the floor"):
+    with pytest.warns(wd.ModelWarning, match="nothing touches here: 1 hfield"):
         wd.load_mjcf(balls(before=hills))
     shape = "<collision name='c'><geometry><heightmap/></geometry></collision>"
     sdf = f"<sdf version='1.9'><model name='m'><link name='a'>{shape}</link></model></sdf>"

@@ -325,6 +325,17 @@ def test_pairs_that_stick_are_remarked() -> None:
     assert "adhesion of geoms and contact pairs (1)" in " ".join(remarks_of(text))
 
 
+def test_shapes_of_a_world_that_is_no_link_are_remarked() -> None:
+    """Then `wd.ContactPairs` has none with them. A second body makes the world a link."""
+    step = '<geom type="box" size="1 1 1" pos="0 0 -1"/>'
+    ball = '<body><freejoint/><geom size="0.1"/></body>'
+    text = f"<mujoco><worldbody>{step}{ball}{{}}</worldbody></mujoco>"
+    said = "shapes of the world other than the floor"
+    alone = f"{said} (the base is free, and no link the world)"
+    assert alone in " ".join(remarks_of(text.format("")))
+    assert f"{said} without pairs=" in " ".join(remarks_of(text.format(ball)))
+
+
 def remarks_of(text: str) -> tuple[str, ...]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", wd.ModelWarning)

@@ -150,7 +150,7 @@ class MjcfReader:
         # The base is chosen before bodies are weighed, because bodies that nothing moves may lack
         # an inertia.
         free = base_of(self.values, self.bodies, floating_base)
-        self.contacts.look_at(self.bodies)
+        self.contacts.look_at(self.bodies, has_world=not free)
         self._add_links(free, floating_base)
         base = name_of_base_joint({str(x.get("name")) for x in self.root.iter("joint")})
         self._add_joints(free, base, floating_base)

@@ -22,6 +22,7 @@ from ...model.ground_contact import (
     TouchingPair,
 )
 from .mjcf_bodies import WORLD, BodyElement
+from .mjcf_grounds import GROUNDS, grounds_of
 from .mjcf_softness import (
     PYRAMIDAL,
     SOLIMP,
@@ -56,9 +57,6 @@ FRICTION_OF_PAIR = (1.0, 1.0, 0.005, 0.0001, 0.0001)
 """MuJoCo's default of a <pair>: sliding along both axes, torsional, and rolling about both."""
 
 ENDS = ("geom1", "geom2")
-
-GROUNDS = ("plane", "hfield")
-"""Kinds of the world's geoms that stand for the ground of a simulation, z = 0 or `terrain=`."""
 
 OF_PAIRS = ("solref", "solreffriction", "solimp", "margin", "gap")
 """Attributes of a <pair> that contacts between bodies do not have."""
@@ -178,13 +176,13 @@ class MjcfContacts:
         self.root, self.options = root, values.settings(root, "option")
         self.timestep, self.cone = timestep_of(values, self.options), cone_of(self.options)
         self.are_disabled = "contact" in values.flags.disabled
-        self.floors: dict[int, GeomContact] = {}
-        """By their numbers among the geoms of the world."""
+        self.floors: list[GeomContact] = []
+        """Planes and height fields of the world that are the ground."""
         self.floor_names: set[str] = set()
-        """Planes and height fields of the world."""
         self.geoms: list[GeomContact] = []
         """Geoms that touch the ground."""
         self.bodies: Mapping[str, BodyElement] = {}
+        self.has_world = True
         self.body_of_geom: dict[str, str] = {}
         self.pairs: list[GeomPair] = []
         self.repeated = 0
@@ -192,14 +190,12 @@ class MjcfContacts:
         self.placed: dict[str, tuple[str, int]] = {}
         """The link of each geom in a pair, and its number among the link's collision shapes."""
 
-    def look_at(self, bodies: Mapping[str, BodyElement]) -> None:
-        """Find the floor, which is the planes of the world, and the pairs of geoms."""
-        self.bodies = bodies
-        for number, (_, written, _) in enumerate(bodies[WORLD].matter.geoms):
-            if written.get("type") in GROUNDS and "name" in written:
-                self.floor_names.add(written["name"])
-            if written.get("type") == "plane" and (contact := _read_contact(written)) is not None:
-                self.floors[number] = contact
+    def look_at(self, bodies: Mapping[str, BodyElement], has_world: bool) -> None:
+        """Find the floor and the pairs of geoms. has_world: whether the world is a link."""
+        self.bodies, self.has_world = bodies, has_world
+        grounds = grounds_of(self.values, bodies[WORLD].matter.geoms)
+        self.floor_names = {written["name"] for written in grounds if "name" in written}
+        self.floors = [x for x in map(_read_contact, grounds) if x is not None]
         for body in bodies.values():
             named = (written["name"] for _, written, _ in body.matter.geoms if "name" in written)
             self.body_of_geom |= dict.fromkeys(named, body.name)
@@ -234,7 +230,7 @@ class MjcfContacts:
         pairs = [x.contact for x in named if x.other_than(geom) in self.floor_names]
         if pairs or {body, WORLD} in map(set, self.excluded_pairs()):
             return pairs
-        return [mine.mix_with(floor) for floor in self.floors.values() if mine.collides(floor)]
+        return [mine.mix_with(floor) for floor in self.floors if mine.collides(floor)]
 
     def in_pair(self, geom: str | None) -> bool:
         """True if a <pair> names the geom."""
@@ -315,7 +311,10 @@ class MjcfContacts:
         if bodies:
             yield "contacts between bodies without pairs="
         if still:
-            yield "contacts with shapes of the world other than the floor without pairs="
+            why = (
+                "without pairs=" if self.has_world else "(the base is free, and no link the world)"
+            )
+            yield f"contacts with shapes of the world other than the floor {why}"
 
     def _count_nonzero(self, key: str) -> int:
         """The number of geoms and pairs with an attribute that is not zero."""
@@ -380,7 +379,7 @@ class MjcfContacts:
         return found[0], found[1]
 
     def _contact_bits(self, rigid: Mapping[str, str]) -> dict[str, set[tuple[int, int]]]:
-        """The contype and conaffinity of the geoms of each rigid body, except planes of the world.
+        """The contype and conaffinity of the geoms of each rigid body, except planes and height fields of the world.
 
         rigid: the rigid body that each body is part of.
         """
@@ -388,7 +387,7 @@ class MjcfContacts:
         for name, body in self.bodies.items():
             for _, written, _ in body.matter.geoms:
                 contact = _read_contact(written)
-                if contact is not None and not (name == WORLD and written.get("type") == "plane"):
+                if contact is not None and not (name == WORLD and written.get("type") in GROUNDS):
                     bits.setdefault(rigid[name], set()).add((contact.contype, contact.conaffinity))
         return bits
 

@@ -14,7 +14,8 @@ from typing import NamedTuple
 from ...algebra.spatial import IDENTITY, Placement, Vector
 from ...model.description import Geometry, ModelError, Pose
 from ..meshes.colors import Color, color_of
-from .mjcf_contacts import GROUNDS, MjcfContacts
+from .mjcf_contacts import MjcfContacts
+from .mjcf_grounds import GROUNDS, is_level_at_zero
 from .mjcf_inertia import Part
 from .mjcf_values import Element, MjcfValues
 
@@ -189,7 +190,7 @@ class MjcfShapes:
         elif kind == "box":
             measures = tuple(2.0 * x for x in size[:3])
         elif kind == "plane":
-            if abs(pose.position[2]) < 1e-9 and pose.rotation[2][2] > 1.0 - 1e-9:
+            if is_level_at_zero(pose):
                 return None
             measures = tuple(2.0 * x for x in size[:2])
         else:

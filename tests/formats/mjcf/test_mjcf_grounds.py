@@ -1,0 +1,90 @@
+"""Which planes and height fields of a file's world are the ground, against MuJoCo's contacts."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+
+import warpdyn as wd
+from warpdyn.model.ground_contact import GroundContact
+
+FIELD = '<geom name="field" type="hfield" hfield="hills" {}/>'
+
+LEVEL = '<geom name="level" type="plane" size="9 9 1" {}/>'
+
+WALL = '<geom name="wall" type="plane" size="9 9 1" pos="-9 0 0" euler="0 90 0" {}/>'
+
+LOWER = '<geom name="lower" type="plane" size="9 9 1" pos="0 0 -0.01" {}/>'
+
+TEXT = """<mujoco><asset><hfield name="hills" nrow="2" ncol="2" size="9 9 .1 1"/></asset><worldbody>{}
+<body pos="0 0 {}"><freejoint/><geom name="foot" size=".1" mass="1" {}/></body></worldbody>{}</mujoco>"""
+
+
+def contact_of(world: str, foot: str, pair: str = "") -> GroundContact:
+    """The contact of a ball with the ground of a simulation, seen to be that of MuJoCo's ball, which
+    touches only what is below it."""
+    mujoco = pytest.importorskip("mujoco")
+    theirs = mujoco.MjModel.from_xml_string(TEXT.format(world, 0.089, foot, pair))
+    data = mujoco.MjData(theirs)
+    mujoco.mj_forward(theirs, data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", wd.ModelWarning)
+        (shape,) = wd.load(TEXT.format(world, 0.089, foot, pair)).links[-1].collisions
+    mine = shape.on_ground
+    assert mine is not None and mine.touches == bool(data.ncon)
+    if data.ncon:
+        assert mine.friction == (data.contact[0].friction[0] if data.contact[0].dim > 1 else 0.0)
+        assert mine.margin == pytest.approx(data.contact[0].includemargin)
+    return mine
+
+
+@pytest.mark.parametrize(
+    ("field", "foot", "friction"),
+    [
+        ('friction=".9"', 'friction=".2"', 0.9),
+        ('friction=".1" priority="1"', 'friction=".9"', 0.1),
+        ('margin=".03" condim="1"', 'friction=".4" condim="1"', 0.0),
+        ('contype="0" conaffinity="0"', "", None),
+    ],
+)
+def test_a_height_field_gives_its_numbers(field: str, foot: str, friction: float | None) -> None:
+    """As a plane does. `terrain=` gives its shape."""
+    mine = contact_of(FIELD.format(field), foot)
+    assert mine.touches is (friction is not None)
+    assert friction is None or mine.friction == friction
+
+
+@pytest.mark.parametrize("floor", [LEVEL, FIELD])
+@pytest.mark.parametrize("wall", ['friction="2"', 'contype="2" conaffinity="2"'])
+def test_a_wall_is_no_ground(wall: str, floor: str) -> None:
+    """In either order, and where the foot touches the wall alone."""
+    numbers = 'friction="0.1"'
+    for world in (
+        WALL.format(wall) + floor.format(numbers),
+        floor.format(numbers) + WALL.format(wall),
+    ):
+        assert contact_of(world, 'friction="0.2"').friction == 0.2
+        assert not contact_of(world, 'contype="2" conaffinity="2"').touches
+
+
+def test_a_pair_with_a_wall_is_no_contact_with_the_ground() -> None:
+    """It is a remark."""
+    pair = '<contact><pair geom1="wall" geom2="foot" friction="2 2"/></contact>'
+    assert contact_of(WALL.format("") + LEVEL.format('friction="0.1"'), "", pair).friction == 1.0
+    still = 'contype="0" conaffinity="0"'
+    assert not contact_of(WALL.format("") + LEVEL.format(""), still, pair).touches
+    with pytest.warns(wd.ModelWarning, match=r"pairs with shapes that nothing touches here \(1\)"):
+        wd.load(TEXT.format(WALL.format("") + LEVEL.format(""), 1, still, pair))
+
+
+def test_a_drawn_floor_leaves_the_ground_to_another() -> None:
+    drawn = 'contype="0" conaffinity="0"'
+    world = LEVEL.format(drawn) + LOWER.format('friction="1.5"')
+    assert contact_of(world, "").friction == 1.5
+
+
+def test_a_ramp_alone_is_the_ground() -> None:
+    """`terrain=` turns the ground as it is turned."""
+    ramp = '<geom type="plane" size="9 9 1" euler="0 20 0" friction="1.5"/>'
+    assert contact_of(ramp, "").friction == 1.5
