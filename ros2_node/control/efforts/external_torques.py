@@ -77,22 +77,12 @@ class ExternalTorques:
             out=(self.momentum, self.rate, self.external),
         )
         self._compute_gravity = wd.bind(
-            wd.gravity_torques,
-            model,
-            q=self.q,
-            gravity=gravity,
-            params=params,
-            out=self.floating,
+            wd.gravity_torques, model, q=self.q, gravity=gravity, params=params, out=self.floating
         )
         self._jacobian = None
         if self.link:
             self._jacobian = wd.bind(
-                wd.jacobian,
-                model,
-                q=self.q,
-                frame=self.link,
-                reference="local",
-                out=self._J,
+                wd.jacobian, model, q=self.q, frame=self.link, reference="local", out=self._J
             )
 
     def change(self, settings: Settings) -> None:

@@ -56,12 +56,7 @@ class PoseReference:
     def warm(self) -> None:
         """Compile the kernel of the frame's pose and compute it."""
         self._find = bind(
-            fk,
-            self._model,
-            q=self._state.q[None],
-            frame=self._frame,
-            form="pose",
-            out=self._place,
+            fk, self._model, q=self._state.q[None], frame=self._frame, form="pose", out=self._place
         )
         self._find()
 
@@ -158,10 +153,7 @@ class PoseReference:
         [m/s, rad/s], for a time [s]. It leads the frame by at most LEAD times `max_pose_error`; if
         it already leads by more, the lead does not grow."""
         goal = np.concatenate(
-            [
-                self._wanted[:3] + passed * twist[:3],
-                turn_by(self._wanted[3:], passed * twist[3:]),
-            ]
+            [self._wanted[:3] + passed * twist[:3], turn_by(self._wanted[3:], passed * twist[3:])]
         )
         self._find()
         self._wanted[:] = self.lead_to(goal, apart(self._wanted, self._place[0]))

@@ -372,11 +372,7 @@ def _arrays_of(waypoints: Sequence[Waypoint], n: int) -> WaypointArrays:
 
 
 def _too_fast(
-    names: Sequence[str],
-    limits: ReferenceLimits,
-    speed: np.ndarray,
-    push: np.ndarray,
-    slows: bool,
+    names: Sequence[str], limits: ReferenceLimits, speed: np.ndarray, push: np.ndarray, slows: bool
 ) -> str:
     """The refusal of a trajectory whose joints exceed their limits by these factors (n,)."""
     factors, bounds, what = speed, limits.fastest, "velocity limit"

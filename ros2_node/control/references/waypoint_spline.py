@@ -152,12 +152,7 @@ class WaypointSpline:
 
 
 def _coefficients(
-    h: np.ndarray,
-    p: np.ndarray,
-    v: np.ndarray,
-    a: np.ndarray,
-    has_v: np.ndarray,
-    has_a: np.ndarray,
+    h: np.ndarray, p: np.ndarray, v: np.ndarray, a: np.ndarray, has_v: np.ndarray, has_a: np.ndarray
 ) -> np.ndarray:
     """Coefficients (pieces, 6, k) of the powers of the time since the start of each piece."""
     T = h[:, None]

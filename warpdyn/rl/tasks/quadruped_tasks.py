@@ -199,13 +199,7 @@ class QuadrupedVelocity(CommandedQuadruped):
     beginning of episodes and when the command changes, so the training uses short episodes.
     """
 
-    scales = {
-        **CommandedQuadruped.scales,
-        "tilt": -8.0,
-        "sunk": -5.0,
-        "steps": 0.5,
-        "fall": -250.0,
-    }
+    scales = {**CommandedQuadruped.scales, "tilt": -8.0, "sunk": -5.0, "steps": 0.5, "fall": -250.0}
     recipe = Recipe(
         envs=1024,
         epochs=2,
