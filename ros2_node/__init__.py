@@ -10,44 +10,8 @@ is the table of published outputs. `node` joins `control` and `ros`. `demo` has 
 
 from __future__ import annotations
 
-import sys
+from .control.installed_command import command
 
-from .control import installed_command
-
-
-def run_node() -> int:
-    """Run `warpdyn_node`."""
-
-    def main() -> int | None:
-        from .node import main
-
-        return main()
-
-    return installed_command.run(main)
-
-
-def run_lifecycle_node() -> int:
-    """Run `warpdyn_lifecycle_node`."""
-
-    def main() -> int | None:
-        from .lifecycle_node import main
-
-        return main()
-
-    return installed_command.run(main)
-
-
-def run_view() -> int:
-    """Run `warpdyn_view`."""
-
-    def main() -> int | None:
-        try:
-            from .joint_view import main
-        except ImportError as error:
-            if "warpdyn[viewer]" not in str(error):
-                raise
-            print(error, file=sys.stderr)
-            return 2
-        return main()
-
-    return installed_command.run(main)
+run_node = command("ros2_node.node")
+run_lifecycle_node = command("ros2_node.lifecycle_node")
+run_view = command("ros2_node.joint_view")

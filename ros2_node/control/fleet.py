@@ -1,4 +1,4 @@
-"""The robots that share one model. They are built together, computed in one launch and replaced together. No ROS."""
+"""The robots that share one model: built, computed in one launch and replaced together. No ROS."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Publications(Protocol):
     """Outputs of a fleet other than its torques, which the build of a fleet checks and compiles."""
 
     def check(self, model: Model) -> None:
-        """Raise ValueError if the model lacks something that the outputs need."""
+        """Raise ValueError if the model lacks a link or joint that the outputs need."""
 
     def warm(self, dynamics: FleetDynamics) -> None:
         """Compute all outputs once, so that no kernel is compiled in a callback."""
@@ -113,7 +113,7 @@ class Fleet:
         return other.dynamics.model is self.dynamics.model
 
     def blend_to(self, other: Fleet) -> None:
-        """Take the payload of another fleet. The commands change to it without a step."""
+        """Take the payload of another fleet. The commands do not jump."""
         self.dynamics.carry(other.dynamics.payload)
         self.batch = FlatBatch(self.dynamics, self.settings, self.robots[0].output)
         self._rebase()
@@ -121,7 +121,7 @@ class Fleet:
             robot.output.blend()
 
     def _rebase(self) -> None:
-        """Give the observers of external torques another payload; their estimates stay."""
+        """Give the observers of external torques another payload; they keep their estimates."""
         for robot in self.robots:
             if robot.effort_watch is not None:
                 robot.effort_watch.torques.rebase(self.dynamics.payload)

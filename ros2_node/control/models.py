@@ -16,10 +16,10 @@ from .robot_description import load_model
 from .settings.node_settings import Settings
 
 PATIENCE = 1.0
-"""The longest time for the check of a description in a parameter [s]; while a robot is enabled, half of
-`state_timeout` if that is less."""
+"""The longest time for the check of a description in a parameter [s]; while a robot is enabled, at
+most half of `state_timeout`."""
 LARGEST_TEXT = 16 * 1024 * 1024
-"""Bytes of a description on the topic beyond which it is not kept [B]."""
+"""Size of a description on the topic above which it is refused [B]."""
 ENDED = "the thread that built the model ended without a result"
 Source = tuple[str, str, str]
 """The source of a model: robot_description, robot_description_file, or else the topic's text."""
@@ -41,7 +41,7 @@ class Event(Enum):
     READY = "ready"
     """Another model runs; its robots are disabled."""
     PAYLOAD = "payload"
-    """The same robot goes on with a load on another link, enabled or not."""
+    """The same robot, enabled or not, continues with a load on another link."""
     REFUSED = "refused"
     """The old model stays; `refusal` says why."""
 
@@ -71,8 +71,8 @@ class Models:
         self._next: BuildResult | None = None
 
     def request(self, settings: Settings, again: bool = False) -> bool:
-        """Build a fleet for these settings; `again`: even if the model is the running one. False if
-        there is no description yet."""
+        """Build a fleet for these settings. again: also if the model is the running one. Returns
+        false if there is no description yet."""
         source = _source(settings, self.text)
         if not any(source):
             return False
@@ -152,7 +152,7 @@ class Models:
         return self._thread is not None
 
     def step(self, settings: Settings, steady: float) -> Event:
-        """Check for finished builds; call it often. `settings` are the present ones."""
+        """Check for finished builds; call it often. settings: the present settings."""
         built = self._look()
         if built is not None:
             return self._take(built, settings, steady)
@@ -212,7 +212,7 @@ class Models:
     def _begin(self) -> None:
         assert self._waiting is not None
         settings, source, again = self._waiting
-        # The model that runs serves on, and so do its kernels, when only its load is another.
+        # If only the load differs, the running model and its kernels stay in use.
         fleet = self.fleet if source == self._source and not again else None
         model = fleet.dynamics.model if fleet is not None else None
         self._thread = threading.Thread(
@@ -226,7 +226,7 @@ class Models:
             fleet = Fleet(settings, source[2], self._counts, self._publications, model)
             self._finished = BuildResult(fleet, "", source)
         except BaseException as error:
-            # A description must not be able to end the node, whatever it provokes.
+            # No description may end the node, whatever exception it causes.
             self._finished = BuildResult(None, _error_message(error), source)
 
 

@@ -26,9 +26,9 @@ def make_realtime(
 ) -> list[str]:
     """Give all present threads of this process SCHED_FIFO, and lock its memory.
 
-    Threads that start later, those of the compiler and of the builder of models, keep the normal
-    scheduling. Returns a line for each request that the system refuses. threads, schedule, lock: for
-    tests.
+    Threads that start later, such as those that compile kernels or build models, keep normal
+    scheduling. Returns a line for each request that the system refuses. threads, schedule, lock:
+    for tests.
     """
     refused = []
     try:

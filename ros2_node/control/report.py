@@ -37,7 +37,7 @@ class Rates:
 
 
 WARNED = (Status.WAITING, Status.WAITING_FOR_BASE, Status.STOPPING, Status.FLOATING)
-"""Statuses that are a warning by themselves."""
+"""Statuses that are warnings."""
 
 
 class Reporter:
@@ -63,7 +63,7 @@ class Reporter:
             return WARN, "; ".join(["waiting for a model", *parts])
         parts += _conditions(robot, steady)
         status, gate = robot.status(now), robot.gate
-        # A stop sequence is short: the reason for it follows with the status that comes after it.
+        # A stop sequence is short. The next status gives the reason for it.
         text = gate.reason if status is not Status.STOPPING else ""
         head = f"{status.value}: {text}" if text else status.value
         if gate.phase in FAULTS or gate.phase in LOSSES:

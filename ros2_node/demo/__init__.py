@@ -2,59 +2,10 @@
 
 from __future__ import annotations
 
-from ..control import installed_command
+from ..control.installed_command import command
 
-
-def run_state_source() -> int:
-    """Run `warpdyn_state_source`."""
-
-    def main() -> int | None:
-        from .state_source import main
-
-        return main()
-
-    return installed_command.run(main)
-
-
-def run_plant() -> int:
-    """Run `warpdyn_plant`."""
-
-    def main() -> int | None:
-        from .plant import main
-
-        return main()
-
-    return installed_command.run(main)
-
-
-def run_teleoperation() -> int:
-    """Run `warpdyn_teleoperation`."""
-
-    def main() -> int | None:
-        from .teleoperation import main
-
-        return main()
-
-    return installed_command.run(main)
-
-
-def run_hand() -> int:
-    """Run `warpdyn_hand`."""
-
-    def main() -> int | None:
-        from .teleoperation_leader import main
-
-        return main()
-
-    return installed_command.run(main)
-
-
-def run_walker() -> int:
-    """Run `warpdyn_walker`."""
-
-    def main() -> int | None:
-        from .walker import main
-
-        return main()
-
-    return installed_command.run(main)
+run_state_source = command("ros2_node.demo.state_source")
+run_plant = command("ros2_node.demo.plant")
+run_teleoperation = command("ros2_node.demo.teleoperation")
+run_hand = command("ros2_node.demo.teleoperation_leader")
+run_walker = command("ros2_node.demo.walker")

@@ -27,12 +27,7 @@ def _node() -> dict[str, Any]:
 
 def leader() -> dict[str, Any]:
     """Parameters of the node of the arm that a hand leads."""
-    return {
-        **_node(),
-        "law": "teaching",
-        "friction.scale": 0.8,
-        "friction.coulomb": FRICTION,
-    }
+    return {**_node(), "law": "teaching", "friction.scale": 0.8, "friction.coulomb": FRICTION}
 
 
 def follower() -> dict[str, Any]:

@@ -39,10 +39,7 @@ def frame_function(law: ControllerLaw) -> str:
 
 
 def _struct(
-    model: Model,
-    law: ControllerLaw,
-    exported: dict[str, ExportedFunction],
-    robot: Sequence[str],
+    model: Model, law: ControllerLaw, exported: dict[str, ExportedFunction], robot: Sequence[str]
 ) -> Iterator[str]:
     about = (law.kernel.__doc__ or law.name).split("\n\n", 1)[0]
     yield from (f"// {escape_comment(line.strip())}" for line in about.splitlines())

@@ -80,9 +80,7 @@ SMALL_SHARE, SMALL_LEAST = 1e-10, 1e-13
 
 
 def factorise(
-    H: Sequence[Sequence[Scalar]],
-    redundant: Collection[int] = (),
-    share_in_double: float = SHARE,
+    H: Sequence[Sequence[Scalar]], redundant: Collection[int] = (), share_in_double: float = SHARE
 ) -> Factors:
     """The factors of H = Lᵀ D L, computed from the last row up (RBDA table 6.3).
 

@@ -92,11 +92,7 @@ def centroidal_momentum_matrix_derivative(
 
 
 def centroidal_momentum_rate(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    root: str,
+    tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], root: str
 ) -> list[Scalar]:
     """Rate of the centroidal momentum, A a + dA/dt v.
 

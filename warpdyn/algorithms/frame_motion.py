@@ -13,15 +13,7 @@ from typing import Literal
 
 from ..algebra.point_motion import PointMotion
 from ..algebra.scalar import Scalar
-from ..algebra.spatial import (
-    HERE,
-    IDENTITY,
-    ZERO,
-    ZERO_MOTION,
-    Motion,
-    Placement,
-    motion_of,
-)
+from ..algebra.spatial import HERE, IDENTITY, ZERO, ZERO_MOTION, Motion, Placement, motion_of
 from ..model.tree import WORLD, Tree
 from .frame_columns import relative_columns
 from .frames import body_placements

@@ -13,11 +13,7 @@ from math import inf, nan, pi
 from math import sin as sine_of
 
 from ..algebra.linear import solve_symmetric
-from ..algebra.pose_forms import (
-    from_homogeneous,
-    from_position_and_quaternion,
-    rotation_quaternion,
-)
+from ..algebra.pose_forms import from_homogeneous, from_position_and_quaternion, rotation_quaternion
 from ..algebra.quaternions import normalize_vector, quaternion_log, uniform_quaternion
 from ..algebra.scalar import Scalar, floor, maximum, repeat, select_less, sqrt
 from ..algebra.spatial import (

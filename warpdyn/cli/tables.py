@@ -59,7 +59,7 @@ def explain(measurements: Sequence[Measurement]) -> list[str]:
         "fk: poses of all links; jacobian: of the link behind the most joints "
         "unless --frame names another. "
         "Worst error: relative, of a sample, against the same algorithm on float64 numbers "
-        "(aba: what M a + h lacks of tau).",
+        "(aba: what M a + h lacks of tau)."
     ]
     beside = any(m.peers for m in measurements)
     if not beside:

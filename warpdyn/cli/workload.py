@@ -164,12 +164,7 @@ class Workload:
     def bind(self) -> Callable[[], Any]:
         """The same call, prepared once."""
         return bind(
-            self.function,
-            self.model,
-            *self.inputs,
-            out=self.out,
-            constants="once",
-            **self.options,
+            self.function, self.model, *self.inputs, out=self.out, constants="once", **self.options
         )
 
     def states(self, sample: int) -> list[np.ndarray]:

@@ -15,13 +15,7 @@ from ..recording import phases as _phases
 from ..recording.phases import Phases
 from ..recording.program import Program
 from . import headers, lanes
-from .arguments import (
-    FIELDS,
-    HEADER,
-    ArgumentLayout,
-    input_identifier,
-    result_identifier,
-)
+from .arguments import FIELDS, HEADER, ArgumentLayout, input_identifier, result_identifier
 from .array_statements import array_members
 from .cpu_routines import TileFunctions, step_functions
 

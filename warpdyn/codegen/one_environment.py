@@ -17,12 +17,7 @@ from ..recording.order import CELL
 from ..recording.program import Program
 from ..recording.table import LOOK
 from . import headers
-from .arguments import (
-    HEADER,
-    ArgumentLayout,
-    input_identifier,
-    result_identifier,
-)
+from .arguments import HEADER, ArgumentLayout, input_identifier, result_identifier
 from .array_statements import (
     array_parameters,
     count_kept_entries,

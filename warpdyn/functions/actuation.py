@@ -12,12 +12,7 @@ from ..model import Model
 
 @batched
 def actuator_torques(
-    model: Model,
-    q: Array[A],
-    v: Array[A] | None,
-    control: Array[A],
-    *,
-    out: Array[A] | None = None,
+    model: Model, q: Array[A], v: Array[A] | None, control: Array[A], *, out: Array[A] | None = None
 ) -> Call[A]:
     """Joint forces that the actuators of an MJCF file produce for these controls.
 

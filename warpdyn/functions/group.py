@@ -147,13 +147,7 @@ class Group:
         calls = self._calls(function, given, options, each)
         outs, make_result = self._outs(function, calls, out)
         launches: list[Callable[[], Any]] = [
-            bind(
-                function,
-                *args,
-                out=_as_out(mine),
-                constants=constants,
-                **keywords,
-            )
+            bind(function, *args, out=_as_out(mine), constants=constants, **keywords)
             for (args, keywords), mine in zip(calls, outs, strict=True)
         ]
 

@@ -167,9 +167,7 @@ def _bodies(model: Structure) -> dict[str, tuple[str, Placement]]:
 
 
 def _outermost(
-    model: Structure,
-    bodies: dict[str, tuple[str, Placement]],
-    spheres: list[CollisionSphere],
+    model: Structure, bodies: dict[str, tuple[str, Placement]], spheres: list[CollisionSphere]
 ) -> list[CollisionSphere]:
     """The spheres that move and do not lie inside another. The other sphere may belong to the same
     body or, for spheres on a hinge's axis, to the neighbouring body. Of equal spheres the first is

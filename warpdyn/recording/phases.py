@@ -87,11 +87,7 @@ def phases(program: Program) -> Phases | None:
         ),
         step,
         Program(
-            after,
-            {**program.inputs, **sizes},
-            outputs,
-            program.results,
-            tables=program.tables,
+            after, {**program.inputs, **sizes}, outputs, program.results, tables=program.tables
         ),
     )
 

@@ -20,11 +20,7 @@ Wrenches = Mapping[str, Any]
 
 
 def wanted_and_forces(
-    task: Task,
-    robot: Any,
-    s: Episode,
-    commanded: Mapping[str, Any],
-    key_of: Callable[[], Key],
+    task: Task, robot: Any, s: Episode, commanded: Mapping[str, Any], key_of: Callable[[], Key]
 ) -> tuple[dict[str, Any], Wrenches]:
     """Targets and joint forces of the action, and the external forces on links.
 
@@ -40,11 +36,7 @@ def wanted_and_forces(
 
 
 def wanted_in_joints(
-    task: Task,
-    robot: Any,
-    s: Episode,
-    commanded: Mapping[str, Any],
-    key_of: Callable[[], Key],
+    task: Task, robot: Any, s: Episode, commanded: Mapping[str, Any], key_of: Callable[[], Key]
 ) -> dict[str, Any]:
     """Targets and joint forces of the action, with the external forces as joint forces, for another
     simulator."""

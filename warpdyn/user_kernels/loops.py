@@ -18,11 +18,7 @@ State = Any
 
 
 def repeat(
-    n: int,
-    step: Callable[[Any], Any],
-    state: State,
-    *,
-    until: Callable[[Any], Any] | None = None,
+    n: int, step: Callable[[Any], Any], state: State, *, until: Callable[[Any], Any] | None = None
 ) -> State:
     """The state after `n` steps, `state = step(state)`, recorded once as a loop.
 

@@ -51,12 +51,7 @@ def colored_glb(solids: Sequence[Solid]) -> bytes:
     whole = _join_solids(solids)
     colors = [np.tile(_linear(solid.color), (len(solid.vertices), 1)) for solid in solids]
     # The order of these arrays is that of the accessors 0 to 3 below.
-    arrays = (
-        whole.vertices,
-        _normals(whole),
-        np.concatenate(colors),
-        whole.faces.reshape(-1, 1),
-    )
+    arrays = (whole.vertices, _normals(whole), np.concatenate(colors), whole.faces.reshape(-1, 1))
     parts = [np.ascontiguousarray(x).tobytes() for x in arrays]
     starts = np.cumsum([0, *map(len, parts)]).tolist()
     accessors: list[dict[str, Any]] = [

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 STEPS = 16
-"""Changes closer together than this share of their time fade as one."""
+"""Changes that follow each other within this share of their fading time share one fade."""
 MOST_FADES = 64
-"""Largest number of fades. Beyond it, the one with the largest share left takes up the next change."""
+"""Largest number of fades. Beyond it, the next change is added to the fade with the largest share
+left."""
 
 
 class Fade:
@@ -26,30 +27,31 @@ class Fade:
         return self.share_left(now) * self._value
 
     def absorb(self, more: np.ndarray, now: float) -> bool:
-        """Add another offset to this one, so that both end together. False if it is too late for that."""
+        """Add another offset, which ends together with this one. False if this one began too long
+        ago."""
         if self.share_left(now) < 1.0 - 1.0 / STEPS:
             return False
         self.take(more, now)
         return True
 
     def take(self, more: np.ndarray, now: float) -> None:
-        """Add another offset, which ends together with this one. A share of this one must be left."""
+        """Add another offset, which ends together with this one. This one must not have ended."""
         self._value = self._value + more / self.share_left(now)
 
 
 class BumplessTransfer:
-    """The sum of all fading offsets. Each cancels the step that a change would make in the
-    commands.
+    """The sum of all fading offsets. Each cancels the step in the commands that a change would
+    cause.
 
-    Every change has a fade of its own, so changes that come again and again, such as a payload that
-    is estimated all the time, neither freeze the commands nor keep each other from getting through.
+    Each change has its own fade. Frequent changes, such as those of a payload that is estimated
+    continuously, therefore neither freeze the commands nor delay each other.
     """
 
     def __init__(self) -> None:
         self._fades: list[Fade] = []
         self._pending: float | None = None
         self.active = False
-        """True while something fades or is to fade."""
+        """True while a fade is running or pending."""
 
     def begin(self, duration: float) -> None:
         """Start a transfer at a change: the next command continues from the last one, within `duration` [s]."""
@@ -78,7 +80,7 @@ class BumplessTransfer:
         self.active = True
 
     def apply(self, wanted: np.ndarray, last: np.ndarray, now: float) -> np.ndarray:
-        """The wanted command with the offsets that are left; `last` is the previous command."""
+        """The wanted command plus the remaining offsets; `last` is the previous command."""
         self._fades = [fade for fade in self._fades if fade.share_left(now) > 0.0]
         moved = wanted + sum(fade.at(now) for fade in self._fades)
         duration, self._pending = self._pending, None

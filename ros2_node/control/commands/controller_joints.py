@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 
 class Verdict(NamedTuple):
-    """The result for one controller. Both texts are empty if the orders are equal."""
+    """The result for one controller. Both messages are empty if the orders are equal."""
 
     refusal: str = ""
-    """The reason for which commands must not go to it."""
+    """The reason why commands must not be sent to it."""
     remark: str = ""
-    """The reason for which its order is not known; commands may go."""
+    """The reason why its order is not known; commands may be sent."""
 
 
 def compare(controller: str, theirs: Sequence[str], ours: Sequence[str]) -> Verdict:

@@ -15,17 +15,18 @@ from ..states.low_pass import LowPass
 from .bumpless_transfer import BumplessTransfer, Fade
 
 STOP_TIME = 0.2
-"""Longest ramp of a stop sequence [s]; SIGINT to exit has to fit into one second."""
+"""Longest ramp of a stop sequence [s]: one second from SIGINT to the exit has to be enough."""
 LAST_COMMANDS = 5
-"""A stop sequence ends with so many equal commands: an effort controller keeps the last one for
-ever."""
+"""Number of equal commands at the end of a stop sequence. An effort controller applies the last one
+until it receives another."""
 RISE_TIME, POLICY_RISE_TIME = 0.02, 0.005
-"""Rise times where `max_torque_rate` is -1: a command changes by the joint's effort limit in this time [s], 0.02 or,
-under a policy, whose targets step, 0.005. Tracking and impedances change by a hundredth of that, with
-velocity noise of 10 mrad/s at 1 kHz by up to all of it; a policy that walks by 0.5 at 250 Hz. One wrong
-message at 1 kHz changes a command by at most a twentieth of the limit (a fifth under a policy)."""
+"""Rise times where `max_torque_rate` is -1: a command changes by the joint's effort limit in this
+time [s], 0.02 or, under a policy, whose targets step, 0.005. Commands of tracking and impedance
+laws use a hundredth of this rate, and up to all of it with velocity noise of 10 mrad/s at 1 kHz.
+Those of a walking policy use half of it at 250 Hz. One wrong message at 1 kHz changes a command by
+at most a twentieth of the limit (a fifth under a policy)."""
 SATURATED = 0.2
-"""Commands that stay at an effort limit for longer are a warning [s]."""
+"""Commands that stay at an effort limit for longer than this cause a warning [s]."""
 STOP_PERIOD = 0.01
 """Time between two commands of a stop sequence [s]."""
 
@@ -33,9 +34,9 @@ STOP_PERIOD = 0.01
 class TorqueOutput:
     """The commands of one robot, in the order of its command joints.
 
-    A stop sequence scales the last command down, whatever the state says, and ends with equal
-    commands: zeros, or the last command when `stale_action` is "hold". Neither the rate limit nor
-    the state can delay it.
+    A stop sequence scales the last command down, whatever the state is, and ends with a few equal
+    commands: zeros, or the last command if `stale_action` is "hold". Neither the rate limit nor the
+    state can delay it.
     """
 
     def __init__(self, model: Model, joints: Sequence[str], settings: Settings) -> None:
@@ -66,8 +67,8 @@ class TorqueOutput:
         self._last_left = 0
 
     def change(self, settings: Settings) -> None:
-        """Use new parameters from the next command on, which continues from the last one;
-        ValueError if a list does not fit the joints."""
+        """Use new parameters from the next command on, which starts at the last one; ValueError if
+        a list does not fit the joints."""
         n = len(self.joints)
         scale = per_joint("torque_scale", settings.torque_scale, n)
         rate = per_joint("max_torque_rate", settings.max_torque_rate, n)
@@ -90,7 +91,7 @@ class TorqueOutput:
         self.unlimited = tuple(
             joint for joint, has in zip(self.joints, is_limited, strict=True) if not has
         )
-        # A shorter ramp must not let a change of before, or the ramp itself, step.
+        # A shorter ramp must not cause a step, neither of an earlier change nor of the ramp itself.
         longest, self._ramp_time = max(self._ramp_time, settings.ramp_time), settings.ramp_time
         self._blend.begin(longest)
         self._stale_action = settings.stale_action
@@ -135,7 +136,8 @@ class TorqueOutput:
         self.blend(longest)
 
     def settle(self, torque: np.ndarray, now: float) -> None:
-        """Let a stop sequence with the action hold start at these torques (nv,) instead of the last ones."""
+        """Let a stop sequence with the action "hold" start at these torques (nv,) instead of the
+        last ones."""
         wanted = self._ramp(torque, now)
         if finite(wanted):
             self.command[:] = np.clip(wanted, -self.limit, self.limit)
@@ -150,7 +152,7 @@ class TorqueOutput:
     def compute(self, torque: np.ndarray, now: float) -> np.ndarray | None:
         """The command for computed torques (nv,), in an array that is reused; None if a number is not finite."""
         wanted = self._ramp(torque, now)
-        # One product tells of nearly every command that all of it is finite and within the limits.
+        # For nearly every command, one product shows that all of it is finite and within the limits.
         ratio = wanted * self._per_limit
         is_clamped = False
         if not ratio @ ratio <= 1.0:
@@ -172,7 +174,7 @@ class TorqueOutput:
             wanted = np.clip(self._blend.apply(wanted, self.command, now), -bound, bound)
         if self._rate_is_limited:
             passed = min(now - self._computed, 0.1)
-            # One product tells of nearly every command that it is slow enough.
+            # For nearly every command, one product shows that it is slow enough.
             needed = (wanted - self.command) * self._per_rate
             if not needed @ needed <= passed * passed:
                 wanted = self._limit_rate(wanted, passed, bound)
@@ -212,8 +214,8 @@ class TorqueOutput:
         return wanted
 
     def _keep_bound(self, now: float, duration: float) -> None:
-        """Let a command beyond the limits, for example after the limits changed, return with the
-        blend instead of at once."""
+        """Let a command beyond the limits, for example after a change of the limits, return to them
+        gradually instead of at once."""
         self._excess = Fade(np.maximum(np.abs(self.command) - self.limit, 0.0), now, duration)
 
     # The stop sequence.
@@ -247,7 +249,7 @@ class TorqueOutput:
 
 
 def finite(x: np.ndarray) -> bool:
-    """True if all numbers are finite. The quick sum of squares nearly always decides."""
+    """True if all numbers are finite. The sum of squares, which is quick, nearly always decides."""
     return math.isfinite(x @ x) or bool(np.isfinite(x).all())
 
 

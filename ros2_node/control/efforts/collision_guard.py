@@ -13,7 +13,7 @@ from ..settings.parameter import per_joint
 class CollisionGuard:
     """Compares external torques (nv,) of the command joints with their thresholds.
 
-    columns: where the joints are in v.
+    columns: columns of the joints in v.
     """
 
     def __init__(self, joints: Sequence[str], columns: Sequence[int], settings: Settings) -> None:

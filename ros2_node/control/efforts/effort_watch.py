@@ -29,8 +29,8 @@ class EffortWatch:
     """Monitor of the efforts of accepted states. `external` (nv,) is NaN for joints without a known
     torque; `valid` is true if the last state gave external torques.
 
-    `take` keeps the efforts of a state. `note` computes with them when the torques for that state are
-    out, and before the next state is read.
+    `take` stores the efforts of a state. `note` uses them after the torques for that state are
+    sent, and before the next state is read.
     """
 
     def __init__(
@@ -55,11 +55,11 @@ class EffortWatch:
         self.rest = RestPoses(model.nq, model.nv)
         self.record = MotionRecord(self._identify)
         self._recorded = np.zeros(model.nv, dtype=bool)
-        """The joints whose torques were known when the record had its last state."""
+        """The joints whose torques were known at the last recorded state."""
         self.external = np.full(model.nv, np.nan)
         self.valid = False
         self.collision = ""
-        """The text of a collision, until `Robot.command` has read it; empty where there was none.
+        """The message of a collision, until `Robot.command` has read it; empty if there was none.
         """
         self.guarded_at = -np.inf
         """The last time at which an external torque was compared with its threshold, or could have been [s]."""
@@ -69,7 +69,8 @@ class EffortWatch:
         """Arguments of `take` until `note` computes with them."""
 
     def warm(self) -> None:
-        """Compile all kernels, including those of the services, so that no callback has to."""
+        """Compile all kernels, including those of the services, so that no callback compiles
+        one."""
         self.torques.warm()
         link = self._settings.payload_link
         if self._settings.effort_source != "message":

@@ -16,11 +16,11 @@ SMALLEST_SINGULAR_VALUE = 0.02
 
 
 class ExternalTorques:
-    """The momentum observer of one robot. Its inputs are `q`, `v` and `tau`, its result is
-    `external` (1, nv). `wrench` (1, 6) acts on `external_wrench_link`, about its origin and in its
+    """The momentum observer of one robot. Its inputs are `q`, `v` and `tau`; its results are
+    `external` (1, nv), and `wrench` (1, 6) on `external_wrench_link`, about its origin and in its
     axes.
 
-    It runs on the CPU whatever `device` says: one robot at a time.
+    It always runs on the CPU, whatever `device` is, because it serves one robot at a time.
     """
 
     def __init__(
@@ -32,8 +32,8 @@ class ExternalTorques:
         settings: Settings,
         index: int,
     ) -> None:
-        """state, gravity: those of all robots. payload: their payload, until `rebase` sets another.
-        index: the number of the robot."""
+        """state, gravity: arrays of all robots. payload: their payload, until `rebase` sets
+        another. index: the number of this robot."""
         nv, row = model.nv, slice(index, index + 1)
         self.link = settings.external_wrench_link
         check_wrench_link(model, settings)
@@ -77,22 +77,12 @@ class ExternalTorques:
             out=(self.momentum, self.rate, self.external),
         )
         self._compute_gravity = wd.bind(
-            wd.gravity_torques,
-            model,
-            q=self.q,
-            gravity=gravity,
-            params=params,
-            out=self.floating,
+            wd.gravity_torques, model, q=self.q, gravity=gravity, params=params, out=self.floating
         )
         self._jacobian = None
         if self.link:
             self._jacobian = wd.bind(
-                wd.jacobian,
-                model,
-                q=self.q,
-                frame=self.link,
-                reference="local",
-                out=self._J,
+                wd.jacobian, model, q=self.q, frame=self.link, reference="local", out=self._J
             )
 
     def change(self, settings: Settings) -> None:
@@ -113,8 +103,9 @@ class ExternalTorques:
     def update(self, dt: float, known: np.ndarray) -> None:
         """Advance the observer by dt [s]; 0 starts it at this state.
 
-        known (nv,): joints whose entry of `tau` is their torque. One that was unknown begins by
-        itself; the wrench is not a number where one that moves its link is unknown.
+        known (nv,): joints whose torque in `tau` is known. The estimate of a joint starts when its
+        torque becomes known. The wrench is NaN while the torque of a joint that moves its link is
+        unknown.
         """
         self._dt[:] = dt
         self._observe()
@@ -136,9 +127,9 @@ def fitted_wrench(J: np.ndarray, external: np.ndarray) -> np.ndarray:
     """Wrench (6,) that best explains external joint torques (nv,) [N, N·m]: the least-squares
     solution of Jᵀ wrench = external, J (6, nv).
 
-    It is exact in each direction that the joints feel by at least SMALLEST_SINGULAR_VALUE (a singular value of J).
-    One that they feel less counts as felt by so much, so that noise grows by no more than
-    1 / SMALLEST_SINGULAR_VALUE; one that they do not feel is 0.
+    It is exact in directions whose singular value of J is at least SMALLEST_SINGULAR_VALUE. Smaller
+    singular values are replaced by this one, so that noise grows by at most 1 /
+    SMALLEST_SINGULAR_VALUE. In directions that the joints do not feel, the wrench is 0.
     """
     squares, axes = np.linalg.eigh(J @ J.T)
     felt = axes.T @ (J @ external)

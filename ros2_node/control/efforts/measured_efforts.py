@@ -11,15 +11,15 @@ from ..states.joint_states import JointStates
 from ..states.name_maps import NameMap
 
 EFFORT_BOUND = 1e6
-"""An effort beyond this is nonsense [N, N·m]."""
+"""An effort beyond this cannot be right [N, N·m]."""
 LONGEST = 0.1
-"""Longest pause between two states; after a longer one the observer begins anew [s]."""
+"""Longest pause between two states; after a longer one the observer starts again [s]."""
 
 
 class Efforts:
     """Reader of the efforts in joint_states, or of the commands, with the time between states.
 
-    What is odd is counted: `effort_missing`, `effort_wrong_length`, `effort_nonfinite`,
+    Irregularities are counted: `effort_missing`, `effort_wrong_length`, `effort_nonfinite`,
     `effort_no_velocity`, `effort_gap`, `effort_time_jump`.
     """
 
@@ -31,7 +31,7 @@ class Efforts:
         self._states, self._counts = states, counts
         self._stamp, self._now = 0, -np.inf
         self._told_by: NameMap | None = None
-        """Whose stamp that is: arm and gripper may publish apart."""
+        """Joints of the message with that stamp: arm and gripper may publish separately."""
 
     def forget(self) -> None:
         """Start again, for example after a jump of the clock."""
@@ -44,7 +44,7 @@ class Efforts:
             self._counts["effort_wrong_length"] += 1
             self.known[:] = False
         elif len(effort) == 0:
-            # A gripper that publishes apart may have none; its joints alone are unknown.
+            # A gripper that publishes separately may have none; only its joints are unknown then.
             self._counts["effort_missing"] += 1
             self._take(m, np.full(len(m.names), np.nan))
         else:
@@ -59,7 +59,7 @@ class Efforts:
         self.known[m.v_columns] = good
 
     def command(self, columns: np.ndarray, command: np.ndarray | None) -> None:
-        """Use the last command in place of measured efforts; None: nothing was sent."""
+        """Use the last command in place of measured efforts; None if nothing was sent."""
         self.known[:] = False
         if command is not None:
             self.known[columns], self.tau[columns] = True, command

@@ -8,14 +8,14 @@ from collections.abc import Callable
 import numpy as np
 
 MOST = 600_000
-"""Samples that are kept at most."""
+"""Largest number of samples."""
 
 
 class MotionRecord:
     """The states recorded for `~/identify_payload`, and the result.
 
-    find: makes the text of the answer of times (N,), q, v, tau (N, ...); ValueError where it
-    cannot. It runs in a thread, so that torques go on leaving.
+    find: function of times (N,), q, v and tau (N, ...) that returns the text of the answer, or
+    raises ValueError. It runs in a thread, so that torques are sent meanwhile.
     """
 
     def __init__(

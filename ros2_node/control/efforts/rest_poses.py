@@ -7,7 +7,7 @@ import numpy as np
 STILL = 0.01
 """Speed below which a joint rests [rad/s, m/s]."""
 SETTLING, AVERAGED = 0.3, 0.5
-"""Time at rest that is left out, and that is averaged [s]."""
+"""Time at rest before the average, and time over which torques are averaged [s]."""
 APART = 0.1
 """Poses closer than this are the same one [rad, m]."""
 MOST = 100

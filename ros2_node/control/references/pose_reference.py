@@ -1,4 +1,4 @@
-"""The pose that a law wants for a frame of the robot: ~/pose_reference and its checks."""
+"""The target pose of a law's frame: ~/pose_reference and its checks."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from ..states.state import State
 LEAD = 0.9
 """Share of `max_pose_error` by which a reference leads the frame to a pose beyond it."""
 POSE_BOUND = 1e3
-"""A position beyond this is nonsense [m]."""
+"""A position beyond this cannot be right [m]."""
 
 
 class PoseReference:
     """The wanted pose of one robot's `frame`, in its root link: position and quaternion xyzw (7,), in
     its row of the state.
 
-    While the robot is disabled it is the pose that it has, so that nothing moves at ~/enable. A pose
-    that comes then is checked, and no more.
+    While the robot is disabled it is the frame's present pose, so that nothing moves at ~/enable.
+    Poses that arrive then are checked but not used.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class PoseReference:
     ) -> None:
         """followed: the pose that the frame follows instead of the wanted one, if the law has one."""
         self.refusal = ""
-        """The reason for which the last pose that was too far off was refused."""
+        """The reason why the last pose was refused, if it was too far away."""
         self._model, self._state = model, state
         self._frame, self._root, self._counts = frame, model.root, counts
         self._wanted = state.pose_desired
@@ -56,12 +56,7 @@ class PoseReference:
     def warm(self) -> None:
         """Compile the kernel of the frame's pose and compute it."""
         self._find = bind(
-            fk,
-            self._model,
-            q=self._state.q[None],
-            frame=self._frame,
-            form="pose",
-            out=self._place,
+            fk, self._model, q=self._state.q[None], frame=self._frame, form="pose", out=self._place
         )
         self._find()
 
@@ -76,8 +71,8 @@ class PoseReference:
     ) -> str | None:
         """Use a pose with quaternion xyzw from now on. Returns the reason if it is refused.
 
-        frame: of its header, without the prefix of this robot's frames. An enabled robot refuses a
-        pose that lies too far from where it is and from the pose before.
+        frame: frame_id of its header, without the prefix of this robot's frames. An enabled robot
+        refuses a pose that lies too far from where it is and from the pose before.
         """
         reason = self._read(frame, position, quaternion, enabled)
         if reason is not None:
@@ -158,17 +153,14 @@ class PoseReference:
         [m/s, rad/s], for a time [s]. It leads the frame by at most LEAD times `max_pose_error`; if
         it already leads by more, the lead does not grow."""
         goal = np.concatenate(
-            [
-                self._wanted[:3] + passed * twist[:3],
-                turn_by(self._wanted[3:], passed * twist[3:]),
-            ]
+            [self._wanted[:3] + passed * twist[:3], turn_by(self._wanted[3:], passed * twist[3:])]
         )
         self._find()
         self._wanted[:] = self.lead_to(goal, apart(self._wanted, self._place[0]))
         self._goal = None
 
     def compare(self) -> None:
-        """Compute the distance of the frame from the pose that it follows, for `astray`."""
+        """Compute the distance of the frame from the pose that it follows; `astray` reads it."""
         if self._followed is not self._wanted or np.isfinite(self._far).any():
             self._find()
             if self._goal is not None:
@@ -176,7 +168,7 @@ class PoseReference:
             self._error = apart(self._followed, self._place[0])
 
     def astray(self) -> str:
-        """The message of a deviation that was too large at the last `compare`; empty without one."""
+        """A message if the deviation at the last `compare` was too large, else empty."""
         far = self._error > self._far
         return self._distance_message(far, self._error) if far.any() else ""
 
@@ -210,7 +202,8 @@ def between(one: np.ndarray, other: np.ndarray, share: float) -> np.ndarray:
 
 
 def turn_by(quaternion: np.ndarray, turn: np.ndarray) -> np.ndarray:
-    """A unit quaternion xyzw after a turn (3,) about fixed axes [rad]: exp(turn) times the quaternion."""
+    """A unit quaternion xyzw after a rotation (3,) about fixed axes [rad]: exp(turn) times the
+    quaternion."""
     # Plain numbers, because arrays of four cost several times as much.
     tx, ty, tz = turn.tolist()
     angle = math.sqrt(tx * tx + ty * ty + tz * tz)

@@ -1,4 +1,4 @@
-"""The wanted motion: the point of ~/reference that the torques produce or track."""
+"""The target motion: the point of ~/reference that the torques produce or track."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ..states.finite_difference import index_of, short_way
 from ..states.state import State
 
 SETPOINT_BOUND = 1e4
-"""A reference beyond this is nonsense [rad, rad/s, rad/s^2 and m likewise]."""
+"""A reference beyond this cannot be right [rad, rad/s, rad/s², or the same with m]."""
 Point = tuple[Sequence[float], Sequence[float], Sequence[float]]
-"""Positions, velocities, accelerations; each may be empty."""
+"""Positions, velocities and accelerations; each may be empty."""
 
 
 class ReferenceLimits(NamedTuple):
@@ -36,7 +36,7 @@ class ReferenceLimits(NamedTuple):
     strongest: np.ndarray
     """Largest acceleration; inf where there is none."""
     turns: np.ndarray
-    """True for angles without an end."""
+    """True for joints without limits whose coordinate is an angle."""
 
     def including(self, q: np.ndarray) -> ReferenceLimits:
         """Limits widened to positions q (n,): a joint beyond its limit may stay there."""
@@ -46,8 +46,8 @@ class ReferenceLimits(NamedTuple):
 class Setpoint:
     """The wanted position, velocity and acceleration of one robot: rows q (nq,), v and a (nv,).
 
-    A joint that no reference has named has no wanted position until ~/enable, which takes the
-    present one. `joints` are those that can be named, `tracked` those that commands move.
+    A joint that no reference has named has no wanted position until ~/enable, which uses the
+    present one. `joints` can be named in references; `tracked` are moved by commands.
     """
 
     def __init__(
@@ -58,9 +58,9 @@ class Setpoint:
         self._rests = True
         """True while v and a are zero."""
         self.refusal = ""
-        """The reason for which the last reference that was too far off was refused."""
+        """The reason why the last reference was refused, if it was too far away."""
         self.clipped = ""
-        """The joint that a reference last asked to go beyond its limits."""
+        """The last joint whose reference was beyond its limits."""
         self._counts = counts
         self._q_of = dict(zip(joints, model.q_indices(joints), strict=True))
         self._v_of = dict(zip(joints, model.v_indices(joints), strict=True))
@@ -86,7 +86,7 @@ class Setpoint:
         self._limits = np.array(position_limits(model, joints))
         self._named_rows = np.array(list(self._q_of.values()), dtype=int)
         self.at_limits: frozenset[str] = frozenset()
-        """Joints that the last positions were to take beyond their limits."""
+        """Joints whose last wanted positions were beyond their limits."""
         self._names = {column: name for name, column in self._v_of.items()}
 
     def change(self, settings: Settings, tracked: bool = False) -> None:
@@ -113,8 +113,8 @@ class Setpoint:
     ) -> str | None:
         """Use a point for the named joints. Returns the reason if it is refused.
 
-        `q`: the present position of a robot that tracks, from which, as from the point before, the
-        new one may not jump away.
+        q: present position of a robot that tracks. The new point may not be far from both this
+        position and the previous point.
         """
         reason = self._read(names, point, now, q)
         if reason is not None:
@@ -181,8 +181,8 @@ class Setpoint:
     def _keep_within(
         self, names: Sequence[str], rows: Sequence[int], point: tuple[np.ndarray, ...]
     ) -> None:
-        """Clip positions to the joint limits, in place. A joint that would pass its limit rests at
-        it, and one at its limit does not move further."""
+        """Clip positions to the joint limits, in place. A joint that would pass its limit stops
+        there."""
         position, *rates = point
         low, high = self._lowest[rows], self._highest[rows]
         beyond = (position < low) | (position > high)
@@ -262,8 +262,8 @@ class Setpoint:
             self.arrived = -np.inf
 
     def ends(self, now: float, timeout: float) -> bool:
-        """Stay at the last reference if it is not refreshed within this time [s]; 0 = never.
-        Returns true if it was moving until now."""
+        """Stay at the last reference if it is not refreshed within this time [s]; 0: never. Returns
+        true if it was moving until now."""
         if self._rests or not timeout or now - self.arrived <= timeout:
             return False
         moved = bool(self.v.any() or self.a.any())
@@ -282,8 +282,8 @@ class Setpoint:
         a[v_rows] += self._kp * error + self._kd * rate
 
     def compare(self, q: np.ndarray) -> None:
-        """Compute the distance of a position from the wanted one, for `astray`; it is zero for
-        joints without a wanted position."""
+        """Compute the distance of a position from the wanted one, which `astray` reads; it is zero
+        for joints without a wanted position."""
         error = self._distance(q)
         self._error = (
             error if self._everywhere else np.where(self._placed[self._q_rows], error, 0.0)
@@ -306,7 +306,7 @@ class Setpoint:
             return ""
         if q is not None:
             self._error = self._distance(q)
-        # One product tells nearly always that all are near; only then by joint.
+        # One product nearly always shows that all are near. Otherwise each joint is compared.
         if self._error @ self._error <= self._nearest**2:
             return ""
         near = np.abs(self._error) <= self._far

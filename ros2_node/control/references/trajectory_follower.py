@@ -23,7 +23,7 @@ from .waypoint_spline import Waypoint, WaypointArrays, WaypointSpline
 MOST_WAYPOINTS = 2000
 """Longer trajectories are refused, because reading them delays the commands."""
 LONGEST = 1e5
-"""A longer time is nonsense [s]."""
+"""A longer time cannot be right [s]."""
 START_TOLERANCE = 0.1
 """Largest distance of a waypoint at time 0 from the present reference [rad, m]."""
 ROUNDING = 1e-3
@@ -36,17 +36,16 @@ MOST_SLOWDOWNS = 8
 class TrajectoryFollower:
     """The trajectory of one robot. `follow` moves the setpoint along it, in each cycle.
 
-    A trajectory begins at the present reference. The newest one replaces the one before, at its own start. Joints
-    that move then and that it does not name decelerate to rest.
-    Velocities and accelerations are checked between the waypoints too, and every sample that leaves is clipped to
-    the limits.
+    A trajectory begins at the present reference. When a new trajectory starts, it replaces the
+    previous one. Moving joints that it does not name decelerate to rest. Velocities and
+    accelerations are checked between the waypoints too, and every sample is clipped to the limits.
     """
 
     def __init__(self, setpoint: Setpoint, counts: Counter[str]) -> None:
         self.status = "none"
         """The state of the last trajectory, in words."""
         self.refusal = ""
-        """The reason for which the last trajectory was refused that was not followed."""
+        """The reason why the last refused trajectory was not followed."""
         self.active = False
         """True while a trajectory moves or holds the setpoint."""
         self._setpoint, self._counts = setpoint, counts
@@ -78,7 +77,8 @@ class TrajectoryFollower:
         """Follow waypoints from `start` on [s], in the watchdog's time. Returns the reason if they
         are refused.
 
-        No waypoints: cancel the present trajectory. goal: tolerances of this trajectory alone; it notes the end.
+        No waypoints: cancel the present trajectory. goal: request with the tolerances of this
+        trajectory, which records its end.
         """
         if not waypoints:
             self.cancel(now)
@@ -190,8 +190,8 @@ class TrajectoryFollower:
         return False
 
     def _running(self, start: float, now: float) -> TrajectoryMotion | None:
-        """The motion until a trajectory's start, even if it has not begun. A reference that moves
-        without a motion decelerates."""
+        """The motion until the start of a trajectory, even if that has not begun. A reference that
+        moves without a trajectory decelerates."""
         if self._motion is not None and self._motion.start <= max(start, now):
             return self._motion
         moving = self._setpoint.moving if start > now else []
@@ -366,17 +366,13 @@ def _arrays_of(waypoints: Sequence[Waypoint], n: int) -> WaypointArrays:
     sensible = (np.abs(numbers) <= SETPOINT_BOUND).all(axis=1)
     if not sensible.all():
         raise TrajectoryRefusedError(
-            f"point {int(np.argmin(sensible))} has a number that is not finite, or beyond all sense"
+            f"point {int(np.argmin(sensible))} has a number that is not finite, or too large to be right"
         )
     return points
 
 
 def _too_fast(
-    names: Sequence[str],
-    limits: ReferenceLimits,
-    speed: np.ndarray,
-    push: np.ndarray,
-    slows: bool,
+    names: Sequence[str], limits: ReferenceLimits, speed: np.ndarray, push: np.ndarray, slows: bool
 ) -> str:
     """The refusal of a trajectory whose joints exceed their limits by these factors (n,)."""
     factors, bounds, what = speed, limits.fastest, "velocity limit"

@@ -16,7 +16,7 @@ class TrajectoryEnd(Enum):
     SUCCEEDED = "succeeded"
     CANCELLED = "cancelled"
     STOPPED = "stopped"
-    """The robot follows no references any more, or follows other ones."""
+    """The robot no longer follows references, or follows other ones."""
     REPLACED = "replaced"
     """A later trajectory has begun."""
     INVALID_GOAL = "invalid goal"
@@ -27,7 +27,7 @@ class TrajectoryEnd(Enum):
 
 
 class TrajectoryRefusedError(ValueError):
-    """The reason for which a trajectory is not followed. end: its kind."""
+    """The reason why a trajectory is not followed. end: its kind."""
 
     def __init__(self, text: str, end: TrajectoryEnd = TrajectoryEnd.INVALID_GOAL) -> None:
         super().__init__(text)
@@ -36,7 +36,7 @@ class TrajectoryRefusedError(ValueError):
 
 @dataclass(eq=False)
 class TrajectoryGoal:
-    """A request for a trajectory. The parameters give the tolerances that it lacks."""
+    """A request for a trajectory. Tolerances that it lacks come from the parameters."""
 
     path: dict[str, float] = field(default_factory=dict)
     """Largest distance from the motion, by joint [rad, m]; inf where there is none."""
@@ -86,4 +86,5 @@ class TrajectoryProgress(NamedTuple):
     measured: tuple[np.ndarray, np.ndarray]
     """Positions and velocities (n,)."""
     error: tuple[np.ndarray, np.ndarray]
-    """Desired minus measured positions and velocities (n,); angles go the short way."""
+    """Desired minus measured positions and velocities (n,); angles are compared the short way
+    round."""

@@ -22,7 +22,7 @@ SHORTEST_STOP = 1e-3
 class TrajectoryMotion:
     """A spline of some joints with its start [s], limits, and tolerances along it and at its end.
 
-    request: the goal that it fulfils; a motion without one has no tolerances.
+    request: its goal; a motion without a goal has no tolerances.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ def deceleration(setpoint: Setpoint, names: Sequence[str], now: float) -> Trajec
     shortest = np.maximum(np.abs(v) / strongest, SHORTEST_STOP)
     room = np.where(v > 0.0, limits.high - q, q - limits.low)
     until_limit = 2.0 * room / np.maximum(np.abs(v), 1e-9)
-    # Rounded, so that no piece is as short as a rounding error.
+    # Times are rounded, so that no piece is as short as a rounding error.
     times = np.round(np.clip(until_limit, shortest, shortest.max()), 9)
     # The velocity of each joint falls on a line to zero at its own time. Cubics between the times of all joints are
     # these parabolas.

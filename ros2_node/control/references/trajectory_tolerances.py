@@ -17,7 +17,7 @@ class Tolerances:
     """Largest errors of some joints in position [rad, m] and velocity [rad/s, m/s]; inf without a
     tolerance.
 
-    own: those of the goal, by joint. They take the place of the parameters.
+    own: tolerances of the goal, by joint. They replace those of the parameters.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Tolerances:
 
 
 NO_TOLERANCES = Tolerances((), TrajectoryEnd.STOPPED, ({}, {}), ({}, {}))
-"""Those of a motion that is not compared with the robot."""
+"""Tolerances of a motion that is not compared with the robot."""
 
 
 class ToleranceParameters:

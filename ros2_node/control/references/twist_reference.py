@@ -29,12 +29,13 @@ LONGEST_STEP = 0.05
 class TwistReference:
     """The commanded velocity of one link of a robot, integrated in each cycle by `follow`.
 
-    With a mode or law that follows joints, damped least squares at the *reference* give joint velocities: exact in
-    each direction with a singular value of at least SINGULAR, and damped below (Nakamura, Hanafusa, Inverse Kinematic
-    Solutions With Singularity Robustness, J. Dynamic Systems, Measurement and Control 108, 1986; by
-    direction as in Chiaverini, IEEE Trans. Robotics and Automation 13, 1997). One factor slows all joints
-    when one of them would exceed its velocity limit or come too fast to its position limit, so that the link keeps
-    its direction. With a law that holds a frame, the wanted pose moves.
+    With a mode or law that follows joints, damped least squares at the *reference* give joint
+    velocities: exact in each direction with a singular value of at least SINGULAR, and damped below
+    (Nakamura, Hanafusa, Inverse Kinematic Solutions With Singularity Robustness, J. Dynamic
+    Systems, Measurement and Control 108, 1986; by direction as in Chiaverini, IEEE Trans. Robotics
+    and Automation 13, 1997). One factor slows all joints when one of them would exceed its velocity
+    limit or come too fast to its position limit, so that the link's direction of motion does not
+    change. With a law that holds a frame, the wanted pose moves.
     """
 
     def __init__(
@@ -45,14 +46,16 @@ class TwistReference:
         pose: PoseReference | None,
         counts: Counter[str],
     ) -> None:
-        """pose: that of a law that holds the link; None if joints move the link."""
+        """pose: target pose of a law that holds the link; None if joints move the link."""
         if link not in model.link_names:
             links = ", ".join(model.link_names[:40])
-            raise ValueError(f"twist_link {link!r} is no link of {model.name}, which has {links}")
+            raise ValueError(
+                f"twist_link {link!r} is not a link of {model.name}, which has {links}"
+            )
         self.active = False
-        """True while the link is to move."""
+        """True while the link is commanded to move."""
         self.refusal = ""
-        """The reason for which the last twist was refused."""
+        """The reason why the last twist was refused."""
         self.slowed_by = ""
         """The joint that slows the link down, and why; empty if none does."""
         self._model, self._link, self._root = model, link, model.root
@@ -98,10 +101,11 @@ class TwistReference:
         now: float,
         enabled: bool,
     ) -> str | None:
-        """Move with this velocity [m/s, rad/s] until the next message, or until it is too old.
-        Returns the reason if it is refused.
+        """Move with this velocity [m/s, rad/s] until the next message, or until this one is too
+        old. Returns the reason if it is refused.
 
-        frame: the axes: the root link, the link itself, or empty for `twist_axes`.
+        frame: link whose axes the velocity has: the root link, the link itself, or empty for
+        `twist_axes`.
         """
         twist = np.array([*linear, *angular], dtype=float)
         if refusal := self._unfit(frame, twist, enabled):
@@ -179,7 +183,7 @@ class TwistReference:
         speed = damped_solution(self._J[0][:, joints.columns], self._twist)
         q = self._setpoint.q[joints.rows]
         joints = joints.including(q)
-        # A joint that moves away from its limit is free.
+        # A joint that moves away from its limit is not slowed down.
         room = np.where(speed > 0.0, joints.high - q, q - joints.low)
         # The speed v from which it stops within its room if it decelerates from the next cycle on:
         # v passed + v² / (2 strongest) = room.

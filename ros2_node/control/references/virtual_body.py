@@ -19,9 +19,9 @@ LONGEST_STEP = 0.05
 class VirtualBody:
     """The virtual body of one robot, in its rows `pose_compliant`, `twist_compliant` and `acceleration_compliant`.
 
-    M z¨ + D z˙ + K z = F by axis, in implicit steps: z˙' = (M z˙ + dt (F - K z)) / (M + dt D + dt² K). They are stable
-    for any numbers and any cycle. The speed is at most `twist_max_speed`, and the body leads the frame by at most LEAD
-    times `max_pose_error`.
+    M z¨ + D z˙ + K z = F by axis, in implicit steps: z˙' = (M z˙ + dt (F - K z)) / (M + dt D + dt²
+    K). They are stable for all values and cycle times. The speed is at most `twist_max_speed`, and
+    the body leads the frame by at most LEAD times `max_pose_error`.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class VirtualBody:
         pose: PoseReference,
         sensor: WrenchSensor,
     ) -> None:
-        """inputs: those of the law by name, with a row for each robot."""
+        """inputs: inputs of the law by name, with a row for each robot."""
         self.sensor = sensor
         self._pose, self._state = pose, state
         self._mass, self._damping, self._stiffness = (

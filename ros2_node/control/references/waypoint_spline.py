@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 SAMPLES, FINE = 17, 257
-"""Samples of each piece, its ends included, and those of pieces that may leave their bounds."""
+"""Number of samples of each piece, including its ends, and of pieces that may leave their
+bounds."""
 
 BETWEEN = np.array([0.075, 0.029, 0.011])[:, None, None]
 """Largest distance by which a piece leaves the range of its samples, as a share of this range: of polynomials of
@@ -67,7 +68,8 @@ class WaypointArrays(NamedTuple):
         return self._replace(positions=self.positions + np.where(turns, shift, 0.0))
 
     def after(self, first: WaypointArrays, factor: float = 1.0) -> WaypointArrays:
-        """These waypoints with a first one in front, and times from it stretched by `factor`."""
+        """These waypoints after another first one, with the times since the first one multiplied by
+        `factor`."""
         begin = first.times[-1]
         slower = self._replace(
             times=begin + factor * (self.times - begin),
@@ -152,12 +154,7 @@ class WaypointSpline:
 
 
 def _coefficients(
-    h: np.ndarray,
-    p: np.ndarray,
-    v: np.ndarray,
-    a: np.ndarray,
-    has_v: np.ndarray,
-    has_a: np.ndarray,
+    h: np.ndarray, p: np.ndarray, v: np.ndarray, a: np.ndarray, has_v: np.ndarray, has_a: np.ndarray
 ) -> np.ndarray:
     """Coefficients (pieces, 6, k) of the powers of the time since the start of each piece."""
     T = h[:, None]

@@ -25,8 +25,9 @@ LONGEST_STEP = 0.1
 class WrenchSensor:
     """The wrench of ~/ft_wrench, which load and environment exert on the sensor, about its origin and in its axes.
 
-    The load is every link of the model beyond `ft_link`, at the neutral position, and the payload. Its weight is
-    subtracted, its inertia is not. `contact` has what is left, in the root link's axes about the origin of `frame`.
+    The load is every link of the model beyond `ft_link`, at the neutral position, and the payload.
+    Its weight is subtracted, its inertial forces are not. `contact` is the rest, in the root link's
+    axes about the origin of `frame`.
     """
 
     def __init__(self, model: Model, frame: str, settings: Settings, counts: Counter[str]) -> None:
@@ -34,10 +35,12 @@ class WrenchSensor:
         self.link = settings.ft_link or frame
         if self.link not in model.link_names:
             links = ", ".join(model.link_names[:40])
-            raise ValueError(f"ft_link {self.link!r} is no link of {model.name}, which has {links}")
+            raise ValueError(
+                f"ft_link {self.link!r} is not a link of {model.name}, which has {links}"
+            )
         self.arrived = -np.inf
         self.refusal = ""
-        """The reason for which the last wrench was refused."""
+        """The reason why the last wrench was refused."""
         self.contact = np.zeros(6)
         self._model, self._counts = model, counts
         self._in_frame = rigid_pose(model, frame, self.link)
@@ -68,7 +71,7 @@ class WrenchSensor:
         if frame != self.link:
             refusal = f"frame_id {frame!r} is not ft_link {self.link}"
         elif not (np.abs(wrench) <= WRENCH_BOUND).all():
-            refusal = "a number is not finite, or beyond all sense"
+            refusal = "a number is not finite, or too large to be right"
         if refusal:
             self._counts["ft_wrench_refused"] += 1
             self.refusal = refusal
@@ -79,7 +82,8 @@ class WrenchSensor:
         return None
 
     def tare(self) -> None:
-        """Use the present wrench as the sensor's offset. The sensor must not touch anything meanwhile."""
+        """Use the present wrench as the sensor's offset. Nothing may touch the sensor at this
+        time."""
         self._bias[:] = self._smooth
         self._smooth[:] = 0.0
 
@@ -93,7 +97,7 @@ class WrenchSensor:
         raw[:3] -= weight
         raw[3:] -= _cross(self._com, weight)
         raw -= self._bias
-        # First order, exact for a reading that stays until the next one.
+        # First order, exact if a reading is constant until the next one.
         share = (
             1.0
             if self._is_first or not self._cutoff

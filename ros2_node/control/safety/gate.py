@@ -97,10 +97,7 @@ TRANSITIONS: dict[GateEvent, dict[Phase, Phase]] = {
         Phase.FAULT: Phase.FAULT,
     },
     GateEvent.COLLIDE: {Phase.ENABLED: Phase.FLOATING},
-    GateEvent.LOSE: {
-        Phase.ENABLED: Phase.STOPPING_LOST,
-        Phase.FLOATING: Phase.STOPPING_LOST,
-    },
+    GateEvent.LOSE: {Phase.ENABLED: Phase.STOPPING_LOST, Phase.FLOATING: Phase.STOPPING_LOST},
     GateEvent.FAIL: {
         Phase.OFF: Phase.FAULT,
         Phase.STARTING: Phase.FAULT,

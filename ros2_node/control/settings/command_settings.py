@@ -50,9 +50,5 @@ class CommandSettings:
     ]
     realtime: Annotated[
         bool,
-        Parameter(
-            False,
-            "Request SCHED_FIFO and memory locked in RAM, where allowed.",
-            fixed=True,
-        ),
+        Parameter(False, "Request SCHED_FIFO and memory locked in RAM, where allowed.", fixed=True),
     ]

@@ -33,12 +33,7 @@ class EffortSettings:
         ),
     ]
     external_wrench_link: Annotated[
-        str,
-        Parameter(
-            "",
-            "Link of ~/external_wrench_estimate. Empty: not published.",
-            fixed=True,
-        ),
+        str, Parameter("", "Link of ~/external_wrench_estimate. Empty: not published.", fixed=True)
     ]
     collision_threshold: Annotated[
         Number,

@@ -74,8 +74,7 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
         ),
     ]
     law_options: Annotated[
-        tuple[str, ...],
-        Parameter((), "Options of the law, such as frame=tool0.", fixed=True),
+        tuple[str, ...], Parameter((), "Options of the law, such as frame=tool0.", fixed=True)
     ]
     policy: Annotated[
         str,
@@ -194,14 +193,7 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
         ),
     ]
     torque_scale: Annotated[
-        Number,
-        Parameter(
-            1.0,
-            "Factor on the commands.",
-            low=0.0,
-            high=1.5,
-            per_joint=True,
-        ),
+        Number, Parameter(1.0, "Factor on the commands.", low=0.0, high=1.5, per_joint=True)
     ]
     effort_limit_scale: Annotated[
         float, Parameter(1.0, "Factor on the effort limits.", low=0.0, high=1.0)
@@ -280,9 +272,7 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
     namespaces: Annotated[
         tuple[str, ...],
         Parameter(
-            (),
-            "Robots of the same model, each with its own topics. Empty: one robot.",
-            fixed=True,
+            (), "Robots of the same model, each with its own topics. Empty: one robot.", fixed=True
         ),
     ]
 

@@ -23,11 +23,7 @@ class StateSettings:
     velocity_cutoff: Annotated[
         float,
         Parameter(
-            50.0,
-            "Low pass of finite-difference velocities. 0: none.",
-            "Hz",
-            low=0.0,
-            high=1e4,
+            50.0, "Low pass of finite-difference velocities. 0: none.", "Hz", low=0.0, high=1e4
         ),
     ]
     position_filter: Annotated[

@@ -206,13 +206,7 @@ class JointStates:
         return speed, contradicted
 
     def _write_positions(
-        self,
-        m: NameMap,
-        position: Sequence[float],
-        p: np.ndarray,
-        stamp: int,
-        now: float,
-        odd: str,
+        self, m: NameMap, position: Sequence[float], p: np.ndarray, stamp: int, now: float, odd: str
     ) -> str | None:
         """Write q, and leave the rest of the message to `note`. Returns "missing_joint" while the
         state is incomplete."""

@@ -41,11 +41,7 @@ class RobotPolicy:
     """The policy with its kernels; `PolicyLaw.deploy` sets it."""
 
     def __init__(
-        self,
-        task: Task,
-        state: State,
-        joints: tuple[Index, Index],
-        base: BaseState | None,
+        self, task: Task, state: State, joints: tuple[Index, Index], base: BaseState | None
     ) -> None:
         self.base, self.command = base, SpeedCommand()
         self._state, (self._q, self._v) = state, joints

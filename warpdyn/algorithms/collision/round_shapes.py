@@ -9,15 +9,7 @@ from __future__ import annotations
 from ...algebra.rotations import axes_about
 from ...algebra.scalar import Scalar, absolute, maximum, minimum, rsqrt, select_less
 from ...algebra.spatial import Vector
-from .contact import (
-    Contact,
-    ShapeAt,
-    between_points,
-    choose,
-    choose_contact,
-    clamp,
-    if_exists,
-)
+from .contact import Contact, ShapeAt, between_points, choose, choose_contact, clamp, if_exists
 
 NEARLY_CLOSEST = 5e-7
 """The closest points of two axes are no contact if an end of the overlap is as close up to this

@@ -26,10 +26,7 @@ class DelayedTargets:
 
 
 def delayed_targets(
-    targets: Sequence[Scalar],
-    earlier: Sequence[Sequence[Scalar]],
-    latency: Scalar,
-    substeps: int,
+    targets: Sequence[Scalar], earlier: Sequence[Sequence[Scalar]], latency: Scalar, substeps: int
 ) -> DelayedTargets:
     """Targets that drives follow in a launch of `substeps` steps, `latency` steps after they were
     set.

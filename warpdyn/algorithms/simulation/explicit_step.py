@@ -27,11 +27,7 @@ Differential Equations I, tables II.1.1 and II.1.2)."""
 
 
 def explicit_step(
-    tree: Tree,
-    state: StepState,
-    applied: AppliedForces,
-    contacts: Contacts,
-    scene: Scene,
+    tree: Tree, state: StepState, applied: AppliedForces, contacts: Contacts, scene: Scene
 ) -> tuple[StepState, list[Scalar], list[Scalar]]:
     """The state after h = `scene.dt` seconds, whose third part is the points' deformations; the
     forces that the drives applied, nv, and the forces on the points, 3 each: weighted means of the

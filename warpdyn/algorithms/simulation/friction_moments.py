@@ -48,11 +48,7 @@ class FrictionMoments(NamedTuple):
         return 2 * moments if moments == 3 else 3 * moments
 
     def update(
-        self,
-        before: Sequence[Scalar],
-        pressed: Scalar,
-        contact: PointContact,
-        seen: RowVelocities,
+        self, before: Sequence[Scalar], pressed: Scalar, contact: PointContact, seen: RowVelocities
     ) -> tuple[list[Scalar], RowVelocities]:
         """The moments after their turn, and the velocities after that. `before`: about the
         tangents, if there is rolling friction, then about the normal [N m s]. `pressed`: the normal

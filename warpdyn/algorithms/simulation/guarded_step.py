@@ -130,11 +130,7 @@ def _readings(
     )
     flags: list[list] = [
         contact_flags(
-            tree,
-            finite["forces"],
-            points=scene.points,
-            links=each,
-            threshold=sensors.threshold,
+            tree, finite["forces"], points=scene.points, links=each, threshold=sensors.threshold
         )
         for each in (None, sensors.links)
     ]

@@ -55,11 +55,7 @@ Motion = Callable[[StepState], ForcedMotion]
 
 
 def mujoco_step(
-    tree: Tree,
-    state: StepState,
-    applied: AppliedForces,
-    contacts: Contacts,
-    scene: Scene,
+    tree: Tree, state: StepState, applied: AppliedForces, contacts: Contacts, scene: Scene
 ) -> tuple[StepState, list[Scalar], list[Scalar]]:
     """The state after h = `scene.dt` seconds; the forces that the drives applied: nv, zero without
     drives; no forces of soft ground. Impulses are those of the last stage times h."""
@@ -197,11 +193,7 @@ def _runge_kutta_step(
 
 
 def _motion(
-    tree: Tree,
-    state: StepState,
-    applied: AppliedForces,
-    contacts: Contacts,
-    scene: Scene,
+    tree: Tree, state: StepState, applied: AppliedForces, contacts: Contacts, scene: Scene
 ) -> ForcedMotion:
     """The motion by all forces of a state. The acceleration of free bodies is that of their origins, in
     axes that do not turn."""

@@ -21,23 +21,12 @@ from ..passive_forces import (
 from ..rnea import rnea
 from .compliant_contact import CompliantContact, compliant_contacts
 from .constraint_sweeps import Constraint, constraint_impulses, impulses_on_rows, rows_of
-from .contact_rows import (
-    PointContact,
-    contact_rows,
-    free_roots,
-    in_contact_axes,
-    in_world_axes,
-)
+from .contact_rows import PointContact, contact_rows, free_roots, in_contact_axes, in_world_axes
 from .implicit_forces import ImplicitForce, drive_forces, guard_forces, stop_forces
 from .joint_rows import joint_rows, limited_tendons, tendon_rows
 from .loop_rows import ClosedMechanism, close_loops
 from .pair_slots.slot_sweeps import OtherConstraints, slot_sweeps
-from .pyramid_contact import (
-    PyramidContact,
-    begin_of_edges,
-    impulses_of_edges,
-    soft_contacts,
-)
+from .pyramid_contact import PyramidContact, begin_of_edges, impulses_of_edges, soft_contacts
 from .scene import AppliedForces, Contacts, Scene, StepState
 from .soft_contact import soft_forces
 from .step_along import step_along
@@ -49,11 +38,7 @@ velocity are not limited [rad]: above it joints would amplify them. (The base it
 
 
 def semi_implicit_step(
-    tree: Tree,
-    state: StepState,
-    applied: AppliedForces,
-    contacts: Contacts,
-    scene: Scene,
+    tree: Tree, state: StepState, applied: AppliedForces, contacts: Contacts, scene: Scene
 ) -> tuple[StepState, list[Scalar], list[Scalar]]:
     """The state after h = `scene.dt` seconds; the forces that the drives applied: nv, zero without
     drives; and the forces of soft ground on the points, 3 each [N].

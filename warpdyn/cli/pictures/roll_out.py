@@ -267,10 +267,7 @@ def _write_push(push: Any, plan: Plan, launch: int, draw: np.random.Generator) -
 
 
 def _measure(
-    model: Model,
-    sim: Simulation,
-    held: np.ndarray,
-    residual: Callable[[], np.ndarray] | None,
+    model: Model, sim: Simulation, held: np.ndarray, residual: Callable[[], np.ndarray] | None
 ) -> dict[str, np.ndarray]:
     """Measurements of a launch: see `History`."""
     q, torques = on_host(sim.q), on_host(sim.torques)

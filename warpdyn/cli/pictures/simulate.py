@@ -168,13 +168,7 @@ def show_on_page(
 
     try:
         show_motion(
-            motion,
-            sim,
-            seconds,
-            args.record,
-            stays=args.view,
-            host=args.host,
-            port=args.port,
+            motion, sim, seconds, args.record, stays=args.view, host=args.host, port=args.port
         )
     except ViewerError as error:
         raise UserError(str(error)) from None

@@ -5,16 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...recording.array_operations import (
-    BEGUN,
-    GIVEN,
-    KEPT_ROWS,
-    LEND,
-    READS,
-    ROWS,
-    WRITES,
-    ZEROS,
-)
+from ...recording.array_operations import BEGUN, GIVEN, KEPT_ROWS, LEND, READS, ROWS, WRITES, ZEROS
 from ...recording.order import Statement
 from ...recording.program import Program
 from ..array_statements import begin_of_copies, nearest, new_arrays

@@ -42,13 +42,5 @@ def interpreter_source(single: bool) -> str:
     for place, value in places.items():
         interpreter = interpreter.replace(f"${place}", str(value))
     return "\n".join(
-        [
-            "typedef __SIZE_TYPE__ size_t;",
-            'extern "C" {',
-            *declared,
-            "}",
-            lanes,
-            interpreter,
-            "",
-        ]
+        ["typedef __SIZE_TYPE__ size_t;", 'extern "C" {', *declared, "}", lanes, interpreter, ""]
     )

@@ -61,8 +61,7 @@ class CacheEntry:
     def keep_bytecode(self, described: Source, bytecode: Bytecode) -> None:
         """Cache the description of a program and its bytecode."""
         self._write(
-            BYTECODE,
-            lambda: json.dumps(asdict(described)).encode() + b"\n" + bytecode.to_bytes(),
+            BYTECODE, lambda: json.dumps(asdict(described)).encode() + b"\n" + bytecode.to_bytes()
         )
 
     def _read(self, suffix: str, parse: Callable[[bytes], R]) -> R | None:

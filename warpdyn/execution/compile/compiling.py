@@ -58,12 +58,7 @@ class Kernel:
     """
 
     def __init__(
-        self,
-        source: Source,
-        device: wp.Device,
-        label: str,
-        *,
-        writer: Writer | None = None,
+        self, source: Source, device: wp.Device, label: str, *, writer: Writer | None = None
     ):
         """source: the program in C++, or its description, if `writer` writes it; `label`: its name in
         messages, "aba_derivatives for humanoid"."""

@@ -83,14 +83,7 @@ class InterpretedProgram:
         still = self._address_of(_still(x.constant, count(single) // 2), np.int8)
         slots = self._address_of(x.slots, np.int32)
         shape = (*shapes[x.name], 1, 1, 1)[:3]
-        return [
-            self.layout.position(identifier(x.name)),
-            len(x.slots),
-            *shape,
-            slots,
-            still,
-            over,
-        ]
+        return [self.layout.position(identifier(x.name)), len(x.slots), *shape, slots, still, over]
 
     def _address_of(self, values: Iterable[Any], dtype: Any) -> int:
         """The address of an array that lives as long as the program."""

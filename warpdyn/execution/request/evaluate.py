@@ -120,11 +120,7 @@ def _finish(call: Call, program: Program) -> Program:
         is_whole = all(0 not in shape for shape in program.results.values())
         return program if is_whole else replace(program, results=result_shapes(call))
     known = {name: call.shapes[name] for name in result_names(call) if name in call.shapes}
-    return replace(
-        program,
-        results={**program.results, **known},
-        over=_written_over(call, program),
-    )
+    return replace(program, results={**program.results, **known}, over=_written_over(call, program))
 
 
 def _written_over(call: Call, program: Program) -> dict[str, str]:
@@ -155,10 +151,7 @@ def result_shapes(call: Call) -> dict[str, tuple[int, ...]]:
 
 
 def evaluate(
-    call: Call,
-    inputs: Mapping[str, Nested],
-    epsilon: float | None = None,
-    tree: Tree | None = None,
+    call: Call, inputs: Mapping[str, Nested], epsilon: float | None = None, tree: Tree | None = None
 ) -> dict[str, Nested]:
     """Results by name for inputs by name: numbers or symbols.
 

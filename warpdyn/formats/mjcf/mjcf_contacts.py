@@ -250,10 +250,7 @@ class MjcfContacts:
             numbers = tuple(float(word) for word in written.get("friction", "").split())
         except ValueError as error:
             raise self.values.refusal(element, f"{error}; its parameters are numbers") from None
-        along, across, torsion, roll, roll_across = (
-            *numbers,
-            *FRICTION_OF_PAIR[len(numbers) :],
-        )
+        along, across, torsion, roll, roll_across = (*numbers, *FRICTION_OF_PAIR[len(numbers) :])
         contact = contact._replace(friction=(along, torsion, roll))
         more = tuple(key for key in OF_PAIRS if key in written)
         return GeomPair((first, second), contact, (across, roll_across), more)

@@ -20,10 +20,7 @@ from .usd_inertia import SAME, mass_properties
 
 NO_READER = f"the package usd-core reads USD, and is not installed: {install_extra('usd')}"
 
-UP = {
-    "Z": np.eye(4),
-    "Y": np.array([[1.0, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]]),
-}
+UP = {"Z": np.eye(4), "Y": np.array([[1.0, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])}
 """Axes of a stage in the world, whose third axis is up."""
 
 AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}

@@ -138,11 +138,7 @@ def exported_functions(
         raise ValueError("nothing to export: name one function at least, such as [wd.rnea]")
     return [
         _export_function(
-            name,
-            function,
-            call_on_zeros(model, function, zeros),
-            dtype == "float32",
-            bounded_loops,
+            name, function, call_on_zeros(model, function, zeros), dtype == "float32", bounded_loops
         )
         for name, function in named.items()
     ]
@@ -184,11 +180,7 @@ def _name(function: Any) -> str:
 
 
 def _export_function(
-    name: str,
-    function: Callable[..., Any],
-    call: Call[Any],
-    single: bool,
-    bounded_loops: bool,
+    name: str, function: Callable[..., Any], call: Call[Any], single: bool, bounded_loops: bool
 ) -> ExportedFunction:
     program = record_call(call, input_shapes(call), single)
     if why := refusal_reason(program, bounded_loops):

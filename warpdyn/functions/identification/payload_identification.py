@@ -217,11 +217,7 @@ def _low_pass(x: np.ndarray, zero: int) -> np.ndarray:
 
 
 def _regression(
-    link: str,
-    Y: np.ndarray,
-    rest: np.ndarray,
-    rubs: np.ndarray | None,
-    noise: ArrayLike | None,
+    link: str, Y: np.ndarray, rest: np.ndarray, rubs: np.ndarray | None, noise: ArrayLike | None
 ) -> IdentifiedPayload:
     """Weighted least squares. Y: (N, joints, 10).  rest: (N, joints).  rubs: (N, joints, 3), one
     set of columns for each joint."""

@@ -23,14 +23,7 @@ from ..whole_numbers import whole_number
 from .contact_pairs import RIGID, PairContact
 from .default_points import refuse_none
 from .described_softness import limits_of, soft_pairs, soft_points, tendon_bounds_of
-from .drives import (
-    PD,
-    Stops,
-    drive_arrays,
-    rows_of_joints,
-    speed_limits,
-    stops_of,
-)
+from .drives import PD, Stops, drive_arrays, rows_of_joints, speed_limits, stops_of
 from .ground import FLAT, Ground, SoftGround, exponents_of, moments_of_points
 from .pair_arrays import (
     checked_pairs,

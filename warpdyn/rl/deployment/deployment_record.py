@@ -77,11 +77,7 @@ def deployment_record(
         "q": _state_words(model, BASE.format(f"({', '.join(model.quaternion)})"), "q"),
         "v": _state_words(model, SPEED.format(AXES.get(model.base_velocity, "")), "v"),
         "joints": _joints(robot_step, rest),
-        "action": {
-            "size": task.actions,
-            "largest": float(task.largest_action),
-            "scale": scale,
-        },
+        "action": {"size": task.actions, "largest": float(task.largest_action), "scale": scale},
         "command": _command(robot_step),
         "observation": _observation(robot_step, task, group, trained.noise),
         "memory": {

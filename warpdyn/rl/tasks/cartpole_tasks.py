@@ -26,13 +26,7 @@ class CartpoleSwingUp(Task):
     actions, largest_action = 1, 1.0
     scales = {"swing_up": 1.0}
     recipe = Recipe(
-        envs=256,
-        steps=32,
-        discount=0.985,
-        trace=0.98,
-        entropy=0.02,
-        layers=(64, 64),
-        minutes=1.0,
+        envs=256, steps=32, discount=0.985, trace=0.98, entropy=0.02, layers=(64, 64), minutes=1.0
     )
 
     def __init__(self) -> None:

@@ -23,10 +23,11 @@ from ...user_kernels.values import objects, of
 from ..recipe import Recipe
 from ..task import Episode
 from ..terms import action_rate, gravity_in_base, joint_limits, near, uprightness
+from ..terms.joint_terms import FAR
 from ..variation import SIM_TO_REAL, Vary
 from .onboard import ONBOARD_SENSED, onboard_groups
 from .quadruped import Quadruped
-from .quadruped_tasks import FAR, QuadrupedTask
+from .quadruped_tasks import QuadrupedTask
 
 THICKNESS = 0.06
 """Radius of the capsules of thighs and calves, as a share of the standing height."""

@@ -178,10 +178,7 @@ class HumanoidVelocity(HumanoidStand):
         "acceleration": -1e-7,
         "jerk": -0.01,
     }
-    numbers = {
-        "slowest": np.array([0.0, -0.2, -0.5]),
-        "fastest": np.array([0.7, 0.2, 0.5]),
-    }
+    numbers = {"slowest": np.array([0.0, -0.2, -0.5]), "fastest": np.array([0.7, 0.2, 0.5])}
     commanded, command_lowest, command_range = "command", (0.0, -0.2, -0.5), (0.7, 0.2, 0.5)
     period, lift, sway = 0.8, 0.3, 0.14
     """Time of a left and a right step [s]; the angle by which hips bend in a step, and the angle by

@@ -45,18 +45,8 @@ class PandaLift(PandaHand):
     """Speed of the fingers for an action of 1 [m/s]."""
     ready = (0.0, 0.0, 0.0, -2.3, 0.0, 2.3, np.pi / 4)
     room = ((0.3, -0.3, 0.015), (0.7, 0.3, 0.5))
-    scales = {
-        "reach": 1.0,
-        "grip": 1.0,
-        "lift": 2.0,
-        "carry": 4.0,
-        "there": 4.0,
-        "jerk": -0.02,
-    }
-    vary = {
-        "mass": Vary(0.5, 2.0, how="scale", of=CUBE),
-        "pair_friction": Vary(0.6, 1.2),
-    }
+    scales = {"reach": 1.0, "grip": 1.0, "lift": 2.0, "carry": 4.0, "there": 4.0, "jerk": -0.02}
+    vary = {"mass": Vary(0.5, 2.0, how="scale", of=CUBE), "pair_friction": Vary(0.6, 1.2)}
     numbers = {
         "cube_range": np.array([[0.4, -0.2, -np.pi / 4], [0.6, 0.2, np.pi / 4]]),
         "goal_range": np.array([[0.4, -0.2, 0.1], [0.6, 0.2, 0.35]]),

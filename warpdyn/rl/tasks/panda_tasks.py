@@ -105,12 +105,7 @@ class PandaReach(Task):
     def begin(self, robot: Any, s: Episode) -> dict[str, Any]:
         q = self.home + uniform(s.random, 7, -0.2, 0.2)
         goal = self._draw_target(robot, s.random.at(40))
-        return {
-            "q": q,
-            "v": np.zeros(7),
-            "wanted": q,
-            "target": robot.fk(goal, frame=HAND)[:3, 3],
-        }
+        return {"q": q, "v": np.zeros(7), "wanted": q, "target": robot.fk(goal, frame=HAND)[:3, 3]}
 
     def _next(self, s: Episode) -> Any:
         """Targets of the drives after an action."""

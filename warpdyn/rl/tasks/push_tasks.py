@@ -41,17 +41,8 @@ class PandaPush(PandaHand):
     ready = (0.0, 0.2483, 0.0, -2.836, 0.0, 3.0843, np.pi / 4)
     room = ((0.25, -0.35, 0.03), (0.75, 0.35, 0.03))
     spread = 0.02
-    scales = {
-        "reach": 0.5,
-        "near": 2.0,
-        "there": 4.0,
-        "still": -0.5,
-        "jerk": -0.02,
-    }
-    vary = {
-        "mass": Vary(0.5, 2.0, how="scale", of=BOX),
-        "pair_friction": Vary(0.3, 0.8),
-    }
+    scales = {"reach": 0.5, "near": 2.0, "there": 4.0, "still": -0.5, "jerk": -0.02}
+    vary = {"mass": Vary(0.5, 2.0, how="scale", of=BOX), "pair_friction": Vary(0.3, 0.8)}
     numbers = {
         "box_range": np.array([[0.45, -0.1, -np.pi / 4], [0.55, 0.1, np.pi / 4]]),
         "goal_range": np.array([[0.1, -np.pi], [0.2, np.pi]]),

@@ -14,6 +14,7 @@ from ...user_kernels.random_numbers import uniform
 from ..recipe import Recipe
 from ..task import Episode, Task
 from ..terms import every, gravity_in_base, heading_quaternion, near, rotation
+from ..terms.joint_terms import middle_range
 from ..variation import SIM_TO_REAL, Vary
 from .onboard import ONBOARD_HISTORY, ONBOARD_SENSED, onboard_groups
 from .quadruped import Quadruped, QuadrupedForm
@@ -29,9 +30,6 @@ BUNDLED = Quadruped(
 
 LEAST_HEIGHT = 0.06
 """Height of a trunk corner at which an episode ends, as a share of the standing height."""
-
-FAR = 1e6
-"""Limit for joints without limits [rad]."""
 
 
 class QuadrupedTask(Task):
@@ -95,10 +93,7 @@ class CommandedQuadruped(QuadrupedTask):
             self.numbers = {**self.numbers, "command_range": most}
         self.feet, self.reach = form.feet, form.reach
         lower, upper = self.model.position_lower[7:], self.model.position_upper[7:]
-        bounded = np.isfinite(lower) & np.isfinite(upper)
-        lower, upper = np.where(bounded, lower, -FAR), np.where(bounded, upper, FAR)
-        middle, half = (lower + upper) / 2, (upper - lower) / 2
-        self.soft_lower, self.soft_upper = middle - 0.9 * half, middle + 0.9 * half
+        self.soft_lower, self.soft_upper = middle_range(lower, upper)
 
     def begin(self, robot: Any, s: Episode) -> dict[str, Any]:
         n = self.actions
@@ -199,13 +194,7 @@ class QuadrupedVelocity(CommandedQuadruped):
     beginning of episodes and when the command changes, so the training uses short episodes.
     """
 
-    scales = {
-        **CommandedQuadruped.scales,
-        "tilt": -8.0,
-        "sunk": -5.0,
-        "steps": 0.5,
-        "fall": -250.0,
-    }
+    scales = {**CommandedQuadruped.scales, "tilt": -8.0, "sunk": -5.0, "steps": 0.5, "fall": -250.0}
     recipe = Recipe(
         envs=1024,
         epochs=2,

@@ -39,17 +39,7 @@ FOURTH_MOMENTS = ("xxxx", "yyyy", "xxyy", "xxxy", "xxxz", "xyyy", "yyyz", "xxyz"
 LOOSEST = 0.4
 """Tolerance at the beginning of a training [rad]."""
 
-SEEN = (
-    "joints",
-    "speeds",
-    "lag",
-    "cube",
-    "shape",
-    "motion",
-    "left",
-    "tips",
-    "last_action",
-)
+SEEN = ("joints", "speeds", "lag", "cube", "shape", "motion", "left", "tips", "last_action")
 """Terms of the policy's observation."""
 
 SIM_TO_REAL_HAND = DomainRandomization(
@@ -108,10 +98,7 @@ class HandReorient(Task):
         "torque": -0.01,
         "jerk": -0.001,
     }
-    vary = {
-        "mass": Vary(0.6, 1.6, how="scale", of=CUBE),
-        "pair_friction": Vary(0.6, 1.2),
-    }
+    vary = {"mass": Vary(0.6, 1.6, how="scale", of=CUBE), "pair_friction": Vary(0.6, 1.2)}
     numbers = {"goal_angle": np.array([0.6, 3.1])}
     keep = {"within": LOOSEST}
     commanded = "goal"

@@ -191,12 +191,6 @@ class QuadrupedRoughOnboard(QuadrupedRough):
 
     history = ONBOARD_HISTORY
     groups = onboard_groups(
-        "turning",
-        "gravity",
-        "command",
-        "joints",
-        "speeds",
-        "last_action",
-        hidden_last=("ground",),
+        "turning", "gravity", "command", "joints", "speeds", "last_action", hidden_last=("ground",)
     )
     sensed = ONBOARD_SENSED

@@ -34,13 +34,7 @@ from .contact_terms import (
     touched_lately,
     touching,
 )
-from .gait_terms import (
-    advance_phase,
-    clock,
-    gait_match,
-    is_moving,
-    swing_shares,
-)
+from .gait_terms import advance_phase, clock, gait_match, is_moving, swing_shares
 from .joint_terms import (
     action_curvature,
     action_rate,
@@ -54,18 +48,8 @@ from .joint_terms import (
     torque_cost,
     torque_limits,
 )
-from .reward_shapes import (
-    beyond,
-    every,
-    near,
-    sum_of_squares,
-    within,
-    wrap_angle,
-)
-from .sensor_terms import (
-    imu_reading,
-    link_forces,
-)
+from .reward_shapes import beyond, every, near, sum_of_squares, within, wrap_angle
+from .sensor_terms import imu_reading, link_forces
 
 __all__ = [
     "action_curvature",

@@ -20,11 +20,16 @@ def joint_limits(q: Any, lower: Any, upper: Any, share: float = 0.9) -> Any:
 
     q, lower, upper: (joints,) [rad]; an infinite limit costs nothing.
     """
+    return np.sum(beyond(q, *middle_range(lower, upper, share)))
+
+
+def middle_range(lower: Any, upper: Any, share: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
+    """Limits of the middle `share` of the joints' ranges, each (joints,) [rad]."""
     lower, upper = np.asarray(lower, float), np.asarray(upper, float)
     bounded = np.isfinite(lower) & np.isfinite(upper)
     lower, upper = np.where(bounded, lower, -FAR), np.where(bounded, upper, FAR)
     middle, half = (lower + upper) / 2, (upper - lower) / 2
-    return np.sum(beyond(q, middle - share * half, middle + share * half))
+    return middle - share * half, middle + share * half
 
 
 def speed_limits(v: Any, largest: Any, share: float = 0.9) -> Any:

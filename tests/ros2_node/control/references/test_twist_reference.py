@@ -246,7 +246,7 @@ def test_under_cartesian_impedance_the_pose_moves():
 def test_a_law_that_follows_nothing_is_refused():
     with pytest.raises(ValueError, match="tracks neither joints nor a frame"):
         panda_fleet(law="teaching", twist_link=HAND)
-    with pytest.raises(ValueError, match="is no link of panda"):
+    with pytest.raises(ValueError, match="is not a link of panda"):
         panda_fleet(mode="computed_torque", twist_link="nose")
     stiffness = {"law_inputs__stiffness": [500.0] * 6}
     with pytest.raises(ValueError, match="must be the frame that the law holds"):

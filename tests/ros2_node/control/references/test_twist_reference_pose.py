@@ -136,7 +136,7 @@ def test_of_many_links_forty_are_listed():
     chain, links = wd.load_urdf(chain_text(42)), ", ".join(f"l{k}" for k in range(40))
     with pytest.raises(ValueError) as error:
         TwistReference(chain, "nose", None, None, Counter())
-    assert str(error.value) == f"twist_link 'nose' is no link of chain, which has {links}"
+    assert str(error.value) == f"twist_link 'nose' is not a link of chain, which has {links}"
 
 
 def test_a_twist_that_moves_a_pose_leaves_the_joints_motion_alone():

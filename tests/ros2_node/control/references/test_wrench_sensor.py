@@ -108,7 +108,7 @@ def test_what_is_refused():
     assert sensor._counts == {"ft_wrench_refused": 3} and sensor.arrived == -np.inf
     with pytest.raises(ValueError, match="a joint lies between them"):
         sensor_of(ft_link="panda_link3")
-    with pytest.raises(ValueError, match="is no link of panda"):
+    with pytest.raises(ValueError, match="is not a link of panda"):
         sensor_of(ft_link="nose")
     with pytest.raises(ValueError, match="a joint lies between them"):
         sensor_of(payload__link="panda_link2", payload__mass=1.0)
@@ -149,7 +149,7 @@ def test_ten_thousand_is_the_largest_wrench_and_refusals_are_told():
     sensor = sensor_of()
     assert sensor.read(HAND, [1e4, -1e4, 0.0], [0.0] * 3, 1.0) is None and sensor.refusal == ""
     for frame, force, said in (
-        (HAND, [1.0001e4, 0.0, 0.0], "a number is not finite, or beyond all sense"),
+        (HAND, [1.0001e4, 0.0, 0.0], "a number is not finite, or too large to be right"),
         ("camera", [0.0] * 3, "frame_id 'camera' is not ft_link panda_hand"),
     ):
         assert sensor.read(frame, force, [0.0] * 3, 2.0) == said == sensor.refusal
@@ -174,7 +174,7 @@ def test_of_many_links_forty_are_listed():
     chain, links = wd.load_urdf(chain_text(42)), ", ".join(f"l{k}" for k in range(40))
     with pytest.raises(ValueError) as error:
         WrenchSensor(chain, "l3", Settings.of({"ft_link": "nose"}), Counter())
-    assert str(error.value) == f"ft_link 'nose' is no link of chain, which has {links}"
+    assert str(error.value) == f"ft_link 'nose' is not a link of chain, which has {links}"
 
 
 def test_a_link_that_carries_nothing_has_no_load():

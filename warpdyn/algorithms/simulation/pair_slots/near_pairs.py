@@ -50,9 +50,7 @@ def near_points(
 
 
 def _near(
-    memory: PairMemory,
-    apart: Callable[[Sequence[Scalar]], Scalar],
-    read: Sequence[RowArray],
+    memory: PairMemory, apart: Callable[[Sequence[Scalar]], Scalar], read: Sequence[RowArray]
 ) -> tuple[RowArray, Scalar, Scalar]:
     """The results of `near_pairs`. `apart`: a number above 0 for the two shapes of a pair, by their
     numbers, if they stay apart. `read`: the arrays that it reads."""
@@ -76,13 +74,7 @@ def _near(
     return numbers, near, maximum(near - float(group.slots), 0.0)
 
 
-def _apart(
-    kind_a: str,
-    a: ShapeRow,
-    kind_b: str,
-    b: ShapeRow,
-    radii: Sequence[float],
-) -> Scalar:
+def _apart(kind_a: str, a: ShapeRow, kind_b: str, b: ShapeRow, radii: Sequence[float]) -> Scalar:
     """A number that is above 0 only if two shapes stay apart during the step: along the normal of
     a plane, in the axes of a large box, or along the line between the centres.
 

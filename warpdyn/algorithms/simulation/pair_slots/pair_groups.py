@@ -66,10 +66,7 @@ class PairGroup:
 
 
 def pair_groups(
-    tree: Tree,
-    pairs: Sequence[ContactPair],
-    slots: int | None = None,
-    moments: Sequence[int] = (),
+    tree: Tree, pairs: Sequence[ContactPair], slots: int | None = None, moments: Sequence[int] = ()
 ) -> list[PairGroup]:
     """The groups of pairs. `slots`: the number of slots of each group; None: two more than the
     bodies that it moves. A group has at most as many slots as pairs. `moments`: the number of

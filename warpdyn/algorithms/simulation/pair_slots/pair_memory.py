@@ -99,10 +99,7 @@ class PairMemory:
         loop(count, step, [], [self.rows], needed)
 
     def spread(
-        self,
-        pairs: Sequence[ContactPair],
-        impulses: list[Sequence[Scalar]],
-        features: list[Scalar],
+        self, pairs: Sequence[ContactPair], impulses: list[Sequence[Scalar]], features: list[Scalar]
     ) -> None:
         """Write the impulses and features of its contacts to their places among all contacts."""
         width = impulse_width([self.group.moments])

@@ -97,13 +97,7 @@ class PairsAt:
     `rows`: rows of the mass matrix that contacts act on, but for those of free bodies.
     """
 
-    def __init__(
-        self,
-        tree: Tree,
-        memory: PairMemory,
-        moment: Moment,
-        free: FreeBodiesAt,
-    ):
+    def __init__(self, tree: Tree, memory: PairMemory, moment: Moment, free: FreeBodiesAt):
         self.tree, self.memory, self.moment, self.free = tree, memory, moment, free
         self.group = group = memory.group
         moved = [b for s in group.sides if s.mover is Mover.JOINTS for b in s.bodies]
