@@ -62,7 +62,14 @@ def test_columns_that_are_chosen(tmp_path: Path) -> None:
     """Another name, some entries of a list, a prefix."""
     wide = np.concatenate([Q, 7 + 0 * Q], axis=1)
     path = table(tmp_path / "a.parquet", state=lists(wide), w0=V[:, 0], w1=V[:, 1], a=lists(A))
-    read = arrays(inputs(path, {"q": "state[:2]", "v": "w"}))
+    found = inputs(path, {"q": "state[:2]", "v": "w"})
+    described = found.describe_columns()
+    assert (described["q"], described["v"], described["a"]) == (
+        "state entries 0 1",
+        "w0 to w1",
+        "a",
+    )
+    read = arrays(found)
     assert np.array_equal(read["q"], Q) and np.array_equal(read["v"], V)
     assert np.array_equal(arrays(inputs(path, {"q": "state[2:]", "v": "w"}))["q"], 7 + 0 * Q)
 

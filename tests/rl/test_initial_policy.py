@@ -41,6 +41,8 @@ def test_a_file_is_recognised_in_later_versions(tmp_path: Path) -> None:
     """Checkpoints have this hash of the file that they began with."""
     (tmp_path / "policy.onnx").write_bytes(b"a policy")
     assert initial_policy.file_hash(tmp_path / "policy.onnx") == "1b551587059622f0"
+    with pytest.raises(rl.TaskError, match=r"none\.onnx cannot be read: No such file"):
+        initial_policy.file_hash(tmp_path / "none.onnx")
 
 
 def test_from_a_checkpoint_it_has_both_networks(trained: tuple[rl.Trainer, Path]) -> None:

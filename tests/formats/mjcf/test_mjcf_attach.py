@@ -212,9 +212,15 @@ def test_circles_and_too_much_are_refused(folder: Path, monkeypatch: pytest.Monk
     (folder / "c.xml").write_text(other.format("b.xml"))
     with pytest.raises(ModelError, match="attach each other in a circle"):
         wd.load(folder / "a.xml")
+    path = arm(folder, PARTS["two"])
+    read = sum(file.stat().st_size for file in (path, folder / "hands/hand.xml"))
+    monkeypatch.setattr(mjcf_attach, "MOST_BYTES", read - 1)
+    with pytest.raises(ModelError, match="there is too much to read"):
+        wd.load(path)
+    monkeypatch.setattr(mjcf_attach, "MOST_BYTES", read)
     monkeypatch.setattr(mjcf_attach, "MOST", 20)
     with pytest.raises(ModelError, match="more than 20 elements are attached"):
-        wd.load(arm(folder, PARTS["two"]))
+        wd.load(path)
 
 
 def test_a_mistake_is_told_by_its_file(folder: Path) -> None:
