@@ -211,6 +211,15 @@ def test_a_file_is_found_by_its_beginning_and_by_its_suffix(tmp_path: Path) -> N
     assert "give a path" in refusal((tmp_path / "arm.usdc").read_bytes())  # type: ignore[arg-type]
 
 
+UNUSED = ('def Xform "b" (\nactive = false', 'over "b" (', 'class Xform "b" (')
+"""Beginnings of prims that are no part of a stage's scene."""
+
+
+def with_second_body(beginning: str) -> str:
+    """Two bodies and a joint. The second body would be the world if it were not refused."""
+    return stage(body("a"), body("b").replace('def Xform "b" (', beginning), joint("j"))
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -220,7 +229,12 @@ def test_a_file_is_found_by_its_beginning_and_by_its_suffix(tmp_path: Path) -> N
             stage(body("a"), joint("j", bodies=("a", "a"))),
             ["/robot/j", "both of its bodies are one"],
         ),
-        (stage(body("a"), joint("j", bodies=("a", "z"))), ["/robot/j", "no prim /robot/z"]),
+        (stage(body("a"), joint("j", bodies=("a", "z"))), ["/robot/j", "no active prim /robot/z"]),
+        *((with_second_body(each), ["/robot/j", "no active prim /robot/b"]) for each in UNUSED),
+        (
+            stage(body("a", "float physics:density.timeSamples = {0: 3, 1: 5}")),
+            ["/robot/a", "physics:density has time samples alone; give it a value"],
+        ),
         (stage(body("a"), body("b"), joint("j", "Distance")), ["/robot/j", "no joint of a robot"]),
         (
             stage(body("a", at(1e10, 0, 0)), joint("h", "Fixed", ("", "a"), frames("1e10, 0, 0"))),

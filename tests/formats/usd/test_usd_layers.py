@@ -11,7 +11,7 @@ from usd_texts import body, joint, stage
 
 from warpdyn.formats.usd import usd_layers
 from warpdyn.formats.usd.usd import load_usd
-from warpdyn.model.description import ModelError
+from warpdyn.model.description import ModelError, ModelWarning
 
 pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
 
@@ -87,14 +87,32 @@ def test_a_layer_that_cannot_be_looked_at_is_left_to_usd(
 
 
 def test_a_layer_that_usd_cannot_read_is_left_to_usd(tmp_path: Path) -> None:
-    """A reference to it is a part that the robot lacks."""
+    """A reference to it is a part that the robot lacks, with a remark."""
     (tmp_path / "broken.usda").write_text("#usda 1.0\n(")
     inside = (
         '#usda 1.0\n(subLayers = [@./last.usda@])\ndef "more" (references = @./broken.usda@) {}\n'
     )
     (tmp_path / "last.usda").write_text(ROBOT)
     (tmp_path / "robot.usda").write_text(inside)
-    assert load_usd(tmp_path / "robot.usda").link_names == ("world", "a")
+    with pytest.warns(ModelWarning, match="a part that it refers to is missing: .*broken.usda"):
+        assert load_usd(tmp_path / "robot.usda").link_names == ("world", "a")
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "(subLayers = [@./last.usda@, @./gone.usda@])\n",
+        '(subLayers = [@./last.usda@])\nover "robot" (references = @./gone.usda@) {}\n',
+        '(subLayers = [@./last.usda@])\nover "robot" (payload = @./last.usda@</gone>) {}\n',
+    ],
+    ids=["layer", "reference", "prim"],
+)
+def test_a_missing_part_is_remarked(part: str, tmp_path: Path) -> None:
+    """Masses and limits may be in it. usd-core writes to stderr alone."""
+    (tmp_path / "last.usda").write_text(ROBOT)
+    (tmp_path / "robot.usda").write_text(f"#usda 1.0\n{part}")
+    with pytest.warns(ModelWarning, match="a part that it refers to is missing: .*gone"):
+        load_usd(tmp_path / "robot.usda")
 
 
 def test_a_layer_is_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,7 @@ from ..registry import USD
 from ..robot_source import LOOPS_KEPT, WITHOUT_FORCES, Loops, RobotSource, check_loops_option
 from .usd_freedoms import Between, freedoms_of, loop_between
 from .usd_groups import group_bodies, last_words
-from .usd_layers import open_stage
+from .usd_layers import missing_parts, open_stage
 from .usd_shapes import shapes_of
 from .usd_values import UsdValues, error_message, library
 
@@ -78,9 +78,9 @@ def load_usd(
     pxr = library()
     try:
         stage = open_stage(pxr, text)
-        robot = UsdReader(UsdValues(pxr, stage, text.name), stage, loops).model(
-            model, floating_base
-        )
+        values = UsdValues(pxr, stage, text.name)
+        values.remarks += missing_parts(stage)
+        robot = UsdReader(values, stage, loops).model(model, floating_base)
     except (pxr.Tf.ErrorException, UnicodeDecodeError) as error:
         raise ModelError(f"{text.name}: usd-core cannot read it: {error_message(error)}") from error
     made = Model.assemble(
@@ -180,8 +180,8 @@ class UsdReader:
         if target is None:
             return "", values.units.up @ values.placement_at(joint, place, turn)
         prim = self.stage.GetPrimAtPath(target)
-        if not prim:
-            raise values.refusal(joint, f"there is no prim {target}, which it joins; correct it")
+        if not (prim and values.is_part_of_scene(prim)):
+            raise values.refusal(joint, f"there is no active prim {target}, which it joins")
         on, scale = values.in_stage(prim)
         X = on @ values.placement_at(joint, place * scale, turn)
         body = prim

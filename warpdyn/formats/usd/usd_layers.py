@@ -29,12 +29,19 @@ def open_stage(pxr: Any, text: RobotSource) -> Any:
     return pxr.Usd.Stage.Open(layers[0])
 
 
+def missing_parts(stage: Any) -> list[str]:
+    """A line for each layer or prim that a stage refers to and that usd-core could not read."""
+    errors = (" ".join(str(error).split()) for error in stage.GetCompositionErrors())
+    return [f"a part that it refers to is missing: {error}" for error in errors]
+
+
 def open_layers(pxr: Any, root: Any, source: str, most: int) -> list[Any]:
     """The layer `root` and the layers that it refers to, directly or indirectly: sublayers,
     references and payloads, those of variants too.
 
     source: the stage's name in messages. most: total size of their files in bytes, without the
-    root's. A layer that is missing or unreadable is left to usd-core.
+    root's. A layer that is missing or unreadable is left to usd-core
+    (`missing_parts`).
 
     Raises ModelError for a file that is not a regular one, and for a larger total size.
     """

@@ -106,7 +106,8 @@ class UsdValues:
         return float(x)
 
     def check(self, prim: Any) -> None:
-        """Refuse values whose types differ from those in the USD schemas of the prim."""
+        """Refuse values whose types differ from those in the USD schemas of the prim, and values of
+        which there are time samples alone."""
         schemas = prim.GetPrimDefinition(), self._weighing
         known = self._known.setdefault((prim.GetTypeName(), *prim.GetAppliedSchemas()), {})
         for attribute in prim.GetAuthoredAttributes():
@@ -115,6 +116,9 @@ class UsdValues:
                 found = (schema.GetAttributeDefinition(name) for schema in schemas)
                 known[name] = _expected_values(next((x for x in found if x), None))
             kind, words = known[name]
+            said = attribute.GetResolveInfo(self.pxr.Usd.TimeCode.Default()).HasAuthoredValue()
+            if kind and name != "visibility" and attribute.GetNumTimeSamples() and not said:
+                raise self.refusal(prim, f"{name} has time samples alone; give it a value")
             if (
                 value is None
                 or not kind
@@ -133,6 +137,10 @@ class UsdValues:
         return numbers
 
     # Bodies and shapes that are enabled.
+
+    def is_part_of_scene(self, prim: Any) -> bool:
+        """False for a prim that is inactive, overridden but not defined, or abstract."""
+        return bool(self.pxr.Usd.TraverseInstanceProxies()(prim))
 
     def is_moving_body(self, prim: Any) -> bool:
         """True for a rigid body that is neither disabled nor kinematic. Others are parts of the
