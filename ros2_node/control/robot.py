@@ -26,11 +26,11 @@ from .torques.fleet_dynamics import FleetDynamics
 from .torques.policy_law import PolicyLaw
 
 FLOAT_TIME = 0.05
-"""The time within which commands go over to gravity torques at a collision, to rest at a reference's end or at a
-joint's limit, and to an external wrench that comes or goes [s]."""
+"""Time in which commands change to gravity torques at a collision, to rest at the end of a
+reference or at a joint's limit, and when an external wrench appears or disappears [s]."""
 LATE_TIME = 0.1
-"""Stamps that are too old for longer stop the robot [s]. A jump of a simulation's clock may arrive after the states
-that follow it."""
+"""Time after which stamps that are too old stop the robot [s]. A jump of a simulation's clock may
+arrive after the states that follow it."""
 
 
 class Robot:
@@ -74,7 +74,7 @@ class Robot:
         self.start()
 
     def warm(self) -> None:
-        """Compile the kernels of this robot alone, so that no callback has to."""
+        """Compile the kernels of this robot, so that no callback compiles one."""
         self.references.warm()
         if self.effort_watch is not None:
             self.effort_watch.warm()
@@ -114,15 +114,15 @@ class Robot:
     ) -> bool:
         """Read a state and prepare the rows for the next launch. False if the message was rejected.
 
-        `note` follows when the torques are out, with all that they do not need.
+        `note` follows after the torques are sent, and does the rest.
         """
         if self.effort_watch is not None:
             self.effort_watch.note()  # of the state before, if nobody has called it
         phase = self.gate.phase
         enabled = phase in OPEN
         if enabled and now - self.states.arrived > self._settings.state_timeout:
-            # The robot has moved on meanwhile, and its controller has held the last torque. A state
-            # that comes now must not hide that: the watchdog stops the robot.
+            # The robot has moved meanwhile, and its controller has applied the last torque. A state
+            # that arrives now must not hide that: the watchdog stops the robot.
             self.counts["state_after_gap"] += 1
             return False
         self.states.strict = enabled
@@ -218,7 +218,7 @@ class Robot:
     # The gate.
 
     def enable(self, now: float, steady: float) -> tuple[bool, str]:
-        """Enable the robot; the text says why, if it is refused."""
+        """Enable the robot; the text gives the reason if it is refused."""
         phase, refusal = self.gate.phase, self.gate.refusal(GateEvent.ENABLE)
         if refusal and phase in CLOSED:
             return False, refusal
@@ -240,7 +240,7 @@ class Robot:
         return True, "; ".join(filter(None, ("enabled", unguarded)))
 
     def _reason_against_commands(self, now: float) -> str:
-        """The reason for which states, publishers or payload forbid commands; empty if they do not."""
+        """The reason why states, publishers or payload forbid commands; empty if they do not."""
         if self.states.age(now) > self._settings.state_timeout:
             said = self.rejections()
             return "there is no fresh joint_states" + (f": {said}" if said else "")
@@ -254,8 +254,8 @@ class Robot:
         )
 
     def _reason_against_start(self, now: float) -> str:
-        """The reason for which limits, reference or efforts forbid the first command, else an empty
-        text. The reference stays at the robot's position."""
+        """The reason why limits, reference or efforts forbid the first command, else an empty text.
+        The reference stays at the robot's position."""
         if self.output.unlimited and not self._settings.unlimited_effort:
             return (
                 f"no effort limit for {', '.join(self.output.unlimited)}: give effort_limits, or let "
@@ -391,10 +391,10 @@ class Robot:
         return Status.READY if self.age(now) <= timeout else Status.WAITING_FOR_BASE
 
     def rejections(self) -> str:
-        """The reasons for which messages were rejected, with their counts."""
+        """The reasons why messages were rejected, with their counts."""
         return count_list(self.counts, REJECTIONS)
 
     def _of_base(self) -> str:
-        """The reasons for which odometry was refused, if any has arrived."""
+        """The reasons why odometry was refused, if any has arrived."""
         said = count_list(self.counts, [each for each in NOTICES if each.startswith("odometry")])
         return f" ({said})" if said else ""

@@ -19,8 +19,8 @@ Result = TypeVar("Result")
 LARGEST = 16 * 1024 * 1024
 """Largest size of a description [B]. The largest known URDF files have a few MB."""
 READING_TIME = 10.0
-"""Time limit for reading a file, and for expanding a xacro file [s]. A lost disk, or a macro that calls
-itself, would take forever."""
+"""Time limit for reading a file, and for expanding a xacro file [s]: a lost disk, or a macro that
+calls itself, would never finish."""
 
 
 def load_model(settings: Settings, text: str = "") -> Model:

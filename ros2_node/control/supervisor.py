@@ -27,8 +27,8 @@ Answer = tuple[bool, str]
 class Supervisor:
     """The robots of one node, one for each namespace, under one set of settings.
 
-    `now` is the watchdog's time, which `advance` makes of the steady and the simulated clock;
-    `steady` is the steady clock. Both in seconds.
+    `now` is the watchdog's time, which `advance` computes from the steady and the simulated clock;
+    `steady` is the steady clock. Both are in seconds.
     """
 
     def __init__(self, settings: Settings, publications: Publications | None = None) -> None:

@@ -137,7 +137,7 @@ def check_law(law: ControllerLaw, model: Model) -> None:
     """Raise ValueError for a law that no controller can run: results of another shape, a missing
     frame, an unknown link."""
     if law.name == "guarded":
-        raise ValueError("no law can be called guarded, which the package has for itself")
+        raise ValueError("no law can be called guarded, which the package itself defines")
     for name, each in law.kernel.signature.arrays.items():
         if name in ROWS and each.shape != ROWS[name]:
             raise ValueError(

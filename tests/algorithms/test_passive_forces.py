@@ -193,7 +193,7 @@ def test_values_not_given_stay_and_zero_removes() -> None:
         (lambda m: m.with_springs({"bolted": 1.0}), "is a fixed joint; springs are for"),
         (lambda m: m.with_springs(-1.0), "not negative"),
         (lambda m: m.with_springs(rest=float("inf")), "rest must be finite"),
-        (lambda m: m.with_gravity_compensation(float("nan")), "is a finite number"),
+        (lambda m: m.with_gravity_compensation(float("nan")), "must be a finite number"),
     ],
 )
 def test_what_is_refused(change, words: str) -> None:

@@ -145,7 +145,7 @@ def test_refusals() -> None:
         named.pack_q(model, {}, base=q[:, :6], default=model.neutral)
     with pytest.raises(ValueError, match=r"joints must be \(\.\.\., 12\), got \(2, 11\)"):
         named.pack_q(model, q[:, 8:], base=q[:, :7])
-    with pytest.raises(ValueError, match="leaves out nothing"):
+    with pytest.raises(ValueError, match="an array has all joints"):
         named.pack_q(model, q[:, 7:], base=q[:, :7], default=model.neutral)
     for pack, which, width in ((named.pack_q, "q", 19), (named.pack_v, "v", 18)):
         for default in (q[:, : width - 1], [0.0] * (width + 1), 0.0):

@@ -127,7 +127,7 @@ def test_frames_are_a_list_of_names(name: str) -> None:
             FUNCTIONS[name](MODEL, **given, frames=wrong)
     with pytest.raises(ValueError, match="not both"):
         FUNCTIONS[name](MODEL, **given, frame="base", frames=["base"])
-    with pytest.raises(TypeError, match="by its name"):
+    with pytest.raises(TypeError, match="give the name of a link"):
         FUNCTIONS[name](MODEL, **given, frames=[["base"]])
 
 
@@ -208,7 +208,7 @@ def test_lists_of_names_are_not_one_name() -> None:
     ):
         with pytest.raises(
             TypeError,
-            match=r'a list of names is asked for, got "FL_hip"; for one name \["FL_hip"\]',
+            match=r'expected a list of names, got "FL_hip"; for one name \["FL_hip"\]',
         ):
             call("FL_hip")
 

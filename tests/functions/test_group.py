@@ -208,7 +208,7 @@ def test_what_is_refused() -> None:
         GROUP(wd.crba, np.zeros((26, 1)))
     with pytest.raises(ValueError, match=r"\(26, at least 2\), got \(25, 2\)"):
         GROUP(wd.crba, np.zeros((25, 2)))
-    with pytest.raises(ValueError, match="params needs 3 values, one a model, got 1"):
+    with pytest.raises(ValueError, match="params needs 3 values, one for each model, got 1"):
         GROUP(wd.crba, padded("q"), each={"params": [None]})
     with pytest.raises(ValueError, match=r"out\[0\] must be \(26, 2, 2\), got \(26, 2\)"):
         GROUP(wd.crba, padded("q"), out=np.zeros((26, 2)))

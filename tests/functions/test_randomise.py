@@ -275,12 +275,12 @@ REFUSED = {
     "added inertia": (
         lambda: randomise(PANDA, 3, inertia=add(0, 1)),
         ValueError,
-        "inertia is scaled, not added to",
+        "inertia can only be scaled",
     ),
     "scaled tilt": (
         lambda: randomise(PANDA, 3, tilt=scale(0, 1)),
         ValueError,
-        "tilt is added to, not scaled",
+        "tilt cannot be scaled",
     ),
     "nothing to scale": (
         lambda: randomise(PANDA, 3, coulomb=scale(0, 1)),
@@ -326,7 +326,7 @@ REFUSED = {
     "logarithm": (
         lambda: scale(0, 1, "log-uniform"),
         ValueError,
-        "log-uniform numbers are positive",
+        "bounds of the log-uniform law must be above 0",
     ),
 }
 

@@ -132,7 +132,7 @@ def test_refusals() -> None:
     with pytest.raises(ValueError, match=r"(source|target) must be one of local"):
         rep.convert_twist(s.q[:, :7].copy(), s.v[:, :6].copy(), source="mujoco", target="world")
     planar = by_name("planar").model
-    with pytest.raises(ValueError, match='"drive" is planar, which drake writes otherwise'):
+    with pytest.raises(ValueError, match='"drive" is planar, whose columns differ in drake'):
         rep.convert_configuration(planar, states(planar, 1).q, target="drake")
 
 

@@ -336,7 +336,7 @@ def test_joints_are_named_once_and_move() -> None:
     builder.add_joint("flat", "planar", "base", "b", axis=(1.0, 0.0, 0.0))
     for library in CONVENTIONS:
         words = (
-            f'^joint "flat" is planar, which {library} writes otherwise; convert its columns apart$'
+            f'^joint "flat" is planar, whose columns differ in {library}; convert them separately$'
         )
         with pytest.raises(ValueError, match=words):
             column_map(builder.build(), library, None)
@@ -362,5 +362,7 @@ def test_joints_of_several_coordinates(library: str, kind: str) -> None:
     if kind in KINDS_OF_LIBRARIES[library]:
         assert len(column_map(model, library, None).v_to) == model.nv
     else:
-        with pytest.raises(ValueError, match=f'"many" is {kind}, which {library} writes otherwise'):
+        with pytest.raises(
+            ValueError, match=f'"many" is {kind}, whose columns differ in {library}'
+        ):
             column_map(model, library, None)

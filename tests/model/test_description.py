@@ -130,7 +130,7 @@ def test_names_are_looked_up_with_near_ones_at_hand() -> None:
     assert look_up(table, "wrist", "joint", "arm") == 2
     with pytest.raises(KeyError, match="arm has no joint named 'elbwo'; did you mean 'elbow'"):
         look_up(table, "elbwo", "joint", "arm")
-    with pytest.raises(TypeError, match="a joint is asked for by its name, got 3"):
+    with pytest.raises(TypeError, match="give the name of a joint, got 3"):
         look_up(table, 3, "joint", "arm")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r'for one name \["wrist"\]'):
         check_names("wrist")

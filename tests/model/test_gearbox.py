@@ -131,8 +131,8 @@ REFUSED = {
     "unknown reference": ({"gearbox": Gearbox(3.0, "nowhere")}, 'its reference link "nowhere" does not exist'),
     "no gearbox": ({"gearbox": None}, "a gearbox joint needs its ratio and its reference link"),
     "ratio not a number": ({"gearbox": Gearbox(float("nan"), "frame")}, "the ratio is nan; it must be finite"),
-    "nothing between": ({"gearbox": Gearbox(3.0, "small")}, 'one joint must turn .* there moves none'),
-    "a slide between": ({"gearbox": Gearbox(3.0, "lamp")}, 'there moves "slide", "out", "in"; choose'),
+    "nothing between": ({"gearbox": Gearbox(3.0, "small")}, 'one joint must turn .* the moving joints are: none'),
+    "a slide between": ({"gearbox": Gearbox(3.0, "lamp")}, 'the moving joints are: "slide", "out", "in"; choose'),
     "axes askew": ({"axis": (0.6, 0.0, 0.8)}, 'the axis of joint "in" must be parallel to the axis .* is 0.8'),
 }  # fmt: skip
 

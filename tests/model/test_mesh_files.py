@@ -77,7 +77,7 @@ def test_packages_are_found_above_the_description(tmp_path: Path) -> None:
 def test_what_cannot_be_used_says_why(tmp_path: Path) -> None:
     """No name, another format, no file, a relative name in a text, another scheme, a huge file."""
     assert why(mesh("")) == "it names no file"
-    assert why(mesh("a.step", tmp_path)).startswith("of meshes .stl, .obj")
+    assert why(mesh("a.step", tmp_path)).startswith("only .stl, .obj")
     assert why(mesh("a.stl", tmp_path)) == "there is no such file"
     assert why(mesh("a.stl")).endswith("load it by its path")
     assert why(mesh("https://x.org/a.stl")).startswith("https:// is not read")

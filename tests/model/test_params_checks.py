@@ -24,7 +24,7 @@ REFUSED = {
         KeyError,
         "no joint named 'elbo'; did you mean 'elbow'",
     ),
-    "no name": ({"mass": {}}, ValueError, "mass varies for nothing: give at least one name"),
+    "no name": ({"mass": {}}, ValueError, "mass has no names: give at least one name"),
     "too wide": (
         {"mass": {"arm": np.ones((3, 2))}},
         ValueError,

@@ -118,8 +118,8 @@ def forward_dynamics_crba(
 
     RBDA chapter 6.
 
-    Its cost grows with the square of a branch's depth, and yet it is the shorter program for arms
-    and for most robots of up to 30 joints.
+    Its cost grows with the square of a branch's depth, but it is the shorter program for arms and
+    for most robots of up to 30 joints.
     """
     h = rnea(tree, q, v, [0.0] * tree.nv, gravity, f_ext)
     return solve_symmetric(crba(tree, q), [t - b for t, b in zip(tau, h, strict=True)])

@@ -6,10 +6,10 @@ all counted links that it moves. Across a joint of motion [v, ω] and accelerati
 the child's axes, where the motion subspace is constant, h passes to the parent as p m + R h, and
 its derivatives, as seen from either side, as
 
-    h' -> R (h' + ω × h + v m)
-    h'' -> R (h'' + 2 ω × h' + α × h + ω × (ω × h) + (a + ω × v) m)
+h' -> R (h' + ω × h + v m)
+h'' -> R (h'' + 2 ω × h' + α × h + ω × (ω × h) + (a + ω × v) m)
 
-so that no velocity need pass outward from the root. The centre of mass is h / m in the world.
+so that no velocities are passed outward from the root. The centre of mass is h / m in the world.
 """
 
 from __future__ import annotations

@@ -146,12 +146,12 @@ def loop_inverse_dynamics(
     q: (B, nq) [m, rad], with closed loops.  v, a: (B, nv), consistent with them.  Returns tau: (B,
     nv) [N, N·m], zero for joints that are not `actuated`.
     actuated: names of joints, with as many coordinates as the closed mechanism has degrees of
-    freedom, that determine its motion; others raise. None: all joints, for a robot without loops.
-    The spin of a rod between two ball joints is no such freedom: it turns as it does without a
-    torque, and what `a` has for it makes no difference. `f_ext`, `gravity` and joint effects as in
-    `rnea`. The forces of the loops carry what joints without an actuator lack. RBDA section 8.1.
-    Next to a dead point, where the actuated joints lose control, tau grows without bound. It is too
-    small where the condition of the other joints' Jacobian is above 1e6 (float32: 3e4).
+    freedom, that determine its motion. Other choices raise an error. None: all joints, for a robot
+    without loops. The spin of a rod between two ball joints does not count: the rod turns as it
+    does without a torque, whatever `a` is for it. `f_ext`, `gravity` and joint effects as in
+    `rnea`. The forces of the loops replace the torques of joints without an actuator. RBDA section
+    8.1. Next to a dead point, where the actuated joints lose control, tau grows without bound. It
+    is too small where the condition of the other joints' Jacobian is above 1e6 (float32: 3e4).
     """
     names = model.coordinates if actuated is None else check_names(actuated)
     columns = tuple(dict.fromkeys(model.v_indices(names)))

@@ -142,7 +142,7 @@ def _pack(model: Model, which: str, joints: Any, base: Any, default: Any) -> Arr
     check_model(model)
     if base is not None and not model.floating_base:
         raise ValueError(
-            f"{model.name} has no floating base; leave base= away, or load it with floating_base=True"
+            f"{model.name} has no floating base; leave out base=, or load it with floating_base=True"
         )
     if isinstance(joints, Mapping):
         return _from_names(
@@ -150,7 +150,7 @@ def _pack(model: Model, which: str, joints: Any, base: Any, default: Any) -> Arr
         )
     if default is not None:
         raise ValueError(
-            "default= fills what a mapping by name leaves out; an array of all joints leaves out nothing"
+            "default= is for joints that a mapping by name leaves out; an array has all joints: leave out default="
         )
     width = _base_width(model, which)
     if (base is None) != (width == 0):

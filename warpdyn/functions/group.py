@@ -100,7 +100,7 @@ class Group:
     ) -> A | tuple[A, ...]:
         """The function's result for all environments.
 
-        given: its arrays.
+        given: arrays of the function.
         options: its keywords, the same for all models; arrays among them are (B, ..).
         each: keywords that differ, with one value for each model: {"params": [a, None], "frame":
         ["hand", "tool0"]}.
@@ -193,7 +193,7 @@ class Group:
         for name, values in (each or {}).items():
             if len(values) != len(self.models):
                 raise ValueError(
-                    f"each: {name} needs {len(self.models)} values, one a model, got {len(values)}"
+                    f"each: {name} needs {len(self.models)} values, one for each model, got {len(values)}"
                 )
         calls = []
         for k, (model, rows) in enumerate(zip(self.models, self.rows, strict=True)):

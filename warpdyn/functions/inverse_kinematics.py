@@ -128,7 +128,7 @@ def inverse_kinematics(
     for name, weight in zip(named, orientation, strict=True):
         shapes[f"target:{name}"] = _form(name, named[name], weight)
     if not any(position) and not any(orientation):
-        raise ValueError("every weight is 0, which leaves nothing to bring to a target")
+        raise ValueError("every weight is 0: give at least one target a weight above 0")
     restarts = whole_number("restarts", restarts, least=0)
     iterations = whole_number("iterations", iterations)
     seed = whole_number("seed", seed, least=0)
@@ -137,7 +137,7 @@ def inverse_kinematics(
         raise ValueError(
             f"tolerance must be two positive numbers, in metres and radians; got {tolerance!r}"
         )
-    # Their ratios alone count, so that the damping and the largest cost of the search fit all.
+    # Only the ratios of the weights matter: the damping and the largest cost fit all weights.
     largest = max(*position, *orientation)
     weights = [(p / largest, w / largest) for p, w in zip(position, orientation, strict=True)]
     # Limits and random starts depend on the model only, so they are computed once for each model.

@@ -83,7 +83,7 @@ def _draw(verb: str, low: float, high: float, law: Law) -> Draw:
         )
         raise ValueError(f"{verb} by the {law} law needs {needed}, got {low} and {high}")
     if law == "log-uniform" and low <= 0:
-        raise ValueError(f"log-uniform numbers are positive, got {low} to {high}")
+        raise ValueError(f"bounds of the log-uniform law must be above 0, got {low} to {high}")
     return draw
 
 
@@ -293,10 +293,10 @@ def _check(model: Model, quantity: str, draws: Mapping[str, Draw]) -> None:
     for name, draw in draws.items():
         if draw.verb == "add" and ADD not in described.changes:
             raise ValueError(
-                f"{quantity} is scaled, not added to, which keeps it that of a body: wd.random.scale(..)"
+                f"{quantity} can only be scaled, so that it stays that of a body: use wd.random.scale(..)"
             )
         if draw.verb == "scale" and SCALE not in described.changes:
-            raise ValueError(f"{quantity} is added to, not scaled: wd.random.add(..)")
+            raise ValueError(f"{quantity} cannot be scaled: use wd.random.add(..)")
         # An inertia may have negative entries, but the factor that scales it may not be negative.
         if described.signed and quantity != "inertia":
             continue

@@ -16,7 +16,7 @@ def whole_number(
 ) -> int:
     """The number as Python's int; otherwise an `error` names the argument and its bounds.
 
-    A truth value and a float are no whole numbers. Without bounds, as for a seed, only the type can
+    Truth values and floats are not whole numbers. Without bounds, as for a seed, only the type can
     be wrong, which is a TypeError.
     """
     is_whole = isinstance(number, (int, np.integer)) and not isinstance(number, bool)

@@ -17,7 +17,7 @@ class Actuator:
     """A force along a length: gain times control, plus bias, both affine in the length and its
     rate.
 
-    The length is the sum of joint positions, each times its `arms` [m/rad, or of no unit], and a
+    The length is the sum of joint positions, each times its `arms` [m/rad, or without unit], and a
     `constant` [m]; the force pushes each of these joints by its arm. `gain` and `bias` hold a
     constant and the factors of length and rate. The control is clamped to `controls`, the force to
     `forces` [N, N·m]. A position servo of gain kp has gain (kp, 0, 0) and bias (0, -kp, -kv).

@@ -102,10 +102,11 @@ class ModelBuilder:
     ) -> ModelBuilder:
         """Add a joint from link `parent` to link `child`.
 
-        kind: one of `warpdyn.description.KINDS`. pose: of the joint in the parent: a Pose, a 4x4 matrix, x y z,
-        or x y z qx qy qz qw. axis: in the joint's frame, of any length. Limits [rad or m; by s; N·m
-        or N], damping, friction and armature belong to the coordinate. A joint of two axes uses
-        them for its first axis, and the arguments that end in 2 for its second.
+        kind: one of `warpdyn.description.KINDS`. pose: of the joint in the parent: a Pose, a 4x4
+        matrix, x y z, or x y z qx qy qz qw. axis: in the joint's frame, of any length. Limits [rad
+        or m; rad/s or m/s; N·m or N], damping, friction and armature belong to the coordinate. A
+        joint of two axes uses them for its first axis, and the arguments that end in 2 for its
+        second.
         mimic: the joint to follow, or (joint, multiplier, offset), or a Mimic. pitch: a screw's
         advance [m/rad].
         gearbox: (ratio, reference link) of a gearbox.

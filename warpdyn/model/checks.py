@@ -1,5 +1,5 @@
-"""Checks of links and joints: one tree of valid bodies. Inertias that no rigid body has are warned
-about."""
+"""Checks of links and joints: one tree of valid bodies. Inertias that no rigid body can have cause
+a warning."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .description import ORIGIN, ZERO3, Joint, Link, Matrix3, ModelError, Vector
 from .joints import FLOATING, JointKind
 
 ROUNDING = 1e-3
-"""Part of the largest principal moment by which an inertia may violate the laws of physics: files
+"""Share of the largest principal moment by which an inertia may violate the laws of physics: files
 write 3 digits."""
 
 SKEW = 1e-9
@@ -56,7 +56,7 @@ def check_description(source: str, links: Sequence[Link], joints: Sequence[Joint
             )
         if max(map(abs, numbers)) > MOST:
             raise ModelError(
-                f'{source}: link "{link.name}": inertial values are within {MOST:g} kg, m and kg·m², '
+                f'{source}: link "{link.name}": inertial values must be at most {MOST:g} kg, m and kg·m², '
                 f"got {numbers}"
             )
         if link.mass < 0:
@@ -89,7 +89,7 @@ def _check_joint(where: str, joint: Joint) -> None:
         raise ModelError(f"{where}: its origin must be finite numbers, got {joint.pose.position}")
     if max(map(abs, joint.pose.position)) > MOST:
         raise ModelError(
-            f"{where}: its origin is within {MOST:g} m of its parent's, got {joint.pose.position}"
+            f"{where}: its origin must be within {MOST:g} m of its parent's, got {joint.pose.position}"
         )
     kind = joint.kind
     for name in kind.axis_names:
@@ -229,8 +229,8 @@ def unphysical(links: Sequence[Link]) -> Iterator[str]:
 
 
 def remark_limits_of_followers(joints: Sequence[Joint]) -> Iterator[str]:
-    """A remark for each mimic joint whose own position limits are narrower than those that its leader
-    leaves it: they have no effect."""
+    """A remark for each mimic joint with position limits narrower than those that follow from its
+    leader: they have no effect."""
     by_name = {joint.name: joint for joint in joints}
     for joint in joints:
         if joint.mimic is None:

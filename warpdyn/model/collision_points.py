@@ -1,4 +1,4 @@
-"""Spheres that stand for a robot's collision shapes in contact with the ground: a plane touches a
+"""Spheres that replace a robot's collision shapes in contact with the ground: a plane touches a
 convex shape exactly where it touches the spheres at the shape's corners."""
 
 from __future__ import annotations

@@ -197,7 +197,7 @@ def _library_coordinates(
         turn = (k + quaternion.index(letter) for letter in convention.quaternion)
         return [(SAME, (i,)) for i in (*range(k), *turn)]
     raise ValueError(
-        f'joint "{joint.name}" is {kind.name}, which {name} writes otherwise; convert its columns apart'
+        f'joint "{joint.name}" is {kind.name}, whose columns differ in {name}; convert them separately'
     )
 
 

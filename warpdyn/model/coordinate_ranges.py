@@ -89,9 +89,9 @@ def may_wrap(angle: np.ndarray) -> bool:
 
 
 def continue_angles(model: Structure, q: np.ndarray) -> np.ndarray:
-    """A motion q (rows, nq) whose angles without limits continue beyond half a turn where they are
-    written back, from 3.1 to -3.1; then in float64, which keeps the digits of many turns. Angles
-    that fill more than one turn are not written back, and stay."""
+    """A motion q (rows, nq) whose angles without limits are unwrapped: where they jump from 3.1 to
+    -3.1, they continue beyond half a turn, in float64, which keeps the digits of many turns. Angles
+    that fill more than one turn are not wrapped, and stay as they are."""
     for each in coordinate_ranges(model):
         has_limits = each.lower > -math.inf or each.upper < math.inf
         if each.angle and not has_limits and may_wrap(q[:, each.column]):

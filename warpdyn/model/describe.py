@@ -136,7 +136,7 @@ def _columns(model: Structure, joint: str) -> str:
 
 
 def html(self: Structure) -> str:
-    """The tree of links with their joints, limits and masses, to open and shut in a notebook.
+    """The tree of links with their joints, limits and masses, which can be folded in a notebook.
 
     Links of one chain stand below each other; each branch is a list of its own.
     """

@@ -374,7 +374,7 @@ def leading_joint(joint: Joint, joints: Mapping[str, Joint]) -> tuple[str, float
 def look_up(table: Mapping[str, T], name: str, what: str, owner: str) -> T:
     """The entry with this name, or a KeyError that suggests similar names."""
     if not isinstance(name, str):
-        raise TypeError(f"{owner}: a {what} is asked for by its name, got {name!r}")
+        raise TypeError(f"{owner}: give the name of a {what}, got {name!r}")
     if name in table:
         return table[name]
     close = near_names(name, table)
@@ -396,5 +396,5 @@ def near_names(name: str, names: Iterable[str]) -> list[str]:
 def check_names(names: Iterable[str]) -> Iterable[str]:
     """The names. A single str is refused, because it would be read as a list of letters."""
     if isinstance(names, str):
-        raise TypeError(f'a list of names is asked for, got "{names}"; for one name ["{names}"]')
+        raise TypeError(f'expected a list of names, got "{names}"; for one name ["{names}"]')
     return names

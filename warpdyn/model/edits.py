@@ -162,7 +162,8 @@ def with_gravity_compensation(
     """The same robot with a share of its links' weight compensated: one value for all links, values
     by link name, or "description" for `gravcomp` of the robot's file.
 
-    A share of 1 is a link that gravity does not move, 0 is no compensation. Mass and inertia stay.
+    With a share of 1, gravity does not move a link; with 0, nothing is compensated. Mass and
+    inertia do not change.
     """
     if share == "description":
         shares = {link.name: link.gravcomp for link in self.links}
@@ -171,7 +172,7 @@ def with_gravity_compensation(
     else:
         shares = dict.fromkeys(self.link_names, float(share))
     if not all(map(math.isfinite, shares.values())):
-        raise ValueError(f"a share of a weight is a finite number, got {share!r}")
+        raise ValueError(f"a share of a weight must be a finite number, got {share!r}")
     links = (replace(link, borne=shares.get(link.name, link.borne)) for link in self.links)
     return replace(self, links=tuple(links))
 
@@ -185,8 +186,8 @@ def with_limits(
     velocity: float | None = None,
     effort: float | None = None,
 ) -> Robot:
-    """The same robot with other limits of a joint, or of its first axis if it has two [rad or m,
-    and by s; N·m or N]. Limits that are not given stay."""
+    """The same robot with other limits of a joint, or of its first axis if it has two [rad or m;
+    rad/s or m/s; N·m or N]. Limits that are not given stay."""
     bounds = {"lower": lower, "upper": upper, "velocity": velocity, "effort": effort}
     if not self.joint(joint).kind.nv:
         raise ValueError(

@@ -91,9 +91,9 @@ def _between(
     if len(path) != 1 or not (path[0][0].kind.single and path[0][0].kind.turns):
         names = ", ".join(f'"{joint.name}"' for joint, _ in path) or "none"
         raise ModelError(
-            f'{where}: between its reference link "{reference}" and "{link}" one joint must turn and the others be '
-            f"fixed, but there moves {names}; choose the link that carries it as reference, or write the relation as "
-            "a mimic joint"
+            f'{where}: between its reference link "{reference}" and "{link}" one joint must turn and '
+            f"the others must be fixed, but the moving joints are: {names}; choose the link that "
+            "carries it as reference, or write the relation as a mimic joint"
         )
     ((joint, way),) = path
     direction = _place(where, joint.child, carriers).R.to_parent(Vector(*joint.axis))

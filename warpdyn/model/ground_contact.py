@@ -92,10 +92,10 @@ class LimitSoftness(NamedTuple):
 class ShapeTouch(NamedTuple):
     """Which shapes a shape touches, and how.
 
-    `kinds`, `others`: MJCF's masks contype and conaffinity. Two shapes touch if the kinds of one
-    have a bit in common with the others of the other one. `friction`: its coefficients, of which a
-    contact has those of its `condim`. `priority`: the friction and condim of the shape with the
-    higher priority count; of equal ones, the larger numbers.
+    `kinds`, `others`: MJCF's masks contype and conaffinity. Two shapes touch if `kinds` of one and
+    `others` of the other have a common bit. `friction`: its coefficients, of which a contact has
+    those of its `condim`. `priority`: the friction and condim of the shape with the higher priority
+    count; of equal ones, the larger numbers.
     """
 
     kinds: int

@@ -115,7 +115,7 @@ class JointKind:
         return (first, second) if self.series else (first,) * self.nv
 
     def reorder(self, coordinates: Sequence[T], order: str) -> tuple[T, ...]:
-        """The coordinates with a quaternion's x y z w put into the order "xyzw" or "wxyz"."""
+        """The coordinates with a quaternion's x y z w in the order "xyzw" or "wxyz"."""
         k = self.quaternion
         if k is None:
             return tuple(coordinates)
@@ -198,8 +198,8 @@ def _unfelt_turning(axis: int, inertia: Inertia) -> Inertia:
 
 
 def _unfelt_screwing(axis: int, inertia: Inertia) -> Inertia:
-    """The rod along the axis alone: the screw does not feel it, and as it has no mass it stays the
-    same however far the screw advances."""
+    """The rod along the axis alone: the screw does not feel it, and because it has no mass, it is
+    the same however far the screw advances."""
     return Inertia(0.0, ZERO, _unfelt_turning(axis, inertia).J)
 
 

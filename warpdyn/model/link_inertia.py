@@ -23,8 +23,7 @@ class Point:
     """A link's mass as a point at its centre of mass, kept apart from its body's known inertia
     if it differs between environments.
 
-    Known inertia can be regrouped. Numbers that vary are cheapest as they are, at the centre
-    of mass.
+    Known inertia can be regrouped. Numbers that vary cost least at the centre of mass.
     """
 
     placement: Placement

@@ -1,4 +1,4 @@
-"""The conversion of a model to its tree: fixed joints lumped, axes align_axis, mimic joints
+"""The conversion of a model to its tree: fixed joints lumped, axes aligned, mimic joints
 resolved."""
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def mesh_file(shape: Geometry, packages: Packages = NONE) -> Path:
     if not name:
         raise MeshError("it names no file")
     if Path(name).suffix.lower() not in KINDS:
-        raise MeshError(f"of meshes {', '.join(KINDS)} are read; convert it")
+        raise MeshError(f"only {', '.join(KINDS)} are read as meshes; convert it")
     try:
         for path in _places(name, shape.folder, packages):
             if path.exists() and not path.is_dir():

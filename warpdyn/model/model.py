@@ -77,11 +77,11 @@ class Model(Structure):
         def __setattr__(self, name: str, value: object) -> None:
             """Refuse every attribute: a half-changed robot would compute with the old numbers."""
             raise FrozenInstanceError(
-                f"a Model does not change, so that {name} cannot be set; {_instead(name)}"
+                f"a Model is immutable: {name} cannot be set; {_instead(name)}"
             )
 
         def __delattr__(self, name: str) -> None:
-            raise FrozenInstanceError(f"a Model does not change, so that {name} cannot be deleted")
+            raise FrozenInstanceError(f"a Model is immutable: {name} cannot be deleted")
 
     def __repr__(self) -> str:
         return f"<Model {describe.head(self)}>"

@@ -38,8 +38,8 @@ class Params:
     """(B, 3) or (3,), acceleration of free fall in the world [m/s²]; None for the standard one."""
 
     def __post_init__(self) -> None:
-        """Refuse what is no model, such as a robot's name. A recorded call keeps None and the
-        names."""
+        """Refuse an argument that is not a model, such as a robot's name. A recorded call keeps
+        None and the names."""
         if not (self.model is None or isinstance(self.model, Structure)):
             raise TypeError(
                 f"the first argument of Params must be a Model, got {self.model!r}. Params are "
@@ -342,7 +342,7 @@ def _stack(
         look_up(dict.fromkeys(known), name, owner, model.name)
         check_owner(model, quantity, name)
     if not values:
-        raise ValueError(f"{quantity} varies for nothing: give at least one name")
+        raise ValueError(f"{quantity} has no names: give at least one name")
     names = tuple(name for name in known if name in values)
     count = count_of(quantity, values, shape, envs)
     return names, stack_values([values[name] for name in names], shape, count, dtype)

@@ -1,4 +1,4 @@
-"""Safe reading of files from strangers: regular files only, and of a bounded size.
+"""Safe reading of untrusted files: regular files only, and of a bounded size.
 
 All readers of descriptions, meshes, materials and textures use `read_regular_file`. It never waits
 for a pipe, never reads a device, and never trusts the size that a file states.

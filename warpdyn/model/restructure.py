@@ -173,7 +173,7 @@ def collapse(self: Robot, keep: Iterable[str] = ()) -> Robot:
             links[carrier] = weld_links(links[carrier], move_link(links.pop(joint.child), X))
             if joint.child in kept:
                 links[joint.child] = Link(joint.child)
-    # A loop within one link holds nothing that could move.
+    # A loop within one link constrains no motion.
     moved = (loop.with_moved_links(place) for loop in self.loops)
     loops = tuple(loop for loop in moved if loop.first != loop.second)
     pairs = tuple(pair.with_moved_shapes(shapes) for pair in self.touching_pairs)
@@ -186,8 +186,8 @@ def weld_links(link: Link, load: Link) -> Link:
     the common com."""
     if link.mass and load.mass and link.borne != load.borne:
         raise ValueError(
-            f"other shares of the weight of {link.name} ({link.borne:g}) and {load.name} "
-            f"({load.borne:g}) are borne; make them one first: with_gravity_compensation"
+            f"the compensated shares of the weight of {link.name} ({link.borne:g}) and {load.name} "
+            f"({load.borne:g}) differ; make them equal first: with_gravity_compensation"
         )
     mass = link.mass + load.mass
     heavy = [part for part in (link, load) if part.mass]

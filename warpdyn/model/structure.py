@@ -93,7 +93,7 @@ class Structure:
     excluded_pairs: tuple[tuple[str, str], ...] = ()
     """Pairs of links whose shapes do not touch (MJCF's exclude, SRDF's disabled collisions)."""
     touching_pairs: tuple[TouchingPair, ...] = ()
-    """Pairs of shapes that touch whatever else the description says of them (MJCF's pair)."""
+    """Pairs of shapes that touch in any case, whatever their masks are (MJCF's pair)."""
     named: tuple[Configuration, ...] = ()
     """Named configurations, from which `configurations` makes arrays."""
     is_simulated: bool = False
@@ -246,7 +246,7 @@ class Structure:
         return tuple(j.child for j in self.joints if j.parent == link)
 
     def subtree_joints(self, link: str, *, fixed: bool = False) -> tuple[str, ...]:
-        """Names of the moving joints beyond a link, mimic ones too; with `fixed` of all joints."""
+        """Names of the moving joints beyond a link, mimic joints too; with `fixed`, all joints."""
         self.link_index(link)
         carried, names = {link}, []
         for joint in self.joints:  # parents come first

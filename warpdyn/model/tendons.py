@@ -12,7 +12,7 @@ from .ground_contact import LimitSoftness
 
 @dataclass(frozen=True)
 class Tendon:
-    """A length that is a sum of joint positions, each times a coefficient [m/rad, or of no unit],
+    """A length that is a sum of joint positions, each times a coefficient [m/rad, or without unit],
     and a `constant` [m].
 
     `armature` [kg] moves with the length and is part of the mass matrix. `spring` [N/m] pulls the

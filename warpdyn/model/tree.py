@@ -239,7 +239,7 @@ class Tree:
     @property
     def ties_bodies(self) -> bool:
         """True if shared coordinates or a tendon with armature couple bodies in addition to their
-        joints; articulated bodies must not be coupled so."""
+        joints; articulated bodies must not be coupled in this way."""
         return self.shares_coordinates or any(cable.armature for cable in self.cables)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The model with numbers or symbols in place of those that vary."""
+"""A model with numbers or symbols in place of its numbers that vary."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ TYPICAL: dict[str, Any] = {
 
 
 def typical(model: Robot, varying: Mapping[str, tuple[str, ...]]) -> Robot:
-    """The model with some valid number in place of each that varies (names by quantity), to find
-    out what is defined in general."""
+    """The model with a valid number in place of each that varies (names by quantity), to find out
+    which results are defined in general."""
     names = {quantity: varying[quantity] for quantity in TYPICAL if quantity in varying}
     return substitute_values(model, names, {q: [TYPICAL[q]] * len(k) for q, k in names.items()})
 

@@ -150,7 +150,7 @@ REFUSED: dict[GateEvent, dict[Phase, str]] = {
     GateEvent.LOSE: dict.fromkeys(CLOSED, IS_CLOSED),
     GateEvent.STOPPED: {p: "no stop sequence is running" for p in Phase if p not in STOPPING},
 }
-"""The reason for which an event is refused in a phase; the gate stays where it is."""
+"""The reason why an event is refused in a phase; the phase does not change."""
 
 
 class Gate:
@@ -162,7 +162,7 @@ class Gate:
         """The fault, the loss or the collision that led to a phase of EXPLAINED; else empty."""
 
     def refusal(self, event: GateEvent) -> str:
-        """The reason for which the event would be refused now; empty if it would not."""
+        """The reason why the event would be refused now; empty if it would not."""
         return REFUSED.get(event, {}).get(self.phase, "").format(reason=self.reason)
 
     def send(self, event: GateEvent, reason: str = "") -> bool:

@@ -20,15 +20,16 @@ from .position_limits import position_limits
 LARGEST_SHARE = 0.05
 """The margin before a limit is at most this share of the joint's range: 2 mm of a finger's 40."""
 BRAKING_TIME = 0.1
-"""The damper of a joint, divided by its spring [s]: a joint that passes the margin in this time feels as
-much of one as of the other at the limit."""
+"""The damper of a joint, divided by its spring [s]: for a joint that passes the margin in this
+time, both are equal at the limit."""
 SPRING_PER_CYCLE, DAMPER_PER_CYCLE = 0.3, 0.4
 """The largest spring, inertia (0.3 / T)², and damper, inertia 0.4 / T, that do not ring at the control cycle
 T. Light joints get softer ones at low rates."""
 CYCLE, LONGEST_CYCLE, CYCLES = 0.005, 0.05, 100
-"""The cycle that is assumed at first, the longest that is counted [s], and over how many it is averaged."""
+"""Cycle time before the first measurement, longest cycle that is counted [s], and number of cycles
+in the average."""
 SAMPLES = 16
-"""Random positions at which the inertia of joints is looked at."""
+"""Number of random positions at which the inertia of joints is computed."""
 TOLERANCE = 0.1
 """Share of the margin; a joint that is beyond a limit by less is not reported where nothing repels."""
 
@@ -36,17 +37,17 @@ TOLERANCE = 0.1
 class JointLimits:
     """A spring and a damper in front of each position limit, for the command joints of one robot.
 
-    Inside the margin m of a limit, at the depth d, the torque k d + c min(d / m, 1) ḋ pushes back; the
-    damper acts only towards the limit. k = `joint_limit_effort` times the effort limit, divided by m:
-    at the limit the spring has that share of the effort. c = k BRAKING_TIME. The spring has a
-    potential, up to the effort limit, and the damper takes energy, so that the joint gets no more back
-    than it brought.
+    Inside the margin m of a limit, at the depth d, the torque k d + c min(d / m, 1) ḋ pushes back;
+    the damper acts only towards the limit. k = `joint_limit_effort` times the effort limit, divided
+    by m: at the limit the spring has that share of the effort. c = k BRAKING_TIME. Below the effort
+    limit the spring conserves energy, and the damper removes energy, so that the joint does not
+    gain any.
 
-    Both are smaller for a joint whose inertia 1 / (M⁻¹)_kk, others free, is so small that they would ring
-    in cycles of the present length (SPRING_PER_CYCLE): at 500 Hz for the last two joints of a UR5e, at
-    200 Hz for most. The inertia is the description's; without those of rotors it is too small, which is
-    the safe side. Excepted are joints without an end, without position limits in the description,
-    and without an effort limit.
+    Both are smaller for a joint whose inertia 1 / (M⁻¹)_kk, others free, is so small that they
+    would ring in cycles of the present length (SPRING_PER_CYCLE): at 500 Hz for the last two joints
+    of a UR5e, at 200 Hz for most. The inertia is the description's; without the inertia of rotors
+    it is too small, which is safe. Joints without position limits in the description, or without an
+    effort limit, are not repelled.
     """
 
     def __init__(self, model: Model, joints: Sequence[str]) -> None:
@@ -92,7 +93,7 @@ class JointLimits:
         passed, self._added = min(now - self._added, LONGEST_CYCLE), now
         self._cycle += (passed - self._cycle) / CYCLES
         way = q[self._q_columns] - self._middle
-        # The sum of the eighth powers, which is quick, tells nearly always that all are free.
+        # The sum of the eighth powers, which is quick, nearly always shows that all are free.
         share = way * self._per_free
         share *= share
         share *= share
@@ -144,8 +145,8 @@ def repels(settings: Settings) -> bool:
 
 @lru_cache(maxsize=8)
 def lightest_inertia(model: Model) -> np.ndarray:
-    """The smallest inertia (nv,) of each velocity while the others are free, 1 / (M⁻¹)_kk [kg m²,
-    kg], at SAMPLES random positions within the limits. Nothing is compiled."""
+    """The smallest inertia (nv,) of each velocity coordinate while the others are free, 1 /
+    (M⁻¹)_kk [kg m², kg], at SAMPLES random positions within the limits. Nothing is compiled."""
     joints = single_joints(model)
     lower, upper = position_limits(model, joints)
     lower, upper = np.maximum(lower, -np.pi), np.minimum(upper, np.pi)

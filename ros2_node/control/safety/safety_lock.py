@@ -76,7 +76,8 @@ SAFETY: dict[str, Callable[[Any, Any], bool]] = {
     "collision_speed_factor": _at_most,
     "collision_reaction": _never,
 }
-"""Safety parameters, and what says that a value is no wider than the one before."""
+"""Safety parameters, and the function that checks that a value is not wider than the previous
+one."""
 
 
 def check_lock(before: Settings, after: Settings, enabled: bool) -> None:

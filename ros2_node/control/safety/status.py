@@ -30,4 +30,4 @@ SHOWN = {
     Phase.LOST_STARTING: Status.LOST,
     Phase.FAULT: Status.FAULT,
 }
-"""The status of each phase of the gate, but of those where it depends on the states' age."""
+"""The status of each phase of the gate, except phases where it depends on the states' age."""

@@ -28,7 +28,8 @@ class TopicPublishers:
 
 
 def refusal(topics: Sequence[TopicPublishers]) -> str:
-    """The reason for which ~/enable is refused, and what to do; empty if no topic has several publishers."""
+    """The reason why ~/enable is refused, and the remedy; empty if no topic has several
+    publishers."""
     said = [each.several for each in topics if each.several]
     if not said:
         return ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 QUIET = 0.5
-"""A simulated clock that has not moved for so long counts as paused [s]."""
+"""A simulated clock that has not moved for this time counts as paused [s]."""
 
 
 class WatchdogClock:
@@ -11,8 +11,8 @@ class WatchdogClock:
     slower.
 
     A jump of the simulated clock can therefore neither hide a dead publisher nor make a live one
-    look dead, and while a simulation is paused nothing ages. Until a simulated clock has moved, the
-    steady clock counts alone.
+    look dead, and nothing ages while a simulation is paused. Until a simulated clock has moved,
+    only the steady clock counts.
     """
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ LAWS = {
     name: f"ros2_node.laws.{name}:{name}"
     for name in ("joint_impedance", "cartesian_impedance", "admittance", "teaching")
 }
-"""The laws that come with the node, and the kernels that they are."""
+"""The laws that come with the node, and their kernels."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ LAW_INPUTS = "law_inputs."
 
 
 def check_law_input(name: str, value: Any) -> tuple[float, ...]:
-    """The numbers of a law's input; ValueError if a value is no number. The law has their bounds (`Law`)."""
+    """The numbers of a law's input; ValueError if a value is not a number. The law checks their
+    bounds (`Law`)."""
     whole = [value] if isinstance(value, (int, float)) else value
     numbers = tuple(check(Parameter((0.0,), "", name=name, low=-np.inf, high=np.inf), whole))
     if not np.isfinite(numbers).all():
@@ -277,7 +278,7 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
     ]
 
     law_inputs: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    """Values of the parameters `law_inputs.<name>`, of which the law says which there are."""
+    """Values of the parameters `law_inputs.<name>`; the law determines which of them exist."""
 
     @classmethod
     def of(cls, values: Mapping[str, Any] | None = None) -> Settings:
@@ -362,4 +363,4 @@ BY_NAME = {parameter.name: parameter for parameter in PARAMETERS}
 DEFAULTS = Settings(**{parameter.field: parameter.default for parameter in PARAMETERS})
 
 SOURCES = frozenset(("robot_description", "robot_description_file"))
-"""Parameters that say where the model comes from."""
+"""Parameters that give the source of the model."""

@@ -20,7 +20,7 @@ class Parameter:
     description: str
     unit: str = ""
     name: str = ""
-    """The name in ROS; where it is empty, the name of the field of `Settings` that carries it."""
+    """The name in ROS; if it is empty, the name of its field in `Settings`."""
     choices: tuple[str, ...] = ()
     low: float = -math.inf
     high: float = math.inf

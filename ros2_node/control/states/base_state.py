@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 BOUND = 1e4
-"""A position or velocity beyond this is nonsense [m, m/s, rad/s]."""
+"""A position or velocity beyond this cannot be right [m, m/s, rad/s]."""
 ROUNDING = 0.02
 """Largest difference between the length of a quaternion and 1."""
 

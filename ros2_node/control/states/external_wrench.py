@@ -13,7 +13,7 @@ from ..settings.node_settings import Settings
 from .state import State
 
 WRENCH_BOUND = 1e4
-"""A wrench beyond this is nonsense [N, N·m]."""
+"""A wrench beyond this cannot be right [N, N·m]."""
 
 
 class ExternalWrench:
@@ -29,7 +29,7 @@ class ExternalWrench:
         self._counts = counts
         self._row: int | None = None
         self._is_new = False
-        """True if a wrench has come where there was none, since the last `refresh`."""
+        """True if a wrench has appeared since the last `refresh`."""
         self.active = False
         """False if `refresh` has nothing to do."""
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 LEAST_INTERVAL = 5e-4
-"""Positions closer together than this wait for the next [s]: over less, the noise of a stamp, or a
-burst of messages, is larger than the time between them."""
+"""Shortest time between two positions of a difference [s]: over a shorter one, the noise of a
+stamp, or a burst of messages, is larger than the time between them."""
 BACKWARDS = 2e-3
 """Stamps that run backwards by less than this are noise as well [s]."""
 
@@ -18,7 +18,7 @@ Index = np.ndarray | slice
 class FiniteDifference:
     """Finite differences of positions, with bounds and a low pass of first order.
 
-    Arrays are by coordinate (nq,). bound: largest speed that is believed [rad/s, m/s]; turns: which
+    Arrays are by coordinate (nq,). bound: largest plausible speed [rad/s, m/s]; turns: which
     coordinates are angles without end, whose differences go the short way round.
     """
 
@@ -26,10 +26,10 @@ class FiniteDifference:
         self._bound, self._turns = bound, turns
         self._q, self._v = np.zeros(len(bound)), np.zeros(len(bound))
         self._at = np.full(len(bound), np.nan)
-        """Arrival of the position before [s]; NaN: there is none."""
+        """Arrival time of the previous position [s]; NaN if there is none."""
         self._stamp = np.zeros(len(bound), dtype=np.int64)
         self._known = np.zeros(len(bound), dtype=bool)
-        """Coordinates with a velocity before, from which the low pass starts."""
+        """Coordinates with a previous velocity, from which the low pass starts."""
 
     def forget(self) -> None:
         """Start again, for example after a jump of the clock."""
@@ -41,8 +41,8 @@ class FiniteDifference:
     ) -> np.ndarray:
         """Velocities of some coordinates at positions p.
 
-        By stamps [ns] where those tell a time, by arrivals `now` [s] otherwise; zero where the
-        positions before are older than `longest` [s]. cutoff: of the low pass [Hz]; 0 = none.
+        Times are stamps [ns] if they advance, otherwise arrivals `now` [s]; the velocity is zero if
+        the previous positions are older than `longest` [s]. cutoff: of the low pass [Hz]; 0 = none.
         """
         before, old = self._stamp[columns], self._v[columns]
         passed = np.where(

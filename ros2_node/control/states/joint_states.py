@@ -18,14 +18,14 @@ from .position_steps import FASTEST, JUMP_MARGIN, SLACK, PositionSteps
 from .state import State
 
 POSITION_BOUND = 1e4
-"""A joint position beyond this is nonsense [rad, m]."""
+"""A joint position beyond this cannot be right [rad, m]."""
 MIMIC_TOLERANCE = 1e-2
 """Largest distance of a mimic joint from where its source puts it [rad, m]."""
 FUTURE = 1_000_000_000
-"""A stamp this far ahead of the clock is noticed [ns]."""
+"""A stamp this far ahead of the clock is counted [ns]."""
 SPEED_FACTOR, FREE_SPEED = 2.0, 100.0
-"""A velocity beyond this factor on the joint's limit is no velocity, and its message is dropped; a
-joint without limit may reach FREE_SPEED [rad/s, m/s]."""
+"""A velocity above this multiple of the joint's limit cannot be right, and its message is dropped;
+a joint without limit may reach FREE_SPEED [rad/s, m/s]."""
 
 
 class _UncheckedMessage(NamedTuple):
@@ -44,11 +44,11 @@ class _UncheckedMessage(NamedTuple):
 class JointStates:
     """Reader of the joint_states of one robot into q and v of its `state`.
 
-    A message is read in two halves, because between them the torques leave. `take` checks it and
-    writes q and v, which is all that the torques need. `note`, when they are out, counts what is
-    odd in the message and remembers it as the one before the next. The message waits in between in
-    `_unnoted`; a second `take` notes it first, so that no half is lost, and `read` does both where
-    nothing waits for the torques.
+    A message is read in two halves, and the torques are sent between them. `take` checks it and
+    writes q and v, which the torques need. `note` follows after the torques, counts irregularities
+    of the message and stores it as the previous one. Between the two, the message is in `_unnoted`.
+    A second `take` calls `note` first, so that nothing is lost. `read` does both, where nothing
+    waits for the torques.
 
     `now` is the watchdog's time in seconds. Joints that are not read stay at the model's neutral
     position.
@@ -65,12 +65,12 @@ class JointStates:
         self.q, self.v = state.q, state.v
         self.q[:], self.v[:] = model.neutral, 0.0
         self.observer_v = np.zeros(model.nv)
-        """Velocities for the observer of external torques where the torques need none; not a number
-        where a message had none."""
+        """Velocities for the observer of external torques in modes without velocities; NaN where a
+        message had none."""
         self.counts = counts
         self.arrived = -np.inf
         self.strict = False
-        """True if positions that jump are dropped, and not only noticed: while commands leave."""
+        """True if positions that jump are dropped, not only counted: while commands are sent."""
         self._settings, self._needs_velocity = settings, settings.needs_velocity
         self._watches_efforts = settings.watches_efforts
         self._model = model
@@ -90,7 +90,7 @@ class JointStates:
         believed = np.full(model.nq, FREE_SPEED)
         believed[self._needed_q] = np.where(is_limited, SPEED_FACTOR * limit, FREE_SPEED)
         self._believed = believed
-        """Largest speed of each coordinate that is believed."""
+        """Largest plausible speed of each coordinate."""
         self._slowest = float(believed.min())
         self._difference = FiniteDifference(believed, self._continuous)
         self._steps = PositionSteps(fastest, self._continuous)
@@ -157,7 +157,7 @@ class JointStates:
         if not within_bound(p, POSITION_BOUND):
             return "position_out_of_range" if np.isfinite(p).all() else "nonfinite_position"
         step = p - self.q[m.columns]
-        # One product tells of nearly every message that nothing jumped; only then by joint.
+        # For nearly every message, one product shows that nothing jumped. Otherwise by joint.
         moved = step @ step
         odd = ""
         if not moved <= JUMP_MARGIN**2 and self._jumps(m, step, now):
@@ -192,7 +192,7 @@ class JointStates:
         """
         differs = not moved <= SLACK**2
         if self._settings.velocity_source == "finite_difference":
-            # A difference is taken of positions that are believed, so they are checked before it.
+            # Positions are checked before their difference is taken.
             contradicted = differs and self._contradicts(m, p, None, stamp, now)
             if contradicted and self.strict:
                 return "position_against_velocity_dropped", True
@@ -210,8 +210,8 @@ class JointStates:
     ) -> str | None:
         """Write q, and leave the rest of the message to `note`. Returns "missing_joint" while the
         state is incomplete."""
-        # A driver that lost its robot repeats its last message; a stamp of zero says nothing. What
-        # is not read does not count: it may be NaN, which equals nothing.
+        # A driver that lost its robot repeats its last message; a stamp of zero is no stamp. Joints
+        # that are not read do not count: they may be NaN, which equals nothing.
         frozen = 0 != stamp == m.stamp and m.needed is not None and np.array_equal(p, m.needed)
         self.q[m.columns] = p
         # A NamedTuple's own constructor is a Python function; this one is not.

@@ -12,16 +12,18 @@ from warpdyn.model import Model
 from .finite_difference import Index
 
 MAX_MAPS = 32
-"""Lists of names that are remembered; a publisher of ever new names must not fill the memory."""
+"""Largest number of cached lists of names: a publisher of ever new names must not fill the
+memory."""
 
 
 def single_joints(model: Model) -> tuple[str, ...]:
-    """The joints that a JointState can carry: those with one coordinate that are no mimic joints."""
+    """The joints that a JointState can carry: those with one coordinate that are not mimic
+    joints."""
     return tuple(j.name for j in model.moving_joints if j.kind.nq == 1 and j.kind.nv == 1)
 
 
 def unreadable(model: Model, name: str) -> str:
-    """The reason for which no JointState can carry the joint of this name."""
+    """The reason why no JointState can carry the joint of this name."""
     mimics = {j.name: j.mimic for j in model.joints if j.mimic is not None}
     if name in mimics:
         return f"joint {name!r} follows {mimics[name].joint!r} and has no coordinate of its own: take it off the list"

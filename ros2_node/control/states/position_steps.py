@@ -11,7 +11,7 @@ JUMP_TIME, JUMP_MARGIN, FASTEST = 0.05, 0.1, 20.0
 passed plus JUMP_TIME [s], plus JUMP_MARGIN [rad, m]; a joint without velocity limit counts as
 FASTEST [rad/s, m/s]."""
 SLACK = 0.01
-"""A change of position within this is never against the velocity [rad, m]: encoders have steps."""
+"""A change of position within this never contradicts the velocity [rad, m]: encoders have steps."""
 JITTER = 0.002
 """Largest difference between a stamp and the time at which the position was read [s]."""
 
@@ -28,25 +28,25 @@ class PositionSteps:
     min(v0, v1) dt and at most max(v0, v1) dt. Three things take it out of this interval:
 
     - Acceleration. The speed may leave the range of v0 and v1 in between and has to return to it. A
-      peak as high as the velocity limit v_max is a triangle of the area v_max dt / 2. An actuator with
-      a bounded acceleration A makes no more than A dt² / 4, which is less for every A < 2 v_max / dt:
-      628 rad/s² at 100 Hz and 3.14 rad/s.
+    peak as high as the velocity limit v_max is a triangle of the area v_max dt / 2. An actuator with
+    a bounded acceleration A makes no more than A dt² / 4, which is less for every A < 2 v_max / dt:
+    628 rad/s² at 100 Hz and 3.14 rad/s.
     - Time. dt is the difference of the stamps. It is wrong by JITTER, and at most by as much as it
-      differs from the difference of the arrivals. Without stamps dt is that of the arrivals, wrong by
-      up to JUMP_TIME. In that time a joint moves max(|v0|, |v1|) times the error. At rest, time does
-      not matter.
+    differs from the difference of the arrivals. Without stamps dt is that of the arrivals, wrong by
+    up to JUMP_TIME. In that time a joint moves max(|v0|, |v1|) times the error. At rest, time does
+    not matter.
     - Encoders and noise: SLACK.
 
     So the allowance is v_max dt / 2 + max(|v0|, |v1|) time_error + SLACK. At rest, at 200 Hz and 3.14
     rad/s that is 18 mrad; `jumps` allows 445 mrad.
 
-    Velocities from finite differences know no v1. The speed may then change by v_max from v0, or be
-    anything within the velocity limit.
+    Velocities from finite differences have no v1. The speed may then change by v_max from v0, or
+    have any value within the velocity limit.
 
-    **After a message that was dropped** the next one is compared with where the last good velocity has
-    led since, with twice the allowance. One wrong message is forgotten with the next right one. An
-    offset that stays, as of an encoder that was set to zero anew, stays an offset: all messages are
-    dropped until the state is stale, which stops the robot.
+    **After a dropped message** the next one is compared with the position extrapolated with the
+    last good velocity, with twice the allowance. One wrong message has no effect after the next
+    right one. With an offset that stays, for example after an encoder was zeroed again, all
+    messages are dropped until the state is stale, which stops the robot.
     """
 
     def __init__(self, fastest: np.ndarray, turns: np.ndarray) -> None:
@@ -56,7 +56,7 @@ class PositionSteps:
         """Arrival time of the last message [s], used or dropped."""
         self._stamp = np.zeros(n, dtype=np.int64)
         self._reckoned = np.zeros(n)
-        """Positions that coordinates must have whose last message was dropped."""
+        """Extrapolated positions of coordinates whose last message was dropped."""
         self._dropped = np.zeros(n, dtype=bool)
         self._any_dropped = False
 
@@ -99,9 +99,9 @@ class PositionSteps:
     ) -> bool:
         """True if a joint's motion does not agree with its velocities.
 
-        positions, velocities: of the message that stands and of the new one; None where that has no
-        velocities of its own. stamp [ns]; now: its arrival [s]. Positions older than `longest` [s] say
-        nothing.
+        positions, velocities: of the last accepted message and of the new one; None where that has
+        no velocities. stamp [ns]; now: its arrival [s]. Positions older than `longest` [s] are not
+        compared.
         """
         (q, p), (before, after) = positions, velocities
         fastest = self._fastest[columns]

@@ -13,9 +13,8 @@ from warpdyn.model import Model
 class State:
     """The arrays that one launch reads and writes: those of all robots, or the rows of one robot.
 
-    A row is shared memory: what its writer puts there, the next `FleetDynamics.compute` reads, with
-    no copy and no call between them. Nobody but these may write, all of them in the node's one
-    thread:
+    A row is shared memory: the next `FleetDynamics.compute` reads the values of its writer, without
+    a copy. Only these may write, all of them in the node's one thread:
 
     | row | written by | when |
     |---|---|---|

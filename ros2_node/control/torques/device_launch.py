@@ -17,8 +17,8 @@ class DeviceLaunch:
     """Each call copies the inputs named in `fresh`, and the arrays of `params`, to the device,
     launches, and copies the result to `out`.
 
-    inputs: float64 arrays on the host by the argument of `function` that they are. The copies on
-    the device are `arrays`.
+    inputs: float64 arrays on the host, by argument of `function`. The copies on the device are
+    `arrays`.
     """
 
     def __init__(

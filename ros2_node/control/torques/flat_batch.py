@@ -19,15 +19,14 @@ MOST_NUMBERS = 4 << 20
 """Numbers of a state beyond which it is refused, 32 MiB: a quarter of a million robots of 8 joints."""
 
 KEPT = 1024
-"""Robots whose memory is kept for good."""
+"""Number of robots whose memory is never released."""
 
 
 class FlatBatch:
     """Robots in one flat array: (B, 2, dof) positions and velocities in, (B, dof) torques out.
 
     They are computed on the device of `dynamics`. dof counts the joints of `model.joint_names`. A
-    robot whose numbers are not usable gets zero torque and is counted; the others are not touched
-    by it.
+    robot with invalid numbers gets zero torque and is counted; it has no effect on the others.
     """
 
     def __init__(self, dynamics: FleetDynamics, settings: Settings, output: TorqueOutput) -> None:

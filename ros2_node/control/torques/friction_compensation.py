@@ -18,21 +18,21 @@ from ..states.state import State
 RESTING = 0.5
 """A joint rests below this share of `friction.speed`."""
 REST_TIME = 0.3
-"""The length of a rest that gives the whole way back [s]."""
+"""Length of a rest after which the whole travel is available again [s]."""
 FADING = 0.2
 """The compensation fades in this last share of `friction.travel`."""
 FARTHEST = 1e12
-"""Stands for a way without bound [rad, m]."""
+"""Replaces an unlimited travel [rad, m]."""
 
 
 class FrictionCompensation:
     """scale (coulomb v / √(v² + speed²) + viscous v), by joint, added to the torques of some robots.
 
-    Their power, never more than scale times what friction of these numbers takes away, is below it at
-    rest, where the sign of Coulomb friction is smoothed; so what is left of the friction still damps,
-    as long as the numbers are not larger than the joints' own.
-    Where they are larger, a joint drives itself. So under a law that holds no position the compensation of
-    a joint ends after a way of `friction.travel`, to and fro, and comes back while the joint rests.
+    Their power is at most scale times the power that friction of these numbers dissipates, and less
+    near rest, where the sign of Coulomb friction is smoothed. The rest of the friction still damps,
+    if the numbers are not larger than the joints' friction. If they are larger, a joint drives
+    itself. Under a law that holds no position, the compensation of a joint therefore ends after a
+    travel of `friction.travel`, forwards and backwards, and returns while the joint rests.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class FrictionCompensation:
         self._continuous = np.array([model.joint(j).kind.name == "continuous" for j in joints])
         self._before = state.q[:, self._places].copy()
         self._way = np.zeros_like(self._before)
-        """Way of each joint since it rested, by robot (R, joints) [rad, m]."""
+        """Travel of each joint since it rested, by robot (R, joints) [rad, m]."""
         self.clock: Callable[[], float] = time.monotonic
         """The clock that measures a rest [s]."""
         self._at = self.clock()

@@ -41,8 +41,8 @@ ROWS = {
 class Law:
     """The kernel of `law` for some robots of one model, with the arrays that it reads.
 
-    `inputs` are those by name; what the node does not fill is a parameter `law_inputs.<name>`, or
-    else at the default of the kernel's text.
+    `inputs` are its inputs by name. Those that the node does not fill are parameters
+    `law_inputs.<name>`, with the defaults of the kernel.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Law:
                 f"arguments {', '.join(sorted(virtual))} too"
             )
         self.frame = self._frame(settings)
-        """The link whose pose it wants, where it reads one."""
+        """The link whose target pose it reads, if any."""
         self.values = self._values(settings)
         """The inputs that are parameters, for one robot; another array for another value."""
         self._write(self.values)
@@ -103,7 +103,7 @@ class Law:
 
     @property
     def tracks(self) -> bool:
-        """True if it reads a wanted position, from which the robot may not be too far."""
+        """True if it reads a wanted position, from which the robot must not be too far."""
         return "q_desired" in self.inputs
 
     @property

@@ -27,10 +27,11 @@ LONGEST_STEP = 0.05
 class LawInputTargets:
     """Targets of the law's inputs for one robot. `follow` moves the inputs towards them, in each cycle.
 
-    The parameter `law_inputs.<name>` is where an input begins, and times `law_input_range` its largest
-    value, number by number. A square matrix is bounded by its diagonal: its entries are then at most the
-    geometric mean of two diagonal entries, because it is positive semidefinite. An input moves on the straight line
-    to its target, and no number faster than the largest value in `law_input_time`. The line
+    The parameter `law_inputs.<name>` is the initial value of an input. Its largest value is the
+    parameter times `law_input_range`, number by number. A square matrix is bounded by its diagonal:
+    its entries are then at most the geometric mean of two diagonal entries, because it is positive
+    semidefinite. An input moves on the straight line to its target, and no number faster than the
+    largest value in `law_input_time`. The line
     between two semidefinite matrices is semidefinite.
     """
 

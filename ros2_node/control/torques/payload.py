@@ -70,7 +70,7 @@ def numbers(model: Model, settings: Settings) -> tuple[np.ndarray, np.ndarray, n
                 f"than the sum of the other two; got {shown} kg*m^2"
             )
     x, y, z = settings.payload_com
-    # A load without mass is none, so that its numbers can be set one after the other.
+    # A load without mass is no load, so that its numbers can be set one after the other.
     if settings.payload_mass:
         model = model.with_payload(settings.payload_link, settings.payload_mass, (x, y, z), inertia)
     link = model.link(settings.payload_link)

@@ -65,5 +65,7 @@ def test_a_softness_has_no_rebounds() -> None:
     model = wd.load(MEETING.format("RK4"))
     zeros = np.zeros((1, model.nq))
     both: Any = wd.description.PairContact(restitution=0.5, softness=SOFTNESS)
-    with pytest.raises(ValueError, match="restitution is of rigid pairs, and a softness is not"):
+    with pytest.raises(
+        ValueError, match="restitution is for rigid pairs and softness for soft ones"
+    ):
         wd.step(model, zeros, zeros, zeros, pairs=wd.ContactPairs(model), pair_contact=both)

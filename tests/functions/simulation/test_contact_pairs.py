@@ -318,7 +318,7 @@ def test_shapes_that_cannot_be_read_are_listed() -> None:
             {"pair_contact": wd.description.PairContact(restitution=2.0)},
             "restitution must be at most 1",
         ),
-        ({"pairs": ["cube"]}, "pairs are those of wd.ContactPairs"),
+        ({"pairs": ["cube"]}, "pairs must be those of wd.ContactPairs"),
         ({"integrator": "rk4"}, "pairs= acts implicitly"),
     ],
 )

@@ -154,7 +154,7 @@ def test_all_that_is_said_of_shapes_that_were_not_read(
     more = f", and {gone - 1} more" if gone > 1 else ""
     words = (
         f"r would sink into the ground: {whole} of its collision shapes could not be read: the mesh "
-        f"a0.obj of a0 (there is no such file){more}. Mend that, or say what touches: "
+        f"a0.obj of a0 (there is no such file){more}. Repair them, or choose what touches: "
         "points=wd.ContactPoints(model).with_sphere('a0', (0, 0, 0), 0.02), or points=[] for nothing"
     )
     with pytest.raises(ValueError, match=f"^{re.escape(words)}$"):

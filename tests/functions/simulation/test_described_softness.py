@@ -104,7 +104,7 @@ def test_what_has_no_softness_is_refused() -> None:
     points = wd.ContactPoints(model)
     with pytest.raises(ValueError, match="that of box is another"):
         soft_points(model, points.with_sphere("box", (0, 0, 0), 0.05), SOFT)
-    with pytest.raises(ValueError, match="restitution is of rigid ground"):
+    with pytest.raises(ValueError, match="restitution is for rigid ground"):
         soft_points(model, points, SOFT._replace(restitution=0.5))
     with pytest.raises(ValueError, match="softness must be"):
         soft_points(model, points, wd.Ground(softness="much"))
@@ -242,7 +242,7 @@ def step_soft_pair(**numbers: Any) -> None:
         ({"impedance": (0.9, 1.5, 0.001, 0.5, 2.0)}, "must be five numbers as in solimp"),
         ({"impedance": (0.9, 0.95)}, "must be five numbers as in solimp"),
         ({"impedance": (0.9, 0.95, 0.001, 0.5, 0.0)}, "must be five numbers as in solimp"),
-        ({"tangential": 0.5}, "leave tangential, is_pyramidal and along out"),
+        ({"tangential": 0.5}, "leave out tangential, is_pyramidal and along"),
     ],
 )
 def test_a_softness_by_hand_has_the_numbers_of_mujocos_law(

@@ -75,14 +75,14 @@ def test_what_is_no_drive_is_refused() -> None:
     targets = np.zeros((2, 7))
     with pytest.raises(ValueError, match="control= needs targets="):
         drive_arrays(PANDA, wd.PD(1.0, 1.0), None)
-    with pytest.raises(ValueError, match="targets= are of drives"):
+    with pytest.raises(ValueError, match="targets= needs drives"):
         drive_arrays(PANDA, None, targets)
     with pytest.raises(TypeError, match=r"control must be wd\.PD\(kp, kd\), got float"):
         drive_arrays(PANDA, 20.0, targets)
     with pytest.raises(ValueError, match="kd must be at least 0"):
         drive_arrays(PANDA, wd.PD(1.0, -1.0), targets)
     with pytest.raises(
-        ValueError, match="stall_effort= is of a speed-torque curve, which needs no"
+        ValueError, match="stall_effort= is for a speed-torque curve, which needs no"
     ):
         drive_arrays(PANDA, wd.PD(1.0, 1.0, stall_effort=5.0), targets)
     slow = drive_arrays(PANDA, wd.PD(1.0, 1.0, no_load_speed=0.5), targets)
@@ -280,7 +280,7 @@ def test_a_simulation_carries_impulses_of_joints_on() -> None:
         (
             {"control": (wd.PD(1.0, 1.0), wd.PD(2.0, 1.0))},
             TypeError,
-            "one control law moves the joints: control is one wd.PD, got 2 of them",
+            "control must be one wd.PD, got 2 of them",
         ),
         ({"control": wd.PD(1.0, 1.0, strength=-1)}, ValueError, "strength must be at least 0"),
         ({"control": wd.PD(np.inf, 1.0)}, ValueError, "kp must be finite, got inf"),

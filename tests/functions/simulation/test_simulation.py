@@ -288,7 +288,7 @@ def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(ValueError, match=r"targets must be \(2,\) or \(6, 2\), got \(6, 3\)"):
         sim.step(np.zeros((6, 3)))
     assert all(np.array_equal(x, before[n]) for n, x in sim.state().items())
-    with pytest.raises(ValueError, match="targets are of drives"):
+    with pytest.raises(ValueError, match="targets= needs drives"):
         simulation(control=None).step(np.zeros(2))
     with pytest.raises(ValueError, match="envs must be a whole number of at least 1, got 0"):
         simulation(0)
@@ -296,7 +296,7 @@ def test_what_cannot_be_is_refused() -> None:
         simulation(dt=0.0)
     with pytest.raises(KeyError, match="no link named 'tp'; did you mean 'tip'"):
         simulation(points=[("tp", (0, 0, 0), 0.05)])
-    with pytest.raises(TypeError, match=r"points are wd.ContactPoint\(link, centre, radius\)"):
+    with pytest.raises(TypeError, match=r"points must be wd.ContactPoint\(link, centre, radius\)"):
         simulation(points=["tip"])
     with pytest.raises(TypeError, match=r"ground must be wd.Ground"):
         simulation(points=[], ground="flat")
@@ -304,7 +304,7 @@ def test_what_cannot_be_is_refused() -> None:
         simulation(start=[np.nan, 0.0])
     with pytest.raises(ValueError, match="quaternion of floating_base has length 0, not 1"):
         wd.Simulation(wd.load_robot("quadruped"), 2, points=[], start=np.zeros(19))
-    with pytest.raises(TypeError, match="one control law moves the joints"):
+    with pytest.raises(TypeError, match=r"control must be one wd\.PD"):
         simulation(control=[wd.PD(1.0, 1.0)] * 2)
     with pytest.raises(TypeError, match="must be a Model"):
         wd.Simulation("quadruped", 4)  # type: ignore[arg-type]

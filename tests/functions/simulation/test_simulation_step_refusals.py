@@ -64,12 +64,12 @@ def test_the_longest_step_is_a_tenth_of_a_second() -> None:
         ({"points": (), "impulses": np.zeros((2, 0, 3))}, ValueError, "there are none"),
         ({"impulses": np.zeros((2, 12))}, ValueError, r"impulses must be .*\(2, 4, 3\)"),
         ({"control": wd.PD(1.0, 1.0)}, ValueError, "control= needs targets="),
-        ({"targets": np.zeros((2, 12))}, ValueError, r"targets= are of drives: control=wd.PD"),
+        ({"targets": np.zeros((2, 12))}, ValueError, r"targets= needs drives: control=wd.PD"),
         ({"control": 40.0, "targets": np.zeros((2, 12))}, TypeError, "must be wd.PD"),
         (
             {"control": [wd.PD(1.0, 1.0), wd.PD(2.0, 1.0)], "targets": np.zeros((2, 12))},
             TypeError,
-            "one control law moves the joints.*got 2 of them",
+            "control must be one wd.PD.*got 2 of them",
         ),
         (
             {"ground": wd.Ground(np.array([[0.5] * 4, [0.5, 0.5, -0.1, 0.5]]))},

@@ -152,12 +152,12 @@ FOOT = [wd.ContactPoint("FL_foot", (0, 0, 0), 0.02)]
         (
             {"points": FOOT, "deformation": np.zeros((2, 1, 3))},
             ValueError,
-            "deformation= is of points on a wd.SoftGround",
+            "deformation= is for a wd.SoftGround",
         ),
         (
             {"points": FOOT, "ground": wd.SoftGround(), "impulses": np.zeros((2, 1, 3))},
             ValueError,
-            "impulses= are of wd.Ground",
+            "impulses= is for wd.Ground",
         ),
         (
             {"ground": wd.SoftGround(), "deformation": np.zeros((2, 0, 3))},

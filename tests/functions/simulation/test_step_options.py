@@ -60,11 +60,9 @@ def test_each_ground_has_its_own_memory_of_contacts() -> None:
         assert contact_arrays(MODEL, (), StepOptions(ground=ground), q) == {}
         with pytest.raises(ValueError, match="needs points="):
             contact_arrays(MODEL, (), options, q)
-    with pytest.raises(ValueError, match=r"on a wd\.SoftGround points have a deformation="):
+    with pytest.raises(ValueError, match=r"with a wd\.SoftGround give deformation="):
         contact_arrays(MODEL, points, StepOptions(ground=SOFT, impulses=memory), q)
-    with pytest.raises(
-        ValueError, match=r"^deformation= is of points on a wd.SoftGround; those on w"
-    ):
+    with pytest.raises(ValueError, match=r"^deformation= is for a wd.SoftGround; with a w"):
         contact_arrays(MODEL, points, StepOptions(deformation=memory), q)
 
 

@@ -34,7 +34,7 @@ def test_latencies_are_steps_of_each_environment() -> None:
         ([1, 2], None, "latency must be a number or (3,), got (2,)"),
         (3, 2, "longest_latency must be at least 1 and that of latency, 3; got 2"),
         (0, 0, "longest_latency must be at least 1 and that of latency, 0; got 0"),
-        (0, None, "say how large it may become, longest_latency="),
+        (0, None, "give the largest value that it may take, longest_latency="),
     ],
 )
 def test_what_is_no_latency_is_refused(latency: Any, longest: Any, text: str) -> None:
@@ -87,9 +87,9 @@ def test_a_latency_within_a_launch_is_of_its_steps() -> None:
 
 
 def test_latency_is_of_drives() -> None:
-    with pytest.raises(ValueError, match="latency is of targets, and these of drives"):
+    with pytest.raises(ValueError, match="latency= needs drives with targets"):
         wd.Simulation(MODEL, 3, points=[], latency=2)
-    with pytest.raises(ValueError, match="longest_latency= is of latency="):
+    with pytest.raises(ValueError, match="longest_latency= needs latency="):
         wd.Simulation(MODEL, 3, longest_latency=2, **OPTIONS)
 
 
@@ -113,7 +113,7 @@ def test_one_launch_may_be_all_that_is_remembered() -> None:
 @pytest.mark.parametrize(
     ("given", "error"),
     [
-        ({"latency": np.ones((1, 1))}, "late targets are latency= (B, 1), earlier_targets="),
+        ({"latency": np.ones((1, 1))}, "late targets need latency= (B, 1), earlier_targets="),
         (
             {"latency": np.ones((1, 1)), "earlier_targets": np.zeros(2)},
             "earlier_targets must be (B, n, joints) with n of at least 1, got (2,)",

@@ -322,7 +322,7 @@ def test_what_is_no_terrain_is_refused() -> None:
         wd.step(*state, terrain=ROUGH, **BALL_OPTIONS)
     with pytest.raises(ValueError, match="map_offset"):
         wd.step(*state, terrain=wd.HeightMap(ROUGH, 1.0, offset=np.zeros((3, 2))), **BALL_OPTIONS)
-    with pytest.raises(ValueError, match="rises along x and y"):
+    with pytest.raises(ValueError, match="rise of the ground along x and y"):
         wd.step(*state, terrain=wd.Plane((0.1,)), **BALL_OPTIONS)
     with pytest.raises(ValueError, match="level must be a finite height"):
         wd.step(*state, terrain=wd.Plane(level=np.inf), **BALL_OPTIONS)

@@ -87,7 +87,7 @@ def test_what_is_no_tile_is_refused(arguments, error: str) -> None:
         tile(*arguments)
     with pytest.raises(ValueError, match="at least one kind"):
         tiles((), 1, 8.0, 0.1, 0, {})
-    with pytest.raises(ValueError, match="hardest is of slope; the kinds are stairs"):
+    with pytest.raises(ValueError, match="hardest has unknown kinds slope; the kinds are stairs"):
         tiles(("stairs",), 1, 8.0, 0.1, 0, {"slope": 0.5})
 
 

@@ -358,8 +358,8 @@ def test_bodies_without_mass_or_inertia_are_refused(what: str) -> None:
     builder = wd.ModelBuilder("r").add_link("base").add_link("a", numbers[0], inertia=numbers[1])
     builder.add_joint("j", "continuous", "base", "a", axis=(0, 0, 1))
     words = (
-        f'r: link "a" has no {what}, and USD takes 0 for one that its shapes would say; give it one '
-        f"(with_link_{what})"
+        f'r: link "a" has no {what}, and readers of USD compute one from its shapes if it is 0; '
+        f"give it one (with_link_{what})"
     )
     with pytest.raises(ModelError, match=f"^{re.escape(words)}$"):
         builder.build().to_usd()

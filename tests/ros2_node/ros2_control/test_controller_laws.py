@@ -196,7 +196,7 @@ def test_names_of_laws_and_arrays_are_those_of_cpp():
     def guarded(robot, q):
         return q
 
-    with pytest.raises(ValueError, match="no law can be called guarded, which the package has for"):
+    with pytest.raises(ValueError, match="no law can be called guarded, which the package itself"):
         check_law(users_law(guarded, {}), MODEL)
 
     @wd.kernel

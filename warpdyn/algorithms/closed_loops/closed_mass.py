@@ -24,8 +24,8 @@ SOFT = 1e-4
 class ClosedMass(Factors):
     """Factors of K, whose rows are coordinates and equations in the order of elimination.
 
-    It answers to rows of coordinates as the factors of M do: `solve_transposed` takes nv numbers,
-    and `solve` returns nv. In between, vectors have the length of K.
+    It has the methods of the factors of M: `solve_transposed` takes nv numbers, and `solve` returns
+    nv. Vectors between the two have the length of K.
 
     `coordinates`: the row of K of each coordinate. `equations`: the row of each equation.
     """
@@ -40,7 +40,7 @@ class ClosedMass(Factors):
         J: Sequence[Sequence[Scalar]],
         share_in_double: float = SHARE,
     ) -> ClosedMass:
-        """The factors for a mass matrix, of which the lower triangle is read, and rows J that may be
+        """The factors for a mass matrix, whose lower triangle is read, and rows J that may be
         redundant, with the share of `factorise`."""
         nv = len(M)
         first = [next(k for k in range(nv) if not is_zero(row[k])) for row in J]

@@ -30,7 +30,7 @@ def loop_dynamics(
     gravity: Sequence[Scalar],
     f_ext: Mapping[str, Sequence[Scalar]],
 ) -> tuple[list[Scalar], list[list[Scalar]]]:
-    """Accelerations that the joint forces produce in the closed mechanism, nv, and the forces of the
+    """Accelerations of the closed mechanism under the joint forces, nv, and the forces of the
     loops: force on the second end and moment, in the world's axes, six for each loop.
 
     M a - Jᵀ f = tau - h,  J a = -dJ/dt v. The turns after the first are those of a proximal
@@ -49,8 +49,8 @@ def loop_dynamics_by_implicit_rule(
 ) -> tuple[list[Scalar], list[list[Scalar]]]:
     """The same results, from which first derivatives are recorded.
 
-    The solution x of K x = b and its K are constants, and so the derivative of what a further turn
-    adds, K⁻¹ (b - K x), is that of the solution: dx = K⁻¹ (db - dK x). The residual is that of
+    The solution x of K x = b and its K are constants. The derivative of the correction of a further
+    turn, K⁻¹ (b - K x), is then that of the solution: dx = K⁻¹ (db - dK x). The residual is that of
     inverse dynamics.
     """
     there = _Solution.of(tree, q, v, tau, gravity, f_ext)
@@ -106,8 +106,8 @@ def _in_turns(
     c: Sequence[Scalar],
     turns: int,
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """The x and f with M x - Jᵀ f = b and J x = c. Each turn after the first solves for what the
-    turns before have left of c: the proximal iteration of `solve_redundant`."""
+    """The x and f with M x - Jᵀ f = b and J x = c. Each turn after the first solves for the rest of
+    c: the proximal iteration of `solve_redundant`."""
     x, f = mass.solution(b, c)
     for _ in range(turns - 1):
         left = [y - dot(row, x) for y, row in zip(c, J, strict=True)]
@@ -126,8 +126,8 @@ def loop_inverse_dynamics(
     actuated: Sequence[int],
 ) -> list[Scalar]:
     """Joint forces that produce the acceleration in the closed mechanism, zero on coordinates that
-    are not `actuated`: the loops' forces carry what these lack. Rods that nothing drives turn about
-    themselves as they do without a torque, whatever `a` has."""
+    are not `actuated`: the loops' forces replace them. Rods without a drive spin as they do without
+    a torque, whatever `a` is."""
     tau = rnea(tree, q, v, a, gravity, f_ext)
     rods = free_rods(tree, actuated)
     M = crba(tree, q) if rods else []

@@ -133,7 +133,8 @@ def loop_jacobian(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
 def loop_bias(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
     """Velocity terms dJ/dt v of the equations, loop by loop, in the axes of the equations.
 
-    They are the rates of rates of closed loops when all accelerations of coordinates are zero.
+    They are the second derivatives of the errors of closed loops when all accelerations of
+    coordinates are zero.
     """
     found = []
     for frames, joints in tree.loops:

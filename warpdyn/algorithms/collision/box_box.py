@@ -74,7 +74,7 @@ def box_box(a: ShapeAt, b: ShapeAt) -> list[Contact]:
     for axis in (*boxes.A, *boxes.B):
         aligned = maximum(aligned, absolute(axis.dot(pair.normal)))
     score = select_less(ALIGNED, aligned, -1e9, pair.score)
-    # Faces that touch in place of other faces or edges overlap as little as these.
+    # Faces touch instead of other faces or edges if they overlap as little as these.
     least = maximum(most_a, most_b)
     overlap = select_less(least, pair.score, pair.separation, least)
     from_faces = _face_pair(a, b, boxes, (of_a, of_b), (most_a, most_b), overlap)

@@ -198,7 +198,8 @@ def _corners_inside(
 def _deepest_corner(
     reference: Face, incident: Face, plane: _IncidentPlane, u: Vector, w: Vector
 ) -> FacePoint:
-    """The lowest corner of the incident face, moved to the reference face, in case of no polygon."""
+    """The lowest corner of the incident face, moved to the reference face, for use without a
+    polygon."""
     _, h_u, h_w = incident.half
     s, t = -side(u.z) * h_u, -side(w.z) * h_w
     x, y = plane.x + u.x * s + w.x * t, plane.y + u.y * s + w.y * t

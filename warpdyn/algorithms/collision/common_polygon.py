@@ -10,8 +10,8 @@ from .contact import inverse
 from .point_choice import Candidate, choose_candidate, farthest_points
 
 PENALTY = 5.0
-"""Way that a height counts for in the choice of the corners. A side with a slope above its reciprocal
-does not face the other shape."""
+"""Weight of heights against distances across in the choice of the corners. A side with a slope
+above the reciprocal does not face the other shape."""
 
 ON_EDGE = 1e-6
 """Distance from an edge at which a point is on it [m]."""
@@ -68,7 +68,7 @@ class FacingPolygon(NamedTuple):
 def facing_polygon(points: Sequence[Candidate]) -> FacingPolygon:
     """The polygon of four points with small heights."""
     chosen = farthest_points(points, penalty=PENALTY)
-    # The common side is the first diagonal. Only if that one is much the shorter, and may have no
+    # The common side is the first diagonal. Only if that one is much shorter, and may have no
     # length, it is the second one.
     lengths = [(q.x - p.x) * (q.x - p.x) + (q.y - p.y) * (q.y - p.y) for p, q in _diagonals(chosen)]
     corners = first, right, third, left = [

@@ -77,7 +77,7 @@ class Corner(NamedTuple):
 
 class Nearest(NamedTuple):
     """A point of a tetrahedron's surface: its squared distance from the origin, its shares of the
-    three corners it is between, and the number of the fourth (0 is the new corner)."""
+    three corners around it, and the number of the fourth (0 is the new corner)."""
 
     square: Scalar
     shares: tuple[Scalar, ...]

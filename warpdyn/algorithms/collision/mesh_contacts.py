@@ -123,7 +123,7 @@ def _hull(a: ShapeAt) -> Core:
 
 
 def _separation(first: Core, second: Core, faces: Sequence[Vector] = ()) -> Separation:
-    """The separation of two shapes, found from the way to the second, from normals around the
+    """The separation of two shapes, found from the direction to the second, from normals around the
     first, and from the normals of the faces of a box."""
     _, towards = direction(second.middle - first.middle)
     facing = [n * side(n.dot(towards)) for n in faces]

@@ -47,8 +47,8 @@ def farthest_points(
     directions: Sequence[tuple[Scalar, Scalar]] = DIRECTIONS,
     penalty: float = 0.0,
 ) -> list[Candidate]:
-    """The candidate that is farthest in each direction. A height counts as `penalty` times as long a
-    way back."""
+    """The candidate that is farthest in each direction. A height counts as a distance of `penalty`
+    times the height in the opposite direction."""
 
     def score(direction: tuple[Scalar, Scalar]) -> Callable[[Candidate], Scalar]:
         x, y = direction

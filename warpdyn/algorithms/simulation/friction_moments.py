@@ -3,7 +3,7 @@ tangents.
 
 A contact patch resists turning as well as sliding. With a normal force f_n the moment about the
 normal is at most torsional f_n, and that about the tangents at most rolling f_n. Both coefficients
-are lengths. MuJoCo's documentation, Computation, chapter "Contact", calls them the same; there one
+are lengths. MuJoCo's documentation, Computation, chapter "Contact", uses the same names; there one
 cone bounds sliding and both moments together.
 """
 
@@ -23,8 +23,8 @@ SMALLEST = 1e-28
 
 
 LEAST_COMPLIANCE = 1e-30
-"""The least compliance of sticking [1/(kg m²)], so that it is not zero where a body cannot turn: on
-sliders about any axis, on a hinge about an axis across its own."""
+"""The least compliance of sticking [1/(kg m²)], so that it is not zero where a body cannot turn: a
+body on sliders about any axis, one on a hinge about axes across the hinge."""
 
 
 class FrictionMoments(NamedTuple):
@@ -44,7 +44,7 @@ class FrictionMoments(NamedTuple):
 
     @classmethod
     def size(cls, moments: int) -> int:
-        """The count of numbers that a contact with so many moments has."""
+        """The number of values of a contact with this many moments."""
         return 2 * moments if moments == 3 else 3 * moments
 
     def update(

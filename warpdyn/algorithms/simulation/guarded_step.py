@@ -23,7 +23,7 @@ from .scene import Scene
 from .substeps import Launch, launch, state_size
 
 BY_ROW = ("impulses", "forces", "loop_forces", "pair_impulses", "pair_forces")
-"""Results of several numbers for each point, loop, contact or pair."""
+"""Results with several numbers for each point, loop, contact or pair."""
 
 MORE = (
     "torques",

@@ -20,7 +20,7 @@ GUARD = 1.0
 
 
 class ImplicitForce(NamedTuple):
-    """A force on a coordinate of v, with its slopes by -q and -v, neither of them negative."""
+    """A force on a coordinate of v, with its derivatives by -q and -v, which are not negative."""
 
     v_index: int
     force: Scalar
@@ -103,8 +103,8 @@ def _on_curve(
 
 
 def stop_forces(q: Sequence[Scalar], stops: Sequence[Stop]) -> list[ImplicitForce]:
-    """Forces of stops beyond their limits. A joint far beyond its limit comes back at reach / h,
-    not at once."""
+    """Forces of stops beyond their limits. A joint far beyond its limit returns at the speed reach
+    / h, not at once."""
     forces = []
     for stop in stops:
         x = q[stop.q_index]

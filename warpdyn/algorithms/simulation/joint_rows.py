@@ -1,9 +1,9 @@
 """Dry friction and stops of joints as constraints: one row, the joint's own velocity. Stops of
 tendons are rows of their lengths' rates.
 
-Dry friction holds a joint with up to its torque, exactly, and slides at that torque; a stop lets
-the joint reach its limit and no further. Both are one law of the velocity, so that a single impulse
-represents both.
+Dry friction holds a joint exactly up to its torque, and resists sliding with that torque; a stop
+lets the joint move to its limit and no further. Both are one law of the velocity, so that a single
+impulse represents both.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class TendonBounds(NamedTuple):
 class JointRow:
     """Friction and stops of one coordinate.
 
-    `response`: its velocity for a unit impulse, and `softness` what it gives way by. `friction`: the
-    largest impulse of dry friction [N s, N m s]. `lowest`, `highest`: the velocities at which stops
-    begin to press; None if it has no stop. `compliance`: what stops give way by.
+    `response`: its velocity for a unit impulse. `softness`: its compliance. `friction`: the largest
+    impulse of dry friction [N s, N m s]. `lowest`, `highest`: the velocities at which stops begin
+    to press; None if it has no stop. `compliance`: that of the stops.
     """
 
     row: int

@@ -16,8 +16,8 @@ from ..closed_loops.loop_equations import LoopRows
 from .constraint_sweeps import sparse_dot
 
 RETURN = 1.0
-"""Largest speed at which an open loop closes [m/s, rad/s]; the gap that a step leaves is gone after
-the next one."""
+"""Largest speed at which an open loop closes [m/s, rad/s]; the error of one step is removed by the
+next one."""
 
 
 @dataclass(frozen=True)

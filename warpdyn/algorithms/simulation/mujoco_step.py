@@ -70,7 +70,7 @@ def mujoco_step(
 def _euler_step(
     tree: Tree, state: StepState, motion: Motion, contacts: Contacts, scene: Scene
 ) -> tuple[StepState, list[Scalar], list[Scalar]]:
-    """Semi-implicit Euler. Damping of joints is implicit, and constraints do not know of it.
+    """Semi-implicit Euler. Damping of joints is implicit, and constraints are computed without it.
 
     (M + h D) (v+ - v) = h (tau - bias - effects + Jᵀ f),    q+ = q ⊕ h v+
     """
@@ -173,7 +173,7 @@ def _runge_kutta_step(
         after = [*impulses.ground, *impulses.joints, *impulses.pairs_left_out]
         return [number + 1.0, *slope, *after, *mean]
 
-    # The stages are a loop, so that the program holds the dynamics once and not once per stage.
+    # The stages are a loop, so that the program contains the dynamics once, not once per stage.
     begin: list[Scalar] = [0.0] * (1 + slopes)
     begin += [x for part in handed_on for x in part]
     begin += [0.0] * (slopes + nv)

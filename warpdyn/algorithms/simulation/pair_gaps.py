@@ -1,4 +1,4 @@
-"""Where the shapes of pairs are next to each other, and how far apart."""
+"""Contact positions of pairs of shapes, and their gaps."""
 
 from __future__ import annotations
 

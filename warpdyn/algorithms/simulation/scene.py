@@ -67,10 +67,10 @@ class Scene(NamedTuple):
 
     `arrays`: names of the inputs after q, v and tau: "impulses", those of `Surface`, of `Drive`, of
     a terrain. `guarded`: products of velocities are bounded; `speed_limits`: of coordinates that
-    have one [rad/s, m/s], above which they are damped too. `stops`: of joints without springs of
-    their own. `joint_rows`: coordinates of v with dry friction or with `bounds`, limits that are
-    rows. `tendon_stops`: limits of tendons are rows. `tendon_bounds`: those of each limited tendon, if
-    they give way; empty without them. `exponents`: p and q of soft ground. `pairs`:
+    have one [rad/s, m/s], above which they are damped too. `stops`: of joints without limit
+    springs. `joint_rows`: coordinates of v with dry friction or with `bounds`, limits that are
+    rows. `tendon_stops`: limits of tendons are rows. `tendon_bounds`: those of each limited tendon,
+    if they give way; empty without them. `exponents`: p and q of soft ground. `pairs`:
     shapes that may touch each other, at most `pair_slots` of one kind at a time. `point_moments`,
     `pair_moments`: the number of friction moments of each point and of each pair, 0, 1 or 3; empty
     if there are none. `points_in_slots`: points on compliant ground are computed in a loop over

@@ -125,8 +125,8 @@ def constrained_velocities(
     """Velocities after contacts and joint rows, starting from `free` without them, and the impulses
     of each and of closed loops.
 
-    Contacts come last in a sweep, so that none of them pulls and all respect the cone, however few
-    sweeps there are.
+    Contacts come last in a sweep. Even after few sweeps none of them pulls, and all are inside the
+    cone.
     """
     surface = contacts.surface
     on_ground: list[PointContact] = []

@@ -1,10 +1,10 @@
-"""Joint limits and contact points that give way as MuJoCo's do: a spring and a damper in accelerations,
+"""Compliant joint limits and contact points like MuJoCo's: a spring and a damper in accelerations,
 with an impedance.
 
 MuJoCo's documentation, Computation, "Constraint model": beyond the limit by r, with the velocity u
 into it, the force f of the limit solves
 
-    a + R f = -b u - K d(r) r,    R = (1 - d(r)) / d(r) * A
+a + R f = -b u - K d(r) r,    R = (1 - d(r)) / d(r) * A
 
 with A the inverse inertia of the joint. A step of h seconds takes a as the change of velocity over
 h, so that the limit is a row with the compliance R and a target velocity. A contact is such a limit
@@ -114,10 +114,10 @@ def point_row(point: SoftPoint, height: Scalar, v: Vector, h: float) -> PointRow
 
 
 def bounded_rates(law: SoftStop | SoftPoint, h: float) -> tuple[float, float]:
-    """b and K that a step of h seconds can take. An implicit step damps no more than all of the velocity
-    and is no stiffer than critical damping allows. MuJoCo's steps have a time constant 2 / (b d) of two
-    steps or more, with d the largest impedance, and keep the damping ratio b / (2 √K); laws that are
-    not bounded have all of both."""
+    """b and K that a step of h seconds can take. An implicit step removes at most the whole
+    velocity and is at most as stiff as critical damping allows. MuJoCo's steps have a time constant
+    2 / (b d) of two steps or more, with d the largest impedance, and keep the damping ratio b / (2
+    √K); laws that are not bounded keep both numbers."""
     if not law.in_mujoco_steps:
         return min(law.rate, 1.0 / h), min(law.stiffness, 0.25 / (h * h))
     if not law.is_bounded:

@@ -1,4 +1,4 @@
-"""A launch of a simulation: several steps in a loop, and the results that they leave."""
+"""A launch of a simulation: several steps in a loop, and their results."""
 
 from __future__ import annotations
 

@@ -154,5 +154,5 @@ def call_on_zeros(
     except (TypeError, ValueError) as error:
         name = f"wd.{function.__name__}"
         raise type(error)(
-            f"{error}; what zeros cannot stand for is given by functools.partial({name}, ...)"
+            f"{error}; give arguments that must not be zero by functools.partial({name}, ...)"
         ) from error

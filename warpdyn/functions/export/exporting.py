@@ -1,5 +1,4 @@
-"""Functions of a robot as a C++ or C file that a controller includes, without a library behind
-it."""
+"""Functions of a robot as a C++ or C file that a controller includes; it needs no library."""
 
 from __future__ import annotations
 
@@ -157,7 +156,7 @@ def _functions_by_name(
         name = identifier(wanted)
         if RESERVED.fullmatch(name):
             raise ValueError(
-                f"no function can be called {name}, which the header has for itself; give another "
+                f"no function can be called {name}, which the header itself defines; give another "
                 'name: wd.export(model, {"name": ...})'
             )
         # A function's second form, for rows, takes another name.

@@ -58,15 +58,15 @@ class JointGravity:
 
 @dataclass(frozen=True, eq=False)
 class GravityDiagnosis:
-    """Result of comparing torques at rest with a model; `str` of it is a readable summary."""
+    """Result of comparing torques at rest with a model; `str` makes a readable summary of it."""
 
     joints: tuple[JointGravity, ...]
     poses: int
     link: str = ""
     """The link whose load was fitted; empty if none was."""
     mass: float = 0.0
-    """Load in addition to the model's that explains the errors best [kg]; negative if the model has
-    too much."""
+    """Load in addition to the model's that explains the errors best [kg]; negative if the model is
+    too heavy."""
     mass_deviation: float = np.inf
     com: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """Centre of the load in the link's frame [m]; zeros if the load is too small to tell."""

@@ -29,7 +29,7 @@ LARGEST_MESH = 32
 """Most vertices of a mesh's hull."""
 
 LISTED = 4
-"""Largest number of pairs in a printed text; further pairs are only counted."""
+"""Largest number of pairs in a printed summary; further pairs are only counted."""
 
 
 @compared_by_value
@@ -62,7 +62,7 @@ class ContactPairs(Sequence[ContactPair]):
         mesh_vertices = whole_number("mesh_vertices", mesh_vertices, least=4, most=LARGEST_MESH)
         self.model = model
         self.slots = None if slots is None else whole_number("slots", slots)
-        # A shape is read once, though it is in many pairs: a mesh is a file.
+        # A shape in many pairs is read once, because a mesh is a file.
         shapes_read: dict[tuple[str, int], ContactShape | None] = {}
         left_out: list[LeftOut] = []
         pairs: list[ContactPair] = []
@@ -212,7 +212,7 @@ class PairContact(NamedTuple):
     largest speed at which shapes that overlap are pushed apart. `torsional_friction`,
     `rolling_friction` [m]: the largest moment about the normal, and about the tangents, as a share
     of the normal force; None: those of the description, or 0, which costs nothing.
-    `softness`: MuJoCo's law of the normal force in the place of stiffness, dissipation and restitution,
+    `softness`: MuJoCo's law of the normal force in place of stiffness, dissipation and restitution,
     with R in parts of the inverse masses of both links; None: none. Friction does not change.
     """
 

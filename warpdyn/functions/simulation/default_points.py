@@ -52,7 +52,7 @@ def refuse_unread(points: object) -> None:
     more = f", and {len(points.left_out) - 1} more" if len(points.left_out) > 1 else ""
     raise ValueError(
         f"{points.model.name} would sink into the ground: {whole} of its collision shapes could not "
-        f"be read: {shape} of {link} ({why}){more}. Mend that, or say what touches: "
+        f"be read: {shape} of {link} ({why}){more}. Repair them, or choose what touches: "
         f"points=wd.ContactPoints(model).with_sphere({link!r}, (0, 0, 0), 0.02), or points=[] for "
         "nothing"
     )

@@ -74,7 +74,7 @@ def soft_bounds(
 def tendon_bounds_of(
     model: Model, in_mujoco_steps: bool = False
 ) -> tuple[TendonBounds | None, ...]:
-    """Limits of tendons that give way, of stops="soft", for each tendon with limits; None for rigid
+    """Compliant limits of tendons, of stops="soft", for each tendon with limits; None for rigid
     ones. MuJoCo scales them by the inverse inertia along the tendon in the drawn pose."""
     tree = tree_of(model)
     cables, rows = limited_tendons(tree)
@@ -120,7 +120,7 @@ def soft_points(
     one_of("softness", ground.softness, ("description",))
     if not (isinstance(ground.restitution, int | float) and ground.restitution == 0):
         raise ValueError(
-            'restitution is of rigid ground, and softness="description" is not; leave one'
+            'restitution is for rigid ground and softness="description" for soft ground; leave one of them out'
         )
     known = points.on_ground if isinstance(points, ContactPoints) else {}
     masses = _inverse_masses(model, (point.link for point in points if point in known))
@@ -155,11 +155,13 @@ def soft_pairs(
             "that of a file is not read"
         )
     if not (isinstance(contact.restitution, int | float) and contact.restitution == 0):
-        raise ValueError("restitution is of rigid pairs, and a softness is not; leave one")
+        raise ValueError(
+            "restitution is for rigid pairs and softness for soft ones; leave one of them out"
+        )
     _check_softness(soft, "the softness of pairs")
     if (soft.tangential, soft.is_pyramidal, soft.along) != (1.0, False, None):
         raise ValueError(
-            "the softness of pairs is that of normal forces; leave tangential, is_pyramidal and along out"
+            "the softness of pairs acts on normal forces only; leave out tangential, is_pyramidal and along"
         )
     links = [[shape.link for shape in pair if shape.link] for pair in pairs]
     masses = _inverse_masses(model, chain(*links))
@@ -228,8 +230,8 @@ def _inverse_mass(model: Model, link: str, inverse: np.ndarray) -> float:
 
 
 def _slider(model: Model, link: str) -> float | None:
-    """Mass of the body that several sliders move, the child of one of them among them, if these are all
-    that moves it [kg]; else None."""
+    """Mass [kg] of a link, or of its first descendant with mass, if only sliders move it; else
+    None."""
     children = {joint.parent: joint.child for joint in model.joints}
     while model.link(link).mass == 0 and link in children:
         link = children[link]
@@ -237,8 +239,8 @@ def _slider(model: Model, link: str) -> float | None:
 
 
 def _only_slides(model: Model, link: str) -> bool:
-    """True if sliders along the axes of a link, which are its axes of inertia through its centre of
-    mass, are all that is between it and the world, and nothing moves on it."""
+    """True if only sliders connect a link with the world, along its principal axes of inertia
+    through its centre of mass, and no other body moves on it."""
     parents = {joint.child: joint for joint in model.joints}
     body = model.link(link)
     products = np.asarray(body.inertia)[np.triu_indices(3, 1)]

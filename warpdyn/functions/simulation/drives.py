@@ -55,7 +55,7 @@ def drive_arrays(model: Model, control: Any, targets: Any) -> Shaped:
     """Targets, gains and efforts with their shapes, by name; empty without drives."""
     if (control is None) != (targets is None):
         raise ValueError(
-            "targets= are of drives: control=wd.PD(kp, kd)"
+            "targets= needs drives: control=wd.PD(kp, kd)"
             if control is None
             else "control= needs targets=, (B, joints); without drives pass torques as tau"
         )
@@ -71,7 +71,9 @@ def drive_arrays(model: Model, control: Any, targets: Any) -> Shaped:
         numbers["strength"] = control.strength
     if control.stall_effort is not None:
         if control.no_load_speed is None:
-            raise ValueError("stall_effort= is of a speed-torque curve, which needs no_load_speed=")
+            raise ValueError(
+                "stall_effort= is for a speed-torque curve, which needs no_load_speed="
+            )
         numbers["stall_effort"] = control.stall_effort
     arrays = {
         name: for_each(name, each, joints, 0.0, finite=name in FINITE)
@@ -93,7 +95,7 @@ def _check_drives(model: Model, control: Any) -> None:
     lengths."""
     if isinstance(control, (tuple, list)) and not isinstance(control, PD):
         raise TypeError(
-            f"one control law moves the joints: control is one wd.PD, got {len(control)} of them; "
+            f"control must be one wd.PD, got {len(control)} of them; "
             "gains of each joint are arrays (joints,), forces beside the drives are tau"
         )
     if not isinstance(control, PD):

@@ -55,8 +55,8 @@ class FreeBody:
         robot stays as it is.
 
         pose: (7,), one row for each environment that is reset, or (envs, 7); None: its columns of
-        `start`. velocity: (6,) and so on; None: at rest. The impulses of its contacts become zero.
-        On a CUDA device this is one launch.
+        `start`. velocity: (6,), with the same shapes; None: at rest. The impulses of its contacts
+        become zero. On a CUDA device this is one launch.
         """
         rows, count = self._chosen.rows(where)
         arrays: dict[str, Any] = {"pose": self.pose, "velocity": self.velocity}

@@ -32,8 +32,8 @@ class Ground(NamedTuple):
     costs nothing. `torsional_friction`, `rolling_friction`, shaped like friction [m]: the largest
     moment about the normal, and about the tangents, as a share of the normal force; None: those of
     an MJCF file, or 0, which costs nothing. `softness`: "description" lets points give way as in
-    MuJoCo, by the solref, solimp and cone of an MJCF file, in the place of stiffness, dissipation
-    and push_out.
+    MuJoCo, by the solref, solimp and cone of an MJCF file, in place of stiffness, dissipation and
+    push_out.
     """
 
     friction: Any = None

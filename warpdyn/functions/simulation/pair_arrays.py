@@ -48,7 +48,7 @@ def pair_arrays(options: StepOptions, pairs: Sequence[ContactPair], q: Any) -> S
     if len(from_last_step) == 1:
         (alone,) = from_last_step
         raise ValueError(
-            f"{alone}= is of no use alone: pair_impulses= and pair_features= of the last step go together"
+            f"{alone}= cannot be used alone: pair_impulses= and pair_features= of the last step go together"
         )
     each: Shaped = {}
     numbers = {
@@ -128,7 +128,7 @@ def checked_pairs(model: Model, pairs: Sequence[ContactPair]) -> tuple[ContactPa
     checked = []
     for pair in pairs:
         if not isinstance(pair, ContactPair):
-            raise TypeError(f"pairs are those of wd.ContactPairs(model); got {pair!r}")
+            raise TypeError(f"pairs must be those of wd.ContactPairs(model), got {pair!r}")
         for shape in pair:
             _check_shape(model, shape)
         checked.append(pair)

@@ -35,7 +35,7 @@ def checked_points(model: Model, points: Iterable[ContactPoint]) -> tuple[Contac
     for point in points:
         if isinstance(point, str) or len(point) != 3:
             raise TypeError(
-                "points are wd.ContactPoint(link, centre, radius), or those of wd.ContactPoints(model); "
+                "points must be wd.ContactPoint(link, centre, radius), or those of wd.ContactPoints(model); "
                 f"got {point!r}"
             )
         checked.append(checked_point(model, *point))

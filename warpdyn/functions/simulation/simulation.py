@@ -166,7 +166,7 @@ class Simulation:
             if values is not None:
                 if name == "targets" and self.control is None:
                     raise ValueError(
-                        "targets are of drives: Simulation(..., control=wd.PD(kp, kd))"
+                        "targets= needs drives: Simulation(..., control=wd.PD(kp, kd))"
                     )
                 mine = getattr(self, name)
                 self._library.assign(
@@ -353,10 +353,10 @@ class Simulation:
         """Arrays for late targets: the latency, and the targets of earlier launches."""
         if latency is None:
             if longest is not None:
-                raise ValueError("longest_latency= is of latency=, and there is none")
+                raise ValueError("longest_latency= needs latency=")
             return {}
         if self.control is None:
-            raise ValueError("latency is of targets, and these of drives: control=wd.PD(kp, kd)")
+            raise ValueError("latency= needs drives with targets: control=wd.PD(kp, kd)")
         counted = whole_number("substeps", substeps)
         steps, launches = latencies(self._chosen.on_host(latency), longest, self.envs, counted)
         self._columns["latency"] = self._zeros(1)

@@ -266,7 +266,7 @@ def _refuse_without_rows(model: Model, rows: Sequence[Any]) -> None:
     """Raise for joint_impulses= of a step that has none."""
     if not rows:
         raise ValueError(
-            f'joint_impulses are of Coulomb friction and of stops="rows" or "soft"; no joint of {model.name} '
+            f'joint_impulses= is for Coulomb friction and stops="rows" or "soft"; no joint of {model.name} '
             "has either"
         )
 
@@ -303,7 +303,7 @@ def _arrays(model: Model, q: Array, points: Sequence[ContactPoint], options: Ste
     shaped = contact_arrays(model, points, options, q)
     if "dissipation" in shaped and not (options.is_implicit or options.is_mujocos):
         raise ValueError(
-            f'contacts of wd.Ground are implicit, which integrator="{options.integrator}" is not: take '
+            f'contacts of wd.Ground are implicit, and integrator="{options.integrator}" is explicit: take '
             'integrator="semi_implicit", or ground=wd.SoftGround(...)'
         )
     if points:

@@ -59,8 +59,8 @@ def state_derivative(
     `step` with integrator="rk4" integrates these rates, and its arguments are the same.
     deformation: (B, points, 3) of the ground at the points [m]; None: zero. ground: a `SoftGround`
     if there are points. baumgarte: as in `configuration_rate`.
-    Of a robot with closed loops the acceleration is that of `wd.loops.dynamics`. An integrator of
-    your own leaves a gap of its error, which `wd.loops.close` closes.
+    For a robot with closed loops the acceleration is that of `wd.loops.dynamics`. The error of your
+    integrator opens the loops, and `wd.loops.close` closes them.
     RBDA section 7.3 for the acceleration (`aba`); Hunt-Crossley contacts.
     """
     options = StepOptions(

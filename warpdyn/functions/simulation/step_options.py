@@ -135,9 +135,9 @@ def contact_arrays(
     kept = memory.pop(options.contact_memory)
     if any(array is not None for array in memory.values()):
         raise ValueError(
-            "impulses= are of wd.Ground; on a wd.SoftGround points have a deformation="
+            "impulses= is for wd.Ground; with a wd.SoftGround give deformation="
             if options.is_soft
-            else "deformation= is of points on a wd.SoftGround; those on wd.Ground have impulses="
+            else "deformation= is for a wd.SoftGround; with a wd.Ground give impulses="
         )
     shaped: Shaped = {}
     if kept is not None:

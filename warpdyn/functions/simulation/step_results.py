@@ -77,8 +77,8 @@ class StepOfScene(NamedTuple):
     pair_forces: Array
     """(B, pairs, 3), on the second shapes in the last substep, in the world's axes [N]."""
     pairs_left_out: Array
-    """(B, 1): how often a near pair had no slot, in this step and those before it that handed their
-    number on. 0: every pair that could touch was computed."""
+    """(B, 1): how often a near pair had no slot, in this step and in earlier steps whose number was
+    passed on. 0 means that every pair that could touch was computed."""
 
     @property
     def deformation(self) -> Array:

@@ -31,7 +31,9 @@ def latencies(
         )
     reach = most if longest is None else longest
     if reach < 1:
-        raise ValueError("latency is 0 everywhere: say how large it may become, longest_latency=")
+        raise ValueError(
+            "latency is 0 everywhere: give the largest value that it may take, longest_latency="
+        )
     return np.broadcast_to(steps, (envs,)), math.ceil(reach / substeps)
 
 
@@ -43,7 +45,7 @@ def late_targets(
         return {}
     if latency is None or earlier is None or targets is None:
         raise ValueError(
-            "late targets are latency= (B, 1), earlier_targets= (B, n, joints) and targets=, all three"
+            "late targets need latency= (B, 1), earlier_targets= (B, n, joints) and targets=: give all three"
         )
     launches = int(earlier.shape[-2]) if len(earlier.shape) > 1 else 0
     if launches < 1:

@@ -210,7 +210,9 @@ def terrain_arrays(model: Model, terrain: Any, points: Sequence[ContactPoint], q
 def _slope(slope: Any) -> Any:
     if isinstance(slope, (tuple, list)):
         if len(slope) != 2 or not all(is_number(x) and math.isfinite(x) for x in slope):
-            raise ValueError(f"a slope is what the ground rises along x and y, got {slope}")
+            raise ValueError(
+                f"slope must be the rise of the ground along x and y, two finite numbers, got {slope}"
+            )
         return tuple(map(float, slope))
     return slope
 

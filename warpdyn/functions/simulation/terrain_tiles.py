@@ -33,7 +33,7 @@ def tile(kind: TerrainKind, difficulty: float, size: float, cell: float, seed: i
     if kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
     if not 0.0 <= difficulty <= 1.0:
-        raise ValueError(f"difficulty must be a number of [0, 1], got {difficulty}")
+        raise ValueError(f"difficulty must be a number from 0 to 1, got {difficulty}")
     if not 0.0 < cell < math.inf:
         raise ValueError(f"cell must be a distance above 0 [m], got {cell!r}")
     least = 2.0 * (PLATFORM + RIM) + 2.0
@@ -61,7 +61,7 @@ def tiles(
         raise ValueError(f"a map has at least one kind and one level, got {kinds}, {levels}")
     if unknown := set(hardest) - set(kinds):
         raise ValueError(
-            f"hardest is of {', '.join(sorted(unknown))}; the kinds are {', '.join(kinds)}"
+            f"hardest has unknown kinds {', '.join(sorted(unknown))}; the kinds are {', '.join(kinds)}"
         )
     step = round(size / cell)
     heights = np.zeros((levels * step + 1, len(kinds) * step + 1))

@@ -26,8 +26,8 @@ class Loop:
     """A constraint that closes a loop. The tree stays as it is: `step` and `wd.loops` add the
     constraint to it.
 
-    "connect": a point of `first` and a point of `second` coincide. "weld": so do two frames, in
-    position and rotation. "hinge": so do their origins and their z axes. "joint": q of the joint
+    "connect": a point of `first` and a point of `second` coincide. "weld": two frames coincide, in
+    position and rotation. "hinge": their origins and their z axes coincide. "joint": q of the joint
     `first` is a polynomial of q of the joint `second`, with the `coefficients` of its powers from 0
     on [rad, m].
     """
@@ -196,7 +196,7 @@ def loops_to_attach(
 
 
 def refuse_loops(name: str, loops: Sequence[Loop], form: str) -> None:
-    """Raise for loops that are to be written in a format that has none."""
+    """Raise for loops of a model that is written in a format without loops."""
     if loops:
         raise ModelError(
             f"{name}: {form} has no word for closed loops ({loops[0]}); "

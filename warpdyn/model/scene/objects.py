@@ -73,15 +73,15 @@ def _link(
     mass: float,
     color: tuple[float, float, float, float] | None,
 ) -> Link:
-    """The link of an object of uniform density, which looks like what touches."""
+    """The link of an object of uniform density; its visual shape is its collision shape."""
     if not isinstance(name, str) or not name:
         raise ModelError(f"an object needs a name, got {name!r}")
     if not isinstance(shape, Solid):
         raise TypeError(
-            f"{where}: its shape is a Box, Sphere, Cylinder or Capsule of wd.description; got {shape!r}"
+            f"{where}: its shape must be a Box, Sphere, Cylinder or Capsule of wd.description; got {shape!r}"
         )
     if not 0.0 < mass < math.inf:
-        raise ValueError(f"{where}: its mass is a number of kilograms above 0; got {mass!r}")
+        raise ValueError(f"{where}: its mass must be a number above 0 [kg]; got {mass!r}")
     drawn = geometry_of(shape, color)
     volume, moments = shape.moments
     body = rigid_body(where, mass, ORIGIN, np.diag(moments) * (mass / volume))
@@ -95,7 +95,9 @@ def _color(where: str, color: Sequence[float] | None) -> tuple[float, float, flo
     if len(numbers) == 3:
         numbers = (*numbers, 1.0)
     if len(numbers) != 4 or not all(0.0 <= x <= 1.0 for x in numbers):
-        raise ValueError(f"{where}: a color is red, green, blue, opacity in [0, 1]; got {color!r}")
+        raise ValueError(
+            f"{where}: color must be red, green, blue, opacity in [0, 1]; got {color!r}"
+        )
     return (numbers[0], numbers[1], numbers[2], numbers[3])
 
 

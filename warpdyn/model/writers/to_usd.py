@@ -129,8 +129,8 @@ def _body(robot: Robot, link: Link, name: str, X: Placement) -> str:
     if not link.mass or not moments.any():
         what = "inertia" if link.mass else "mass"
         raise ModelError(
-            f'{robot.name}: link "{link.name}" has no {what}, and USD takes 0 for one that its shapes '
-            f"would say; give it one (with_link_{what})"
+            f'{robot.name}: link "{link.name}" has no {what}, and readers of USD compute one from its '
+            f"shapes if it is 0; give it one (with_link_{what})"
         )
     turn = Rotation([Vector(*row) for row in axes.tolist()])
     weight = (

@@ -23,7 +23,8 @@ MARGIN = 0.002
 may bring it down within the step."""
 
 REACHES = 2.0
-"""Height above the ground below which a moving point is near, in parts of its way in the step."""
+"""Height above the ground below which a moving point is near, as a multiple of its path in the
+step."""
 
 
 def point_pairs(points: Sequence[ContactPoint]) -> list[ContactPair]:
@@ -35,7 +36,7 @@ def point_pairs(points: Sequence[ContactPoint]) -> list[ContactPair]:
 
 
 class PlacedPoints:
-    """Points of a side of a group, read by number: no row of theirs depends on the configuration.
+    """Points of a side of a group, read by number; their rows do not depend on the configuration.
     `of_body`: further numbers of each body."""
 
     def __init__(
@@ -97,7 +98,8 @@ def ground_contact(
 
 
 def above_reach(point: PlacedPoint, dt: float, terrain: Terrain | None) -> Scalar:
-    """A number above 0 only for a moving point that stays off the ground in a step of `dt` seconds."""
+    """A number that is above 0 only if a moving point stays above the ground in a step of `dt`
+    seconds."""
     linear, angular = Vector(*point.of_body[:3]), Vector(*point.of_body[3:])
     speed = linear + angular.cross(point.centre)
     way = sqrt(speed.dot(speed)) * dt

@@ -14,8 +14,9 @@ from .pair_memory import PairMemory
 from .shape_rows import ShapeRow, bounding_radius, length
 
 TOO_FLAT = 4.0
-"""Ratio of the bounding radius of a box to that of the other shape from which the distance from the
-box itself is computed. The line between the centres says little about a ball on a table."""
+"""Ratio of the bounding radius of a box to that of the other shape above which the distance from
+the box itself is computed. For a ball on a table, for example, the line between the centres is a
+poor test."""
 
 
 def near_pairs(

@@ -1,4 +1,4 @@
-"""What pairs pass from one step to the next: impulse and feature of each contact of each pair."""
+"""Memory of pairs between two steps: impulse and feature of each contact of each pair."""
 
 from __future__ import annotations
 

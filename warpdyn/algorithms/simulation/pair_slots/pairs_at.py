@@ -45,7 +45,7 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True)
 class BlockFactors(Factors):
-    """Factors of masses that do not act on each other, one after the other."""
+    """Factors of independent mass matrices, one after the other."""
 
     blocks: tuple[Factors, ...]
 

@@ -122,8 +122,8 @@ def coupled_rows(moments: int) -> list[tuple[int, int]]:
 
 
 def short_dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    """Sum of a_i b_i in short sums: a processor does not wait for one to begin the next. Entries of a
-    that are zero are left out."""
+    """Sum of a_i b_i in several short sums, which a processor computes at the same time. Entries of
+    a that are zero are left out."""
     entries = [(x, y) for x, y in zip(a, b, strict=True) if not is_zero(x)]
     if not entries:
         return 0.0

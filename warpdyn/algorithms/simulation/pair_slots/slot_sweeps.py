@@ -102,8 +102,8 @@ class TouchingBodies:
 
 
 class OtherConstraints(NamedTuple):
-    """Constraints that are not of pairs, on rows of their own: those before the pairs in a sweep,
-    and those after them, with the impulses of the last step."""
+    """Constraints other than pairs, on separate rows: those before the pairs in a sweep, and those
+    after them, with the impulses of the last step."""
 
     rows: ConstraintRows
     before: Sequence[Constraint]

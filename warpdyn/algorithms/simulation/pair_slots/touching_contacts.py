@@ -1,8 +1,8 @@
 """The contacts of near pairs that may touch in this step: the exact test behind the broad phase.
 
 Rows of joints make a contact expensive, and most near pairs touch at one of their contacts or at
-none. So the narrow phase of a group of links, or of many links and free bodies, comes first, and
-only contacts that may touch take a slot of their own.
+none. For a group of links, or of many links and free bodies, the narrow phase therefore comes
+first, and only contacts that may touch take a slot.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ ROW = 12
 """Numbers of a `FoundContact`."""
 
 SOMEWHERE = Vector(0.1937, 0.4721, 0.8313)
-"""Position of a contact that does not exist [m]. The axes of robots pass through the origin, where
-two bodies on an axis do not move, but hardly through here."""
+"""Position of a contact that does not exist [m]. Axes of robots often pass through the origin,
+where bodies on an axis do not move, but hardly ever through this point."""
 
 
 FEW_PAIRS = 4
-"""Number of pairs of links and free bodies up to which whole pairs have slots. The pads of a gripper
-touch with all their contacts, and these share rows; of many links of a hand most only come near."""
+"""Number of pairs of links and free bodies up to which whole pairs have slots. The pads of a
+gripper touch with all their contacts, and these share rows. Most of the many links of a hand only
+come near."""
 
 
 def touch_one_by_one(group: PairGroup) -> bool:
