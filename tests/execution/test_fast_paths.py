@@ -42,6 +42,19 @@ def test_other_versions_take_the_path_in_python(
     assert all(np.array_equal(y, results[0]) for y in results)
 
 
+def test_a_module_that_the_folder_needs_must_exist(
+    monkeypatch: pytest.MonkeyPatch, asked_anew: object
+) -> None:
+    """Only the folder itself is optional."""
+
+    def lacking(name: str, package: str) -> None:
+        raise ModuleNotFoundError("no module named other", name="other")
+
+    monkeypatch.setattr(fast_paths, "import_module", lacking)
+    with pytest.raises(ModuleNotFoundError, match="no module named other"):
+        fast_paths._native_call()
+
+
 @pytest.mark.parametrize("has_native", [True, False])
 def test_c_functions_and_threads_are_compiled_ahead(
     has_native: bool, monkeypatch: pytest.MonkeyPatch

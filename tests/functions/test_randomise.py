@@ -264,7 +264,7 @@ REFUSED = {
     "negative factor": (
         lambda: randomise(PANDA, 3, mass=scale(1, 0.4, "normal")),
         ValueError,
-        "a narrower law",
+        r"a narrower law than scale -0\.2 to 2\.2$",
     ),
     "friction that drives": (
         lambda: randomise(LOOSE, 3, viscous=add(-1, 1)),

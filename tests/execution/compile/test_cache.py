@@ -68,6 +68,8 @@ for path in map(Path, sys.argv[1:]):
     print(version() != before)
     path.unlink() if content is None else path.write_bytes(content)
 assert version() == before
+sys.implementation.cache_tag = "another Python"
+assert version() != before
 """
 """Whether a change of each of the given files changes the version of interpolate's source."""
 

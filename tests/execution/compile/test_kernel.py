@@ -21,7 +21,7 @@ from warpdyn.codegen.arguments import HEADER
 from warpdyn.codegen.source import Source
 from warpdyn.codegen.targets import write
 from warpdyn.execution.compile import kernel as chosen
-from warpdyn.execution.compile.kernel import KernelCommand, compile_kernel
+from warpdyn.execution.compile.kernel import KernelCommand, bounds_of_one, compile_kernel
 from warpdyn.execution.launch.job import Job
 from warpdyn.execution.launch.launch import prepare
 from warpdyn.execution.request.call import input_shapes
@@ -59,6 +59,7 @@ def test_a_command_runs_on_what_was_written_last() -> None:
     kernel = jobs[0].kernel
     assert jobs[1].kernel is kernel
     command = KernelCommand(kernel.warp_kernel, kernel.device, kernel.source.layout.length)
+    assert command.bounds == bounds_of_one()
     for each, q in zip(jobs, (one, two), strict=True):
         command.set(each.arguments)
         command.run()

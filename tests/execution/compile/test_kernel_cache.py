@@ -15,6 +15,7 @@ import warpdyn as wd
 from warpdyn.execution.compile import kernel_cache
 from warpdyn.execution.compile.kernel import BLOCK
 from warpdyn.execution.compile.kernel_cache import (
+    KERNELS,
     has_compiled,
     kernel_cache_directory,
     kernel_folders,
@@ -32,6 +33,8 @@ def test_a_launched_kernel_lies_in_the_cache(
     assert not has_compiled(kernel.warp_kernel, kernel.device, BLOCK) and kernel_folders() == []
     wd.crba(model, z)
     assert has_compiled(kernel.warp_kernel, kernel.device, BLOCK)
+    (tmp_path / f"{KERNELS}file").write_text("")
+    (tmp_path / f"{KERNELS}link").symlink_to(tmp_path)
     (folder,) = kernel_folders()
     assert folder.parent == kernel_cache_directory() == tmp_path
     monkeypatch.setattr(wp.config, "cache_kernels", False)
@@ -69,6 +72,22 @@ def test_a_folder_that_allows_no_files_is_found_out(
     assert str(kernel_cache_directory()) != read_only
     kernel_cache.start_kernel_cache.__wrapped__()
     assert len(said) == 1
+
+
+def test_a_folder_that_others_can_write_is_closed_while_it_is_empty(tmp_path: Path) -> None:
+    """One with files is refused; a trusted folder keeps its permissions."""
+    for mode, files, wanted in ((0o755, 0, 0o755), (0o777, 0, 0o700), (0o777, 1, None)):
+        folder = tmp_path / f"{mode:o}{files}"
+        folder.mkdir()
+        folder.chmod(mode)
+        if files:
+            (folder / "kernel").write_text("")
+        if wanted is None:
+            with pytest.raises(OSError, match="every user can write to it, and kernels in it"):
+                kernel_cache._probe(folder)
+        else:
+            kernel_cache._probe(folder)
+            assert folder.stat().st_mode & 0o777 == wanted
 
 
 def test_where_nothing_can_be_written_one_error_says_so(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -127,8 +128,36 @@ def test_what_belongs_to_others_is_refused(tmp_path: Path, monkeypatch: pytest.M
     os.chown(folder, 0, NOBODY)
     folder.chmod(0o775)
     assert distrust_folder(folder) == f"group {NOBODY} can write to it"
+    folder.chmod(0o755)
+    assert distrust_folder(folder) == ""
+    folder.chmod(0o775)
     monkeypatch.setenv(SHARED, "1")
     assert distrust_folder(folder) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "group_of_user", "members", "private"),
+    [
+        ("me", 5, [], True),
+        ("me", 5, ["me"], True),
+        ("me", 5, ["me", "you"], False),
+        ("me", 6, [], False),
+        ("staff", 5, [], False),
+    ],
+)
+def test_the_group_of_a_user_alone_is_private(
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    group_of_user: int,
+    members: list[str],
+    private: bool,
+) -> None:
+    """It has the user's name, is the user's first group, and has no other member."""
+    user = SimpleNamespace(pw_name="me", pw_gid=group_of_user)
+    group = SimpleNamespace(gr_name=name, gr_mem=members)
+    monkeypatch.setattr(sealed_files.pwd, "getpwuid", lambda _: user)
+    monkeypatch.setattr(sealed_files.grp, "getgrgid", lambda _: group)
+    assert sealed_files._is_private.__wrapped__(5) is private
 
 
 def test_a_link_to_a_folder_is_used_where_the_user_names_it(tmp_path: Path) -> None:

@@ -141,6 +141,7 @@ def test_numbers_that_must_not_be_negative_may_be_zero() -> None:
     gain = np.zeros(6)
     call = wd.momentum_observer.describe(MODEL, Q, V, V, V, V, V, dt=0.01, gain=gain)
     check_bounds(call)
+    check_bounds(wd.interpolate.describe(MODEL, Q, Q, -0.5))  # a number without a bound
     gain[4] = -1.0
     with pytest.raises(ValueError, match=r"gain in environment 4: .*must be at least 0, got -1"):
         check_bounds(call)

@@ -115,6 +115,19 @@ def test_the_lines_have_state_counts_and_rates(reporter, robot):
     assert nobody["state"] == "waiting for a model" and "state age" not in nobody
 
 
+@pytest.mark.parametrize(
+    ("names", "mode"),
+    [
+        ({}, "gravity"),
+        ({"law": "joint_impedance"}, "joint_impedance"),
+        ({"policy": "p.onnx"}, "p.onnx"),
+    ],
+)
+def test_the_mode_is_the_name_of_the_policy_or_the_law_if_there_is_one(names, mode):
+    lines = Reporter(Counter()).values(None, panda_settings(**names), 0.0, 1.0, "")
+    assert lines["mode"] == mode
+
+
 def test_the_ready_line_counts_the_load():
     """Model, whole mass, robots, mode, device and the joints of the commands."""
     settings = panda_settings(payload__link="panda_hand", payload__mass=2.0)

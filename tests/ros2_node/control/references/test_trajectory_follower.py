@@ -81,7 +81,7 @@ def test_an_empty_one_cancels_with_the_largest_deceleration():
         assert np.abs(a).max() <= 10.0 + 1e-9 and np.abs(q - before).max() < 0.01
         before = q
     f.at(0.5 + time)
-    assert not f.setpoint.v.any() and not f.follower.active
+    assert not f.setpoint.v.any() and not f.follower.active and f.follower.status == "cancelled"
     np.testing.assert_allclose(f.setpoint.q, q0 + 0.5 * time * v0, atol=1e-9)
 
 
