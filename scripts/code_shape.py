@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from prose import Bound, broken, table  # noqa: E402
+from prose import Bound, broken, definitions, modules, table  # noqa: E402
 
 BOUNDS = {
     "functions with a complexity above 20": Bound(3, 3),
@@ -41,14 +41,9 @@ DECISIONS = (
 )
 
 
-def modules() -> list[Path]:
-    """Python files of the packages."""
-    return [p for name in ("warpdyn", "ros2_node") for p in sorted((ROOT / name).rglob("*.py"))]
-
-
 def functions(tree: ast.Module) -> Iterator[Function]:
     """All functions of a module, those in other functions too."""
-    yield from (node for node in ast.walk(tree) if isinstance(node, Function))
+    yield from (node for node in definitions(tree) if isinstance(node, Function))
 
 
 def own_nodes(function: Function) -> Iterator[ast.AST]:
@@ -89,11 +84,10 @@ def body_lines(function: Function) -> range:
 
 def long_bodies(path: Path, tree: ast.Module) -> Iterator[bool]:
     """For each body of more than 25 lines: True if no comment is in it or on the line above it."""
-    comments = comment_lines(path)
-    for function in functions(tree):
-        lines = body_lines(function)
-        if len(lines) > LONG_BODY:
-            yield comments.isdisjoint(range(lines.start - 1, lines.stop))
+    bodies = [lines for f in functions(tree) if len(lines := body_lines(f)) > LONG_BODY]
+    comments = comment_lines(path) if bodies else set()
+    for lines in bodies:
+        yield comments.isdisjoint(range(lines.start - 1, lines.stop))
 
 
 def counted() -> dict[str, float]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,6 +65,8 @@ _WORDS = """
 RIDDLES = frozenset(_WORDS.split())
 """Names that say nothing to a reader of a list of files or functions."""
 
+Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
 FENCE = re.compile(r"^ *(`{3,}|~{3,})")
 """Begins and ends a block of code, and a directive of the site, with its marks."""
 
@@ -110,17 +112,26 @@ def long_cells(text: str) -> list[str]:
     return [cell.strip() for cell in cells if words(cell) > LONGEST_CELL]
 
 
-def first_words(source: str) -> Iterator[str]:
+def definitions(node: ast.AST) -> Iterator[Definition]:
+    """Classes and functions in a module or in another statement, at any depth. No expression is
+    visited, unlike by `ast.walk`."""
+    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for child in getattr(node, field, ()):
+            if isinstance(child, Definition):
+                yield child
+            yield from definitions(child)
+
+
+def first_words(tree: ast.Module) -> Iterator[str]:
     """The first word of each docstring of a module."""
-    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, kinds) and (text := ast.get_docstring(node)):
+    for node in (tree, *definitions(tree)):
+        if text := ast.get_docstring(node):
             yield re.split(r"[\s,.:;]", text, maxsplit=1)[0].lower()
 
 
-def share_without_noun(sources: list[str]) -> float:
+def share_without_noun(trees: Iterable[ast.Module]) -> float:
     """Percent of docstrings that begin with a question or a preposition."""
-    found = [word in NO_NOUN for source in sources for word in first_words(source)]
+    found = [word in NO_NOUN for tree in trees for word in first_words(tree)]
     return 100 * sum(found) / max(len(found), 1)
 
 
@@ -134,11 +145,14 @@ def is_banned(name: str) -> bool:
     return word.lower() in PARTICIPLES or word.endswith("ed")
 
 
-def banned_names(module: str, source: str) -> Iterator[str]:
+def banned_names(module: str, tree: ast.Module) -> Iterator[str]:
     """Banned names of a module and of its classes and functions."""
-    kinds = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    defined = (node.name for node in ast.walk(ast.parse(source)) if isinstance(node, kinds))
-    return filter(is_banned, (module, *defined))
+    return filter(is_banned, (module, *(node.name for node in definitions(tree))))
+
+
+def modules() -> list[Path]:
+    """Python files of the packages."""
+    return [p for name in ("warpdyn", "ros2_node") for p in sorted((ROOT / name).rglob("*.py"))]
 
 
 def counted() -> dict[str, float]:
@@ -148,7 +162,7 @@ def counted() -> dict[str, float]:
     generated = folder / "api"
     pages = [p for p in sorted(folder.rglob("*.md")) if generated not in p.parents]
     texts = [page.read_text() for page in pages]
-    modules = [p for name in ("warpdyn", "ros2_node") for p in sorted((ROOT / name).rglob("*.py"))]
+    trees = {path: ast.parse(path.read_text()) for path in modules()}
     return {
         "README: words": words(prose(readme)),
         "README: line of the first code block": first_code_line(readme),
@@ -157,11 +171,9 @@ def counted() -> dict[str, float]:
         ),
         "docs: semicolons per 1,000 words": semicolons("\n".join(map(prose, texts))),
         "docs: table cells of more than 25 words": sum(len(long_cells(text)) for text in texts),
-        "docstrings: first words that are no noun [%]": share_without_noun(
-            [path.read_text() for path in modules]
-        ),
+        "docstrings: first words that are no noun [%]": share_without_noun(trees.values()),
         "names: bare participles and riddles": sum(
-            len([*banned_names(path.stem, path.read_text())]) for path in modules
+            len([*banned_names(path.stem, tree)]) for path, tree in trees.items()
         ),
     }
 
