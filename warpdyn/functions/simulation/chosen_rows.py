@@ -78,7 +78,7 @@ class ChosenRows:
             raise ValueError(f"{name} must be ({width},) or ({count}, {width}), got {shape}")
         return values
 
-    def of_start(self, start: Any, rows: Rows) -> Any:
+    def of_start(self, start: Any, rows: Rows) -> Array:
         """The rows to reset of an array (envs, ...) of this library, in any order of indices."""
         return start if isinstance(rows[0], slice) else self.library.rows(start, rows[0])
 
