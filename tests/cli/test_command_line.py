@@ -70,8 +70,25 @@ def test_an_mjcf_file_is_read_with_its_neighbours_and_its_loops_as_asked(tmp_pat
     model = command_line.read_model(named(scene, loops="cut"), show_warnings=False)
     assert model.joint_names == ("j1", "j2")
     for robot in ("cartpole", str(command_line.robot_file("cartpole"))):
-        with pytest.raises(UserError, match="--loops is for SDF and MJCF files"):
+        with pytest.raises(UserError, match="--loops is for SDF, MJCF and USD files"):
             command_line.read_model(named(robot, loops="cut"))
+
+
+def test_loops_of_a_stage_are_read_as_asked(tmp_path):
+    """--loops is for USD too. Two hinges between the same bodies are a loop."""
+    pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
+    apis = 'prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"]'
+    mass = "float physics:mass = 1\nfloat3 physics:diagonalInertia = (1, 1, 1)\n"
+    bodies = "".join(f'def Xform "{name}" ({apis}) {{\n{mass}}}\n' for name in "ab")
+    ends = "rel physics:body0 = </a>\nrel physics:body1 = </b>\n"
+    hinges = "".join(f'def PhysicsRevoluteJoint "j{n}" {{\n{ends}}}\n' for n in "12")
+    stage = tmp_path / "loop.usda"
+    stage.write_text(f"#usda 1.0\n{bodies}{hinges}")
+    with pytest.raises(wd.ModelError, match="closes a loop"):
+        command_line.read_model(named(stage, loops="refuse"))
+    for loops, count in ((None, 1), ("keep", 1), ("cut", 0)):
+        model = command_line.read_model(named(stage, loops=loops), show_warnings=False)
+        assert len(model.loops) == count
 
 
 def test_a_file_of_several_robots_is_read_in_part_or_as_a_world(tmp_path):

@@ -99,8 +99,8 @@ def _reading_options(args: argparse.Namespace, path: Path) -> dict[str, Any]:
         tag = "" if kind else tag_name(text.xml("<robot>"))
     except ModelError:  # for which `load` has a better message
         return {}
-    if args.loops is not None and tag not in (MJCF.root, SDF.root):
-        raise UserError(f"--loops is for SDF and MJCF files, and {path} is neither")
+    if args.loops is not None and kind is not USD and tag not in (MJCF.root, SDF.root):
+        raise UserError(f"--loops is for SDF, MJCF and USD files, and {path} is none")
     if args.part is not None and kind is not USD and tag != SDF.root:
         raise UserError(f"--model is for SDF and USD files, and {path} is neither")
     asked = {"loops": args.loops, "model": args.part}

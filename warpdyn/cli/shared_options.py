@@ -38,7 +38,7 @@ def add_robot(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("robot", metavar="ROBOT", help=text)
     text = "fix the root link or let it float"
     sub.add_argument("--base", choices=("fixed", "floating"), help=text)
-    text = "joints and constraints of SDF and MJCF that close a loop; default: keep those of MJCF, refuse those of SDF"
+    text = "joints and constraints of SDF, MJCF and USD files that close a loop; default: keep"
     sub.add_argument("--loops", choices=("keep", "cut", "refuse"), help=text)
     text = "one of several robots of an SDF or USD file; world: all bodies of the file together"
     sub.add_argument("--model", dest="part", metavar="NAME", help=text)

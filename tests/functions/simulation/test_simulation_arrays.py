@@ -33,6 +33,24 @@ def test_arrays_of_other_libraries(library: str, device: str) -> None:
         assert error(found, wanted) <= CLOSE[device == "cpu"], name
 
 
+@pytest.mark.parametrize("library", ["numpy", "torch", "warp"])
+@pytest.mark.parametrize("where", [[2, 0, 1], [2, 2, 0]])
+def test_all_are_reset_by_indices_in_any_order(library: str, where: list[int], device: str) -> None:
+    """Each to its own row of `start`, the robot and a free body alike."""
+    usable(library, device)
+    rows = np.eye(3, 7, dtype=np.float32) + np.eye(1, 7, 6, dtype=np.float32)
+    cube = wd.description.Box(0.1, 0.1, 0.1)
+    scene = wd.ModelBuilder("world").add_link("world").build().with_object("cube", cube, mass=1.0)
+    like = made(library, np.zeros(1, np.float32), device)
+    for whole in (True, False):
+        sim = wd.Simulation(scene, 3, start=rows, points=[], like=like)
+        sim.step()
+        moved = host(sim.q).copy()
+        (sim if whole else sim.body("cube")).reset(where)
+        chosen = np.isin(np.arange(3), where)[:, None]
+        assert np.array_equal(host(sim.q), np.where(chosen, rows, moved))
+
+
 RESETS: dict[str, dict[str, Any]] = {
     "all": {},
     "mask": {"where": np.arange(6) % 2 == 0},

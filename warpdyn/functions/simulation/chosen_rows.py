@@ -78,6 +78,10 @@ class ChosenRows:
             raise ValueError(f"{name} must be ({width},) or ({count}, {width}), got {shape}")
         return values
 
+    def of_start(self, start: Any, rows: Rows) -> Array:
+        """The rows to reset of an array (envs, ...) of this library, in any order of indices."""
+        return start if isinstance(rows[0], slice) else self.library.rows(start, rows[0])
+
     def _in_order(self, indices: Any) -> bool:
         return bool(np.array_equal(np.asarray(self.on_host(indices)), np.arange(self._envs)))
 

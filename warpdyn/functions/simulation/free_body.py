@@ -10,6 +10,7 @@ from ...algorithms.simulation.contact_shapes import ContactPair
 from ...arrays.columns import columns
 from ...model import Model
 from ...model.scene.free_bodies import free_joint_of, links_on
+from .bound_attributes import BoundAttributes
 from .chosen_rows import ChosenRows
 from .reset_on_device import reset_on_device
 
@@ -27,7 +28,7 @@ class SimulationArrays(Protocol):
     pairs: Sequence[ContactPair]
 
 
-class FreeBody:
+class FreeBody(BoundAttributes):
     """A free body of a `Simulation`.
 
     `pose` (envs, 7) and `velocity` (envs, 6) are its columns of the simulation's q and v, in the
@@ -49,6 +50,7 @@ class FreeBody:
         self._chosen, self._library = chosen, chosen.library
         self._start = columns(sim.start, at.q)
         self._sim = sim
+        self._bind_attributes()
 
     def reset(self, where: Any = None, *, pose: Any = None, velocity: Any = None) -> None:
         """Place the body in all environments, or in those of a mask (envs,) or of indices. The
@@ -67,9 +69,12 @@ class FreeBody:
             values = {"pose": begin, "velocity": velocity}
             reset_on_device(self._library, chosen, count, arrays, values)
             return
-        new: dict[str, Any] = {"pose": self._chosen.check_values("pose", begin, 7, (rows, count))}
+        picked, check = (rows, count), self._chosen.check_values
+        new: dict[str, Any] = {"pose": self._chosen.of_start(self._start, picked)}
+        if pose is not None:
+            new["pose"] = check("pose", pose, 7, picked)
         if velocity is not None:
-            new["velocity"] = self._chosen.check_values("velocity", velocity, 6, (rows, count))
+            new["velocity"] = check("velocity", velocity, 6, picked)
         for name, array in arrays.items():
             self._library.assign(array, rows, new.get(name, 0.0))
 

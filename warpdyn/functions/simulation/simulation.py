@@ -21,6 +21,7 @@ from ...model.model import check_model
 from ...model.params import Params
 from ...model.structure import start_of
 from ..whole_numbers import whole_number
+from .bound_attributes import BoundAttributes
 from .chosen_rows import ChosenRows
 from .contact_pairs import RIGID, PairContact, signs_between
 from .default_points import default_points, refuse_none
@@ -46,7 +47,7 @@ MEASURED = ("imu", "contacts", "link_forces", "link_contacts", "pair_contacts")
 """Results of the sensors, in order; the last one only with pairs."""
 
 
-class Simulation:
+class Simulation(BoundAttributes):
     """Simulation of `envs` robots of a model on the ground, with one launch for each step.
 
     Its arrays stay in the same memory. You can read them and write into them between steps: q
@@ -158,6 +159,7 @@ class Simulation:
         check_bounds(self._call)
         self._set_start(start)
         self.reset()
+        self._bind_attributes()
 
     def step(self, targets: Array | None = None, tau: Array | None = None) -> None:
         """Step all robots by `substeps` steps, after copying the arguments into `targets` and
@@ -201,11 +203,10 @@ class Simulation:
             chosen = None if where is None else rows
             reset_on_device(self._library, chosen, count, arrays, values)
             return
-        begin = self.start if q is None else q
-        place = self._chosen.check_values("q", begin, self.model.nq, (rows, count))
-        speed = (
-            0.0 if v is None else self._chosen.check_values("v", v, self.model.nv, (rows, count))
-        )
+        picked, check = (rows, count), self._chosen.check_values
+        begin = self._chosen.of_start(self.start, picked)
+        place = begin if q is None else check("q", q, self.model.nq, picked)
+        speed = 0.0 if v is None else check("v", v, self.model.nv, picked)
         self._library.assign(self.q, rows, place)
         self._library.assign(self.v, rows, speed)
         for name in cleared:

@@ -1,0 +1,44 @@
+"""Attributes of a simulation that are written into, not replaced."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warpdyn as wd
+
+
+def test_arrays_of_a_simulation_are_not_replaced() -> None:
+    """The launch is bound to their memory. Another array would not be read, and would hide the state."""
+    sim = wd.Simulation(wd.load_robot("cartpole"), 2, control=wd.PD(10.0, 1.0), dtype="float64")
+    for name in ("q", "v", "targets", "tau", "start", "time"):
+        before: Any = getattr(sim, name)
+        with pytest.raises(AttributeError, match=rf"{name} of a Simulation .* {name}\[:\] = "):
+            setattr(sim, name, np.ones(before.shape))
+        assert getattr(sim, name) is before
+    for name in ("control", "model", "points", "envs"):
+        with pytest.raises(AttributeError, match="cannot be replaced; make another Simulation"):
+            setattr(sim, name, None)
+
+
+def test_arrays_are_written_in_place() -> None:
+    """By an index, and by operators, which assign the same array again."""
+    sim = wd.Simulation(wd.load_robot("cartpole"), 2, dtype="float64")
+    sim.q[:] = 1.0
+    sim.q += 1.0
+    sim.step()
+    assert (np.abs(sim.q - 2.0) < 0.1).all() and sim.time[0] > 0
+    sim.note = "of the user"
+    sim.note = "another one"
+
+
+def test_poses_of_a_body_are_not_replaced() -> None:
+    cube = wd.description.Box(0.1, 0.1, 0.1)
+    scene = wd.ModelBuilder("world").add_link("world").build().with_object("cube", cube, mass=1.0)
+    body = wd.Simulation(scene, 2, points=[]).body("cube")
+    with pytest.raises(AttributeError, match=r"pose of a FreeBody .* pose\[:\] = "):
+        body.pose = np.zeros((2, 7))
+    body.pose[:, 2] = 1.0
+    body.velocity += 1.0
