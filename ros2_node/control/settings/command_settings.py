@@ -19,7 +19,8 @@ class CommandSettings:
     )
     torque_filter: float = declare(
         0.0,
-        "Low pass of the computed torques before the stages of a command: its cutoff. 0: none.",
+        "Cutoff of the low pass of the computed torques before scale, ramp and limits. 0: no "
+        "filter.",
         "Hz",
         bounds=(0.0, 1e4),
         fixed=True,

@@ -47,7 +47,7 @@ class EffortSettings:
     )
     identification_time: float = declare(
         0.0,
-        "How long ~/identify_payload records. 0: until the next call.",
+        "Duration of the recording of ~/identify_payload. 0: until the next call.",
         "s",
         bounds=(0.0, 600.0),
     )

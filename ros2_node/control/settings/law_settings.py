@@ -33,15 +33,16 @@ class LawSettings:
     )
     max_tracking_error: Number = declare(
         0.5,
-        "Largest distance between reference and robot. Beyond it, the reference is refused or "
-        "the robot stops (computed_torque, laws with q_desired). 0: any.",
+        "Largest distance between reference and robot. Beyond it, the reference is refused or the "
+        "robot stops (computed_torque, laws with q_desired). 0: no limit.",
         "rad or m",
         bounds=(0.0, 1e4),
         per_joint=True,
     )
     max_reference_acceleration: float = declare(
         50.0,
-        "Largest acceleration of a reference. 0: any. The description's limits bound the velocities.",
+        "Largest acceleration of a reference. 0: no limit. Velocities are bounded by the "
+        "description's limits.",
         "rad/s^2 or m/s^2",
         bounds=(0.0, 1e4),
     )
@@ -52,8 +53,8 @@ class LawSettings:
     )
     trajectory_path_tolerance: Number = declare(
         0.0,
-        "~/trajectory ends, and the robot stays where it is, if a joint is farther than this from it. "
-        "0: max_tracking_error alone.",
+        "~/trajectory is aborted, and the robot stays where it is, if a joint deviates from it by "
+        "more than this. 0: only max_tracking_error counts.",
         "rad or m",
         name="trajectory.path_tolerance",
         bounds=(0.0, 1e4),
@@ -61,7 +62,8 @@ class LawSettings:
     )
     trajectory_goal_tolerance: Number = declare(
         0.0,
-        "~/trajectory has succeeded when all its joints are as near as this to its last point. 0: at its end.",
+        "~/trajectory succeeds when all its joints are within this distance of its last point. 0: "
+        "at the end of its motion.",
         "rad or m",
         name="trajectory.goal_tolerance",
         bounds=(0.0, 1e4),
@@ -69,7 +71,7 @@ class LawSettings:
     )
     trajectory_stopped_velocity_tolerance: Number = declare(
         0.0,
-        "~/trajectory has succeeded when no joint moves faster than this, too. 0: at any speed.",
+        "~/trajectory succeeds only when no joint moves faster than this. 0: at any speed.",
         "rad/s or m/s",
         name="trajectory.stopped_velocity_tolerance",
         bounds=(0.0, 1e4),
@@ -77,29 +79,31 @@ class LawSettings:
     )
     trajectory_goal_time: float = declare(
         0.0,
-        "How long after its end a trajectory may take to succeed, before it is aborted. 0: any time.",
+        "Time after the end of its motion within which ~/trajectory must succeed, or it is "
+        "aborted. 0: no limit.",
         "s",
         name="trajectory.goal_time",
         bounds=(0.0, 3600.0),
     )
     joint_limit_repulsion: str = declare(
         "by_law",
-        "When joints are pushed back before their position limits. by_law: in mode "
-        "computed_torque and in the laws that come with the node. never: references may then "
-        "exceed the limits too.",
+        "When to push joints back before their position limits. by_law: in mode computed_torque "
+        "and in the laws that come with the node. never: references may then exceed the limits "
+        "too.",
         choices=("by_law", "always", "never"),
     )
     joint_limit_margin: Number = declare(
         0.1,
         "Distance from the limit at which the push begins, at most a twentieth of the joint's "
-        "range. 0: nowhere.",
+        "range. 0: no push.",
         "rad or m",
         bounds=(0.0, 10.0),
         per_joint=True,
     )
     joint_limit_effort: float = declare(
         0.5,
-        "Share of the effort limit that pushes a joint back at the position limit itself. 0: none.",
+        "Share of the effort limit that pushes a joint back at the position limit itself. 0: no "
+        "push.",
         bounds=(0.0, 1.0),
     )
     law_input_range: float = declare(
@@ -117,8 +121,8 @@ class LawSettings:
     )
     max_pose_error: tuple[float, ...] = declare(
         (0.2, 0.5),
-        "Laws with a pose reference: largest distance between reference and frame. Beyond it, "
-        "the reference is refused or the robot stops. 0: any.",
+        "Laws with a pose reference: largest distance between reference and frame. Beyond it, the "
+        "reference is refused or the robot stops. 0: no limit.",
         "m and rad",
         bounds=(0.0, 1e3),
         length=2,
@@ -135,7 +139,7 @@ class LawSettings:
     )
     twist_axes: str = declare(
         "root",
-        "Axes of ~/twist where its frame_id is empty: those of the root link, or of twist_link.",
+        "Axes of ~/twist if its frame_id is empty: those of the root link, or of twist_link.",
         choices=("root", "link"),
     )
     twist_timeout: float = declare(
@@ -161,11 +165,15 @@ class LawSettings:
         fixed=True,
     )
     ft_cutoff: float = declare(
-        30.0, "Low pass of the force-torque sensor. 0: none.", "Hz", bounds=(0.0, 1e4)
+        30.0,
+        "Cutoff of the low pass of the force-torque sensor. 0: no filter.",
+        "Hz",
+        bounds=(0.0, 1e4),
     )
     ft_deadband: tuple[float, ...] = declare(
         (1.0, 0.1),
-        "Force and torque of the sensor that count as none. Larger ones are reduced by as much.",
+        "Force and torque of the sensor that count as zero. Larger ones are reduced by this "
+        "amount.",
         "N and N*m",
         bounds=(0.0, 1e4),
         length=2,
@@ -195,8 +203,8 @@ class LawSettings:
     )
     friction_travel: Number = declare(
         1.0,
-        "How far a joint moves with compensated friction where no law holds a position. After "
-        "that, its friction is compensated again once it has rested. 0: any.",
+        "Distance that a joint may move with compensated friction where no law holds a position. "
+        "After that, its friction is compensated again once it has rested. 0: no limit.",
         "rad or m",
         name="friction.travel",
         bounds=(0.0, 1e4),

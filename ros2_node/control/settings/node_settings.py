@@ -34,7 +34,8 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
 
     robot_description: str = declare(
         "",
-        "URDF source. It wins over robot_description_file. Without both, the node reads the topic.",
+        "URDF source. It takes precedence over robot_description_file. Without both, the node "
+        "reads the topic.",
     )
     robot_description_file: str = declare(
         "", "Path of a URDF or xacro file, or the name of a robot that comes with warpdyn."
@@ -115,7 +116,8 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
     )
     reference_timeout: float = declare(
         0.5,
-        "With a reference older than this, the robot rests at its position. 0: never.",
+        "If a reference is not refreshed within this time, the robot rests at its position. 0: "
+        "never.",
         "s",
         bounds=(0.0, 3600.0),
     )

@@ -17,18 +17,23 @@ class StateSettings:
         choices=("message", "zero", "finite_difference"),
     )
     velocity_cutoff: float = declare(
-        50.0, "Low pass of finite-difference velocities. 0: none.", "Hz", bounds=(0.0, 1e4)
+        50.0,
+        "Cutoff of the low pass of finite-difference velocities. 0: no filter.",
+        "Hz",
+        bounds=(0.0, 1e4),
     )
     position_filter: float = declare(
         0.0,
-        "Low pass of the positions between joint_states and the torques: its cutoff. 0: none.",
+        "Cutoff of the low pass of the positions between joint_states and the torques. 0: no "
+        "filter.",
         "Hz",
         bounds=(0.0, 1e4),
         fixed=True,
     )
     velocity_filter: float = declare(
         0.0,
-        "Low pass of the velocities between joint_states and the torques: its cutoff. 0: none.",
+        "Cutoff of the low pass of the velocities between joint_states and the torques. 0: no "
+        "filter.",
         "Hz",
         bounds=(0.0, 1e4),
         fixed=True,
@@ -39,7 +44,7 @@ class StateSettings:
     max_state_age: float = declare(
         0.5,
         "If a stamp is older than this by the node's clock, ~/enable is refused and the robot "
-        "stops. 0: any.",
+        "stops. 0: no limit.",
         "s",
         bounds=(0.0, 3600.0),
     )
@@ -51,6 +56,7 @@ class StateSettings:
     )
     missing_joint_policy: str = declare(
         "reject",
-        "A needed joint is in no fresh message: reject the state, or hold its last position (zero if none).",
+        "If a needed joint is in no fresh message, reject the state, or hold the joint's last "
+        "position (zero if none).",
         choices=("reject", "hold"),
     )
