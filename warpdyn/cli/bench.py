@@ -71,10 +71,10 @@ def add_parser(commands: Commands) -> None:
         "--layout",
         choices=("columns", "rows"),
         default="rows",
-        help="in memory. rows, the default: one robot after the other, as in most arrays; "
+        help="memory layout. rows, the default: one robot after the other, as in most arrays; "
         "columns: the same coordinate of all robots side by side",
     )
-    text = f"some of {', '.join(ARGUMENTS)}; default: all five"
+    text = f"any of {', '.join(ARGUMENTS)}; default: all five"
     sub.add_argument("--algorithm", nargs="+", choices=ARGUMENTS, metavar="NAME", help=text)
     add_kernel(sub)
     add_frame(sub)
@@ -87,7 +87,7 @@ def add_parser(commands: Commands) -> None:
         nargs="*",
         choices=("pinocchio", "mujoco"),
         metavar="NAME",
-        help="beside them, where installed, on one core: pinocchio, mujoco; default: both",
+        help="also measure installed libraries, on one core: pinocchio, mujoco; default: both",
     )
     text = "write the figures with versions and hardware"
     sub.add_argument("--json", type=Path, metavar="FILE", help=text)

@@ -43,7 +43,7 @@ OF_ONE_FRAME = ("jacobian", "jacobian_derivative", "inverse_kinematics")
 
 def add_parser(commands: Commands) -> None:
     """Add `warpdyn compile`."""
-    text = "compile the kernels of a robot ahead, into the cache, on all cores"
+    text = "compile the kernels of a robot into the cache in advance, on all cores"
     sub = add_command(commands, "compile", text)
     add_robot(sub)
     sub.add_argument(
@@ -64,7 +64,7 @@ def add_parser(commands: Commands) -> None:
         nargs="+",
         metavar="INPUT",
         help="inputs that will require a gradient in Torch or JAX, such as q v: "
-        "what their backward pass asks for is compiled too",
+        "kernels of their backward pass are compiled too",
     )
     add_frame(sub)
     text = "default: cpu, and cuda:0 if there is one"

@@ -38,7 +38,7 @@ def add_parser(commands: Commands) -> None:
         "namespace of C++, prefix of C, module of Python, package of ROS; default: the robot's name"
     )
     sub.add_argument("--namespace", metavar="NAME", help=text)
-    text = "of a kernel's option frame, and of cartesian_impedance"
+    text = "link of a kernel's option frame, and of cartesian_impedance"
     sub.add_argument("--frame", metavar="LINK", help=text)
     precision = sub.add_mutually_exclusive_group()
     precision.add_argument("--float32", action="store_true", help="numbers are floats")

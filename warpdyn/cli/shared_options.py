@@ -54,7 +54,7 @@ def add_robot(sub: argparse.ArgumentParser) -> None:
 
 def add_frame(sub: argparse.ArgumentParser) -> None:
     """Add the option `--frame`, the Jacobian's link."""
-    text = "link of the Jacobian; default: the one behind most joints"
+    text = "link of the Jacobian; default: the one that most joints move"
     sub.add_argument("--frame", metavar="LINK", help=text)
 
 
@@ -67,7 +67,7 @@ def add_kernel(sub: argparse.ArgumentParser) -> None:
 
 def add_kernel_options(sub: argparse.ArgumentParser) -> None:
     """Add the option `--option`, the values of a kernel's options."""
-    text = "options of the kernel, such as stiffness=300; a frame that is not named is --frame's"
+    text = "options of the kernel, such as stiffness=300; its option frame is --frame by default"
     sub.add_argument("--option", nargs="+", metavar="NAME=VALUE", help=text)
 
 

@@ -31,14 +31,14 @@ def add_parser(commands: Commands) -> None:
         "which may also stand before the robot",
     )
     add_kernel_options(sub)
-    text = "of the Jacobian, of a kernel's option frame, or of fk (default: all links)"
+    text = "link of the Jacobian, of a kernel's option frame, or of fk (default: all links)"
     sub.add_argument("--frame", metavar="LINK", help=text)
     sub.add_argument("--dtype", choices=DTYPES, default="float32")
     sub.add_argument(
         "--target",
         choices=("text", *(name for name in TARGETS if name not in FOR_FEW)),
         default="text",
-        help="text, or C++ for a device",
+        help="form of the program: text, or C++ for a device",
     )
     sub.set_defaults(run=print_source)
 

@@ -28,10 +28,9 @@ def actuator_torques(
             f"{model.name} has no actuators: they come with MJCF files; give joint forces to a step, "
             "or wd.PD"
         )
-    return Call(
-        "actuator_torques",
+    return Call.of(
+        _actuator_torques.actuator_torques,
         model,
-        (_actuator_torques.actuator_torques,),
         {"q": q, "v": v, "control": control},
         out=out,
         shapes={"control": (len(model.actuators),)},

@@ -56,14 +56,8 @@ def loop_errors(
     [rad]; 1 for joints, q1 less the polynomial of q2. In the world's axes, in the order of
     `model.loops`.
     """
-    return Call(
-        "loop_errors",
-        model,
-        (_loops.loop_errors,),
-        {"q": q},
-        out=out,
-        shapes={"out": (_rows(model),)},
-        params=params,
+    return Call.of(
+        _loops.loop_errors, model, {"q": q}, out=out, shapes={"out": (_rows(model),)}, params=params
     )
 
 
@@ -77,10 +71,9 @@ def loop_jacobian(
     `wd.loops.errors`. Where the loops are closed it is the derivative of the errors. A closed
     mechanism moves with J v = 0, and the loops' forces f act as joint forces Jᵀ f.
     """
-    return Call(
-        "loop_jacobian",
+    return Call.of(
+        _loops.loop_jacobian,
         model,
-        (_loops.loop_jacobian,),
         {"q": q},
         out=out,
         shapes={"out": (_rows(model), model.nv)},
@@ -109,10 +102,9 @@ def loop_dynamics(
     Redundant equations, such as those across the plane of a linkage, share their forces. RBDA
     section 8.1; a proximal iteration for redundant equations.
     """
-    return Call(
-        "loop_dynamics",
+    return Call.of(
+        _dynamics.loop_dynamics,
         model,
-        (_dynamics.loop_dynamics,),
         {"q": q, "v": v, "tau": tau},
         differentiable=_dynamics.loop_dynamics_by_implicit_rule,
         out=out,
@@ -170,10 +162,9 @@ def loop_inverse_dynamics(
             f"the joints {', '.join(names)} of {model.name} do not determine the motion of its closed "
             "loops: others move while they are held. Choose actuated joints of each loop"
         )
-    return Call(
-        "loop_inverse_dynamics",
+    return Call.of(
+        _dynamics.loop_inverse_dynamics,
         model,
-        (_dynamics.loop_inverse_dynamics,),
         {"q": q, "v": v, "a": a},
         out=out,
         options=(("actuated", columns),),

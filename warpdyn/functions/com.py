@@ -151,10 +151,9 @@ def link_coms(
     q: (B, nq).  Returns (B, nlinks, 3) [m] in the order of `model.link_names`.
     """
 
-    return Call(
-        "link_coms",
+    return Call.of(
+        _com.link_coms,
         model,
-        (_com.link_coms,),
         {"q": q},
         out=out,
         options=(("links", model.link_names),),

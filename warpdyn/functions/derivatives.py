@@ -41,10 +41,9 @@ def rnea_derivatives(
     """
     square = (model.nv, model.nv)
     names = ("by_q", "by_v", "by_a")
-    return Call(
-        "rnea_derivatives",
+    return Call.of(
+        _rnea_derivatives.rnea_derivatives,
         model,
-        (_rnea_derivatives.rnea_derivatives,),
         {"q": q, "v": v, "a": a},
         out=out,
         forces=True,
@@ -77,10 +76,9 @@ def aba_derivatives(
     d qdd = -M⁻¹ d rnea at a = qdd; Carpentier and Mansard, RSS 2018, equation 12.
     """
     names = ("by_q", "by_v", "by_tau")
-    return Call(
-        "aba_derivatives",
+    return Call.of(
+        _aba_derivatives.aba_derivatives,
         model,
-        (_aba_derivatives.aba_derivatives,),
         {"q": q, "v": v, "tau": tau},
         out=out,
         forces=True,

@@ -57,10 +57,9 @@ def rnea(
     True
     """
     arrays = {"q": q, "v": v, "a": a}
-    return Call(
-        "rnea",
+    return Call.of(
+        _rnea.rnea,
         model,
-        (_rnea.rnea,),
         arrays,
         out=out,
         forces=True,
@@ -85,10 +84,9 @@ def crba(
     >>> M.shape, np.allclose(M, M.transpose(0, 2, 1))
     ((100, 8, 8), True)
     """
-    return Call(
-        "crba",
+    return Call.of(
+        _crba.crba,
         model,
-        (_crba.crba,),
         {"q": q},
         out=out,
         shapes={"out": (model.nv, model.nv)},
@@ -216,10 +214,9 @@ def bias_forces(
     >>> np.allclose(wd.bias_forces(model, q, rest), wd.gravity_torques(model, q))
     True
     """
-    return Call(
-        "bias_forces",
+    return Call.of(
+        _bias_forces.bias_forces,
         model,
-        (_bias_forces.bias_forces,),
         {"q": q, "v": v},
         out=out,
         forces=True,

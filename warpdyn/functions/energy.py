@@ -24,9 +24,7 @@ def kinetic_energy(
     q: (B, nq) [m, rad].  v: (B, nv).  Returns (B,) [J]; a scalar for one robot.  RBDA 2.67, summed
     over the bodies.
     """
-    return Call(
-        "kinetic_energy", model, (_energy.kinetic_energy,), {"q": q, "v": v}, out=out, params=params
-    )
+    return Call.of(_energy.kinetic_energy, model, {"q": q, "v": v}, out=out, params=params)
 
 
 @batched
@@ -110,10 +108,9 @@ def contact_power(
     f_ext: known forces, as in `rnea`.  gravity: as in `rnea`.
     Featherstone, Rigid Body Dynamics Algorithms (2008), section 2.4 and equation 3.1.
     """
-    return Call(
-        "contact_power",
+    return Call.of(
+        _energy.contact_power,
         model,
-        (_energy.contact_power,),
         {"q": q, "v": v, "a": a, "tau": tau},
         out=out,
         forces=True,

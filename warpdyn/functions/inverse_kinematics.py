@@ -159,10 +159,9 @@ def inverse_kinematics(
     if q0 is not None:
         given["q0"] = q0
     given["seed"] = _fractions(seed, model.nq)
-    return Call(
-        "inverse_kinematics",
+    return Call.of(
+        _ik.inverse_kinematics,
         model,
-        (_ik.inverse_kinematics,),
         given,
         out=out,
         options=(("task", task),),

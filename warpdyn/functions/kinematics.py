@@ -369,12 +369,6 @@ def manipulability(
     Yoshikawa, Int. J. Robotics Research 4(2), 1985.
     """
     options = of_link(model, frame, part=part)
-    return Call(
-        "manipulability",
-        model,
-        (_manipulability.manipulability,),
-        {"q": q},
-        out=out,
-        options=options,
-        params=params,
+    return Call.of(
+        _manipulability.manipulability, model, {"q": q}, out=out, options=options, params=params
     )

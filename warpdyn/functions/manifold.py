@@ -36,10 +36,9 @@ def integrate(model: Model, q: Array[A], d: Array[A], *, out: Array[A] | None = 
     >>> np.allclose(np.linalg.norm(q[3:7]), 1)  # the base's quaternion
     True
     """
-    return Call(
-        "integrate",
+    return Call.of(
+        _manifold.integrate,
         model,
-        (_manifold.integrate,),
         {"q": q, "d": d},
         out=out,
         over={"out": "q"},
@@ -62,10 +61,9 @@ def difference(model: Model, q0: Array[A], q1: Array[A], *, out: Array[A] | None
     ((100, 19), (100, 18))
     """
     shapes = {"q0": (model.nq,), "q1": (model.nq,), "out": (model.nv,)}
-    return Call(
-        "difference",
+    return Call.of(
+        _manifold.difference,
         model,
-        (_manifold.difference,),
         {"q0": q0, "q1": q1},
         out=out,
         shapes=shapes,
@@ -87,10 +85,9 @@ def interpolate(
     # plain numbers of one robot do not belong to an array library yet
     column: Any = views.column("t", t, q0) if views.is_array(q0) else [t]
     shapes = {"q0": (model.nq,), "q1": (model.nq,), "t": (1,)}
-    return Call(
-        "interpolate",
+    return Call.of(
+        _manifold.interpolate,
         model,
-        (_manifold.interpolate,),
         {"q0": q0, "q1": q1, "t": column},
         out=out,
         over={"out": "q0"},
@@ -121,10 +118,9 @@ def configuration_rate(
     Graf, Quaternions and dynamics (2008), equation 20.
     """
     options = (("baumgarte", checked_baumgarte(baumgarte)),)
-    return Call(
-        "configuration_rate",
+    return Call.of(
+        _manifold.configuration_rate,
         model,
-        (_manifold.configuration_rate,),
         {"q": q, "v": v},
         out=out,
         options=options,
@@ -138,14 +134,8 @@ def normalize(model: Model, q: Array[A], *, out: Array[A] | None = None) -> Call
 
     q: (B, nq) [m, rad].  Returns (B, nq); NaN where a quaternion is zero.
     """
-    return Call(
-        "normalize",
-        model,
-        (_manifold.normalize,),
-        {"q": q},
-        out=out,
-        any_length=True,
-        over={"out": "q"},
+    return Call.of(
+        _manifold.normalize, model, {"q": q}, out=out, any_length=True, over={"out": "q"}
     )
 
 
@@ -159,9 +149,7 @@ def clamp(model: Model, q: Array[A], *, out: Array[A] | None = None) -> Call[A]:
         ("lower", tuple(model.position_lower.tolist())),
         ("upper", tuple(model.position_upper.tolist())),
     )
-    return Call(
-        "clamp", model, (_manifold.clamp,), {"q": q}, out=out, over={"out": "q"}, options=options
-    )
+    return Call.of(_manifold.clamp, model, {"q": q}, out=out, over={"out": "q"}, options=options)
 
 
 Box = tuple[Sequence[float], Sequence[float]]

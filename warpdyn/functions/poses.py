@@ -113,10 +113,9 @@ def chain_product(matrices: Array[A], *, out: Array[A] | None = None) -> Call[A]
     shape = tuple(getattr(matrices, "shape", ()))
     if len(shape) < 3 or not shape[-3]:
         raise ValueError(f"matrices must be (B, n, 4, 4) with n at least 1, got {shape}")
-    return Call(
-        "chain_product",
+    return Call.of(
+        _poses.chain_product,
         SPACE,
-        (_poses.chain_product,),
         {"matrices": matrices},
         out=out,
         shapes={"matrices": (shape[-3], 4, 4)},

@@ -41,10 +41,9 @@ def joint_torque_regressor(
     """
     named = model.link_names if links is None else tuple(check_names(links))
     model.link_indices(named)
-    return Call(
-        "joint_torque_regressor",
+    return Call.of(
+        _regressors.joint_torque_regressor,
         model,
-        (_regressors.joint_torque_regressor,),
         {"q": q, "v": v, "a": a},
         out=out,
         options=(("links", named),),
@@ -100,10 +99,9 @@ def potential_energy_regressor(
     `rnea`.
     Siciliano et al. (2009), section 7.2.2.
     """
-    return Call(
-        "potential_energy_regressor",
+    return Call.of(
+        _regressors.potential_energy_regressor,
         model,
-        (_regressors.potential_energy_regressor,),
         {"q": q},
         out=out,
         options=(("links", model.link_names),),

@@ -52,10 +52,9 @@ def convert_configuration(
     entries = chosen.q_to if to else chosen.q_from
     options = (("entries", entries),)
     shape = (model.nq if to else len(chosen.q_to),)
-    return Call(
-        "convert_configuration",
+    return Call.of(
+        _configurations.convert_configuration,
         model,
-        (_configurations.convert_configuration,),
         {"q": q},
         out=out,
         options=options,
@@ -261,10 +260,9 @@ def convert_twist(
         ("source", reference_of(source, "source")),
         ("target", reference_of(target, "target")),
     )
-    return Call(
-        "convert_twist",
+    return Call.of(
+        _representations.convert_twist,
         SPACE,
-        (_representations.convert_twist,),
         {"pose": pose, "twist": twist},
         out=out,
         options=options,
@@ -292,10 +290,9 @@ def convert_wrench(
         ("source", reference_of(source, "source")),
         ("target", reference_of(target, "target")),
     )
-    return Call(
-        "convert_wrench",
+    return Call.of(
+        _representations.convert_wrench,
         SPACE,
-        (_representations.convert_wrench,),
         {"pose": pose, "wrench": wrench},
         out=out,
         options=options,
@@ -311,13 +308,8 @@ def motion_transform(pose: Array[A], *, out: Array[A] | None = None) -> Call[A]:
     first.
     RBDA 2.24 and 2.26; the adjoint of Lynch and Park, Modern Robotics, 3.20 (there angular first).
     """
-    return Call(
-        "motion_transform",
-        SPACE,
-        (_representations.motion_transform,),
-        {"pose": pose},
-        out=out,
-        shapes={"pose": (7,)},
+    return Call.of(
+        _representations.motion_transform, SPACE, {"pose": pose}, out=out, shapes={"pose": (7,)}
     )
 
 
@@ -330,11 +322,6 @@ def force_transform(pose: Array[A], *, out: Array[A] | None = None) -> Call[A]:
     rows first.
     RBDA 2.25 and 2.27.
     """
-    return Call(
-        "force_transform",
-        SPACE,
-        (_representations.force_transform,),
-        {"pose": pose},
-        out=out,
-        shapes={"pose": (7,)},
+    return Call.of(
+        _representations.force_transform, SPACE, {"pose": pose}, out=out, shapes={"pose": (7,)}
     )

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, get_type_hints
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
 
 from .command_settings import CommandSettings
 from .effort_settings import EffortSettings
 from .law_settings import LawSettings
-from .parameter import Number, Parameter, check
+from .parameter import Number, Parameter, check, declare
 from .state_settings import StateSettings
 
 LAW_INPUTS = "law_inputs."
@@ -22,7 +22,7 @@ def check_law_input(name: str, value: Any) -> tuple[float, ...]:
     """The numbers of a law's input; ValueError if a value is not a number. The law checks their
     bounds (`Law`)."""
     whole = [value] if isinstance(value, (int, float)) else value
-    numbers = tuple(check(Parameter((0.0,), "", name=name, low=-np.inf, high=np.inf), whole))
+    numbers = tuple(check(Parameter((0.0,), "", name=name), whole))
     if not np.isfinite(numbers).all():
         raise ValueError(f"{name} must be finite, got {', '.join(f'{x:g}' for x in numbers)}")
     return numbers
@@ -32,250 +32,164 @@ def check_law_input(name: str, value: Any) -> tuple[float, ...]:
 class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
     """Checked parameter values. Each field has its parameter; `PARAMETERS` lists them."""
 
-    robot_description: Annotated[
-        str,
-        Parameter(
-            "",
-            "URDF source. It wins over robot_description_file. Without both, the node reads the topic.",
-        ),
-    ]
-    robot_description_file: Annotated[
-        str,
-        Parameter(
-            "", "Path of a URDF or xacro file, or the name of a robot that comes with warpdyn."
-        ),
-    ]
-    device: Annotated[
-        str, Parameter("cpu", 'Device of the kernels: "cpu", "cuda:0", ...', fixed=True)
-    ]
-    executor: Annotated[
-        str,
-        Parameter(
-            "events",
-            "rclpy executor. events needs less than half the CPU time of single.",
-            choices=("single", "events"),
-            fixed=True,
-        ),
-    ]
-    mode: Annotated[
-        str,
-        Parameter(
-            "gravity",
-            "Hold against gravity, produce the reference's accelerations, or track the reference.",
-            choices=("gravity", "inverse_dynamics", "computed_torque"),
-        ),
-    ]
-    law: Annotated[
-        str,
-        Parameter(
-            "",
-            "A law that replaces mode: joint_impedance, cartesian_impedance, admittance, teaching, or your "
-            "own kernel, package.module:name or /path/file.py:name. Empty: mode.",
-            fixed=True,
-        ),
-    ]
-    law_options: Annotated[
-        tuple[str, ...], Parameter((), "Options of the law, such as frame=tool0.", fixed=True)
-    ]
-    policy: Annotated[
-        str,
-        Parameter(
-            "",
-            "A trained policy that replaces mode: an ONNX file, or the name of a policy of "
-            "warpdyn. Empty: mode.",
-            fixed=True,
-        ),
-    ]
-    policy_task: Annotated[
-        str,
-        Parameter(
-            "",
-            "Task of the policy: a name, package.module:Task or /path/file.py:Task. Empty: the "
-            "task that the file names.",
-            fixed=True,
-        ),
-    ]
-    joints: Annotated[
-        tuple[str, ...],
-        Parameter(
-            (),
-            "Joints read from joint_states. Empty: all joints of the model. The other joints stay at zero.",
-            fixed=True,
-        ),
-    ]
-    command_joints: Annotated[
-        tuple[str, ...],
-        Parameter(
-            (),
-            "Order of ~/commands: the order of the controller's list. Empty: joints.",
-            fixed=True,
-        ),
-    ]
-    tip_links: Annotated[
-        tuple[str, ...],
-        Parameter((), "Links whose pose is published on ~/poses/<link>.", fixed=True),
-    ]
-    gravity: Annotated[
-        tuple[float, ...],
-        Parameter(
-            (0.0, 0.0, -9.81),
-            "Gravitational acceleration in the root link's frame.",
-            "m/s^2",
-            low=-1e3,
-            high=1e3,
-            length=3,
-        ),
-    ]
-    rate: Annotated[
-        float,
-        Parameter(
-            0.0,
-            "Cycles per second with the latest state. 0: one cycle for each joint_states.",
-            "Hz",
-            low=0.0,
-            high=5000.0,
-            fixed=True,
-        ),
-    ]
-    publish_frequency: Annotated[
-        float,
-        Parameter(
-            50.0,
-            "Rate of poses, TF, mass matrix and Jacobians. 0: never.",
-            "Hz",
-            low=0.0,
-            high=1000.0,
-            fixed=True,
-        ),
-    ]
-    publish_link_poses: Annotated[bool, Parameter(True, "Publish ~/link_poses.", fixed=True)]
-    publish_tf: Annotated[
-        bool,
-        Parameter(
-            False, "Publish /tf and /tf_static. Usually robot_state_publisher does.", fixed=True
-        ),
-    ]
-    frame_prefix: Annotated[str, Parameter("", "Prefix of every frame name.", fixed=True)]
-    publish_mass_matrix: Annotated[bool, Parameter(False, "Publish ~/mass_matrix.", fixed=True)]
-    jacobian_links: Annotated[
-        tuple[str, ...],
-        Parameter((), "Links whose Jacobian is published on ~/jacobian/<link>.", fixed=True),
-    ]
-    reference_timeout: Annotated[
-        float,
-        Parameter(
-            0.5,
-            "With a reference older than this, the robot rests at its position. 0: never.",
-            "s",
-            low=0.0,
-            high=3600.0,
-        ),
-    ]
-    stale_action: Annotated[
-        str,
-        Parameter(
-            "ramp_down",
-            "How torques end: ramp down to zero, zero at once, or hold the last (for arms with brakes).",
-            choices=("ramp_down", "zero", "hold"),
-        ),
-    ]
-    start_enabled: Annotated[
-        bool, Parameter(False, "Enable automatically at the first valid state.", fixed=True)
-    ]
-    ramp_time: Annotated[
-        float,
-        Parameter(
-            1.0,
-            "Torques rise within this time after ~/enable. Parameter changes are blended in "
-            "within the same time.",
-            "s",
-            low=0.0,
-            high=60.0,
-        ),
-    ]
-    torque_scale: Annotated[
-        Number, Parameter(1.0, "Factor on the commands.", low=0.0, high=1.5, per_joint=True)
-    ]
-    effort_limit_scale: Annotated[
-        float, Parameter(1.0, "Factor on the effort limits.", low=0.0, high=1.0)
-    ]
-    effort_limits: Annotated[
-        Number,
-        Parameter(
-            0.0,
-            "Effort limits in addition to the description's. The smaller one counts. 0: only the description's.",
-            "N*m",
-            low=0.0,
-            high=1e6,
-            per_joint=True,
-        ),
-    ]
-    unlimited_effort: Annotated[
-        bool, Parameter(False, "Send commands to joints that have no effort limit at all.")
-    ]
-    max_torque_rate: Annotated[
-        Number,
-        Parameter(
-            -1.0,
-            "Largest change of a command. -1: the joint's effort limit in 0.02 s (policy: 0.005 s). "
-            "0: no limit.",
-            "N*m/s",
-            low=-1.0,
-            high=1e6,
-            per_joint=True,
-        ),
-    ]
-    lock: Annotated[
-        str,
-        Parameter(
-            "enabled",
-            "When safety parameters can only be narrowed: while a robot is enabled, always, or never.",
-            choices=("enabled", "always", "never"),
-            fixed=True,
-        ),
-    ]
-    payload_link: Annotated[
-        str, Parameter("", "Link that carries a load. Empty: none.", name="payload.link")
-    ]
-    payload_mass: Annotated[
-        float, Parameter(0.0, "Mass of the load.", "kg", name="payload.mass", low=0.0, high=1e4)
-    ]
-    payload_com: Annotated[
-        tuple[float, ...],
-        Parameter(
-            (0.0, 0.0, 0.0),
-            "Centre of mass of the load in the frame of payload.link.",
-            "m",
-            name="payload.com",
-            low=-100.0,
-            high=100.0,
-            length=3,
-        ),
-    ]
-    payload_inertia: Annotated[
-        tuple[float, ...],
-        Parameter(
-            (0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
-            "Inertia of the load about its centre of mass, in the axes of payload.link: Ixx Ixy Ixz Iyy Iyz Izz.",
-            "kg*m^2",
-            name="payload.inertia",
-            low=-1e4,
-            high=1e4,
-            length=6,
-        ),
-    ]
-    diagnostics_period: Annotated[
-        float,
-        Parameter(
-            1.0, "Time between two messages on /diagnostics.", "s", low=0.1, high=60.0, fixed=True
-        ),
-    ]
-    namespaces: Annotated[
-        tuple[str, ...],
-        Parameter(
-            (), "Robots of the same model, each with its own topics. Empty: one robot.", fixed=True
-        ),
-    ]
+    robot_description: str = declare(
+        "",
+        "URDF source. It takes precedence over robot_description_file. Without both, the node "
+        "reads the topic.",
+    )
+    robot_description_file: str = declare(
+        "", "Path of a URDF or xacro file, or the name of a robot that comes with warpdyn."
+    )
+    device: str = declare("cpu", 'Device of the kernels: "cpu", "cuda:0", ...', fixed=True)
+    executor: str = declare(
+        "events",
+        "rclpy executor. events needs less than half the CPU time of single.",
+        choices=("single", "events"),
+        fixed=True,
+    )
+    mode: str = declare(
+        "gravity",
+        "Hold against gravity, produce the reference's accelerations, or track the reference.",
+        choices=("gravity", "inverse_dynamics", "computed_torque"),
+    )
+    law: str = declare(
+        "",
+        "A law that replaces mode: joint_impedance, cartesian_impedance, admittance, teaching, or your "
+        "own kernel, package.module:name or /path/file.py:name. Empty: mode.",
+        fixed=True,
+    )
+    law_options: tuple[str, ...] = declare(
+        (), "Options of the law, such as frame=tool0.", fixed=True
+    )
+    policy: str = declare(
+        "",
+        "A trained policy that replaces mode: an ONNX file, or the name of a policy of "
+        "warpdyn. Empty: mode.",
+        fixed=True,
+    )
+    policy_task: str = declare(
+        "",
+        "Task of the policy: a name, package.module:Task or /path/file.py:Task. Empty: the "
+        "task that the file names.",
+        fixed=True,
+    )
+    joints: tuple[str, ...] = declare(
+        (),
+        "Joints read from joint_states. Empty: all joints of the model. The other joints stay at zero.",
+        fixed=True,
+    )
+    command_joints: tuple[str, ...] = declare(
+        (), "Order of ~/commands: the order of the controller's list. Empty: joints.", fixed=True
+    )
+    tip_links: tuple[str, ...] = declare(
+        (), "Links whose pose is published on ~/poses/<link>.", fixed=True
+    )
+    gravity: tuple[float, ...] = declare(
+        (0.0, 0.0, -9.81),
+        "Gravitational acceleration in the root link's frame.",
+        "m/s^2",
+        bounds=(-1e3, 1e3),
+        length=3,
+    )
+    rate: float = declare(
+        0.0,
+        "Cycles per second with the latest state. 0: one cycle for each joint_states.",
+        "Hz",
+        bounds=(0.0, 5000.0),
+        fixed=True,
+    )
+    publish_frequency: float = declare(
+        50.0,
+        "Rate of poses, TF, mass matrix and Jacobians. 0: never.",
+        "Hz",
+        bounds=(0.0, 1000.0),
+        fixed=True,
+    )
+    publish_link_poses: bool = declare(True, "Publish ~/link_poses.", fixed=True)
+    publish_tf: bool = declare(
+        False, "Publish /tf and /tf_static. Usually robot_state_publisher does.", fixed=True
+    )
+    frame_prefix: str = declare("", "Prefix of every frame name.", fixed=True)
+    publish_mass_matrix: bool = declare(False, "Publish ~/mass_matrix.", fixed=True)
+    jacobian_links: tuple[str, ...] = declare(
+        (), "Links whose Jacobian is published on ~/jacobian/<link>.", fixed=True
+    )
+    reference_timeout: float = declare(
+        0.5,
+        "If a reference is not refreshed within this time, the robot rests at its position. 0: "
+        "never.",
+        "s",
+        bounds=(0.0, 3600.0),
+    )
+    stale_action: str = declare(
+        "ramp_down",
+        "How torques end: ramp down to zero, zero at once, or hold the last (for arms with brakes).",
+        choices=("ramp_down", "zero", "hold"),
+    )
+    start_enabled: bool = declare(
+        False, "Enable automatically at the first valid state.", fixed=True
+    )
+    ramp_time: float = declare(
+        1.0,
+        "Torques rise within this time after ~/enable. Parameter changes are blended in "
+        "within the same time.",
+        "s",
+        bounds=(0.0, 60.0),
+    )
+    torque_scale: Number = declare(
+        1.0, "Factor on the commands.", bounds=(0.0, 1.5), per_joint=True
+    )
+    effort_limit_scale: float = declare(1.0, "Factor on the effort limits.", bounds=(0.0, 1.0))
+    effort_limits: Number = declare(
+        0.0,
+        "Effort limits in addition to the description's. The smaller one counts. 0: only the description's.",
+        "N*m",
+        bounds=(0.0, 1e6),
+        per_joint=True,
+    )
+    unlimited_effort: bool = declare(
+        False, "Send commands to joints that have no effort limit at all."
+    )
+    max_torque_rate: Number = declare(
+        -1.0,
+        "Largest change of a command. -1: the joint's effort limit in 0.02 s (policy: 0.005 s). "
+        "0: no limit.",
+        "N*m/s",
+        bounds=(-1.0, 1e6),
+        per_joint=True,
+    )
+    lock: str = declare(
+        "enabled",
+        "When safety parameters can only be narrowed: while a robot is enabled, always, or never.",
+        choices=("enabled", "always", "never"),
+        fixed=True,
+    )
+    payload_link: str = declare("", "Link that carries a load. Empty: none.", name="payload.link")
+    payload_mass: float = declare(
+        0.0, "Mass of the load.", "kg", name="payload.mass", bounds=(0.0, 1e4)
+    )
+    payload_com: tuple[float, ...] = declare(
+        (0.0, 0.0, 0.0),
+        "Centre of mass of the load in the frame of payload.link.",
+        "m",
+        name="payload.com",
+        bounds=(-100.0, 100.0),
+        length=3,
+    )
+    payload_inertia: tuple[float, ...] = declare(
+        (0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
+        "Inertia of the load about its centre of mass, in the axes of payload.link: Ixx Ixy Ixz Iyy Iyz Izz.",
+        "kg*m^2",
+        name="payload.inertia",
+        bounds=(-1e4, 1e4),
+        length=6,
+    )
+    diagnostics_period: float = declare(
+        1.0, "Time between two messages on /diagnostics.", "s", bounds=(0.1, 60.0), fixed=True
+    )
+    namespaces: tuple[str, ...] = declare(
+        (), "Robots of the same model, each with its own topics. Empty: one robot.", fixed=True
+    )
 
     law_inputs: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """Values of the parameters `law_inputs.<name>`; the law determines which of them exist."""
@@ -355,12 +269,12 @@ class Settings(LawSettings, StateSettings, EffortSettings, CommandSettings):
 
 
 PARAMETERS: tuple[Parameter, ...] = tuple(
-    replace(hint.__metadata__[0], name=hint.__metadata__[0].name or name)
-    for name, hint in get_type_hints(Settings, include_extras=True).items()
-    if hasattr(hint, "__metadata__")
+    replace(x.metadata["parameter"], name=x.metadata["parameter"].name or x.name)
+    for x in fields(Settings)
+    if "parameter" in x.metadata
 )
 BY_NAME = {parameter.name: parameter for parameter in PARAMETERS}
-DEFAULTS = Settings(**{parameter.field: parameter.default for parameter in PARAMETERS})
+DEFAULTS = Settings()
 
 SOURCES = frozenset(("robot_description", "robot_description_file"))
 """Parameters that give the source of the model."""

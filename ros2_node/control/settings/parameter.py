@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,19 @@ class Parameter:
     def field(self) -> str:
         """Name of the attribute of `Settings`."""
         return self.name.replace(".", "_")
+
+
+def declare(
+    default: Any,
+    description: str,
+    unit: str = "",
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+    **more: Any,
+) -> Any:
+    """The field of `Settings` for a `Parameter`; `more`: its other values."""
+    low, high = bounds
+    parameter = Parameter(default, description, unit, low=low, high=high, **more)
+    return field(default=default, metadata={"parameter": parameter})
 
 
 def check(parameter: Parameter, value: Any) -> Any:

@@ -24,7 +24,7 @@ def add_parser(commands: Commands) -> None:
     add_envs(sub, 48)
     add_seconds(
         sub,
-        "of each episode; length of each episode [s]; default: 10, or the task's if that is less",
+        "length of each episode [s]; default: 10, or the task's if that is less",
     )
     add_seed(sub)
     add_quadruped(sub)

@@ -26,7 +26,7 @@ def add_quadruped(sub: argparse.ArgumentParser) -> None:
     group = sub.add_argument_group("your own robot (quadruped tasks, motion_tracking)")
     text = f"file of the robot ({file_kinds()}), or a bundled one's name"
     group.add_argument("--robot", metavar="FILE", help=text)
-    text = 'links of its feet or a pattern; default: "*foot", whatever the case'
+    text = 'links of its feet or a pattern; default: "*foot", in any letter case'
     group.add_argument("--feet", nargs="+", metavar="LINK", help=text)
     text = (
         "angles of its joints by name or pattern [rad], F*_HFE=0.8 H*_HFE=-0.8, 0 for others; all "

@@ -33,13 +33,13 @@ def add_parser(commands: Commands) -> None:
         "--envs", type=count, metavar="N", help="number of environments; default: the task's"
     )
     text = (
-        "CPU minutes of the process in all, earlier ones in the folder included, the same work on "
-        "an idle and a busy machine; default: the task's"
+        "total CPU minutes of the process, including earlier ones in the folder: the same work on "
+        "an idle and on a busy machine; default: the task's"
     )
     sub.add_argument("--minutes", type=positive, metavar="N", help=text)
-    text = "minutes on the clock in all, instead of --minutes or in addition to it"
+    text = "total minutes of wall-clock time, instead of --minutes or in addition to it"
     sub.add_argument("--wall-minutes", type=positive, metavar="N", help=text)
-    text = "updates of the policy in all, instead of minutes: the same on every machine"
+    text = "total number of policy updates, instead of minutes: the same on every machine"
     sub.add_argument("--iterations", type=count, metavar="N", help=text)
     add_seed(sub)
     text = (
@@ -47,11 +47,13 @@ def add_parser(commands: Commands) -> None:
         "the folder's checkpoint"
     )
     sub.add_argument("--folder", type=Path, metavar="FOLDER", help=text)
-    text = "TOML or JSON file with numbers of the recipe, envs = 512; --set recipe.envs=512 wins"
+    text = (
+        "TOML or JSON file with numbers of the recipe, such as envs = 512; --set takes precedence"
+    )
     sub.add_argument("--recipe", type=Path, metavar="FILE", help=text)
     text = (
-        "a policy.onnx, or another training's checkpoint.pt, with whose networks a new training "
-        "begins; a checkpoint also has the critic"
+        "a policy.onnx, or another training's checkpoint.pt, whose networks a new training starts "
+        "with; a checkpoint also has the critic"
     )
     sub.add_argument("--init", type=Path, metavar="FILE", help=text)
     text = (
@@ -65,7 +67,7 @@ def add_parser(commands: Commands) -> None:
     sub.add_argument("--logger", nargs="+", choices=("tensorboard", "wandb"), default=[], help=text)
     text = "show some environments in the browser while they train (extra [viewer])"
     sub.add_argument("--view", action="store_true", help=text)
-    text = "write a moving picture of the policy every N iterations, FOLDER/video-N.gif"
+    text = "write an animation of the policy every N iterations, FOLDER/video-N.gif"
     sub.add_argument("--video", type=count, metavar="N", help=text)
     add_page(sub)
     sub.set_defaults(run=train)

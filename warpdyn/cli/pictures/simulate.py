@@ -54,43 +54,45 @@ BANDS = ((0.0, 1.0, 0.15, "all"), (0.1, 0.9, 0.35, "80 %"))
 
 def add_parser(commands: Commands) -> None:
     """Add `warpdyn simulate`."""
-    text = "drop robots onto the ground, have them hold a posture, push them, and draw what happens"
+    text = "drop robots onto the ground, let them hold a posture, push them, and draw the motion"
     sub = add_command(commands, "simulate", text)
     add_robot(sub)
     _add_numbers(sub)
-    text = "compute also what the sweeps over the contacts leave undone: another kernel, and slower"
+    text = "also compute the error that the contact sweeps leave: another kernel, and slower"
     sub.add_argument("--residual", action="store_true", help=text)
     add_device(sub)
     add_threads(sub)
-    text = "draw what happens over time (.png, .svg, .pdf)"
+    text = "draw the motion over time (.png, .svg, .pdf)"
     sub.add_argument("--png", type=Path, metavar="FILE", help=text)
     text = "show the motion in the browser, with contacts and forces, until Ctrl-C (extra [viewer])"
     sub.add_argument("--view", action="store_true", help=text)
     text = "write the motion as a page that needs no server (.html), or viser's recording (.viser)"
     sub.add_argument("--record", type=Path, metavar="FILE", help=text)
     add_page(sub)
-    text = "write what is drawn, and the last state, for numpy.load (.npz)"
+    text = "write the drawn curves and the last state for numpy.load (.npz)"
     sub.add_argument("--save", type=Path, metavar="FILE", help=text)
-    text = "replace the file of --save where it exists"
+    text = "replace the file of --save if it exists"
     sub.add_argument("--force", action="store_true", help=text)
     sub.set_defaults(run=simulate)
 
 
 def _add_numbers(sub: argparse.ArgumentParser) -> None:
     """Add options that take one number."""
-    text = "how many robots; default: 1024, with --view and --record 1"
+    text = "number of robots; default: 1024, with --view and --record 1"
     sub.add_argument("--envs", type=count, metavar="N", help=text)
-    text = "of simulated time; default: 5"
+    text = "simulated time [s]; default: 5"
     sub.add_argument("--seconds", type=positive, default=5.0, metavar="N", help=text)
-    text = "seconds of one step, at most 0.1; default: 0.005"
+    text = "time step [s], at most 0.1; default: 0.005"
     sub.add_argument("--dt", type=positive, default=0.005, metavar="N", help=text)
     text = "steps in a launch; default: 4"
     sub.add_argument("--substeps", type=count, default=4, metavar="N", help=text)
-    text = "of all drives; default: all of a joint's effort at 0.1 rad"
+    text = (
+        "stiffness of all drives [N·m/rad]; default: a joint's whole effort at an error of 0.1 rad"
+    )
     sub.add_argument("--kp", type=at_least_zero, metavar="N", help=text)
-    text = "damping of all drives; default: by kp and inertia"
+    text = "damping of all drives [N·m·s/rad]; default: by kp and inertia"
     sub.add_argument("--kd", type=at_least_zero, metavar="N", help=text)
-    text = "coefficient of the ground; default: of a MJCF file, else 0.8"
+    text = "friction coefficient of the ground; default: that of an MJCF file, else 0.8"
     sub.add_argument("--friction", type=at_least_zero, metavar="N", help=text)
     text = (
         "two links that touch each other, or patterns of their names such as '*finger'; may be given "
@@ -99,9 +101,9 @@ def _add_numbers(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--pair", nargs=2, action="append", default=[], dest="pairs", metavar="LINK", help=text
     )
-    text = "newtons, every second in a random direction; default: 0"
+    text = "force of a push every second in a random direction [N]; default: 0"
     sub.add_argument("--push", type=at_least_zero, default=0.0, metavar="N", help=text)
-    text = "of where robots begin, and of pushes; default: 0"
+    text = "seed of initial states and pushes; default: 0"
     sub.add_argument("--seed", type=seed, default=0, metavar="N", help=text)
 
 

@@ -130,6 +130,13 @@ class Call(Generic[R]):
     _gathered: Any = field(default=None, init=False, repr=False)
     """Result of `gather`, since several stages of a call ask for it."""
 
+    @classmethod
+    def of(
+        cls, algorithm: Callable[..., Any], model: Structure, arrays: Mapping[str, Any], **more: Any
+    ) -> Call[R]:
+        """Call of one algorithm, under its name."""
+        return cls(algorithm.__name__, model, (algorithm,), arrays, **more)
+
     @property
     def axes(self) -> Mapping[str, Axes]:
         """Axes of arguments and results by name: `by_velocity`, and those that go without saying."""

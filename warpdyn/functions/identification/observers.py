@@ -56,10 +56,9 @@ def momentum_observer(
     >>> np.allclose(state[2], 3.0 * (1.0 - np.exp(-50.0 * 0.1)))
     True
     """
-    return Call(
-        "momentum_observer",
+    return Call.of(
+        _observer.momentum_observer,
         model,
-        (_observer.momentum_observer,),
         {
             "q": q,
             "v": v,
@@ -107,10 +106,9 @@ def external_wrench(
     if not damping > 0.0:
         raise ValueError(f"damping must be above 0, got {damping!r}")
     options = (*of_link(model, frame, reference), ("damping", float(damping)))
-    return Call(
-        "external_wrench",
+    return Call.of(
+        _observer.external_wrench,
         model,
-        (_observer.external_wrench,),
         {"q": q, "external": external},
         out=out,
         options=options,

@@ -46,10 +46,9 @@ def height_scan(
         points = library_of(q).convert_like(points, q.dtype, q)
     more = terrain_arrays(model, terrain, (), q)
     link = model.link_names[0] if frame is None else frame
-    return Call(
-        "height_scan",
+    return Call.of(
+        _height_scan.height_scan,
         model,
-        (_height_scan.height_scan,),
         {"q": q, "pattern": points, **{name: array for name, (array, _) in more.items()}},
         out=out,
         options=(*of_link(model, link), ("arrays", tuple(more))),

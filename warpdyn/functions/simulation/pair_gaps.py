@@ -38,10 +38,9 @@ def pair_gaps(
     """
     chosen = checked_pairs(model, pairs)
     count = sum(pair.contacts for pair in chosen)
-    return Call(
-        "pair_gaps",
+    return Call.of(
+        _gaps.pair_gaps,
         model,
-        (_gaps.pair_gaps,),
         {"q": q},
         out=out,
         options=(("pairs", chosen),),

@@ -41,10 +41,9 @@ def point_positions(
     q: (B, nq).  Returns (B, points, 3).
     """
     chosen = checked_points(model, points)
-    return Call(
-        "point_positions",
+    return Call.of(
+        _points.point_positions,
         model,
-        (_points.point_positions,),
         {"q": q},
         out=out,
         options=(("points", chosen),),
@@ -68,10 +67,9 @@ def point_velocities(
     q: (B, nq).  v: (B, nv).  Returns (B, points, 3).
     """
     chosen = checked_points(model, points)
-    return Call(
-        "point_velocities",
+    return Call.of(
+        _points.point_velocities,
         model,
-        (_points.point_velocities,),
         {"q": q, "v": v},
         out=out,
         options=(("points", chosen),),
@@ -184,10 +182,9 @@ def point_heights(
     q: (B, nq).  Returns (B, points).
     """
     chosen = checked_points(model, points)
-    return Call(
-        "point_heights",
+    return Call.of(
+        _points.point_heights,
         model,
-        (_points.point_heights,),
         {"q": q},
         out=out,
         options=(("points", chosen),),
@@ -215,10 +212,9 @@ def in_contact(
     chosen = checked_points(model, points)
     names = model.link_names if links is None else tuple(links)
     model.link_indices(names)
-    return Call(
-        "in_contact",
+    return Call.of(
+        _points.in_contact,
         model,
-        (_points.in_contact,),
         {"q": q},
         out=out,
         options=(("points", chosen), ("links", names)),

@@ -137,10 +137,9 @@ def contact_flags(
     touching = checked_points(model, points)
     named = None if links is None else tuple(check_names(links))
     model.link_indices(named or ())
-    return Call(
-        "contact_flags",
+    return Call.of(
+        _contacts.contact_flags,
         model,
-        (_contacts.contact_flags,),
         {"forces": forces},
         out=out,
         options=(
