@@ -19,10 +19,7 @@ from ...model.value_substitution import substitute_values, typical
 from ...recording.differentiation import pull_back, pushforward
 from ...recording.program import Program, fold, record, shape_of
 from .base_velocity import (
-    BIAS,
-    BIAS_FORCE,
     CONFIGURATION,
-    RATE,
     VELOCITY,
     Converter,
     inputs_in,
@@ -194,7 +191,7 @@ def evaluate(
         converter = Converter(tree, named[moved[0]], call.model.base_velocity)
     for name in call.results:
         axes, rows = by_velocity.get(name, ()), None
-        if {*axes} & {*RATE, *BIAS, *BIAS_FORCE} and call.rate_of:
+        if call.rate_of:
             at_rest = [x for n, x in local.items() if by_velocity.get(n) != VELOCITY]
             rows = call.rate_of(tree, *at_rest, **dict(call.options))
         named[name] = result_out(converter, named[name], axes, v_local, rows)
