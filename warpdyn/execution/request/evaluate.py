@@ -228,7 +228,7 @@ def _converter(call: Call, tree: Tree, inputs: Mapping[str, Nested]) -> Converte
     """Conversions between the model's representation and the algorithm's, if both differ and it
     matters."""
     model = call.model
-    if model.base_velocity == "local" or not model.floating_base:
+    if _is_local(model):
         return None
     if call.local_only:
         raise ValueError(
@@ -240,8 +240,13 @@ def _converter(call: Call, tree: Tree, inputs: Mapping[str, Nested]) -> Converte
     return None if at is None else _converter_at(model, tree, inputs[at])
 
 
+def _is_local(model: Structure) -> bool:
+    """True if a model has the velocities that algorithms have."""
+    return model.base_velocity == "local" or not model.floating_base
+
+
 def _converter_at(model: Structure, tree: Tree, q: Sequence[Scalar]) -> Converter | None:
-    if model.base_velocity == "local" or not model.floating_base:
+    if _is_local(model):
         return None
     return Converter(tree, q, model.base_velocity)
 
