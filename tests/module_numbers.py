@@ -36,6 +36,42 @@ def _numbers(module: ast.Module) -> Iterator[tuple[str, float]]:
                 yield each.id, eval(ast.unparse(value))
 
 
+def default_numbers(package: str) -> dict[str, dict[str, object]]:
+    """The defaults of public arguments and fields of the modules below a folder, by module and name, that are numbers
+    or truth values, alone or several."""
+    folder, found = ROOT / package, {}
+    for file in sorted(folder.rglob("*.py")):
+        tree = ast.parse(file.read_text())
+        if defaults := {f"{name}.{key}": x for name, key, x in _defaults(tree, "")}:
+            found[".".join(file.relative_to(folder).with_suffix("").parts)] = defaults
+    return found
+
+
+def _defaults(owner: ast.Module | ast.ClassDef, name: str) -> Iterator[tuple[str, str, object]]:
+    for node in owner.body:
+        if isinstance(node, ast.FunctionDef) and (node.name[0] != "_" or node.name == "__init__"):
+            own = name if node.name == "__init__" else f"{name}.{node.name}".lstrip(".")
+            given = [*node.args.posonlyargs, *node.args.args]
+            values = [*node.args.defaults, *node.args.kw_defaults]
+            optional = given[len(given) - len(node.args.defaults) :] + node.args.kwonlyargs
+            pairs = [(each.arg, value) for each, value in zip(optional, values, strict=True)]
+        elif isinstance(node, ast.AnnAssign) and name and isinstance(node.target, ast.Name):
+            own, pairs = name, [(node.target.id, node.value)]
+        else:
+            own, pairs = "", []
+        for key, value in pairs:
+            parts = value.elts if isinstance(value, ast.Tuple) else [value]
+            if value is not None and parts and all(map(_is_number_or_truth, parts)):
+                yield own, key, ast.literal_eval(value)
+        if isinstance(node, ast.ClassDef):
+            yield from _defaults(node, node.name)
+
+
+def _is_number_or_truth(node: ast.AST | None) -> bool:
+    is_truth = isinstance(node, ast.Constant) and type(node.value) is bool
+    return is_truth or (node is not None and _is_number(node))
+
+
 def _is_number(node: ast.AST) -> bool:
     """True for literals of numbers, and for sums, products, shifts and powers of such."""
     if isinstance(node, ast.Constant):

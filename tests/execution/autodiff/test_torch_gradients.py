@@ -187,8 +187,10 @@ def test_single_precision() -> None:
         assert (x.double() - y).abs().max() <= 1e-4 * y.abs().max()
 
 
-def test_only_what_is_asked_for() -> None:
+@pytest.mark.parametrize("debug", [False, True])
+def test_only_what_is_asked_for(debug: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Gradients reach the arrays that require them; without one, or under no_grad, there is no graph."""
+    monkeypatch.setattr(wd.config, "debug", debug)  # such calls take another way
     model = MODELS["pendulum"]
     q, v, a = (torch.ones(1, 2, dtype=torch.float64) for _ in range(3))
     v.requires_grad_(True)

@@ -149,10 +149,12 @@ def test_results_have_a_place_of_their_own() -> None:
     with pytest.raises(ValueError, match=r"out shares memory with v.*pass another array"):
         wd.rnea(PANDA, S.q, v, S.a, out=v)
     frame = PANDA.link_names[-1]
-    with pytest.raises(
-        TypeError, match=r"out must be a tuple of 2 arrays, for pose, jacobian; got"
-    ):
-        wd.pose_and_jacobian(PANDA, S.q, frame=frame, out=np.empty((B, 4, 4)))
+    pose = np.empty((B, 4, 4))
+    for out, got in ((pose, "ndarray"), (pose[:2], "ndarray"), ((pose,), "1 of them")):
+        with pytest.raises(
+            TypeError, match=f"out must be a tuple of 2 arrays, for pose, jacobian; got {got}"
+        ):
+            wd.pose_and_jacobian(PANDA, S.q, frame=frame, out=out)
     twice = np.empty((B, 4, 4)), np.empty((B, 6, PANDA.nv - 1))
     with pytest.raises(ValueError, match=r"out\[1\] must be"):
         wd.pose_and_jacobian(PANDA, S.q, frame=frame, out=twice)

@@ -79,9 +79,12 @@ def test_bytes_of_torch_are_refused(chosen: ChosenRows) -> None:
 
 
 def test_masks_of_another_library_choose_the_same_rows(chosen: ChosenRows) -> None:
-    """Values may be for all environments or for the chosen ones."""
+    """Values may be for all environments or for the chosen ones. One of the same library stays as it is."""
     torch = pytest.importorskip("torch")
-    rows = chosen.rows(torch.tensor([True, False, False, True]))
+    mask = torch.tensor([True, False, False, True])
+    rows = chosen.rows(mask)
+    assert isinstance(rows[0], np.ndarray)
+    assert ChosenRows(library_of(mask), ENVS).rows(mask)[0] is mask
     values = np.arange(12.0).reshape(4, 3)
     assert chosen.check_values("q", values, 3, rows).tolist() == values[[0, 3]].tolist()
 

@@ -188,13 +188,16 @@ def test_a_body_that_only_slides_has_its_own_inverse_mass() -> None:
 
 
 def test_limits_of_sliders_have_the_inverse_mass_of_their_body() -> None:
-    """As in MuJoCo: both of two sliders, without the rotor; that of a hinge by the whole robot."""
+    """As in MuJoCo: both of two sliders, without the rotor; that of a hinge, or of a slider whose body carries
+    another, by the whole robot."""
     mujoco = pytest.importorskip("mujoco")
     text = """<mujoco><worldbody><body><joint type="slide" axis="1 0 0" range="-1 1" limited="true" armature="0.5"/>
     <joint type="slide" axis="0 1 0" range="-1 1" limited="true"/><geom size="0.1" mass="2"/></body>
     <body pos="1 0 0"><joint type="slide" axis="1 0 0" range="-1 1" limited="true" armature="0.5"/>
     <geom size="0.1" mass="2"/><body pos="0.3 0 0"><joint axis="0 1 0" range="-20 20" limited="true"/>
-    <geom size="0.1" pos="0.1 0 0" mass="1"/></body></body></worldbody></mujoco>"""
+    <geom size="0.1" pos="0.1 0 0" mass="1"/></body></body>
+    <body pos="2 0 0"><joint type="slide" axis="1 0 0" range="-1 1" limited="true" armature="0.5"/>
+    <geom size="0.1" mass="2"/><body><geom size="0.1" mass="1"/></body></body></worldbody></mujoco>"""
     model, theirs = wd.load(text), mujoco.MjModel.from_xml_string(text)
     bounds = soft_bounds(model, bounds_of(model, None))
     found = [each.soft.inverse_inertia for each in bounds if each.soft is not None]

@@ -15,6 +15,7 @@ from warpdyn.functions.simulation.step_options import StepOptions, contact_array
 
 MODEL = wd.load_robot("double_pendulum")
 SOFT = wd.SoftGround(0.5, 1e4, 150.0)
+POINTS = (wd.ContactPoint(MODEL.link_names[-1], (0.0, 0.0, 0.0), 0.02),)
 
 
 def test_the_record_has_the_keywords_of_step_with_their_defaults() -> None:
@@ -40,6 +41,8 @@ def test_each_integrator_has_its_own_defaults(integrator: Any, guard: bool, stop
         ({"stops": ""}, "stops must be one of"),
         ({"integrator": "rk4", "stops": "rows"}, "stops= acts implicitly"),
         ({"integrator": "heun", "speed_guard": True}, "speed_guard= acts implicitly"),
+        ({"integrator": "mujoco_euler", "points": POINTS}, 'mujoco_euler" has soft contacts'),
+        ({"integrator": "mujoco_rk4", "points": POINTS, "ground": SOFT}, "has soft contacts"),
     ],
 )
 def test_words_and_options_that_an_integrator_lacks_raise(
@@ -51,19 +54,18 @@ def test_words_and_options_that_an_integrator_lacks_raise(
 
 def test_each_ground_has_its_own_memory_of_contacts() -> None:
     q, memory = np.zeros((3, 2)), np.zeros((3, 1, 3))
-    points = (wd.ContactPoint(MODEL.link_names[-1], (0.0, 0.0, 0.0), 0.02),)
     for ground, name in ((wd.Ground(), "impulses"), (SOFT, "deformation")):
         options = StepOptions(ground=ground, **{name: memory})
         assert options.contact_memory == name
-        array, shape = contact_arrays(MODEL, points, options, q)[name]
+        array, shape = contact_arrays(MODEL, POINTS, options, q)[name]
         assert array is memory and shape == (1, 3)
         assert contact_arrays(MODEL, (), StepOptions(ground=ground), q) == {}
         with pytest.raises(ValueError, match="needs points="):
             contact_arrays(MODEL, (), options, q)
     with pytest.raises(ValueError, match=r"with a wd\.SoftGround give deformation="):
-        contact_arrays(MODEL, points, StepOptions(ground=SOFT, impulses=memory), q)
+        contact_arrays(MODEL, POINTS, StepOptions(ground=SOFT, impulses=memory), q)
     with pytest.raises(ValueError, match=r"^deformation= is for a wd.SoftGround; with a w"):
-        contact_arrays(MODEL, points, StepOptions(deformation=memory), q)
+        contact_arrays(MODEL, POINTS, StepOptions(deformation=memory), q)
 
 
 def test_arrays_of_pairs_need_pairs() -> None:

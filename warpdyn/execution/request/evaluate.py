@@ -19,10 +19,7 @@ from ...model.value_substitution import substitute_values, typical
 from ...recording.differentiation import pull_back, pushforward
 from ...recording.program import Program, fold, record, shape_of
 from .base_velocity import (
-    BIAS,
-    BIAS_FORCE,
     CONFIGURATION,
-    RATE,
     VELOCITY,
     Converter,
     inputs_in,
@@ -187,7 +184,7 @@ def evaluate(
         converter = Converter(tree, named[moved[0]], call.model.base_velocity)
     for name in call.results:
         axes, rows = by_velocity.get(name, ()), None
-        if {*axes} & {*RATE, *BIAS, *BIAS_FORCE} and call.rate_of:
+        if call.rate_of:
             at_rest = [x for n, x in local.items() if by_velocity.get(n) != VELOCITY]
             rows = call.rate_of(tree, *at_rest, **dict(call.options))
         named[name] = result_out(converter, named[name], axes, v_local, rows)
@@ -224,7 +221,7 @@ def _converter(call: Call, tree: Tree, inputs: Mapping[str, Nested]) -> Converte
     """Conversions between the model's representation and the algorithm's, if both differ and it
     matters."""
     model = call.model
-    if model.base_velocity == "local" or not model.floating_base:
+    if _is_local(model):
         return None
     if call.local_only:
         raise ValueError(
@@ -236,8 +233,13 @@ def _converter(call: Call, tree: Tree, inputs: Mapping[str, Nested]) -> Converte
     return None if at is None else _converter_at(model, tree, inputs[at])
 
 
+def _is_local(model: Structure) -> bool:
+    """True if a model has the velocities that algorithms have."""
+    return model.base_velocity == "local" or not model.floating_base
+
+
 def _converter_at(model: Structure, tree: Tree, q: Sequence[Scalar]) -> Converter | None:
-    if model.base_velocity == "local" or not model.floating_base:
+    if _is_local(model):
         return None
     return Converter(tree, q, model.base_velocity)
 
