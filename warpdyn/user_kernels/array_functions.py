@@ -15,6 +15,7 @@ from .refusals import refuse
 from .values import (
     ARRAY_FUNCTIONS,
     METHODS,
+    REMEDIES,
     Values,
     check_dtype,
     function,
@@ -312,24 +313,14 @@ ARRAY_FUNCTIONS |= {
     np.size: lambda a: objects(a).size,
 }
 
-_REMEDIES: dict[Callable[..., Any], str] = {
-    np.linalg.solve: "wd.kernels.solve_symmetric(A, b), where A is symmetric and positive definite",
-    np.linalg.inv: "wd.kernels.solve_symmetric(A, np.eye(n)), where A is symmetric and positive definite",
-    np.sort: "np.minimum and np.maximum of pairs",
-    np.argmax: "np.where on comparisons",
-    np.argmin: "np.where on comparisons",
-    np.array_equal: "np.all(a == b)",
+REMEDIES |= {
+    np.linalg.solve: "use wd.kernels.solve_symmetric(A, b), where A is symmetric and positive definite",
+    np.linalg.inv: "use wd.kernels.solve_symmetric(A, np.eye(n)), where A is symmetric and positive definite",
+    np.sort: "use np.minimum and np.maximum of pairs",
+    np.argmax: "use np.where on comparisons",
+    np.argmin: "use np.where on comparisons",
+    np.array_equal: "use np.all(a == b)",
 }
-
-
-def _refused_function(name: str, remedy: str) -> Callable[..., Any]:
-    def form(*_: Any, **__: Any) -> Any:
-        refuse(f"np.{name} has no form in a kernel; use {remedy}")
-
-    return form
-
-
-ARRAY_FUNCTIONS |= {f: _refused_function(f.__name__, remedy) for f, remedy in _REMEDIES.items()}
 
 METHOD_NAMES = (
     "sum",

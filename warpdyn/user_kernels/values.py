@@ -386,13 +386,15 @@ def array_function(function: Callable[..., Any]) -> Callable[..., Any]:
     """Kernel version of one of NumPy's functions of whole arrays."""
     form = ARRAY_FUNCTIONS.get(function)
     if form is None:
-        names = sorted({each.__name__ for each in ARRAY_FUNCTIONS})
-        refuse(f"np.{function.__name__} has no form in a kernel; there are {', '.join(names)}")
+        names = ", ".join(sorted({each.__name__ for each in ARRAY_FUNCTIONS}))
+        remedy = REMEDIES.get(function, f"there are {names}")
+        refuse(f"np.{function.__name__} has no form in a kernel; {remedy}")
     return form
 
 
 ARRAY_FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
-"""Kernel versions of NumPy's functions of whole arrays; `array_functions` fills it."""
+"""Kernel versions of NumPy's functions of whole arrays; `array_functions` fills this and the next."""
+REMEDIES: dict[Callable[..., Any], str] = {}
 
 METHODS: dict[str, Callable[..., Any]] = {}
 """Methods of arrays; `array_functions` fills it."""
