@@ -90,7 +90,7 @@ def test_options_that_do_not_go_together_are_refused(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for asked, said in (
-        ([], "name a function at least, such as rnea"),
+        ([], "name at least one function, such as rnea"),
         (["rnea", "--joints", "a"], "--joints is for --ros2-control"),
     ):
         assert main(["export", "cartpole", *asked]) == 2

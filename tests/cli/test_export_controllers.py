@@ -52,7 +52,7 @@ def test_a_package_of_some_laws(here: Path, capsys: pytest.CaptureFixture[str]) 
         (["--ros2-control", "out", "--base", "floating"], "has a free base"),
         (["--ros2-control", "out", "--frame", "knee"], "knee"),
         (["rnea", "--joints", "panda_joint1"], "--joints is for --ros2-control"),
-        ([], "name a function at least"),
+        ([], "name at least one function"),
     ],
 )
 def test_what_it_refuses_of_controllers(

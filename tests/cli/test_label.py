@@ -59,7 +59,7 @@ def test_logs_are_labelled(here: Path, capsys: pytest.CaptureFixture[str]) -> No
         (["--quantity", "rnee"], "did you mean 'rnea'?"),
         (["--quantity", "rnea", "--columns", "q"], "--columns are NAME=COLUMN"),
         (["--quantity", "rnea", "--on", "spark"], "on must be"),
-        ([], "name one quantity at least"),
+        ([], "name at least one quantity"),
     ],
 )
 def test_what_it_refuses(

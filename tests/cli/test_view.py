@@ -31,7 +31,7 @@ def test_a_page_is_written_and_told(tmp_path: Path, capsys: pytest.CaptureFixtur
         (["--host", "no where"], "no where is no address to listen at (Name or service not known)"),
         (
             ["--trajectory", "a.csv", "--envs", "4"],
-            "--trajectory says where robots are, and how many; leave --envs out",
+            "--trajectory gives the number of robots; leave out --envs",
         ),
     ],
 )

@@ -172,7 +172,7 @@ def zero_matrix(robot: wd.kernels.Robot, q: np.ndarray) -> np.ndarray:
 
 
 def test_constants_that_are_written_once() -> None:
-    """With constants="once" structural zeros and ones are the caller's to keep; other words are refused."""
+    """With constants="once" structural zeros and ones are reserved for the caller to keep; other words are refused."""
     model = by_name("cartpole").model
     q, T = states(model, 20).q, np.full((20, model.nlinks, 4, 4), np.nan)
     run = wd.bind(wd.fk, model, q, out=T, constants="once")

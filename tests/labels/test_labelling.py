@@ -116,7 +116,9 @@ def test_a_full_disk_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         raise AssertionError("nothing is asked for after a full disk")
 
     monkeypatch.setattr(labelling, "on_threads", full)
-    with pytest.raises(LabelError, match="No space left on device; 1 files were finished, no half"):
+    with pytest.raises(
+        LabelError, match="No space left on device; 1 files were finished, and no partial file"
+    ):
         quiet(ARM, here, "rnea", tmp_path / "out")
     manifest = json.loads((tmp_path / "out/manifest.json").read_text())
     assert manifest["done"] == 1 and len(manifest["failed"]) == 1
@@ -260,7 +262,7 @@ def test_a_manifest_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(labelling, "on_threads", full)
     lerobot(here / "1.parquet")
     with pytest.raises(
-        LabelError, match=r"^no room; 0 files were finished, no half file is left; "
+        LabelError, match=r"^no room; 0 files were finished, and no partial file is left; "
     ):
         quiet(ARM, here, "rnea", out)
 

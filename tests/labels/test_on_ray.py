@@ -132,7 +132,7 @@ def test_a_kernel_of_a_file_goes_by_its_name(
     assert outcome.error == ""
     (tmp_path / "my.py").write_text(text.replace("3.0", "4.0"))
     with pytest.raises(
-        ValueError, match=r"is another text on .*every machine needs the same files"
+        ValueError, match=r"differs from the one where .*every machine needs the same files"
     ):
         pickle.loads((tmp_path / "pickled").read_bytes())
 

@@ -73,7 +73,7 @@ def test_several_results_are_named() -> None:
     x = np.zeros(3)
     assert set(named_results("a", (x, x))) == {"a_0", "a_1"}
     assert set(named_results("a", {"b": x, "c": None})) == {"a_b"}
-    with pytest.raises(ValueError, match="a gives a float"):
+    with pytest.raises(ValueError, match="a returned a float"):
         named_results("a", 1.0)
 
 
@@ -81,7 +81,7 @@ def test_several_results_are_named() -> None:
     ("asked", "error"),
     [
         (["rnee"], "did you mean 'rnea'"),
-        ([], "name one quantity at least"),
+        ([], "name at least one quantity"),
         (["rnea", "tau=crba"], "two quantities would be called tau"),
         (["manipulability"], "manipulability needs a frame: manipulability:LINK"),
         (["in_contact"], r"in_contact needs points, which no column of a log can be"),

@@ -108,7 +108,7 @@ def test_episodes_by_number_and_stamps(cut: int) -> None:
 def test_time_that_goes_back_is_refused() -> None:
     """With what may be meant: several episodes, or a file that is broken."""
     t = np.concatenate([np.arange(20), np.arange(20)]) * 0.01
-    with pytest.raises(ValueError, match=r"column t stands still or goes back .* episode=NAME"):
+    with pytest.raises(ValueError, match=r"column t does not increase .* episode=NAME"):
         episodes_of(t)
     with pytest.raises(ValueError, match=r"between rows 0 and 40; cut the file there"):
         episodes_of(t, np.zeros(40))

@@ -72,7 +72,7 @@ def test_options_are_constants_and_have_defaults() -> None:
     assert np.array_equal(stiff, impedance(model, *given, frame="panda_hand"))
     with pytest.raises(TypeError, match=r"missing a required (keyword-only )?argument: 'frame'"):
         impedance(model, *given)
-    with pytest.raises(TypeError, match=r"option stiffness is a list.*put stiffness before the \*"):
+    with pytest.raises(TypeError, match=r"option stiffness is a list.*put it before the \*"):
         impedance(model, *given, frame="panda_hand", stiffness=[1.0])
     with pytest.raises(TypeError, match="unexpected keyword argument 'frmae'"):
         impedance(model, *given, frame="panda_hand", frmae="panda_hand")

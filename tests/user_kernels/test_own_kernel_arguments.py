@@ -82,9 +82,9 @@ def test_an_option_that_has_no_hash_is_named() -> None:
     with pytest.raises(TypeError) as refused:
         scaled(MODEL, np.ones((1, 2)), power=[1])
     assert str(refused.value) == (
-        "scaled: the option power is a list, which cannot be part of a kernel's name: options are "
-        "constants of the program, hashable (numbers, words, tuples); what changes from call to call "
-        "is an array: put power before the *"
+        "scaled: the option power is a list, which is not hashable: options are constants of the "
+        "program (numbers, words, tuples); if it changes from call to call, make power an array: "
+        "put it before the *"
     )
 
 

@@ -104,7 +104,7 @@ def test_help_shows_the_kernels_own_signature() -> None:
         (lambda: 1, "first argument is the robot"),
         (lambda *, q: 1, "first argument is the robot"),
         (lambda q, v: 1, "first argument is the robot"),
-        (lambda robot, target: 1, r"shape of 'target' is not known; say it: target: \(3,\)"),
+        (lambda robot, target: 1, r"shape of 'target' is not known; annotate it: target: \(3,\)"),
         (lambda robot, q, out: 1, "the argument 'out' needs another name"),
         (lambda robot, *q: 1, r"a kernel has no \*q"),
         (lambda robot, q, **k: 1, r"a kernel has no \*k"),
@@ -126,7 +126,7 @@ def test_names_of_the_caller(name: str, place: str) -> None:
         else:
             read_signature(with_parameters("robot", inspect.Parameter(name, kind)))
     assert str(refused.value) == (
-        f"f: the argument {name!r} needs another name; out, params, model, env are the caller's"
+        f"f: the argument {name!r} needs another name; out, params, model, env are reserved for the caller"
     )
 
 
@@ -162,7 +162,7 @@ def test_whole_messages_of_shapes() -> None:
     with pytest.raises(TypeError) as refused:
         of_shapes("f", {"x": None})  # type: ignore[dict-item]
     assert str(refused.value) == (
-        "f: the shape of 'x' is not known; say it: x: (3,) for three numbers of each environment, "
+        "f: the shape of 'x' is not known; annotate it: x: (3,) for three numbers of each environment, "
         '("nv", 6), () for one number'
     )
     for size in (-1, 1.5, "nw"):

@@ -94,7 +94,7 @@ def test_joint_states_of_a_bag(tmp_path: Path, kind: str) -> None:
         (
             "a.txt",
             "",
-            "of trajectories .npz, .csv, .parquet, .bag, .mcap, .db3 and folders of bags",
+            "a trajectory must be .npz, .csv, .parquet, .bag, .mcap, .db3, or the folder of a bag",
         ),
     ],
 )
@@ -159,7 +159,7 @@ def test_a_file_that_is_too_large_is_refused(
     assert trajectory_files.LARGEST == 2 * 2**30
     with path.open("r+b") as file:
         file.truncate(2 * 2**30 + 1)
-    said = f"{path} has more than 2 GiB; cut a part out of it"
+    said = f"{path} has more than 2 GiB; take a part of it"
     with pytest.raises(viewer.ViewerError, match=f"^{re.escape(said)}$"):
         read_trajectory(ARM, path)
     path.write_text(f"time,{FIRST}\n0,1\n1,1\n")

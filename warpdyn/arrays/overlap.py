@@ -15,7 +15,7 @@ def check_writable(out: Array, v: View) -> None:
     if not v.library.in_place:
         raise TypeError(
             f"{titles[v.library.name]} arrays cannot be written in place; "
-            "leave out= away and use the result"
+            "do not pass out=, and use the result"
         )
     if isinstance(out, np.ndarray) and not out.flags.writeable:
         raise ValueError("out is read-only")
@@ -24,7 +24,7 @@ def check_writable(out: Array, v: View) -> None:
     for stride, size in sorted(zip(map(abs, v.strides), v.shape, strict=True)):
         if size > 1 and stride <= reach and 0 not in v.shape:
             what = "a broadcast dimension (stride 0)" if stride == 0 else "rows that overlap"
-            raise ValueError(f"out has {what}: its entries share memory; pass an array of its own")
+            raise ValueError(f"out has {what}: its entries share memory; pass a separate array")
         reach += (size - 1) * stride
 
 

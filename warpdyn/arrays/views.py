@@ -88,7 +88,9 @@ def kind_of(like: Array | None, dtype: Any, device: Any) -> tuple[Library, str, 
         v = view("like", like)
         library, where, single = v.library, v.device, v.single
         if device is not None and str(device) != where:
-            raise ValueError(f"like= lies on {where}, not on {device}; give one of the two")
+            raise ValueError(
+                f"like= is on {where}, not on {device}; give only one of like= and device="
+            )
     elif device is not None:
         library, where = WARP, find_device(device).alias
     if dtype is not None:

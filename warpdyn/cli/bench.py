@@ -137,7 +137,7 @@ def bench(args: argparse.Namespace) -> int:
 def _compare_on_one_core(args: argparse.Namespace) -> None:
     """Set the device and the threads of a comparison; raises if the user set others."""
     if args.device not in (None, "cpu") or args.threads not in (None, 1):
-        raise UserError("--peers compares on one core of the CPU: leave --device and --threads out")
+        raise UserError("--peers compares on one core of the CPU: leave out --device and --threads")
     args.device, args.threads = "cpu", 1
 
 

@@ -76,7 +76,7 @@ def export_code(args: argparse.Namespace) -> int:
     calls: dict[str, Callable[..., Any]] = {}
     wanted = [x for each in args.functions for x in each.split(",") if x]
     if not wanted:
-        raise UserError("name a function at least, such as rnea, or a folder by --ros2-control")
+        raise UserError("name at least one function, such as rnea, or a folder by --ros2-control")
     for text in wanted:
         name, call = _function(text, args, model)
         if name in calls:

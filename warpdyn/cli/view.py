@@ -58,7 +58,7 @@ def view(args: argparse.Namespace) -> int:
     except ImportError as error:
         raise UserError(str(error)) from None
     if args.trajectory and args.envs > 1:
-        raise UserError("--trajectory says where robots are, and how many; leave --envs out")
+        raise UserError("--trajectory gives the number of robots; leave out --envs")
     model = read_model(args)
     written = [path for path in (args.record, args.png) if path]
     try:

@@ -114,7 +114,7 @@ def _labelling(model: Model, asked: Any, texts: tuple[str, ...], *others: Any) -
     for each, text in zip(quantities, texts, strict=True):
         if each.text != text:
             raise ValueError(
-                f"{each.asked} is another text on {socket.gethostname()} than where the run began; "
+                f"{each.asked} on {socket.gethostname()} differs from the one where the run began; "
                 "every machine needs the same files"
             )
     return Labelling(model, quantities, *others)

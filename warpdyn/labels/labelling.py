@@ -114,8 +114,8 @@ def label(
                 bar.set_postfix_str(f"{len(outcomes)} of {len(todo)} files", refresh=False)
                 if outcome.full:
                     raise LabelError(
-                        f"{outcome.error}; {_count_finished(outcomes)} files were finished, no half file is "
-                        "left; make room and start again, it goes on from there"
+                        f"{outcome.error}; {_count_finished(outcomes)} files were finished, and no "
+                        "partial file is left; free some space and start again to continue"
                     )
     finally:
         rows = sum(each.rows for each in outcomes)
@@ -221,7 +221,7 @@ def log_files(logs: str | Path | Iterable[str | Path], out: Path) -> tuple[list[
         if target in targets:
             raise ValueError(
                 f"{targets[target]} and {source} would both be written as {target}; "
-                "label them into folders of their own"
+                "label them into separate folders"
             )
         if real(target) == real(source):
             link = f": {out} leads to {out.resolve()}" if out.resolve() != out.absolute() else ""

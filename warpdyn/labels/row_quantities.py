@@ -142,7 +142,7 @@ def read_quantities(
             )
         found[quantity.name] = quantity
     if not found:
-        raise ValueError("nothing to compute: name one quantity at least, such as rnea")
+        raise ValueError("nothing to compute: name at least one quantity, such as rnea")
     return tuple(found.values())
 
 
@@ -158,7 +158,7 @@ def named_results(name: str, result: Any) -> dict[str, np.ndarray]:
     elif isinstance(result, Sequence):
         parts = list(zip(map(str, range(len(result))), result, strict=True))
     else:
-        raise ValueError(f"{name} gives a {type(result).__name__}, which is no array for each row")
+        raise ValueError(f"{name} returned a {type(result).__name__}, not an array for each row")
     found: dict[str, np.ndarray] = {}
     for part, value in parts:
         if value is not None:

@@ -226,7 +226,7 @@ class EpisodeFinder:
         self._rows += len(t)
 
     def all_episodes(self) -> Episodes:
-        """All episodes; ValueError if time stands still or goes back within one."""
+        """All episodes; ValueError if time does not increase within one."""
         starts = np.array(self._starts, dtype=np.int64)
         ends = np.append(starts[1:], self._rows)
         begin, end, shortest, longest = np.array(self._stamps, dtype=float).reshape(-1, 4).T
@@ -243,7 +243,7 @@ class EpisodeFinder:
                 "--columns episode=NAME"
             )
             raise ValueError(
-                f"column {self._names['time']} stands still or goes back between rows {starts[k]} "
+                f"column {self._names['time']} does not increase between rows {starts[k]} "
                 f"and {ends[k]}; {remedy}"
             )
         return Episodes(starts, ends, np.where(even, dt, np.nan))

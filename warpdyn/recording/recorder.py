@@ -384,7 +384,7 @@ def local(graph: Graph, x: Symbol) -> Symbol:
         return x
     if graph.around is None or x.graph.depth >= graph.depth:
         raise ForeignError(
-            "a recorded value is used outside the text that it belongs to: a loop's values are known only "
+            "a recorded value is used outside the loop or kernel that it belongs to: a loop's values are known only "
             "inside its step; let the step return them as part of its state"
         )
     index = local(graph.around, x).index

@@ -34,7 +34,7 @@ def load_kernel(text: str) -> OwnKernel:
     place, _, name = text.rpartition(":")
     if not place or not name.isidentifier():
         raise ValueError(
-            "a kernel is named by its file or its module, and its name: my.py:impedance or "
+            "a kernel must be FILE:NAME or MODULE:NAME, such as my.py:impedance or "
             f"package.module:impedance; got {text!r}"
         )
     module = load_module(place)

@@ -90,7 +90,7 @@ class StateForm:
         after = flatten(state)
         if [leaf.shape for leaf in after] != self.shapes:
             raise RecordingError(
-                f"the step of a loop must return what its state is, arrays of shapes {self.shapes}; "
+                f"the step of a loop must return its state, arrays of shapes {self.shapes}; "
                 f"got {[leaf.shape for leaf in after]}"
             )
         entries = [x for leaf in after for x in leaf.flat]

@@ -280,9 +280,9 @@ def _check_hashable(kernel: str, options: tuple[tuple[str, Any], ...]) -> None:
     except TypeError:
         name, value = next((n, x) for n, x in options if not isinstance(x, Hashable))
         raise TypeError(
-            f"{kernel}: the option {name} is a {type(value).__name__}, which cannot be part of a "
-            "kernel's name: options are constants of the program, hashable (numbers, words, tuples); "
-            f"what changes from call to call is an array: put {name} before the *"
+            f"{kernel}: the option {name} is a {type(value).__name__}, which is not hashable: "
+            "options are constants of the program (numbers, words, tuples); if it changes from call "
+            f"to call, make {name} an array: put it before the *"
         ) from None
 
 

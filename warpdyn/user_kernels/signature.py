@@ -122,7 +122,7 @@ def _refuse_reserved(kernel: str, argument: str) -> None:
     if argument in RESERVED:
         raise TypeError(
             f"{kernel}: the argument {argument!r} needs another name; "
-            f"{', '.join(RESERVED)} are the caller's"
+            f"{', '.join(RESERVED)} are reserved for the caller"
         )
 
 
@@ -141,7 +141,8 @@ def _array(kernel: str, parameter: inspect.Parameter, annotation: Any) -> ArrayA
         shape = by_name(parameter.name)
     if shape is None:
         raise TypeError(
-            f"{kernel}: the shape of {parameter.name!r} is not known; say it: {parameter.name}: (3,) for three numbers "
+            f"{kernel}: the shape of {parameter.name!r} is not known; annotate it: "
+            f"{parameter.name}: (3,) for three numbers "
             'of each environment, ("nv", 6), () for one number'
         )
     for size in shape:

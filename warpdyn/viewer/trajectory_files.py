@@ -35,12 +35,12 @@ def read_trajectory(model: Model, path: Path, topic: str = "/joint_states") -> T
     read = READERS.get(path.suffix.lower(), _bag if path.is_dir() else None)
     if read is None:
         raise ViewerError(
-            f"{path}: of trajectories {', '.join(READERS)} and folders of bags are read"
+            f"{path}: a trajectory must be {', '.join(READERS)}, or the folder of a bag"
         )
     if not path.exists():
         raise ViewerError(f"there is no file {path}")
     if path.is_file() and path.stat().st_size > LARGEST:
-        raise ViewerError(f"{path} has more than {LARGEST // 2**30} GiB; cut a part out of it")
+        raise ViewerError(f"{path} has more than {LARGEST // 2**30} GiB; take a part of it")
     try:
         columns = read(path, topic)
         times = next((columns[n] for n in TIMES if n in columns), None)

@@ -210,7 +210,7 @@ class Viewer:
         (T,) [s] (None: 50 a second). q (T, B, nq) moves B robots. speed: seconds of motion per
         second of the clock, above 0. follow: called with each time that is shown [s]."""
         if not 0.0 < speed < np.inf:
-            raise ViewerError(f"speed must be above 0, got {speed:g}; 1 is the motion's own")
+            raise ViewerError(f"speed must be above 0, got {speed:g}; 1 is real time")
         motion = Trajectory.of(model, q, times)
         if name not in self.robots or self.robots[name].model is not model:
             self.add(model, motion.at(motion.times[0]), name)

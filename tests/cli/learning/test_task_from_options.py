@@ -68,7 +68,7 @@ def test_mistakes_are_one_line(robot: Path, capsys: pytest.CaptureFixture[str]) 
         assert main(["train", "quadruped_velocity", "--robot", str(robot), *words]) == 2
         said = capsys.readouterr().err
         assert text in said and "Traceback" not in said
-    with pytest.raises(UserError, match="--kp is of a robot: name it with --robot FILE"):
+    with pytest.raises(UserError, match="--kp needs a robot: add --robot FILE"):
         task_from_options(parsed("quadruped_velocity", "--kp", "20"))
     assert main(["train", "cartpole_swing_up", "--robot", "cartpole"]) == 2
     assert "takes no" in capsys.readouterr().err

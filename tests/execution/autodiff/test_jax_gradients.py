@@ -250,7 +250,7 @@ WRONG = (
     (
         lambda x: wd.crba(MODELS["pendulum"], x, out=jnp.ones((3, 2, 2))),
         TypeError,
-        "leave out= away",
+        "do not pass out=",
     ),
     (
         lambda x: wd.crba(MODELS["pendulum"], x.astype(int)),

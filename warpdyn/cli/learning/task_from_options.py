@@ -75,7 +75,7 @@ def task_from_options(args: argparse.Namespace, recipe: Path | None = None) -> T
     if args.robot is None:
         if said:
             word = next(iter(said)).removeprefix("command_")
-            raise UserError(f"--{word} is of a robot: name it with --robot FILE")
+            raise UserError(f"--{word} needs a robot: add --robot FILE")
         return make_with_settings(args.task, args.settings, recipe=recipe)
     options = {"model": read_model(args), **_robot_options(args.task, said)}
     return make_with_settings(args.task, args.settings, options, recipe=recipe)

@@ -57,7 +57,9 @@ def run(call: Call, launch: LaunchFunctions) -> Any:
     if not any(_is_traced(x) or _on_gpu(x) for x in arrays.values()):
         return launch.compute(call)
     if call.out is not None:
-        raise TypeError("JAX arrays cannot be written in place; leave out= away and use the result")
+        raise TypeError(
+            "JAX arrays cannot be written in place; do not pass out=, and use the result"
+        )
     first_name, first = next(iter(arrays.items()))
     for name, x in arrays.items():
         if not hasattr(x, "dtype") or (inputs[name].plain and isinstance(x, np.ndarray)):

@@ -134,7 +134,7 @@ def exported_functions(
     zeros = zeros_of(dtype, "cpu")
     named = _functions_by_name(calls)
     if not named:
-        raise ValueError("nothing to export: name one function at least, such as [wd.rnea]")
+        raise ValueError("nothing to export: name at least one function, such as [wd.rnea]")
     return [
         _export_function(
             name, function, call_on_zeros(model, function, zeros), dtype == "float32", bounded_loops
