@@ -155,3 +155,21 @@ def test_labels_say_what_is_computed() -> None:
     assert wd.rnea.describe(MODEL, S.q, S.v, S.a).label == "rnea for panda"
     vjp = wd.vjp.describe(wd.rnea, MODEL, S.q, S.v, S.a, cotangents=S.tau)
     assert vjp.label == "vjp of rnea for panda"
+
+
+@wd.kernel
+def entry(robot: Any, q: Any, heights: wd.kernels.table((4, 5))) -> Any:  # type: ignore[valid-type]
+    """One entry of a table, times a coordinate."""
+    return heights.look(1, 2) * q[0]
+
+
+def test_a_table_has_first_derivatives_without_columns() -> None:
+    """By it alone or with others, of the call or of its derivative."""
+    call = entry.describe(MODEL, S.q, np.zeros((4, 5)))
+    message = "by heights, a table, there are first derivatives, by wd.vjp and wd.jvp"
+    with pytest.raises(TypeError, match=message):
+        derive(call, "columns", ("q", "heights"))
+    for first, second in (("q", "heights"), ("heights", "q")):
+        back = derive(call, "vjp", (first,), {"out": np.ones(B)})
+        with pytest.raises(TypeError, match=message):
+            derive(back, "vjp", (second,), {first: S.q})

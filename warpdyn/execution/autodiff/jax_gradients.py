@@ -373,7 +373,7 @@ def _tangent(
         for name, t, shape in zip(template.names, tangents, template.shapes, strict=True)
         if type(t) is not ad.Zero
     }
-    solution = results[0] if call.solves and not call.derivatives else None
+    solution = None if call.derivatives else results[0]
     return results, _bind(derive(call, "jvp", tuple(moving), moving, solution), template.launch)
 
 

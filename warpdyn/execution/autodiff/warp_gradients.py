@@ -47,7 +47,7 @@ def run(call: Call, compute: Callable[[Call], Any]) -> Any:
 
     def backward() -> None:
         seeds = {name: result.grad for name, result in results.items()}
-        solution = next(iter(results.values())) if call.solves and not call.derivatives else None
+        solution = None if call.derivatives else next(iter(results.values()))
         bars = [
             wp.empty(
                 (*(() if inputs[name].table else lead), *inputs[name].shape),
