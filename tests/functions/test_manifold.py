@@ -223,7 +223,7 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         manifold.random_configuration(model, 2, box=((0, 0, 0), (1, -1, 1)))
     with pytest.raises(TypeError, match="dtype must be float32 or float64, got int32"):
         manifold.random_configuration(model, 2, dtype="int32")
-    with pytest.raises(ValueError, match="like= lies on cpu, not on cuda:0"):
+    with pytest.raises(ValueError, match="like= is on cpu, not on cuda:0"):
         manifold.random_configuration(model, 2, like=np.zeros(1), device="cuda:0")
 
 
