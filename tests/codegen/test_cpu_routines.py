@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from warpdyn.algebra.scalar import repeat, sin, sweep
-from warpdyn.codegen import cpu_routines, lanes
+from warpdyn.codegen import cpu, cpu_routines, lanes
 from warpdyn.codegen import cpu_routines as chosen
 from warpdyn.codegen.cpu_routines import routines, shared_places
 from warpdyn.codegen.targets import write
@@ -29,6 +30,36 @@ def nested(x: list) -> list:
 
 def adjoint(x: list, w: list) -> list:
     return pullback(x, repeat(lambda s: [sin(s[0]) * x[1]], [x[0]], 6), w)
+
+
+def with_late_angle(x: list) -> list:
+    """Sines of an input, which each part finds in the table, and of an angle that follows from one."""
+    early, late = sin(x[0]), sin(1.5 * sin(x[0]))
+    y = x[1] * late
+    for k in range(40):
+        y = y * y + (k + 1.5) * x[1]
+    return [early * y, y + late]
+
+
+def with_late_angle_in_loop(x: list) -> list:
+    return repeat(with_late_angle, x, 3)
+
+
+@pytest.mark.parametrize("function", [with_late_angle, with_late_angle_in_loop])
+def test_a_part_declares_what_it_reads(
+    function: Callable[[list], list], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an earlier part has computed is recalled from the workspace, unless every part can load it."""
+    monkeypatch.setattr(cpu, "PART", 20)
+    monkeypatch.setattr(cpu_routines, "STEP_PART", 20)
+    (source,) = cpu.source(record(function, {"x": (2,)}), True)
+    bodies = re.findall(r"void (?:\w+_)?(?:part)?\d+\([^)]*\) \{\n(.*?)\n  \}", source, re.DOTALL)
+    assert len(bodies) >= 3
+    for body in bodies:
+        read = set(re.findall(r"\bt\d+\b", body))
+        assert read == set(re.findall(r"const V (t\d+) =", body))
+    recalled = [body for body in bodies if "= work[" in body]
+    assert recalled and any("= turn[" in body for body in bodies)
 
 
 def test_regions_do_not_overlap() -> None:
