@@ -88,7 +88,7 @@ def test_bare_participles_and_riddles_are_banned(name: str, banned: bool) -> Non
 
 
 def test_definitions_are_found_in_every_statement() -> None:
-    """In branches, loops, handlers and cases, at any depth."""
+    """`definitions` finds classes and functions in branches, loops, handlers and cases, at any depth."""
     source = (
         "if x:\n    def a(): ...\nelse:\n    def b(): ...\nfor k in x:\n    def c(): ...\n"
         "try:\n    def d(): ...\nexcept E:\n    def e(): ...\nfinally:\n    def f(): ...\n"

@@ -49,7 +49,7 @@ def with_late_angle_in_loop(x: list) -> list:
 def test_a_part_declares_what_it_reads(
     function: Callable[[list], list], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What an earlier part has computed is recalled from the workspace, unless every part can load it."""
+    """A part recalls values of earlier parts from the workspace, or loads them again if it can."""
     monkeypatch.setattr(cpu, "PART", 20)
     monkeypatch.setattr(cpu_routines, "STEP_PART", 20)
     (source,) = cpu.source(record(function, {"x": (2,)}), True)

@@ -15,7 +15,7 @@ from ..states.low_pass import LowPass
 from .bumpless_transfer import BumplessTransfer, Fade
 
 STOP_TIME = 0.2
-"""Longest ramp of a stop sequence [s]: one second from SIGINT to the exit has to be enough."""
+"""Longest ramp of a stop sequence [s]. The node must exit within one second of SIGINT."""
 LAST_COMMANDS = 5
 """Number of equal commands at the end of a stop sequence. An effort controller applies the last one
 until it receives another."""

@@ -164,7 +164,7 @@ def entry(robot: Any, q: Any, heights: wd.kernels.table((4, 5))) -> Any:  # type
 
 
 def test_a_table_has_first_derivatives_without_columns() -> None:
-    """By it alone or with others, of the call or of its derivative."""
+    """A second derivative by a table is refused, and so are its columns, alone or with other inputs."""
     call = entry.describe(MODEL, S.q, np.zeros((4, 5)))
     message = "by heights, a table, there are first derivatives, by wd.vjp and wd.jvp"
     with pytest.raises(TypeError, match=message):

@@ -58,7 +58,7 @@ def test_a_height_field_gives_its_numbers(field: str, foot: str, friction: float
 @pytest.mark.parametrize("floor", [LEVEL, FIELD])
 @pytest.mark.parametrize("wall", ['friction="2"', 'contype="2" conaffinity="2"'])
 def test_a_wall_is_no_ground(wall: str, floor: str) -> None:
-    """In either order, and where the foot touches the wall alone."""
+    """The wall may come before or after the ground, and the foot may touch only the wall."""
     numbers = 'friction="0.1"'
     for world in (
         WALL.format(wall) + floor.format(numbers),

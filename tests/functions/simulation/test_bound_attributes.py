@@ -24,7 +24,7 @@ def test_arrays_of_a_simulation_are_not_replaced() -> None:
 
 
 def test_arrays_are_written_in_place() -> None:
-    """By an index, and by operators, which assign the same array again."""
+    """`sim.q[:] = x` and `sim.q += x` work; Python ends the second by assigning the same array."""
     sim = wd.Simulation(wd.load_robot("cartpole"), 2, dtype="float64")
     sim.q[:] = 1.0
     sim.q += 1.0

@@ -40,8 +40,7 @@ def open_layers(pxr: Any, root: Any, source: str, most: int) -> list[Any]:
     references and payloads, those of variants too.
 
     source: the stage's name in messages. most: total size of their files in bytes, without the
-    root's. A layer that is missing or unreadable is left to usd-core
-    (`missing_parts`).
+    root's. usd-core reports layers that are missing or unreadable (`missing_parts`).
 
     Raises ModelError for a file that is not a regular one, and for a larger total size.
     """
