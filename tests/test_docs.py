@@ -173,6 +173,12 @@ def citation() -> dict[str, str]:
     return dict(re.findall(r'^([\w-]+): "?(.*?)"?$', text, re.MULTILINE))
 
 
+def test_the_top_level_has_four_pages() -> None:
+    """A note that was added by mistake does not land."""
+    pages = {page.name for page in ROOT.glob("*.md")}
+    assert pages == {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"}
+
+
 def test_the_citation_is_of_this_version() -> None:
     """In CITATION.cff, in BibTeX on its page, and in ROS's package.xml; title and licence are one."""
     cff = citation()
