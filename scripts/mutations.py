@@ -42,7 +42,7 @@ OPPOSITES: dict[type, type] = {
 
 SYMMETRIC = {"max", "min", "maximum", "minimum", "hypot", "allclose", "array_equal"}
 SYMMETRIC |= {"dot", "sparse_dot", "apart", "action_rate", "update"}
-"""Functions whose first two arguments can be exchanged, so that another order is no wrong change. A product of two
+"""Functions whose first two arguments can be exchanged, so that another order is not a wrong change. A product of two
 lists of numbers, distances of two poses and of two actions, and a set's update by two others are among them."""
 
 TRUTHS = {"bool", "isinstance", "issubclass", "hasattr", "callable", "any", "all"}
@@ -85,7 +85,7 @@ def _arithmetic(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_text(node: ast.AST) -> bool:
-    """Whether a string is among the operands, so that another operator is no program."""
+    """Whether a string is among the operands, so that another operator is not a program."""
     return any(
         isinstance(x, ast.JoinedStr) or (isinstance(x, ast.Constant) and isinstance(x.value, str))
         for x in ast.walk(node)
@@ -93,7 +93,7 @@ def _is_text(node: ast.AST) -> bool:
 
 
 def _called_name(node: ast.AST) -> str:
-    """The last name of the function that a node calls; "" if it is no call of a name."""
+    """The last name of the function that a node calls; "" if it is not a call of a name."""
     function = node.func if isinstance(node, ast.Call) else None
     if isinstance(function, ast.Attribute):
         return function.attr

@@ -1,7 +1,7 @@
 """Counts what can be counted of the prose, and fails where a bound is broken: `python scripts/prose.py`.
 
 `BOUNDS` holds the goal and the bound of each count. A bound is today's count, so that it can only fall: who
-lowers a count lowers its bound too. Code blocks, inline code, links' targets and comments are no prose.
+lowers a count lowers its bound too. Code blocks, inline code, links' targets and comments are not prose.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BOUNDS = {
     "docs: most semicolons per 1,000 words on a page": Bound(3, 3),
     "docs: semicolons per 1,000 words": Bound(3, 3),
     "docs: table cells of more than 25 words": Bound(0, 0),
-    "docstrings: first words that are no noun [%]": Bound(2, 2),
+    "docstrings: first words that are not a noun [%]": Bound(2, 2),
     "names: bare participles and riddles": Bound(0, 3),
 }
 """The one table of bounds, by what is counted."""
@@ -171,7 +171,7 @@ def counted() -> dict[str, float]:
         ),
         "docs: semicolons per 1,000 words": semicolons("\n".join(map(prose, texts))),
         "docs: table cells of more than 25 words": sum(len(long_cells(text)) for text in texts),
-        "docstrings: first words that are no noun [%]": share_without_noun(trees.values()),
+        "docstrings: first words that are not a noun [%]": share_without_noun(trees.values()),
         "names: bare participles and riddles": sum(
             len([*banned_names(path.stem, tree)]) for path, tree in trees.items()
         ),

@@ -22,7 +22,7 @@ def trace(tmp_path):
     n = len(NAMES)
     position, torque, bias = (np.zeros((len(times), n)) for _ in range(3))
     position[:, 0] = np.where(times < 3.0, times / 6.0, 0.001 * np.clip(times - 5.0, 0.0, 1.0))
-    position[:, 1] = times  # a slide's metres are no degrees
+    position[:, 1] = times  # a slide's metres are not degrees
     torque[:], bias[:] = 2.0, 2.0
     torque[:, 2] += 0.25
     braked = (times > 3.0) & (times < 5.0)

@@ -50,7 +50,7 @@ def test_logs_are_labelled(here: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert main([*command[:3], "b.parquet", *command[3:]]) == 1
     told = capsys.readouterr()
     assert "0 files with 0 rows labelled, 1 finished before" in told.out
-    assert "failed: b.parquet: it is no Parquet file" in told.err
+    assert "failed: b.parquet: it is not a Parquet file" in told.err
 
 
 @pytest.mark.parametrize(

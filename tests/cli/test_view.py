@@ -28,7 +28,10 @@ def test_a_page_is_written_and_told(tmp_path: Path, capsys: pytest.CaptureFixtur
         (["--record", "arm.mp4"], "arm.mp4 should end in .html, a page, or .viser, a recording"),
         (["--png", "arm.gif"], "arm.gif should end in .png"),
         (["--png", "no/arm.png"], "no/arm.png cannot be written: there is no folder no"),
-        (["--host", "no where"], "no where is no address to listen at (Name or service not known)"),
+        (
+            ["--host", "no where"],
+            "no where is not an address to listen at (Name or service not known)",
+        ),
         (
             ["--trajectory", "a.csv", "--envs", "4"],
             "--trajectory gives the number of robots; leave out --envs",

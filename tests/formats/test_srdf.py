@@ -104,7 +104,7 @@ def test_what_cannot_be_used_is_refused(text: str, said: str) -> None:
 
 def test_excluded_pairs_are_those_that_the_file_names() -> None:
     """All pairs of a link, or one; what is enabled after that is not excluded. Links that the robot
-    does not have, and a link with itself, are no pair."""
+    does not have, and a link with itself, are not a pair."""
     one = '<{}_collisions link1="{}" link2="{}"/>'
     assert load(one.format("disable", "a", "b")).excluded_pairs == (("a", "b"),)
     for first, second in (("a", "z"), ("z", "a"), ("a", "a")):

@@ -46,7 +46,7 @@ def test_what_is_refused(tmp_path: Path, text: str, error: str) -> None:
 
 def test_bytes_that_are_no_text_and_labels_that_are_there(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(b"\xff\xfe\x00\x80")
-    with pytest.raises(LogError, match="no table under a line of names"):
+    with pytest.raises(LogError, match="not a table with a header line"):
         CsvLog(tmp_path / "a.csv")
     (tmp_path / "b.csv").write_text("t,q\n0,1\n")
     with pytest.raises(LogError, match="a column q already"):

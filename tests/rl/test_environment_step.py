@@ -182,7 +182,10 @@ class Wrong(Hold):
         ),
         ({"update": lambda robot, s: {"steps": 1.0}}, "update changes steps, which begin does not"),
         ({"reward": lambda robot, s: {"near": 1.0}}, "must name the same rewards; only one.*still"),
-        ({"vary": {"color": rl.Vary(0, 1)}}, "'color' is no number that can be drawn; there are"),
+        (
+            {"vary": {"color": rl.Vary(0, 1)}},
+            "'color' is not a number that can be drawn; there are",
+        ),
         ({"keep": {"place": 1.0}}, "begin names place, which keep has"),
         (
             {"promote": lambda robot, s: {"level": 1.0}},

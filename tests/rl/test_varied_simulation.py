@@ -210,7 +210,7 @@ def test_numbers_of_pairs_have_those_of_the_description_as_defaults() -> None:
     assert defaults(task)["pair_friction"] == 0.6
     for pairs, name in ((task.pairs, "pair_stiffness"), ((), "pair_friction")):
         task.pairs, task.vary = pairs, {name: rl.Vary(1.0, 2.0)}
-        with pytest.raises(rl.TaskError, match=f"'{name}' is no number that can be drawn"):
+        with pytest.raises(rl.TaskError, match=f"'{name}' is not a number that can be drawn"):
             defaults(task)
 
 

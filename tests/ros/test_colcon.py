@@ -147,7 +147,7 @@ def test_build_installs_what_ros_looks_for(workspace):
         assert (installed / path).is_file(), path
     assert (workspace / "install" / "setup.bash").is_file()
     assert not list(installed.rglob("site-packages/launch")), (
-        "our launch folder is no Python package"
+        "our launch folder is not a Python package"
     )
 
 

@@ -137,7 +137,7 @@ def test_what_cannot_be_followed_ends_with_its_code(client):
         (goal(), Result.INVALID_GOAL, "it has no points"),
         (goal(50 * STEP), Result.INVALID_GOAL, "limit"),
         (fast, Result.INVALID_GOAL, "bounds accelerations"),
-        (strange, Result.INVALID_JOINTS, "nose is no command joint"),
+        (strange, Result.INVALID_JOINTS, "nose is not a command joint"),
         (goal(STEP, path_tolerance=tolerances(nose=1.0)), Result.INVALID_JOINTS, "is for nose"),
         (old, Result.OLD_HEADER_TIMESTAMP, "all points are in the past"),
     ]

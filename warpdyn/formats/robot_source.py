@@ -167,7 +167,7 @@ def _declares_entities(root: etree._Element) -> bool:
 
 
 Loops = Literal["keep", "cut", "refuse"]
-"""The treatment of a description that is no tree: keep its loops (`Model.loops`), leave them open,
+"""The treatment of a description that is not a tree: keep its loops (`Model.loops`), leave them open,
 or refuse it."""
 
 LOOPS_KEPT = (

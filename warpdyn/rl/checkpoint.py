@@ -48,7 +48,7 @@ def read_checkpoint(path: Path, advice: str = RESUME) -> dict[str, Any]:
     except OSError as error:
         raise _no_checkpoint(path, str(error.strerror), advice) from None
     if first not in (b"P", PICKLE):
-        raise _no_checkpoint(path, "it is no file of torch.save", advice)
+        raise _no_checkpoint(path, "it is not a file of torch.save", advice)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the error below says the same
@@ -107,7 +107,7 @@ def installed_version() -> str:
 
 
 def _no_checkpoint(path: Path, reason: str, advice: str = RESUME) -> TaskError:
-    return TaskError(f"{path} is no checkpoint of a training: {reason}; {advice}")
+    return TaskError(f"{path} is not a checkpoint of a training: {reason}; {advice}")
 
 
 def _reason(error: Exception) -> str:

@@ -68,7 +68,7 @@ def network_of_onnx(path: Path) -> Network:
     known = {"Sub", "Div", "Gemm", *ONNX_ACTIVATIONS.get(activation, ())}
     if {"mean", "deviation"} - set(arrays) or not weights or operators - known:
         raise TaskError(
-            f"{path} is no policy that warpdyn exported: it has the operators "
+            f"{path} is not a policy that warpdyn exported: it has the operators "
             f"{', '.join(sorted(operators))}"
         )
     widths = [len(x) for x in weights[:-1]]

@@ -49,12 +49,12 @@ class Policy:
                 data, options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:  # onnxruntime has a class for each cause
-            raise TaskError(f"{path} is no ONNX policy: {str(error).splitlines()[0]}") from None
+            raise TaskError(f"{path} is not an ONNX policy: {str(error).splitlines()[0]}") from None
         entering, leaving = self._session.get_inputs(), self._session.get_outputs()
         shapes = [each.shape for each in (*entering, *leaving)]
         if len(shapes) != 2 or any(len(x) != 2 or not isinstance(x[1], int) for x in shapes):
             raise TaskError(
-                f"{path} is no policy: one takes observations (B, n) and gives actions (B, m); "
+                f"{path} is not a policy: one takes observations (B, n) and gives actions (B, m); "
                 f"this takes and gives {', '.join(map(str, shapes))}"
             )
         described = self._session.get_modelmeta().custom_metadata_map
@@ -89,7 +89,7 @@ class Policy:
 
 
 def _read_file(path: Path) -> bytes:
-    """The bytes of a policy's file. TaskError: it does not exist, is no regular file, or is too
+    """The bytes of a policy's file. TaskError: it does not exist, is not a regular file, or is too
     large."""
     try:
         return read_regular_file(path, LARGEST, "name an ONNX file of a policy")
@@ -111,7 +111,7 @@ def _about(path: Path, described: str | None, key: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         said = str(error) or type(error).__name__
         raise TaskError(
-            f"{path}: its description ({key!r} in the metadata) is no JSON: {said}; export the policy "
+            f"{path}: its description ({key!r} in the metadata) is not JSON: {said}; export the policy "
             "again with warpdyn.rl.export"
         ) from None
     if not isinstance(about, dict):

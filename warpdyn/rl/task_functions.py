@@ -84,7 +84,9 @@ def _check_arrays(task: Task) -> None:
     for root, arrays in (("numbers", task.numbers), ("tables", task.tables)):
         for name, x in arrays.items():
             if np.isnan(np.asarray(x, dtype=float)).any():
-                raise TaskError(f"{task.name}.{root}.{name} has an entry that is no number (NaN)")
+                raise TaskError(
+                    f"{task.name}.{root}.{name} has an entry that is not a number (NaN)"
+                )
 
 
 def _by_name(task: Task, method: str, returned: Any) -> Mapping[str, Any]:

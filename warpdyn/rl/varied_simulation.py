@@ -165,7 +165,7 @@ def _default(task: Task, name: str) -> Any:
     if name in OF_MODEL:
         return [nominal_value(name, owner) for owner in owners(task, name)]
     raise TaskError(
-        f"{task.name}.vary: {name!r} is no number that can be drawn; there are gravity, "
+        f"{task.name}.vary: {name!r} is not a number that can be drawn; there are gravity, "
         f"{', '.join((*DRIVEN, 'latency', *SENSORS, QUADRATIC, *TOUCHED, *OF_PAIRS))}, those of the drives and of the "
         f"pairs where the task has some, and {', '.join(OF_MODEL)} of the model"
     )

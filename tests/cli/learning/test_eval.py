@@ -61,7 +61,12 @@ def test_mistakes_are_one_line(
             "--policy",
             other,
         ): "hold.onnx is of the task Hold and the robot double_pendulum",
-        ("eval", "cartpole_swing_up", "--policy", str(tmp_path / "text.onnx")): "is no ONNX policy",
+        (
+            "eval",
+            "cartpole_swing_up",
+            "--policy",
+            str(tmp_path / "text.onnx"),
+        ): "is not an ONNX policy",
         ("eval", "cartpole_swing_up", "--policy", "none.onnx"): "none.onnx: no such policy file",
         ("eval", "cartpole"): "there is no task 'cartpole'; did you mean 'cartpole_swing_up'?",
         ("eval", "cartpole_swing_up", "--policy", policy, "--seconds", "99"): "lasts 10 s: seconds",

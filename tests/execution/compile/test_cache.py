@@ -141,7 +141,7 @@ APART = (
 
 def test_every_header_counts() -> None:
     """Each C++ header of the package is named by a module that decides programs; but for those of
-    exported code, of what XLA and Python call, and of the interpreter, which are no part of a kernel."""
+    exported code, of what XLA and Python call, and of the interpreter, which are not part of a kernel."""
     named = {data for path in source_files(RECORDING).values() for data in data_files(path)}
     apart = {PACKAGE / "codegen" / name for name in APART}
     assert set(PACKAGE.rglob("*.h")) - apart <= named and not apart & named

@@ -191,7 +191,7 @@ def test_where_it_compiles_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(OSError, match=r"WARPDYN_COMPILE_IN_CHILD .*in another way"):
         in_child(None)
     monkeypatch.setattr(sys, "executable", "/usr/bin/some_application")
-    with pytest.raises(OSError, match="some_application is no Python interpreter"):
+    with pytest.raises(OSError, match="some_application is not a Python interpreter"):
         in_child(known)
 
 

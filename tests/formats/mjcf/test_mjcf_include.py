@@ -159,7 +159,7 @@ def test_what_cannot_be_read_is_refused_at_its_place(write) -> None:
             '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;">]><x>&c;</x>',
             "entities",
         ),
-        ('<include file="a.xml"/>', "it is no content"),
+        ('<include file="a.xml"/>', "it is not content"),
     ):
         write("a.xml", text)
         with pytest.raises(ModelError, match=f"main.xml: <include>: .*{said}"):

@@ -235,7 +235,10 @@ def with_second_body(beginning: str) -> str:
             stage(body("a", "float physics:density.timeSamples = {0: 3, 1: 5}")),
             ["/robot/a", "physics:density has time samples alone; give it a value"],
         ),
-        (stage(body("a"), body("b"), joint("j", "Distance")), ["/robot/j", "no joint of a robot"]),
+        (
+            stage(body("a"), body("b"), joint("j", "Distance")),
+            ["/robot/j", "not a joint of a robot"],
+        ),
         (
             stage(body("a", at(1e10, 0, 0)), joint("h", "Fixed", ("", "a"), frames("1e10, 0, 0"))),
             ["/robot/h", "1e+09"],
@@ -324,7 +327,9 @@ def test_a_joint_may_name_a_prim_below_a_body() -> None:
 def test_a_joint_that_follows_what_is_no_joint_of_the_robot() -> None:
     said = "rel newton:mimicJoint = </robot/a>\n"
     parts = body("a", root=True), body("b"), joint("j", inside=said)
-    assert "/robot/j: it mimics /robot/a, which is no joint of the robot" in refusal(stage(*parts))
+    assert "/robot/j: it mimics /robot/a, which is not a joint of the robot" in refusal(
+        stage(*parts)
+    )
 
 
 @pytest.mark.parametrize("offset", ["0, 0, 0", "0, 0.25, 0"])

@@ -160,7 +160,7 @@ class NoTextError(Exception):
 
 def test_the_message_of_an_error_is_one_short_line() -> None:
     """Its end, if it is long; its bytes may be no text."""
-    assert error_message(NoTextError()) == "its bytes are no text"
+    assert error_message(NoTextError()) == "its bytes are not text"
     assert error_message(ValueError(" a\n\n b ")) == "a b"
     assert error_message(ValueError("x" * 300 + "y" * 10)) == "x" * 290 + "y" * 10
 

@@ -182,7 +182,7 @@ def test_reload_reads_the_file_again(tmp_path):
     file.write_text(wheel_text().replace('mass value="1"', 'mass value="3"'))
     before = models.fleet
     assert models.reload(settings)
-    assert step(models, settings) is Event.NOTHING and models.changing, "it is no payload"
+    assert step(models, settings) is Event.NOTHING and models.changing, "it is not a payload"
     assert models.step(settings, 0.0) is Event.READY and models.fleet is not before
     assert models.fleet.dynamics.model.total_mass == pytest.approx(6.0)
 

@@ -98,7 +98,7 @@ def test_torques_move_the_joints_that_they_are_of(walker):
     command(robot, [np.nan, 0.0])
     command(robot, [1.0])
     command(robot, [])
-    assert robot.sim.tau[0, 7] == 3.0, "what is no command is dropped"
+    assert robot.sim.tau[0, 7] == 3.0, "what is not a command is dropped"
 
 
 def test_a_state_waits_for_its_torques_while_they_come(walker, monkeypatch):

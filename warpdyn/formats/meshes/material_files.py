@@ -70,7 +70,7 @@ def check_pixels(image: Any, what: str) -> None:
 
 
 def _open_image(data: bytes) -> Any:
-    """The image with only its header read; None if the data is no image."""
+    """The image with only its header read; None if the data is not an image."""
     try:
         from PIL import Image
     except ImportError:  # then trimesh reads no textures either

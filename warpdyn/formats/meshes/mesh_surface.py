@@ -48,7 +48,7 @@ def surface_of(path: Path) -> MeshSurface:
         whole = scene.to_geometry()
         vertices = np.asarray(whole.vertices, dtype=float)
         faces = np.asarray(getattr(whole, "faces", np.zeros((0, 3))), dtype=np.int64)
-    except Exception as error:  # whatever trimesh raises on a file that is no mesh
+    except Exception as error:  # whatever trimesh raises on a file that is not a mesh
         raise _unreadable(error) from error
     return MeshSurface(_check_positions(vertices) * _metres(path, scene), faces)
 

@@ -149,7 +149,7 @@ def _unsupported_target(
     name = written.get("joint", written.get("jointinparent", ""))
     joint = joints.get(name)
     if "tendon" not in written and joint is None:
-        # The joint of a free base is no joint of the model, nor is one that floating_base=False holds.
+        # The joint of a free base is not a joint of the model, nor is one that floating_base=False holds.
         bodies = element.getroottree().iterfind("worldbody//*")
         if name in {x.get("name") for x in bodies if tag_name(x) in ("joint", "freejoint")}:
             return "an actuator of a free joint"

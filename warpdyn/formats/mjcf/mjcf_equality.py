@@ -40,7 +40,7 @@ def couple_joints(
 
     kept: the treatment of constraints that no tree holds. reader: of those between bodies.
     tendons: one that is held at its length couples its two joints. mocap: bodies that the user
-    moves; a constraint to one of them is no loop, and is left out with a remark.
+    moves; a constraint to one of them is not a loop, and is left out with a remark.
     """
     lengths = {tendon.name: tendon for tendon in tendons}
     by_name = {joint.name: joint for joint in joints}
@@ -149,7 +149,7 @@ def _held_positions(joints: Collection[Joint], locked: Mapping[str, float]) -> d
 def _is_left_out(
     values: MjcfValues, element: Element, written: Mapping[str, str], mocap: Collection[str]
 ) -> bool:
-    """True for an element that is no active constraint between joints or bodies of the robot; a
+    """True for an element that is not an active constraint between joints or bodies of the robot; a
     remark says so."""
     tag = tag_name(element)
     known = tag in (*LOOPS, "joint")
@@ -206,7 +206,7 @@ def _problem(
     joints: Mapping[str, Joint],
     driven: set[str],
 ) -> str:
-    """The reason why a constraint between joints is no mimic joint; "" if it is one."""
+    """The reason why a constraint between joints is not a mimic joint; "" if it is one."""
     for key in ("joint1", "joint2"):
         if key not in written and key == "joint1":
             raise values.refusal(element, 'it has no joint1; write joint1="..."')

@@ -46,7 +46,7 @@ class Inclusion(Reading):
         for element in list(root.iter("include")):
             parent = element.getparent()
             if parent is None:
-                raise self.refusal(element, "it is no content; write an element around it")
+                raise self.refusal(element, "it is not content; write an element around it")
             path = self._path(element, chain)
             name = self.neighbours.name(path)
             content = self._read_root(element, path, name)

@@ -60,7 +60,9 @@ def read_joint(
     if values.number(element, "springyield", written, 0.0):
         values.ignore('attribute "springyield" of <joint>: its spring does not yield', element)
     if values.boolean(element, "actuatorgravcomp", written, False):
-        values.ignore('attribute "actuatorgravcomp" of <joint>: gravcomp is no actuator', element)
+        values.ignore(
+            'attribute "actuatorgravcomp" of <joint>: gravcomp is not an actuator', element
+        )
     joint = Joint(
         name=name,
         kind=kind,

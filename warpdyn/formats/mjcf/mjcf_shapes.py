@@ -44,7 +44,7 @@ CONTACT = (
 
 class MeshAsset(NamedTuple):
     """A <mesh> of <asset>: its file relative to the model's folder, its scale, and the placement of
-    the scaled file in the mesh, None if it is no placement."""
+    the scaled file in the mesh, None if it is not a placement."""
 
     file: str
     scale: tuple[float, ...]
@@ -142,7 +142,7 @@ class MjcfShapes:
         return BodyShapes(tuple(visuals), tuple(collisions))
 
     def leave_out_grounds(self, geoms: Sequence[Part]) -> None:
-        """Count the planes and height fields of a world that is no link of the model, because its
+        """Count the planes and height fields of a world that is not a link of the model, because its
         body is a free base."""
         for geom in geoms:
             if geom[1].get("type") in GROUNDS:

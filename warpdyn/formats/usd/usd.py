@@ -380,7 +380,7 @@ class UsdReader:
             return None
         path, mimic = found
         if str(path) not in called:
-            raise self.values.refusal(prim, f"it mimics {path}, which is no joint of the robot")
+            raise self.values.refusal(prim, f"it mimics {path}, which is not a joint of the robot")
         return replace(mimic, joint=called[str(path)])
 
 

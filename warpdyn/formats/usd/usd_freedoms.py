@@ -90,7 +90,7 @@ def _ranges(values: UsdValues, physics: Any, prim: Any) -> list[tuple[str, Any, 
         return [(("rot" if turns else "trans") + axis, lower, upper)]
     if prim.GetTypeName() == "PhysicsJoint":
         return [each for f in FREEDOMS for each in _range(physics, prim, f)]
-    raise values.refusal(prim, f"a {prim.GetTypeName()} is no joint of a robot here")
+    raise values.refusal(prim, f"a {prim.GetTypeName()} is not a joint of a robot here")
 
 
 def _range(physics: Any, prim: Any, freedom: str) -> Iterator[tuple[str, Any, Any]]:

@@ -97,7 +97,7 @@ def deployment_record(
 def say_other_programs(path: Any, recorded: Mapping[str, Any], task: Task) -> None:
     """Print a line if a policy observed or commanded otherwise in training than it does in this task.
 
-    A simulation may differ from the training on purpose, so that this is no error. Nothing is
+    A simulation may differ from the training on purpose, so that this is not an error. Nothing is
     printed for files without a record, and for tasks that no robot can run.
     """
     if not recorded:

@@ -129,9 +129,9 @@ def recipe_from_file(path: Path, recipe: Recipe) -> Recipe:
     except OSError as error:
         raise TaskError(f"{path} cannot be read: {error.strerror}") from None
     except (RefusedFileError, ValueError) as error:
-        raise TaskError(f"{path} is no recipe: {error}") from None
+        raise TaskError(f"{path} is not a recipe: {error}") from None
     if not isinstance(found, dict):
-        raise TaskError(f"{path} is no recipe: it holds a {type(found).__name__}, not names")
+        raise TaskError(f"{path} is not a recipe: it holds a {type(found).__name__}, not names")
     return recipe_with(recipe, found)
 
 

@@ -281,7 +281,7 @@ def test_by_default_commands_change_by_the_effort_limit_in_the_rise_time(period)
 
 def test_the_default_rate_is_of_the_smaller_limit_and_leaves_the_first_command_alone():
     """A ramp of no time is a step. effort_limit_scale is no limit of the motors and changes nothing;
-    0 is no limit, and a list may have both."""
+    0 is not a limit, and a list may have both."""
     for values, rate in (
         ({"effort_limits": 5.0}, np.minimum(LIMIT, 5.0) / RISE_TIME),
         ({"effort_limit_scale": 0.5}, LIMIT / RISE_TIME),

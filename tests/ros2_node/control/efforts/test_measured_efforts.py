@@ -78,7 +78,7 @@ def test_commands_take_the_place_of_efforts(both):
 
 def test_time_by_stamps_and_by_arrivals(both):
     """Stamps count where there are any; a pause, a jump back and the first state are a beginning; the
-    same stamp is no time at all."""
+    same stamp is not a time at all."""
     _, efforts, counts = both
     assert efforts.time_since_last(5 * MS, 10.0) == 0.0 and not counts
     assert efforts.time_since_last(6 * MS, 99.0) == pytest.approx(1e-3)

@@ -184,7 +184,7 @@ def test_references_are_no_faster_than_the_joints(point, words):
     assert np.abs(clipping.v).max() in (0.0, MODEL.velocity_limit[1])
     assert np.abs(clipping.a).max() in (0.0, 50.0)
     free = tracking(max_reference_acceleration=0.0)
-    assert free.read(names, ((), (), (5000.0, 0.0)), 0.0) is None, "0 is no bound"
+    assert free.read(names, ((), (), (5000.0, 0.0)), 0.0) is None, "0 is not a bound"
 
 
 def test_a_joint_without_a_velocity_limit_is_not_bounded():

@@ -88,7 +88,7 @@ def test_an_empty_one_cancels_with_the_largest_deceleration():
 @pytest.mark.parametrize(
     "change, said",
     [
-        ({"names": ["nose"]}, "nose is no command joint"),
+        ({"names": ["nose"]}, "nose is not a command joint"),
         ({"names": [NAMES[0]] * N}, "twice"),
         ({"enabled": False}, "call ~/enable"),
         ({"waypoints": [Waypoint(1.0, [0.0] * 3)]}, "point 0 must have 8 positions"),
