@@ -72,7 +72,7 @@ WIDTHS = {
 
 @cache
 def model_of(robot: str) -> wd.Model:
-    """A robot by the name under which its programs are hashed."""
+    """The robot with a name of the hash file."""
     match robot:
         case "hand":
             model = wd.load(HAND).with_friction(viscous=0.3, coulomb=0.1)
@@ -87,7 +87,7 @@ def model_of(robot: str) -> wd.Model:
 
 
 def params_of(model: wd.Model) -> wd.Params:
-    """Every kind of parameter, of two links or joints."""
+    """Parameters of every kind, for two links or joints."""
     links, joints = (
         [link.name for link in model.links if link.mass][-2:],
         list(model.joint_names[-2:]),
@@ -102,7 +102,7 @@ def params_of(model: wd.Model) -> wd.Params:
 
 
 def described(robot: str, name: str) -> Any:
-    """The call of a public function on zeros."""
+    """The call of a public function with arrays of zeros."""
     model, function = model_of(robot), FUNCTIONS[name]
     parameters = inspect.signature(function).parameters
     frame = model.link_names[-1]
@@ -133,7 +133,7 @@ def described(robot: str, name: str) -> Any:
 
 
 def derivative(call: Any, kind: str) -> Any:
-    """The call's derivative by every array."""
+    """The derivative of the call with respect to every array."""
     inputs = inputs_of(call)
     solution = None
     if call.solves:
@@ -152,7 +152,7 @@ def digest(text: str) -> str:
 
 
 def hashed(case: tuple[str, str, str]) -> list[tuple[str, Any]]:
-    """Hashes of one function on one robot, for float32 and float64; or how it is refused."""
+    """Hashes of one function on one robot, for float32 and float64, or the error if it is refused."""
     robot, name, kind = case
     entries: list[tuple[str, Any]] = []
     for single in (True, False):
@@ -170,12 +170,12 @@ def hashed(case: tuple[str, str, str]) -> list[tuple[str, Any]]:
 
 
 def names() -> list[str]:
-    """Public functions that have a program."""
+    """Names of the public functions that have a program."""
     return sorted(FUNCTIONS)
 
 
 def cases(functions: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Robot, function, derivative."""
+    """Each case: robot, function, derivative."""
     return [
         (robot, name, kind)
         for name in functions
@@ -185,7 +185,7 @@ def cases(functions: Sequence[str]) -> list[tuple[str, str, str]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Hash, write, compare; returns the exit status."""
+    """Compute the hashes, and write or compare them. Returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, help="write the hashes to this file")
     parser.add_argument(

@@ -2,8 +2,9 @@
 
     python scripts/robot_stub.py
 
-They are the public functions without the model. setup.py runs this when it builds or installs warpdyn, before
-warpdyn's requirements are there. So this script reads the sources and does not import warpdyn.
+The methods are the public functions without their argument `model`. setup.py runs this script when it builds or
+installs warpdyn. The requirements of warpdyn are not installed yet at that time. Therefore the script parses the
+sources and does not import warpdyn.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def write() -> None:
 
 
 def stub() -> str:
-    """The text of the file."""
+    """The content of the stub file."""
     sources = {"Mapping": "collections.abc", "Sequence": "collections.abc", "Values": ".values"}
     functions = public_functions()
     methods = [method(*functions[name], sources) for name in sorted(functions)]
@@ -54,7 +55,7 @@ def stub() -> str:
 
 
 def public_functions() -> dict[str, tuple[ast.FunctionDef, str]]:
-    """Batched functions of a model or of poses, each with its module."""
+    """Batched functions of a model or of poses, with their modules."""
     found = {}
     for path in sorted((PACKAGE / "functions").rglob("*.py")):
         module = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
@@ -72,12 +73,12 @@ def parsed(path: Path) -> ast.Module:
 
 
 def line(module: str, sources: dict[str, str]) -> str:
-    """The import of a module's names."""
+    """The import statement for names of a module."""
     return f"from {module} import {', '.join(sorted(n for n, m in sources.items() if m == module))}"
 
 
 def method(function: ast.FunctionDef, module: str, sources: dict[str, str]) -> str:
-    """A function as a method, with its docstring."""
+    """The stub of a method for a function, with the function's docstring."""
     positional = function.args.args
     optional = {each.arg for each in positional[len(positional) - len(function.args.defaults) :]}
     optional |= {
@@ -109,7 +110,7 @@ def method(function: ast.FunctionDef, module: str, sources: dict[str, str]) -> s
 
 
 class Renamed(ast.NodeTransformer):
-    """An annotation with arrays under another name, `Array[A]` and its type variable both."""
+    """Renames `Array` and its type variable in an annotation."""
 
     def __init__(self, array: str):
         self.array = ast.Name(array)
@@ -125,7 +126,7 @@ class Renamed(ast.NodeTransformer):
 
 
 def typed(annotation: str, array: str, module: str, sources: dict[str, str]) -> str:
-    """An annotation with arrays under another name; where its names come from is noted."""
+    """An annotation with `Array` renamed. The modules of its names are added to `sources`."""
     tree = Renamed(array).visit(ast.parse(annotation, mode="eval"))
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id not in (
