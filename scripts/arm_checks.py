@@ -76,12 +76,12 @@ def algorithms(model: wd.Model) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     return pairs
 
 
-def simulated() -> np.ndarray:
+def cart_states() -> np.ndarray:
     """States of carts with falling poles: (envs, nq + nv)."""
     return end_of(wd.Simulation(wd.load_robot("cartpole"), 4, start=[0.0, 0.3], dtype=np.float64))
 
 
-def in_contact() -> np.ndarray:
+def contact_states() -> np.ndarray:
     """States of poles that stand on two feet, fall and slide: (envs, nq + nv). There are only two contact points,
     because a step with many points takes minutes to compile under qemu."""
     builder = wd.ModelBuilder("poles")
@@ -107,7 +107,7 @@ def end_of(simulation: wd.Simulation) -> np.ndarray:
     return np.concatenate([np.asarray(simulation.q), np.asarray(simulation.v)], axis=1)
 
 
-def commanded() -> np.ndarray:
+def node_commands() -> np.ndarray:
     """Torque commands of the node's control loop for an arm. It reads a state and computes torques every
     millisecond."""
     settings = Settings.of(
@@ -141,7 +141,7 @@ def numbers(folder: Path) -> None:
     """Write every result, and the errors of the kernels compared with float64 numbers."""
     pairs = algorithms(wd.load_robot("ur5e"))
     results = {name: result for name, (result, _) in pairs.items()}
-    results |= {SIMULATION: simulated(), CONTACTS: in_contact(), CONTROL: commanded()}
+    results |= {SIMULATION: cart_states(), CONTACTS: contact_states(), CONTROL: node_commands()}
     machine = platform.machine()
     np.savez(folder / f"{machine}.npz", **results)
     versions = {"Python": platform.python_version(), "Warp": wp.__version__}

@@ -210,7 +210,7 @@ def python_mutations(path: str, text: str) -> Iterator[Mutation]:
 
     tree = ast.parse(text)
     truths = _returned_truths(tree)
-    for node in _executed(tree):
+    for node in _executed_nodes(tree):
         for name, operator in OPERATORS.items():
             if name == "sign" and id(node) in truths:
                 continue
@@ -237,7 +237,7 @@ def _returned_truths(tree: ast.AST) -> set[int]:
     return {node for node, is_truth in truths.items() if is_truth}
 
 
-def _executed(node: ast.AST) -> Iterator[ast.AST]:
+def _executed_nodes(node: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a tree that are executed: not annotations, `if TYPE_CHECKING` and parts of f-strings.
 
     `strict=True` of `zip` is left out, too. It asserts equal lengths, and a correct program does not depend on it.
@@ -249,12 +249,12 @@ def _executed(node: ast.AST) -> Iterator[ast.AST]:
         for child in field if isinstance(field, list) else [field]:
             if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
                 for statement in child.orelse:
-                    yield from _executed(statement)
+                    yield from _executed_nodes(statement)
                 continue
             if isinstance(child, ast.keyword) and ast.unparse(child) == "strict=True":
                 continue
             if isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr):
-                yield from _executed(child)
+                yield from _executed_nodes(child)
 
 
 def header_mutations(path: str, text: str) -> Iterator[Mutation]:

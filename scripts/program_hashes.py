@@ -36,11 +36,11 @@ ROBOTS = (
     "humanoid",
     "panda_params",
 )
-"""Robots of every function; those of functions without a model are hashed with the first."""
+"""Robots of every function; functions without a model are hashed with the first robot."""
 
 ROWS = 2
 DERIVED = {"panda": ("vjp", "jvp"), "hand": ("vjp", "jvp"), "quadruped_world": ("vjp",)}
-"""Robots whose derivatives are hashed too."""
+"""Robots for which derivatives are hashed, too."""
 
 HAND = """
 <robot name="hand"><link name="base"/>
@@ -101,7 +101,7 @@ def params_of(model: wd.Model) -> wd.Params:
     return model.params(**values)
 
 
-def described(robot: str, name: str) -> Any:
+def describe_call(robot: str, name: str) -> Any:
     """The call of a public function with arrays of zeros."""
     model, function = model_of(robot), FUNCTIONS[name]
     parameters = inspect.signature(function).parameters
@@ -151,14 +151,14 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def hashed(case: tuple[str, str, str]) -> list[tuple[str, Any]]:
+def hash_function(case: tuple[str, str, str]) -> list[tuple[str, Any]]:
     """Hashes of one function on one robot, for float32 and float64, or the error if it is refused."""
     robot, name, kind = case
     entries: list[tuple[str, Any]] = []
     for single in (True, False):
         key = f"{name}/{robot}/{kind or 'plain'} {'float32' if single else 'float64'}"
         try:
-            call = described(robot, name)
+            call = describe_call(robot, name)
             call = derivative(call, kind) if kind else call
             program = record_call(call, input_shapes(call), single)
         except (TypeError, ValueError, KeyError, NotImplementedError) as refusal:
@@ -205,7 +205,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     hashes: dict[str, Any] = {}
     every = cases(functions)
     with ProcessPoolExecutor(2) as pool:
-        for entries in tqdm(pool.map(hashed, every, chunksize=4), total=len(every), disable=None):
+        for entries in tqdm(
+            pool.map(hash_function, every, chunksize=4), total=len(every), disable=None
+        ):
             hashes |= dict(entries)
     if args.out:
         args.out.write_text(json.dumps(hashes, indent=0, sort_keys=True) + "\n")

@@ -156,7 +156,7 @@ def modules() -> list[Path]:
     return [p for name in ("warpdyn", "ros2_node") for p in sorted((ROOT / name).rglob("*.py"))]
 
 
-def counted() -> dict[str, float]:
+def count_all() -> dict[str, float]:
     """The counts of `BOUNDS` for the present files."""
     readme = (ROOT / "README.md").read_text()
     folder = ROOT / "docs"
@@ -198,15 +198,15 @@ def table(counts: Mapping[str, float], bounds: Mapping[str, Bound]) -> str:
     return "\n".join(rows)
 
 
-def broken(counts: Mapping[str, float], bounds: Mapping[str, Bound]) -> bool:
+def is_broken(counts: Mapping[str, float], bounds: Mapping[str, Bound]) -> bool:
     """True if a count is above its bound."""
     return any(counts[name] > bound for name, (_, bound) in bounds.items())
 
 
 def main() -> int:
-    counts = counted()
+    counts = count_all()
     print(table(counts, BOUNDS))
-    return int(broken(counts, BOUNDS))
+    return int(is_broken(counts, BOUNDS))
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ def public_functions() -> dict[str, tuple[ast.FunctionDef, str]]:
     found = {}
     for path in sorted((PACKAGE / "functions").rglob("*.py")):
         module = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
-        for node in parsed(path).body:
+        for node in parse(path).body:
             if isinstance(node, ast.FunctionDef) and node.args.args:
                 decorators = [ast.unparse(each) for each in node.decorator_list]
                 if "batched" in decorators and node.args.args[0].arg != "function":
@@ -67,7 +67,7 @@ def public_functions() -> dict[str, tuple[ast.FunctionDef, str]]:
     return found
 
 
-def parsed(path: Path) -> ast.Module:
+def parse(path: Path) -> ast.Module:
     """A source file's syntax tree."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
@@ -92,13 +92,13 @@ def method(function: ast.FunctionDef, module: str, sources: dict[str, str]) -> s
             continue
         if each in function.args.kwonlyargs and "*" not in written:
             written.append("*")
-        annotation = typed(ast.unparse(each.annotation), "Array", module, sources)
+        annotation = rename_arrays(ast.unparse(each.annotation), "Array", module, sources)
         written.append(f"{each.arg}: {annotation}{' = ...' if each.arg in optional else ''}")
     returned = ast.unparse(function.returns).removeprefix("Call[").removesuffix("]")
     result = (
         "tuple[Values, ...]"
         if returned == "Solution"
-        else typed(returned, "Values", module, sources)
+        else rename_arrays(returned, "Values", module, sources)
     )
     doc = (
         (ast.get_docstring(function) or "").replace("\n", "\n        ").replace("        \n", "\n")
@@ -109,7 +109,7 @@ def method(function: ast.FunctionDef, module: str, sources: dict[str, str]) -> s
     )
 
 
-class Renamed(ast.NodeTransformer):
+class ArrayRenamer(ast.NodeTransformer):
     """Renames `Array` and its type variable in an annotation."""
 
     def __init__(self, array: str):
@@ -125,9 +125,9 @@ class Renamed(ast.NodeTransformer):
         return self.array if node.id in ("Array", "A") else node
 
 
-def typed(annotation: str, array: str, module: str, sources: dict[str, str]) -> str:
+def rename_arrays(annotation: str, array: str, module: str, sources: dict[str, str]) -> str:
     """An annotation with `Array` renamed. The modules of its names are added to `sources`."""
-    tree = Renamed(array).visit(ast.parse(annotation, mode="eval"))
+    tree = ArrayRenamer(array).visit(ast.parse(annotation, mode="eval"))
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id not in (
             "Gravity",

@@ -115,12 +115,12 @@ def test_a_broken_bound_fails(
     """The exit code is 1 and the row says so; a bound that is no longer needed is remarked only."""
     counts = {name: goal for name, (goal, _) in prose.BOUNDS.items()}
     first = next(iter(counts))
-    monkeypatch.setattr(prose, "counted", lambda: counts)
+    monkeypatch.setattr(prose, "count_all", lambda: counts)
     monkeypatch.setitem(prose.BOUNDS, first, prose.Bound(counts[first], 2 * counts[first]))
     assert prose.main() == 0 and "lower the bound" in capsys.readouterr().out
     for name, (goal, bound) in prose.BOUNDS.items():
         assert goal <= bound
-        monkeypatch.setattr(prose, "counted", lambda name=name, b=bound: counts | {name: b + 1})
+        monkeypatch.setattr(prose, "count_all", lambda name=name, b=bound: counts | {name: b + 1})
         assert prose.main() == 1
         (row,) = (x for x in capsys.readouterr().out.splitlines() if "BROKEN" in x)
         assert row.startswith(f"| {name} ")
