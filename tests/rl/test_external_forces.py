@@ -1,4 +1,4 @@
-"""Forces on links in a task: those of `control`, and pushes that are held."""
+"""External forces on links in a task: those of `control`, and held pushes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Floating(rl.Task):
 
 
 class Pulled(Floating):
-    """A force of the size of the action along x of the base."""
+    """A force along x of the base that equals the action."""
 
     def control(self, robot: Any, s: Any) -> dict[str, Any]:
         force = np.concatenate([s.action, np.zeros(5)])
@@ -56,16 +56,19 @@ def momentum(env: Any) -> np.ndarray:
     return np.array(wd.centroidal_momentum(env.task.model, q, v))[:, :3]
 
 
-def test_a_force_of_control_changes_the_momentum() -> None:
-    """By force times time."""
+def test_a_force_of_control_changes_the_momentum_by_force_times_time() -> None:
+    """Linear momentum in the world, of all robots."""
     env = rl.VecEnv(Pulled(), 2)
     env.reset()
     env.step(torch.tensor([[3.0], [-6.0]]))
     np.testing.assert_allclose(momentum(env)[:, 0], [3.0 * 0.02, -6.0 * 0.02], rtol=1e-3)
 
 
-def test_a_push_is_held_and_ends() -> None:
-    """Five steps of a constant horizontal force after 0.4 s, then none; it differs between robots."""
+def test_a_held_push_lasts_its_time_and_ends() -> None:
+    """Five steps of a constant horizontal force after 0.4 s, then none.
+
+    It differs between robots.
+    """
     env = rl.VecEnv(Pushed(), 3, seed=1)
     env.reset()
     found = [momentum(env)]
@@ -82,8 +85,8 @@ def test_a_push_is_held_and_ends() -> None:
     assert not np.allclose(held[0, 0], held[0, 1], atol=1.0)
 
 
-def test_another_simulator_has_them_as_joint_forces() -> None:
-    """Momentum of the whole robot in MuJoCo."""
+def test_mujoco_applies_external_forces_as_joint_forces() -> None:
+    """The momentum of the whole robot in MuJoCo changes by force times time."""
     pytest.importorskip("mujoco")
     env = rl.MujocoEnv(Pulled(), 2)
     env.reset()
@@ -91,7 +94,7 @@ def test_another_simulator_has_them_as_joint_forces() -> None:
     np.testing.assert_allclose(momentum(env)[:, 0], [3.0 * 0.02, -6.0 * 0.02], rtol=2e-2)
 
 
-def test_mistakes_name_the_link() -> None:
+def test_unknown_links_are_refused_by_name() -> None:
     class Nowhere(Pulled):
         def control(self, robot: Any, s: Any) -> dict[str, Any]:
             return {"tau": np.zeros(18), "f_ext": {"bas": np.zeros(6)}}
@@ -114,7 +117,7 @@ def test_mistakes_name_the_link() -> None:
             env.step(torch.zeros(1, 1))
 
 
-def test_a_deployed_policy_does_not_ask_for_them(tmp_path: Any) -> None:
+def test_a_deployed_policy_commands_no_external_forces(tmp_path: Any) -> None:
     from policy_files import linear_policy
 
     file = linear_policy(tmp_path / "a.onnx", np.zeros((18, 1)), task="Pulled", robot="quadruped")

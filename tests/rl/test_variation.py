@@ -1,4 +1,4 @@
-"""Laws by which numbers of environments are drawn."""
+"""Laws of random numbers of environments."""
 
 from __future__ import annotations
 
@@ -35,22 +35,24 @@ def drawn(what: Any, default: Any) -> np.ndarray:
         (rl.Vary(1.0, np.e, "log_uniform"), np.e - 1, 0.4916),
     ],
 )
-def test_a_law_has_its_mean_and_deviation(vary: Any, mean: float, deviation: float) -> None:
-    """Of the default 10; those of log-uniform numbers by their integrals."""
+def test_draws_have_the_mean_and_deviation_of_their_law(
+    vary: Any, mean: float, deviation: float
+) -> None:
+    """From the default 10. Those of log-uniform numbers are computed by integrals."""
     x = drawn(vary, 10.0)
     assert abs(x.mean() - mean) < 4 * deviation / np.sqrt(ENVS)
     assert np.isclose(x.std(), deviation, rtol=0.05)
     assert vary.how != "abs" or x.max() <= vary.largest
 
 
-def test_each_entry_is_drawn_by_itself() -> None:
+def test_entries_are_drawn_independently() -> None:
     x = drawn(rl.Vary(0.0, 1.0, how="scale"), np.array([1.0, 2.0, 0.0]))
     assert x.shape == (ENVS, 3) and not x[:, 2].any()
     assert abs(np.corrcoef(x[:, 0], x[:, 1])[0, 1]) < 0.06
 
 
 @pytest.mark.parametrize(("law", "deviation"), [("uniform", 1 / np.sqrt(3)), ("normal", 1.0)])
-def test_noise_is_around_its_term(law: Any, deviation: float) -> None:
+def test_noise_has_its_size_and_zero_mean(law: Any, deviation: float) -> None:
     """Uniform noise of size s is between -s and s; s is the deviation of normal noise. No noise has size 0."""
     sizes = np.array([0.1, 2.0, 0.0])
 
@@ -86,12 +88,12 @@ def test_the_largest_of_a_normal_law_is_three_deviations_off() -> None:
         (rl.Noise(np.array([0.1, np.inf])), "size must not be negative"),
     ],
 )
-def test_fields_that_make_no_sense_are_mistakes(record: Any, mistake: str) -> None:
-    """A word with a misspelling would otherwise be another law."""
+def test_invalid_fields_of_a_record_are_reported(record: Any, mistake: str) -> None:
+    """A misspelled law would otherwise be taken as another one."""
     (said,) = record.mistakes()
     assert mistake in said
 
 
 @pytest.mark.parametrize("record", [rl.Vary(1.0, 0.1, "normal"), rl.Push(1.0), rl.Noise([0.1, 0])])
-def test_usual_fields_are_no_mistakes(record: Any) -> None:
+def test_valid_fields_of_a_record_are_accepted(record: Any) -> None:
     assert not [*record.mistakes()]
