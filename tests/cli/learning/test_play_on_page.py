@@ -157,8 +157,8 @@ def test_a_short_stall_is_caught_up_with_and_a_long_one_is_not(
     shown: OnPage, monkeypatch: pytest.MonkeyPatch, stall: float, slept: float
 ) -> None:
     """20 steps of 20 ms, the first of which takes longer: after a short one the page is on time again,
-    after a long one it goes on at its pace."""
-    clock, steps = Clock(), 0
+    after a long one it goes on at its pace. Curves are drawn every 12 steps, which is about 4 times a second."""
+    clock, steps, drawn = Clock(), 0, list[float]()
 
     def step() -> None:
         nonlocal steps
@@ -167,8 +167,9 @@ def test_a_short_stall_is_caught_up_with_and_a_long_one_is_not(
 
     monkeypatch.setattr(page_module, "time", clock)
     monkeypatch.setattr(shown, "_step", step)
-    monkeypatch.setattr(shown, "_plot", lambda now: None)
+    monkeypatch.setattr(shown, "_plot", drawn.append)
     assert shown.run(0.4) == pytest.approx(0.4) and steps == 20
+    assert drawn == [pytest.approx(12 * 0.02)]
     assert clock.slept == pytest.approx(slept)
     assert clock.now == pytest.approx(slept + stall)
 

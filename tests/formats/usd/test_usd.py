@@ -93,6 +93,7 @@ def test_what_nothing_holds_moves_freely() -> None:
     assert held.nv == 1 and pose(held, [0.0], "a")[2, 3] == 2.0
     assert "leave floating_base out" in refusal(stage(*ARM), floating_base=True)
     assert load(stage(*parts), quaternion="wxyz").neutral[3] == 1.0
+    assert load(stage(body("a"), body("b", root=True), joint("j"))).root == "b"
 
 
 def test_one_articulation_is_chosen_by_name() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import runpy
 import signal
+import sys
 import time
 from importlib import import_module
 
@@ -119,3 +121,21 @@ def test_each_demo_node_is_a_process(name, monkeypatch):
     assert module.main(["a"]) == 7 and ran == [wanted]
     monkeypatch.setattr(module, "main", lambda: 3)
     assert getattr(demo, "run_hand" if node == "Hand" else f"run_{name}")() == 3
+
+
+@pytest.mark.parametrize("name", MAINS)
+def test_a_demo_node_as_a_module_ends_with_its_status(name, monkeypatch):
+    monkeypatch.setattr("ros2_node.demo.running.run_demo_node", lambda *given, **options: 7)
+    monkeypatch.delitem(sys.modules, f"ros2_node.demo.{name}", raising=False)
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module(f"ros2_node.demo.{name}", run_name="__main__")
+    assert ended.value.code == 7
+
+
+@pytest.mark.parametrize("name", ["walking", "teleoperating"])
+def test_a_demo_as_a_module_reads_its_options(name, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", [name, "--help"])
+    monkeypatch.delitem(sys.modules, f"ros2_node.demo.{name}", raising=False)
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module(f"ros2_node.demo.{name}", run_name="__main__")
+    assert ended.value.code == 0 and "--domain" in capsys.readouterr().out
