@@ -59,6 +59,19 @@ def test_a_bound_call_takes_nothing() -> None:
     assert run() is run() and run().shape == (5, 6)
 
 
+@pytest.mark.parametrize("rows", [5, 300_000])
+def test_an_argument_of_a_bound_call_is_refused(rows: int) -> None:
+    """Of one result, of results with names and of a group, on one thread and on several."""
+    arm = wd.load_robot("double_pendulum")
+    q = np.zeros((rows, 2))
+    one = wd.bind(wd.gravity_torques, arm, q)
+    named = wd.bind(wd.state_derivative, arm, q, np.zeros_like(q), np.zeros_like(q))
+    of_group = wd.Group([arm], [rows]).bind(wd.gravity_torques, q)
+    for run in (one, named, of_group):
+        with pytest.raises(TypeError, match=r"takes no arguments, got 1.*in place"):
+            run(q)
+
+
 def test_a_thread_takes_whole_blocks_of_about_a_slice() -> None:
     """At least one, and larger blocks of a loop."""
     q = np.zeros((4000, 6))
