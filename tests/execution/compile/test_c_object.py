@@ -1,4 +1,4 @@
-"""C++ without Warp's headers, compiled into Warp's cache."""
+"""C++ code without Warp's headers, compiled into Warp's cache."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ def test_a_missing_function_is_an_error(empty_cache: Path) -> None:
         c_object.load_object("numbers", SOURCE + "// missing", "thrice")
 
 
-def test_it_is_impossible_without_the_functions_of_warp(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiling_is_impossible_without_the_functions_of_warp(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(c_object, "FUNCTIONS", ("no_such_function",))
     assert not c_object.is_possible()
 

@@ -12,10 +12,10 @@ from warpdyn.execution.compile import interpreter as chosen
 from warpdyn.execution.compile.interpreter import _single, interpreter
 
 
-def test_an_interpreter_that_cannot_be_compiled_says_what_to_do(
+def test_the_error_of_an_uncompiled_interpreter_names_the_remedy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """With the reason, the folder and a remedy."""
+    """With the reason and the folder."""
 
     def fail(*_: Any) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")

@@ -1,4 +1,4 @@
-"""Which form of a kernel a batch on a GPU gets."""
+"""Which kernel a batch on a GPU gets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from warpdyn.execution.launch.batch_target import FEW_PER_MULTIPROCESSOR, target
 
 
 def on(monkeypatch: pytest.MonkeyPatch, kib: int) -> None:
-    """A device with 10 multiprocessors and so much shared memory for a block."""
+    """A device with 10 multiprocessors and this much shared memory for a block."""
     device = SimpleNamespace(sm_count=10, max_shared_memory_per_block=kib * 1024)
     monkeypatch.setattr(batch_target, "wp", SimpleNamespace(get_device=lambda _: device))
 
@@ -24,7 +24,7 @@ def on(monkeypatch: pytest.MonkeyPatch, kib: int) -> None:
 def test_small_batches_use_the_shared_memory_of_the_device(
     kib: int, target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of sm_90, sm_80, sm_86 and sm_75."""
+    """As on sm_90, sm_80, sm_86 and sm_75."""
     on(monkeypatch, kib)
     assert (
         target_for_batch("cuda:0", 1)
