@@ -202,8 +202,8 @@ def test_a_forked_process_starts_its_own_threads() -> None:
     assert done.stdout.strip().endswith("7"), done.stdout + done.stderr
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.ENOUGH == 9e-05
     assert chosen.SLICE == 1e-05
     assert chosen.PYTHONS_SLICE == 4e-05

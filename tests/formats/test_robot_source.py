@@ -342,7 +342,7 @@ def test_a_long_message_of_the_parser_is_shortened() -> None:
     assert line.endswith("); mend the text or write it again")
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.GRAVITY == -9.8
     assert chosen.NEARLY == 0.02

@@ -146,6 +146,6 @@ def test_reference_configurations_equal_pinocchios() -> None:
         np.testing.assert_allclose(model.configurations[name][columns], q, atol=1e-12)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.NEARLY_UNIT == 0.001

@@ -351,8 +351,8 @@ def test_the_version_attribute_of_robot_is_not_remarked() -> None:
     assert said == 'ignored attribute "version" of <link> (line 1)'
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.TEXT == (0, None)
     assert chosen.NUMBER == (1, None)
     assert chosen.VECTOR == (3, None)

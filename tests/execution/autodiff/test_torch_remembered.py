@@ -291,6 +291,6 @@ def test_float32_has_its_own_plans_and_searches_have_no_derivatives() -> None:
             result.q.sum().backward()
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.MOST == 16

@@ -129,7 +129,7 @@ def test_threads_of_announcements_are_daemons(monkeypatch: pytest.MonkeyPatch) -
             assert own and all(thread.daemon for thread in own)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.WORTH_A_LINE == 1.0
     assert chosen.REFRESH == 0.2

@@ -154,7 +154,7 @@ print(wd.kernels.compile(model, [wd.rnea], dtype="float32"))
     assert third.stdout == "0\n", third.stderr
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.LAST_WAIT == 2.0
     assert chosen.NICENESS == 10

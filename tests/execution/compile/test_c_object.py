@@ -50,6 +50,6 @@ def test_compiling_is_impossible_without_the_functions_of_warp(
     assert not c_object.is_possible()
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.LEVEL == 1

@@ -346,6 +346,6 @@ def test_models_of_equal_content_share_programs() -> None:
     assert error(wd.crba(heavier, q), wd.oracle(wd.crba, heavier, q)) <= CLOSE
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.FORMAT == 7

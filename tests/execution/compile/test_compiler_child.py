@@ -49,8 +49,8 @@ def test_an_invalid_request_is_answered() -> None:
     assert child.returncode == 0
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.IDLE == 5.0
 
 

@@ -177,8 +177,8 @@ def test_the_error_of_a_full_disk_names_the_folder(
         wd.crba(model, Z)  # it depends on the model's armature, so no other test has loaded it
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.ENOUGH_INTERPRETED == 0.02
     assert chosen.SECONDS == 0.35
     assert chosen.SECONDS_PER_CHARACTER == 7e-06

@@ -35,6 +35,6 @@ def test_there_is_an_interpreter_for_each_precision() -> None:
     assert single is not None and double is not None and single.address != double.address
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.EXPECTED_SECONDS == 2.0

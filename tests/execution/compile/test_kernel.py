@@ -168,6 +168,6 @@ def test_warp_prints_nothing_on_stdout_by_default(
     assert (done.stdout != "0.0\n") is chats and done.stdout.endswith("0.0\n")
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.BLOCK == 32

@@ -135,8 +135,8 @@ def test_nothing_is_compiled_in_this_process_without_room(
         compile_module(module, place_of(module, wp.get_device("cpu")))
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.BLOCK == 1
     assert chosen.SPACE_PER_CHARACTER == 8
     assert chosen.SPACE == 1_048_576

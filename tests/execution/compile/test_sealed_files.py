@@ -180,6 +180,6 @@ def test_a_folder_of_our_own_is_tagged(tmp_path: Path) -> None:
     assert not is_tagged(tmp_path)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.LARGEST == 268_435_456

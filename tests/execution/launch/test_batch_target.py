@@ -34,7 +34,7 @@ def test_small_batches_use_the_shared_memory_of_the_device(
     assert target_for_batch("cuda:0", 10 * FEW_PER_MULTIPROCESSOR + 1) == "cuda"
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.FEW_PER_MULTIPROCESSOR == 64
     assert chosen.SYSTEM_BYTES == 1024

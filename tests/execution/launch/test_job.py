@@ -83,7 +83,7 @@ def test_a_launch_without_arrays_keeps_none_alive() -> None:
     assert gone() is None and job.count == 5
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.SECONDS_PER_OPERATION == 1.2e-11
     assert chosen.SECONDS_PER_BYTE == 4e-11

@@ -169,6 +169,6 @@ def test_results_do_not_depend_on_earlier_calls(device: str) -> None:
     assert once() == first
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.LONG == 10.0

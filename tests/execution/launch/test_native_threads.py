@@ -171,8 +171,8 @@ def test_signals_reach_the_main_thread() -> None:
     assert done.stdout.strip() == "heard", done.stderr
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.POLLS == 200
     assert chosen.OBJECT_BYTES == 256
     assert chosen.STACK == 16_777_216

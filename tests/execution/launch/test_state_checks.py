@@ -192,8 +192,8 @@ def test_numbers_are_not_checked_without_debug_mode(monkeypatch: pytest.MonkeyPa
     wd.rnea(MODEL, Q, V, V)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.UNIT == 0.001
     assert chosen.AT_LIMIT == 1e-06
     assert chosen.SHOWN == 5

@@ -47,8 +47,8 @@ def test_a_function_keeps_its_words_alive() -> None:
     assert sys.getrefcount(words) == before
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.OPERANDS == 16
     assert chosen.LONG == 1e-05
     assert chosen._FASTCALL == 128

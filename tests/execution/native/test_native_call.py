@@ -284,6 +284,6 @@ def test_without_the_c_function_calls_use_python(monkeypatch: pytest.MonkeyPatch
     assert all(np.array_equal(x, results[0]) for x in results)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.MOST == 8

@@ -274,7 +274,7 @@ def test_torch_has_the_layout_of_the_header(monkeypatch: pytest.MonkeyPatch) -> 
     assert not torch_native._as_expected()
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.MOST == 8
     assert chosen._WORDS == 23

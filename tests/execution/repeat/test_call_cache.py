@@ -110,8 +110,8 @@ def test_further_positional_arguments_have_the_last_name() -> None:
     assert found is not None and found.names == ["arrays"] * 3
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.MOST == 512
     # Fixtures of other tests change it while they are open, so the file is read.
     assert "\nRUNS_IN_PYTHON = 8\n" in Path(chosen.__file__).read_text()

@@ -359,6 +359,6 @@ def test_arrays_may_be_adjacent_but_not_overlap(offset: int, is_apart: bool) -> 
     assert chosen._is_allowed(pair._replace(between=offset), addresses)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.MOST_KEPT == 1024

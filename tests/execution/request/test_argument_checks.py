@@ -172,6 +172,6 @@ def test_gravity_may_be_a_list_of_numbers() -> None:
         wd.rnea(PANDA, S.q, S.v, S.a, gravity="moon")
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.MOST_BY_VALUE == 512

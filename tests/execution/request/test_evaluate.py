@@ -244,8 +244,8 @@ def test_the_garbage_collector_is_restored() -> None:
         gc.enable()
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.EPSILON == {
         True: 2.9802322387695312e-08,
         False: 2.220446049250313e-16,

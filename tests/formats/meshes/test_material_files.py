@@ -170,6 +170,6 @@ def test_the_limit_of_pixels_is_8192_by_8192() -> None:
     )
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.MOST_PIXELS == 67_108_864

@@ -191,8 +191,8 @@ def test_a_mesh_without_a_scale_is_as_large_as_its_file(tmp_path: Path) -> None:
         assert np.ptp(points, axis=0) == pytest.approx([1.0, 2.0, 3.0], abs=1e-9)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.DIRECTIONS == 1024
     assert chosen.CLOSE == 1e-06
     assert chosen.MOST_OF_EXACT == 64

@@ -184,7 +184,7 @@ def test_a_scene_that_trimesh_cannot_convert_is_refused(
         surface_of(tmp_path / "box.ply")
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.MOST_VERTICES == 2_000_000
     assert chosen.MOST_COLORS == 8

@@ -156,8 +156,8 @@ def test_messages_on_an_included_cable_name_its_file() -> None:
     assert [values.line(body) for body in bodies] == ["line 0 of cable.xml"] * 3
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.MOST == 300
 
 

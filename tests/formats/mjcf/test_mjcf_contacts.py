@@ -231,8 +231,8 @@ def test_ignored_attributes_of_a_pair_are_remarked(pair: str, said: str | None) 
     assert said is None or re.search(said, "".join(told))
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.DEFAULTS == {
         "friction": (1.0, 0.005, 0.0001),
         "condim": (3.0,),

@@ -198,7 +198,7 @@ def test_elements_after_a_million_lines_are_read(write) -> None:
     assert wd.load(path).joint_names == ("j_a",)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.MOST_FILES == 100
     assert chosen.MOST_BYTES == 67_108_864

@@ -168,8 +168,8 @@ def test_a_geom_that_mujoco_cannot_weigh_is_refused() -> None:
     assert "\n" not in said
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.AT_ONCE == 300
     assert chosen.MOST_KNOWN == 64
 

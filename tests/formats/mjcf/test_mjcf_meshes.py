@@ -116,7 +116,7 @@ def test_masses_of_meshes_are_cached_by_content(
         wd.load(robot)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.MOST_FILES == 2000
     assert chosen.MOST_BYTES == 536_870_912

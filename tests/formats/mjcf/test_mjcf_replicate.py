@@ -99,6 +99,6 @@ def test_the_number_of_elements_after_copying_is_limited(monkeypatch: pytest.Mon
         load(text)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.MOST == 200_000

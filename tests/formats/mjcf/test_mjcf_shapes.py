@@ -265,8 +265,8 @@ def test_invalid_planes_next_to_a_free_base_are_not_counted() -> None:
         wd.load(text)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.GREY == (0.5, 0.5, 0.5, 1.0)
     assert chosen.SHOWN == 2
 

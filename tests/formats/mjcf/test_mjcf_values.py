@@ -116,8 +116,8 @@ def test_invalid_default_classes_are_refused(defaults: str, said: str) -> None:
         load_mjcf(text)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.TINY == 1e-14
 
 

@@ -301,7 +301,7 @@ def test_the_message_names_up_to_twelve_models(count: int, shown: int) -> None:
     assert refusal(sdf(world())).endswith(": it has no <model> of its own; a robot needs one")
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.OLDEST == (1, 4)
     assert chosen.NEWEST == (1, 12)

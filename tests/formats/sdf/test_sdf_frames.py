@@ -242,6 +242,6 @@ def test_names_of_nested_models_are_resolved() -> None:
         assert frames.find(scope, name, *kinds) is found, (scope.name, name, kinds)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.ROUND_OFF == 1e-14

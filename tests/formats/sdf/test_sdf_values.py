@@ -113,6 +113,6 @@ def test_blank_and_reserved_names_are_refused(name: str) -> None:
         SdfValues("text", (1, 9)).name(element(f'<link name="{name}"/>'))
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.OLD_INFINITY == 1e16

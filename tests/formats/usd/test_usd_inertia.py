@@ -119,6 +119,6 @@ def test_a_flat_hull_without_volume_is_refused() -> None:
         load_usd(stage(body("a", flat, mass=None)))
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.SAME == 1e-05

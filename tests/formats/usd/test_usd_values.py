@@ -167,8 +167,8 @@ def test_the_message_of_an_error_is_one_short_line() -> None:
     assert error_message(ValueError("x" * 300 + "y" * 10)) == "x" * 290 + "y" * 10
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.AXES == {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 
 
