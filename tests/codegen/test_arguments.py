@@ -54,6 +54,6 @@ def test_numbers_follow_the_fields() -> None:
     assert len(first) == 6 and len(second) == 1
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.FIELDS == 5

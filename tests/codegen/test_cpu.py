@@ -376,8 +376,8 @@ def test_nothing_refers_to_a_program_that_is_written(monkeypatch: pytest.MonkeyP
     assert [reference() for reference in made] == [None]
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.AHEAD == 4
     assert chosen.GROUP == 2
     assert chosen.GROUPED == 3

@@ -190,7 +190,7 @@ def test_places_of_routines_count_from_the_end_of_the_workspace() -> None:
     assert routines(record(lambda x: [x[0]], {"x": (1,)}), lanes.Constants(True), 7) == ({}, {}, 7)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.PART == 250
     assert chosen.STEP_PART == 20_000

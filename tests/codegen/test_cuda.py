@@ -160,6 +160,6 @@ def test_tables_are_looked_up_in_loops_too(single: bool, tmp_path: Path) -> None
     assert out[1, 0] == table[min(max(int(x[1, 0]), 0), 3), 4]
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.STATIC_BYTES == 48_128

@@ -130,8 +130,8 @@ def test_rows_beyond_shared_memory_arrive(tmp_path: Path) -> None:
         assert error(out, expected) <= 1e-12
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.LANES == 32
     assert chosen.ROOM == (27648, 14336)
     assert chosen.ROOM_BESIDE_ARRAYS == (8192, 4096)

@@ -145,8 +145,8 @@ def test_no_result_is_written_before_all_warps_have_read_their_inputs() -> None:
         assert "r_out" not in front and "stage" not in front
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.WARPS == 4
     assert chosen.FEWER_WARPS == 2
     assert chosen.GOOD_CUT == 0.6

@@ -105,6 +105,6 @@ def test_a_rounded_once_literal() -> None:
     assert np.float32(literal(x, True)[:-1]) == np.float32(x) == 1.0
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.BARRIER_AFTER == 32

@@ -290,6 +290,6 @@ def test_zeros_keep_their_sign_in_every_lane(
                 assert not np.signbit(constant).any()
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.BYTES == 64

@@ -165,6 +165,6 @@ def test_a_program_of_one_statement_is_one_part() -> None:
         assert split_statements(statements, 1000, is_input) == ([statements], 0)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.CORNER_SLOTS == 4

@@ -212,6 +212,6 @@ def test_functions_of_a_library_in_routines_count_too() -> None:
     assert without_a_library(record(text, {"x": (1,), "k": (1,)})) == {"exp", "log"}
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert of_portable.PART == 400

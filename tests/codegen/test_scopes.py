@@ -27,6 +27,6 @@ def test_no_scope_begins_inside_of_braces() -> None:
     assert found[: VARIABLES + 3] == lines[:-1] and found[VARIABLES + 3 :] == ["{", "x = 3;", "}"]
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.VARIABLES == 500

@@ -138,6 +138,6 @@ def test_a_program_with_routines_moves_by_tables(program: Program) -> None:
     assert routines(program, lanes.Constants(True), 0)[0].keys() == program.routines.keys()
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen._BESIDE == {"frame": 1, "call": 2}

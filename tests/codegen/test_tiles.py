@@ -72,8 +72,8 @@ def test_small_vectors_are_accessed_in_place() -> None:
     assert values.slot == [0, 1, 2]
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.DIRECT == 64
     assert chosen.STAGED == 128
     assert chosen.STAGED_LATE == 640

@@ -166,6 +166,6 @@ def python(program: str, folder: Path, *arguments: str) -> str:
     return run(program, environment_with_header(folder), *arguments)[0]
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.SIZE == 300_000

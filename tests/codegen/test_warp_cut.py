@@ -76,8 +76,8 @@ def test_programs_with_loops_are_not_cut() -> None:
     )
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.BARRIER == 60
     assert chosen.LATENCY == 467
     assert chosen.WEIGHTS == {

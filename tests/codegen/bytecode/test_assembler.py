@@ -31,6 +31,6 @@ def test_slots_and_instructions_are_counted() -> None:
     assert to.new_counter() == 0 and to.new_counter() == 1 and to.tables == {"heights": 0}
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.NOWHERE == 0

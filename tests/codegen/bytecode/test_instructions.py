@@ -30,8 +30,8 @@ def test_instructions_with_more_than_four_fields_exist() -> None:
     assert {*BLOCKS, *WITH_FOURTH} <= {*OPERATIONS}
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.WORDS == 5
     assert chosen.DEPTH == 32
     assert chosen.LOOPS == 256

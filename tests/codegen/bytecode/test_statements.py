@@ -62,7 +62,7 @@ def test_a_value_read_later_keeps_its_slot() -> None:
     assert run(made(text), {"x": x})["out"] == text(x)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.NOTHING == -1
     assert chosen.ZEROS == ((0, 0, 0), (0, 0), (0,), (), ())
