@@ -260,7 +260,7 @@ def test_the_message_has_each_deviation_beyond_its_bound(arm):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
-def test_interpolated_quaternions_have_unit_length_and_the_share_of_the_angle(share):
+def test_interpolated_quaternions_have_unit_length_and_share_the_angle(share):
     one, other = np.array([0.0, 0.6, 0.0, 0.8]), np.array([0.6, 0.0, 0.0, 0.8])
     found = between(one, other, share)
     np.testing.assert_allclose(np.linalg.norm(found), 1.0, rtol=1e-14)
