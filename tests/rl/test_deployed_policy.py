@@ -152,7 +152,7 @@ def test_twins_share_nothing_but_kernels(deployed: Any) -> None:
 def test_what_a_robot_does_not_measure_may_not_be_observed(tmp_path: Path) -> None:
     policy = rl.Policy(linear_policy(tmp_path / "a.onnx", np.zeros((3, 2))))
     with pytest.raises(
-        rl.TaskError, match=r"Feeling cannot move a robot: .* observes touch, which"
+        rl.TaskError, match=r"Feeling cannot control a robot: .* observes touch, which"
     ):
         rl.DeployedPolicy(Feeling(), policy)
 
@@ -170,7 +170,7 @@ def test_an_object_is_no_joint(tmp_path: Path) -> None:
     np.testing.assert_allclose(pusher.torques(q[:1], v[:1]), 500 * wanted.targets, atol=1e-3)
     np.testing.assert_allclose(pusher.torques(q[:1] - 1.0, v[:1]), [50.0])
     task.groups = {"policy": ("place", "speed", "push")}
-    with pytest.raises(rl.TaskError, match="observes push, which comes of contact forces"):
+    with pytest.raises(rl.TaskError, match="observes push, which depends on contact forces"):
         rl.DeployedPolicy(task, policy)
 
 

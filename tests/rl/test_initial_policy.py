@@ -61,7 +61,7 @@ def test_from_a_checkpoint_it_has_both_networks(trained: tuple[rl.Trainer, Path]
         == 1
     )
     with pytest.raises(
-        rl.TaskError, match=r"is of another training, with init \w+ instead of none;"
+        rl.TaskError, match=r"belongs to another training run, with init \w+ instead of none;"
     ):
         rl.Trainer(Hold(), recipe=RECIPE, seed=1, folder=again)
 
@@ -141,7 +141,7 @@ def test_a_checkpoint_of_an_earlier_version_is_taken_with_a_remark(
     remarks = list[str]()
     monkeypatch.setattr(initial_policy, "say", remarks.append)
     rl.Trainer(Hold(), recipe=RECIPE, init=tmp_path / "checkpoint.pt")
-    assert "does not say what its task observed" in "".join(remarks)
+    assert "does not record what its task observed" in "".join(remarks)
 
 
 @pytest.mark.parametrize("kind", ["policy.onnx", "checkpoint.pt"])

@@ -34,7 +34,7 @@ def test_other_tasks_and_robots_are_refused(tmp_path: Path) -> None:
         )
 
     policy((6, 2)).check(Hold(), 6)
-    with pytest.raises(rl.TaskError, match=r"task Hold and .* observes 6 numbers; .* gives 5"):
+    with pytest.raises(rl.TaskError, match=r"task Hold with .* observes 6 numbers; .* gives 5"):
         policy((6, 2)).check(Hold(), 5)
     with pytest.raises(rl.TaskError, match="gives 3 actions; Hold for double_pendulum has 2"):
         policy((6, 3)).check(Hold(), 6)
@@ -46,7 +46,7 @@ def test_what_is_no_policy_is_refused(tmp_path: Path) -> None:
     with pytest.raises(rl.TaskError, match="no such policy file"):
         rl.Policy(tmp_path / "none.onnx")
     (tmp_path / "text.onnx").write_text("nothing")
-    with pytest.raises(rl.TaskError, match=r"text.onnx is no ONNX policy"):
+    with pytest.raises(rl.TaskError, match=r"text.onnx is not an ONNX policy"):
         rl.Policy(tmp_path / "text.onnx")
 
 
@@ -76,7 +76,7 @@ def test_networks_that_are_no_policies_are_refused(tmp_path: Path) -> None:
     whole.graph.output.append(whole.graph.output[0])
     whole.graph.output[1].name = "weights"
     onnx.save(whole, path)
-    with pytest.raises(rl.TaskError, match=r"is no policy: one takes observations \(B, n\)"):
+    with pytest.raises(rl.TaskError, match=r"is not a policy: a policy maps observations \(B, n\)"):
         rl.Policy(path)
 
 

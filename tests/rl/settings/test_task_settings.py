@@ -80,7 +80,7 @@ def test_the_constructor_sees_a_setting() -> None:
         ("scales=1", "scales has entries: scales.up; name one of them"),
         ("drives.kpp=1", r"drives has no 'kpp'; did you mean 'kp'\?"),
         ("area=1", "has no setting 'area'"),
-        ("model=panda", "model cannot be changed by text: write a class of your own"),
+        ("model=panda", "model cannot be changed as text: write a subclass of the task"),
         ("dt", "settings are NAME=VALUE, such as scales.turn=1.0; got 'dt'"),
     ],
 )
@@ -112,7 +112,7 @@ def test_a_recipe_of_a_file(tmp_path: Path) -> None:
         ('{"env": 3}', r"recipe has no 'env'; did you mean 'envs'\?"),
         ('{"envs": "many"}', "recipe.envs must be a whole number, got 'many'"),
         ("[1]", "holds a list, not names"),
-        ("{", "is no recipe: "),
+        ("{", "is not a recipe: "),
     ):
         file.write_text(text)
         with pytest.raises(rl.TaskError, match=said):
@@ -177,7 +177,7 @@ def test_what_is_too_far_from_every_setting_lists_them_all() -> None:
     listed = said.partition("there are ")[2].split(", ")
     assert listed[: len(listed) - len(VARIABLE)] == [*settings_of(Leaning())]
     assert listed[-len(VARIABLE) :] == [f"vary.{n}" for n in VARIABLE]
-    with pytest.raises(rl.TaskError, match=r"^tables cannot be changed by text: write a class"):
+    with pytest.raises(rl.TaskError, match=r"^tables cannot be changed as text: write a subclass"):
         made("tables=1")
     with pytest.raises(
         rl.TaskError, match=r"^keep has entries: keep\.level, keep\.count; name one"
@@ -225,10 +225,10 @@ def test_a_recipe_is_read_by_its_ending(tmp_path: Path, monkeypatch: pytest.Monk
     other = tmp_path / "recipe.yaml"
     other.write_text("envs: 3")
     if sys.version_info >= (3, 11):
-        said = f"{other} is no recipe: its ending must be .toml or .json, got '.yaml'"
+        said = f"{other} is not a recipe: its ending must be .toml or .json, got '.yaml'"
         with pytest.raises(rl.TaskError, match=f"^{re.escape(said)}$"):
             recipe_from_file(other, rl.Recipe())
     monkeypatch.setattr(sys, "version_info", (3, 10, 9))
-    said = f"{other} is no recipe: TOML needs Python 3.11; write it as JSON, recipe.json"
+    said = f"{other} is not a recipe: TOML needs Python 3.11; write it as JSON, recipe.json"
     with pytest.raises(rl.TaskError, match=f"^{re.escape(said)}$"):
         recipe_from_file(other, rl.Recipe())

@@ -189,7 +189,7 @@ def test_the_node_says_what_moves_it(fleet, file):
     [
         ({"policy": "nothing.onnx"}, r"policy: nothing.onnx: no such policy file"),
         ({"policy": "trot"}, r"policy: no policy of trot comes with warpdyn"),
-        ({"policy": __file__}, r"policy: .*test_policy_law.py is no ONNX policy"),
+        ({"policy": __file__}, r"policy: .*test_policy_law.py is not an ONNX policy"),
         ({"policy_task": ""}, r"policy: .* is of Turn, which does not come with warpdyn: name it"),
         ({"policy_task": "turning"}, r"policy: there is no task 'turning'"),
         (
