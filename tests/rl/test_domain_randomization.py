@@ -91,11 +91,11 @@ def test_an_origin_is_drawn_only_on_a_map_and_not_set_by_begin() -> None:
     """A wrong use is refused with the remedy."""
     task = rl.make("quadruped_velocity")
     task.vary = {"origin": rl.Vary(-1.0, 1.0, how="scale")}
-    with pytest.raises(rl.TaskError, match="'origin' is not a number that can be drawn"):
+    with pytest.raises(rl.TaskError, match="'origin' is not a number that can vary"):
         rl.VecEnv(task, 1)
     task.terrain = wd.HeightMap(np.zeros((9, 9)), 0.5)
     task.vary = {"origin": rl.Vary(-1.0, 1.0)}
-    with pytest.raises(rl.TaskError, match='an origin is drawn as how="scale"'):
+    with pytest.raises(rl.TaskError, match='an origin must have how="scale"'):
         rl.VecEnv(task, 1)
     rough = rl.make("quadruped_rough")
     rough.vary = {"origin": rl.Vary(-1.0, 1.0, how="scale")}

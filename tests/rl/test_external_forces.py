@@ -107,9 +107,9 @@ def test_unknown_links_are_refused_by_name() -> None:
             return {"f_ext": {"base": np.zeros(6)}}
 
     for task, said in (
-        (Nowhere(), "f_ext is of bas, which quadruped does not have; its links are base"),
+        (Nowhere(), "f_ext names bas, which quadruped does not have; its links are base"),
         (Elsewhere(), "Elsewhere.push: quadruped has no link 'arm'"),
-        (Nothing(), "must give targets, tau, or both, and f_ext in addition; it gave f_ext"),
+        (Nothing(), "must return targets, tau, or both, and optionally f_ext; it returned f_ext"),
     ):
         with pytest.raises(rl.TaskError, match=said):
             env = rl.VecEnv(task, 1)

@@ -34,7 +34,7 @@ def test_a_policy_of_another_task_or_robot_is_refused(tmp_path: Path) -> None:
         )
 
     policy((6, 2)).check(Hold(), 6)
-    with pytest.raises(rl.TaskError, match=r"task Hold and .* observes 6 numbers; .* gives 5"):
+    with pytest.raises(rl.TaskError, match=r"task Hold with .* observes 6 numbers; .* gives 5"):
         policy((6, 2)).check(Hold(), 5)
     with pytest.raises(rl.TaskError, match="gives 3 actions; Hold for double_pendulum has 2"):
         policy((6, 3)).check(Hold(), 6)
@@ -76,7 +76,7 @@ def test_networks_with_other_inputs_or_outputs_are_refused(tmp_path: Path) -> No
     whole.graph.output.append(whole.graph.output[0])
     whole.graph.output[1].name = "weights"
     onnx.save(whole, path)
-    with pytest.raises(rl.TaskError, match=r"is not a policy: one takes observations \(B, n\)"):
+    with pytest.raises(rl.TaskError, match=r"is not a policy: a policy maps observations \(B, n\)"):
         rl.Policy(path)
 
 

@@ -30,7 +30,7 @@ AT_ONCE = 1e6
 
 
 def disturbed_tasks(task: Task) -> dict[str, Task]:
-    """The task without disturbances, and with each one that it can have, by their names.
+    """The task without disturbances, and with each disturbance that it can have, by name.
 
     All are without noise and without the task's own variation and pushes. Ground friction is 0.8. The
     disturbances: pushes of 1 m/s in a random direction every 3 s, friction 0.2, bumps of up to 2 cm
@@ -82,7 +82,7 @@ def evaluate_disturbed(
     simulator: Simulator = "warpdyn",
     watch: Watch = iter,
 ) -> Mapping[str, Evaluation]:
-    """Evaluations of a policy under each of the `disturbed_tasks`, by their names.
+    """Evaluations of a policy in each of the `disturbed_tasks`, by name.
 
     policy: a policy or its file; None: the one that comes with warpdyn. seconds: length of each
     episode, at most the task's. simulator: "mujoco" is MuJoCo C, as in `sim2sim`.

@@ -1,4 +1,5 @@
-"""Domain randomisation of a training, for a task: what the task cannot have is left out."""
+"""Domain randomisation of a training run, applied to a task: entries that the task cannot have are
+left out."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ SIDE, CELL, PLACES = 24.0, 0.1, 4.0
 
 
 def uneven_ground(task: Task, height: float, seed: int = 0) -> dict[str, Any]:
-    """Attributes of a task on ground with bumps, at another place in each episode: `terrain`, and
-    `vary` with the places.
+    """Attributes of a task on ground with bumps, at a different place in each episode: `terrain`,
+    and `vary` with the places.
 
     Heights of nodes are uniform from -height to 0 [m], so that robots on z = 0 begin above them.
     """

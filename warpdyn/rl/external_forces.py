@@ -55,7 +55,7 @@ def external_forces(task: Task, robot: Any, s: Episode, wanted: Wrenches, key: K
     found = dict(wanted.get("f_ext", {}))
     if unknown := [name for name in found if name not in task.model.link_names]:
         raise TaskError(
-            f"{task.name}.control: f_ext is of {', '.join(unknown)}, which {task.model.name} does "
+            f"{task.name}.control: f_ext names {', '.join(unknown)}, which {task.model.name} does "
             f"not have; its links are {', '.join(task.model.link_names)}"
         )
     if isinstance(task.push, HeldPush):

@@ -48,14 +48,14 @@ class Policy:
             self._session = onnxruntime.InferenceSession(
                 data, options, providers=["CPUExecutionProvider"]
             )
-        except Exception as error:  # onnxruntime has a class for each cause
+        except Exception as error:  # onnxruntime has its own class for each cause
             raise TaskError(f"{path} is not an ONNX policy: {str(error).splitlines()[0]}") from None
         entering, leaving = self._session.get_inputs(), self._session.get_outputs()
         shapes = [each.shape for each in (*entering, *leaving)]
         if len(shapes) != 2 or any(len(x) != 2 or not isinstance(x[1], int) for x in shapes):
             raise TaskError(
-                f"{path} is not a policy: one takes observations (B, n) and gives actions (B, m); "
-                f"this takes and gives {', '.join(map(str, shapes))}"
+                f"{path} is not a policy: a policy maps observations (B, n) to actions (B, m); "
+                f"the shapes of this network's inputs and outputs are {', '.join(map(str, shapes))}"
             )
         described = self._session.get_modelmeta().custom_metadata_map
         self.path, self.about = path, _about(path, described.get(ABOUT), ABOUT)
@@ -73,7 +73,7 @@ class Policy:
         """Raise for a policy of another robot, or with another number of observations or actions
         than the task has."""
         trained, robot = (self.about.get(name, "unknown") for name in ("task", "robot"))
-        mine = f"{self.path} is of the task {trained} and the robot {robot}"
+        mine = f"{self.path} was trained in the task {trained} with the robot {robot}"
         if self.width != width:
             raise TaskError(
                 f"{mine}, and observes {self.width} numbers; {task.name} for {task.model.name} gives "

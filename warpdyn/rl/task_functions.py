@@ -68,7 +68,7 @@ def check_numbers(task: Task) -> None:
                 raise TaskError(f"{task.name}.{root}.{name}: {mistake}")
     if taken := sorted(set(task.numbers) & OF_ENVIRONMENT):
         raise TaskError(
-            f"{task.name}.numbers: {', '.join(taken)} is a name of the environment's own"
+            f"{task.name}.numbers: the environment reserves the name {', '.join(taken)}"
         )
     _check_arrays(task)
     for mistake in () if task.push is None else task.push.mistakes():
@@ -117,11 +117,11 @@ def begin(task: Task, robot: Any, s: Episode) -> dict[str, Any]:
 
 
 def check_begin(task: Task, shapes: Mapping[str, tuple[int, ...]]) -> None:
-    """Raise if `begin` returns another number of coordinates than the robot has, or an array under a
-    name of the environment's own; and if it does not return the command."""
+    """Raise if `begin` returns another number of coordinates than the robot has, uses a name that
+    the environment reserves, or does not return the command."""
     if taken := sorted(set(shapes) & OF_ENVIRONMENT):
         raise TaskError(
-            f"{task.name}.begin or keep: {', '.join(taken)} is a name of the environment's own; "
+            f"{task.name}.begin or keep: the environment reserves the name {', '.join(taken)}; "
             "choose another"
         )
     if task.commanded and task.commanded not in shapes:
@@ -159,8 +159,8 @@ def control(task: Task, robot: Any, s: Episode) -> dict[str, Any]:
     wanted = dict(_by_name(task, "control", task.control(robot, as_measured(task, s))))
     if not set(wanted) & {"targets", "tau"} or set(wanted) - {"targets", "tau", "f_ext"}:
         raise TaskError(
-            f"{task.name}.control must give targets, tau, or both, and f_ext in addition; "
-            f"it gave {', '.join(wanted) or 'nothing'}"
+            f"{task.name}.control must return targets, tau, or both, and optionally f_ext; "
+            f"it returned {', '.join(wanted) or 'nothing'}"
         )
     return _without_bias(task, s, wanted)
 
@@ -216,7 +216,7 @@ def reward(task: Task, robot: Any, s: Episode, names: Sequence[str]) -> Any:
 
 
 def promote(task: Task, robot: Any, s: Episode, done: Any) -> dict[str, Any]:
-    """The kept numbers that `promote` changes, changed where an episode is over."""
+    """The kept numbers that `promote` changes, with new values where an episode is over."""
     changed = _by_name(task, "promote", task.promote(robot, s))
     if unknown := set(changed) - set(task.keep):
         raise TaskError(
@@ -226,7 +226,7 @@ def promote(task: Task, robot: Any, s: Episode, done: Any) -> dict[str, Any]:
 
 
 def has_completion(task: Task) -> bool:
-    """True if the task has a `is_complete` of its own."""
+    """True if the task overrides `is_complete`."""
     return getattr(task.is_complete, "__func__", None) is not Task.is_complete
 
 
@@ -246,7 +246,7 @@ def episode_steps(task: Task) -> int:
 
 
 def ends(task: Task, robot: Any, s: Episode, finite: Any, late: Any) -> tuple[Any, Any]:
-    """Whether the episode ends early, and whether it ends in time or is complete."""
+    """Conditions: the episode ends early, and it runs out of time or is complete."""
     terminal = task.is_terminal(robot, s)
     if not all(isinstance(x, (bool, np.bool_, Condition)) for x in objects(terminal).flat):
         raise TaskError(

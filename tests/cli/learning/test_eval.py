@@ -60,7 +60,7 @@ def test_mistakes_are_one_line(
             "cartpole_swing_up",
             "--policy",
             other,
-        ): "hold.onnx is of the task Hold and the robot double_pendulum",
+        ): "hold.onnx was trained in the task Hold with the robot double_pendulum",
         (
             "eval",
             "cartpole_swing_up",

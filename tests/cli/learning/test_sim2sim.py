@@ -26,7 +26,7 @@ def test_a_table_of_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert f"kept in MuJoCo C: {seen.return_ratio:.1%} of the return" in out.replace("\n", " ")
     assert seen.return_ratio == pytest.approx(1.0, abs=0.05)
     assert main([*words, "--dt", "0.003"]) == 2
-    assert "dt must be a part of the task's step, 0.04 s" in capsys.readouterr().err
+    assert "dt must divide the task's step, 0.04 s" in capsys.readouterr().err
 
 
 def test_no_share_is_kept_of_a_return_that_is_not_positive(

@@ -60,7 +60,10 @@ def test_a_bundled_robot_and_none() -> None:
 
 def test_mistakes_are_one_line(robot: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words, text in (
-        ([], 'has no link "*foot" for a foot; name its feet: feet= of FL_PAW, FR_PAW, RL_PAW and'),
+        (
+            [],
+            'has no link "*foot" for a foot. Name the feet: feet=, some of FL_PAW, FR_PAW, RL_PAW and',
+        ),
         (["--feet", "*_PAW"], "give stance= angles of its 12 joints, FL_hip_joint"),
         (["--feet", "*_PAW", "--stance", "0", "0.9"], "stance must be 12 angles"),
         (["--stance", "a=b"], "--stance takes JOINT=ANGLE words, angles, or one name; got a=b"),

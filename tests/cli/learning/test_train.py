@@ -74,7 +74,7 @@ def test_a_gpu_without_torch_on_it(
     told = _one_line(capsys.readouterr().out)
     assert "training on the CPU: Warp finds cuda:0, but Torch" in told
     assert main([*words, str(tmp_path / "b"), "--device", "cuda:0"]) == 2
-    assert "and a training on cuda:0 needs it" in _one_line(capsys.readouterr().err)
+    assert "which training on cuda:0 needs" in _one_line(capsys.readouterr().err)
 
 
 def test_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,7 +86,7 @@ def test_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main([*words, "--minutes", "0.005"]) == 0
     assert main([*words, "--minutes", "0.005", "--seed", "1"]) == 2
     assert (
-        "is of another training, with seed 0 instead of 1; choose another folder"
+        "belongs to another training run, with seed 0 instead of 1; choose another folder"
         in capsys.readouterr().err
     )
 
@@ -203,7 +203,9 @@ def test_a_policy_learns_from_a_teacher(tmp_path: Path, capsys: pytest.CaptureFi
     )
     assert "needs a teacher" in _one_line(capsys.readouterr().err)
     assert main([*words, *folder, "--teacher", "panda_reach"]) == 2
-    assert "is of the task PandaReach and the robot panda" in _one_line(capsys.readouterr().err)
+    assert "was trained in the task PandaReach with the robot panda" in _one_line(
+        capsys.readouterr().err
+    )
 
 
 def test_outputs_of_a_training_are_made_and_closed(

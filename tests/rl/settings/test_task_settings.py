@@ -83,7 +83,7 @@ def test_settings_are_applied_before_and_after_the_constructor() -> None:
         ("scales=1", "scales has entries: scales.up; name one of them"),
         ("drives.kpp=1", r"drives has no 'kpp'; did you mean 'kp'\?"),
         ("area=1", "has no setting 'area'"),
-        ("model=panda", "model cannot be changed by text: write a class of your own"),
+        ("model=panda", "model cannot be changed as text: write a subclass of the task"),
         ("dt", "settings are NAME=VALUE, such as scales.turn=1.0; got 'dt'"),
     ],
 )
@@ -180,7 +180,7 @@ def test_a_name_unlike_any_setting_is_refused_with_all_settings() -> None:
     listed = said.partition("there are ")[2].split(", ")
     assert listed[: len(listed) - len(VARIABLE)] == [*settings_of(Leaning())]
     assert listed[-len(VARIABLE) :] == [f"vary.{n}" for n in VARIABLE]
-    with pytest.raises(rl.TaskError, match=r"^tables cannot be changed by text: write a class"):
+    with pytest.raises(rl.TaskError, match=r"^tables cannot be changed as text: write a subclass"):
         made("tables=1")
     with pytest.raises(
         rl.TaskError, match=r"^keep has entries: keep\.level, keep\.count; name one"
