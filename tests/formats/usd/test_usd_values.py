@@ -162,7 +162,7 @@ class NoTextError(Exception):
 
 def test_the_message_of_an_error_is_one_short_line() -> None:
     """Only the end of a long message is kept. Its bytes may not be valid text."""
-    assert error_message(NoTextError()) == "its bytes are no text"
+    assert error_message(NoTextError()) == "its bytes are not text"
     assert error_message(ValueError(" a\n\n b ")) == "a b"
     assert error_message(ValueError("x" * 300 + "y" * 10)) == "x" * 290 + "y" * 10
 
