@@ -1,4 +1,4 @@
-"""Bytecode as it is written."""
+"""Bytecode while it is written."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from warpdyn.codegen.bytecode.assembler import NOWHERE, Assembler
 from warpdyn.codegen.bytecode.instructions import NUMBER, WORDS
 
 
-def test_constants_have_one_number_each() -> None:
-    """Zeros of both signs are two constants; NaN is one."""
+def test_equal_constants_have_one_number() -> None:
+    """Zeros of different signs are two constants. NaN is one."""
     to = Assembler(())
     numbers = [to.constant(x) for x in (0.0, -0.0, 1.5, 0.0, math.nan, math.nan, 1.5)]
     assert numbers == [0, 1, 2, 0, 3, 3, 2] and len(to.constants) == 4

@@ -18,8 +18,8 @@ def test_each_instruction_has_one_number() -> None:
     assert [OPERATIONS[number] for number in NUMBER.values()] == [*NUMBER]
 
 
-def test_each_field_is_known() -> None:
-    """Four fields of known kinds. Names with kinds say what the operands are."""
+def test_each_instruction_has_four_fields_of_known_kinds() -> None:
+    """The names of instructions with kinds contain the kinds of their operands."""
     assert {*FIELDS} == {*OPERATIONS}
     assert {len(fields) for fields in FIELDS.values()} == {WORDS - 1}
     assert {kind for fields in FIELDS.values() for kind in fields} == {*"sktjl-"}
