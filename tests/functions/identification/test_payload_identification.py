@@ -102,6 +102,40 @@ def test_a_recorded_motion_needs_no_accelerations_and_stamps_may_jitter() -> Non
     assert wd.identify_payload_in_motion(MODEL, TOOL, at, *moved).mass == pytest.approx(2, rel=1e-3)
 
 
+def test_angles_may_jump_by_a_turn_and_quaternions_change_their_sign() -> None:
+    """Positions between two samples are those of the motion, not of its numbers."""
+    model = wd.load_robot("double_pendulum", floating_base=True)
+    assert not any(joint.is_bounded for joint in model.moving_joints)
+    link, draw = model.link_names[-1], np.random.default_rng(0)
+    loaded = model.with_payload(link, 2.0, COM, INERTIA)
+    time = np.arange(0.0, 12.0, 4e-3) + draw.uniform(-1e-3, 1e-3, 3000)
+    w = np.linspace(1.0, 4.0, model.nv)
+    v, a = np.sin(w * time[:, None]), w * np.cos(w * time[:, None])
+    q = np.cos(np.linspace(0.5, 1.5, model.nq) * time[:, None] + np.arange(model.nq))
+    q[:, 7:] = 2.0 * time[:, None]
+    q = wd.normalize(model, q)
+    tau = wd.rnea(loaded, q, v, a)
+    identify = partial(wd.identify_payload_in_motion, model, link, time)
+    smooth = identify(q, v, tau).values
+    np.testing.assert_allclose(smooth, TRUTH, rtol=2e-3, atol=1e-4)
+    q[:, 7:] = (q[:, 7:] + np.pi) % (2.0 * np.pi) - np.pi
+    q[:, 3:7] *= draw.choice([-1.0, 1.0], (len(q), 1))
+    np.testing.assert_allclose(identify(q, v, tau).values, smooth, atol=1e-9)
+
+
+def test_a_pause_of_the_log_is_left_out() -> None:
+    """No motion is made up between samples that are far apart."""
+    time, q, v, tau = swing(250.0, 20.0)
+    there = (time < 8.0) | (time > 9.0)
+    found = wd.identify_payload_in_motion(MODEL, TOOL, *(x[there] for x in (time, q, v, tau)))
+    np.testing.assert_allclose(found.values, TRUTH, atol=1e-7)
+    whole = wd.identify_payload_in_motion(MODEL, TOOL, time, q, v, tau)
+    assert 0.9 * whole.samples < found.samples < 0.95 * whole.samples
+    rare = time[there] % 1.0 < 0.1
+    with pytest.raises(ValueError, match=r"only 0 filtered samples.*pauses of more than 0.025 s"):
+        wd.identify_payload_in_motion(MODEL, TOOL, *(x[there][rare] for x in (time, q, v, tau)))
+
+
 def test_friction_and_offsets_need_not_be_known() -> None:
     """Coulomb, viscous and an offset in each joint: exact with `friction`, wrong without; joints
     whose torques are not measured are left out."""
@@ -198,6 +232,8 @@ def test_refusals(random_motion) -> None:
         wd.identify_payload_in_motion(MODEL, TOOL, time, q, v, tau, cutoff=40.0)
     with pytest.raises(ValueError, match="increasing"):
         wd.identify_payload_in_motion(MODEL, TOOL, 0 * time, q, v, tau)
+    with pytest.raises(ValueError, match=r"a row for each of the 100 instants, got 100, 99, 100"):
+        wd.identify_payload_in_motion(MODEL, TOOL, time / 5, q, v[:99], tau, cutoff=100.0)
     with pytest.raises(ValueError, match="finite"):
         wd.identify_payload(MODEL, TOOL, q, v, a, tau * np.nan)
 
