@@ -117,7 +117,7 @@ def test_a_mass_may_be_negative_by_three_standard_deviations(
     scale = one.mass / one.deviations[0] / deviations
     identify = partial(wd.identify_payload, MODEL, TOOL, q, v, a, 2.0 * bare - tau)
     if refused:
-        with pytest.raises(ValueError, match="mass would be -2 ± 0.65 kg: the model is heavier"):
+        with pytest.raises(ValueError, match=r"mass would be -2 ± 0\.65 kg: the model"):
             identify(noise=np.full(6, scale))
     else:
         assert identify(noise=np.full(6, scale)).estimate[0] == pytest.approx(-2.0)
