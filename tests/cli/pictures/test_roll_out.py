@@ -10,7 +10,15 @@ from hopper import HOPPER, PLAN
 from module_numbers import module_numbers
 
 import warpdyn as wd
-from warpdyn.cli.pictures.roll_out import drivable, gains, posture, pushed_link, pushes, roll_out
+from warpdyn.cli.pictures.roll_out import (
+    _starts,
+    drivable,
+    gains,
+    posture,
+    pushed_link,
+    pushes,
+    roll_out,
+)
 
 
 @pytest.fixture(scope="module")
@@ -45,16 +53,30 @@ def test_the_home_posture_is_held_if_there_is_one(hopper: wd.Model) -> None:
 
 def test_gains_scale_with_the_robot() -> None:
     """All of the effort acts at 0.1 rad. Without an effort limit the frequency is 10 rad/s. Damping
-    is at least 0.7 of critical."""
+    is that of 0.04 s, and at least 0.7 of critical."""
     arm = wd.load_robot("ur5e")
     q = posture(arm)
     kp, kd = gains(arm, q)
     assert np.allclose(kp * 0.1, arm.effort_limit)
     inertia = np.diagonal(wd.oracle(wd.crba, arm, q))
-    assert (kd >= 0.7 * 2 * np.sqrt(kp * inertia) - 1e-9).all()
+    critical = 2 * np.sqrt(kp * inertia)
+    assert np.allclose(kd, np.maximum(0.04 * kp, 0.7 * critical))
+    assert np.unique(0.04 * kp > 0.7 * critical).size == 2
     pendulum = wd.load_robot("double_pendulum")
     kp, _ = gains(pendulum, posture(pendulum))
     assert np.allclose(kp, 100 * np.diagonal(wd.oracle(wd.crba, pendulum, posture(pendulum))))
+
+
+def test_robots_start_around_the_posture_and_above_it(hopper: wd.Model) -> None:
+    """Joints are up to 0.05 rad off on both sides, within their limits; bases are up to 0.05 m higher."""
+    held = posture(hopper)
+    held[7] = 0.6
+    start = _starts(hopper, PLAN._replace(envs=300), held, np.random.default_rng(1)) - held
+    assert start.shape == (300, hopper.nq) and not start[:, [0, 1, 3, 4, 5, 6]].any()
+    assert start[:, 2].min() == pytest.approx(0.0, abs=1e-3) and (start[:, 2] >= 0.0).all()
+    assert start[:, 2].max() == pytest.approx(0.05, abs=1e-3)
+    assert start[:, 7].min() == pytest.approx(-0.05, abs=1e-3)
+    assert start[:, 7].max() == pytest.approx(0.05, abs=1e-3)
 
 
 def test_joints_without_single_coordinates_are_not_driven() -> None:

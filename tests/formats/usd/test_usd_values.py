@@ -123,6 +123,21 @@ def test_a_rotation_of_length_zero_is_refused() -> None:
         load_usd(stage(*PAIR, turned))
 
 
+def test_a_placement_is_that_of_a_quaternion_of_any_length() -> None:
+    """About all three axes at once, in a stage in centimetres."""
+    values = UsdValues.__new__(UsdValues)
+    values.units = Units(0.01, 1.0, np.eye(4))
+    w, x, y, z = quaternion = (0.2, -0.5, 0.7, 0.4)
+    turn = SimpleNamespace(GetReal=lambda: 3 * w, GetImaginary=lambda: [3 * x, 3 * y, 3 * z])
+    found = values.placement_at(None, np.array([1.0, 2.0, 3.0]), turn)
+    wanted = np.eye(4)
+    real, *axis = np.array(quaternion) / np.linalg.norm(quaternion)
+    cross = np.cross(axis, np.eye(3)).T
+    wanted[:3, :3] = np.eye(3) + 2.0 * (real * cross + cross @ cross)
+    wanted[:3, 3] = 0.01, 0.02, 0.03
+    np.testing.assert_allclose(found, wanted, atol=1e-15)
+
+
 @pytest.mark.parametrize(
     ("direction", "magnitude", "said"),
     [
