@@ -14,7 +14,8 @@ from rl_cases import Hold
 
 import warpdyn as wd
 from warpdyn.rl.checkpoint import plain
-from warpdyn.rl.domain_randomization import randomization_of
+from warpdyn.rl.disturbances import disturbed_tasks
+from warpdyn.rl.domain_randomization import randomization_of, randomized_attributes
 from warpdyn.rl.training_task import training_task
 
 
@@ -54,6 +55,19 @@ def test_terms_that_only_the_critic_observes_have_no_noise() -> None:
     task = rl.make("quadruped_velocity_onboard")
     learned = training_task(task, task.recipe)
     assert set(learned.noise) == set(rl.SIM_TO_REAL.noise) - {"velocity"}
+
+
+def test_bodies_on_a_level_plane_get_no_bumps() -> None:
+    """A pair with the ground touches the plane z = 0. The robot among objects is still pushed."""
+    task = rl.make("quadruped_velocity")
+    cube = wd.description.Box(0.1, 0.1, 0.1)
+    task.model = task.model.with_object("cube", cube, mass=1.0, pose=(1.0, 0.0, 0.05))
+    learned = randomized_attributes(rl.SIM_TO_REAL, task, {})
+    assert learned["push"] == rl.SIM_TO_REAL.push and "terrain" in learned
+    task.pairs = wd.ContactPairs(task.model).only(("*_foot", "cube")).with_ground("cube")
+    assert "terrain" not in randomized_attributes(rl.SIM_TO_REAL, task, {})
+    assert "bumps of 2 cm" not in disturbed_tasks(task)
+    assert "5 kg on the base" in disturbed_tasks(task)
 
 
 def test_with_changes_replaces_and_removes_entries() -> None:
