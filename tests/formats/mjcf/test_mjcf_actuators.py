@@ -121,10 +121,10 @@ def test_what_is_taken_is_remarked() -> None:
 def test_ranges_without_autolimits_need_a_word() -> None:
     """As MuJoCo asks; a range that goes down is refused."""
     with pytest.raises(
-        ModelError, match="it has ctrlrange, and autolimits is off; write ctrllimited"
+        ModelError, match="it has ctrlrange, but autolimits is off; write ctrllimited"
     ):
         load_mjcf(arm('<motor joint="a" ctrlrange="-1 1"/>', compiler='autolimits="false"'))
-    with pytest.raises(ModelError, match="forcerange must go up, got 2 1"):
+    with pytest.raises(ModelError, match="forcerange must be increasing, got 2 1"):
         load_mjcf(arm('<motor joint="a" forcerange="2 1" forcelimited="true"/>'))
 
 
@@ -295,7 +295,7 @@ def test_controls_of_a_servo(servo: str, controls: tuple[float, float]) -> None:
 
 @pytest.mark.parametrize("target", ['joint="b"', 'tendon="t"'])
 def test_a_servo_of_a_target_without_range(target: str) -> None:
-    with pytest.raises(ModelError, match="it has inheritrange, and its target has no range; write"):
+    with pytest.raises(ModelError, match="it has inheritrange, but its target has no range; write"):
         load(arm(f'<position {target} inheritrange="1"/>', TENDON))
 
 

@@ -149,8 +149,8 @@ def test_a_pair_with_a_shape_that_cannot_touch_is_a_remark() -> None:
 @pytest.mark.parametrize(
     ("pair", "said"),
     [
-        ('geom1="u" geom2="other"', 'geom2 is "other", and no geom has this name'),
-        ('geom1="u"', 'geom2 is "", and no geom has this name'),
+        ('geom1="u" geom2="other"', 'geom2 is "other", but no geom has this name'),
+        ('geom1="u"', 'geom2 is "", but no geom has this name'),
         ('geom1="u" geom2="l" friction="high"', "its parameters are numbers"),
     ],
 )
@@ -209,9 +209,9 @@ def test_the_friction_of_a_pair_that_is_said_in_part() -> None:
 @pytest.mark.parametrize(
     ("pair", "said"),
     [
-        ('geom1="a" geom2="z"', 'geom2 is "z", and no geom has this name'),
-        ('geom1="z" geom2="a"', 'geom1 is "z", and no geom has this name'),
-        ('geom1="a"', 'geom2 is "", and no geom has this name'),
+        ('geom1="a" geom2="z"', 'geom2 is "z", but no geom has this name'),
+        ('geom1="z" geom2="a"', 'geom1 is "z", but no geom has this name'),
+        ('geom1="a"', 'geom2 is "", but no geom has this name'),
         ('geom1="a" geom2="b" condim="x"', "; its parameters are numbers"),
         ('geom1="a" geom2="b" friction="1 x"', "; its parameters are numbers"),
     ],

@@ -125,5 +125,5 @@ def test_short_time_constants_without_refsafe() -> None:
 
 
 def test_a_flag_is_enable_or_disable() -> None:
-    with pytest.raises(ModelError, match='spring is "off"; it is "enable" or "disable"'):
+    with pytest.raises(ModelError, match='spring is "off"; it must be "enable" or "disable"'):
         load(TEXT.format(flag='spring="off"', option=""))

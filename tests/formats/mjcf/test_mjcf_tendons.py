@@ -154,7 +154,7 @@ def test_a_joint_held_away_from_its_drawing_keeps_its_tendons_and_actuators() ->
 @pytest.mark.parametrize("key", ["stiffness", "damping"])
 def test_powers_of_tendons_are_remarked(key: str) -> None:
     more = f'<fixed name="n" {key}="1 2 0"><joint joint="l" coef="1"/></fixed>'
-    said = f"ignored numbers of {key} of a tendon that are of powers (line 12)"
+    said = f"ignored numbers of {key} of a tendon for higher powers (line 12)"
     assert said in load(TIED.format(more, "")).warnings
 
 

@@ -244,7 +244,7 @@ def test_threads(inside: str, advance: float) -> None:
 def test_a_screw_without_pitch_advances_a_metre() -> None:
     """SDFormat's default, with a remark."""
     text = robot(link("a"), link("b"), joint("j", "screw"))
-    assert "it has no pitch; SDF's default is 1 m a revolution" in remarks(text)[0]
+    assert "it has no pitch; SDF's default is 1 m per revolution" in remarks(text)[0]
     assert np.isclose(
         poses(quietly(text, floating_base=False), [2 * math.pi])["b"][2, 3], 1, rtol=1e-15
     )
