@@ -231,17 +231,17 @@ def with_second_body(beginning: str) -> str:
         ("#usda 1.0\n", ["no prim has PhysicsRigidBodyAPI"]),
         (
             stage(body("a"), joint("j", bodies=("a", "a"))),
-            ["/robot/j", "both of its bodies are one"],
+            ["/robot/j", "both of its ends are the same body"],
         ),
         (stage(body("a"), joint("j", bodies=("a", "z"))), ["/robot/j", "no active prim /robot/z"]),
         *((with_second_body(each), ["/robot/j", "no active prim /robot/b"]) for each in UNUSED),
         (
             stage(body("a", "float physics:density.timeSamples = {0: 3, 1: 5}")),
-            ["/robot/a", "physics:density has time samples alone; give it a value"],
+            ["/robot/a", "physics:density has only time samples; give it a value"],
         ),
         (
             stage(body("a"), body("b"), joint("j", "Distance")),
-            ["/robot/j", "not a joint of a robot"],
+            ["/robot/j", "not supported as a joint"],
         ),
         (
             stage(body("a", at(1e10, 0, 0)), joint("h", "Fixed", ("", "a"), frames("1e10, 0, 0"))),
@@ -261,7 +261,7 @@ def with_second_body(beginning: str) -> str:
         ),
         (
             stage(body("a", 'uniform token[] xformOpOrder = ["xformOp:none"]')),
-            ["/robot/a", "where it is cannot be read"],
+            ["/robot/a", "its placement cannot be read"],
         ),
         (
             stage(

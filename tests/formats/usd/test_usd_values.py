@@ -62,7 +62,7 @@ def test_a_body_without_mass_and_shapes_is_remarked() -> None:
     with pytest.warns(ModelWarning, match='link "b": it has neither mass nor shapes'):
         model = load_usd(stage(body("a", root=True), body("b", mass=None), joint("j")))
     assert model.link("b").mass == 0.0
-    with pytest.raises(ModelError, match=r"/robot/a: it has no physics:diagonalInertia, and no"):
+    with pytest.raises(ModelError, match=r"/robot/a: it has no physics:diagonalInertia and no"):
         load_usd(stage(body("a", moments="0, 0, 0")))
     with pytest.raises(ModelError, match=r"/robot/a: its mass is \(1e\+10\)"):
         load_usd(stage(body("a", mass=1e10)))
@@ -164,7 +164,7 @@ def test_gravity_of_a_scene_has_the_schemas_defaults(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         found = load_usd(text).warnings
-    more = "; a model holds none, functions take gravity=..."
+    more = "; a model stores none; pass gravity=... to functions"
     assert found == ((f"its gravity is {said}{more}",) if said else ())
 
 
@@ -212,7 +212,7 @@ def test_shapes_without_collision_add_no_mass() -> None:
     link = load_usd(stage(body("a", DISABLED))).link("a")
     assert np.abs(np.array(link.inertia) - np.diag([1, 2, 2.5])).max() == 0.0
     assert link.mass == 1.0 and link.com == (0.0, 0.0, 0.0)
-    with pytest.raises(ModelError, match=r"/robot/a: it has no physics:diagonalInertia, and no"):
+    with pytest.raises(ModelError, match=r"/robot/a: it has no physics:diagonalInertia and no"):
         load_usd(stage(body("a", DISABLED, moments="0, 0, 0")))
     with pytest.warns(ModelWarning, match='link "a": it has neither mass nor shapes'):
         assert load_usd(stage(body("a", DISABLED, mass=None))).link("a").mass == 0.0
@@ -236,7 +236,7 @@ def test_disabled_and_kinematic_bodies_are_fixed() -> None:
             model = load_usd(stage(held, body("b"), joint("j")))
         assert not model.floating_base and model.link_names == ("world", "b")
         assert model.joint("j").pose.position == (0, 0, 2)
-        said = "/robot/a: it is kinematic; its place in the stage is taken as fixed"
+        said = "/robot/a: it is kinematic; it is fixed at its place in the stage"
         assert model.warnings == ((said,) if name == "kinematicEnabled" else ())
 
 
