@@ -136,7 +136,7 @@ def test_tiny_directions_and_quaternions_count_as_zero() -> None:
             values.rotation(ELEMENT, {way: text.format(0.99 * TINY)})
     with pytest.raises(ModelError) as refused:
         values.rotation(ELEMENT, {"quat": "0 0 0 0"})
-    said = "text: <geom>: quat is zero; 1 0 0 0 is not a rotation (line 1)"
+    said = "text: <geom>: quat is zero; write 1 0 0 0 for no rotation (line 1)"
     assert str(refused.value).replace('geom "g"', "<geom>") == said
     with pytest.raises(
         ModelError, match="it has both quat and euler; write its orientation in one"
