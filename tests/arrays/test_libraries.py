@@ -183,7 +183,7 @@ def test_numpys_numbers_may_be_mixed_with_any_library() -> None:
 
 
 def test_a_device_has_a_library(device: str) -> None:
-    """NumPy on the CPU, Warp on a GPU."""
+    """The CPU has NumPy, a GPU has Warp."""
     assert library_for(device) is (NUMPY if device == "cpu" else WARP)
 
 

@@ -61,7 +61,7 @@ def test_memory_without_element_strides_is_refused() -> None:
 
 
 def test_large_memory_is_aligned(dtype: np.dtype) -> None:
-    """To cache lines, for streaming stores. It is contiguous and writable."""
+    """It is aligned to cache lines, for streaming stores, and is contiguous and writable."""
     for shape in ((ALIGNED_FROM,), (33, 32, 8), (5, ALIGNED_FROM)):
         array = LIBRARY.allocate("cpu", dtype == np.float32, shape)
         assert array.shape == shape and array.dtype == dtype

@@ -83,7 +83,7 @@ def test_entries_of_a_result_may_not_share_memory(make, what: str) -> None:
     "part", [np.s_[:], np.s_[::-1], np.s_[:, ::2], np.s_[:1], np.s_[:0], np.s_[2]], ids=str
 )
 def test_parts_of_an_array_can_be_written(part) -> None:
-    """Reversed, with gaps, with one row, and empty."""
+    """Parts may be reversed, have gaps, have one row, or be empty."""
     out = np.zeros((6, 4))[part]
     check_writable(out, view("out", out))
     check_writable(out.T, view("out", out.T))

@@ -85,7 +85,7 @@ def test_written_numbers_can_be_read_back(name: str, dtype: np.dtype, device: st
 
 
 def test_numbers_are_cast(library: Library, device: str) -> None:
-    """To whole numbers and to truth values."""
+    """They are cast to whole numbers and to truth values."""
     x = made(library.name, np.array([0.0, 1.0, 3.0]), device=device)
     assert host(library.cast(x, "int32")).tolist() == [0, 1, 3]
     assert host(library.cast(x, "bool")).tolist() == [False, True, True]
@@ -179,7 +179,7 @@ def test_rows_of_a_view_have_a_single_stride_or_none() -> None:
 
 @pytest.mark.parametrize("layout", ["rows", "environments_last"])
 def test_picked_rows_equal_numpys_indexing(library: Library, layout: str, device: str) -> None:
-    """By a number, a slice, whole numbers or a mask, of this library or NumPy's."""
+    """The index is a number, a slice, whole numbers or a mask, of this library or NumPy's."""
     array = made(library.name, NUMBERS, layout=layout, device=device)
     mask = np.array([True, False, True, True, False])
     whole = np.array([4, -1, 0])
@@ -257,7 +257,8 @@ def test_traced_arrays_cannot_be_read(library: Library, device: str) -> None:
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "warp"])
 def test_rows_are_read_and_written_in_place(library: str, device: str) -> None:
-    """By index, mask or slice. Other rows do not change, and the memory is the same."""
+    """Rows are chosen by index, mask or slice. Other rows do not change, and the memory is the
+    same."""
     usable(library, device=device)
     values = np.arange(8.0).reshape(4, 2)
     for where in (np.array([2, 0]), np.array([True, False, True, False]), slice(None)):

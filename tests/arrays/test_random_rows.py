@@ -78,7 +78,7 @@ def test_rotations_are_uniform() -> None:
 
 @pytest.mark.parametrize("name", ["torch", "warp"])
 def test_numbers_are_drawn_into_memory_of_any_library_and_order(name: str, device: str) -> None:
-    """In place, on its device."""
+    """They are drawn in place, on the device of the array."""
     usable(name, device)
     for layout in ("rows", "environments_last"):
         array = made(name, np.full((9, 3), np.nan), device, layout)

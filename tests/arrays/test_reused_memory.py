@@ -195,8 +195,8 @@ def test_a_forked_process_has_a_new_lock() -> None:
 
 
 def test_the_limit_is_a_share_of_the_machines_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A sixteenth, between 256 MB and 1 GB, or the value of the variable. Without a lock it is
-    zero."""
+    """It is a sixteenth, between 256 MB and 1 GB, or the value of the variable. Without a lock it
+    is zero."""
     monkeypatch.delenv(reused_memory.MOST, raising=False)
     for whole, kept in ((1e9, 256e6), (8e9, 500e6), (64e9, 1024e6)):
         monkeypatch.setattr(reused_memory, "_memory", lambda whole=whole: int(whole))

@@ -25,7 +25,8 @@ def where_of(kind: str, device: str) -> wp.array | None:
 @pytest.mark.parametrize("layout", ["rows", "environments_last"])
 @pytest.mark.parametrize("kind", ["all", "mask", "int32", "int64"])
 def test_chosen_rows_are_written(kind: str, layout: str, dtype: np.dtype, device: str) -> None:
-    """Zeros, one row for all, or a row for each environment. Other rows do not change."""
+    """The values are zeros, one row for all, or a row for each environment. Other rows do not
+    change."""
     rng = np.random.default_rng(0)
     shapes = ((3,), (2, 3), ())
     before = [rng.normal(size=(B, *shape)).astype(dtype) for shape in shapes]

@@ -58,7 +58,7 @@ def test_stacked_environments_are_adjacent(name: str, device: str) -> None:
 
 
 def test_a_dtype_may_be_requested(library: str, device: str) -> None:
-    """By NumPy's name of it, for every library. Otherwise it is that of the first array, or
+    """Every library takes NumPy's name of it. Otherwise it is that of the first array, or
     float64."""
     assert (
         host(stack_values([made(library, MANY, device=device), ONE], (3,), 9, np.float32)).dtype

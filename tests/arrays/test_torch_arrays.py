@@ -111,7 +111,7 @@ def test_gradients_of_large_results_are_not_overwritten() -> None:
 
 
 def test_errors_for_wrong_tensors_name_the_torch_conversion() -> None:
-    """For half precision, sparse tensors and tensors without numbers."""
+    """The tensors have half precision, are sparse, or have no numbers."""
     x = torch.ones(2, 3)
     with pytest.raises(
         TypeError, match=r"got torch\.float16; convert it \(q\.float\(\) or q\.double"

@@ -57,7 +57,7 @@ def test_numbers_of_rows_are_a_column_in_place(device: str) -> None:
 
 
 def test_joined_columns_are_copies(device: str, dtype: np.dtype) -> None:
-    """Of arrays, plain numbers and NumPy arrays. Only the last two are broadcast."""
+    """Arrays, plain numbers and NumPy arrays are joined. Only the last two are broadcast."""
     x = wp.array(np.arange(6.0).reshape(3, 2).astype(dtype), device=device)
     parts = [Part(7.0, 1, True), Part(x, 2, False), Part(np.arange(3.0), 1, True)]
     found = LIBRARY.join_columns(parts, x)
@@ -121,8 +121,8 @@ def test_rows_on_a_device_are_written_by_a_launch(
 
 
 def test_the_kind_of_an_array_contains_what_a_launch_depends_on(device: str) -> None:
-    """On a device: dtype, shape, strides and the device's number. On the host, arrays are checked
-    instead."""
+    """On a device it has dtype, shape, strides and the device's number. On the host, arrays are
+    checked instead."""
     array = wp.zeros((4, 3), dtype=wp.float32, device=device)
     there = SimpleNamespace(is_cuda=True, ordinal=2)
     fields = {"dtype": array.dtype, "shape": array.shape, "strides": array.strides}

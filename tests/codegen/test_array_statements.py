@@ -144,7 +144,7 @@ def test_programs_for_cuda_are_right(seed: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("language", ["c++", "c"])
 @each_compiled
 def test_exported_programs_are_right(seed: int, language: Any, tmp_path: Path) -> None:
-    """For one robot and for many, without compiler warnings."""
+    """They are for one robot and for many, and compile without warnings."""
     program = record(random_program(seed), SHAPES)
     style = Style(language, False, "ours")
     names = {"x": "x", "z": "z"}
@@ -307,7 +307,7 @@ def test_skipped_steps_change_no_bit(
 
 @needs_compiler
 def test_skipped_steps_change_no_bit_in_other_languages(tmp_path: Path) -> None:
-    """In the CUDA source on the host, and in C++ for one robot and for many."""
+    """The languages are CUDA, run on the host, and C++ for one robot and for many."""
     given, found = inputs(LEAVES_OUT, 40), []
     for text in (leaves_out, always):
         program, name = record(text, SHAPES), text.__name__

@@ -118,7 +118,7 @@ def test_one_robot_gives_the_row_of_a_batch(name: str, dtype: np.dtype, device: 
 def test_results_do_not_depend_on_the_memory_layout(
     name: str, layout: Callable, count: int, dtype: np.dtype, device: str
 ) -> None:
-    """Of inputs and results. Nothing outside the result is written."""
+    """Inputs and results have each layout. Nothing outside the result is written."""
     job = Job(name, dtype, device, count)
     wanted = job.run()
     assert same_bits(job.run([layout(x) for x in job.inputs]), wanted)
@@ -204,7 +204,7 @@ def test_an_input_with_stride_zero_is_one_row_for_all(
 
 
 def test_both_strides_of_an_input_may_be_zero(device: str) -> None:
-    """Strides 0 in both dimensions."""
+    """All joints of all environments then have the same number."""
     job = Job("rnea", np.dtype("float64"), device, 19)
     zero = np.broadcast_to(np.zeros(1), job.inputs[1].shape)
     assert same_bits(

@@ -137,7 +137,7 @@ def test_forces_common_gravity_and_kept_constants_are_right(tmp_path: Path) -> N
 @needs_compiler
 @pytest.mark.parametrize("single", [True, False])
 def test_tables_are_looked_up_in_loops(single: bool, tmp_path: Path) -> None:
-    """Numbers and cells, with any strides, outside the edges, and with NaN as index."""
+    """Numbers and cells are read with any strides, outside the edges, and with NaN as index."""
 
     def text(x, t):
         def step(s):

@@ -55,7 +55,8 @@ def test_kernels_compile_to_ptx(name: str, algorithm: str, tmp_path: Path) -> No
 
 
 def test_a_double_kernel_compiles_to_ptx(tmp_path: Path) -> None:
-    """float64. Forces by link name and the gravity of each environment are among the inputs."""
+    """It has float64, and forces by link name and the gravity of each environment among its
+    inputs."""
     model = by_name("cartpole").model
     q = np.zeros(2)
     call = wd.rnea.describe(
@@ -90,8 +91,8 @@ def test_pairs_in_slots_compile_to_ptx(tmp_path: Path) -> None:
 
 
 def test_derivatives_compile_to_ptx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With several results, an adjoint, parameters of each environment, and a routine with arrays
-    of a thread."""
+    """They have several results, an adjoint, parameters of each environment, and a routine with
+    arrays of a thread."""
     model = by_name("panda").model
     q, v = np.zeros((1, model.nq)), np.zeros((1, model.nv))
     monkeypatch.setattr(recorder, "ROLL_FROM", -1)
@@ -113,7 +114,8 @@ def test_derivatives_compile_to_ptx(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_loops_compile_to_ptx(tmp_path: Path) -> None:
-    """A loop in a loop, its adjoint with stored states, and results over their inputs."""
+    """A loop in a loop and its adjoint with stored states compile, and results may overwrite
+    inputs."""
 
     def nested(x: list) -> list:
         def outer(state: list) -> list:

@@ -21,7 +21,7 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 
 @given(finite)
 def test_a_literal_is_read_back_as_the_same_number(x: float) -> None:
-    """In either precision. In C++ it is not an integer."""
+    """This holds in either precision. In C++ the literal is not an integer."""
     assert float(literal(x, False)) == x
     single = np.float32(np.clip(x, -3e38, 3e38))
     text = literal(float(single), True)

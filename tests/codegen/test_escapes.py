@@ -21,7 +21,8 @@ BUILDS = [
 
 
 def test_a_comment_is_printable_and_has_no_delimiter() -> None:
-    """Only printable ASCII without line ends, backslash, delimiters of comments, and trigraphs."""
+    """It contains only printable ASCII, and no line ends, backslash at its end, delimiters of
+    comments, or trigraphs."""
     for name in NAMES:
         text = escape_comment(name)
         assert text.isascii() and (text.isprintable() or not text), name

@@ -35,7 +35,8 @@ def header(language: str, libm: bool = True) -> str:
 
 
 def test_a_header_in_cpp_has_constants_and_functions() -> None:
-    """Constants of the robot, and a function for one robot and for many, each with its comment."""
+    """It has constants of the robot, and a function for one robot and for many, each with its
+    comment."""
     text = header("c++")
     assert text.startswith("// arm: of a test.\n#pragma once\n")
     assert "constexpr int nq = 2;" in text
@@ -55,7 +56,7 @@ def test_all_names_of_a_header_in_c_begin_with_the_prefix() -> None:
 
 
 def test_library_functions_are_listed_by_exported_function() -> None:
-    """By the function's name."""
+    """The key is the name of the function."""
     program = record(lambda x: [scalar.exp(x[0])], {"x": (1,)})
     each = ExportedFunction("grow", program, {"x": "x"}, {"out": "y"}, [])
     assert library_functions_of([each]) == {"grow": {"exp"}}
@@ -69,7 +70,7 @@ def test_library_functions_are_listed_by_exported_function() -> None:
 def test_rows_of_any_length_are_moved_into_lanes_and_back(
     language: str, single: bool, lane_bytes: int, shuffles: bool, tmp_path: Path
 ) -> None:
-    """With compilers without shuffles, too. Nothing is written after the last robot."""
+    """Compilers without shuffles can do it, too. Nothing is written after the last robot."""
     sizes = (1, 2, 3, 4, 5, 6, 7, 9)
     functions, arrays = [], {}
     for n in sizes:

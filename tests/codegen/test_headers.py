@@ -59,7 +59,8 @@ $x$y
 
 
 def test_a_header_is_read_in_pieces(folder: Path) -> None:
-    """One branch of each condition, included files, and comments of two slashes."""
+    """Each condition leaves one branch, included files are inserted, and comments of two slashes
+    are kept."""
     (folder / "some.h").write_text(HEADER)
     (folder / "other.h").write_text("/// Not this.\n#if WARPDYN_FLOAT\nint b;\n#endif\nint c;\n")
     assert headers.pieces("some.h", True) == {
@@ -114,7 +115,7 @@ def test_invalid_headers_are_refused(folder: Path, text: str, message: str) -> N
 
 @pytest.mark.parametrize("header", sorted(path.name for path in FOLDER.glob("*.h")))
 def test_all_headers_of_the_package_are_valid(header: str) -> None:
-    """In both precisions, and with balanced braces in every piece."""
+    """They are read in both precisions, and every piece has balanced braces."""
     for single in (True, False):
         for text in headers.pieces(header, single).values():
             assert text and text.count("{") == text.count("}")

@@ -188,7 +188,8 @@ def test_transposes_of_the_header_transpose(alone: Callable, width: str, dtype: 
 
 
 def test_scattering_inverts_gathering(alone: Callable, width: str, dtype: np.dtype) -> None:
-    """Rows of any length, complete and incomplete blocks, transposed or entry by entry."""
+    """Rows have any length, blocks may be incomplete, and moves are transposed or entry by
+    entry."""
     n, q, move = lanes_of(width, dtype), 16 // dtype.itemsize, alone(MOVES)
     lengths = (1, q - 1, q, n - 1, n, n + 1, n + 3, 3 * n, 3 * n + n // 2, 64 * n)
     for length in lengths:
@@ -276,8 +277,8 @@ def angle_and_rows(robot, y: (), x: (), rows: (5,)):
 def test_zeros_keep_their_sign_in_every_lane(
     mode: str, dtype: np.dtype, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Alone, last in an incomplete block, and in an array with one entry for all environments,
-    compiled and interpreted. `arctan2(-0, -1)` is -pi."""
+    """A zero is alone, last in an incomplete block, or common to all environments, compiled and
+    interpreted. `arctan2(-0, -1)` is -pi."""
     monkeypatch.setattr(wd.config, "compile", mode)
     robot = wd.load_robot("cartpole")
     for size in (1, 3, 16, 20):

@@ -55,8 +55,8 @@ def test_constants_can_be_written_once() -> None:
 
 
 def test_results_over_an_input_are_stored_last_with_their_constants() -> None:
-    """At each launch, because the input changes them. Constants of other results are written
-    once."""
+    """They are stored at each launch, because the input changes them. Constants of other results
+    are written once."""
 
     def two(x: list) -> tuple[list, list]:
         return [2.0 * x[0], 7.0], [8.0, x[1]]

@@ -58,8 +58,8 @@ def ulps(found: np.ndarray, exact: np.ndarray, real: type, least: float = 0.0) -
 
 
 def test_roots_of_all_sizes_are_accurate(own: Own) -> None:
-    """To one unit in the last place, from the smallest normal number to the largest, next to powers
-    of two and at squares."""
+    """The error is at most one unit in the last place, from the smallest normal number to the
+    largest, next to powers of two and at squares."""
     info, draw = np.finfo(own.real), np.random.default_rng(0)
     powers = 2.0 ** np.arange(info.minexp, info.maxexp)
     x = np.concatenate([powers, np.nextafter(powers[1:], 0), np.arange(1, 200.0) ** 2, [6.75]])
@@ -95,8 +95,8 @@ def test_floors_are_exact(own: Own) -> None:
 
 
 def test_sines_and_cosines_are_accurate_over_their_range(own: Own) -> None:
-    """To two units in the last place, also next to multiples of a quarter turn. Those of zeros and
-    subnormal numbers are 0 and 1, those of infinities and NaN are NaN."""
+    """The error is at most two units in the last place, also next to multiples of a quarter turn.
+    Those of zeros and subnormal numbers are 0 and 1, those of infinities and NaN are NaN."""
     draw, reach = np.random.default_rng(2), RANGE[own.real]
     x = draw.uniform(-1, 1, 3000) * 10.0 ** draw.uniform(-8, np.log10(reach), 3000)
     x = np.concatenate([x, np.arange(-400, 401) * np.pi / 4, [reach, -reach]]).astype(own.real)

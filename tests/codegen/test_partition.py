@@ -121,8 +121,8 @@ def test_live_values_are_counted_correctly(program: Program) -> None:
 
 
 def test_cuts_are_at_the_fewest_live_values(program: Program) -> None:
-    """Within half a part around even cuts, at the first such place. No cut is outside or occurs
-    twice."""
+    """Each cut is within half a part around an even cut, at the first such place. No cut is outside
+    or occurs twice."""
     statements, size = program.statements, 100
     alive = alive_before(statements)
     bounds = partition._bounds(statements, size, is_input)
@@ -138,7 +138,7 @@ def test_cuts_are_at_the_fewest_live_values(program: Program) -> None:
 
 
 def test_no_part_is_empty() -> None:
-    """For any number of statements and any size."""
+    """This is checked for many numbers of statements and sizes."""
     for size in range(1, 12):
         for count in range(1, 60):
             chain = [statement(k, *([k - 1] if k else [])) for k in range(count)]

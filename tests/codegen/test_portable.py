@@ -101,7 +101,7 @@ def made(program: Program, folder: Path, language: str, single: bool = False) ->
 @pytest.mark.parametrize("language", ["c++", "c"])
 @pytest.mark.parametrize("text", [oscillator, pushed, chosen, around_a_loop, swept])
 def test_an_exported_function_computes_its_program(text, language: str, tmp_path: Path) -> None:
-    """With loops, selects and functions, on single numbers and in lanes."""
+    """The programs have loops, selects and functions, and run on single numbers and in lanes."""
     program = record(text, {"x": (2,), "k": (1,)})
     draw = np.random.default_rng(3)
     x, k = draw.uniform(-1, 1, (9, 2)), draw.uniform(0, 5, (9, 1))
@@ -176,7 +176,8 @@ def test_a_loop_that_ends_on_a_condition_is_refused() -> None:
 
 
 def test_tables_and_random_numbers_cannot_be_exported() -> None:
-    """Neither in a program nor in the step of a loop. The reason can follow the word "because"."""
+    """A program may have them neither itself nor in the step of a loop. The reason can follow the
+    word "because"."""
 
     def drawn(x):
         return scalar.repeat(lambda s: [scalar.uniform(s[0], 1.0, 2.0, 3.0)], [x[0]], 3)
@@ -196,7 +197,7 @@ def test_tables_and_random_numbers_cannot_be_exported() -> None:
 
 @pytest.mark.parametrize("libm", [True, False])
 def test_nan_and_infinity_are_written_for_each_library(libm: bool) -> None:
-    """With the names of the library, or with the compiler's builtins."""
+    """They have the names of the library, or are the compiler's builtins."""
     style = Style("c", False, "some", libm=libm)
     nan, inf = float("nan"), float("inf")
     assert number(nan, style) == ("NAN" if libm else '__builtin_nan("")')
@@ -206,7 +207,7 @@ def test_nan_and_infinity_are_written_for_each_library(libm: bool) -> None:
 
 
 def test_library_functions_in_routines_are_listed() -> None:
-    """Also in routines of routines."""
+    """Those in routines of routines are listed, too."""
 
     def text(x, k):
         inner = lambda s: scalar.repeat(lambda t: [scalar.exp(t[0])], list(s), 2)  # noqa: E731

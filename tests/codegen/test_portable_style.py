@@ -16,6 +16,6 @@ def test_names_distinguish_numbers_and_lanes_in_each_language() -> None:
 
 
 def test_helper_functions_have_the_names_of_the_language() -> None:
-    """A function of numbers in each language."""
+    """The example is a function of numbers."""
     assert "inline number abs(number x) noexcept {" in Style("c++", True, "arm").helpers("abs")
     assert "arm_number arm_number_abs(arm_number x) {" in Style("c", True, "arm").helpers("abs")

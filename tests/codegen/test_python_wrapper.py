@@ -12,7 +12,7 @@ EACH = ExportedFunction(
 
 
 def test_every_function_is_a_method() -> None:
-    """For one robot and for rows of robots, in the number type of the header."""
+    """It is for one robot and for rows of robots, in the number type of the header."""
     text = python_wrapper("arm", [EACH], single=True)
     assert '#include "arm.h"' in text and 'strcmp(into->format, "f")' in text
     assert '{"twice", ' in text and '{"twice_batch", ' in text and "PyInit_arm" in text

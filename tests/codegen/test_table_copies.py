@@ -60,7 +60,7 @@ def given(parts: list[list[Statement]]) -> list[tuple]:
 
 
 def test_routines_get_the_same_inputs(program: Program, parts: list[list[Statement]]) -> None:
-    """From the same slots or nodes, most of them by tables."""
+    """The inputs come from the same slots or nodes, most of them by tables."""
     stored: set[int] = set()
     moved = [with_copies(program, part, stored) for part in parts]
     assert given(moved) == given(parts)
@@ -69,7 +69,8 @@ def test_routines_get_the_same_inputs(program: Program, parts: list[list[Stateme
 
 
 def test_every_output_is_stored_once(program: Program, parts: list[list[Statement]]) -> None:
-    """By a table or directly after its value, from the right entry of the routine's results."""
+    """It is stored by a table or directly after its value, from the right entry of the routine's
+    results."""
     stored: set[int] = set()
     entries: list[int] = []
     made = {s.target: s for s in program.statements}

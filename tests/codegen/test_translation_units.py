@@ -68,7 +68,8 @@ and whether a unit has routines."""
 
 
 def test_results_do_not_depend_on_the_units(tmp_path: Path) -> None:
-    """Bit by bit, in complete and incomplete blocks, with routines among the parts."""
+    """They are equal bit by bit, in complete and incomplete blocks, with routines among the
+    parts."""
     alone, shared = (python(COMPARED, tmp_path / x, x).split() for x in ("alone", "shared"))
     assert alone[::3] == shared[::3]
     assert alone[1::3] == ["0", "0"] and int(shared[1]) > 3 and int(shared[4]) > 0
@@ -105,7 +106,8 @@ def caches(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 
 def test_one_function_is_compiled_on_all_cores(caches: tuple[Path, str]) -> None:
-    """Once: each unit is an object of its own in Warp's cache, and is found there again."""
+    """Each unit is an object of its own in Warp's cache. It is compiled once and found there
+    again."""
     folder, said = caches
     assert said == "3 1\n"
     (kept,) = (folder / "kernels").iterdir()

@@ -17,8 +17,8 @@ from warpdyn.recording.program import record
 @pytest.mark.parametrize("warps", [2, 4, 8])
 @pytest.mark.parametrize(("robot", "function"), CASES)
 def test_operands_come_before_their_use(robot: str, function: str, warps: int) -> None:
-    """In an earlier phase, or earlier in the same warp. A warp leaves out no statement and computes
-    none twice."""
+    """An operand is computed in an earlier phase, or earlier in the same warp. A warp leaves out no
+    statement and computes none twice."""
     program = program_of(robot, function)
     needs = Dependencies(program)
     reads = {s.target: operands(s) for s in program.statements}

@@ -50,14 +50,14 @@ def test_the_signature_is_that_of_describe_with_another_result(name: str) -> Non
 
 
 def test_help_shows_the_function() -> None:
-    """Its signature, result and docstring, and not those of its class."""
+    """It shows its signature, result and docstring, and not those of its class."""
     text = pydoc.plain(pydoc.render_doc(wd.rnea))
     assert "rnea(model: 'Model', q: 'Array[A]'" in text and "-> 'A'" in text
     assert "Inverse dynamics: joint forces" in text and "class Function" not in text
 
 
 def test_functions_in_a_class_body_become_methods() -> None:
-    """Like every function; the instance is the first argument."""
+    """Every function does. The instance is the first argument."""
 
     class Robot:
         step = wd.convert.matrix_to_pose
@@ -68,14 +68,16 @@ def test_functions_in_a_class_body_become_methods() -> None:
 
 
 def test_functions_of_models_are_distinguished_from_others() -> None:
-    """By their first argument: conversions of poses, and functions of functions, have another."""
+    """The first argument decides: conversions of poses, and functions of functions, have
+    another."""
     others = {name for name, function in FUNCTIONS.items() if not function.of_a_model}
     assert {"vjp", "jvp", "derivatives", "matrix_to_pose", "convert_twist"} <= others
     assert not {"rnea", "fk", "inverse_kinematics", "convert_velocity"} & others
 
 
 def test_functions_by_name_are_warpdyns_functions_of_arrays() -> None:
-    """Without those that take a function. A user's function of the same name changes nothing."""
+    """Those that take a function are not included. A user's function of the same name changes
+    nothing."""
 
     def rnea(model: wd.Model, q: np.ndarray) -> Call[np.ndarray]:
         """Another one."""
@@ -97,7 +99,7 @@ def mine(model: wd.Model, q: np.ndarray) -> Call[np.ndarray]:
 
 
 def test_batched_runs_a_users_algorithm() -> None:
-    """Like the algorithms of the package."""
+    """It runs like the algorithms of the package."""
 
     def double(tree, q):
         return [x + x for x in q]

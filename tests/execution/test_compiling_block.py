@@ -55,7 +55,7 @@ def compiled_in(folder: Path) -> list[str]:
 
 
 def test_nothing_is_left_to_compile_after_a_block(tmp_path: Path) -> None:
-    """Not even the C function that small calls use from their third time on."""
+    """The C function that small calls use from their third time on is compiled, too."""
     assert run(PLAIN_CALLS, environment_with_header(tmp_path))[0] == "0 1 True\n"
 
 
@@ -97,7 +97,7 @@ def test_a_bound_call_in_a_block_is_compiled_at_once(model: wd.Model, empty_cach
 
 
 def test_a_block_compiles_kernels_of_a_backward_pass(model: wd.Model, empty_cache: Path) -> None:
-    """Of Torch, in a block that runs one training step."""
+    """The block runs one training step of Torch."""
     torch = pytest.importorskip("torch")
 
     def step() -> torch.Tensor:

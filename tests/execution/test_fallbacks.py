@@ -78,7 +78,7 @@ def test_calls_in_c_need_warps_record_numpys_layout_and_a_compiler(
 
 
 def test_numpys_arrays_have_the_expected_layout(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In this interpreter, and not in another one or on 32 bits."""
+    """This holds in this interpreter, and not in another one or on 32 bits."""
     assert c_functions._as_expected()
     with monkeypatch.context() as other:
         other.setattr(sys, "implementation", SimpleNamespace(name="pypy"))
@@ -89,7 +89,7 @@ def test_numpys_arrays_have_the_expected_layout(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_torchs_tensors_have_the_expected_layout(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Unless the C interface lacks a function, fails or answers something else."""
+    """They do not if the C interface lacks a function, fails or answers something else."""
     assert torch_native._as_expected() and torch_native.torch_words() is not None
     others: tuple[tuple[str, Any], ...] = (
         ("_library", lambda: None),
@@ -211,7 +211,7 @@ def test_threads_stop_at_the_end_of_the_process(monkeypatch: pytest.MonkeyPatch)
 def test_threads_are_compiled_only_for_kernels_that_use_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Not with one thread, and not for a GPU's kernels."""
+    """One thread and kernels of a GPU need none."""
     asked: list[bool] = []
     monkeypatch.setattr(native_threads, "system", lambda: asked.append(True))
     cpu, gpu = SimpleNamespace(on_cuda=False), SimpleNamespace(on_cuda=True)
@@ -227,7 +227,8 @@ def test_threads_are_compiled_only_for_kernels_that_use_them(
 
 @pytest.mark.parametrize("single", [True, False])
 def test_plain_numbers_are_passed_by_value(single: bool) -> None:
-    """As NumPy arrays of the call's dtype, up to a limit. An array on the device is not changed."""
+    """They become NumPy arrays of the call's dtype, up to a limit. An array on the device is not
+    changed."""
     x: Any = SimpleNamespace(label="gravity")
     dtype = np.float32 if single else np.float64
     first: Any = SimpleNamespace(library=TORCH, device="cuda:0", single=single)

@@ -31,7 +31,7 @@ def asked_anew() -> object:
 def test_untested_versions_use_the_path_in_python(
     monkeypatch: pytest.MonkeyPatch, asked_anew: object
 ) -> None:
-    """Silently, with the same bits."""
+    """There is no message, and the bits are the same."""
     monkeypatch.setattr(versions, "are_tested", lambda: False)
     x = drawn(4, 1)
     with nothing_known_of(wd.rnea):

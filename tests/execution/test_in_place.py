@@ -47,7 +47,7 @@ MODEL = wd.load_robot("panda")
 def test_a_step_in_place_equals_a_step_to_another_array(
     layout: str, dtype: type, count: int, device: str
 ) -> None:
-    """Bit by bit, over ten steps, called and bound."""
+    """Ten steps are equal bit by bit, called and bound."""
     draw = np.random.default_rng(count)
     q, v = (
         LAYOUTS[layout](draw.uniform(-0.1, 0.1, (count, MODEL.nv)).astype(dtype)) for _ in range(2)
@@ -87,8 +87,8 @@ def test_the_source_for_cuda_may_overwrite_its_inputs(tmp_path: Path) -> None:
 def test_functions_of_configurations_and_solve_may_run_in_place(
     name: str, layout: str, device: str
 ) -> None:
-    """integrate, normalize, clamp and interpolate over their first configuration, solve over its
-    right side."""
+    """integrate, normalize, clamp and interpolate may overwrite their first configuration, solve
+    its right side."""
     model, make = by_name(name).model, LAYOUTS[layout]
     s = states(model, 37)
     p = states(model, 37, seed=1).q

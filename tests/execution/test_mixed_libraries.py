@@ -53,7 +53,7 @@ def test_results_equal_those_of_converted_arrays(of: Any) -> None:
 
 
 def test_torch_gradients_take_numpy_arrays_as_constants() -> None:
-    """By the tensors; NumPy's numbers are constants."""
+    """Only tensors have gradients."""
     v = of_torch(V).requires_grad_()
     wd.rnea(ARM, Q, v, A).sum().backward()
     w = of_torch(V).requires_grad_()
@@ -70,7 +70,7 @@ def test_jax_gradients_take_numpy_arrays_as_constants() -> None:
 
 @LIBRARIES
 def test_vjp_accepts_numpys_cotangents(of: Any) -> None:
-    """`vjp` with NumPy's cotangents."""
+    """The results are arrays of the other library."""
     found = wd.vjp(wd.aba, ARM, of(Q), V, A, cotangents=Q)
     wanted = wd.vjp(wd.aba, ARM, *map(of, (Q, V, A)), cotangents=of(Q))
     for x, y in zip(found, wanted, strict=True):

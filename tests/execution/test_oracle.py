@@ -11,8 +11,8 @@ import warpdyn as wd
 
 
 def test_the_oracle_accepts_the_functions_arguments() -> None:
-    """One robot or several, any library, forces and gravity in their forms. The result is float64
-    in NumPy."""
+    """It accepts one robot or several, any library, and forces and gravity in their forms. The
+    result is float64 in NumPy."""
     import warp as wp
 
     model = by_name("mimic_branches").model
@@ -66,7 +66,7 @@ def test_the_oracle_returns_several_results_as_a_tuple() -> None:
 
 
 def test_the_oracle_refuses_wrong_shapes_like_the_functions() -> None:
-    """With the same message."""
+    """The message is the same."""
     model = by_name("panda").model
     q = states(model, 2).q
     for function in (wd.crba, lambda *given: wd.oracle(wd.crba, *given)):

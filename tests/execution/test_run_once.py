@@ -40,7 +40,8 @@ class Thing:
 
 
 def test_threads_share_the_recording_and_compile_of_a_first_call(tmp_path: Path) -> None:
-    """One recording, one line about it, the same results, and no warning of the cache."""
+    """There is one recording and one line about it. The results are the same, and the cache does
+    not warn."""
     printed, said = run(SIX_AT_ONCE, environment_with_header(tmp_path))
     assert printed == "1 True\n", said
     assert sum("compiling aba_derivatives for panda" in line for line in said) == 1, said
@@ -67,7 +68,7 @@ print(all(np.array_equal(x, results[0]) for x in results))
 
 
 def test_kernels_of_the_same_source_are_loaded_one_at_a_time(tmp_path: Path) -> None:
-    """Of equal robots, and the C functions of small calls."""
+    """They are kernels of equal robots, and the C functions of small calls."""
     assert run(EQUAL_ROBOTS, environment_with_header(tmp_path))[0] == "True\n"
 
 
@@ -104,7 +105,7 @@ def test_each_object_has_its_own_lock() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
 def test_a_forked_process_does_not_wait_for_the_parents_threads() -> None:
-    """Whatever locks they held."""
+    """The locks that they held do not matter."""
     thing, entered, leave = Thing(), threading.Event(), threading.Event()
 
     def hold() -> None:

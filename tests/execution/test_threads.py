@@ -27,8 +27,8 @@ PACKAGE = Path(wd.__file__).parents[1]
     st.integers(0, 100_000), st.integers(1, 9), st.sampled_from([1, 16, 512]), st.floats(0.1, 1e5)
 )
 def test_slices_cover_a_batch_once(count: int, threads: int, unit: int, least: float) -> None:
-    """In order. All but the last are complete units of at least the least size, and none is longer
-    than the one before."""
+    """They are in order. All but the last are complete units of at least the least size, and none
+    is longer than the one before."""
     found = slices(count, threads, unit, least)
     assert [first for first, _ in found] == [
         sum(n for _, n in found[:k]) for k in range(len(found))
@@ -113,7 +113,7 @@ def test_an_error_in_a_task_reaches_the_caller() -> None:
 
 
 def test_the_number_of_threads_can_be_set_and_reset() -> None:
-    """Back to all cores. Anything but a whole number of at least one is refused."""
+    """None resets it to all cores. Anything but a whole number of at least one is refused."""
     default = wd.runtime.get_num_threads()
     assert default >= 1
     try:
@@ -152,7 +152,7 @@ def test_the_default_number_of_threads_is_the_usable_cores(monkeypatch: pytest.M
 
 
 def test_callers_in_several_threads_get_their_own_results() -> None:
-    """In small batches and large ones."""
+    """The batches are small and large."""
     model = by_name("panda").model
     inputs = [states(model, count, seed=count) for count in (1, 40, 3000, 20_000) * 3]
     wanted = [wd.rnea(model, s.q, s.v, s.a) for s in inputs]

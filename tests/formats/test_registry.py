@@ -46,6 +46,6 @@ def test_usd_is_recognised_by_its_beginning_or_suffix() -> None:
 
 
 def test_join_words_puts_or_before_the_last_word() -> None:
-    """Of one, two and three words."""
+    """The lists have one, two and three words."""
     assert join_words(iter("abc")) == "a, b or c" and join_words(iter("ab")) == "a or b"
     assert join_words(iter("a")) == "a"

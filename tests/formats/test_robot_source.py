@@ -228,7 +228,7 @@ def element(text: str):
 def test_finite_numbers_checks_the_count_and_that_all_are_finite(
     text: str, count: int, infinite: bool, numbers: list[float] | None
 ) -> None:
-    """One rule for every format; the refusal shows the text, the place and the line."""
+    """Every format has this rule. The refusal shows the text, the place and the line."""
     reading = Reading("file")
     if numbers is not None:
         assert reading.finite_numbers(element("<a/>"), "size", text, count, infinite) == numbers

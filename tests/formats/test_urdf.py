@@ -169,7 +169,8 @@ def test_joint_values_are_read() -> None:
 
 
 def test_missing_joint_elements_have_default_values() -> None:
-    """No origin: the zero pose. No axis: x. No dynamics: no damping and no friction."""
+    """Without origin the pose is zero, without axis the axis is x, without dynamics damping and
+    friction are zero."""
     read = load(robot(links("a", "b"), joint())).joint("j")
     assert read.pose.rotation is EYE and read.pose.position == (0, 0, 0)
     assert read.axis == (1, 0, 0) and read.damping == read.friction == 0 and read.mimic is None

@@ -21,7 +21,7 @@ def test_link_values_are_read() -> None:
 
 
 def test_a_link_without_inertial_has_no_mass() -> None:
-    """No <inertial>: mass and inertia are zero, without a remark."""
+    """Its mass and inertia are zero, without a remark."""
     link = load(robot(links("world"))).link("world")
     assert link.mass == 0 and not np.any(link.inertia)
 

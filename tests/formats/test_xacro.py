@@ -114,7 +114,7 @@ def test_mappings_give_the_arguments(path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["arm.xacro", "two.urdf.xacro"])
 def test_a_pipe_is_refused(name: str, path: Path) -> None:
-    """As the file itself and as an included file: the reader does not wait for the pipe's other
+    """It may be the file itself or an included file. The reader does not wait for the pipe's other
     end."""
     pytest.importorskip("xacro")
     (path.parent / name).unlink()

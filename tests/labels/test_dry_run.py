@@ -18,8 +18,8 @@ LABELLING = Labelling(ARM, read_quantities(ARM, ["rnea", "crba"]), {})
 
 
 def test_a_forecast_equals_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows, columns, labels and sizes. Finished files do not count. If there are more files than
-    are opened, the rest is estimated from their bytes."""
+    """Rows, columns, labels and sizes are equal. Finished files do not count. If there are more
+    files than are opened, the rest is estimated from their bytes."""
     for k in range(4):
         lerobot(tmp_path / f"{k}.parquet", (3000,))
     files = [LogFile(tmp_path / f"{k}.parquet", tmp_path / f"o{k}.parquet") for k in range(4)]
@@ -54,7 +54,7 @@ def test_a_forecast_lists_failures_and_unknown_sizes(tmp_path: Path) -> None:
 
 
 def test_a_forecast_prints_its_lines(tmp_path: Path) -> None:
-    """Of a readable log, a foreign file in place of an output, and a missing log."""
+    """They are about a readable log, a foreign file in place of an output, and a missing log."""
     lerobot(tmp_path / "0.parquet", (3000,))
     lerobot(tmp_path / "1.parquet", (500,))
     (tmp_path / "o1.parquet").write_text("theirs")
@@ -79,7 +79,7 @@ def test_a_forecast_prints_its_lines(tmp_path: Path) -> None:
 def test_rows_of_files_that_are_not_opened_are_estimated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From their bytes, and so is the size of the outputs."""
+    """The estimate uses their bytes, and so does that of the size of the outputs."""
     lerobot(tmp_path / "0.parquet", (3000,))
     lerobot(tmp_path / "1.parquet", (9000,))
     files = [LogFile(tmp_path / f"{k}.parquet", tmp_path / f"o{k}.parquet") for k in range(2)]

@@ -39,7 +39,7 @@ def table(path: Path, **columns: Any) -> Path:
 
 
 def test_usual_names_are_found(tmp_path: Path) -> None:
-    """warpdyn's and LeRobot's names as lists, and plain columns by number or by joint."""
+    """They are warpdyn's and LeRobot's names of lists, and plain columns by number or by joint."""
     one, two = (f"{n}" for n in ARM.q_names)
     written = {
         "a": {"q": lists(Q), "v": lists(V), "a": lists(A)},
@@ -59,7 +59,7 @@ def test_usual_names_are_found(tmp_path: Path) -> None:
 
 
 def test_columns_can_be_chosen(tmp_path: Path) -> None:
-    """By another name, as some entries of a list, or by a prefix."""
+    """A choice is another name, some entries of a list, or a prefix."""
     wide = np.concatenate([Q, 7 + 0 * Q], axis=1)
     path = table(tmp_path / "a.parquet", state=lists(wide), w0=V[:, 0], w1=V[:, 1], a=lists(A))
     found = inputs(path, {"q": "state[:2]", "v": "w"})
@@ -76,7 +76,7 @@ def test_columns_can_be_chosen(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rows", [3, 10, 17, 1000])
 def test_missing_velocities_and_accelerations_are_derived(tmp_path: Path, rows: int) -> None:
-    """From the time stamps, for any size of parts, and not across episodes."""
+    """They follow from the time stamps, for any size of parts, and not across episodes."""
     lerobot(tmp_path / "a.parquet", (60, 40), np.float64)
     found = inputs(tmp_path / "a.parquet")
     assert (
@@ -152,7 +152,7 @@ def test_uneven_stamps_and_short_episodes_are_noted(tmp_path: Path) -> None:
 
 
 def test_joints_of_a_bag_are_sorted(tmp_path: Path) -> None:
-    """Into the model's order. A model with joints that the bag lacks is refused."""
+    """The order is that of the model. A model with joints that the bag lacks is refused."""
     path = write_bag(tmp_path / "a", T, Q)
     assert np.array_equal(arrays(inputs(path, shapes={"q": (2,)}))["q"], Q)
     assert np.allclose(arrays(inputs(path))["v"], V, atol=1e-6)

@@ -65,7 +65,7 @@ def test_labels_do_not_depend_on_the_size_of_parts(
 
 
 def test_every_file_format_gives_the_same_labels(tmp_path: Path) -> None:
-    """Parquet, NPZ, CSV and bags of the same motion."""
+    """The formats are Parquet, NPZ, CSV and bags."""
     q = cubic(T)[0]
     np.savez(tmp_path / "a.npz", q=q, time=T)
     rows = "\n".join(",".join(map(repr, map(float, (s, *x)))) for s, x in zip(T, q, strict=True))
@@ -85,7 +85,7 @@ def test_every_file_format_gives_the_same_labels(tmp_path: Path) -> None:
 
 
 def test_errors_are_reported_and_leave_no_output(tmp_path: Path) -> None:
-    """For a file that cannot be read, and for one with an error in the middle."""
+    """One file cannot be read, another has an error in the middle."""
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
     q = cubic(T)[0]
     q[90] = np.nan
@@ -168,7 +168,7 @@ def test_a_full_disk_is_reported_when_the_file_is_synchronised(
 
 
 def test_leftovers_of_a_killed_process_are_removed(tmp_path: Path) -> None:
-    """Once the output exists. A process that still writes it can detect this."""
+    """They are removed once the output exists. A process that still writes it can detect this."""
     files = [LogFile(tmp_path / f"{n}.csv", tmp_path / f"{n}.parquet") for n in "ab"]
     left = [partial_name(each.target) for each in files]
     for path in left:
@@ -223,7 +223,7 @@ def test_a_faster_second_run_is_not_an_error(
 
 
 def test_logs_and_partial_files_are_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also if labelling fails after the first part."""
+    """They are closed if labelling fails after the first part, too."""
     lerobot(tmp_path / "a.parquet", (60, 40))
     done: list[str] = []
     for kind, name in ((ParquetLog, "close"), (ParquetWriter, "close"), (ParquetWriter, "abandon")):
@@ -253,8 +253,8 @@ def _noted(done: list[str], name: str, call: Callable[..., object]) -> Callable[
 def test_an_error_of_the_system_names_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file of the error, otherwise the output. The message has its words, otherwise its type.
-    Only some errors mean a full disk."""
+    """It is the file of the error, otherwise the output. The message has its words, otherwise its
+    type. Only some errors mean a full disk."""
     file = LogFile(tmp_path / "a.parquet", tmp_path / "b.parquet")
     for error, said, full in (
         (OSError(errno.ENOSPC, "No space", "x.csv"), "x.csv: No space", True),
@@ -289,7 +289,7 @@ def test_a_file_system_without_fsync_is_not_an_error(
 
 
 def test_settings_contain_everything_that_determines_the_outputs() -> None:
-    """With options by quantity."""
+    """Options are listed by quantity."""
     quantities = read_quantities(ARM, ["rnea", "fk:lower_rod:form=pose"])
     found = Labelling(ARM, quantities, {"q": "state"}, topic="/arm").settings()
     assert found == {

@@ -141,7 +141,7 @@ def test_the_next_run_removes_leftovers_of_a_killed_run(tmp_path: Path) -> None:
 
 
 def test_outputs_over_the_logs_are_refused(tmp_path: Path) -> None:
-    """Also if the output folder is a link to that of the logs. The message says so."""
+    """The output folder may be a link to that of the logs. The message then says so."""
     here, link = logs(tmp_path / "logs", 1), tmp_path / "link"
     link.symlink_to(here)
     before = (here / "0.parquet").read_bytes()
@@ -214,7 +214,7 @@ def test_logs_are_found_by_names_patterns_folders_and_lists(tmp_path: Path) -> N
 
 
 def test_missing_logs_and_colliding_outputs_are_refused(tmp_path: Path) -> None:
-    """Two logs with the same output, and an output over its log."""
+    """Two logs may not have the same output, and an output may not overwrite its log."""
     with pytest.raises(ValueError, match=r"there are no logs: .*/\*\.csv names none"):
         names(tmp_path, "*.csv")
     (tmp_path / "a.bag").write_text("")
@@ -306,7 +306,7 @@ def test_the_progress_bar_ends_with_a_summary(
 
 
 def test_logs_that_do_not_exist_are_named(tmp_path: Path) -> None:
-    """At most three of them."""
+    """At most three of them are named."""
     for asked, said in (
         (
             [f"{tmp_path}/{n}*.csv" for n in "abcd"],

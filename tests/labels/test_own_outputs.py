@@ -43,7 +43,7 @@ KINDS = ["parquet", "npz", "csv", "bag"]
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_output_is_done_until_its_log_changes_in_size_or_time(tmp_path: Path, kind: str) -> None:
-    """Also to an older time, if a log from a backup replaces the labelled one."""
+    """An older time counts, too: a log from a backup replaces the labelled one."""
     source, out = log(tmp_path / "logs", kind), tmp_path / "out"
     target = output(out, kind)
     assert output_state(source, target) is OutputState.MISSING
@@ -81,7 +81,8 @@ def test_a_foreign_file_is_refused(tmp_path: Path, kind: str, newer: bool) -> No
 
 
 def test_files_of_the_right_format_may_be_foreign(tmp_path: Path) -> None:
-    """A table, an archive and a text written by others, a broken link, a folder, and a pipe."""
+    """They are a table, an archive and a text written by others, a broken link, a folder, and a
+    pipe."""
     source = log(tmp_path / "logs", "parquet")
     for kind in ("parquet", "npz", "csv"):
         assert output_state(source, log(tmp_path / "theirs", kind)) is OutputState.FOREIGN

@@ -59,7 +59,7 @@ def test_a_users_kernel_is_a_quantity(tmp_path: Path) -> None:
 
 
 def test_descriptions_contain_unit_frame_and_options() -> None:
-    """And the joints of a vector. Columns may be separate for each joint."""
+    """They also contain the joints of a vector. Columns may be separate for each joint."""
     (tau, J) = read_quantities(PANDA, ["rnea", "jacobian:panda_hand:reference=local"])
     assert tau.about()["unit"] == "N·m, N" and tau.about()["frame"].startswith("joint axes")
     assert J.about()["options"] == {"frame": "panda_hand", "reference": "local", "part": "both"}
@@ -70,7 +70,8 @@ def test_descriptions_contain_unit_frame_and_options() -> None:
 
 
 def test_several_results_are_named() -> None:
-    """Tuples by number, named tuples and dictionaries by name. Missing results are left out."""
+    """Tuples have numbers, named tuples and dictionaries have names. Missing results are left
+    out."""
     x = np.zeros(3)
     assert set(named_results("a", (x, x))) == {"a_0", "a_1"}
     assert set(named_results("a", {"b": x, "c": None})) == {"a_b"}
@@ -97,7 +98,8 @@ def test_invalid_quantities_are_refused(asked: list[str], error: str) -> None:
 
 
 def test_incomplete_quantities_are_refused(tmp_path: Path) -> None:
-    """A file without the function, and options without defaults, in text and in Python."""
+    """A file lacks the function, or an option without default is not given, in text and in
+    Python."""
     path = tmp_path / "my.py"
     path.write_text(
         "import warpdyn as wd\n\n\n@wd.kernel\ndef stiff(robot, q, *, k: float, d: float):\n"
@@ -161,7 +163,7 @@ def test_descriptions_contain_given_options_and_relevant_defaults() -> None:
 
 
 def test_nested_results_are_named() -> None:
-    """Named tuples and dictionaries inside one another, in their order."""
+    """They are named tuples and dictionaries inside one another, in their order."""
     x, y = np.zeros(3), np.ones(3)
     pair = namedtuple("pair", "one two")
     found = named_results("a", {"b": (x, y), "c": pair(y, None)})

@@ -49,8 +49,8 @@ def test_cubic_polynomials_are_differentiated_exactly(
 
 
 def test_weights_equal_the_published_tables() -> None:
-    """Savitzky and Golay: five points, cubic, first derivative [1 -8 0 8 -1] / 12; parabola, second
-    derivative [2 -1 -2 -1 2] / 7."""
+    """Savitzky and Golay give, for five points, the first derivative of a cubic, [1 -8 0 8 -1] /
+    12, and the second derivative of a parabola, [2 -1 -2 -1 2] / 7."""
     offsets = np.arange(-2.0, 3.0)[None]
     assert np.allclose(weights(offsets, 3)[0] * 12, [[1, -8, 0, 8, -1]])
     assert np.allclose(weights(offsets, 2)[1] * 7, [[2, -1, -2, -1, 2]])
@@ -106,7 +106,7 @@ def test_episodes_of_fewer_than_three_rows_give_nan() -> None:
 
 @pytest.mark.parametrize("cut", [1, 7, 1000])
 def test_episodes_are_found_by_number_and_stamps(cut: int) -> None:
-    """For any size of parts. Large float32 stamps count as even."""
+    """The size of the parts does not matter. Large float32 stamps count as even."""
     t = np.concatenate([np.arange(20) * 0.02, 9000 + np.arange(30) * 0.02]).astype(np.float32)
     found = episodes_of(t, np.repeat([4, 5], [20, 30]), cut)
     assert found.starts.tolist() == [0, 20] and found.ends.tolist() == [20, 50]

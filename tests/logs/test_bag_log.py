@@ -20,7 +20,7 @@ Q = cubic(T)[0]
 
 @pytest.mark.parametrize("kind", ["sqlite3", "mcap", "ros1"])
 def test_joint_states_are_read_by_name(tmp_path: Path, kind: str) -> None:
-    """In the order of names in the messages. Stamps are those of the messages, not of the
+    """The order is that of the names in the messages. Stamps are those of the messages, not of the
     recorder."""
     path = write_bag(tmp_path / ("a.bag" if kind == "ros1" else "a"), T, Q, kind)
     log = BagLog(path, "/joint_states")
@@ -64,7 +64,7 @@ def test_messages_are_decoded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_wrong_topics_and_files_are_refused(tmp_path: Path) -> None:
-    """A topic without joint states, a file that is not a bag, and a truncated one."""
+    """They are a topic without joint states, a file that is not a bag, and a truncated one."""
     path = write_bag(tmp_path / "a", T, Q, "mcap")
     with pytest.raises(LogError, match="no joint states on /arm, but on /joint_states"):
         BagLog(path, "/arm")
@@ -162,7 +162,7 @@ def test_a_message_with_fewer_numbers_than_names_is_refused(tmp_path: Path) -> N
 def test_errors_of_rosbags_are_reported_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its first line, or the type of an error without words. An error of the disk is raised
+    """It is the first line, or the type of an error without words. An error of the disk is raised
     unchanged."""
     log = BagLog(write_bag(tmp_path / "a", T, Q), "/joint_states")
     for error, said in (

@@ -33,8 +33,8 @@ def test_a_labelled_archive_contains_the_original(tmp_path: Path) -> None:
 
 
 def test_invalid_archives_and_arrays_are_refused(tmp_path: Path) -> None:
-    """Files that are not archives, truncated archives, arrays that are not columns, and existing
-    label names."""
+    """They are files that are not archives, truncated archives, arrays that are not columns, and
+    existing label names."""
     np.savez(tmp_path / "a.npz", q=Q, text=np.array(["x"] * 5), short=np.zeros(3), t=Q[:, 0])
     log = NpzLog(tmp_path / "a.npz")
     with pytest.raises(LogError, match="array text is <U1"):

@@ -26,7 +26,7 @@ def written(path: Path, **columns: object) -> Path:
 @pytest.mark.parametrize("fixed", [False, True])
 @pytest.mark.parametrize("rows", [3, 100])
 def test_columns_are_read_unchanged(tmp_path: Path, fixed: bool, rows: int) -> None:
-    """Lists and plain columns, in parts, in the file's order. Integers become float64."""
+    """Lists and plain columns are read in parts, in the file's order. Integers become float64."""
     path = written(tmp_path / "a.parquet", q=lists(Q, fixed), n=np.arange(10), t=Q[:, 0])
     log = ParquetLog(path)
     assert (log.width("q"), log.width("t"), log.rows) == (2, None, 10)
@@ -41,7 +41,7 @@ def test_columns_are_read_unchanged(tmp_path: Path, fixed: bool, rows: int) -> N
 
 
 def test_time_stamps_are_converted_to_seconds(tmp_path: Path) -> None:
-    """Arrow's time stamps of any unit."""
+    """Arrow's time stamps may have any unit."""
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)):
         stamps = pa.array(np.arange(5), pa.timestamp(unit))
         log = ParquetLog(written(tmp_path / f"{unit}.parquet", t=stamps))
@@ -51,8 +51,8 @@ def test_time_stamps_are_converted_to_seconds(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("fixed", [False, True])
 def test_a_labelled_file_contains_the_original(tmp_path: Path, fixed: bool) -> None:
-    """Column for column. Labels have metadata: a vector, a matrix, a number, and one in separate
-    columns."""
+    """The columns are equal. Labels have metadata: a vector, a matrix, a number, and one in
+    separate columns."""
     path = written(tmp_path / "a.parquet", q=lists(Q, fixed), task=["lift"] * 10)
     log = ParquetLog(path)
     added = {"tau": 2 * Q, "M": np.ones((10, 2, 2)), "E": Q[:, 0], "two": Q}
@@ -87,7 +87,7 @@ def test_a_label_with_the_name_of_a_column_is_refused(tmp_path: Path) -> None:
 
 
 def test_incomplete_rows_are_refused(tmp_path: Path) -> None:
-    """Empty entries and lists of other lengths, with the number of the row."""
+    """They have empty entries or lists of other lengths. The message has the number of the row."""
     lengths = pa.array([[1.0, 2.0]] * 6 + [[1.0]], pa.list_(pa.float32()))
     log = ParquetLog(written(tmp_path / "a.parquet", q=lengths))
     with pytest.raises(LogError, match="lists of 2 numbers, but of 1 in row 6"):
@@ -134,7 +134,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
 
 
 def test_columns_become_a_batch() -> None:
-    """Numbers and lists, none of them empty."""
+    """They are numbers and lists, none of them empty."""
     batch = record_batch({"t": Q[:, 0], "q": Q})
     assert batch.schema.names == ["t", "q"] and not any(f.nullable for f in batch.schema)
     assert np.array_equal(np.array(batch.column("q").to_pylist()), Q)

@@ -9,7 +9,7 @@ from warpdyn.logs.records import Label, Labels, LogError, finite, join_names
 
 
 def test_metadata_describe_the_labels() -> None:
-    """Shape, separate columns, and everything that is known."""
+    """They have the shape, separate columns, and everything that is known."""
     label = Label("tau", (2,), np.dtype("f4"), {"unit": "N·m"}, ("tau_a", "tau_b"))
     said = Labels([label], {"model": "arm"}).as_metadata()
     assert said["model"] == "arm"
@@ -17,7 +17,7 @@ def test_metadata_describe_the_labels() -> None:
 
 
 def test_the_first_row_that_is_not_finite_is_reported() -> None:
-    """By its number in the file. Infinities of both signs do not cancel."""
+    """It is reported by its number in the file. Infinities of both signs do not cancel."""
     x = np.zeros((5, 2))
     assert finite("q", x, 100) is x
     x[3] = np.inf, -np.inf

@@ -88,7 +88,7 @@ def test_conversions_to_a_library_and_back_cancel(name: str, robot: Robot) -> No
 @pytest.mark.parametrize("robot", IN_ALL[:1], ids=lambda robot: robot.name)
 @pytest.mark.parametrize("name", CONVENTIONS)
 def test_conversion_kernels_equal_the_oracle(name: str, robot: Robot, device: str, dtype) -> None:
-    """Configurations to and from each library."""
+    """Configurations are converted to and from each library."""
     model, s = robot.model, states(robot.model).rounded(dtype)
     q = wd.oracle(rep.convert_configuration, model, s.q, target=name)
     for given, sides, wanted in ((s.q, {"target": name}, q), (q, {"source": name}, s.q)):
@@ -135,7 +135,7 @@ def on_a_free_joint(robot: Robot) -> str:
 
 @pytest.mark.parametrize("robot", [*IN_ALL, ROBOTS["axes"]], ids=lambda robot: robot.name)
 def test_converted_states_have_mujocos_poses_and_accelerations(robot: Robot) -> None:
-    """Poses and velocities of links, and the acceleration due to converted forces."""
+    """Poses and velocities of links are compared, and the acceleration due to converted forces."""
     mujoco = pytest.importorskip("mujoco")
     model, s = robot.model, states(robot.model, 3)
     peer = mujoco.MjModel.from_xml_string(on_a_free_joint(robot))
@@ -186,8 +186,8 @@ BALL = """<mujoco><worldbody><body name="bob" pos="0 0.1 0"><joint name="hook" t
 
 
 def test_ball_joints_convert_to_mujoco_and_pinocchio() -> None:
-    """Pose and velocity of a link on a ball joint at the converted q and v, and Pinocchio's inverse
-    dynamics."""
+    """Pose and velocity of a link on a ball joint are compared at the converted q and v, and
+    Pinocchio's inverse dynamics."""
     mujoco, pin = pytest.importorskip("mujoco"), pytest.importorskip("pinocchio")
     com, J = (0.0, 0.05, -0.3), np.diag([0.02, 0.03, 0.01])
     bob = wd.Link("bob", mass=0.5, com=com, inertia=tuple(map(tuple, J.tolist())))
@@ -283,8 +283,8 @@ REPRESENTATIONS = {"body": "BODY_FIXED", "mixed": "MIXED", "inertial": "INERTIAL
 @pytest.mark.parametrize("name", REPRESENTATIONS)
 @pytest.mark.parametrize("robot", IN_ALL[:1], ids=lambda robot: robot.name)
 def test_base_velocities_and_wrenches_equal_idyntrees(robot: Robot, name: str) -> None:
-    """In each representation: the base's velocity and acceleration, its wrench, and the velocity of
-    a frame."""
+    """The base's velocity and acceleration, its wrench, and the velocity of a frame are compared in
+    each representation."""
     idyn = pytest.importorskip("idyntree.bindings", reason="iDynTree is not installed")
     model, s = robot.model, states(robot.model, 3)
     loader = idyn.ModelLoader()

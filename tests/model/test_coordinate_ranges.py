@@ -102,8 +102,8 @@ def test_limits_restrict_or_shift_the_default_range(
 
 
 def test_angles_without_limits_wrap_around() -> None:
-    """From -pi to pi and from 0 to 2 pi. Lengths, angles with a limit, and ranges of more than a
-    turn do not."""
+    """They wrap from -pi to pi and from 0 to 2 pi. Lengths, angles with a limit, and ranges of more
+    than a turn do not."""
     builder = ModelBuilder("arms").add_link("base")
     for name, kind, limits in (
         ("wheel", "continuous", {}),

@@ -76,7 +76,7 @@ def test_contact_points_and_configurations_follow_the_tree(tmp_path: Path) -> No
 
 
 def test_lines_below_the_tree_are_wrapped_between_links() -> None:
-    """At 100 columns, never between a number and its link."""
+    """They are wrapped at 100 columns, never between a number and its link."""
     for name in wd.robot_names():
         model = wd.load_robot(name)
         below = model.summary().splitlines()[model.nlinks + 1 :]

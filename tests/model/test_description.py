@@ -34,7 +34,8 @@ ANGLES = st.tuples(*[st.floats(-4, 4)] * 3)
 
 
 def test_poses_are_read_from_numbers_quaternions_and_matrices() -> None:
-    """A position, a position with a quaternion xyzw, or a 4x4 matrix. Anything else is refused."""
+    """They are a position, a position with a quaternion xyzw, or a 4x4 matrix. Anything else is
+    refused."""
     half = np.sqrt(0.5)
     quarter = Pose.of((1, 2, 3, 0, 0, half, half))
     assert quarter.position == (1, 2, 3) and np.allclose(
@@ -54,7 +55,7 @@ def test_poses_are_read_from_numbers_quaternions_and_matrices() -> None:
 
 @given(ANGLES, ANGLES)
 def test_a_pose_is_unchanged_by_conversions(xyz: tuple, rpy: tuple) -> None:
-    """Through a placement, seven numbers or a matrix and back."""
+    """It is converted to a placement, seven numbers or a matrix and back."""
     pose = Pose.at(xyz, rpy)
     assert Pose.of(pose.placement) == pose and Pose.of(pose) == pose
     assert np.allclose(homogeneous(Pose.of(homogeneous(pose))), homogeneous(pose), atol=0)
@@ -64,7 +65,7 @@ def test_a_pose_is_unchanged_by_conversions(xyz: tuple, rpy: tuple) -> None:
 
 @given(ANGLES)
 def test_roll_pitch_yaw_rotate_about_x_then_y_then_z(rpy: tuple) -> None:
-    """Rz(yaw) Ry(pitch) Rx(roll), each the exponential of its axis."""
+    """The rotation is Rz(yaw) Ry(pitch) Rx(roll), each the exponential of its axis."""
     axes = np.eye(3) * np.array(rpy)[:, None]
     X, Y, Z = (
         np.array(Pose.of([0, 0, 0, *quaternion_exp(axis.tolist())]).rotation) for axis in axes

@@ -105,7 +105,7 @@ def test_a_payload_without_mass_adds_inertia_at_the_links_centre() -> None:
 
 
 def test_numbers_of_links_and_joints_can_be_replaced() -> None:
-    """One number at a time. The others do not change."""
+    """One number is replaced at a time. The others do not change."""
     model = wd.load_robot("panda")
     old = model.link("panda_link3")
     assert model.with_link_mass("panda_link3", 2).link("panda_link3") == replace(old, mass=2.0)

@@ -43,7 +43,7 @@ def wrapped(x: np.ndarray) -> np.ndarray:
 
 
 def test_gearbox_angles_have_the_ratio() -> None:
-    """theta_2 = -ratio theta_1, for a planet on an arm and for two wheels in a frame, with any
+    """theta_2 = -ratio theta_1 holds for a planet on an arm and for two wheels in a frame, with any
     signs of their axes."""
     model = by_name("gears").model
     q = states(model, 7).q

@@ -69,7 +69,7 @@ def test_rate_is_the_derivative_of_step(kind: JointKind) -> None:
 
 
 def test_steps_of_a_line_are_sums() -> None:
-    """To the last bit, for any number of coordinates."""
+    """They are equal to the last bit, for any number of coordinates."""
     assert LINE.step([1.0, 2.0], [0.5, -1.0]) == [1.5, 1.0]
     assert LINE.difference([1.0, 2.0], [1.5, 1.0]) == [0.5, -1.0]
     assert LINE.rate([1.0], [3.0], 1.0) == [3.0]

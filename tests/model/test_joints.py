@@ -151,7 +151,7 @@ def test_coordinates_have_names_and_limits() -> None:
 
 @pytest.mark.parametrize("function", [wd.rnea, wd.aba], ids=lambda f: f.__name__)
 def test_a_joint_of_two_axes_equals_two_joints_with_a_massless_link(function) -> None:
-    """Joints of two axes as written out: a massless link, and a second joint in the same place."""
+    """The second joint is in the same place."""
     model = by_name("two_axes").model
     links, joints = list(model.links), []
     for joint in model.joints:

@@ -55,7 +55,7 @@ def test_a_relative_name_starts_from_the_folder_of_the_description(tmp_path: Pat
 def test_packages_are_found_by_environment_variables(
     variable: str, between: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In any folder of the variable, or as one of these folders."""
+    """A package is in any folder of the variable, or is one of these folders."""
     file = made(tmp_path / "ws" / between / "arm_description/meshes/a.STL")
     monkeypatch.setenv(variable, f"{tmp_path / 'other'}:{tmp_path / 'ws'}")
     for scheme in ("package", "model"):
@@ -93,7 +93,8 @@ def test_unusable_mesh_names_are_refused_with_the_reason(tmp_path: Path) -> None
 
 
 def test_a_package_address_cannot_leave_its_package(tmp_path: Path) -> None:
-    """Neither by .. nor by %2e. A path that goes up and down inside the package is accepted."""
+    """Neither .. nor %2e leads outside. A path that goes up and down inside the package is
+    accepted."""
     made(tmp_path / "secret.stl")
     inside = made(tmp_path / "arm/meshes/a.stl")
     (tmp_path / "arm/urdf").mkdir()

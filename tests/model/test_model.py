@@ -122,7 +122,7 @@ def test_copies_are_equal() -> None:
     ],
 )
 def test_changed_models_are_not_equal(changed: Any) -> None:
-    """Whatever differs: numbers of the dynamics, limits that inverse kinematics respects, names,
+    """They differ in numbers of the dynamics, limits that inverse kinematics respects, names, or
     signs of zeros."""
     model = wd.load_robot("double_pendulum")
     other = changed(model)

@@ -48,7 +48,7 @@ def test_a_configuration_may_be_a_mapping_of_joints() -> None:
 
 
 def test_invalid_configurations_are_refused() -> None:
-    """By shape, joint, number or name."""
+    """The message names the shape, joint, number or name."""
     model = hand()
     with pytest.raises(
         ValueError, match=r"q must be a mapping by joint name, or q \(nq,\) = \(5,\)"

@@ -128,7 +128,8 @@ def check_environments(
 def test_kernels_read_each_environments_numbers(
     function: Any, dtype: np.dtype, device: str
 ) -> None:
-    """Of 19 environments, some of the links and joints, and some values common to all."""
+    """There are 19 environments. Some of the links and joints vary, and some values are common to
+    all."""
     arrays, options = arguments(function, RIG, 19)
     values = given(RIG, 19, *LINK_NUMBERS, "placement", "axis", "armature")
     values["mass"].pop("arm")
@@ -268,7 +269,7 @@ def test_varying_all_inertias_adds_half_of_the_operations() -> None:
 
 
 def test_replaced_arrays_use_the_same_program() -> None:
-    """The same program, other numbers."""
+    """Only the numbers differ."""
     s = states(RIG, 4)
     heavy = RIG.params(mass={"arm": np.full(4, 9.0)})
     light = heavy.replace(mass=np.full((4, 1), 1.2))

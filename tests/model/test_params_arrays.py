@@ -177,7 +177,7 @@ def test_reset_copies_rows(library: str, device: str) -> None:
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_params_convert_to_another_dtype(library: str, device: str) -> None:
-    """With `.to("float32")`, and with the names of any library."""
+    """`.to` takes "float32" and the names of any library."""
     params = drawn(library, device=device)
     numbers = hosted(params)
     for dtype in ("float32", np.float32):
@@ -194,7 +194,7 @@ def test_params_convert_to_another_dtype(library: str, device: str) -> None:
 def test_plain_numbers_of_params_have_the_arrays_dtype_and_library(
     library: str, dtype: Any, device: str
 ) -> None:
-    """Those of the other arrays, or of `like`. Gravity, too."""
+    """The other arrays, or `like`, decide. This holds for gravity, too."""
     usable(library, device=device)
     q = made(library, wd.random_configuration(PANDA, 6).astype(dtype), device=device)
     mass = made(library, np.linspace(0.5, 1.0, 6).astype(dtype), device=device)

@@ -85,8 +85,8 @@ def test_stiffness_needs_position_limits() -> None:
 
 
 def test_calls_refuse_params_that_do_not_fit() -> None:
-    """Params of another model, another number of environments or another dtype, and names that do
-    not vary."""
+    """The params are of another model, another number of environments or another dtype, or have
+    names that do not vary."""
     s, params = states(RIG, 3), RIG.params(mass={"arm": np.ones(4)})
     with pytest.raises(ValueError, match=r"mass.* must be \(B, 1\) = \(3, 1\), got \(4, 1\)"):
         wd.rnea(RIG, s.q, s.v, s.a, params=params)
@@ -103,7 +103,7 @@ def test_calls_refuse_params_that_do_not_fit() -> None:
 
 
 def test_invalid_rows_of_params_are_refused() -> None:
-    """Masks of a wrong length, entries instead of rows, and iteration over params."""
+    """They are masks of a wrong length, entries instead of rows, and iteration over params."""
     params = drawn("numpy")
     for wrong, kind, words in (
         (MASK[:3], ValueError, r"entry for each environment: \(6,\); got \(3,\)"),
@@ -120,7 +120,7 @@ def test_invalid_rows_of_params_are_refused() -> None:
 
 
 def test_invalid_resets_are_refused() -> None:
-    """Invalid masks, params that vary in something else, and rows that do not exist."""
+    """They have invalid masks, params that vary in something else, or rows that do not exist."""
     params = drawn("numpy")
     with pytest.raises(
         TypeError, match=r"mask must be booleans \(B,\), got int64; such as done > 0"
@@ -186,7 +186,7 @@ def test_impossible_numbers_are_refused(numbers: dict[str, Any], error: str) -> 
 
 @pytest.mark.parametrize("envs", [-1, 2.5, True, "3"])
 def test_envs_must_be_a_number_of_environments(envs: Any) -> None:
-    """Also if nothing varies, so that no array contradicts it."""
+    """This is checked if nothing varies, so that no array contradicts it."""
     with pytest.raises(ValueError, match=f"envs must be the number of environments.*got {envs!r}"):
         PANDA.params(envs)
 

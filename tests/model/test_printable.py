@@ -47,7 +47,7 @@ def test_an_escaped_number_is_a_valid_python_escape() -> None:
 
 
 def test_a_summary_has_one_line_for_each_link() -> None:
-    """Whatever the names. The names of the model do not change, so links are found by them."""
+    """The names do not matter. Those of the model do not change, so links are found by them."""
     text = model().summary()
     plain = model("arm").summary()
     assert lines_are_printable(text) and SHOWN in text

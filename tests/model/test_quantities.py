@@ -19,7 +19,7 @@ MODEL = wd.load_robot("panda")
 
 
 def test_each_quantity_is_an_argument_of_params() -> None:
-    """In the order of the table. Quantities of links have link names, others joint names."""
+    """The order is that of the table. Quantities of links have link names, others joint names."""
     assert keywords(MODEL.params) == SHAPES.keys()
     for quantity, shape in SHAPES.items():
         link = QUANTITIES[quantity].owner == "link"

@@ -84,7 +84,7 @@ def test_mimic_joints_are_locked_with_their_leader() -> None:
 
 
 def test_a_reduced_robot_equals_pinocchios() -> None:
-    """Compared with buildReducedModel."""
+    """Pinocchio's function is buildReducedModel."""
     pin = pytest.importorskip("pinocchio")
     robot = by_name("ur5e")
     full = pin.buildModelFromXML(robot.text)
@@ -126,7 +126,7 @@ def test_a_collapsed_robot_moves_like_the_original(robot: Robot) -> None:
 
 
 def test_shapes_of_merged_links_keep_their_pose() -> None:
-    """A box on a merged link stands where it stood."""
+    """The shape is a box on a merged link."""
     model = ball_arm().reduce(["shoulder"], at={"elbow": 0.4})
     (box,) = model.collapse().link("upper").visuals
     joint = model.joint("elbow")

@@ -28,8 +28,8 @@ def test_coordinates_belong_to_independent_joints_in_tree_order() -> None:
 
 @pytest.mark.parametrize(("quaternion", "tail"), [("xyzw", "qx qy qz qw"), ("wxyz", "qw qx qy qz")])
 def test_the_floating_base_comes_first(quaternion: str, tail: str) -> None:
-    """Seven columns of q: x, y, z, then the quaternion in the chosen order. Six columns of v before
-    those of the joints."""
+    """q begins with seven columns: x, y, z, then the quaternion in the chosen order. v begins with
+    six columns before those of the joints."""
     model = hand(floating_base=True, quaternion=quaternion)
     assert (model.nq, model.nv) == (12, 11) and model.joint_names == hand().joint_names
     assert (
@@ -170,7 +170,7 @@ def test_every_number_of_the_dynamics_changes_the_key() -> None:
 
 
 def test_subtree_joints_are_the_joints_beyond_a_link() -> None:
-    """By default the moving ones. With fixed=True all of them."""
+    """By default they are the moving ones. With fixed=True they are all."""
     model = hand(floating_base=True)
     assert model.subtree_joints("base") == tuple(j.name for j in model.joints if j.kind.nv)
     assert model.subtree_joints("base", fixed=True) == tuple(j.name for j in model.joints)

@@ -51,7 +51,7 @@ def test_tendons_follow_renamed_attached_and_detached_joints() -> None:
 
 
 def test_mimic_joints_count_as_their_leaders() -> None:
-    """With their multiplier, and with their offset in the length."""
+    """Their multiplier counts, and their offset is part of the length."""
     model = by_name("mimic_branches").model
     follower = next(joint for joint in model.joints if joint.mimic)
     leader, m = follower.mimic.joint, follower.mimic

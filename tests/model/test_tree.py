@@ -63,7 +63,7 @@ def test_transforms_of_the_tree_are_rotations(robot: Robot) -> None:
 
 
 def test_snapping_does_not_change_the_inertia_matrix(robot: Robot) -> None:
-    """Up to rounding, in float64."""
+    """The two are equal up to rounding, in float64."""
     tree = tree_of(robot.model)
     q = states(robot.model, 1).q[0].tolist()
     M, snapped = np.array(crba(tree, q)), np.array(crba(tree.snap(2.0**-52), q))

@@ -41,7 +41,7 @@ def test_the_friction_of_a_fixed_joint_is_zero() -> None:
 
 
 def test_a_typical_robot_has_mass_if_masses_vary() -> None:
-    """Whatever the model's own masses."""
+    """The model's own masses do not matter."""
     massless = MODEL.with_frame("tip", "panda_hand", (0.0, 0.0, 0.1))
     assert massless.link("tip").mass == 0.0
     assert typical(massless, {"mass": ("tip",)}).link("tip").mass == TYPICAL["mass"]

@@ -217,7 +217,7 @@ def test_values_for_the_next_instruction_stay_in_registers() -> None:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_bytecode_of_each_kind_of_statement_gives_its_number(name: str) -> None:
-    """To the last bit, with a table."""
+    """The numbers, with a table among the inputs, are equal to the last bit."""
     program = record(PROGRAMS[name], TABLED, tables=("t",))
     draw = np.random.default_rng(2)
     table = draw.normal(size=TABLED["t"]).tolist()

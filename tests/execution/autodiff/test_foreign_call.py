@@ -83,7 +83,7 @@ SHAPES: dict[str, Any] = {
 def test_the_third_plain_call_is_executed_by_xla(
     case: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the result that NumPy gets."""
+    """The result equals NumPy's."""
     given = [SHAPES[case](jax_arrays(random_states(6, seed))) for seed in (1, 2, 3)]
     wd.gravity_torques(ARM, given[0][0][1])  # by which JAX' arrays are known
     args, words = SHAPES[case](random_states(6, 3))

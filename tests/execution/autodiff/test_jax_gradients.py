@@ -56,8 +56,8 @@ TWICE = (
 
 @pytest.mark.parametrize("case", TWICE, ids=str)
 def test_first_and_second_derivatives_equal_differences(case: Case) -> None:
-    """In forward and reverse mode and in both compositions, with parameters inside the traced
-    function."""
+    """They are computed in forward and reverse mode and in both compositions, with parameters
+    inside the traced function."""
     function, arrays = given(case)
     check_grads(function, arrays, order=2, modes=("fwd", "rev"), atol=DIFFERENCES, rtol=DIFFERENCES)
 
@@ -102,7 +102,7 @@ def test_jit_equals_plain_calls(case: Case, dtype: np.dtype) -> None:
 
 
 def test_forward_mode_is_the_jacobian_times_a_tangent() -> None:
-    """jvp, jacfwd and jacrev of one robot, compared with `derivatives`."""
+    """jvp, jacfwd and jacrev of one robot are compared with `derivatives`."""
     model = MODELS["gripper"]
     q, v, a = (jnp.asarray(x[0]) for x in Case("rnea", "gripper", "q v a").arrays.values())
     by_q, by_v, by_a = wd.rnea_derivatives(model, q, v, a)
@@ -115,7 +115,7 @@ def test_forward_mode_is_the_jacobian_times_a_tangent() -> None:
 
 
 def test_the_hessian_of_the_potential_is_the_derivative_of_gravity_torques() -> None:
-    """d²V/dq² = dg/dq, for single robots and in a vmap."""
+    """d²V/dq² = dg/dq holds for single robots and in a vmap."""
     model, q = MODELS["gripper"], jnp.asarray(Case("crba", "gripper").arrays["q"])
     hessian = jax.hessian(lambda q: wd.potential_energy(model, q))
     wanted = wd.derivatives(wd.gravity_torques, model, q)
@@ -210,7 +210,7 @@ def templates(function: Callable[..., Any], *arrays: Any) -> list[Any]:
 
 
 def test_calls_of_the_same_program_have_equal_templates() -> None:
-    """Whatever their arrays. Another frame, robot or gravity gives another program."""
+    """The arrays do not matter. Another frame, robot or gravity gives another program."""
     arm, other = MODELS["pendulum"], MODELS["gripper"]
     q = jnp.ones((3, arm.nq))
     (one,) = templates(lambda q: wd.rnea(arm, q, q, q), q)

@@ -114,7 +114,7 @@ def test_gradients_by_lazy_tensors_equal_those_by_copies(
 @lazily
 @pytest.mark.parametrize("function", (wd.rnea, wd.aba), ids=("rnea", "aba"))
 def test_lazy_cotangents_equal_their_copies(lazy: Callable[[Any], Any], function: Any) -> None:
-    """After plain cotangents and between them."""
+    """They come after plain cotangents and between them."""
     for call in range(2 * CALLS):
         x = asking(B, call)
         w = drawn(B, call + 100)[0]

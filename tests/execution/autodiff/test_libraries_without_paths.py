@@ -114,7 +114,7 @@ def test_results_have_no_tangents_if_no_input_has() -> None:
 
 
 def test_results_in_place_are_marked_as_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A single array or several. Torch then knows about the change."""
+    """Torch then knows about the change of a single array or of several."""
     q = torch.zeros((2, 2))
     marked: list[Any] = []
     monkeypatch.setattr(type(torch_gradients.TORCH), "mark_written", lambda _, x: marked.append(x))

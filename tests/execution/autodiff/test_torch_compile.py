@@ -46,7 +46,7 @@ def rollout(q: torch.Tensor, v: torch.Tensor, tau: torch.Tensor) -> torch.Tensor
 
 
 def test_a_rollout_compiles_into_one_graph() -> None:
-    """With the default backend and Torch's own operations between the calls."""
+    """The backend is the default one, and Torch's own operations are between the calls."""
     assert agrees(rollout, *motions(requires_grad=True), backend="inductor")
 
 
@@ -88,7 +88,7 @@ OUTSIDE = MODELS["pendulum"].params(
     ],
 )
 def test_compiled_calls_equal_eager_calls(function: Callable[..., Any]) -> None:
-    """With every kind of argument, and with functions of functions, in one graph."""
+    """Calls with every kind of argument, and functions of functions, compile into one graph."""
     assert agrees(function, *motions(requires_grad=True))
 
 
@@ -137,7 +137,7 @@ def test_kernels_of_the_same_name_are_distinct_in_compiled_graphs() -> None:
 
 
 def test_calls_that_cannot_be_compiled_are_refused() -> None:
-    """out= and named results, each by one line in the compiler's message."""
+    """For out= and named results, the compiler's message contains one line of ours."""
     model, (q, _, _) = MODELS["pendulum"], motions()
     out = torch.empty(3, 2, 2, dtype=torch.float64)
     with pytest.raises(Exception, match=r"out= cannot take part in torch.compile; leave it away"):
@@ -148,7 +148,7 @@ def test_calls_that_cannot_be_compiled_are_refused() -> None:
 
 
 def test_calls_on_fake_tensors_give_shapes_and_dtypes() -> None:
-    """Without a launch, inside the mode and outside."""
+    """There is no launch, inside the mode and outside."""
     from torch._subclasses import FakeTensorMode
 
     model = MODELS["pendulum"]

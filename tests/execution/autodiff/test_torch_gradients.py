@@ -176,7 +176,7 @@ def test_gradients_pass_through_calls_and_torchs_operations() -> None:
 
 
 def test_float32_gradients_equal_float64_gradients() -> None:
-    """To 1e-4."""
+    """The tolerance is 1e-4."""
     case = Case("aba", "hopper", "q v tau", "gravity f_ext mass")
     names, exact = tensors(case)
     rounded = [x.detach().float().requires_grad_(True) for x in exact]

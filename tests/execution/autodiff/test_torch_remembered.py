@@ -79,7 +79,8 @@ def test_cached_calls_equal_checked_calls_bit_for_bit(
 
 
 def test_each_set_of_required_gradients_has_its_own_plan() -> None:
-    """Gradients by one of several tensors, and by the only tensor that requires one."""
+    """Gradients are required by one of several tensors, and by the only tensor that requires
+    one."""
     known(rnea)
     x = asking(3, 7)
     wanted = gradients(rnea(*x), x)
@@ -93,7 +94,8 @@ def test_each_set_of_required_gradients_has_its_own_plan() -> None:
 
 
 def test_cotangents_may_have_any_strides_and_few_plans_are_kept() -> None:
-    """One number for all, columns, every other entry. Plans of older kinds are removed."""
+    """Cotangents are one number for all, columns, and every other entry. Plans of older kinds are
+    removed."""
     plan, x = known(rnea), asking(3, 8)
     dense = torch.randn(3, 2, dtype=torch.float64)
     wanted = torch.autograd.grad(rnea(*x), x, dense)
@@ -110,7 +112,7 @@ def test_cotangents_may_have_any_strides_and_few_plans_are_kept() -> None:
 
 
 def test_gradients_accumulate_in_leaves() -> None:
-    """backward into .grad of network parameters and of tensors, twice into the same one."""
+    """backward adds to .grad of network parameters and of tensors, twice into the same one."""
     known(rnea)
     q, v, a = asking(3, 9)
     weight = torch.nn.Parameter(q.detach().clone())
@@ -123,7 +125,7 @@ def test_gradients_accumulate_in_leaves() -> None:
 
 @pytest.mark.parametrize("function", [wd.rnea, wd.aba], ids=["rnea", "aba"])
 def test_second_derivatives_equal_differences(function: Any) -> None:
-    """By double backward, with the first derivative from the cache."""
+    """They are computed by double backward, with the first derivative from the cache."""
 
     def call(*x: torch.Tensor) -> torch.Tensor:
         return function(ARM, *x)
@@ -224,7 +226,7 @@ def test_a_leftover_wrapper_of_a_transform_has_the_numbers_of_its_tensor() -> No
 
 
 def test_no_grad_calls_have_no_graph_after_cached_gradients() -> None:
-    """Under no_grad and in inference mode."""
+    """The same holds in inference mode."""
     known(rnea)
     x = asking(3, 16)
     wanted = rnea(*x)

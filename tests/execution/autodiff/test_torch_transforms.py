@@ -18,7 +18,7 @@ DYNAMICS = pytest.mark.parametrize("function", [wd.rnea, wd.aba], ids=["rnea", "
 
 @DYNAMICS
 def test_vmap_equals_the_rows_of_a_batch(function: Callable[..., torch.Tensor]) -> None:
-    """Over one robot, over batches, along another dimension, of some arguments, and twice."""
+    """It maps one robot, batches, another dimension, some of the arguments, and twice."""
     model, (q, v, tau) = MODELS["pendulum"], motions()
     vmap = torch.func.vmap
 
@@ -36,8 +36,8 @@ def test_vmap_equals_the_rows_of_a_batch(function: Callable[..., torch.Tensor]) 
 
 
 def test_vmap_maps_parameters_and_gravity() -> None:
-    """A mass for each of N and one for all. Gravity as plain numbers, mapped, and of each
-    environment."""
+    """There is a mass for each of N or one for all, and gravity as plain numbers, mapped, or of
+    each environment."""
     model, (q, v, a) = MODELS["pendulum"], motions()
 
     def forces(mass: torch.Tensor, gravity: Any) -> torch.Tensor:
@@ -57,7 +57,7 @@ def test_vmap_maps_parameters_and_gravity() -> None:
 
 @DYNAMICS
 def test_jacobians_by_transforms_equal_derivatives(function: Callable[..., torch.Tensor]) -> None:
-    """jacrev, jacfwd, jvp and vjp, mapped over robots."""
+    """The transforms are jacrev, jacfwd, jvp and vjp, mapped over robots."""
     model, (q, v, tau) = MODELS["pendulum"], motions()
     transforms = torch.func
     wanted = wd.derivatives(function, model, q, v, tau, wrt=("q", "v"))
@@ -90,7 +90,7 @@ def test_second_derivatives_by_transforms_equal_double_backward(
 
 
 def test_forward_and_reverse_jacobians_are_the_same() -> None:
-    """Of pose and Jacobian by q, and of forces by one mass for all."""
+    """They are those of pose and Jacobian by q, and of forces by one mass for all."""
     model, (q, v, a) = MODELS["pendulum"], motions()
     transforms = torch.func
     both = [
@@ -109,7 +109,7 @@ def test_forward_and_reverse_jacobians_are_the_same() -> None:
 
 
 def test_dual_tensors_have_the_tangents_of_jvp() -> None:
-    """With torch.autograd.forward_ad, without torch.func, where nothing requires a gradient."""
+    """torch.autograd.forward_ad is used without torch.func, and nothing requires a gradient."""
     model, (q, v, a) = MODELS["pendulum"], motions()
     forward = torch.autograd.forward_ad
     with forward.dual_level():

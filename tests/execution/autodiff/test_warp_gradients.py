@@ -71,7 +71,7 @@ CASES = (
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_adjoints_on_a_tape_equal_torchs(case: Case, dtype: np.dtype, device: str) -> None:
-    """Of every array of a call, also of those common to all environments, and of several
+    """Every array of a call has one, also those common to all environments, and calls have several
     results."""
     rounded = {name: x.astype(dtype).astype(float) for name, x in case.arrays.items()}
     given = {name: placed(x, str(dtype), device) for name, x in rounded.items()}
@@ -83,7 +83,7 @@ def test_adjoints_on_a_tape_equal_torchs(case: Case, dtype: np.dtype, device: st
 
 
 def test_adjoints_of_parameters_equal_torchs(device: str) -> None:
-    """Arrays with a row for each environment, and with one for all."""
+    """The arrays have a row for each environment, or one for all."""
     model, arrays = MODELS["gripper"], Case("rnea", "gripper", "q v a").arrays
     q, v, a = (placed(x, "float64", device) for x in arrays.values())
     masses = np.array([[0.1, 1.2, 0.4, 0.3], [0.1, 1.5, 0.2, 0.6]])
@@ -144,7 +144,7 @@ def test_an_array_used_twice_gets_the_sum_of_gradients(device: str) -> None:
 
 @pytest.mark.parametrize("function", ["jacobian", "potential_energy"])
 def test_gradients_of_a_single_robot_equal_torchs(function: str, device: str) -> None:
-    """(n,) arrays, and results with several dimensions or none."""
+    """Arrays are (n,), and results have several dimensions or none."""
     case = Case(function, "hopper", options={"frame": "leg"} if function == "jacobian" else {})
     q = case.arrays["q"][0]
     given = placed(q, "float64", device)
@@ -155,7 +155,7 @@ def test_gradients_of_a_single_robot_equal_torchs(function: str, device: str) ->
 
 
 def test_out_arrays_take_part_in_gradients_on_a_tape(device: str) -> None:
-    """out= on a tape: the array given is a link of the chain."""
+    """The gradient passes through the array of out=."""
     model, arrays = MODELS["pendulum"], Case("rnea", "pendulum", "q v a").arrays
     q, v, a = (placed(x, "float64", device) for x in arrays.values())
     tau = wp.full((2, 2), np.nan, dtype=wp.float64, device=device, requires_grad=True)
@@ -169,7 +169,7 @@ def test_out_arrays_take_part_in_gradients_on_a_tape(device: str) -> None:
 
 
 def test_nothing_is_recorded_without_requires_grad(device: str) -> None:
-    """Nor outside a tape."""
+    """Nothing is recorded outside a tape either."""
     model, q = MODELS["pendulum"], wp.zeros((2, 2), dtype=wp.float64, device=device)
     with wp.Tape() as tape:
         assert not wd.crba(model, q).requires_grad

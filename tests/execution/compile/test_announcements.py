@@ -39,7 +39,7 @@ def test_only_work_of_more_than_a_second_is_announced(capsys: pytest.CaptureFixt
 def test_the_switch_turns_every_line_off(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`wd.config.compile_messages = False` for the process, `silent` for a block."""
+    """`wd.config.compile_messages = False` does so for the process, `silent` for a block."""
     with announcements.silent():
         announcements.say("something")
     assert wd.config.compile_messages

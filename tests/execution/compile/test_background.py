@@ -76,7 +76,7 @@ def run(script: str, tmp_path: Path) -> str:
 
 
 def test_a_process_can_end_during_a_compile(tmp_path: Path) -> None:
-    """At once, without a message."""
+    """It ends at once, without a message."""
     assert run(LARGE, tmp_path) == "done\n"
 
 

@@ -43,7 +43,7 @@ def test_waiting_kernels_are_dropped_at_the_end_of_the_process(
 def test_the_thread_begins_no_task_at_the_end_of_the_process(
     queue: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And prints nothing about a task that fails at that time."""
+    """It prints nothing about a task that fails at that time."""
     said: list[str] = []
     monkeypatch.setattr(background, "say", said.append)
     ran: list[int] = []

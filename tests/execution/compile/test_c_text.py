@@ -25,7 +25,7 @@ def test_each_function_has_its_own_address() -> None:
 def test_without_a_compiler_calls_use_python(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Under the policy "never". Under other policies the reason is raised."""
+    """This is so under the policy "never". Under other policies the reason is raised."""
 
     def fail(*_: object) -> int:
         raise OSError("no compiler")

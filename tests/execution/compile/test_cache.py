@@ -150,8 +150,9 @@ def test_every_header_of_kernels_is_hashed() -> None:
 
 
 def test_another_choice_of_algorithms_is_another_entry() -> None:
-    """With an equal key and the same modules: more algorithms, another one, or another one inside.
-    Before this was so, a function that chose anew silently found its old program."""
+    """With an equal key and the same modules, the choice may have more algorithms, another one, or
+    another one inside. Before this was so, a function that chose anew silently found its old
+    program."""
 
     def wrapped(inner: Any, times: Any) -> Any:
         def algorithm() -> Any:
@@ -239,7 +240,7 @@ def test_a_second_process_neither_records_nor_compiles(tmp_path: Path) -> None:
 def test_an_entry_returns_its_source_and_bytecode(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The C++ of a program, and its description next to its bytecode."""
+    """The source is the C++ of a program. The bytecode has a description."""
     monkeypatch.setenv("WARPDYN_CACHE_DIR", str(tmp_path))
     entry = CacheEntry("one", [rnea.rnea])
     assert entry.source() is None and entry.bytecode() is None

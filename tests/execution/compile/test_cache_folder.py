@@ -47,7 +47,7 @@ def test_a_new_cache_folder_is_tagged(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_cache_that_cannot_be_written_is_reported_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With the remedy. The home is read-only, or a file has the name of the folder."""
+    """The message has the remedy. The home is read-only, or a file has the name of the folder."""
     blocked = tmp_path / "file"
     blocked.write_text("")
     monkeypatch.setenv("WARPDYN_CACHE_DIR", str(blocked / "inside"))

@@ -243,7 +243,7 @@ def test_only_header_files_in_folders_of_headers_are_found(
 
 
 def test_our_own_objects_are_compiled_with_fixed_options(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fused operations as on a GPU, without fast mathematics and without a precompiled header."""
+    """They have fused operations as on a GPU, no fast mathematics and no precompiled header."""
     monkeypatch.setattr(wp.config, "cpu_compiler_flags", None)
     assert c_object._options() == {
         "use_precompiled_headers": False,

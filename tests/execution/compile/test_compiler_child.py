@@ -105,7 +105,7 @@ def test_the_process_lowers_its_own_priority(
 def test_a_request_is_passed_to_warps_function(
     folder: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the order of its arguments. The flags end with a null."""
+    """Arguments are in the order of the function. The flags end with a null."""
     (tmp_path / "a.cpp").write_bytes(b"int x;")
     given: list[tuple] = []
 

@@ -51,8 +51,8 @@ def objects(folder: Path) -> list[str]:
 
 
 def test_the_first_compile_prints_one_line_on_stderr(tmp_path: Path) -> None:
-    """The function, the robot and the expected seconds. Nothing on stdout, and nothing for a kernel
-    in the cache."""
+    """It names the function, the robot and the expected seconds. Nothing is printed on stdout, and
+    nothing for a kernel in the cache."""
     said, lines = run(ONE_CALL, environment(tmp_path))
     assert said == "0.0\n" and lines == ["warpdyn: compiling rnea for cartpole, once, about 3 s"]
     said, lines = run(ONE_CALL, environment(tmp_path))
@@ -68,12 +68,12 @@ def test_the_first_compile_prints_one_line_on_stderr(tmp_path: Path) -> None:
     ids=["config", "environment"],
 )
 def test_the_line_can_be_switched_off(tmp_path: Path, before: str, changes: dict[str, str]) -> None:
-    """By the program or by the environment."""
+    """The program or the environment can do it."""
     assert run(before + ONE_CALL, environment_with_header(tmp_path, **changes)) == ("0.0\n", [])
 
 
 def test_a_terminal_shows_a_progress_bar(tmp_path: Path) -> None:
-    """Instead of the line."""
+    """The bar replaces the line."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
     done = subprocess.Popen(
@@ -96,8 +96,9 @@ def test_a_terminal_shows_a_progress_bar(tmp_path: Path) -> None:
 
 
 def test_estimated_seconds_grow_with_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the length of its source. More if the headers are not parsed yet, less on two cores, but
-    at least the time of the longest part. On a GPU also by the size of the results."""
+    """They grow with the length of its source. They are more if the headers are not parsed yet,
+    less on two cores, but at least those of the longest part. On a GPU the size of the results
+    counts, too."""
     cartpole, model = wd.load_robot("cartpole"), wd.load_robot("panda")
     small = prepare(wd.rnea.describe(cartpole, Z, Z, Z)).kernel
     q = np.zeros((1, model.nv))

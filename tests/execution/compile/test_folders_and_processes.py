@@ -65,7 +65,7 @@ def test_a_group_is_private_only_if_it_has_no_other_members(
 def test_a_header_that_does_not_fit_leaves_no_partial_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the compiler's folder."""
+    """The compiler's folder is full."""
     monkeypatch.setattr(precompiled_header.sealed_files, "read", lambda _: b"header")
 
     class FullPath(type(tmp_path)):  # type: ignore[misc]
@@ -111,8 +111,8 @@ def test_only_the_line_about_the_driver_is_removed(capfd: pytest.CaptureFixture[
 def test_the_error_says_how_a_compiler_process_ended(
     code: int, written: str, number: int, said: str
 ) -> None:
-    """By the name of a signal or its exit code, with its first line. Its words give the error
-    number."""
+    """It has the name of a signal or the exit code, and the first line of output. The words of the
+    output give the error number."""
     error = compiler_process._exit_error(code, written)
     assert error.errno == number and str(error.strerror).startswith("the compiler process ended")
     assert said in str(error.strerror)
@@ -162,7 +162,7 @@ def test_warnings_of_the_compiler_are_printed_and_rejections_raised(
 def test_an_idle_process_that_ended_is_replaced(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Without a message. If a new process ends, or one with a message, that is an error."""
+    """There is no message. If a new process ends, or one with a message, that is an error."""
     asked: list[str] = []
 
     def compiler(name: str, reused: bool, code: int, written: str) -> Any:
@@ -205,7 +205,7 @@ def test_a_closed_pipe_means_an_ended_process() -> None:
 def test_a_program_is_written_here_if_no_child_can_write_it(
     reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """For each reason `write_in_child` returns None."""
+    """`write_in_child` returns None for each reason."""
 
     def refused(*_: object, **__: object) -> None:
         if reason == "pickle":
@@ -269,7 +269,7 @@ def test_include_folders_are_passed_to_the_compiler(
 
 
 def test_a_file_at_the_place_of_a_kernel_is_replaced(tmp_path: Path) -> None:
-    """By the folder of the kernel. A build without an object is an error."""
+    """The folder of the kernel replaces it. A build without an object is an error."""
     place = kernel_objects.ObjectFiles(tmp_path / "there", "a.o", "a.json")
     place.folder.write_text("a file")
     made = tmp_path / "made"

@@ -125,7 +125,7 @@ def test_interpreted_results_may_overwrite_inputs(model: wd.Model, policy: Any) 
 
 
 def test_an_interpreted_launch_computes_its_slice_only(model: wd.Model, policy: Any) -> None:
-    """From its first environment on. It writes no other."""
+    """It begins with its first environment and writes no other slice."""
     policy("never")
     arrays = states(model, 100)
     wanted = wd.rnea(model, *arrays)

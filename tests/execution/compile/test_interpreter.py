@@ -15,7 +15,7 @@ from warpdyn.execution.compile.interpreter import _single, interpreter
 def test_the_error_of_an_uncompiled_interpreter_names_the_remedy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """With the reason and the folder."""
+    """It also names the reason and the folder."""
 
     def fail(*_: Any) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")

@@ -41,7 +41,7 @@ def job(q: np.ndarray) -> Job:
 
 @pytest.mark.parametrize("name", ["crba_arm", "crba_arm/left hand", "crba_ärm-2"])
 def test_kernel_names_are_identifiers(name: str) -> None:
-    """Whatever the robot's name: letters, digits and underscores."""
+    """They have letters, digits and underscores, whatever the robot's name."""
     key = compile_kernel(text(name)).key
     assert key.startswith("warpdyn_crba_") and key.isidentifier()
 

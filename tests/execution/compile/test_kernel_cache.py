@@ -87,7 +87,7 @@ def test_only_an_empty_folder_that_others_can_write_is_closed(tmp_path: Path) ->
 
 
 def test_one_error_reports_that_no_folder_is_writable(tmp_path: Path) -> None:
-    """Neither the cache nor a temporary folder."""
+    """The folders are the cache and a temporary folder."""
     program = f"""
 import tempfile
 import warpdyn as wd

@@ -114,7 +114,7 @@ def test_a_folder_of_others_is_refused(module: Any, monkeypatch: pytest.MonkeyPa
 def test_both_ways_to_compile_give_the_same_object(
     module: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In this process and in a child process, byte by byte."""
+    """This process and a child process give the same bytes."""
     place, found = place_of(module, wp.get_device("cpu")), []
     for where in ("0", "1"):
         monkeypatch.setenv("WARPDYN_COMPILE_IN_CHILD", where)

@@ -73,7 +73,8 @@ def test_a_damaged_header_is_removed(caches: Path, tmp_path: Path) -> None:
 def test_a_full_disk_leaves_no_partial_header(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither in the compiler's folder nor in the cache. One line says that no header is stored."""
+    """There is none in the compiler's folder and none in the cache. One line says that no header is
+    stored."""
     monkeypatch.setenv("WARPDYN_CACHE_DIR", str(tmp_path / "cache"))
     said: list[str] = []
     monkeypatch.setattr(precompiled_header, "tell_unwritable", lambda _, why: said.append(why))
@@ -96,7 +97,7 @@ def test_a_full_disk_leaves_no_partial_header(
 def test_the_first_header_creates_the_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With missing parent folders and the tag of the cache. Nothing is printed."""
+    """Missing parent folders and the tag of the cache are created, too. Nothing is printed."""
     cache = tmp_path / "home" / "cache"
     monkeypatch.setenv("WARPDYN_CACHE_DIR", str(cache))
     said: list[str] = []

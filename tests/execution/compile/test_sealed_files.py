@@ -72,7 +72,7 @@ def test_only_regular_files_are_read(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_leaves_the_old_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And no partial file."""
+    """It leaves no partial file."""
     write(tmp_path / "entry", b"before")
 
     def full(*_: object) -> None:
@@ -102,7 +102,7 @@ def test_a_link_in_place_of_the_partial_file_is_refused(
 def test_files_and_folders_that_others_can_write_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int
 ) -> None:
-    """Unless the user declares them shared."""
+    """They are used only if the user declares them shared."""
     write(tmp_path / "entry", b"x")
     (tmp_path / "entry").chmod(mode)
     folder = tmp_path / "open"

@@ -64,7 +64,8 @@ model = wd.load_robot("double_pendulum")
 
 
 def test_other_lines_are_printed(capfd: pytest.CaptureFixture[str]) -> None:
-    """Also after an exception. The library writes to the file descriptor itself."""
+    """They are printed after an exception, too. The library writes to the file descriptor
+    itself."""
     with pytest.raises(ValueError, match="mine"), warp_start._without_line("secret"):
         os.write(2, b"first\nsome secret here\nlast\n")
         raise ValueError("mine")

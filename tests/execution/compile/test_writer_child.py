@@ -35,7 +35,7 @@ def test_the_process_imports_neither_warp_nor_numpy() -> None:
 
 
 def test_the_process_writes_the_same_source_as_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With its own niceness and without garbage collection."""
+    """It has its own niceness and no garbage collection."""
     program = record(lambda x: [x[0] * x[1], scalar.sin(x[1])], {"x": (2,)})
     asked: list[Any] = []
     monkeypatch.setattr(writer_child, "import_without_face", lambda: asked.append("imports"))

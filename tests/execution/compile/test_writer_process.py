@@ -25,7 +25,7 @@ def program(name: str) -> Program:
 
 @pytest.mark.parametrize("name", ["rnea", "rnea_derivatives"])
 def test_the_source_equals_that_of_this_process(name: str) -> None:
-    """Character by character, for programs with and without routines."""
+    """Every character is the same, for programs with and without routines."""
     recorded = program(name)
     content = write_in_child(recorded, name, True, "cpu", 1)
     assert content is not None

@@ -44,7 +44,7 @@ WANTED = wd.rnea(PANDA, rows(Q), rows(V), rows(A)).reshape(V.shape)
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("layout", ["rows", "environments_last"])
 def test_trajectories_equal_their_rows_bit_for_bit(library: str, layout: str) -> None:
-    """In every library, also for a result of matrices."""
+    """This holds in every library, also for a result of matrices."""
     usable(library)
     q, v, a = (made(library, x, layout=layout) for x in (Q, V, A))
     tau = wd.rnea(PANDA, q, v, a)
@@ -59,7 +59,7 @@ def test_trajectories_equal_their_rows_bit_for_bit(library: str, layout: str) ->
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("single", ["q", "v", "a", "va", "qv"])
 def test_one_row_is_used_for_all_environments(library: str, single: str) -> None:
-    """(n,) next to (T, E, n) and next to (B, n), for every argument."""
+    """Every argument may be (n,) next to (T, E, n) and next to (B, n)."""
     usable(library)
     arrays = {"q": Q, "v": V, "a": A}
     spread = {n: repeated(x[1, 2]) if n in single else x for n, x in arrays.items()}
@@ -75,7 +75,8 @@ def test_one_row_is_used_for_all_environments(library: str, single: str) -> None
 
 @pytest.mark.parametrize("count", [1, 5, 333, 5000])
 def test_one_row_is_used_for_large_batches(count: int) -> None:
-    """Of more than the cache, on several threads, in float32, in columns and in rows."""
+    """They are larger than the cache and run on several threads, in float32, in columns and in
+    rows."""
     q, v, a = (
         DRAW.uniform(-1, 1, (count, n)).astype(np.float32) for n in (PANDA.nq, *V.shape[-1:] * 2)
     )
@@ -158,7 +159,7 @@ def test_different_leading_dimensions_are_refused() -> None:
 
 @pytest.mark.parametrize("function", [wd.rnea, wd.aba], ids=lambda f: f.__name__)
 def test_derivatives_have_the_leading_dimensions(function: Callable[..., Any]) -> None:
-    """vjp, jvp and derivatives, of trajectories and next to single rows, compared with the
+    """vjp, jvp and derivatives, of trajectories and next to single rows, are compared with the
     oracle."""
     for q, v, a in ((Q, V, A), (Q, V[0, 0], A), (Q[0, 0], V, A)):
         full = [x if x.ndim == 3 else repeated(x) for x in (q, v, a)]
@@ -180,7 +181,7 @@ def test_derivatives_have_the_leading_dimensions(function: Callable[..., Any]) -
 @pytest.mark.parametrize("single", ["q", "v", "tau", "none"])
 @pytest.mark.parametrize("library", ["torch", "jax", "warp"])
 def test_gradients_of_one_row_are_sums_over_the_batch(library: str, single: str) -> None:
-    """Inside Torch, JAX and a tape of Warp, of forward dynamics of trajectories."""
+    """They are those of forward dynamics of trajectories, inside Torch, JAX and a tape of Warp."""
     usable(library)
     arrays = {"q": Q, "v": V, "tau": A}
     mixed = {n: x[0, 0] if n == single else x for n, x in arrays.items()}
@@ -218,7 +219,7 @@ def gradients(library: str, *arrays: np.ndarray) -> list[np.ndarray]:
 
 
 def test_second_derivatives_of_one_row_equal_differences() -> None:
-    """Inside Torch, of one row next to a batch."""
+    """The row is next to a batch, inside Torch."""
     torch = pytest.importorskip("torch")
     model = by_name("double_pendulum").model
     q, v = (torch.tensor(x, requires_grad=True) for x in DRAW.uniform(-1, 1, (2, 2, 2, 2)))
@@ -242,7 +243,7 @@ def test_vmap_accepts_single_rows() -> None:
 
 
 def test_inverse_kinematics_accepts_trajectories() -> None:
-    """Of (T, E, 4, 4) targets, with one start for all."""
+    """There are (T, E, 4, 4) targets, with one start for all."""
     poses = wd.fk(PANDA, Q * 0.5, frame="panda_hand")
     found = wd.inverse_kinematics(PANDA, poses, frame="panda_hand", q0=PANDA.neutral)
     flat = wd.inverse_kinematics(PANDA, rows(poses), frame="panda_hand", q0=PANDA.neutral)
@@ -251,7 +252,7 @@ def test_inverse_kinematics_accepts_trajectories() -> None:
 
 
 def test_the_first_array_with_leading_dimensions_decides() -> None:
-    """About the leading dimensions of a call, and about the call in rows."""
+    """It decides the leading dimensions of the call, also of the call in rows."""
     call = wd.rnea.describe(PANDA, Q[0, 0], V, A)
     shapes = {"q": Q[0, 0].shape, "v": V.shape, "a": A.shape}
     assert leading_shape(call, inputs_of(call), shapes) == ((T, E), "v")
@@ -263,7 +264,7 @@ def test_the_first_array_with_leading_dimensions_decides() -> None:
 
 
 def test_empty_trajectories_give_empty_results() -> None:
-    """(0, E) and (T, 0)."""
+    """The leading dimensions are (0, E) and (T, 0)."""
     for lead in ((0, 3), (3, 0)):
         nothing = [np.zeros((*lead, n)) for n in (PANDA.nq, PANDA.nv, PANDA.nv)]
         assert wd.rnea(PANDA, *nothing).shape == (*lead, PANDA.nv)
@@ -271,7 +272,7 @@ def test_empty_trajectories_give_empty_results() -> None:
 
 @pytest.mark.parametrize("zero", [("v",), ("a",), ("v", "a")])
 def test_none_inside_torch_means_zeros(zero: tuple[str, ...]) -> None:
-    """Next to tensors that require a gradient, in vmap, and in torch.compile."""
+    """None may be next to tensors that require a gradient, in vmap, and in torch.compile."""
     torch = pytest.importorskip("torch")
     model = wd.load_robot("double_pendulum")
     q = torch.as_tensor(Q[..., :2]).clone().requires_grad_()

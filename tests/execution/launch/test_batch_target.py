@@ -24,7 +24,7 @@ def on(monkeypatch: pytest.MonkeyPatch, kib: int) -> None:
 def test_small_batches_use_the_shared_memory_of_the_device(
     kib: int, target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on sm_90, sm_80, sm_86 and sm_75."""
+    """The sizes are those of sm_90, sm_80, sm_86 and sm_75."""
     on(monkeypatch, kib)
     assert (
         target_for_batch("cuda:0", 1)

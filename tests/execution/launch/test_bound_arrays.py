@@ -19,7 +19,7 @@ def bound(*arrays: object, **options: object) -> BoundArrays:
 
 
 def test_views_of_rows_have_the_arrays_memory() -> None:
-    """Of one robot, and of a batch in rows."""
+    """This is checked for one robot, and for a batch in rows."""
     s = states(PANDA, 5)
     for arrays, lead in (((s.q, s.v, s.a), (5,)), ((s.q[0], s.v[0], s.a[0]), ())):
         found = bound(*arrays)

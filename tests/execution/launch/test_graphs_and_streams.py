@@ -85,7 +85,7 @@ def cuda(device: str) -> Iterator[str]:
 def test_plain_numbers_first_used_in_a_capture_are_right(
     call: Callable[..., Any], cuda: str
 ) -> None:
-    """In the same call outside the graph, and in each replay."""
+    """They are right in the same call outside the graph, and in each replay."""
     q = wp.array(Q, device=cuda)
     call(q, 1.0)  # compiled
     with wp.ScopedCapture(device=cuda) as capture:

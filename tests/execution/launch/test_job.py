@@ -60,7 +60,7 @@ def test_a_bound_call_has_no_arguments() -> None:
 
 
 def test_the_smallest_share_of_a_thread_is_about_a_slice() -> None:
-    """In complete blocks, at least one. Loops have larger blocks."""
+    """It has complete blocks, at least one. Loops have larger blocks."""
     q = np.zeros((4000, 6))
     pose = np.tile([0.3, 0.2, 0.4, 0.0, 0.0, 0.0, 1.0], (4000, 1))
     plain = prepare(wd.rnea.describe(ARM, q, q, q))

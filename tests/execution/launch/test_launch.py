@@ -27,8 +27,8 @@ def prepared(*arrays: np.ndarray, **options: object) -> Job:
 
 
 def test_the_integers_of_a_launch_are_addresses_and_strides() -> None:
-    """First the header. Then for each array its address, the stride from one environment to the
-    next, and the strides within one: 0 if one slice is common to all, or if there is no such
+    """The header comes first. Then each array has its address, the stride from one environment to
+    the next, and the strides within one: 0 if one slice is common to all, or if there is no such
     dimension."""
     s = states(PANDA, 5)
     gravity, v = np.array([0.0, 0.0, -9.81]), np.asfortranarray(s.v)
@@ -138,7 +138,7 @@ def test_launch_commands_are_reused() -> None:
 
 
 def test_results_have_the_memory_order_of_the_first_input() -> None:
-    """Columns for an array in columns, rows for one in rows."""
+    """It is columns for an array in columns, and rows for one in rows."""
     s = states(PANDA, 40)
     by_rows = wd.crba(PANDA, s.q)
     by_columns = wd.crba(PANDA, np.asfortranarray(s.q))

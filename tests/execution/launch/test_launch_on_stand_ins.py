@@ -44,7 +44,7 @@ def test_only_libraries_with_streams_give_a_launch_its_stream(
 
 
 def test_a_launch_on_a_stream_has_one_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With any number of threads. The stream is chosen at the launch."""
+    """The number of threads does not matter. The stream is chosen at the launch."""
     prepared = launch.prepare(described(Q, Q, Q))
     streams = ["first", "second"]
     made = replace(prepared, stream=lambda: streams.pop(0))
@@ -123,7 +123,7 @@ def test_plain_numbers_of_a_call_on_a_gpu_stay_in_numpys_memory(
 
 
 def test_the_cpu_stand_in_gets_the_call_and_its_launch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And the function that computes calls."""
+    """It also gets the function that computes calls."""
     given: list[tuple] = []
     monkeypatch.setattr(job.Job, "is_for_cpu", property(lambda _: True))
     monkeypatch.setattr(launch.cpu_stand_in, "compute_on_cpu", lambda *x: given.append(x))
@@ -136,7 +136,7 @@ def test_the_cpu_stand_in_gets_the_call_and_its_launch(monkeypatch: pytest.Monke
 def test_the_cpu_computes_only_while_a_gpu_kernel_compiles(
     change: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the background, and outside captures."""
+    """The kernel compiles in the background, and there is no capture."""
     monkeypatch.setattr(wd.config, "compile_device", None if change == "host" else "cpu")
     monkeypatch.setattr(wd.config, "compile", "wait" if change == "wait" else "background")
     device = SimpleNamespace(is_capturing=change == "capture")
@@ -282,7 +282,7 @@ def test_plans_have_streams_and_leading_dimensions() -> None:
 def test_a_module_is_loaded_by_our_files_or_by_warp(
     is_cpu: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By our files on the CPU, by Warp for its block size on a GPU."""
+    """Our files load it on the CPU, Warp loads it for its block size on a GPU."""
     loaded: list[tuple] = []
     monkeypatch.setattr(compiling.kernel_objects, "load", lambda *x: loaded.append(x))
     monkeypatch.setattr(compiling.wp, "force_load", lambda *x, **y: loaded.append((*x, *y.items())))

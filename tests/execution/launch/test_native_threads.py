@@ -53,8 +53,8 @@ def alone(code: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_native_threads_are_available() -> None:
-    """On Linux, with the Warp version that this package requires. Otherwise the tests below would
-    test Python's threads."""
+    """This holds on Linux, with the Warp version that this package requires. Otherwise the tests
+    below would test Python's threads."""
     assert native_threads.system() is not None
 
 
@@ -117,7 +117,7 @@ def test_a_recorded_launch_is_a_single_launch_of_warp() -> None:
 def test_python_threads_are_used_if_no_native_thread_starts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Otherwise those native threads that did start."""
+    """If some native threads start, these are used."""
     system = native_threads.system()
     assert system is not None
     monkeypatch.setattr(native_threads, "_workers", [])

@@ -56,7 +56,7 @@ CALLS: dict[str, Callable[[wd.Model, np.ndarray], Any]] = {
 def test_model_and_arrays_are_freed_after_a_call(
     name: str, policy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With their last user."""
+    """They are freed with their last user."""
     monkeypatch.setenv("WARPDYN_COMPILE_AFTER", "100")
     with compile_policy(policy):
         model = wd.load_robot("double_pendulum").with_armature(np.random.default_rng().random())
@@ -93,7 +93,7 @@ def entry_of(call: Call[Any]) -> CacheEntry:
 
 
 def test_a_source_written_later_equals_that_of_the_call() -> None:
-    """With the names of forces, gravity and params."""
+    """It has the names of forces, gravity and params."""
     model = by_name("panda").model
     s = states(model, 3)
     call = wd.rnea.describe(

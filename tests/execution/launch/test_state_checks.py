@@ -32,7 +32,7 @@ def debug() -> Iterator[None]:
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_valid_state_gives_an_empty_report(library: str, dtype: Any) -> None:
-    """Random configurations, configurations at the limits in float32, one robot and
+    """The states are random configurations, configurations at the limits in float32, one robot and
     trajectories."""
     usable(library)
     at_limit = np.where(np.isfinite(MODEL.position_upper), MODEL.position_upper, Q)
@@ -67,7 +67,7 @@ def test_errors_name_environment_and_joint() -> None:
 
 
 def test_quaternions_of_every_joint_are_checked_in_the_models_order() -> None:
-    """Ball joints included."""
+    """Ball joints are included."""
     model = ball_arm()
     q = np.tile(model.neutral, (3, 1))
     start = model.q_names.index("shoulder.qw")
@@ -79,14 +79,14 @@ def test_quaternions_of_every_joint_are_checked_in_the_models_order() -> None:
 
 
 def test_only_the_first_five_errors_of_a_kind_are_listed() -> None:
-    """And the number of further errors."""
+    """The number of further errors follows."""
     report = wd.check_state(MODEL, np.full((40, MODEL.nq), np.nan))
     assert len(report.errors) == SHOWN + 1
     assert report.errors[-1] == f"q: {40 * MODEL.nq - SHOWN} more like this"
 
 
 def test_wrong_shapes_are_reported() -> None:
-    """With the message of a call."""
+    """The message is that of a call."""
     assert wd.check_state(MODEL, Q[:, 1:], V).errors[0].startswith("q must be (B, nq) = (B, 15)")
     assert wd.check_state(MODEL, Q, V[:2]).errors[0].startswith("v must be (B, nv) = (6, 14)")
     with pytest.raises(TypeError, match="must be a Model"):
@@ -126,7 +126,7 @@ WRONG: dict[str, tuple[Callable[[np.ndarray], Any], str]] = {
 
 @pytest.mark.parametrize("case", WRONG)
 def test_debug_mode_refuses_calls_with_wrong_numbers(case: str, debug: None) -> None:
-    """By environment and joint. Without debug mode they run."""
+    """The message names environment and joint. Without debug mode the calls run."""
     call, words = WRONG[case]
     q = Q.copy()
     q[1, ELBOW] = np.nan
@@ -161,7 +161,8 @@ def test_a_stiffness_must_be_above_zero() -> None:
 
 
 def test_debug_mode_accepts_valid_calls(debug: None) -> None:
-    """Valid states, and functions for quaternions of any length. Wrong shapes are still refused."""
+    """They have valid states, or are functions for quaternions of any length. Wrong shapes are
+    still refused."""
     q = Q * 1.0
     assert wd.rnea(MODEL, q, V, None).shape == V.shape
     q[:, BASE : BASE + 4] *= 1.1
@@ -172,7 +173,7 @@ def test_debug_mode_accepts_valid_calls(debug: None) -> None:
 
 
 def test_debug_mode_checks_torch_and_jax(debug: None) -> None:
-    """With gradients, and compiled."""
+    """Calls with gradients and compiled calls are checked."""
     torch, jax = pytest.importorskip("torch"), pytest.importorskip("jax")
     q = Q.copy()
     q[1, ELBOW] = np.nan
@@ -210,7 +211,7 @@ def test_a_quaternion_exactly_at_the_tolerance_is_accepted(monkeypatch: pytest.M
 
 
 def test_joint_limits_have_a_margin_of_one_millionth() -> None:
-    """Relative to limits above 1. A joint beyond the margin is reported."""
+    """It is relative for limits above 1. A joint beyond the margin is reported."""
     model = wd.load_robot("panda")
     lower, upper = model.position_lower, model.position_upper
     margin = 1e-6 * np.maximum(np.abs(upper), 1.0)

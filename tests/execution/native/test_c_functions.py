@@ -20,7 +20,7 @@ from warpdyn.execution.repeat.planned_call import MISS
 
 
 def test_objects_have_the_memory_layout_of_the_header(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In this interpreter. An interpreter of another name is refused."""
+    """This holds in this interpreter. An interpreter of another name is refused."""
     assert c_functions._as_expected()
     monkeypatch.setattr(sys.implementation, "name", "pypy")
     assert not c_functions._as_expected()

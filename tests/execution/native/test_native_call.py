@@ -186,7 +186,7 @@ def test_plans_are_removed_with_their_model() -> None:
 
 
 def test_reference_counts_do_not_change() -> None:
-    """Of arguments, options, results and the plan, after many calls."""
+    """Those of arguments, options, results and the plan are compared after many calls."""
     q, v, a = drawn(3, 12)
     out = np.empty_like(q)
     for _ in range(3):

@@ -49,7 +49,7 @@ CASES: dict[str, tuple[Any, Call]] = {
 @pytest.mark.parametrize("kind", [torch.float32, torch.float64], ids=str)
 @pytest.mark.parametrize("case", CASES)
 def test_the_third_call_uses_c_with_its_own_tensors(case: str, kind: Any) -> None:
-    """With the bits of checked calls."""
+    """The bits are those of checked calls."""
     function, call = CASES[case]
     first, second = drawn(4, 1, kind), drawn(4, 2, kind)
     wanted = call(function, *second)
@@ -225,7 +225,7 @@ def test_many_threads_share_a_plan(long: float, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_hooks_run_and_gradients_accumulate_in_leaves() -> None:
-    """Hooks on tensors and on the node."""
+    """The hooks are on tensors and on the node."""
     q, v, a = asking(3, 19)
     for times in range(1, 6):
         seen: list[Any] = []

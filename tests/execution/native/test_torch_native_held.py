@@ -54,7 +54,7 @@ def test_changed_and_freed_tensors_raise_torchs_errors() -> None:
 
 
 def test_reference_counts_do_not_change() -> None:
-    """Of arguments, results, the plan and None, after many passes."""
+    """Those of arguments, results, the plan and None are compared after many passes."""
     x, plain = asking(3, 12), drawn(3, 13)
     some = [x[0].detach(), *x[1:]]
     w = torch.ones(3, 2, dtype=torch.float64)
@@ -114,7 +114,7 @@ def test_reference_counts_of_shared_objects_do_not_change() -> None:
 
 
 def test_a_failed_allocation_is_an_error() -> None:
-    """Forward and backward. The results that were made before are freed."""
+    """This holds forward and backward. The results that were made before are freed."""
     x = asking(3, 6)
     made: list[Any] = []
 

@@ -20,7 +20,7 @@ def key(args: tuple[Any, ...], **kwargs: Any) -> Key | None:
 
 
 def test_values_that_compare_equal_have_different_keys() -> None:
-    """By their types and the signs of zeros, at any depth. NaN has one key."""
+    """They differ by their types and the signs of zeros, at any depth. NaN has one key."""
 
     @dataclass(frozen=True)
     class Gain:

@@ -337,7 +337,7 @@ def test_arrays_in_records_are_checked_at_each_call() -> None:
 
 
 def test_a_later_out_that_overlaps_an_input_is_refused() -> None:
-    """Also after many calls with separate arrays."""
+    """This holds after many calls with separate arrays, too."""
     memory = np.zeros((20, 6), np.float32)
     q, out = memory[:8], memory[8:16]
     for _ in range(4):
@@ -351,8 +351,8 @@ def test_a_later_out_that_overlaps_an_input_is_refused() -> None:
     ("offset", "is_apart"), [(-80, True), (-79, False), (0, False), (31, False), (32, True)]
 )
 def test_arrays_may_be_adjacent_but_not_overlap(offset: int, is_apart: bool) -> None:
-    """Bytes -16 to 32 and 0 to 64 from two addresses. At the offset of the first call an overlap is
-    accepted."""
+    """The arrays have bytes -16 to 32 and 0 to 64 from two addresses. At the offset of the first
+    call an overlap is accepted."""
     pair = chosen.Pair(0, 1, -16, 32, 0, 64, None)
     addresses = [1000, 1000 + offset]
     assert chosen._is_allowed(pair, addresses) == is_apart

@@ -101,7 +101,7 @@ def test_an_out_over_another_input_is_refused_after_planned_calls(cuda: str) -> 
 
 
 def test_a_capture_records_a_planned_call(cuda: str, runs: list[Any]) -> None:
-    """With its results, also while graphs and plain calls alternate."""
+    """It also records the results, and graphs and plain calls may alternate."""
     given = arrays(0)
     there = [wp.array(x, device=cuda) for x in given]
     for _ in range(CALLS):

@@ -39,7 +39,8 @@ RECORDS = {"Params", "kernels.Robot"}
 
 @pytest.mark.parametrize("name", sorted(OF_A_MODEL.keys() - RECORDS))
 def test_a_name_instead_of_a_model_is_refused(name: str) -> None:
-    """Whatever the other arguments: `wd.export("panda", ..)` says what the first one must be."""
+    """The other arguments do not matter: `wd.export("panda", ..)` says what the first one must
+    be."""
     required = [x for x in OF_A_MODEL[name] if x.default is x.empty]
     others = [x for x in required[1:] if x.kind in (x.POSITIONAL_ONLY, x.POSITIONAL_OR_KEYWORD)]
     words = {x.name: 1 for x in required if x.kind is x.KEYWORD_ONLY}
@@ -84,7 +85,8 @@ def test_inputs_may_have_one_slice_or_a_row_for_each_environment() -> None:
 
 
 def test_a_wrong_shape_is_refused_with_the_right_one() -> None:
-    """With the letters of the documentation, the numbers of this model, and their explanation."""
+    """The message has the letters of the documentation, the numbers of this model, and their
+    explanation."""
     nq, nv = PANDA.nq, PANDA.nv
     cases = (
         (lambda: wd.rnea(PANDA, S.q[:, :-1], S.v, S.a), rf"q must be \(B, nq\) = \(B, {nq}\)"),
@@ -131,7 +133,7 @@ def test_the_message_explains_the_width_of_q() -> None:
 
 
 def test_arrays_of_a_call_must_have_one_dtype_and_library() -> None:
-    """Those of the first array. The message names the other array as the user knows it."""
+    """The first array decides. The message names the other array as the user knows it."""
     half = S.v.astype(np.float32)
     with pytest.raises(TypeError, match="one dtype: q is float64, v is float32; convert v to"):
         wd.rnea(PANDA, S.q, half, S.a)

@@ -123,7 +123,8 @@ def test_functions_of_local_velocities_refuse_other_models(name: str, representa
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_function_declares_its_velocity_sized_arrays(name: str) -> None:
-    """All arrays with nv entries, and no others. Or the function to call for other models."""
+    """These are all arrays with nv entries, and no others. Functions without them name the function
+    to call for other models."""
     call = call_of(name, PUSHED)
     if call.local_only:
         name = call.local_only.partition("(")[0].removeprefix("wd.")
@@ -146,7 +147,7 @@ def test_every_function_declares_its_velocity_sized_arrays(name: str) -> None:
 
 
 def test_arguments_are_converted_by_their_names() -> None:
-    """The argument v as a velocity. With `by_velocity=None` none is converted."""
+    """The argument v is converted as a velocity. With `by_velocity=None` none is converted."""
 
     def algorithm(tree: Any, q: Any, v: Any) -> Any:
         return v
@@ -228,7 +229,7 @@ def test_accelerations_at_rest_convert_like_velocities(case: Case) -> None:
 
 
 def test_the_coriolis_matrix_is_consistent(case: Case) -> None:
-    """C v = h - g, and dM/dt = C + Cᵀ."""
+    """The equations are C v = h - g, and dM/dt = C + Cᵀ."""
     C = case(wd.coriolis_matrix, case.v)
     assert error(times(C, case.v), case(wd.bias_forces, case.v) - case(wd.gravity_torques)) <= CLOSE
     assert error(C + C.transpose(0, 2, 1), case.rate(wd.crba)) <= DIFFERENCES

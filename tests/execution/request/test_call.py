@@ -145,7 +145,7 @@ def test_inverse_kinematics_has_no_derivatives() -> None:
 
 
 def test_a_call_takes_four_positional_arguments() -> None:
-    """Name, model, algorithms and arrays."""
+    """They are name, model, algorithms and arrays."""
     with pytest.raises(TypeError, match="positional"):
         Call("mine", MODEL, (), {}, None)  # type: ignore[misc]
 

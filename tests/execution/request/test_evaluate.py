@@ -54,7 +54,7 @@ def flat(results: Any) -> np.ndarray:
 @pytest.mark.parametrize("robot", ROBOTS)
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_the_recorded_program_equals_the_algorithm(function: str, robot: str) -> None:
-    """On the same numbers."""
+    """Both are evaluated on the same numbers."""
     call = call_of(function, robot)
     program = record_call(call, input_shapes(call), None)
     found = programs.evaluate(program, gather(call)[1])
@@ -64,7 +64,8 @@ def test_the_recorded_program_equals_the_algorithm(function: str, robot: str) ->
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_result_shapes_equal_those_of_the_results(function: str) -> None:
-    """Of the function, of its tangents (the same) and of its columns (one more dimension)."""
+    """They are those of the function, of its tangents (the same) and of its columns (one more
+    dimension)."""
     call = call_of(function, "mimic_branches")
     results = {name: np.shape(x) for name, x in evaluate(call, numbers(call)).items()}
     assert result_shapes(call) == results
@@ -79,7 +80,7 @@ def test_result_shapes_equal_those_of_the_results(function: str) -> None:
 @pytest.mark.parametrize("robot", ROBOTS)
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_adjoints_are_transposed_tangents(function: str, robot: str) -> None:
-    """w · (J u) = (Jᵀ w) · u for all inputs at once; by the implicit rule for solvers."""
+    """w · (J u) = (Jᵀ w) · u holds for all inputs at once, and by the implicit rule for solvers."""
     call = call_of(function, robot)
     inputs, arrays = gather(call)
     draw = np.random.default_rng(0)
@@ -96,8 +97,8 @@ def test_adjoints_are_transposed_tangents(function: str, robot: str) -> None:
 
 @pytest.mark.parametrize("times", [5, 40])
 def test_second_derivatives_of_loops_equal_differences(times: int) -> None:
-    """Tangents of adjoints, of short and of long loops, compared with central differences with a
-    step of 1e-5."""
+    """Tangents of adjoints, of short and of long loops, are compared with central differences with
+    a step of 1e-5."""
 
     def swings(tree: Any, q: Any) -> Any:
         return repeat(lambda s: [s[0] + 0.1 * s[1], s[1] - 0.1 * sin(s[0])], list(q), times)
@@ -113,7 +114,8 @@ def test_second_derivatives_of_loops_equal_differences(times: int) -> None:
 
 
 def test_the_shortest_program_is_chosen() -> None:
-    """Of several algorithms for a result, the one with the fewest operations for the robot."""
+    """It is the program with the fewest operations for the robot, of several algorithms for a
+    result."""
     for robot in ("panda", "cartpole", "quadruped_floating"):
         call = call_of("aba", robot)
         shapes = input_shapes(call)

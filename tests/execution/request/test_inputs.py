@@ -67,7 +67,7 @@ def test_sizes_are_named_if_they_are_nq_or_nv(name: str, shape: tuple, sizes: st
 
 
 def test_labels_are_the_names_that_users_know() -> None:
-    """A parameter by its quantity, a seed by its array."""
+    """A parameter has the name of its quantity, a seed that of its array."""
     assert inputs.parameter("mass", (2,)).label == "mass (params)"
     assert inputs.force("hand").label == "f_ext:hand"
     seed = inputs.seed(1, "params:mass", (2,))

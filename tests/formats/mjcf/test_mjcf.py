@@ -41,7 +41,8 @@ each_text = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 @each_text
 @pytest.mark.parametrize("quaternion", ["xyzw", "wxyz"])
 def test_dynamics_equal_mujocos(text: str, quaternion: str) -> None:
-    """Mass matrix (mj_fullM), bias (qfrc_bias) and poses of every body and site."""
+    """The mass matrix (mj_fullM), bias (qfrc_bias) and poses of every body and site are
+    compared."""
     model = load(free(text))
     peer, s = Peer(free(text), model), states(model, 4)
     there = load(free(text), quaternion=quaternion)
@@ -59,8 +60,8 @@ def test_dynamics_equal_mujocos(text: str, quaternion: str) -> None:
 
 
 def test_attributes_of_joints_are_read() -> None:
-    """Limits in radians, armature and damping of the class, friction, effort. The joint type
-    depends on whether the joint is limited."""
+    """They are limits in radians, armature and damping of the class, friction, and effort. The
+    joint type depends on whether the joint is limited."""
     model = load(ARM)
     shoulder, reach = model.joint("shoulder"), model.joint("reach")
     assert shoulder.kind is KINDS["revolute"] and model.joint("pitch").kind is KINDS["continuous"]
@@ -80,8 +81,8 @@ def test_attributes_of_joints_are_read() -> None:
 
 
 def test_a_single_free_body_is_the_free_base() -> None:
-    """With and without floating_base=True. With floating_base=False the body is fixed where the
-    file draws it. Several free bodies float in the world."""
+    """It is so with and without floating_base=True. With floating_base=False the body is fixed
+    where the file draws it. Several free bodies float in the world."""
     walker = load(WALKER)
     assert (
         walker.floating_base and walker.root == "torso" and walker.q_names[0] == "floating_base.x"
@@ -161,7 +162,8 @@ def test_ignored_elements_that_change_the_motion_are_warned_about(text: str, sai
 
 
 def test_elements_that_change_no_motion_are_ignored_silently() -> None:
-    """Actuators, tendons, sensors, contacts, assets, keyframes, and options at their defaults."""
+    """These are actuators, tendons, sensors, contacts, assets, keyframes, and options at their
+    defaults."""
     extra = (
         '<option timestep="0.01" gravity="0 0 -9.81"/><asset><mesh name="m" file="nowhere.obj"/></asset>'
         '<actuator><motor joint="j"/></actuator><sensor/><contact/><tendon/><keyframe/><visual/><size/><statistic/>'

@@ -88,7 +88,7 @@ def test_effort_limits_are_ranges_times_gears(
     ],
 )
 def test_mujocos_largest_force_equals_the_effort_limit(actuators: str) -> None:
-    """qfrc_actuator at extreme controls and states, compared with the limit of each joint."""
+    """qfrc_actuator is computed at extreme controls and states."""
     mujoco = pytest.importorskip("mujoco")
     text = arm(actuators, CLASSES + TENDON)
     model, there = load(text), mujoco.MjModel.from_xml_string(text)
@@ -170,7 +170,8 @@ def test_actuator_names_are_unique() -> None:
 
 
 def test_ignored_force_ranges_are_remarked() -> None:
-    """The range of a tendon, and an asymmetric range of a joint that several actuators drive."""
+    """They are the range of a tendon, and an asymmetric range of a joint that several actuators
+    drive."""
     tendon = TENDON.replace('name="t"', 'name="t" actuatorfrcrange="-1 1"')
     assert any("actuatorfrcrange of a tendon" in x for x in load(arm("", tendon)).warnings)
     model = load(arm('<motor joint="a"/>', joint='actuatorfrcrange="-3 7"'))
@@ -288,7 +289,8 @@ def test_actuators_without_a_name_are_numbered() -> None:
     ],
 )
 def test_control_ranges_of_servos_are_read(servo: str, controls: tuple[float, float]) -> None:
-    """The servo's own range, or a fraction of the range of its joint or tendon about the middle."""
+    """A servo has its own range, or a fraction of the range of its joint or tendon about the
+    middle."""
     ranged = TENDON.replace('name="t"', 'name="t" range="-1 5"').replace(
         "<tendon>", '<tendon><fixed name="u"><joint joint="a" coef="1"/></fixed>'
     )

@@ -82,8 +82,8 @@ def arm(folder: Path, attached: str) -> Path:
 @pytest.mark.filterwarnings("ignore::warpdyn.ModelWarning")
 @pytest.mark.parametrize("attached", PARTS.values(), ids=PARTS.keys())
 def test_the_robot_equals_mujocos(folder: Path, attached: str) -> None:
-    """Names, the order of joints, mass matrix, bias, poses, armature and limits. Each number means
-    what its own file says."""
+    """Names, the order of joints, mass matrix, bias, poses, armature and limits are compared. Each
+    number means what its own file says."""
     path = arm(folder, attached)
     theirs = mujoco.MjModel.from_xml_path(str(path))
     ours = wd.load(path, loops="cut")
@@ -184,7 +184,7 @@ def test_invalid_attach_elements_are_refused(folder: Path, attached: str, words:
 
 
 def test_attached_files_obey_the_includes_option(folder: Path, tmp_path: Path) -> None:
-    """Files in the folder or below it. A text has no folder. A link that leads outside is
+    """Files may be in the folder or below it. A text has no folder. A link that leads outside is
     refused."""
     path = arm(folder, PARTS["a body"])
     with pytest.raises(ModelError, match="no other file is read with includes=False"):

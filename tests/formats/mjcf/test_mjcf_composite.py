@@ -86,7 +86,7 @@ def test_a_cable_is_a_chain_of_ball_joints(words: str, shape: str, positions, bi
 
 
 def test_a_free_cable_has_a_free_base() -> None:
-    """In the world, with `initial="free"`. Only its joints have stiffness."""
+    """It is in the world and has `initial="free"`. Only its joints have stiffness."""
     text = (
         '<mujoco><worldbody><composite type="cable" curve="s" count="4 1 1" size="1" initial="free">'
         '<joint kind="main" stiffness="2" armature="3"/><geom type="capsule" size="0.02"/>'

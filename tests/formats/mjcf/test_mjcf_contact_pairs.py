@@ -180,7 +180,7 @@ def test_pairs_of_an_attached_model_are_added(tmp_path: Path) -> None:
 
 
 def test_a_geom_with_invalid_contact_attributes_has_no_contacts() -> None:
-    """Neither with the ground nor with another geom."""
+    """It has none with the ground and none with another geom."""
     root = etree.fromstring("<mujoco><worldbody/></mujoco>")
     contacts = MjcfContacts(MjcfValues("r.xml", root), root)
     for key in ("friction", "condim", "contype", "priority", "solref", "margin"):

@@ -43,8 +43,8 @@ GEOMS = (
 
 @pytest.mark.parametrize(("ball", "floor"), list(product(GEOMS, GEOMS)))
 def test_contacts_with_the_floor_have_mujocos_friction_and_depth(ball: str, floor: str) -> None:
-    """For all pairs of attributes: whether there is a contact, its friction, and how deep a ball
-    lies in the floor once MuJoCo's ball is at rest."""
+    """All pairs of attributes are compared: whether there is a contact, its friction, and how deep
+    a ball lies in the floor once MuJoCo's ball is at rest."""
     mujoco = pytest.importorskip("mujoco")
     # With pyramids MuJoCo's stiffness is by the friction too.
     bodies = FLOOR.format(floor) + BALL.format(ball, 0.0999)
@@ -92,7 +92,7 @@ def test_a_ball_with_a_margin_rests_as_high_as_in_mujoco(ball: str, floor: str, 
 
 
 def test_without_a_floor_a_geom_has_its_own_friction() -> None:
-    """Also with a condim of 1."""
+    """The geom has a condim of 1."""
     alone = ball_of('friction="0.4" condim="1"')
     assert alone is not None and alone.touches and alone.friction == 0.4
 

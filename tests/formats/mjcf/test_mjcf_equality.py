@@ -69,7 +69,8 @@ def test_only_hinge_and_slide_joints_can_be_coupled() -> None:
 
 
 def test_a_constraint_of_one_joint_locks_the_joint() -> None:
-    """At its reference plus the constant. An inactive constraint only gives a remark."""
+    """The joint is at its reference plus the constant. An inactive constraint only gives a
+    remark."""
     model = load(equality('<joint joint1="p" polycoef="0.4"/>'))
     assert model.joint_names == ("q",) and not model.joint("p").kind.nv
     with pytest.warns(ModelWarning, match="of <equality>, not active"):

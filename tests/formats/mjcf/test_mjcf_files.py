@@ -27,8 +27,7 @@ def text(tmp_path: Path) -> RobotSource:
 
 
 def test_file_names_are_relative_to_the_folder_of_the_text(text: RobotSource) -> None:
-    """Or to other folders that the call names. Messages call a file by its path from that
-    folder."""
+    """A call may name other folders. Messages call a file by its path from the text's folder."""
     files, reading = Neighbours(text, True, 9, 99), Reading("main.xml")
     path = files.find(reading, ELEMENT, "parts/a.stl")
     assert files.find(reading, ELEMENT, "a.stl", [path.parent]) == path
@@ -36,7 +35,7 @@ def test_file_names_are_relative_to_the_folder_of_the_text(text: RobotSource) ->
 
 
 def test_only_files_in_the_trusted_folder_are_read(text: RobotSource, tmp_path: Path) -> None:
-    """Including files outside the text's folder."""
+    """They may be outside the text's folder."""
     reading = Reading("main.xml")
     with pytest.raises(ModelError, match=r'"\.\./b\.stl" is outside of the folder of main\.xml'):
         Neighbours(text, True, 9, 99).find(reading, ELEMENT, "../b.stl")
@@ -45,7 +44,7 @@ def test_only_files_in_the_trusted_folder_are_read(text: RobotSource, tmp_path: 
 
 
 def test_the_number_and_total_size_of_files_are_limited(text: RobotSource) -> None:
-    """Files and bytes, together."""
+    """All files count together."""
     reading = Reading("main.xml")
     for most in ((1, 99), (9, 7)):
         files = Neighbours(text, True, *most)
@@ -83,7 +82,7 @@ def test_a_growing_file_is_read_up_to_the_remaining_size(
 
 
 def test_the_messages_of_refused_files_are_complete(text: RobotSource, tmp_path: Path) -> None:
-    """Of files that are missing, outside the folder, forbidden, and too large."""
+    """The files are missing, outside the folder, forbidden, and too large."""
     reading = Reading("main.xml")
     trusted = Neighbours(text, True, 9, 3 * 2**20)
     beside = "; put it next to main.xml"

@@ -39,7 +39,7 @@ def main(*files: str) -> str:
 
 
 def test_elements_of_included_files_are_read(write) -> None:
-    """In every place: sections, children of a body, classes, settings. Paths start from the main
+    """They may be sections, children of a body, classes and settings. Paths start from the main
     file's folder, then from that of the including file. The robot is MuJoCo's."""
     path = write(
         "main.xml",
@@ -68,7 +68,8 @@ def test_elements_of_included_files_are_read(write) -> None:
 
 
 def test_the_includes_option_refuses_included_files(write) -> None:
-    """With includes=False, and in a text, which has no folder unless the call names one."""
+    """includes=False refuses them. A text has no folder, so its includes are refused unless the
+    call names one."""
     path = write("main.xml", main("arm.xml"))
     with pytest.raises(ModelError, match=r'main.xml: <include>: "arm.xml": no other file is read'):
         wd.load(path, includes=False)
@@ -79,7 +80,7 @@ def test_the_includes_option_refuses_included_files(write) -> None:
 
 
 def test_another_folder_can_be_trusted(write, tmp_path: Path) -> None:
-    """With all folders below it, and no other."""
+    """All folders below it are trusted, and no other."""
     path = write("scenes/main.xml", main("../parts/arm.xml"))
     write("parts/arm.xml", f"<x><worldbody>{link('a')}</worldbody></x>")
     with pytest.raises(ModelError, match=r'outside of the folder of main\.xml.*includes="folder"'):
@@ -94,7 +95,7 @@ def test_another_folder_can_be_trusted(write, tmp_path: Path) -> None:
 
 
 def test_files_outside_the_folder_are_not_read(write, tmp_path: Path) -> None:
-    """Neither by a path with "..", nor by an absolute path, nor by a link. A link inside the folder
+    """A path with "..", an absolute path and a link outside are refused. A link inside the folder
     is read."""
     (tmp_path / "secret.xml").write_text(f"<x><worldbody>{link('a')}</worldbody></x>")
     write("inner/arm.xml", f"<x><worldbody>{link('a')}</worldbody></x>")

@@ -26,7 +26,7 @@ def test_geoms_without_inertial_need_mujoco(monkeypatch: pytest.MonkeyPatch) -> 
     "text", [ARM, LOOSE, SPHERICAL, GRIPPER], ids=["arm", "loose", "sphere", "grip"]
 )
 def test_masses_equal_mujocos(text: str) -> None:
-    """Body by body, with bounds and totals, in every notation."""
+    """Each body is compared, with bounds and totals, in every notation."""
     mujoco = pytest.importorskip("mujoco")
     theirs, model = mujoco.MjModel.from_xml_string(free(text)), load(free(text))
     for i in range(1, theirs.nbody):
@@ -63,7 +63,7 @@ def test_compiler_bounds_and_balance_change_small_inertias() -> None:
 
 
 def test_settotalmass_scales_masses_and_inertias() -> None:
-    """By the same factor."""
+    """Both have the same factor."""
     scaled = load(compiled('settotalmass="3"', body(INERTIAL))).link("b")
     assert scaled.mass == pytest.approx(3) and np.diag(scaled.inertia) == pytest.approx([3] * 3)
 

@@ -35,8 +35,8 @@ SPRUNG = """
 
 
 def test_springs_and_gravity_compensation_equal_mujocos() -> None:
-    """qfrc_passive: springs by springref, angles in the file's unit, gravcomp of each body, also of
-    welded bodies."""
+    """qfrc_passive has springs by springref, angles in the file's unit, and gravcomp of each body,
+    also of welded bodies."""
     described = load(SPRUNG)
     assert described.joint("hinge").rest == pytest.approx(np.radians(40))
     model = described.with_springs("description").with_gravity_compensation("description")

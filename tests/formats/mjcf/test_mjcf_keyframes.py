@@ -21,8 +21,8 @@ def keyframes(text: str, *keys: str) -> str:
     "text", [ARM, WALKER, LOOSE, SPHERICAL], ids=["arm", "walker", "loose", "spherical"]
 )
 def test_configurations_equal_mujocos(text: str, quaternion: str) -> None:
-    """Of a complete qpos, with quaternions of any length, and without qpos, where q is MuJoCo's
-    qpos0."""
+    """Keyframes have a complete qpos, with quaternions of any length, or no qpos. Without it q is
+    MuJoCo's qpos0."""
     mujoco = pytest.importorskip("mujoco")
     nq = mujoco.MjModel.from_xml_string(text).nq
     words = " ".join(f"{0.1 * (k + 1):g}" for k in range(nq))
@@ -72,7 +72,7 @@ def test_invalid_keyframes_are_refused(key: str, said: str) -> None:
 
 
 def test_a_zero_quaternion_becomes_the_identity() -> None:
-    """As in MuJoCo, and with a remark."""
+    """MuJoCo does the same. There is a remark."""
     text = keyframes(
         body(INERTIAL + '<joint name="j" type="ball"/>'), '<key name="k" qpos="0 0 0 0"/>'
     )
@@ -93,8 +93,8 @@ def test_the_base_joint_is_renamed_if_a_hinge_has_its_name() -> None:
 
 
 def test_qpos0_is_a_configuration_unless_a_keyframe_has_that_name() -> None:
-    """Joints at their `ref`, free joints where their bodies are drawn: the start of a
-    simulation."""
+    """Joints are at their `ref`, free joints where their bodies are drawn. A simulation starts
+    there."""
     text = body(INERTIAL + '<joint name="j" ref="0.4"/>').replace(
         "<mujoco>", '<mujoco><compiler angle="radian"/>', 1
     )

@@ -72,7 +72,7 @@ def test_loop_errors_equal_mujocos(inside: str) -> None:
 
 
 def test_polynomials_of_coupled_joints_equal_mujocos() -> None:
-    """Powers of q2 - ref2 on one side, q1 - ref1 on the other."""
+    """One side has powers of q2 - ref2, the other q1 - ref1."""
     inside = '<joint joint1="q" joint2="p" polycoef=".1 .5 -.3 .2 .7"/>'
     model = load(inside)
     (loop,) = model.loops

@@ -39,8 +39,8 @@ def robot(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("rule", ["legacy", "exact", "convex", "shell"])
 def test_inertias_of_meshes_equal_mujocos(robot: Path, rule: str) -> None:
-    """By each rule, from a file, scaled, turned, fitted by a box, and of bodies that do not
-    move."""
+    """Each rule is compared, for a mesh of a file, scaled, turned, and fitted by a box, and for
+    bodies that do not move."""
     mujoco = pytest.importorskip("mujoco")
     robot.write_text(WITH_MESHES.format(rule=rule))
     theirs, model = mujoco.MjModel.from_xml_path(str(robot)), wd.load(robot)
@@ -77,7 +77,7 @@ def test_a_fixed_body_needs_no_mesh_file(robot: Path, monkeypatch: pytest.Monkey
 
 
 def test_mesh_files_must_be_in_the_folder(robot: Path, tmp_path: Path) -> None:
-    """Or in the trusted folder. With includes=False none is read."""
+    """They may also be in the trusted folder. With includes=False none is read."""
     robot.write_text(WITH_MESHES.format(rule="exact").replace("rock.obj", "../../rock.obj"))
     with pytest.raises(ModelError, match=r'"shapes/\.\./\.\./rock\.obj" is outside of the folder'):
         wd.load(robot)

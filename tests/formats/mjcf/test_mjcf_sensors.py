@@ -28,7 +28,7 @@ def test_sensors_are_read_with_their_link_or_joint() -> None:
 
 
 def test_options_are_read_into_physics() -> None:
-    """Attributes of all <option> elements; flags have the path flag/NAME."""
+    """It has the attributes of all <option> elements. Flags have the path flag/NAME."""
     assert load(TEXT).physics == {
         "timestep": "0.002",
         "integrator": "implicitfast",

@@ -47,8 +47,8 @@ def model(tmp_path: Path) -> wd.Model:
 
 
 def test_poses_and_sizes_of_geoms_equal_mujocos(model) -> None:
-    """Positions, axes and half sizes of MuJoCo's own compiler, also of geoms in frames and between
-    two points."""
+    """Positions, axes and half sizes are those of MuJoCo's own compiler, also for geoms in frames
+    and between two points."""
     text = TEXT.replace('<mesh name="part" file="part.stl" scale="0.5 0.5 0.5"/>', "")
     text = text.replace('<geom name="part" type="mesh" mesh="part" rgba="1 0 0 1"/>', "")
     theirs = mujoco.MjModel.from_xml_string(text)
@@ -116,7 +116,7 @@ def test_planes_and_ellipsoids_that_nothing_touches_are_remarked_once() -> None:
 
 
 def test_a_plane_that_is_not_the_ground_is_a_visual() -> None:
-    """As in MuJoCo: half sizes, 0 for an infinite side, z upwards."""
+    """As in MuJoCo it has half sizes, 0 for an infinite side, and z upwards."""
     text = (
         '<mujoco><worldbody><geom name="p" type="plane" size="1.5 0 0.1" pos="0 1 -2" euler="30 0 0" '
         'rgba="0 1 0 1"/><body><joint/><geom size="0.1"/></body></worldbody></mujoco>'
@@ -134,8 +134,8 @@ def test_a_plane_that_is_not_the_ground_is_a_visual() -> None:
 
 
 def test_contact_attributes_are_stored_with_the_shape() -> None:
-    """In the words of the file, also those of the class. A shape with invalid numbers is left
-    out."""
+    """They are in the words of the file, also those of the class. A shape with invalid numbers is
+    left out."""
     text = (
         '<mujoco><default><geom friction="0.7 0.01 0.001" condim="4"/></default><worldbody><body name="b">'
         '<geom name="a" size="0.1" solref="0.02 1" condim="3" margin="0.001"/><geom name="x" size="0.1" gap="?"/>'
@@ -189,8 +189,8 @@ COLOURS = """<mujoco><asset><material name="plain"/><material name="blue" rgba="
 
 
 def test_geoms_have_the_colours_of_their_materials() -> None:
-    """White for a material without colour, grey without a material. Fully transparent geoms are not
-    visuals."""
+    """They are white for a material without colour, grey without a material. Fully transparent
+    geoms are not visuals."""
     link = wd.load(COLOURS).link("b")
     assert {x.name: x.color for x in link.visuals} == {
         "none": (0.5, 0.5, 0.5, 1.0),
@@ -229,7 +229,7 @@ def test_geoms_have_the_colours_of_their_materials() -> None:
     ],
 )
 def test_sizes_of_every_geom_type_are_read(geom: str, size: tuple | None) -> None:
-    """Full sizes where MuJoCo has half sizes. A shape without its numbers is left out."""
+    """They are full sizes where MuJoCo has half sizes. A shape without its numbers is left out."""
     text = f"""<mujoco><worldbody><body name="b"><joint/>{INERTIAL}<geom {geom}/></body></worldbody>
     </mujoco>"""
     with warnings.catch_warnings():

@@ -44,7 +44,8 @@ def test_the_softness_of_a_limit_is_read_from_its_joint() -> None:
 
 
 def test_time_constants_are_at_least_two_steps() -> None:
-    """Two steps of the file's timestep. A negative solref gives stiffness and damping instead."""
+    """The steps are those of the file's timestep. A negative solref gives stiffness and damping
+    instead."""
     soft = softness_of('range="-30 40"', '<option timestep="0.02"/>')
     assert soft is not None and soft.rate == pytest.approx(2 / (0.95 * 0.04))
     assert reference_rates((-400.0, -30.0), 0.5, 0.002) == (1600.0, 60.0)
@@ -67,7 +68,7 @@ def test_time_constants_are_at_least_two_steps() -> None:
     ],
 )
 def test_reference_rates_equal_mujocos(solref: str) -> None:
-    """Also if only one number is positive: MuJoCo then takes its default, and warns."""
+    """If only one number is positive, MuJoCo takes its default, and warns."""
     mujoco = pytest.importorskip("mujoco")
     text = ROD.format(
         '<compiler angle="radian"/>', f'range="1 2" limited="true" solreflimit="{solref}"'
@@ -87,9 +88,9 @@ def test_reference_rates_equal_mujocos(solref: str) -> None:
 def test_impedances_equal_mujocos(
     ends: tuple[float, float], width: float, midpoint: float, power: float
 ) -> None:
-    """Within the width of a curve and beyond it. MuJoCo bounds the numbers of a curve, and takes
-    the mean if the curve has no width. The same bounds apply to a softness that does not come from
-    a file."""
+    """They are compared within the width of a curve and beyond it. MuJoCo bounds the numbers of a
+    curve, and takes the mean if the curve has no width. The same bounds apply to a softness that
+    does not come from a file."""
     mujoco = pytest.importorskip("mujoco")
     curve = (*ends, width, midpoint, power)
     solimp = " ".join(map(str, curve))

@@ -33,7 +33,7 @@ LEFT_OUT = "a Simulation leaves out: "
 
 def test_fixed_tendons_equal_mujocos() -> None:
     """Armature in M and in joint forces, springs with the range in which they are slack, and
-    dampers."""
+    dampers are compared."""
     text = TIED.format("", "")
     model = load(text).with_springs("description").with_friction(viscous="description")
     assert model.warnings == () and model.tendons[0].slack == pytest.approx((0.4, 0.4))
@@ -98,7 +98,7 @@ def test_unknown_elements_of_tendon_are_remarked() -> None:
 
 
 def test_a_constraint_on_a_tendon_of_one_joint_locks_the_joint() -> None:
-    """At its reference, moved by the constant over the coefficient."""
+    """The joint is at its reference, moved by the constant over the coefficient."""
     one = '<fixed name="three"><joint joint="l" coef="2"/></fixed>'
     held = '<equality><tendon tendon1="three" polycoef="0.6"/></equality>'
     model = load(TIED.format(one, held))

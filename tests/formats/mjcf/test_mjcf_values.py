@@ -35,8 +35,8 @@ def rotation(settings: str = "", **given: str) -> np.ndarray:
 
 
 def test_every_notation_of_an_orientation_gives_the_same_rotation() -> None:
-    """90 degrees about z as a quaternion, axis and angle, Euler angles, and two axes. zaxis gives
-    the shortest rotation of z to an axis."""
+    """It is 90 degrees about z as a quaternion, axis and angle, Euler angles, and two axes. zaxis
+    gives the shortest rotation of z to an axis."""
     wanted = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])
     half = math.sqrt(0.5)
     ways = {
@@ -64,7 +64,7 @@ def test_capitals_in_eulerseq_mean_fixed_axes() -> None:
 
 @pytest.mark.parametrize("direction", [(0, 0, 1), (0, 0, -1), (1, 0, 0), (0.6, 0, -0.8)])
 def test_z_to_rotates_z_to_a_direction(direction: tuple[float, float, float]) -> None:
-    """Also by half a turn, about any perpendicular axis."""
+    """Half a turn is about any perpendicular axis."""
     assert list(z_to(Vector(*map(float, direction))).to_parent(Vector(0.0, 0.0, 1.0))) == (
         pytest.approx(direction, abs=1e-15)
     )

@@ -187,7 +187,7 @@ def test_the_reader_has_the_quaternion_option() -> None:
 
 
 def test_link_values_are_read() -> None:
-    """Mass, centre of mass, and the inertia in the link's axes."""
+    """They are mass, centre of mass, and the inertia in the link's axes."""
     moments = "".join(
         f"<i{k}>{v}</i{k}>" for v, k in enumerate(("xx", "xy", "xz", "yy", "yz", "zz"), start=1)
     )

@@ -26,7 +26,7 @@ def mimic(inside: str = "", leader: str = "j", more: str = "") -> str:
 
 
 def test_mimic_joints_follow_their_leader() -> None:
-    """By multiplier * (leader - reference) + offset."""
+    """The position is multiplier * (leader - reference) + offset."""
     values = "<multiplier>2</multiplier><offset>0.5</offset><reference>0.1</reference>"
     text = robot(
         link("a"),
@@ -69,8 +69,8 @@ def gears(ratio: str = "5", inside: str | None = None) -> str:
 
 @pytest.mark.parametrize("ratio", [5.0, -0.25])
 def test_a_gearbox_couples_two_joints(ratio: float) -> None:
-    """theta_2 = -ratio theta_1, both relative to the reference body. The wheel's joint is not a
-    coordinate."""
+    """theta_2 = -ratio theta_1 holds, both relative to the reference body. The wheel's joint is not
+    a coordinate."""
     found = load(gears(str(ratio)), floating_base=False)
     assert found.joint_names == ("shaft",)
     moved = poses(found, [0.3])

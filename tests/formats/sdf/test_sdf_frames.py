@@ -141,7 +141,7 @@ def test_joints_may_name_frames() -> None:
 
 
 def test_old_files_may_give_a_link_and_a_joint_the_same_name() -> None:
-    """Before version 1.7. Where the meaning differs, the name is that of the link."""
+    """This holds before version 1.7. Where the meaning differs, the name is that of the link."""
     text = robot(AB, joint("b", "revolute", "a", "b", pose="1 0 0 0 0 0"), version="1.6")
     found = load(text)
     assert found.joint("b").child == "b_joint" and found.parent("b") == "b_joint"
@@ -187,7 +187,8 @@ def test_relative_poses_compose_and_invert() -> None:
 
 
 def test_circular_frames_are_refused() -> None:
-    """Circles of poses and of attachments. The message lists the frames of the circle."""
+    """The circles are those of poses and of attachments. The message lists the frames of the
+    circle."""
     inside = robot(link("a"), frame("f", relative_to="g"), frame("g", relative_to="f"))
     assert "poses are given relative to each other in a cycle (f -> g -> f)" in refusal(inside)
     attached = robot(link("a"), frame("f", attached_to="g"), frame("g", attached_to="f"))
@@ -196,7 +197,7 @@ def test_circular_frames_are_refused() -> None:
 
 @pytest.mark.parametrize("whole", [-1.0, 0.0, 1.0])
 def test_rounding_errors_of_rotations_are_removed(whole: float) -> None:
-    """Within a few units of the last place. Small angles of the file are kept."""
+    """They are a few units of the last place. Small angles of the file are kept."""
     assert snap_entry(whole + 1e-16) == whole and snap_entry(whole + 1e-9) == whole + 1e-9
 
 
@@ -209,7 +210,7 @@ def test_links_of_a_world_are_ignored() -> None:
 
 
 def test_names_of_nested_models_are_resolved() -> None:
-    """From the world, from a model, and from a model inside it."""
+    """They are looked up from the world, from a model, and from a model inside it."""
     inner = model(link("a"), frame("f", "", "a"), name="inner")
     root = xml_root("x", sdf(world(model(inner, link("a"), name="outer"))).encode(), None, "<sdf>")
     frames = SdfFrames(SdfValues("x", root), root[0])

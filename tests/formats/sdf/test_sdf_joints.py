@@ -140,8 +140,8 @@ TURNED_MODEL = "<pose>0 0 0 0.5 0 0.2</pose>"
     ],
 )
 def test_axes_are_read_in_their_frame(version: str, frame_of: str, wanted: np.ndarray) -> None:
-    """By default the joint's frame. expressed_in (from 1.7) or use_parent_model_frame (1.5, 1.6)
-    changes it. In 1.4 it is the model's."""
+    """By default it is the joint's frame. expressed_in (from 1.7) or use_parent_model_frame (1.5,
+    1.6) changes it. In 1.4 it is the model's."""
     flag = "<use_parent_model_frame>true</use_parent_model_frame>" if frame_of == "parent" else ""
     own = axis("0.6 0 0.8", flag, expressed_in="" if frame_of == "parent" else frame_of)
     parts = [
@@ -175,7 +175,7 @@ def test_equal_frames_give_exact_rotations() -> None:
 
 
 def test_limits_damping_and_friction_are_read() -> None:
-    """Of both axes. Limits of 1e16 and negative velocity or effort limits are infinite."""
+    """Both axes have them. Limits of 1e16 and negative velocity or effort limits are infinite."""
     values = (
         "<limit><lower>-1</lower><upper>2</upper><effort>3</effort><velocity>4</velocity></limit>"
     )
@@ -238,8 +238,8 @@ def test_springs_and_crossed_limits_are_remarked() -> None:
     ],
 )
 def test_thread_pitches_are_converted(inside: str, advance: float) -> None:
-    """screw_thread_pitch: metres per revolution, right-handed; it takes precedence. thread_pitch:
-    radians per metre, left-handed."""
+    """screw_thread_pitch is in metres per revolution, right-handed, and takes precedence.
+    thread_pitch is in radians per metre, left-handed."""
     found = load(
         robot(link("a"), link("b"), joint("j", "screw", inside=inside + axis())),
         floating_base=False,
@@ -345,7 +345,7 @@ def test_loops_of_hinge_ball_and_fixed_joints_are_kept(word: str, kind: str) -> 
 
 
 def test_loops_can_be_cut() -> None:
-    """With a remark. The joint is left out."""
+    """The joint is left out, with a remark."""
     assert 'joint "l": it closes a loop' in remarks(robot(*TRIANGLE), loops="cut")[0]
     assert quietly(robot(*TRIANGLE), loops="cut").joint_names == ("j", "k")
 
@@ -367,7 +367,7 @@ def test_the_loops_option_accepts_three_words_only() -> None:
 
 
 def test_a_joint_of_the_world_may_fix_a_model() -> None:
-    """Since version 1.10, to the world or to a static model."""
+    """Since version 1.10 it fixes the model to the world or to a static model."""
     for parent in ("world", "ground::plate"):
         ground = model("<static>1</static>", link("plate"), name="ground")
         text = sdf(

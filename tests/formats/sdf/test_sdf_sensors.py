@@ -42,7 +42,7 @@ def test_sensors_are_read_with_their_link_or_joint() -> None:
 
 
 def test_links_of_sensors_have_the_names_of_the_loaded_model() -> None:
-    """Also with several models in a world."""
+    """This holds with several models in a world, too."""
     text = sdf(world(model(ROBOT, name="one"), model(ROBOT, name="two")))
     loaded = load(text, model="world")
     assert [s.link or s.joint for s in loaded.sensors] == ["one::a", "one::j", "two::a", "two::j"]
@@ -51,7 +51,7 @@ def test_links_of_sensors_have_the_names_of_the_loaded_model() -> None:
 
 
 def test_physics_is_the_worlds_default_or_first_profile() -> None:
-    """With the world's gravity."""
+    """It includes the world's gravity."""
     said = load(sdf(world(PHYSICS, model(ROBOT)))).physics
     assert said == {
         "name": "fast",
@@ -66,7 +66,7 @@ def test_physics_is_the_worlds_default_or_first_profile() -> None:
 
 
 def test_an_invalid_sensor_is_left_out() -> None:
-    """With a remark, because no motion depends on it."""
+    """There is a remark and no error, because no motion depends on it."""
     with pytest.warns(ModelWarning, match="this sensor is left out"):
         loaded = wd.load(robot(ROBOT.replace('relative_to="spot"', 'relative_to="nowhere"')))
     assert [s.name for s in loaded.sensors] == ["wrist"]

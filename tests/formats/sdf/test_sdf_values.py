@@ -24,7 +24,7 @@ from warpdyn.model.description import ModelError
 
 
 def test_poses_in_degrees_and_as_quaternions_are_read() -> None:
-    """pose/@degrees and pose/@rotation_format, since 1.9."""
+    """pose/@degrees and pose/@rotation_format exist since version 1.9."""
     degrees = '<link name="a"><pose degrees="true">1 2 3 10 20 30</pose><inertial/></link>'
     halves = f"{np.sin(0.2)} 0 0 {np.cos(0.2)}"
     quaternion = (
@@ -48,7 +48,7 @@ def test_empty_poses_are_the_identity() -> None:
 
 
 def test_the_frame_attribute_of_old_files_means_relative_to() -> None:
-    """pose/@frame before version 1.7. Later versions ignore it."""
+    """Versions before 1.7 have pose/@frame. Later versions ignore it."""
     text = robot(
         link("a", "1 0 0 0 0 0"),
         '<link name="b"><pose frame="a">0 1 0 0 0 0</pose><inertial/></link>',
@@ -59,7 +59,7 @@ def test_the_frame_attribute_of_old_files_means_relative_to() -> None:
 
 
 def test_comments_may_be_between_numbers() -> None:
-    """And CDATA sections."""
+    """CDATA sections may be, too."""
     text = robot(
         '<link name="a"><pose>1 2 <!-- up --> 3 <![CDATA[0 0]]> 0</pose><inertial/></link>'
     )
@@ -80,7 +80,7 @@ def element(text: str):
 
 
 def test_missing_and_empty_children_have_default_values() -> None:
-    """Of number, flag and text. Only some numbers may be infinite."""
+    """This is checked for numbers, flags and texts. Only some numbers may be infinite."""
     values = SdfValues("text", (1, 9))
     a = element("<a><x>2</x><y/><z>inf</z><on>true</on><off>0</off><t> word </t></a>")
     assert [values.number(a, tag, 7.0) for tag in "xyw"] == [2.0, 7.0, 7.0]

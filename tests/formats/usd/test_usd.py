@@ -32,8 +32,8 @@ ARM = (
 
 
 def test_joint_frames_determine_the_poses_of_bodies() -> None:
-    """T1 = T0 (frame in body 0) (motion) (frame in body 1)⁻¹, whatever the poses of the bodies in
-    the stage."""
+    """T1 = T0 (frame in body 0) (motion) (frame in body 1)⁻¹ holds, whatever the poses of the
+    bodies in the stage."""
     model = load(stage(*ARM))
     assert model.joint_names == ("hinge", "slide") and not model.floating_base
     assert model.root == "world" and model.name == "a"
@@ -100,7 +100,7 @@ def test_a_robot_without_a_joint_to_the_world_floats() -> None:
 
 
 def test_one_articulation_is_chosen_by_name() -> None:
-    """Of two robots in a scene. Bodies next to a single robot are left out with a remark."""
+    """A scene has two robots. Bodies next to a single robot are left out with a remark."""
     two = stage(body("a", root=True), body("b", root=True))
     assert 'model="..."' in refusal(two) and "/robot/b" in refusal(two)
     with pytest.warns(ModelWarning, match="1 bodies are not of /robot/b"):
@@ -111,8 +111,8 @@ def test_one_articulation_is_chosen_by_name() -> None:
 
 
 def test_all_bodies_of_a_stage_can_be_one_robot() -> None:
-    """An arm that is fixed and two loose bodies, whose poses in "qpos0" are those of the stage. A
-    single free articulation keeps its floating base."""
+    """They are an arm that is fixed and two loose bodies, whose poses in "qpos0" are those of the
+    stage. A single free articulation keeps its floating base."""
     scene = stage(*ARM, body("cube", at(2.0, 0.0, 0.5), mass=0.5), body("ball", at(0, 3.0, 0.1)))
     model = load(scene, model="world")
     assert model.joint_names == ("hinge", "slide", "world_to_cube", "world_to_ball")
@@ -139,7 +139,7 @@ LOOP = (
 
 @pytest.mark.parametrize("held", [(), ("a",), ("b",)])
 def test_two_trees_of_one_articulation_are_refused_if_one_floats(held: tuple[str, ...]) -> None:
-    """Whether the other is fixed to the world or not. Two fixed trees are one robot."""
+    """It does not matter whether the other is fixed to the world. Two fixed trees are one robot."""
     both = 'def Xform "two" (prepend apiSchemas = ["PhysicsArticulationRootAPI"])\n{{\n{}}}\n'
     names = {f"/robot/{name}": f"/robot/two/{name}" for name in ("a", "b")}
 
@@ -179,7 +179,7 @@ def test_loops_are_kept_refused_or_cut_by_name() -> None:
 
 
 def test_mimic_joints_of_newton_and_physx_are_read() -> None:
-    """Newton's attributes in degrees, and PhysX': q + gearing q_ref + offset = 0."""
+    """Newton's attributes are in degrees. PhysX' equation is q + gearing q_ref + offset = 0."""
     newton = (
         "rel newton:mimicJoint = </robot/one>\nfloat newton:mimicCoef0 = 90\n"
         "float newton:mimicCoef1 = -2\n"
@@ -197,14 +197,14 @@ def test_mimic_joints_of_newton_and_physx_are_read() -> None:
 
 
 def test_duplicate_names_are_replaced_by_paths() -> None:
-    """Of links and of joints."""
+    """This is done for links and for joints."""
     inner = body("b").replace('"b"', '"a"')
     model = load(stage(body("a", inner, root=True), joint("j", bodies=("a", "a/a"))))
     assert model.link_names == ("/robot/a", "/robot/a/a")
 
 
 def test_usd_is_recognised_by_its_beginning_and_its_suffix(tmp_path: Path) -> None:
-    """.usda as text, .usdc by a path. `load` recognises both."""
+    """.usda is recognised as text, .usdc by a path. `load` recognises both."""
     text = stage(*ARM)
     layer = usd_values.library().Sdf.Layer.CreateAnonymous(".usda")
     layer.ImportFromString(text)

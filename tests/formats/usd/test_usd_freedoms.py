@@ -30,8 +30,8 @@ LOCKED = (1.0, -1.0)
 
 
 def test_a_generic_joint_becomes_one_joint_for_each_degree_of_freedom() -> None:
-    """Slides along the axes of the joint's frame, then one rotation. Each joint has its own
-    limits."""
+    """They are slides along the axes of the joint's frame, then one rotation. Each joint has its
+    own limits."""
     apis, inside = limited(
         transX=(-0.5, 0.25),
         transY=LOCKED,

@@ -23,7 +23,8 @@ def shape(kind: str, numbers: str, where: str = "", density: float | None = None
 
 
 def test_the_mass_of_a_body_is_that_of_its_shapes() -> None:
-    """A cylinder along x, off the origin, of 500 kg/m³. In centimetres it is the same body."""
+    """The shape is a cylinder along x, off the origin, of 500 kg/m³. In centimetres it is the same
+    body."""
     pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
     V, (across, _, along) = Cylinder(0.1, 0.4).moments
     for metre, density in ((1.0, 500.0), (0.01, 500e-6)):
@@ -41,7 +42,7 @@ def test_the_mass_of_a_body_is_that_of_its_shapes() -> None:
 
 
 def test_a_mass_without_inertia_is_distributed_over_the_shapes() -> None:
-    """A rotated and scaled cube of 3 kg with edges of 0.2, 0.4 and 0.6 m."""
+    """The shape is a rotated and scaled cube of 3 kg with edges of 0.2, 0.4 and 0.6 m."""
     pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
     scaled = (
         "float3 xformOp:scale = (0.2, 0.4, 0.6)\nquatf xformOp:orient = (0.70710678, 0, 0, 0.70710678)\n"
@@ -60,7 +61,7 @@ TRIANGLES = np.array([(a, *two) for a, b, c, d in SIDES for two in ((b, c), (c, 
 
 
 def test_moments_of_the_surface_of_a_box_equal_those_of_the_box() -> None:
-    """Anywhere, with triangles of either orientation. A flat surface has none."""
+    """The box may be anywhere, with triangles of either orientation. A flat surface has none."""
     corners = CORNERS * [0.2, 0.4, 0.6] + [1, 2, 3]
     wanted, moments = Box(0.2, 0.4, 0.6).moments
     for triangles in (TRIANGLES, TRIANGLES[:, ::-1]):
@@ -86,7 +87,7 @@ APPROXIMATION = 'uniform token physics:approximation = "{}"\n'
 
 
 def test_the_mass_of_a_mesh_is_that_of_its_volume_or_of_its_hull() -> None:
-    """At 1000 kg/m³. The hull of a box without a lid is the box."""
+    """The density is 1000 kg/m³. The hull of a box without a lid is the box."""
     pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
     pytest.importorskip("scipy", reason="hulls by trimesh need scipy")
     V, moments = Box(0.2, 0.4, 0.6).moments
@@ -100,7 +101,7 @@ def test_the_mass_of_a_mesh_is_that_of_its_volume_or_of_its_hull() -> None:
 
 
 def test_shapes_of_unknown_volume_are_refused_by_path() -> None:
-    """Meshes, and round shapes that a scale made oval."""
+    """These are meshes, and round shapes that a scale made oval."""
     pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
     oval = 'float3 xformOp:scale = (1, 2, 1)\nuniform token[] xformOpOrder = ["xformOp:scale"]\n'
     decomposed = mesh(APPROXIMATION.format("convexDecomposition"))

@@ -42,7 +42,7 @@ def test_layers_of_layers_are_read(text: str, tmp_path: Path) -> None:
 
 @BY_NAME
 def test_a_pipe_among_the_layers_is_refused(text: str, tmp_path: Path) -> None:
-    """At once: the reader does not wait for the pipe's other end. Also for a text in memory."""
+    """The reader does not wait for the pipe's other end, also for a text in memory."""
     os.mkfifo(tmp_path / "last.usda")
     path = written(tmp_path, text, "robot.usda", "last.usda")
     said = "the layer last.usda is a pipe, a socket or a device; refer to layers of the robot alone"
@@ -77,7 +77,7 @@ def test_a_missing_layer_is_handled_by_usd_core(tmp_path: Path) -> None:
 def test_a_layer_that_cannot_be_checked_is_handled_by_usd_core(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """For example in a folder without permission."""
+    """It may be in a folder without permission."""
     (tmp_path / "last.usda").write_text(ROBOT)
     path = written(tmp_path, REFERRING["sublayer"], "robot.usda", "last.usda")
 
@@ -120,7 +120,7 @@ def test_a_missing_part_is_remarked(part: str, tmp_path: Path) -> None:
 def test_a_layer_counts_once_in_the_total_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Even if two other layers refer to it."""
+    """Two other layers refer to it."""
     (tmp_path / "last.usda").write_text(ROBOT)
     twice = "#usda 1.0\n(\n subLayers = [@./last.usda@, @./more.usda@]\n)\n"
     (tmp_path / "more.usda").write_text(REFERRING["sublayer"].format("last.usda"))

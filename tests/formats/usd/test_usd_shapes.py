@@ -85,7 +85,7 @@ def test_unsupported_shapes_are_remarked_once() -> None:
 
 
 def test_invalid_sizes_are_refused_by_path() -> None:
-    """A word in place of a number, and numbers above the largest size."""
+    """They are a word in place of a number, and numbers above the largest size."""
     for wrong, words in (
         ('string radius = "x"', "needs a number"),
         ("double radius = 1e300", "1e\\+09"),

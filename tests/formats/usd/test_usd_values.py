@@ -21,7 +21,7 @@ PAIR = body("a", root=True), body("b")
 
 
 def test_torques_and_forces_are_converted_to_si_units() -> None:
-    """kg m²/s² and kg m/s² of a stage in centimetres and grams."""
+    """The units kg m²/s² and kg m/s² are those of a stage in centimetres and grams."""
     units = Units(0.01, 0.001, np.eye(4))
     assert units.effort(True) == pytest.approx(1e-7) and units.effort(False) == pytest.approx(1e-5)
 

@@ -34,7 +34,7 @@ def test_loops_are_part_of_an_immutable_model() -> None:
 
 
 def test_changed_copies_keep_or_change_the_loops() -> None:
-    """Copies with other numbers, other names, a prefix, or without the link of an end."""
+    """The copies have other numbers, other names, a prefix, or lack the link of an end."""
     model = four_bar()
     (loop,) = model.loops
     assert model.with_armature(0.1).loops == model.with_friction(viscous=1.0).loops == (loop,)

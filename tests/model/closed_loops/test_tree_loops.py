@@ -23,7 +23,7 @@ def test_ends_are_frames_of_bodies() -> None:
 
 
 def test_mimic_joints_count_as_their_leaders() -> None:
-    """With ratio and offset of their chain."""
+    """The ratio and offset are those of their chain."""
     (loop,) = tree_of(tied(COUPLE)).loops
     joints = loop.joints
     assert isinstance(joints, CoupledJoints) and loop.frames is None

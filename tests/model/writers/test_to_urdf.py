@@ -65,7 +65,7 @@ def agree(model: Model, again: Model) -> None:
 
 @pytest.mark.parametrize("robot", SAYABLE, ids=lambda robot: robot.name)
 def test_a_written_robot_is_loaded_unchanged(robot: Robot) -> None:
-    """Links, joints, limits, mimic joints, damping and shapes, and the same forces and poses."""
+    """Links, joints, limits, mimic joints, damping, shapes, forces and poses are the same."""
     model = robot.model
     again = read_again(model)
     agree(model, again)
@@ -102,7 +102,8 @@ def test_every_written_rotation_is_loaded_unchanged(roll: float, pitch: float, y
 
 
 def test_every_combination_of_limits_is_written() -> None:
-    """On one side or none, of position, velocity and effort. Angles without any are continuous."""
+    """Position, velocity and effort have limits on one side or none. Angles without any are
+    continuous."""
     sides = (-1.5, -math.inf), (2.5, math.inf), (3.0, math.inf), (4.0, math.inf)
     for k, (lower, upper, velocity, effort) in enumerate(product(*sides)):
         for kind in ("revolute", "prismatic", "continuous"):

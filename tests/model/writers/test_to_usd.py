@@ -39,7 +39,8 @@ def read_again(model: wd.Model) -> wd.Model:
 
 @pytest.mark.parametrize("robot", SAYABLE, ids=lambda robot: robot.name)
 def test_a_written_robot_is_loaded_unchanged(robot: Robot) -> None:
-    """The order of joints, limits, mimic joints, M, joint forces and poses, in single precision."""
+    """The order of joints, limits, mimic joints, M, joint forces and poses are the same, in single
+    precision."""
     model = robot.model
     again = read_again(model)
     assert again.joint_names == model.joint_names and again.floating_base == model.floating_base
@@ -89,8 +90,8 @@ def test_numbers_of_joints_are_written_in_degrees() -> None:
 
 
 def test_visuals_and_collisions_are_written() -> None:
-    """Boxes, spheres, cylinders and capsules, with their colours. A shape that is both is written
-    once."""
+    """They are boxes, spheres, cylinders and capsules, with their colours. A shape that is both is
+    written once."""
     red = (1.0, 0.0, 0.0, 1.0)
     both = Geometry("box", (0.1, 0.2, 0.3), pose=Pose.at((1, 2, 3), (0.1, 0.2, 0.3)), color=red)
     seen = Geometry("capsule", (0.1, 0.4), pose=Pose.at((0, 0, 1)))
