@@ -1,4 +1,4 @@
-"""Motions over time: of arrays and joints by name, and what is no motion of a robot."""
+"""Motions over time, from arrays and from joints by name, and invalid motions."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ Trajectory = viewer.Trajectory
 ARM = wd.load_robot("ur5e")
 
 
-def test_between_two_rows_it_goes_the_shortest_way() -> None:
-    """As `wd.interpolate` does, quaternions too; beyond its ends it stays."""
+def test_a_motion_is_interpolated_along_the_shortest_way() -> None:
+    """`wd.interpolate` does the same, with quaternions too. Beyond its ends the motion is
+    constant."""
     model = wd.load_robot("quadruped", floating_base=True)
     q = np.asarray(wd.random_configuration(model, 3, seed=1))
     motion = Trajectory.of(model, q, [1.0, 2.0, 4.0])
@@ -49,6 +50,6 @@ def test_joints_by_name_leave_the_others_at_home() -> None:
         ({ARM.joint_names[0]: np.zeros((4, 2))}, None, "must be (4,), got (4, 2)"),
     ],
 )
-def test_what_is_no_motion_of_the_robot_is_refused(q: Any, times: Any, error: str) -> None:
+def test_an_invalid_motion_is_refused(q: Any, times: Any, error: str) -> None:
     with pytest.raises(viewer.ViewerError, match=re.escape(error)):
         Trajectory.of(ARM, q, times)
