@@ -27,6 +27,27 @@ def test_a_motion_is_interpolated_along_the_shortest_way() -> None:
     assert np.array_equal(motion.at(2.0)[0], q[1])
 
 
+def test_two_rows_at_one_time_are_a_jump() -> None:
+    """The second one counts, from that time on; several robots move together."""
+    q = 0.1 * np.arange(48.0).reshape(4, 2, 6) % 1.7
+    motion = Trajectory.of(ARM, q, [0.0, 1.0, 1.0, 3.0])
+    assert motion.q.shape == (4, 2, 6) and motion.seconds == 3.0
+    np.testing.assert_allclose(motion.at(0.75), 0.25 * q[0] + 0.75 * q[1])
+    np.testing.assert_array_equal(motion.at(1.0), q[2])
+    np.testing.assert_allclose(motion.at(1.5), 0.75 * q[2] + 0.25 * q[3])
+
+
+def test_a_joint_of_several_coordinates_by_name() -> None:
+    model = wd.load_robot("quadruped", floating_base=True)
+    base = model.base_joint
+    rows = np.tile([0.1, 0.2, 0.3, 0.0, 0.0, 0.6, 0.8], (3, 1))
+    motion = Trajectory.of(model, {base: rows})
+    np.testing.assert_array_equal(motion.q[:, 0, :7], rows)
+    assert motion.still == tuple(name for name in model.joint_names if name != base)
+    with pytest.raises(viewer.ViewerError, match=re.escape(f'"{base}" must be (3, 7), got (3, 6)')):
+        Trajectory.of(model, {base: rows[:, :6]})
+
+
 def test_joints_by_name_leave_the_others_at_home() -> None:
     joint = ARM.joint_names[2]
     motion = Trajectory.of(ARM, {joint: [0.0, 0.5]})
@@ -43,6 +64,7 @@ def test_joints_by_name_leave_the_others_at_home() -> None:
         (np.zeros((4, 7)), None, "a trajectory of ur5e is (T, 6) or (T, B, 6), got (4, 7)"),
         (np.zeros((0, 6)), None, "got (0, 6)"),
         (np.zeros((4, 6)), [0, 1, 2], "times must be (4,), one for each row, got (3,)"),
+        (np.zeros((3, 6)), [0, np.nan, 1], "not finite in 1 of 3 rows, first in row 1"),
         (np.zeros((3, 6)), [0, 2, 1], "times must rise; row 2 has 1 s after 2 s"),
         (np.array([[0.0] * 6, [np.nan] * 6]), None, "not finite in 1 of 2 rows, first in row 1"),
         ({"wheel": [0.0]}, None, "names wheel, which ur5e does not have; it has shoulder"),
