@@ -11,6 +11,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,6 +33,9 @@ BOUNDS = {
     "docs: table cells of more than 25 words": Bound(0, 0),
     "docstrings: first words that are not a noun [%]": Bound(2, 2),
     "names: bare participles and riddles": Bound(0, 3),
+    "tests and tools: docstrings without a noun first [%]": Bound(2, 99),
+    "tests and tools: bare participles and riddles": Bound(0, 999),
+    "tests: names that begin with a pronoun or preposition": Bound(0, 999),
 }
 """Goal and bound of each count."""
 
@@ -55,6 +59,12 @@ _WORDS = """
 """
 PARTICIPLES = frozenset(_WORDS.split())
 """Irregular participles. `read`, `split` and others are also verbs, which may name a function."""
+
+PRONOUNS = frozenset(["he", "her", "his", "it", "its", "she", "their", "they", "this", "those", "who", "whose"])
+"""Pronouns. The name of a test does not say what they refer to."""
+
+TESTS_AND_TOOLS = ("tests", "benchmarks", "scripts", "docs_site", "examples", "launch")
+"""Folders in addition to the packages."""
 
 NO_PARTICIPLES = frozenset({"bed", "feed", "need", "quadruped", "seed", "shed", "speed"})
 """Nouns and verbs that end like participles."""
@@ -123,11 +133,17 @@ def definitions(node: ast.AST) -> Iterator[Definition]:
             yield from definitions(child)
 
 
+@cache
+def all_definitions(tree: ast.Module) -> tuple[Definition, ...]:
+    """`definitions` of a module. Several counts use them."""
+    return tuple(definitions(tree))
+
+
 def first_words(tree: ast.Module) -> Iterator[str]:
     """The first word of each docstring of a module."""
-    for node in (tree, *definitions(tree)):
-        if text := ast.get_docstring(node):
-            yield re.split(r"[\s,.:;]", text, maxsplit=1)[0].lower()
+    for node in (tree, *all_definitions(tree)):
+        if text := ast.get_docstring(node, clean=False):
+            yield re.split(r"[\s,.:;]", text.lstrip(), maxsplit=1)[0].lower()
 
 
 def share_without_noun(trees: Iterable[ast.Module]) -> float:
@@ -148,12 +164,18 @@ def is_banned(name: str) -> bool:
 
 def banned_names(module: str, tree: ast.Module) -> Iterator[str]:
     """Banned names of a module and of its classes and functions."""
-    return filter(is_banned, (module, *(node.name for node in definitions(tree))))
+    return filter(is_banned, (module, *(node.name for node in all_definitions(tree))))
 
 
-def modules() -> list[Path]:
-    """Python files of the packages."""
-    return [p for name in ("warpdyn", "ros2_node") for p in sorted((ROOT / name).rglob("*.py"))]
+def begins_without_noun(test: str) -> bool:
+    """True for the name of a test that begins with a question word, a pronoun or a preposition."""
+    parts = test.split("_")
+    return parts[0] == "test" and len(parts) > 1 and parts[1] in NO_NOUN | PRONOUNS
+
+
+def modules(folders: Iterable[str] = ("warpdyn", "ros2_node")) -> list[Path]:
+    """Python files in some folders of the project; by default those of the packages."""
+    return [p for name in folders for p in sorted((ROOT / name).rglob("*.py"))]
 
 
 def count_all() -> dict[str, float]:
@@ -164,6 +186,7 @@ def count_all() -> dict[str, float]:
     pages = [p for p in sorted(folder.rglob("*.md")) if generated not in p.parents]
     texts = [page.read_text() for page in pages]
     trees = {path: ast.parse(path.read_text()) for path in modules()}
+    others = {path: ast.parse(path.read_text()) for path in modules(TESTS_AND_TOOLS)}
     return {
         "README: words": words(prose(readme)),
         "README: line of the first code block": first_code_line(readme),
@@ -175,6 +198,15 @@ def count_all() -> dict[str, float]:
         "docstrings: first words that are not a noun [%]": share_without_noun(trees.values()),
         "names: bare participles and riddles": sum(
             len([*banned_names(path.stem, tree)]) for path, tree in trees.items()
+        ),
+        "tests and tools: docstrings without a noun first [%]": share_without_noun(others.values()),
+        "tests and tools: bare participles and riddles": sum(
+            len([*banned_names(path.stem, tree)]) for path, tree in others.items()
+        ),
+        "tests: names that begin with a pronoun or preposition": sum(
+            begins_without_noun(node.name)
+            for tree in others.values()
+            for node in all_definitions(tree)
         ),
     }
 
@@ -189,12 +221,12 @@ def remark_on(count: float, goal: float, bound: float) -> str:
 def table(counts: Mapping[str, float], bounds: Mapping[str, Bound]) -> str:
     """The counts with their bounds and goals, as a Markdown table."""
     rows = [
-        f"| {'counted':<51} |  today |  bound |   goal | |",
-        f"|{'-' * 53}|-------:|-------:|-------:|---|",
+        f"| {'count':<53} |  today |  bound |   goal | |",
+        f"|{'-' * 55}|-------:|-------:|-------:|---|",
     ]
     for name, (goal, bound) in bounds.items():
         remark = remark_on(counts[name], goal, bound)
-        rows.append(f"| {name:<51} | {counts[name]:6.5g} | {bound:6.5g} | {goal:6.5g} | {remark} |")
+        rows.append(f"| {name:<53} | {counts[name]:6.5g} | {bound:6.5g} | {goal:6.5g} | {remark} |")
     return "\n".join(rows)
 
 

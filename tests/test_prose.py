@@ -88,6 +88,24 @@ def test_bare_participles_and_riddles_are_banned(name: str, banned: bool) -> Non
     assert prose.is_banned(name) == banned
 
 
+@pytest.mark.parametrize(
+    ("name", "counted"),
+    [
+        ("test_what_is_refused", True),
+        ("test_they_agree", True),
+        ("test_of_links", True),
+        ("test_its_mass", True),
+        ("test_item_masses", False),
+        ("test_links_of_a_robot", False),
+        ("what_is_left", False),
+        ("test", False),
+    ],
+)
+def test_names_of_tests_without_a_noun_are_counted(name: str, counted: bool) -> None:
+    """Only the first word counts, and only in names of tests."""
+    assert prose.begins_without_noun(name) == counted
+
+
 def test_definitions_are_found_in_every_statement() -> None:
     """`definitions` finds classes and functions in branches, loops, handlers and cases, at any depth."""
     source = (
