@@ -1,4 +1,4 @@
-"""A joint of the articulated-body algorithm: the laws that define what it passes on."""
+"""A joint of the articulated-body algorithm: laws of the inertia and force that it passes on."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ ROUND_OFF = 1e-11
 
 
 @pytest.mark.parametrize("freedoms", [1, 2, 3])
-def test_the_body_moves_as_its_joint_and_parent_say(
+def test_the_articulated_inertia_satisfies_the_equation_of_motion(
     freedoms: int, draw: np.random.Generator
 ) -> None:
-    """With the parent's acceleration A, the joint's q̈ and a = A + c + S q̈: the force I a + p does no
-    work on the joint but that of tau, and is the force I^a A + p^a that the parent feels."""
+    """For the parent's acceleration A, the joint's q̈ and a = A + c + S q̈: along S the force I a +
+    p equals tau, and in total it equals the force I^a A + p^a on the parent.
+    """
 
     def vector() -> Vector:
         return Vector(*draw.normal(size=3).tolist())
@@ -48,9 +49,13 @@ def test_the_body_moves_as_its_joint_and_parent_say(
     assert np.abs(np.array([*force]) - [*felt]).max() <= ROUND_OFF * size * 10
 
 
-def test_a_free_joint_without_a_rotor_passes_no_inertia_on(draw: np.random.Generator) -> None:
-    """About its axis or along it: exactly zero, whatever the ratio of its coordinate; with a rotor,
-    or with an axis of two entries, what rounding leaves."""
+def test_a_joint_without_rotor_passes_no_inertia_on_along_its_axis(
+    draw: np.random.Generator,
+) -> None:
+    """It is exactly zero for any ratio of its coordinate.
+
+    With a rotor, or with an axis of two entries, rounding remains.
+    """
 
     def vector() -> Vector:
         return Vector(*draw.normal(size=3).tolist())

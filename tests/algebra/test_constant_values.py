@@ -13,18 +13,18 @@ from warpdyn.recording.program import record
 
 
 def text(x: list[Scalar]) -> list[Scalar]:
-    """x0² + (x0 x1), of which the product is a constant, also as a result with a sign."""
+    """x0² + (x0 x1), where the product is a constant, also as a result with a sign."""
     (product,) = as_constants([-(x[0] * x[1])])
     return [x[0] * x[0] - product, product, product * x[1]]
 
 
-def test_numbers_stay() -> None:
+def test_numbers_are_returned_unchanged() -> None:
     """Nothing is recorded."""
     assert as_constants([1.0, -2.5]) == [1.0, -2.5]
 
 
-def test_the_program_reads_the_values_themselves() -> None:
-    """Values with their signs, and no statement more than without."""
+def test_the_program_reads_the_original_values() -> None:
+    """With their signs, and without another statement."""
     program = record(text, {"x": (2,)})
     assert evaluate(program, {"x": [3.0, 2.0]}) == pytest.approx([15.0, -6.0, -12.0])
     assert not program.uses(CONSTANT)
@@ -47,8 +47,8 @@ def test_the_derivative_of_a_constant_is_zero(forward: bool) -> None:
     assert found == pytest.approx([6.0, 0.0, -60.0] if forward else [6.0, -600.0])
 
 
-def test_a_constant_of_a_constant() -> None:
-    """Is that constant; other uses of the same value keep their derivatives."""
+def test_a_constant_of_a_constant_is_the_same_constant() -> None:
+    """Other uses of the same value keep their derivatives."""
 
     def derivative(x: list[Scalar]) -> list[Scalar]:
         c = cos(x[0])

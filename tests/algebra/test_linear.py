@@ -34,7 +34,7 @@ def system(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @given(st.integers(0, 8), st.integers(0, 1000))
-def test_the_solution_solves_the_system(n: int, seed: int) -> None:
+def test_solve_symmetric_solves_the_system(n: int, seed: int) -> None:
     """H x = b, and neither H nor b is changed."""
     H, b = system(n, seed)
     rows, right = H.tolist(), b.tolist()
@@ -43,15 +43,15 @@ def test_the_solution_solves_the_system(n: int, seed: int) -> None:
     assert rows == H.tolist() and right == b.tolist()
 
 
-def test_only_one_triangle_is_read() -> None:
-    """The lower triangle and the diagonal say all."""
+def test_only_the_lower_triangle_is_read() -> None:
+    """With the diagonal."""
     H, b = system(5, 1)
     wanted = solve_symmetric(H.tolist(), b.tolist())
     assert solve_symmetric(np.tril(H).tolist(), b.tolist()) == wanted
 
 
-def test_zeros_between_branches_cost_nothing() -> None:
-    """Two branches on one root: the entries between them are zero, stay zero and are not computed."""
+def test_zeros_between_branches_need_no_operations() -> None:
+    """Two branches on one root: the entries between them stay zero and are not computed."""
 
     def text(d: list, side: list, b: list) -> list:
         return solve_symmetric(
@@ -68,14 +68,14 @@ def test_zeros_between_branches_cost_nothing() -> None:
 
 @given(st.integers(0, 8), st.integers(0, 1000))
 def test_the_inverse_is_symmetric_and_inverts(n: int, seed: int) -> None:
-    """H H^-1 = 1, from one triangle of H; both triangles of the result are the same numbers."""
+    """H H^-1 = 1, from one triangle of H. Both triangles of the result have the same numbers."""
     H, _ = system(n, seed)
     inverse = np.reshape(inverse_symmetric(np.tril(H).tolist()), (n, n))
     assert np.allclose(H @ inverse, np.eye(n), rtol=0, atol=ROUND_OFF * max(1, n))
     assert np.array_equal(inverse, inverse.T)
 
 
-def test_the_factors_are_those_of_the_matrix() -> None:
+def test_the_factors_multiply_to_the_matrix() -> None:
     """H = L^T D L."""
     H, b = system(5, 2)
     factors = factorise(H.tolist())
@@ -86,8 +86,8 @@ def test_the_factors_are_those_of_the_matrix() -> None:
     )
 
 
-def test_branches_share_what_their_ancestors_do() -> None:
-    """The inverse of a trunk with two branches costs less than that of a full matrix."""
+def test_the_inverse_of_a_branched_matrix_costs_less() -> None:
+    """For a trunk with two branches, compared with a full matrix."""
 
     def text(d: list, side: list) -> list:
         return inverse_symmetric(
@@ -105,8 +105,8 @@ def whole(factors: Factors) -> np.ndarray:
 
 
 @pytest.mark.parametrize("redundant", [(), (1, 2), (0,), (3,), (0, 1, 2, 3), (0, 2, 3), (0, 1, 3)])
-def test_runs_of_redundant_rows_have_larger_diagonals(redundant: tuple[int, ...]) -> None:
-    """Each run by a millionth, once the rows behind it are eliminated."""
+def test_diagonals_of_redundant_rows_are_shifted(redundant: tuple[int, ...]) -> None:
+    """By a millionth in each run, after the rows behind it are eliminated."""
     H, _ = system(4, 2)
     S, more = H.copy(), np.zeros((4, 4))
     for k in reversed(range(4)):
@@ -120,7 +120,7 @@ def test_runs_of_redundant_rows_have_larger_diagonals(redundant: tuple[int, ...]
     )
 
 
-def test_a_singular_matrix_is_shifted_by_a_share_and_a_least_number() -> None:
+def test_a_singular_matrix_is_shifted_by_a_relative_and_an_absolute_number() -> None:
     G = np.array([[1.0, 1.0], [1.0, 1.0]])
     shifted = (1.0 + 1e-9) * (1.0 + 1e-6)
     wanted = [[shifted, 1.0], [1.0, shifted]]
@@ -130,8 +130,8 @@ def test_a_singular_matrix_is_shifted_by_a_share_and_a_least_number() -> None:
     )
 
 
-def test_each_turn_comes_nearer_to_a_solution() -> None:
-    """For a singular system, every turn multiplies the error by the relative shift, of double precision."""
+def test_each_iteration_reduces_the_error_by_the_relative_shift() -> None:
+    """For a singular system, in double precision."""
     G, b = [[2.0, 2.0], [2.0, 2.0]], [1.0, 1.0]
     errors = [abs(1.0 - 2.0 * sum(solve_redundant(G, b, turns))) for turns in (1, 2, 3)]
     assert 1e-11 < errors[0] < 1e-9 and errors[1] < 1e-15 and errors[2] < 1e-15
@@ -140,7 +140,7 @@ def test_each_turn_comes_nearer_to_a_solution() -> None:
     ).inverse_times(b)
 
 
-def test_sums_and_products_of_vectors() -> None:
+def test_dot_add_and_transpose_equal_their_definitions() -> None:
     assert dot([1.0, 2.0], [3.0, 5.0]) == 13.0 and dot([], []) == 0.0
     assert add([1.0, 2.0], [3.0, 5.0]) == [4.0, 7.0]
     assert transpose([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]) == [[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]

@@ -1,5 +1,4 @@
-"""Acceleration of a body's points: a rigid field, as rates of velocities say, through joints and
-fixed frames."""
+"""Accelerations of a body's points: a rigid field, rates of velocities, joints and fixed frames."""
 
 from __future__ import annotations
 
@@ -54,15 +53,15 @@ def at(motion: PointMotion, x: Vector) -> np.ndarray:
     return array(motion.acc + motion.W @ x)
 
 
-def test_points_accelerate_as_a_rigid_body(draw: np.random.Generator) -> None:
+def test_points_have_the_accelerations_of_a_rigid_body(draw: np.random.Generator) -> None:
     """a(x) = a(0) + α × x + ω × (ω × x)."""
     m, x = moving(draw), vector(draw)
     wanted = m.acc + m.dw.cross(x) + m.w.cross(m.w.cross(x))
     assert at(m, x) == pytest.approx(array(wanted), abs=ROUND_OFF)
 
 
-def test_a_frame_fixed_in_a_body_shares_its_motion(draw: np.random.Generator) -> None:
-    """Seen in the frame's axes, w, dw and the acceleration of every point are the body's."""
+def test_a_frame_fixed_in_a_body_has_its_motion(draw: np.random.Generator) -> None:
+    """In the frame's axes w, dw and the acceleration of every point are the body's."""
     m, X, x = moving(draw), placement(draw), vector(draw)
     fixed = m.across(X)
     R = rows(X.R)
@@ -79,8 +78,8 @@ def test_frames_fixed_in_frames_compose(draw: np.random.Generator) -> None:
         assert array(found) == pytest.approx(array(wanted), abs=ROUND_OFF)
 
 
-def test_a_world_that_falls_takes_all_along(draw: np.random.Generator) -> None:
-    """Its acceleration is added to that of every point, in the child's axes, and turns nothing."""
+def test_an_acceleration_of_the_world_is_added_to_every_point(draw: np.random.Generator) -> None:
+    """In the child's axes. It changes no rotation."""
     X, up = placement(draw), vector(draw)
     vJ, aJ = (Motion(vector(draw), vector(draw)) for _ in range(2))
     still, falling = (PointMotion.without_rotation(a).across(X, vJ, aJ) for a in (ZERO, up))
@@ -88,9 +87,8 @@ def test_a_world_that_falls_takes_all_along(draw: np.random.Generator) -> None:
     assert list(falling.w) == list(still.w) and list(falling.dw) == list(still.dw)
 
 
-def test_it_is_the_second_derivative_of_position(draw: np.random.Generator) -> None:
-    """Points beyond two joints of six coordinates each accelerate as second differences of their
-    positions say."""
+def test_accelerations_equal_second_differences_of_positions(draw: np.random.Generator) -> None:
+    """For points beyond two joints of six coordinates each."""
     X = [placement(draw) for _ in range(2)]
     v, a = draw.uniform(-1, 1, (2, 2, 6))
     x = np.append(draw.uniform(-1, 1, 3), 1.0)

@@ -1,5 +1,4 @@
-"""Placements as numbers: each form leads back to the placement, in every branch of the way to a
-quaternion."""
+"""Placements as numbers: each form is converted back, in every branch of the quaternion."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ ROUND_OFF = 1e-14
 
 
 def quaternions() -> np.ndarray:
-    """Unit quaternions with w >= 0: random ones, no turn, half turns and what is close to them."""
+    """Unit quaternions with w >= 0: random ones, no rotation, half turns and close to them."""
     draw = np.random.default_rng(0).normal(size=(40, 4))
     near_half = [[*np.eye(3)[k], w] for k in range(3) for w in (0.0, 1e-12, 1e-6, 1e-2)]
     q = np.array([*draw, [0, 0, 0, 1], *near_half, [1, 1, 0, 0], [0, -1, 1, 0], [1, 1, 1, 1]])
@@ -31,8 +30,8 @@ def quaternions() -> np.ndarray:
     return q * np.where(q[:, 3:] < 0, -1.0, 1.0)
 
 
-def test_a_pose_leads_back_to_itself() -> None:
-    """Position exactly, quaternion up to its sign, which is w >= 0."""
+def test_a_pose_is_converted_back() -> None:
+    """Position exactly, quaternion with the sign for which w >= 0."""
     for n, q in enumerate(quaternions()):
         pose = [0.1 * n, -2.0, 3.0, *q.tolist()]
         found = position_and_quaternion(from_position_and_quaternion(pose))
@@ -41,15 +40,15 @@ def test_a_pose_leads_back_to_itself() -> None:
         assert turn * np.sign(turn @ q) == pytest.approx(q, abs=ROUND_OFF)
 
 
-def test_a_matrix_leads_back_to_itself() -> None:
-    """Exactly: entries are taken as they are; the last row is 0 0 0 1."""
+def test_a_matrix_is_converted_back_exactly() -> None:
+    """Entries are taken unchanged, and the last row is 0 0 0 1."""
     for q in quaternions():
         T = homogeneous(from_position_and_quaternion([1.0, 2.0, 3.0, *q.tolist()]))
         assert homogeneous(from_homogeneous(T)) == T and T[3] == [0.0, 0.0, 0.0, 1.0]
 
 
-def test_a_quaternions_rotation_has_that_quaternion() -> None:
-    """However the rotation is kept: as a matrix, about an axis, or as two."""
+def test_the_rotation_of_a_quaternion_has_that_quaternion() -> None:
+    """In each form: as a matrix, about an axis, or as two rotations."""
     for angle in np.linspace(-3.1, 3.1, 13).tolist():
         half = [math.sin(angle / 2), math.cos(angle / 2)]
         for axis in range(3):
@@ -61,9 +60,8 @@ def test_a_quaternions_rotation_has_that_quaternion() -> None:
             assert rotation_quaternion(there_and_back) == pytest.approx([0, 0, 0, 1], abs=ROUND_OFF)
 
 
-def test_rounding_stays_small_wherever_the_matrix_points() -> None:
-    """A matrix with errors of 1e-9 gives a quaternion with errors of that size, also at half
-    turns."""
+def test_errors_of_a_matrix_give_equal_errors_of_the_quaternion() -> None:
+    """Errors of 1e-9 stay of that size, also at half turns."""
     noise = 1e-9 * np.random.default_rng(1).uniform(-1, 1, (3, 3))
     for q in quaternions():
         rows = np.array([list(r) for r in quaternion_rotation(q.tolist()).matrix.rows]) + noise
@@ -73,8 +71,8 @@ def test_rounding_stays_small_wherever_the_matrix_points() -> None:
         assert turn * np.sign(turn @ q) == pytest.approx(q, abs=4e-9)
 
 
-def test_known_poses() -> None:
-    """A quarter turn about z, one metre up."""
+def test_a_quarter_turn_has_its_known_forms() -> None:
+    """About z, one metre up."""
     quarter = Placement(AxisRotation(2, 0.0, 1.0), Vector(0.0, 0.0, 1.0))
     assert homogeneous(quarter) == [[0, -1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 1], [0, 0, 0, 1]]
     root = math.sqrt(0.5)

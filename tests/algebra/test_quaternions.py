@@ -1,4 +1,4 @@
-"""Quaternions and exponential maps: group laws, inverses of each other, and both branches near zero."""
+"""Quaternions and exponential maps: group laws, inverses, and both branches near zero."""
 
 from __future__ import annotations
 
@@ -43,8 +43,11 @@ def matrix(q: list[float]) -> np.ndarray:
     return rows(quaternion_rotation(q).matrix.rows)
 
 
-def test_products_are_products_of_matrices(draw) -> None:
-    """The map to matrices is a homomorphism; the inverse is the transpose; q and -q are one rotation."""
+def test_products_of_quaternions_are_products_of_matrices(draw) -> None:
+    """The map to matrices is a homomorphism.
+
+    The inverse is the transpose. q and -q are one rotation.
+    """
     a, b = quaternion(draw), quaternion(draw)
     close(matrix(quaternion_product(a, b)), matrix(a) @ matrix(b))
     close(matrix(quaternion_inverse(a)), matrix(a).T)
@@ -52,8 +55,8 @@ def test_products_are_products_of_matrices(draw) -> None:
     close(np.linalg.det(matrix(a)), 1.0)
 
 
-def test_quaternions_are_rotations() -> None:
-    """exp of a vector turns about it by its length; products of quaternions are products of matrices; x, y, z, w."""
+def test_the_exponential_rotates_about_its_vector_by_its_length() -> None:
+    """Products of quaternions are products of matrices. The order is x, y, z, w."""
     assert quaternion_exp([0.0, 0.0, math.pi / 2]) == pytest.approx(
         [0, 0, math.sqrt(0.5), math.sqrt(0.5)]
     )
@@ -72,8 +75,8 @@ def test_quaternions_are_rotations() -> None:
 
 
 @pytest.mark.parametrize("size", [0.0, 1e-9, 1e-3, 0.9 * SMALL**0.5, 1.1 * SMALL**0.5, 1.0, 3.1])
-def test_log_undoes_exp(draw, size: float) -> None:
-    """For rotations, for rigid motions and in the plane, on both sides of where series are taken."""
+def test_log_inverts_exp(draw, size: float) -> None:
+    """For rotations, for rigid motions and in the plane, on both sides of the switch to series."""
     u = np.array(list(vector(draw)))
     w = Vector(*(size * u / np.linalg.norm(u)).tolist())
     close(list(quaternion_log(quaternion_exp(list(w)))), list(w))
@@ -84,7 +87,7 @@ def test_log_undoes_exp(draw, size: float) -> None:
     close(plane_log(*plane_exp(v.x, v.y, size), size), (v.x, v.y))
 
 
-def test_a_rigid_motion_in_two_halves_is_the_whole(draw) -> None:
+def test_two_halves_of_a_rigid_motion_are_the_whole(draw) -> None:
     """exp(d/2) exp(d/2) = exp(d): a constant twist follows one screw."""
     v, w = vector(draw), vector(draw)
     p, turn = rigid_exp(v, w)
@@ -93,15 +96,15 @@ def test_a_rigid_motion_in_two_halves_is_the_whole(draw) -> None:
     close(quaternion_product(half_turn, half_turn), turn)
 
 
-def test_a_planar_motion_is_a_rigid_one(draw) -> None:
-    """exp of SE(2) is exp of SE(3) about z."""
+def test_a_planar_motion_is_a_rigid_motion_about_z(draw) -> None:
+    """exp of SE(2) equals exp of SE(3)."""
     u, w, turn = draw.uniform(-2, 2, 3).tolist()
     p, _ = rigid_exp(Vector(u, w, 0.0), Vector(0.0, 0.0, turn))
     close([*plane_exp(u, w, turn), 0.0], list(p))
 
 
-def test_the_rate_is_that_of_a_turning_frame(draw) -> None:
-    """dQ/dt by central differences of Q exp(w t); with K, a length beyond 1 shrinks."""
+def test_the_rate_of_a_quaternion_is_that_of_a_rotating_frame(draw) -> None:
+    """dQ/dt by central differences of Q exp(w t). With K a length above 1 shrinks."""
     q, w, h = quaternion(draw), vector(draw), 1e-6
     ahead, behind = (quaternion_product(q, quaternion_exp(list(w * s))) for s in (h, -h))
     difference = (np.array(ahead) - np.array(behind)) / (2 * h)
@@ -111,13 +114,15 @@ def test_the_rate_is_that_of_a_turning_frame(draw) -> None:
 
 
 @given(FRACTIONS, FRACTIONS, FRACTIONS)
-def test_drawn_rotations_have_unit_length(a: float, b: float, c: float) -> None:
-    """Whatever the three numbers."""
+def test_random_quaternions_have_unit_length(a: float, b: float, c: float) -> None:
+    """For any three numbers."""
     assert math.hypot(*uniform_quaternion(a, b, c)) == pytest.approx(1.0, abs=ROUND_OFF)
 
 
-def test_drawn_rotations_are_uniform() -> None:
-    """Over a grid of the unit cube every column of the rotation averages to zero, and its square to a third."""
+def test_random_rotations_are_uniform() -> None:
+    """Over a grid of the unit cube every column of the rotation averages to zero, and its square to
+    a third.
+    """
     steps = (np.arange(20) + 0.5) / 20
     drawn = [
         matrix(uniform_quaternion(a, b, c))
@@ -138,8 +143,8 @@ def bernoulli(count: int) -> list[Fraction]:
     return found[::2]
 
 
-def test_series_are_those_of_taylor() -> None:
-    """Each coefficient: the last ones count less than rounding, and no law of rotations sees them."""
+def test_series_have_taylors_coefficients() -> None:
+    """Each coefficient, because the last ones are below the rounding of other tests."""
     signs, fact = [1, -1] * 3, math.factorial
     b = bernoulli(7)
     half_cotangent = [(-1) ** k * b[k] / fact(2 * k) for k in range(7)]

@@ -1,4 +1,4 @@
-"""Rotations of every kind: they turn back, keep lengths, and act on matrices as their matrix does."""
+"""Rotations of every kind: inverses, lengths, and products with matrices."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from algebra_draws import close, placement, rows, vector
 from warpdyn.algebra.rotations import IDENTITY, Matrix, Symmetric, Vector, as_matrix, axes_about
 
 
-def test_rotations_turn_back(draw) -> None:
-    """to_child undoes to_parent; both keep length; a rotation kind and its matrix do the same."""
+def test_to_child_inverts_to_parent(draw) -> None:
+    """Both keep lengths. Each kind of rotation equals its matrix."""
     R, u = placement(draw).R, vector(draw)
     close(list(R.to_child(R.to_parent(u))), list(u))
     close(R.to_parent(u).dot(R.to_parent(u)), u.dot(u))
@@ -17,8 +17,8 @@ def test_rotations_turn_back(draw) -> None:
     close(np.linalg.det(rows(as_matrix(R).matrix.rows)), 1.0)
 
 
-def test_axes_about_any_direction(draw) -> None:
-    """A rotation whose third column is the direction, along and against the coordinate axes too."""
+def test_axes_along_any_direction_are_a_rotation(draw) -> None:
+    """Its third column is the direction, also along and against the coordinate axes."""
     tilted = draw.normal(size=3)
     for u in (tilted / np.linalg.norm(tilted), *np.eye(3), *-np.eye(3)):
         R = rows(axes_about(Vector(*u.tolist())).matrix.rows)
@@ -27,7 +27,7 @@ def test_axes_about_any_direction(draw) -> None:
         close(np.linalg.det(R), 1.0)
 
 
-def test_rotations_of_matrices(draw) -> None:
+def test_matrices_are_rotated_from_both_sides(draw) -> None:
     """matrix_to_parent and symmetric_to_parent are R H R^T."""
     R = placement(draw).R
     r, H = rows(as_matrix(R).matrix.rows), draw.uniform(-2, 2, (3, 3))
@@ -38,16 +38,18 @@ def test_rotations_of_matrices(draw) -> None:
     close(rows(R.symmetric_to_parent(symmetric).rows), r @ S @ r.T)
 
 
-def test_products_of_vectors(draw) -> None:
-    """u x w is orthogonal to both and [u]x w; u.w is symmetric; a double product is Lagrange's."""
+def test_dot_and_cross_products_obey_their_identities(draw) -> None:
+    """u x w is orthogonal to both and equals [u]x w, u.w is symmetric, and double products obey
+    Lagrange's identity.
+    """
     u, v, w = vector(draw), vector(draw), vector(draw)
     close([u.dot(u.cross(w)), w.dot(u.cross(w))], [0, 0])
     close(list(Matrix.cross(u) @ w), list(u.cross(w)))
     close(list(u.cross(v.cross(w))), list(v * u.dot(w) - w * u.dot(v)))
 
 
-def test_matrices_add_and_turn_over(draw) -> None:
-    """Sums, differences and transposes are those of NumPy."""
+def test_sums_and_transposes_of_matrices_equal_numpys(draw) -> None:
+    """Differences too."""
     a, b = draw.uniform(-2, 2, (2, 3, 3))
     A, B = (Matrix(tuple(Vector(*row) for row in M.tolist())) for M in (a, b))
     close(rows((A + B).rows), a + b)
@@ -55,15 +57,15 @@ def test_matrices_add_and_turn_over(draw) -> None:
     close(rows(A.T.rows), a.T)
 
 
-def test_the_acceleration_tensor_is_that_of_a_turning_body(draw) -> None:
+def test_the_acceleration_tensor_is_that_of_a_rotating_body(draw) -> None:
     """W x = dw x x + w x (w x x)."""
     w, dw, x = vector(draw), vector(draw), vector(draw)
     W = Matrix.acceleration_tensor(w, dw)
     close(list(W @ x), list(dw.cross(x) + w.cross(w.cross(x))))
 
 
-def test_symmetric_matrices(draw) -> None:
-    """They act as their rows, are read from the upper triangle, and obey Euler's equation."""
+def test_symmetric_matrices_equal_their_full_matrices(draw) -> None:
+    """They are read from the upper triangle. Products obey Euler's equation."""
     S = draw.uniform(-2, 2, (3, 3))
     S = S + S.T
     J, w, dw = Symmetric.from_rows(S.tolist()), vector(draw), vector(draw)
@@ -77,8 +79,8 @@ def test_symmetric_matrices(draw) -> None:
     close(rows(Symmetric.diagonal(3.0).rows), 3.0 * np.eye(3))
 
 
-def test_the_identity_turns_nothing(draw) -> None:
-    """To the last bit."""
+def test_the_identity_changes_nothing(draw) -> None:
+    """Not one bit."""
     u = vector(draw)
     assert list(IDENTITY.to_parent(u)) == list(u) == list(IDENTITY.to_child(u))
     assert as_matrix(IDENTITY) is IDENTITY

@@ -1,4 +1,7 @@
-"""Arrays of scalars in loops, on numbers. Recordings: tests/recording/test_array_loops.py."""
+"""Arrays of scalars in loops, on numbers.
+
+For recordings see tests/recording/test_array_loops.py.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from warpdyn.recording.program import record
 
 
 def test_a_loop_reads_and_writes_rows() -> None:
-    """Sums from the front, in place."""
+    """Cumulative sums in place."""
     a = RowArray([[1.0], [2.0], [3.0]])
 
     def step(k: Any, state: list, arrays: Any) -> list:
@@ -28,7 +31,7 @@ def test_a_loop_reads_and_writes_rows() -> None:
 
 @pytest.mark.parametrize("needed, wanted", [(0.0, 0), (1.5, 2), (2.0, 2), (9.0, 4), (-1.0, 0)])
 def test_a_loop_ends_after_the_needed_steps(needed: float, wanted: int) -> None:
-    """On numbers at once; NaN needs none."""
+    """On numbers at once. NaN means none."""
 
     def count(k: Any, state: list, _: Any) -> list:
         return [state[0] + 1.0]
@@ -37,8 +40,8 @@ def test_a_loop_ends_after_the_needed_steps(needed: float, wanted: int) -> None:
     assert loop(4, count, [0.0], [], float("nan")) == [0.0]
 
 
-def test_a_loop_ends_after_the_steps_of_its_state() -> None:
-    """An entry that a step may lower."""
+def test_the_number_of_steps_can_be_an_entry_of_the_state() -> None:
+    """A step may lower it."""
 
     def count(k: Any, state: list, _: Any) -> list:
         return [state[0] + 1.0, 2.0 if k == 1.0 else state[1]]
@@ -47,8 +50,8 @@ def test_a_loop_ends_after_the_steps_of_its_state() -> None:
     assert loop(9, count, [0.0, 0.0], [], last=1) == [0.0, 0.0]
 
 
-def test_a_constant_array_is_not_written() -> None:
-    """Not even in the step of a loop that has it."""
+def test_writing_a_constant_array_is_refused() -> None:
+    """Also in the step of a loop that has it."""
     a = RowArray([[1.0]], constant=True)
 
     def write(_: Any, state: list, arrays: Any) -> list:
@@ -60,8 +63,8 @@ def test_a_constant_array_is_not_written() -> None:
 
 
 @pytest.mark.parametrize("index", [-3.0, -0.1, 0.0, 0.9, 1.0, 1.7, 2.0, 8.0, math.nan])
-def test_rows_at_an_index_of_the_program(index: float) -> None:
-    """Read outside of loops and written in one: the nearest row, 0 for NaN, as for numbers."""
+def test_rows_can_be_read_and_written_at_a_computed_index(index: float) -> None:
+    """Read outside of loops and written in one: the nearest row, and 0 for NaN, as on numbers."""
     rows = [[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]]
 
     def text(x: list) -> list:
@@ -84,7 +87,7 @@ def test_rows_at_an_index_of_the_program(index: float) -> None:
         assert program.on_numbers({"x": [index]})["out"] == wanted
 
 
-def test_arrays_without_values_begin_as_nan() -> None:
+def test_arrays_without_values_contain_nan() -> None:
     array = RowArray.without_values(2, 3)
     assert array.is_unset and len(array) == 2 and array.width == 3
     assert all(math.isnan(x) for row in array for x in row)
@@ -92,7 +95,7 @@ def test_arrays_without_values_begin_as_nan() -> None:
 
 
 @pytest.mark.parametrize("rows", [[], [[]], [[1.0], [1.0, 2.0]]])
-def test_rows_have_one_length(rows: list) -> None:
+def test_rows_of_different_lengths_are_refused(rows: list) -> None:
     with pytest.raises(ValueError, match="rows of equal length above 0, got lengths"):
         RowArray(rows)
     with pytest.raises(IndexError, match="row -1 of an array of 1 rows"):
@@ -100,7 +103,7 @@ def test_rows_have_one_length(rows: list) -> None:
 
 
 @pytest.mark.parametrize("needed", [-1.0, 0.0, 1.0])
-def test_a_step_is_left_out_where_it_is_not_needed(needed: float) -> None:
+def test_a_step_that_is_not_needed_is_skipped(needed: float) -> None:
     """The step writes to an array and to the state."""
     array = RowArray([[1.0]])
 

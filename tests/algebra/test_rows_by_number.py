@@ -1,4 +1,4 @@
-"""Rows read by number: columns that are equal in all rows take no memory."""
+"""Rows read by number: columns that are equal in all rows need no memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from warpdyn.recording.program import record
 
 
 def test_equal_columns_are_not_stored() -> None:
-    """Numbers, and symbols that are the same."""
+    """Numbers, and equal symbols."""
     rows = RowsByNumber([[1.0, 2.0, 5.0], [1.0, 3.0, 5.0]])
     assert rows[0] == [1.0, 2.0, 5.0] and rows[1.0] == [1.0, 3.0, 5.0] == rows[7.0]
     (array,) = rows.arrays
@@ -18,8 +18,8 @@ def test_equal_columns_are_not_stored() -> None:
     assert RowsByNumber([[1.0, 2.0]]).arrays == []
 
 
-def test_a_loop_reads_them() -> None:
-    """At its counter and at an index of the environment."""
+def test_a_loop_reads_rows_by_number() -> None:
+    """At its counter and at an index per environment."""
 
     def text(x: list) -> list:
         rows = RowsByNumber([[x[0], x[1]], [x[0], 2.0], [x[0], x[2]]])
@@ -31,8 +31,8 @@ def test_a_loop_reads_them() -> None:
     assert program.on_numbers({"x": [1.0, 5.0, 7.0, 2.0]})["out"] == [15.0, 7.0]
 
 
-def test_constant_rows_have_one_value_in_all_environments() -> None:
-    """Their numbers may be indices that all environments share; they cannot be written."""
+def test_constant_rows_are_shared_by_all_environments() -> None:
+    """Their numbers may be used as indices. They cannot be written."""
 
     def text(x: list) -> list:
         order, numbers = RowsByNumber([[2.0], [0.0], [1.0]]), RowsByNumber([[y] for y in x])

@@ -30,16 +30,18 @@ NUMBERS = st.floats(-1e6, 1e6)
 
 
 @given(NUMBERS, NUMBERS)
-def test_on_numbers_they_are_pythons_own(x: float, y: float) -> None:
-    """sin, cos, sqrt, floor, minimum, maximum and select_less of floats are those of `math` and of Python."""
+def test_elementary_functions_on_numbers_are_pythons(x: float, y: float) -> None:
+    """sin, cos, sqrt, floor, minimum, maximum and select_less of floats equal those of `math` and
+    Python.
+    """
     assert sin(x) == math.sin(x) and cos(x) == math.cos(x) and sqrt(abs(x)) == math.sqrt(abs(x))
     assert minimum(x, y) == min(x, y) and maximum(x, y) == max(x, y)
     assert floor(x) == math.floor(x)
     assert select_less(x, y, 1.0, 2.0) == (1.0 if x < y else 2.0)
 
 
-def test_whole_numbers_count_as_numbers() -> None:
-    """Python integers are constants too."""
+def test_whole_numbers_are_accepted_as_constants() -> None:
+    """Python's int."""
     assert sin(0) == 0.0 and cos(0) == 1.0 and sqrt(4) == 2.0 and select_less(1, 2, 3, 4) == 3
 
 
@@ -59,8 +61,8 @@ PAIRS = [(x, y) for x in (-2.0, 0.0, 0.5, 3.0) for y in (-2.0, 0.5, 4.0)]
         lambda x, y: uniform(absolute(x), 3.0, absolute(y), 7.0),
     ],
 )
-def test_numbers_and_symbols_may_be_mixed(function: Any, known: tuple[int, ...]) -> None:
-    """Any of the operands may be a number: the program gives what Python gives."""
+def test_numbers_and_symbols_can_be_mixed(function: Any, known: tuple[int, ...]) -> None:
+    """Any operand may be a number, and the program gives Python's result."""
     for pair in PAIRS:
 
         def text(x: list, pair: Any = pair) -> list:
@@ -70,8 +72,8 @@ def test_numbers_and_symbols_may_be_mixed(function: Any, known: tuple[int, ...])
         assert found == [function(*pair)]
 
 
-def test_random_numbers_are_those_of_the_paper() -> None:
-    """PCG4D, its first word's 24 upper bits."""
+def test_random_numbers_equal_the_published_pcg4d() -> None:
+    """The upper 24 bits of its first word."""
 
     def pcg4d(*v: int) -> int:
         a, b, c, d = ((x * 1664525 + 1013904223) % 2**32 for x in v)
@@ -92,6 +94,6 @@ def test_random_numbers_are_those_of_the_paper() -> None:
 @pytest.mark.parametrize(
     ("index", "row"), [(-1.0, 0), (0.0, 0), (0.9, 0), (1.0, 1), (1.9, 1), (2.0, 2), (9.0, 2)]
 )
-def test_the_nearest_row(index: float, row: int) -> None:
+def test_nearest_row_clips_the_index(index: float, row: int) -> None:
     assert nearest_row(index, 3) == row and nearest_row(math.inf, 3) == 2
     assert nearest_row(math.nan, 3) == nearest_row(-math.inf, 3) == nearest_row(5.0, 1) == 0

@@ -16,8 +16,8 @@ from warpdyn.algebra.spatial import (
 )
 
 
-def test_placements_are_a_group(draw) -> None:
-    """compose is the matrix product and associative; the inverse undoes."""
+def test_placements_form_a_group(draw) -> None:
+    """compose is the matrix product and associative, and the inverse inverts."""
     X, Y, Z = placement(draw), placement(draw), placement(draw)
     close(matrix(X.compose(Y)), matrix(X) @ matrix(Y))
     close(matrix(X.compose(Y).compose(Z)), matrix(X.compose(Y.compose(Z))))
@@ -26,8 +26,8 @@ def test_placements_are_a_group(draw) -> None:
     close([*X.point_to_parent(u), 1.0], matrix(X) @ [*u, 1.0])
 
 
-def test_motions_and_forces_go_there_and_back(draw) -> None:
-    """to_child undoes to_parent, and composed placements carry as their parts in turn."""
+def test_to_child_inverts_to_parent_for_motions_and_forces(draw) -> None:
+    """A composed placement transforms as its parts one after the other."""
     X, Y, m, f = placement(draw), placement(draw), motion(draw), force(draw)
     close(list(X.motion_to_child(X.motion_to_parent(m))), list(m))
     close(list(X.force_to_child(X.force_to_parent(f))), list(f))
@@ -36,13 +36,16 @@ def test_motions_and_forces_go_there_and_back(draw) -> None:
 
 
 def test_power_does_not_depend_on_the_frame(draw) -> None:
-    """m . f is the same in parent and child: forces transform by the transposed inverse of motions."""
+    """m . f is the same in parent and child.
+
+    Forces transform by the transposed inverse of motions.
+    """
     X, m, f = placement(draw), motion(draw), force(draw)
     close(X.motion_to_parent(m).dot(X.force_to_parent(f)), m.dot(f))
     close(six(X.force_to_parent, Force), np.linalg.inv(six(X.motion_to_parent, Motion)).T)
 
 
-def test_cross_products(draw) -> None:
+def test_cross_products_obey_their_identities(draw) -> None:
     """v x v = 0, antisymmetry, Jacobi's identity, and v x* is minus the transpose of v x."""
     u, v, w, f = motion(draw), motion(draw), motion(draw), force(draw)
     close(list(v.cross(v)), np.zeros(6))
@@ -52,8 +55,8 @@ def test_cross_products(draw) -> None:
     close(u.cross(v).dot(f), -v.dot(u.cross_force(f)))
 
 
-def test_cross_is_the_rate_of_a_moving_frame(draw) -> None:
-    """X (v x m) = (X v) x (X m): transforming is a homomorphism."""
+def test_transforms_commute_with_cross_products(draw) -> None:
+    """X (v x m) = (X v) x (X m)."""
     X, v, m, f = placement(draw), motion(draw), motion(draw), force(draw)
     close(
         list(X.motion_to_child(v.cross(m))), list(X.motion_to_child(v).cross(X.motion_to_child(m)))
@@ -64,8 +67,8 @@ def test_cross_is_the_rate_of_a_moving_frame(draw) -> None:
     )
 
 
-def test_inertia_is_symmetric_and_its_energy_is_kinetic(draw) -> None:
-    """m . I m = mass |v_com|^2 + w J_com w; the 6x6 is symmetric."""
+def test_inertias_are_symmetric_and_give_the_kinetic_energy(draw) -> None:
+    """m . I m = mass |v_com|^2 + w J_com w, and the 6x6 matrix is symmetric."""
     body, m = inertia(draw), motion(draw)
     I6 = six(lambda x: body @ x, Motion)
     close(I6, I6.T)
@@ -78,8 +81,10 @@ def test_inertia_is_symmetric_and_its_energy_is_kinetic(draw) -> None:
     close(m.dot(body @ m), body.mass * at_com.dot(at_com) + w @ J_com @ w)
 
 
-def test_inertias_move_as_their_matrices(draw) -> None:
-    """inertia_to_parent is X* I X^-1, for rigid and for articulated inertias; sums are sums."""
+def test_inertias_transform_as_their_matrices(draw) -> None:
+    """inertia_to_parent is X* I X^-1, for rigid and articulated inertias, and sums are sums of
+    matrices.
+    """
     X, one, other = placement(draw), inertia(draw), inertia(draw)
     F, M = six(X.force_to_parent, Force), six(X.motion_to_child, Motion)
     wanted = F @ six(lambda x: one @ x, Motion) @ M
@@ -94,8 +99,8 @@ def test_inertias_move_as_their_matrices(draw) -> None:
     )
 
 
-def test_articulated_inertia_less_an_outer_product(draw) -> None:
-    """minus_outer takes u w^T away, and what is left moves as its matrix does."""
+def test_minus_outer_subtracts_an_outer_product(draw) -> None:
+    """u w^T. The remaining inertia transforms as its matrix."""
     X, body, u = placement(draw), ArticulatedInertia.of(inertia(draw)), force(draw)
     less = body.minus_outer(u, u * 0.3)
     full = six(lambda x: body @ x, Motion) - 0.3 * np.outer(list(u), list(u))
@@ -107,23 +112,23 @@ def test_articulated_inertia_less_an_outer_product(draw) -> None:
     )
 
 
-def test_zero_and_identity() -> None:
-    """The identity placement changes nothing."""
+def test_the_identity_placement_changes_nothing() -> None:
+    """For motions in both directions."""
     here = Placement(IDENTITY, ZERO)
     m = Motion(Vector(1.0, 2.0, 3.0), Vector(4.0, 5.0, 6.0))
     assert list(here.motion_to_child(m)) == list(m) and list(here.motion_to_parent(m)) == list(m)
 
 
-def test_motions_add_and_change_their_sign(draw) -> None:
-    """Both parts."""
+def test_motions_are_added_subtracted_and_negated(draw) -> None:
+    """In both parts."""
     a, b = motion(draw), motion(draw)
     close([*-a], -np.array([*a]))
     close([*(a + b)], np.add([*a], [*b]))
     close([*(a - b)], np.subtract([*a], [*b]))
 
 
-def test_an_inertia_without_an_entry_has_zeros_there(draw) -> None:
-    """The row and the column of that entry are zero. All other entries are unchanged."""
+def test_an_inertia_without_an_entry_has_zeros_in_its_row_and_column(draw) -> None:
+    """All other entries are unchanged."""
     whole = ArticulatedInertia.of(inertia(draw))
     for k in range(6):
         expected = six(whole.__matmul__, Motion)

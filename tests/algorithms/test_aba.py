@@ -1,4 +1,4 @@
-"""Forward dynamics: laws on every robot, the oracle, Pinocchio, published tables, and what it refuses."""
+"""Forward dynamics: laws on every robot, the oracle, Pinocchio, published tables, and refusals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BACK = 1e-9
 
 
 def residual(M: np.ndarray, h: np.ndarray, a: np.ndarray, tau: np.ndarray) -> float:
-    """|M a + h - tau| over its terms."""
+    """|M a + h - tau| relative to its terms."""
     rows = np.abs(np.einsum("eij,ej->ei", M, a) + h - tau)
     rows = np.where(np.isnan(rows), np.inf, rows)
     terms = [size(np.abs(M[e]) @ np.abs(a[e]), h[e], tau[e]) for e in range(len(a))]
@@ -38,8 +38,9 @@ def movable(robot: Robot) -> wd.Model:
 
 
 def test_aba_solves_the_equation_of_motion(robot: Robot, run, dtype) -> None:
-    """M(q) a + h(q, v) = tau. M and h are kernels' in float64, which are the oracle's
-    (test_crba.py, test_rnea.py)."""
+    """M(q) a + h(q, v) = tau. M and h come from kernels in float64, which equal the oracle
+    (test_crba.py, test_rnea.py).
+    """
     model = movable(robot)
     s = states(model).rounded(dtype)
     a = run(wd.aba, model, s.q, s.v, s.tau, dtype=dtype)
@@ -47,8 +48,8 @@ def test_aba_solves_the_equation_of_motion(robot: Robot, run, dtype) -> None:
     assert residual(M, h, a, s.tau) <= RESIDUAL[str(dtype)]
 
 
-def test_forward_and_inverse_dynamics_are_inverse(robot: Robot, run) -> None:
-    """rnea(q, v, aba(q, v, tau)) gives tau back, with gravity of every environment and forces on every link."""
+def test_inverse_dynamics_inverts_forward_dynamics(robot: Robot, run) -> None:
+    """rnea(q, v, aba(q, v, tau)) = tau, with gravity per environment and forces on every link."""
     model = movable(robot)
     s = states(model)
     a = run(wd.aba, model, s.q, s.v, s.tau, gravity=s.gravity, f_ext=s.forces)
@@ -58,16 +59,16 @@ def test_forward_and_inverse_dynamics_are_inverse(robot: Robot, run) -> None:
     assert error(tau, s.tau, terms) <= RESIDUAL["float64"]
 
 
-def test_inverse_and_forward_dynamics_are_inverse(robot: Robot, run) -> None:
-    """aba(q, v, rnea(q, v, a)) gives a back, to the condition of M."""
+def test_forward_dynamics_inverts_inverse_dynamics(robot: Robot, run) -> None:
+    """aba(q, v, rnea(q, v, a)) = a, to the condition of M."""
     model = movable(robot)
     s = states(model)
     tau = wd.oracle(wd.rnea, model, s.q, s.v, s.a)
     assert error(run(wd.aba, model, s.q, s.v, tau), s.a) <= BACK
 
 
-def test_both_texts_agree(robot: Robot) -> None:
-    """The articulated-body recursion and the factorised inertia matrix are one function (oracle of each)."""
+def test_articulated_bodies_and_the_factorised_matrix_agree(robot: Robot) -> None:
+    """The oracles of both algorithms."""
     from warpdyn.algorithms.aba import aba, forward_dynamics_crba
 
     model, s = movable(robot), states(robot.model, 2)
@@ -85,7 +86,7 @@ def test_both_texts_agree(robot: Robot) -> None:
 
 
 @pytest.mark.parametrize("robot", [r for r in ROBOTS if r.has_mimic], ids=lambda r: r.name)
-def test_mimic_is_the_reduction_of_the_free_robot(robot: Robot, run) -> None:
+def test_mimic_joints_equal_the_reduction_of_the_free_robot(robot: Robot, run) -> None:
     """a = (G^T M_full G)^-1 (tau - G^T h_full)."""
     model, full, s = movable(robot), without_mimic(robot.model), states(robot.model)
     Gq, Gv, g = reduction(model)
@@ -96,8 +97,8 @@ def test_mimic_is_the_reduction_of_the_free_robot(robot: Robot, run) -> None:
     assert error(run(wd.aba, model, s.q, s.v, s.tau), wanted) <= BACK
 
 
-def test_a_free_robot_falls(robot: Robot, run) -> None:
-    """Without torque, from rest, a floating robot's base accelerates with gravity and nothing else moves."""
+def test_a_floating_robot_without_torques_falls(robot: Robot, run) -> None:
+    """From rest its base has the acceleration of gravity, and its joints do not move."""
     model = robot.model
     if not model.floating_base:
         pytest.skip("the base is fixed")
@@ -112,7 +113,7 @@ def test_a_free_robot_falls(robot: Robot, run) -> None:
 @settings(max_examples=40)
 @given(random_trees())
 def test_random_trees_solve_the_equation_of_motion(robot: Robot) -> None:
-    """On any tree with inertia beyond every joint, both texts give M a + h = tau."""
+    """On any tree with inertia beyond every joint, both algorithms give M a + h = tau."""
     model, s = robot.model, states(robot.model, 1)
     if unmoved_joint(tree_of(model)) is not None or not model.nv:
         return
@@ -123,7 +124,7 @@ def test_random_trees_solve_the_equation_of_motion(robot: Robot) -> None:
 
 
 def test_a_point_mass_on_the_axis_is_refused() -> None:
-    """A mass on the axis of a revolute joint, without extent, is not moved by it."""
+    """A revolute joint does not move a point mass on its axis."""
     parts = (
         link("base"),
         link("bead", 1.0, (0, 0, 0.5), [0.0] * 6),
@@ -134,8 +135,8 @@ def test_a_point_mass_on_the_axis_is_refused() -> None:
         wd.aba(model, np.zeros(1), np.zeros(1), np.zeros(1))
 
 
-def test_aba_matches_pinocchio(robot: Robot, run) -> None:
-    """Pinocchio's own aba in float64 (mimic robots: by the residual of Pinocchio's M and h)."""
+def test_aba_equals_pinocchios(robot: Robot, run) -> None:
+    """In float64. Robots with mimic joints are compared by the residual of Pinocchio's M and h."""
     model, peer, s = movable(robot), in_pinocchio(robot), states(robot.model)
     a = run(wd.aba, model, s.q, s.v, s.tau)
     if not robot.has_mimic:
@@ -146,15 +147,15 @@ def test_aba_matches_pinocchio(robot: Robot, run) -> None:
 
 
 @pytest.mark.parametrize("chain", tables.RBDL, ids=lambda chain: chain.name)
-def test_rbdl_table(chain: tables.Chain, run) -> None:
-    """Accelerations from rest of the chains in RBDL's DynamicsTests.cc, all digits."""
+def test_accelerations_equal_rbdls_table(chain: tables.Chain, run) -> None:
+    """From rest, for the chains in RBDL's DynamicsTests.cc, in all digits."""
     n = len(chain.bodies)
     found = run(wd.aba, chain.model, *np.zeros((3, 1, n)), gravity=tables.RBDL_GRAVITY)
     assert np.max(np.abs(found[0] - chain.qdd)) <= 1e-13
 
 
-def test_puma_560_table(run) -> None:
-    """Accelerations of the PUMA 560, friction and motors included, to the printed digits."""
+def test_accelerations_of_the_puma_560_equal_the_published_table(run) -> None:
+    """With friction and motors, to the printed digits."""
     v, applied, wanted = (np.array(x, dtype=float) for x in tables.PUMA_ACCEL)
     model = tables.puma().with_armature(
         {f"joint{i + 1}": g for i, g in enumerate(tables.PUMA_ARMATURE)}
@@ -165,8 +166,10 @@ def test_puma_560_table(run) -> None:
 
 
 def test_joints_on_one_axis_need_inertia_between_them() -> None:
-    """Two hinges on one axis with nothing between them move the same inertia: the inner one moves
-    none of its own, though its entry of M is not zero."""
+    """Two hinges on one axis with nothing between them move the same inertia.
+
+    The inner one moves none of its own, although its entry of M is not zero.
+    """
     for mass, unmoved in ((0.0, "a_joint"), (1e-3, None)):
         builder = wd.ModelBuilder("coaxial").add_link("base")
         builder.add_link("a", mass, inertia=mass * np.eye(3))

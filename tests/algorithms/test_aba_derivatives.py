@@ -1,4 +1,4 @@
-"""Derivatives of forward dynamics: those of inverse dynamics, differences, kernels, Pinocchio, refusals."""
+"""Derivatives of forward dynamics: inverse dynamics, differences, kernels, Pinocchio, refusals."""
 
 from __future__ import annotations
 
@@ -35,8 +35,10 @@ KERNELS = (
 )
 
 
-def test_they_undo_those_of_inverse_dynamics(robot: Robot) -> None:
-    """M dqdd/dq = -dtau/dq and M dqdd/dv = -dtau/dv at the same state, M dqdd/dtau = 1; qdd is that of aba."""
+def test_derivatives_of_aba_invert_those_of_rnea(robot: Robot) -> None:
+    """M dqdd/dq = -dtau/dq and M dqdd/dv = -dtau/dv at the same state, and M dqdd/dtau = 1. qdd
+    equals aba.
+    """
     model = movable(robot)
     s = states(model, 2)
     options = {"gravity": s.gravity, "f_ext": {model.link_names[-1]: s.forces[:, -1]}}
@@ -56,7 +58,7 @@ def test_they_undo_those_of_inverse_dynamics(robot: Robot) -> None:
 @pytest.mark.parametrize(
     "name", ["panda", "branches_wxyz", "balls", "mimic_chain", "two_axes", "planar"]
 )
-def test_they_are_the_limit_of_differences(name: str) -> None:
+def test_derivatives_of_aba_equal_finite_differences(name: str) -> None:
     """Of the oracle's aba, along every coordinate of v, by v and by tau."""
     model = by_name(name).model
     s, n = states(model, 1), model.nv
@@ -72,8 +74,8 @@ def test_they_are_the_limit_of_differences(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_kernels_match_the_oracle(name: str, run, dtype) -> None:
-    """In both precisions, gravity and forces of every environment."""
+def test_kernels_equal_the_oracle(name: str, run, dtype) -> None:
+    """In both precisions, with gravity and forces per environment."""
     model = by_name(name).model
     s = states(model).rounded(dtype)
     options = {"gravity": s.gravity, "f_ext": {model.link_names[-1]: s.forces[:, -1]}}
@@ -83,8 +85,8 @@ def test_kernels_match_the_oracle(name: str, run, dtype) -> None:
         assert error(x, y) <= CONDITIONED[str(dtype)]
 
 
-def test_pinocchio_agrees(robot: Robot) -> None:
-    """computeABADerivatives, of robots without mimic joints."""
+def test_derivatives_of_aba_equal_pinocchios(robot: Robot) -> None:
+    """computeABADerivatives, for robots without mimic joints."""
     model = movable(robot)
     if robot.has_mimic:
         pytest.skip("Pinocchio's ABA knows no mimic joints")
@@ -101,8 +103,8 @@ def test_pinocchio_agrees(robot: Robot) -> None:
             assert error(x[e], y, qdd[e]) <= PINOCCHIO
 
 
-def test_a_joint_that_moves_nothing_is_refused() -> None:
-    """As aba refuses it, with the joint's name; with armature it is differentiated."""
+def test_a_joint_without_inertia_is_refused() -> None:
+    """As by aba, with the joint's name. With armature the derivatives exist."""
     links, joints = (
         (link("base"), link("arm", 1.0, (0.3, 0, 0)), link("tip")),
         ("shoulder", "wrist"),

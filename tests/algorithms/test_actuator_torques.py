@@ -40,7 +40,7 @@ GENERAL = (
 
 
 @pytest.mark.parametrize("text", [TEXT, GENERAL])
-def test_they_are_mujocos(text: str) -> None:
+def test_actuator_torques_equal_mujocos(text: str) -> None:
     """qfrc_actuator at controls within and beyond their ranges."""
     model = load(text)
     peer, s = Peer(text, model), states(model, 40)
@@ -55,8 +55,8 @@ def test_they_are_mujocos(text: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["mimic_branches", "quadruped_floating"])
-def test_power_is_force_times_rate(name: str) -> None:
-    """tau · v is each actuator's force times the rate of its length, however joints follow others."""
+def test_power_of_torques_equals_force_times_rate_of_actuators(name: str) -> None:
+    """tau · v is each actuator's force times the rate of its length, also with mimic joints."""
     plain = by_name(name).model
     joints = [joint.name for joint in plain.joints if joint.kind.single][:3]
     arms = tuple((joint, 0.5 + k) for k, joint in enumerate(joints))

@@ -1,5 +1,4 @@
-"""Bias forces: what is left of inverse dynamics without acceleration; laws on every robot, kernels,
-friction aside."""
+"""Bias forces: inverse dynamics without acceleration, laws on every robot, kernels, no friction."""
 
 from __future__ import annotations
 
@@ -15,8 +14,8 @@ ROUND_OFF = {"float64": 1e-12, "float32": 1e-5}
 """Relative to the largest term."""
 
 
-def test_they_are_inverse_dynamics_without_acceleration(robot: Robot) -> None:
-    """rnea(q, v, 0), with gravity and forces of every environment."""
+def test_bias_forces_equal_inverse_dynamics_without_acceleration(robot: Robot) -> None:
+    """rnea(q, v, 0), with gravity and forces per environment."""
     model, s = robot.model, states(robot.model, 2)
     given = {"gravity": s.gravity, "f_ext": s.forces}
     found = wd.oracle(bias_forces, model, s.q, s.v, **given)
@@ -24,8 +23,8 @@ def test_they_are_inverse_dynamics_without_acceleration(robot: Robot) -> None:
     assert error(found, wanted) <= ROUND_OFF["float64"]
 
 
-def test_they_are_velocity_products_and_gravity(robot: Robot) -> None:
-    """h = C v + g - J^T f_ext; at rest h = g - J^T f_ext."""
+def test_bias_forces_equal_velocity_products_and_gravity(robot: Robot) -> None:
+    """h = C v + g - J^T f_ext. At rest h = g - J^T f_ext."""
     model, s = robot.model, states(robot.model, 2)
     given = {"gravity": s.gravity, "f_ext": s.forces}
     still = wd.oracle(gravity_torques, model, s.q, **given)
@@ -37,7 +36,7 @@ def test_they_are_velocity_products_and_gravity(robot: Robot) -> None:
     assert error(at_rest, still) <= ROUND_OFF["float64"]
 
 
-def test_velocity_products_are_quadratic(robot: Robot) -> None:
+def test_velocity_products_are_quadratic_in_v(robot: Robot) -> None:
     """In free fall h(q, -2 v) = 4 h(q, v)."""
     model, s = robot.model, states(robot.model, 2)
     once, twice = (
@@ -48,8 +47,8 @@ def test_velocity_products_are_quadratic(robot: Robot) -> None:
 
 
 @pytest.mark.parametrize("name", ["panda", "mimic_branches", "rooted_floating"])
-def test_the_kernel_matches_the_oracle(name: str, run, dtype) -> None:
-    """Once with the default gravity alone, once with gravity and forces of every environment."""
+def test_the_kernel_equals_the_oracle(name: str, run, dtype) -> None:
+    """With the default gravity, and with gravity and forces per environment."""
     model = by_name(name).model
     s = states(model).rounded(dtype)
     for given in ({}, {"gravity": s.gravity, "f_ext": s.forces}):
@@ -58,9 +57,10 @@ def test_the_kernel_matches_the_oracle(name: str, run, dtype) -> None:
         assert error(found, wanted) <= ROUND_OFF[str(dtype)]
 
 
-def test_passive_forces_are_not_in_them() -> None:
-    """rnea = M a + h + effect_torques where friction and limit springs act; h is that of the robot
-    without."""
+def test_bias_forces_exclude_passive_forces() -> None:
+    """With friction and limit springs rnea = M a + h + effect_torques. h is that of the robot
+    without them.
+    """
     model, s = by_name("axes").model, states(by_name("axes").model, 2)
     rubbing = model.with_friction(viscous=2.0, coulomb=1.0).with_limits(
         "slanted", lower=-0.1, upper=0.1

@@ -1,4 +1,4 @@
-"""Changes of centroidal momentum: laws on every robot, the oracle, Pinocchio."""
+"""Rates of centroidal momentum: laws on every robot, the oracle, Pinocchio."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ H = 1e-5
 """Step of central differences [s]."""
 
 
-def test_matrix_derivative_is_the_rate_of_the_matrix(robot: Robot) -> None:
+def test_the_matrix_derivative_is_the_rate_of_the_matrix(robot: Robot) -> None:
     """dA/dt by central differences along v."""
     model, s = robot.model, states(robot.model, 2)
     later, earlier = (
@@ -35,7 +35,7 @@ def test_matrix_derivative_is_the_rate_of_the_matrix(robot: Robot) -> None:
     assert error(found, (later - earlier) / (2 * H), later, np.ones(1)) <= DIFFERENCE
 
 
-def test_rate_of_momentum_is_a_matrix_and_its_derivative(robot: Robot) -> None:
+def test_the_rate_of_momentum_follows_from_the_matrix_and_its_derivative(robot: Robot) -> None:
     """h' = A a + dA/dt v."""
     model, s = robot.model, states(robot.model, 2)
     A = wd.oracle(centroidal.centroidal_momentum_matrix, model, s.q)
@@ -46,9 +46,10 @@ def test_rate_of_momentum_is_a_matrix_and_its_derivative(robot: Robot) -> None:
 
 
 @pytest.mark.parametrize("robot", [r for r in ROBOTS if r.floating], ids=lambda r: r.name)
-def test_external_forces_change_momentum(robot: Robot) -> None:
-    """h' = weight + forces on links, moments about the centre of mass, with the accelerations that
-    `aba` finds."""
+def test_the_rate_of_momentum_equals_the_external_forces(robot: Robot) -> None:
+    """h' = weight + forces on links, with moments about the centre of mass and accelerations of
+    `aba`.
+    """
     model, s = robot.model, states(robot.model, 2)
     s.tau[:, :6] = 0.0
     a = wd.oracle(wd.aba, model, s.q, s.v, s.tau, gravity=s.gravity, f_ext=s.forces)
@@ -73,8 +74,10 @@ def test_external_forces_change_momentum(robot: Robot) -> None:
         ("quadruped_floating", "float32"),
     ],
 )
-def test_kernels_match_the_oracle(name: str, dtype: str, run) -> None:
-    """Doubles on robots with traps, floats on a legged robot that stands far from the origin."""
+def test_kernels_equal_the_oracle(name: str, dtype: str, run) -> None:
+    """In double precision on difficult robots, in single precision on a legged robot far from the
+    origin.
+    """
     model = by_name(name).model
     s = states(model)
     if dtype == "float32":
@@ -88,7 +91,7 @@ def test_kernels_match_the_oracle(name: str, dtype: str, run) -> None:
         assert error(found, wd.oracle(function, model, *given)) <= ROUND_OFF[dtype]
 
 
-def test_moving_without_turning_has_no_angular_momentum(run) -> None:
+def test_translation_of_the_base_has_no_angular_momentum(run) -> None:
     """The base's linear columns of dA/dt have exactly no moment."""
     model = by_name("quadruped_floating").model
     s = states(model, 4)
@@ -105,12 +108,12 @@ def on_rows(peer: Peer, A: np.ndarray) -> np.ndarray:
     return np.array([peer.back(row) for row in A])
 
 
-def test_centroidal_matches_pinocchio(robot: Robot) -> None:
-    """Its ccrba and dccrba, about the centre of mass of what moves; ours counts root-fixed links,
-    and is moved there.
+def test_rates_of_centroidal_momentum_equal_pinocchios(robot: Robot) -> None:
+    """Its ccrba and dccrba are about the centre of mass of moving links.
 
-    Its dAg leaves out that the centre of mass moves, c' × A[:3], which is not a part of dAg v as c' ×
-    m c' = 0; and the change of motion subspaces of joints of two axes.
+    Ours include root-fixed links, and are moved there. Its dAg omits that the centre of mass moves,
+    c' × A[:3], which adds nothing to dAg v as c' × m c' = 0. It also omits the change of motion
+    subspaces of joints with two axes.
     """
     peer, model, s = in_pinocchio(robot), robot.model, states(robot.model, 2)
     A = wd.oracle(centroidal.centroidal_momentum_matrix, model, s.q)

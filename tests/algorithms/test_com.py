@@ -1,4 +1,4 @@
-"""Centre of mass: laws on every robot, kernels against the oracle, Pinocchio."""
+"""Centre of mass: laws on every robot, kernels compared with the oracle, Pinocchio."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def descendants(model: wd.Model, link: str) -> list[str]:
 
 
 def weighted(model: wd.Model, values: np.ndarray, links: Sequence[str]) -> np.ndarray:
-    """Mean of values (B, nlinks, ..) by mass."""
+    """Mean of values (B, nlinks, ..) weighted by mass."""
     rows = model.link_indices(links)
     mass = np.array([model.links[i].mass for i in rows])
     return np.einsum("l,el...->e...", mass, values[:, rows]) / mass.sum()
@@ -57,7 +57,7 @@ def with_mass(model: wd.Model) -> list[str | None]:
         ("rooted", "float32"),
     ],
 )
-def test_kernels_match_the_oracle(name: str, dtype: str, device: str) -> None:
+def test_kernels_equal_the_oracle(name: str, dtype: str, device: str) -> None:
     model, near = by_name(name).model, ROUND_OFF[dtype]
     s = states(model)
     assert kernel_error(device, com.com, model, s.q, dtype=dtype) <= near
@@ -71,8 +71,10 @@ def test_kernels_match_the_oracle(name: str, dtype: str, device: str) -> None:
     assert kernel_error(device, com.com, model, s.q, dtype=dtype, subtree=subtree) <= near
 
 
-def test_it_is_the_mean_over_links(robot: Robot) -> None:
-    """sum m_i c_i / m over all links or a subtree, root-fixed ones included; c_i by the links' poses."""
+def test_the_centre_of_mass_is_the_weighted_mean_over_links(robot: Robot) -> None:
+    """sum m_i c_i / m over all links or a subtree, root-fixed ones included, with c_i from the
+    links' poses.
+    """
     model, q = robot.model, states(robot.model, 3).q
     T = wd.oracle(wd.fk, model, q)
     own = np.array([[*link.com, 1.0] for link in model.links])
@@ -86,8 +88,8 @@ def test_it_is_the_mean_over_links(robot: Robot) -> None:
         assert error(found, weighted(model, coms, links), coms) <= ROUND_OFF["float64"]
 
 
-def test_jacobian_is_the_mean_of_jacobians(robot: Robot) -> None:
-    """J = sum m_i J_i / m, J_i at the links' centres of mass."""
+def test_the_jacobian_is_the_weighted_mean_of_jacobians(robot: Robot) -> None:
+    """J = sum m_i J_i / m, with J_i at the links' centres of mass."""
     model, q = robot.model, states(robot.model, 2).q
     J = [
         wd.oracle(kinematics.jacobian, model, q, frame=link.name, point=link.com, part="linear")
@@ -101,8 +103,8 @@ def test_jacobian_is_the_mean_of_jacobians(robot: Robot) -> None:
         )
 
 
-def test_velocity_and_acceleration_follow_from_the_jacobian(robot: Robot) -> None:
-    """c' = J v; c'' = J a + J' v."""
+def test_velocity_and_acceleration_equal_those_of_the_jacobian(robot: Robot) -> None:
+    """c' = J v, c'' = J a + J' v."""
     model, s = robot.model, states(robot.model, 3)
     for subtree in with_mass(model):
         J = wd.oracle(com.com_jacobian, model, s.q, subtree=subtree)
@@ -118,8 +120,8 @@ def test_velocity_and_acceleration_follow_from_the_jacobian(robot: Robot) -> Non
 
 @settings(max_examples=30)
 @given(random_trees())
-def test_rates_are_rates(robot: Robot) -> None:
-    """On any tree: differences of the position and of the velocity along the motion."""
+def test_velocity_and_acceleration_equal_finite_differences(robot: Robot) -> None:
+    """On any tree, of position and velocity along the motion."""
     model, s = robot.model, states(robot.model, 1)
     for subtree in with_mass(model):
         points, speeds = [], []
@@ -134,7 +136,7 @@ def test_rates_are_rates(robot: Robot) -> None:
 
 
 def test_gravity_acts_at_the_centre_of_mass(robot: Robot) -> None:
-    """g(q) = -m J^T gravity: the joint forces that hold the robot, by inverse dynamics at rest."""
+    """g(q) = -m J^T gravity, compared with inverse dynamics at rest."""
     model, s = robot.model, states(robot.model, 3)
     if not with_mass(model):
         return
@@ -145,8 +147,8 @@ def test_gravity_acts_at_the_centre_of_mass(robot: Robot) -> None:
     assert error(tau, wanted, np.full(1, model.total_mass)) <= ROUND_OFF["float64"]
 
 
-def test_it_matches_pinocchio(robot: Robot) -> None:
-    """centerOfMass and jacobianCenterOfMass, which leave root-fixed links out: their moments are added."""
+def test_the_centre_of_mass_equals_pinocchios(robot: Robot) -> None:
+    """centerOfMass and jacobianCenterOfMass omit root-fixed links, whose moments are added."""
     peer, model, s = frames_in_pinocchio(robot), robot.model, states(robot.model, 3)
     mass, moving, J = peer.moving_com(s.q, s.v, s.a)
     if not model.total_mass:
@@ -168,8 +170,8 @@ def test_it_matches_pinocchio(robot: Robot) -> None:
     assert error(found, mass * J, np.ones(1)) <= ROUND_OFF["float64"]
 
 
-def test_root_fixed_links_count() -> None:
-    """The pedestal and the cabinet of `rooted` weigh 27 of its 28.8 kg and do not move."""
+def test_root_fixed_links_have_mass() -> None:
+    """The pedestal and the cabinet of `rooted` have 27 of its 28.8 kg and do not move."""
     model = by_name("rooted").model
     q = np.zeros((1, model.nq))
     coms = wd.oracle(com.link_coms, model, q)
@@ -180,8 +182,8 @@ def test_root_fixed_links_count() -> None:
     assert error(com.com_jacobian(model, q) * model.total_mass, arm) <= ROUND_OFF["float64"]
 
 
-def test_a_subtree_is_seen_from_the_world() -> None:
-    """Links of one body count apart: "tool" is bolted to "arm", and only "arm" is left out."""
+def test_a_subtree_is_computed_in_the_world_frame() -> None:
+    """Links of one body count separately: "tool" is fixed to "arm", and only "arm" is excluded."""
     model = by_name("rooted").model
     q = states(model, 3).q
     tool = com.com(model, q, subtree="tool")

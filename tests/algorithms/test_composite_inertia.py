@@ -1,5 +1,4 @@
-"""Composite inertias: mass is kept, sums are those of the parts, and about the centre of mass
-nothing is left over."""
+"""Composite inertias: total mass, sums of parts, and inertia about the centre of mass."""
 
 from __future__ import annotations
 
@@ -28,8 +27,8 @@ def numbers(inertia: Inertia) -> np.ndarray:
     return np.array([inertia.mass, *inertia.h, *inertia.J.entries])
 
 
-def test_a_composite_is_the_sum_of_what_it_carries(robot: Robot) -> None:
-    """The inertia of body i and of all beyond it, each moved to i by its placement there."""
+def test_a_composite_is_the_sum_of_the_inertias_beyond_it(robot: Robot) -> None:
+    """The inertia of body i and of all bodies that it carries, each moved to i."""
     model, tree = robot.model, tree_of(robot.model)
     q = states(model, 1).q[0].tolist()
     base = tree.frames[model.root].body
@@ -45,9 +44,8 @@ def test_a_composite_is_the_sum_of_what_it_carries(robot: Robot) -> None:
         assert error(numbers(inertia[i]), total) <= ROUND_OFF
 
 
-def test_at_the_root_is_the_whole_robot(robot: Robot) -> None:
-    """Its mass is the total mass, root-fixed links included, and its first moment leads to the
-    centre of mass."""
+def test_the_composite_at_the_root_is_the_whole_robot(robot: Robot) -> None:
+    """With the total mass, root-fixed links included. Its first moment gives the centre of mass."""
     model, tree = robot.model, tree_of(robot.model)
     q = states(model, 1).q[0]
     base = tree.frames[model.root].body
@@ -59,9 +57,10 @@ def test_at_the_root_is_the_whole_robot(robot: Robot) -> None:
     assert error(found, wd.oracle(wd.com, model, q), np.ones(1)) <= ROUND_OFF
 
 
-def test_points_near_the_centre_of_mass_leave_the_robot_as_it_is(robot: Robot) -> None:
-    """The whole about the centre of mass, from there or from the root link's origin; placements
-    from point to point."""
+def test_reference_points_near_the_com_do_not_change_the_inertia(robot: Robot) -> None:
+    """About the centre of mass, from there or from the root link's origin, with placements from
+    point to point.
+    """
     model, tree = robot.model, tree_of(robot.model)
     q = states(model, 1).q[0].tolist()
     base = tree.frames[model.root].body
@@ -78,11 +77,11 @@ def test_points_near_the_centre_of_mass_leave_the_robot_as_it_is(robot: Robot) -
 
 
 @pytest.mark.parametrize(("name", "slid"), [("slides", 3), ("planar", 1), ("axes", 0)])
-def test_what_slides_away_from_the_root_is_referred_to_the_centre_of_mass(
-    name: str, slid: int
-) -> None:
-    """The root link and the joints of rails behind it, up to the first that turns; of a robot that
-    stays where it is, nothing."""
+def test_sliding_bodies_are_referred_to_the_centre_of_mass(name: str, slid: int) -> None:
+    """The root link, and joints of rails behind it up to the first hinge.
+
+    For a fixed robot there are none.
+    """
     model = by_name(name).model
     tree = tree_of(model)
     base = tree.frames[model.root].body
@@ -90,8 +89,8 @@ def test_what_slides_away_from_the_root_is_referred_to_the_centre_of_mass(
     assert sum(any(point) for point in r.values()) == slid
 
 
-def test_about_the_centre_of_mass_nothing_is_left_over() -> None:
-    """First moment zero; moved back to the origin it is the inertia that it came from."""
+def test_the_first_moment_about_the_centre_of_mass_is_zero() -> None:
+    """Moved back to the origin, the inertia is the original one."""
     J = Symmetric(0.9, 0.1, -0.2, 1.1, 0.05, 1.3)
     whole = Inertia.at_com(2.5, Vector(0.3, -0.2, 0.7), J)
     c, central = about_com(whole)
@@ -106,8 +105,8 @@ def test_about_the_centre_of_mass_nothing_is_left_over() -> None:
 
 
 @pytest.mark.parametrize("robot", [r for r in ROBOTS if r.floating], ids=lambda r: r.name)
-def test_axes_of_a_floating_root(robot: Robot) -> None:
-    """In the world's axes its rotation, in its axes none."""
+def test_root_axes_of_a_floating_base_are_those_requested(robot: Robot) -> None:
+    """In the world's axes its rotation, in its own axes the identity."""
     model, tree = robot.model, tree_of(robot.model)
     q = states(model, 1).q[0]
     base = tree.frames[model.root].body
@@ -119,8 +118,8 @@ def test_axes_of_a_floating_root(robot: Robot) -> None:
     assert np.array_equal([list(row) for row in own], np.eye(3))
 
 
-def test_a_fixed_root_has_the_worlds_axes() -> None:
-    """Whichever axes are asked for."""
+def test_a_fixed_root_has_the_axes_of_the_world() -> None:
+    """For any requested axes."""
     tree = tree_of(by_name("rooted").model)
     for axes in ("base", "world"):
         rows = as_matrix(root_axes(tree, [0.3], WORLD, axes)).matrix.rows

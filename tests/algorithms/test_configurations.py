@@ -1,5 +1,6 @@
-"""Configurations in another library's coordinates: each kind of entry, there and back, one
-library's by hand."""
+"""Configurations in other libraries' coordinates: each kind of entry, both directions, MuJoCo by
+hand.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +30,8 @@ ANGLES = np.linspace(-math.pi + 1e-9, math.pi, 41)
         ("sin", math.sin),
     ],
 )
-def test_an_entry_is_a_function_of_a_coordinate(function: str, wanted) -> None:
-    """Times its factor, plus its offset, of the column that it names; the tree has no part in
-    it."""
+def test_an_entry_is_a_function_of_a_scaled_coordinate(function: str, wanted) -> None:
+    """Of the named column times a factor plus an offset, independent of the tree."""
     q = [0.3, -1.2, 2.0]
     found = convert_configuration(
         None, q, [(function, (2,), -0.5, 0.25), (function, (0,), 1.0, 0.0)]
@@ -39,8 +39,8 @@ def test_an_entry_is_a_function_of_a_coordinate(function: str, wanted) -> None:
     assert found == [wanted(2.0 * -0.5 + 0.25), wanted(0.3)]
 
 
-def test_an_angle_comes_back_from_cosine_and_sine() -> None:
-    """In every quadrant, and of a pair that is not of unit length."""
+def test_an_angle_is_recovered_from_cosine_and_sine() -> None:
+    """In every quadrant, also for a pair that is not of unit length."""
     entries = [("cos", (0,), 1.0, 0.0), ("sin", (0,), 1.0, 0.0)]
     for angle in ANGLES.tolist():
         pair = convert_configuration(None, [angle], entries)  # type: ignore[arg-type]
@@ -55,9 +55,8 @@ def test_an_angle_comes_back_from_cosine_and_sine() -> None:
 
 @pytest.mark.parametrize("library", ["mujoco", "newton", "drake", "pinocchio"])
 @pytest.mark.parametrize("name", ["branches_wxyz", "mimic_chain", "axes"])
-def test_there_and_back_by_a_models_entries(name: str, library: str) -> None:
-    """Entries to a library and from it undo each other, angles but for whole turns; mimic joints
-    are filled in."""
+def test_entries_to_and_from_a_library_are_inverse(name: str, library: str) -> None:
+    """Angles up to whole turns. Mimic joints are filled in."""
     model = by_name(name).model
     chosen, tree = column_map(model, library, None), tree_of(model)
     for q in states(model, 3).q.tolist():
@@ -67,8 +66,8 @@ def test_there_and_back_by_a_models_entries(name: str, library: str) -> None:
         assert back == pytest.approx(q, abs=4 * ROUND_OFF)
 
 
-def test_a_free_base_in_mujoco() -> None:
-    """Position, then w x y z, then the joints, whichever order the model's quaternion has."""
+def test_a_free_base_has_mujocos_coordinates() -> None:
+    """Position, then w x y z, then the joints, for either order of the model's quaternion."""
     model = by_name("branches_wxyz").model
     q = states(model, 1).q[0]
     found = convert_configuration(

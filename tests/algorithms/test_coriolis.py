@@ -33,7 +33,7 @@ def products(C: np.ndarray, v: np.ndarray) -> np.ndarray:
     return np.einsum("eij,ej->ei", C, v)
 
 
-def test_it_gives_the_velocity_products(robot: Robot) -> None:
+def test_the_coriolis_matrix_gives_the_velocity_products(robot: Robot) -> None:
     """C v = bias - gravity."""
     model, s = robot.model, states(robot.model, 2)
     C = wd.oracle(coriolis_matrix, model, s.q, s.v)
@@ -41,9 +41,11 @@ def test_it_gives_the_velocity_products(robot: Robot) -> None:
     assert error(products(C, s.v), bias - gravity, bias, gravity) <= ROUND_OFF["float64"]
 
 
-def test_the_mass_matrix_changes_by_its_symmetric_part(robot: Robot) -> None:
-    """dM/dt = C + C^T, so that dM/dt - 2 C is skew-symmetric and v^T (dM/dt - 2 C) v = 0: friction aside, the motion
-    feeds no energy."""
+def test_the_rate_of_the_mass_matrix_is_twice_its_symmetric_part(robot: Robot) -> None:
+    """dM/dt = C + C^T, so that dM/dt - 2 C is skew-symmetric and v^T (dM/dt - 2 C) v = 0.
+
+    Without friction the motion adds no energy.
+    """
     model, s = robot.model, states(robot.model, 2)
     C, rate = wd.oracle(coriolis_matrix, model, s.q, s.v), rate_of_mass_matrix(model, s.q, s.v)
     M = wd.oracle(wd.crba, model, s.q)
@@ -55,8 +57,8 @@ def test_the_mass_matrix_changes_by_its_symmetric_part(robot: Robot) -> None:
 @pytest.mark.parametrize(
     "name", ["axes", "slides", "mimic_chain", "mimic_branches", "double_pendulum"]
 )
-def test_it_is_that_of_the_christoffel_symbols(name: str) -> None:
-    """C_ij = sum_k (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) v_k / 2, where v is the rate of q."""
+def test_the_coriolis_matrix_equals_that_of_the_christoffel_symbols(name: str) -> None:
+    """C_ij = sum_k (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) v_k / 2, if v is the rate of q."""
     model, s = by_name(name).model, states(by_name(name).model, 2)
     steps = np.eye(model.nv) * H
     later, earlier = (
@@ -75,8 +77,8 @@ def test_it_is_that_of_the_christoffel_symbols(name: str) -> None:
 
 @settings(max_examples=30)
 @given(random_trees())
-def test_random_trees(robot: Robot) -> None:
-    """Both laws on any tree."""
+def test_coriolis_matrices_of_random_trees_obey_both_laws(robot: Robot) -> None:
+    """C v = bias - gravity, and dM/dt = C + C^T."""
     model, s = robot.model, states(robot.model, 1)
     if not model.nv:
         return
@@ -88,7 +90,7 @@ def test_random_trees(robot: Robot) -> None:
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_the_kernel_matches_the_oracle(name: str, run, dtype) -> None:
+def test_the_kernel_equals_the_oracle(name: str, run, dtype) -> None:
     model = by_name(name).model
     s = states(model).rounded(dtype)
     wanted = wd.oracle(coriolis_matrix, model, s.q, s.v)
@@ -97,10 +99,11 @@ def test_the_kernel_matches_the_oracle(name: str, run, dtype) -> None:
     )
 
 
-def test_coriolis_matches_pinocchio(robot: Robot) -> None:
-    """Pinocchio's computeCoriolisMatrix, entry by entry; computeGeneralizedGravity and nonLinearEffects with it.
+def test_the_coriolis_matrix_equals_pinocchios(robot: Robot) -> None:
+    """computeCoriolisMatrix entry by entry, computeGeneralizedGravity and nonLinearEffects.
 
-    Of joints whose subspace moves in the child (universal) Pinocchio's matrix is not one with C v = h - g.
+    For joints whose subspace moves in the child (universal) Pinocchio's matrix does not satisfy C v
+    = h - g.
     """
     peer, model, s = in_pinocchio(robot), robot.model, states(robot.model, 3)
     data = peer.pin.createData()

@@ -21,15 +21,15 @@ SINGULAR = 1e-13
 """Eigenvalues below this part of the largest are zero to rounding."""
 
 
-def test_crba_matches_the_oracle(robot: Robot, run, dtype) -> None:
-    """The kernel gives what the same text gives on float64 numbers."""
+def test_crba_equals_the_oracle(robot: Robot, run, dtype) -> None:
+    """The kernel gives the numbers of the same algorithm in float64."""
     s = states(robot.model).rounded(dtype)
     wanted = wd.oracle(wd.crba, robot.model, s.q)
     assert error(run(wd.crba, robot.model, s.q, dtype=dtype), wanted) <= ROUND_OFF[str(dtype)]
 
 
-def test_columns_of_rnea_are_the_inertia_matrix(robot: Robot, run) -> None:
-    """M e_k = rnea(q, 0, e_k) without gravity; rnea is affine in the acceleration."""
+def test_columns_of_the_inertia_matrix_equal_rnea(robot: Robot, run) -> None:
+    """M e_k = rnea(q, 0, e_k) without gravity, as rnea is affine in the acceleration."""
     model, s = robot.model, states(robot.model, 3)
     M = run(wd.crba, model, s.q)
     for e in range(3):
@@ -40,8 +40,8 @@ def test_columns_of_rnea_are_the_inertia_matrix(robot: Robot, run) -> None:
         assert error(M[e], columns.T) <= ROUND_OFF["float64"]
 
 
-def test_inertia_matrix_is_symmetric_and_positive_definite(robot: Robot, run) -> None:
-    """Both triangles are the same bits; no motion is without kinetic energy."""
+def test_the_inertia_matrix_is_symmetric_and_positive_definite(robot: Robot, run) -> None:
+    """Both triangles have the same bits, and every motion has kinetic energy."""
     M = run(wd.crba, robot.model, states(robot.model).q)
     assert np.array_equal(M, M.transpose(0, 2, 1))
     eigenvalues = np.linalg.eigvalsh(M)
@@ -49,8 +49,10 @@ def test_inertia_matrix_is_symmetric_and_positive_definite(robot: Robot, run) ->
         assert np.all(eigenvalues[:, 0] > SINGULAR * eigenvalues[:, -1])
 
 
-def test_kinetic_energy_is_that_of_the_links(robot: Robot, run) -> None:
-    """v^T M v / 2 = sum over links of m |v_com|^2 / 2 + w^T I w / 2, velocities by the Jacobians of links."""
+def test_the_inertia_matrix_gives_the_kinetic_energy_of_the_links(robot: Robot, run) -> None:
+    """v^T M v / 2 = sum over links of m |v_com|^2 / 2 + w^T I w / 2, with velocities from Jacobians
+    of links.
+    """
     model, s = robot.model, states(robot.model, 3)
     M = run(wd.crba, model, s.q)
     total = np.zeros(3)
@@ -68,7 +70,7 @@ def test_kinetic_energy_is_that_of_the_links(robot: Robot, run) -> None:
 
 
 @pytest.mark.parametrize("robot", [r for r in ROBOTS if r.has_mimic], ids=lambda r: r.name)
-def test_mimic_is_the_reduction_of_the_free_robot(robot: Robot, run) -> None:
+def test_mimic_joints_equal_the_reduction_of_the_free_robot(robot: Robot, run) -> None:
     """M = G^T M_full(G q + g) G, with M_full of the robot whose mimic joints are free."""
     model, full, s = robot.model, without_mimic(robot.model), states(robot.model)
     Gq, Gv, g = reduction(model)
@@ -76,8 +78,8 @@ def test_mimic_is_the_reduction_of_the_free_robot(robot: Robot, run) -> None:
     assert error(run(wd.crba, model, s.q), Gv.T @ M_full @ Gv, M_full) <= ROUND_OFF["float64"]
 
 
-def test_floating_base_carries_the_whole_mass(run) -> None:
-    """The base's linear block is the total mass times the identity; root-fixed links count."""
+def test_the_linear_block_of_a_floating_base_is_the_total_mass(run) -> None:
+    """Times the identity. Root-fixed links count."""
     for name in ("rooted_floating", "branches_wxyz", "humanoid_floating", "erd_solo12_floating"):
         model = next((r.model for r in ROBOTS if r.name == name), None)
         if model is None:
@@ -87,8 +89,8 @@ def test_floating_base_carries_the_whole_mass(run) -> None:
         assert error(M[:, :3, :3], mass) <= ROUND_OFF["float64"]
 
 
-def test_joint_block_does_not_feel_where_the_base_is(run) -> None:
-    """M of the joints is that of the fixed robot, wherever the floating base stands and however it is turned."""
+def test_the_block_of_joints_does_not_depend_on_the_base(run) -> None:
+    """M of the joints is that of the fixed robot, for any pose of the floating base."""
     floating, fixed = by_name("rooted_floating").model, by_name("rooted").model
     s = states(floating)
     M = run(wd.crba, floating, s.q)[:, 6:, 6:]
@@ -96,7 +98,9 @@ def test_joint_block_does_not_feel_where_the_base_is(run) -> None:
 
 
 def test_armature_adds_to_the_diagonal(run) -> None:
-    """Reflected rotor inertia adds multiplier^2 * armature at the coordinate of its joint, and nothing else."""
+    """Reflected rotor inertia adds multiplier^2 * armature at the coordinate of its joint, and
+    nothing else.
+    """
     robot = by_name("mimic_chain").model
     s = states(robot)
     geared = run(wd.crba, robot.with_armature({"lead": 0.5, "second": 0.2, "own": 0.1}), s.q)
@@ -109,8 +113,8 @@ def test_armature_adds_to_the_diagonal(run) -> None:
 
 @settings(max_examples=60)
 @given(random_trees())
-def test_random_trees_have_the_columns_of_rnea(robot: Robot) -> None:
-    """On any tree: M e_k = rnea(q, 0, e_k), and M is symmetric."""
+def test_columns_of_the_inertia_matrix_of_random_trees_equal_rnea(robot: Robot) -> None:
+    """M e_k = rnea(q, 0, e_k), and M is symmetric."""
     model, s = robot.model, states(robot.model, 1)
     M, zeros = wd.oracle(wd.crba, model, s.q)[0], np.zeros((model.nv, model.nv))
     columns = wd.oracle(
@@ -120,15 +124,15 @@ def test_random_trees_have_the_columns_of_rnea(robot: Robot) -> None:
     assert error(M, M.T) <= ROUND_OFF["float64"]
 
 
-def test_crba_matches_pinocchio(robot: Robot, run) -> None:
-    """Pinocchio's crba in float64, the same robot and state."""
+def test_crba_equals_pinocchios(robot: Robot, run) -> None:
+    """In float64 for the same robot and state."""
     peer, s = in_pinocchio(robot), states(robot.model)
     assert isinstance(peer, Peer)
     assert error(run(wd.crba, robot.model, s.q), peer.crba(s.q)) <= ROUND_OFF["float64"]
 
 
-def test_puma_560_table(run) -> None:
-    """Inertia matrix of the PUMA 560 with its motors, to the printed digits."""
+def test_the_inertia_matrix_of_the_puma_560_equals_the_published_table(run) -> None:
+    """With its motors, to the printed digits."""
     M = run(wd.crba, tables.puma(), np.array([tables.PUMA_QN]))[0] + np.diag(tables.PUMA_ARMATURE)
     assert np.max(np.abs(np.diag(M) - tables.PUMA_M_DIAGONAL)) <= tables.PRINTED
     for (i, j), value in tables.PUMA_M.items():

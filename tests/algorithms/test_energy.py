@@ -26,15 +26,15 @@ DIFFERENCE = 3e-8
 H = 1e-5
 
 
-def test_kinetic_energy_is_that_of_the_mass_matrix(robot: Robot) -> None:
-    """v^T M v / 2, armature included."""
+def test_kinetic_energy_equals_that_of_the_mass_matrix(robot: Robot) -> None:
+    """v^T M v / 2, with armature."""
     model = robot.model.with_armature(0.3)
     s = states(model, 3)
     wanted = 0.5 * np.einsum("ei,eij,ej->e", s.v, wd.oracle(wd.crba, model, s.q), s.v)
     assert error(wd.oracle(kinetic_energy, model, s.q, s.v), wanted) <= ROUND_OFF["float64"]
 
 
-def test_potential_energy_counts_every_link(robot: Robot) -> None:
+def test_potential_energy_includes_every_link(robot: Robot) -> None:
     """- sum m g . c over the links of the description, those fixed to the world included."""
     model, s = robot.model, states(robot.model, 3)
     T = wd.oracle(wd.fk, model, s.q)
@@ -45,7 +45,7 @@ def test_potential_energy_counts_every_link(robot: Robot) -> None:
     assert error(found, terms.sum(1), terms) <= ROUND_OFF["float64"]
 
 
-def test_gravity_torques_are_its_gradient(robot: Robot) -> None:
+def test_gravity_torques_are_the_gradient_of_potential_energy(robot: Robot) -> None:
     """dU/dt = g(q) . v."""
     model, s = robot.model, states(robot.model, 3)
     later, earlier = (
@@ -56,7 +56,7 @@ def test_gravity_torques_are_its_gradient(robot: Robot) -> None:
 
 
 def test_power_is_the_rate_of_mechanical_energy(robot: Robot) -> None:
-    """(tau - effects) . v = dE/dt along the motion that tau gives."""
+    """(tau - effects) . v = dE/dt along the motion caused by tau."""
     model, s = robot.model.with_friction(viscous=0.4, coulomb=0.7), states(robot.model, 2)
     tau = wd.oracle(wd.rnea, model, s.q, s.v, s.a)
     later, earlier = (
@@ -67,8 +67,8 @@ def test_power_is_the_rate_of_mechanical_energy(robot: Robot) -> None:
     assert error((later - earlier) / (2 * H), power.sum(1), power, later) <= DIFFERENCE
 
 
-def test_contact_power_is_that_of_the_forces_that_were_left_out(robot: Robot) -> None:
-    """The wrench times the twist of its link, in the link's frame; known forces have no part in it."""
+def test_contact_power_equals_that_of_unknown_forces(robot: Robot) -> None:
+    """Wrench times twist of the link, in the link's frame. Known forces do not count."""
     model, s = robot.model.with_friction(viscous=0.4), states(robot.model, 3)
     link = model.link_names[-1]
     wrench = np.random.default_rng(5).normal(size=(3, 6))
@@ -82,8 +82,8 @@ def test_contact_power_is_that_of_the_forces_that_were_left_out(robot: Robot) ->
     assert error(none, np.zeros(3), terms) <= ROUND_OFF["float64"]
 
 
-def test_contact_power_is_a_part_of_the_rate_of_energy(robot: Robot) -> None:
-    """dE/dt = (tau - effects) . v + contact power, whatever moved the robot."""
+def test_contact_power_completes_the_rate_of_energy(robot: Robot) -> None:
+    """dE/dt = (tau - effects) . v + contact power, for any motion."""
     model, s = robot.model.with_friction(viscous=0.4, coulomb=0.7), states(robot.model, 2)
     later, earlier = (
         wd.oracle(mechanical_energy, model, step(model, s.q, sign * H * s.v), s.v + sign * H * s.a)
@@ -95,8 +95,8 @@ def test_contact_power_is_a_part_of_the_rate_of_energy(robot: Robot) -> None:
 
 
 @pytest.mark.parametrize("coulomb", [0.0, 0.3])
-def test_energy_of_a_swinging_pendulum(coulomb: float) -> None:
-    """Simulated for half a second (Runge-Kutta, 1 ms), mechanical energy falls by what friction took."""
+def test_the_energy_of_a_pendulum_falls_by_the_work_of_friction(coulomb: float) -> None:
+    """Over half a second of Runge-Kutta steps of 1 ms."""
     model = by_name("double_pendulum").model.with_friction(
         viscous=0.2 if coulomb else 0.0, coulomb=coulomb
     )
@@ -113,7 +113,7 @@ def test_energy_of_a_swinging_pendulum(coulomb: float) -> None:
     for _ in range(500):
         if (
             coulomb and min(abs(v)) < 0.05
-        ):  # friction turns round there; the rule needs smooth motion
+        ):  # friction changes sign there, and the rule needs smooth motion
             break
         k1 = rates(q, v)
         k2 = rates(q + dt / 2 * k1[0], v + dt / 2 * k1[1])
@@ -130,8 +130,8 @@ def test_energy_of_a_swinging_pendulum(coulomb: float) -> None:
 
 
 @pytest.mark.parametrize("name", ["panda", "rooted", "mimic_branches", "free_inside_wxyz"])
-def test_the_kernels_match_the_oracle(name: str, run, dtype) -> None:
-    """A number for each robot, with the default gravity and with gravity of every environment."""
+def test_kernels_equal_the_oracle(name: str, run, dtype) -> None:
+    """One number per robot, with the default gravity and with gravity per environment."""
     model = by_name(name).model
     s = states(model).rounded(dtype)
     for given in ({}, {"gravity": s.gravity}):
@@ -150,8 +150,8 @@ def test_the_kernels_match_the_oracle(name: str, run, dtype) -> None:
     assert error(found, wd.oracle(kinetic_energy, model, s.q, s.v)) <= ROUND_OFF[str(dtype)]
 
 
-def test_energy_matches_pinocchio(robot: Robot) -> None:
-    """computeKineticEnergy, and computePotentialEnergy but for the links fixed to the world, which it leaves out."""
+def test_energies_equal_pinocchios(robot: Robot) -> None:
+    """computeKineticEnergy and computePotentialEnergy, which omits links fixed to the world."""
     peer, model, s = in_pinocchio(robot), robot.model, states(robot.model, 3)
     data = peer.pin.createData()
     kinetic = [

@@ -20,15 +20,15 @@ ROUND_OFF = {"float64": 1e-13, "float32": 5e-6}
 """Relative to the largest entry of a pose: rotations are products of some ten factors."""
 
 
-def test_fk_matches_the_oracle(robot: Robot, run, dtype) -> None:
-    """The kernel gives what the same text gives on float64 numbers, for all links."""
+def test_fk_equals_the_oracle(robot: Robot, run, dtype) -> None:
+    """The kernel gives the numbers of the same algorithm in float64, for all links."""
     s = states(robot.model).rounded(dtype)
     wanted = wd.oracle(wd.fk, robot.model, s.q)
     assert error(run(wd.fk, robot.model, s.q, dtype=dtype), wanted) <= ROUND_OFF[str(dtype)]
 
 
-def test_poses_are_rigid(robot: Robot, run) -> None:
-    """Every pose is [[R, p], [0, 1]] with R^T R = 1, det R = 1; the last row exactly."""
+def test_poses_are_rigid_motions(robot: Robot, run) -> None:
+    """Every pose is [[R, p], [0, 1]] with R^T R = 1, det R = 1. The last row is exact."""
     T = run(wd.fk, robot.model, states(robot.model).q)
     R = T[..., :3, :3]
     eye = np.broadcast_to(np.eye(3), R.shape)
@@ -38,7 +38,7 @@ def test_poses_are_rigid(robot: Robot, run) -> None:
 
 
 def test_poses_follow_the_description(robot: Robot, run) -> None:
-    """T_child = T_parent T_joint(pose) T_axis(q), joint by joint, written out here with matrices."""
+    """T_child = T_parent T_joint(pose) T_axis(q), joint by joint, with matrices written out here."""
     model, s = robot.model, states(robot.model, 5)
     T = run(wd.fk, model, s.q)
     full = without_mimic(model)
@@ -66,14 +66,14 @@ def motion(model: wd.Model, joint: wd.Joint, q: np.ndarray) -> np.ndarray:
     """A joint's own displacement by Rodrigues' formula."""
     T, axis = np.eye(4), np.array(joint.axis)
     if joint.kind.series:
-        T[:3, :3] = turned(axis, q[0]) @ turned(np.array(joint.axis2), q[1])
+        T[:3, :3] = rotation_about(axis, q[0]) @ rotation_about(np.array(joint.axis2), q[1])
     elif joint.kind in (KINDS["revolute"], KINDS["continuous"], KINDS["gearbox"], KINDS["screw"]):
-        T[:3, :3] = turned(axis, q[0])
+        T[:3, :3] = rotation_about(axis, q[0])
         T[:3, 3] = axis * (joint.pitch * q[0])
     elif joint.kind is KINDS["prismatic"]:
         T[:3, 3] = axis * q[0]
     elif joint.kind is KINDS["planar"]:
-        T[:3, :3] = turned(axis, q[2])
+        T[:3, :3] = rotation_about(axis, q[2])
         u, w = plane(axis)
         T[:3, 3] = u * q[0] + w * q[1]
     elif joint.kind.quaternion is not None:
@@ -86,7 +86,10 @@ def motion(model: wd.Model, joint: wd.Joint, q: np.ndarray) -> np.ndarray:
 
 
 def plane(axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The directions of a planar joint's first two coordinates: right-handed with the axis (docs/conventions.md)."""
+    """The directions of a planar joint's first two coordinates, right-handed with the axis.
+
+    See docs/conventions.md.
+    """
     k, _, turn = align_axis(KINDS["planar"], axis.tolist())
     R = np.array([list(row) for row in turn.matrix.rows])
     u, w = R[:, (k + 1) % 3], R[:, (k + 2) % 3]
@@ -98,12 +101,12 @@ def cross(u: np.ndarray) -> np.ndarray:
     return np.array([[0, -u[2], u[1]], [u[2], 0, -u[0]], [-u[1], u[0], 0]])
 
 
-def turned(axis: np.ndarray, angle: float) -> np.ndarray:
+def rotation_about(axis: np.ndarray, angle: float) -> np.ndarray:
     return np.eye(3) + np.sin(angle) * cross(axis) + (1 - np.cos(angle)) * cross(axis) @ cross(axis)
 
 
 @pytest.mark.parametrize("robot", [r for r in ROBOTS if r.has_mimic], ids=lambda r: r.name)
-def test_mimic_is_the_reduction_of_the_free_robot(robot: Robot, run) -> None:
+def test_mimic_joints_equal_the_reduction_of_the_free_robot(robot: Robot, run) -> None:
     """Poses are those of the robot whose mimic joints are free, at G q + g."""
     Gq, _, g = reduction(robot.model)
     q = states(robot.model).q
@@ -112,7 +115,7 @@ def test_mimic_is_the_reduction_of_the_free_robot(robot: Robot, run) -> None:
 
 
 @pytest.mark.parametrize("name", ["panda", "rooted", "planar", "mimic_branches"])
-def test_a_floating_base_carries_the_fixed_robot(name: str, run) -> None:
+def test_a_floating_base_moves_the_fixed_robot(name: str, run) -> None:
     """T_floating(base, q) = T_base T_fixed(q)."""
     fixed = by_name(name)
     floating = replace(fixed, floating=True).model
@@ -123,15 +126,15 @@ def test_a_floating_base_carries_the_fixed_robot(name: str, run) -> None:
 
 @settings(max_examples=60)
 @given(random_trees())
-def test_random_trees_follow_the_description(robot: Robot) -> None:
-    """On any tree, by the oracle: each link stands where its joint puts it."""
+def test_poses_of_random_trees_follow_the_description(robot: Robot) -> None:
+    """On any tree, by the oracle: each link is where its joint places it."""
     test_poses_follow_the_description(
         robot, lambda function, model, q: wd.oracle(function, model, q)
     )
 
 
-def test_fk_matches_pinocchio(robot: Robot, run) -> None:
-    """Pinocchio's frame placements in float64, every link."""
+def test_fk_equals_pinocchios(robot: Robot, run) -> None:
+    """Frame placements in float64, for every link."""
     peer, q = in_pinocchio(robot), states(robot.model).q
     assert error(run(wd.fk, robot.model, q), peer.fk(q)) <= ROUND_OFF["float64"]
 
@@ -151,8 +154,8 @@ def matrix_of(pose: np.ndarray) -> np.ndarray:
     return T
 
 
-def test_poses_are_the_matrices(robot: Robot) -> None:
-    """form="pose" is the same pose: its quaternion has unit length and qw >= 0."""
+def test_poses_equal_the_matrices(robot: Robot) -> None:
+    """form="pose" is the same pose. Its quaternion has unit length and qw >= 0."""
     model, q = robot.model, states(robot.model, 4).q
     pose = wd.oracle(kinematics.fk, model, q, form="pose")
     assert pose.shape == (4, model.nlinks, 7) and np.all(pose[..., 6] >= 0)
@@ -163,8 +166,11 @@ def test_poses_are_the_matrices(robot: Robot) -> None:
     assert error(matrix_of(pose), wd.oracle(kinematics.fk, model, q)) <= ROUND_OFF["float64"]
 
 
-def test_quaternions_of_every_turn(device: str) -> None:
-    """A base turned by none, by half turns, and near them, where each of the four components is the largest once."""
+def test_quaternions_are_accurate_for_every_rotation(device: str) -> None:
+    """For no rotation, half turns, and rotations near them.
+
+    Each of the four components is the largest once.
+    """
     model = by_name("rooted_floating").model
     turns = np.vstack(
         [
@@ -196,8 +202,10 @@ def test_quaternions_of_every_turn(device: str) -> None:
 @pytest.mark.parametrize(
     "name", ["panda", "branches_wxyz", "rooted", "mimic_branches", "free_inside"]
 )
-def test_relative_poses(name: str) -> None:
-    """T_other^-1 T of every link, relative to every second link: carrier, carried, on another branch, or itself."""
+def test_relative_poses_equal_the_product_of_poses(name: str) -> None:
+    """T_other^-1 T of every link, relative to every second link: a carrier, a carried link, one of
+    another branch, itself.
+    """
     model = by_name(name).model
     q = states(model, 3).q
     T = wd.oracle(kinematics.fk, model, q)
@@ -210,8 +218,8 @@ def test_relative_poses(name: str) -> None:
         assert error(one, found[:, -1]) <= ROUND_OFF["float64"]
 
 
-def test_relative_poses_do_not_see_the_base() -> None:
-    """Of a floating robot: the base's pose is no input of the program."""
+def test_relative_poses_do_not_read_the_base() -> None:
+    """The pose of a floating base is not an input of the program."""
     model = by_name("quadruped_floating").model
     q = states(model, 3).q
     frame, other = model.link_names[-1], model.link_names[0]

@@ -1,5 +1,6 @@
-"""Columns of a frame's Jacobian: constant subspaces moved to the frame, seen from the world or from
-a body."""
+"""Columns of a frame's Jacobian: constant subspaces moved to the frame, relative to the world or a
+body.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +28,16 @@ def farthest(robot: Robot) -> str:
 
 
 def transform(X) -> np.ndarray:
-    """Motions in a frame placed by X to motions where it is placed, 6 by 6."""
+    """The 6 by 6 matrix from motions in a frame placed by X to motions in the frame around it."""
     units = [Motion(Vector(*e[:3]), Vector(*e[3:])) for e in np.eye(6).tolist()]
     return np.array([list(X.motion_to_parent(unit)) for unit in units]).T
 
 
-def test_columns_belong_to_the_joints_on_the_way(robot: Robot) -> None:
-    """One list for each body that carries the frame, root first, with its joint's indices; and the
-    frame's pose."""
+def test_columns_belong_to_the_joints_that_carry_the_frame(robot: Robot) -> None:
+    """One list for each body that carries the frame, root first, with its joint's indices.
+
+    The pose is that of the frame.
+    """
     tree, q = tree_of(robot.model), states(robot.model, 1).q[0].tolist()
     seat = tree.frames[farthest(robot)]
     wanted = [list(tree.bodies[i].v_index) for i in tree.path(seat.body)]
@@ -46,8 +49,8 @@ def test_columns_belong_to_the_joints_on_the_way(robot: Robot) -> None:
         assert error(np.array(homogeneous(T)), pose) <= ROUND_OFF
 
 
-def test_a_column_is_its_subspace_carried_to_the_frame(robot: Robot) -> None:
-    """World columns are X0 S; the frame's transform takes local ones to them."""
+def test_a_column_is_its_subspace_moved_to_the_frame(robot: Robot) -> None:
+    """World columns are X0 S, and the frame's transform moves local ones to them."""
     tree, q = tree_of(robot.model), states(robot.model, 1).q[0].tolist()
     seat = tree.frames[farthest(robot)]
     X0 = body_placements(tree, q, [seat.body])
@@ -59,8 +62,8 @@ def test_a_column_is_its_subspace_carried_to_the_frame(robot: Robot) -> None:
             assert error(transform(T) @ np.array(list(c)), wanted, np.ones(1)) <= ROUND_OFF
 
 
-def test_from_a_body_on_the_way_only_joints_beyond_it_count(robot: Robot) -> None:
-    """Local columns seen from any carrier are the last of those seen from the world."""
+def test_columns_relative_to_a_body_are_those_of_joints_beyond_it(robot: Robot) -> None:
+    """Local columns relative to any carrier are the last of those relative to the world."""
     tree, q = tree_of(robot.model), states(robot.model, 1).q[0].tolist()
     seat = tree.frames[farthest(robot)]
     whole, _ = frame_columns(tree, q, seat, "local")
@@ -71,9 +74,11 @@ def test_from_a_body_on_the_way_only_joints_beyond_it_count(robot: Robot) -> Non
 
 
 @pytest.mark.parametrize("name", ["panda", "branches", "mimic_branches", "two_axes", "rooted"])
-def test_relative_motion_changes_sign_with_the_observer(name: str) -> None:
-    """V_ab, at the world's origin of b, is -V_ba carried there; of a frame against itself it is
-    nothing."""
+def test_relative_motion_changes_sign_if_both_frames_are_swapped(name: str) -> None:
+    """V_ab, at the world's origin of b, is -V_ba moved there.
+
+    A frame relative to itself does not move.
+    """
     model = by_name(name).model
     tree, q = tree_of(model), states(model, 1).q[0].tolist()
     for a, b in (
@@ -88,8 +93,8 @@ def test_relative_motion_changes_sign_with_the_observer(name: str) -> None:
         assert not np.any(still)
 
 
-def test_joints_that_share_a_coordinate_add_up() -> None:
-    """Columns of one index are summed; parts are rows of the whole."""
+def test_columns_of_joints_that_share_a_coordinate_are_summed() -> None:
+    """Parts are rows of the whole."""
     up, push = (
         Motion(Vector(1.0, 2.0, 3.0), Vector(4.0, 5.0, 6.0)),
         Motion(Vector(10.0, 20.0, 30.0), Vector(40.0, 50.0, 60.0)),

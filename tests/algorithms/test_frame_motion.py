@@ -1,4 +1,4 @@
-"""Velocities and accelerations of frames: laws on every robot, kernels against the oracle, Pinocchio."""
+"""Velocities and accelerations of frames: laws on every robot, kernels and oracle, Pinocchio."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ KERNELS = (
 
 
 @pytest.mark.parametrize("name, dtype, reference", KERNELS)
-def test_kernels_match_the_oracle(name: str, dtype: str, reference: str, device: str) -> None:
-    """All links at once, and the last one alone (another program)."""
+def test_kernels_equal_the_oracle(name: str, dtype: str, reference: str, device: str) -> None:
+    """For all links at once, and for the last one, which is another program."""
     model, near = by_name(name).model, ROUND_OFF[dtype]
     s = states(model)
     for chosen in ({}, {"frame": model.link_names[-1]}):
@@ -54,7 +54,7 @@ def test_kernels_match_the_oracle(name: str, dtype: str, reference: str, device:
         assert found <= near
 
 
-def test_velocity_is_the_jacobian_times_v(robot: Robot) -> None:
+def test_velocity_equals_the_jacobian_times_v(robot: Robot) -> None:
     """v_i = J_i v in every reference, for every link."""
     model, s = robot.model, states(robot.model, 3)
     for reference in REFERENCES:
@@ -63,8 +63,8 @@ def test_velocity_is_the_jacobian_times_v(robot: Robot) -> None:
         assert error(found, np.einsum("elij,ej->eli", J, s.v), np.ones(1)) <= ROUND_OFF["float64"]
 
 
-def test_acceleration_is_linear_in_a(robot: Robot) -> None:
-    """J a + J' v: of the kind that goes with the reference."""
+def test_acceleration_equals_j_a_plus_the_rate_of_j_times_v(robot: Robot) -> None:
+    """The kind that belongs to the reference."""
     model, s = robot.model, states(robot.model, 3)
     for reference in REFERENCES:
         kind = "classical" if reference == MIXED else "spatial"
@@ -79,7 +79,7 @@ def test_acceleration_is_linear_in_a(robot: Robot) -> None:
         )
 
 
-def test_bias_is_the_derivative_of_the_jacobian_times_v(robot: Robot) -> None:
+def test_bias_acceleration_equals_the_rate_of_the_jacobian_times_v(robot: Robot) -> None:
     """J' v by the rows of dJ/dt."""
     model, s = robot.model, states(robot.model, 3)
     for reference in REFERENCES:
@@ -111,8 +111,8 @@ def test_acceleration_is_the_rate_of_velocity(robot: Robot) -> None:
         assert error(found, (later - earlier) / (2 * H), np.ones(1)) <= 10 * DIFFERENCE
 
 
-def test_classical_is_spatial_with_the_turning_of_the_velocity(robot: Robot) -> None:
-    """classical = spatial + [ω × v, 0], in every reference."""
+def test_classical_acceleration_is_spatial_plus_omega_cross_v(robot: Robot) -> None:
+    """In every reference."""
     model, s = robot.model, states(robot.model, 3)
     for reference in REFERENCES:
         V = wd.oracle(kinematics.frame_velocity, model, s.q, s.v, reference=reference)
@@ -126,8 +126,8 @@ def test_classical_is_spatial_with_the_turning_of_the_velocity(robot: Robot) -> 
         assert error(classical, spatial + turning, np.ones(1)) <= ROUND_OFF["float64"]
 
 
-def test_turned_in_the_end_is_the_same(robot: Robot) -> None:
-    """The second text of accelerations, of which a kernel takes the shorter."""
+def test_rotating_accelerations_at_the_end_gives_the_same_result(robot: Robot) -> None:
+    """The second algorithm, of which a kernel takes the shorter one."""
     model, s = robot.model, states(robot.model, 2)
     for reference in ("world", MIXED):
         kind = "classical" if reference == MIXED else "spatial"
@@ -149,7 +149,10 @@ def test_turned_in_the_end_is_the_same(robot: Robot) -> None:
 
 @pytest.mark.parametrize("name", ["panda", "branches_wxyz", "mimic_branches", "rooted", "two_axes"])
 def test_relative_velocity_is_the_difference_of_velocities(name: str) -> None:
-    """As vectors in space: v_i - v_other, brought into the other's frame; and nothing against itself."""
+    """v_i - v_other as vectors in space, expressed in the other's frame.
+
+    Relative to itself it is zero.
+    """
     model, other = by_name(name).model, by_name(name).model.link_names[2]
     s = states(model, 3)
     V = wd.oracle(kinematics.frame_velocity, model, s.q, s.v, reference="world")
@@ -169,8 +172,8 @@ def test_relative_velocity_is_the_difference_of_velocities(name: str) -> None:
     assert not np.any(found[:, model.link_index(other)])
 
 
-def test_where_the_world_is_does_not_matter() -> None:
-    """Moving and turning a floating robot changes neither local velocities nor accelerations."""
+def test_local_motion_does_not_depend_on_the_pose_of_the_base() -> None:
+    """Moving and rotating a floating robot changes neither local velocities nor accelerations."""
     model = by_name("quadruped_floating").model
     s = states(model, 3)
     moved = s.q.copy()
@@ -186,16 +189,16 @@ def test_where_the_world_is_does_not_matter() -> None:
         assert error(there, here) <= ROUND_OFF["float64"]
 
 
-def test_velocity_matches_pinocchio(robot: Robot) -> None:
-    """getFrameVelocity in every reference, every link."""
+def test_velocities_equal_pinocchios(robot: Robot) -> None:
+    """getFrameVelocity in every reference for every link."""
     peer, s = frames_in_pinocchio(robot), states(robot.model, 3)
     for reference in REFERENCES:
         found = wd.oracle(kinematics.frame_velocity, robot.model, s.q, s.v, reference=reference)
         assert error(found, peer.velocity(s.q, s.v, reference)) <= ROUND_OFF["float64"]
 
 
-def test_acceleration_matches_pinocchio(robot: Robot) -> None:
-    """getFrameAcceleration and getFrameClassicalAcceleration in every reference, every link."""
+def test_accelerations_equal_pinocchios(robot: Robot) -> None:
+    """getFrameAcceleration and getFrameClassicalAcceleration in every reference for every link."""
     peer, s = frames_in_pinocchio(robot), states(robot.model, 3)
     for reference in REFERENCES:
         for kind in ("spatial", "classical"):

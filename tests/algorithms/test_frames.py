@@ -1,5 +1,4 @@
-"""Steps that kinematic algorithms share: paths, carriers and placements on every robot, one frame
-and several."""
+"""Steps that kinematic algorithms share: paths, carriers and placements, one frame and several."""
 
 from __future__ import annotations
 
@@ -21,16 +20,17 @@ ROUND_OFF = 1e-13
 
 
 def carriers(tree: Tree, body: int) -> list[int]:
-    """The body, what carries it, and the world, by parents alone."""
+    """The body, all bodies that carry it, and the world, by parents only."""
     chain = [body]
     while chain[-1] != WORLD:
         chain.append(tree.bodies[chain[-1]].parent)
     return chain
 
 
-def test_the_common_carrier_is_the_last_that_carries_all(robot: Robot) -> None:
-    """It carries each of the bodies, or is one of them, and none of its children does; whatever
-    their order."""
+def test_the_common_carrier_is_the_last_body_that_carries_all(robot: Robot) -> None:
+    """It carries each of the bodies, or is one of them, and none of its children does, in any
+    order.
+    """
     tree = tree_of(robot.model)
     for i in range(len(tree.bodies)):
         for j in range(i + 1):
@@ -41,9 +41,11 @@ def test_the_common_carrier_is_the_last_that_carries_all(robot: Robot) -> None:
     assert frames.common_carrier(tree, [*everything, WORLD]) == WORLD
 
 
-def test_a_path_is_cut_at_any_body_on_it(robot: Robot) -> None:
-    """path(i) is path(j) and what lies beyond j, for every j on it; nothing lies beyond a body
-    itself."""
+def test_a_path_can_be_split_at_any_body_on_it(robot: Robot) -> None:
+    """path(i) is path(j) followed by the bodies beyond j, for every j on it.
+
+    Beyond a body itself there is none.
+    """
     tree = tree_of(robot.model)
     for i in range(len(tree.bodies)):
         assert frames.path_beyond(tree, i) == tree.path(i) == carriers(tree, i)[-2::-1]
@@ -56,8 +58,9 @@ def test_a_path_is_cut_at_any_body_on_it(robot: Robot) -> None:
 @settings(max_examples=30)
 @given(random_trees())
 def test_placements_compose_along_the_tree(robot: Robot) -> None:
-    """X0[i] = X0[parent] X[i], in the world and in any body on the way: X0[i] = X0[root]
-    X_root[i]."""
+    """X0[i] = X0[parent] X[i], in the world and in any body on the path: X0[i] = X0[root]
+    X_root[i].
+    """
     tree = tree_of(robot.model)
     q = states(robot.model, 1).q[0].tolist()
     everything = list(range(len(tree.bodies)))
@@ -73,8 +76,8 @@ def test_placements_compose_along_the_tree(robot: Robot) -> None:
             assert error(from_root, whole) <= ROUND_OFF
 
 
-def test_only_bodies_on_the_way_are_placed() -> None:
-    """A branch that carries none of the bodies is left out."""
+def test_only_bodies_on_the_path_are_placed() -> None:
+    """Other branches are left out."""
     tree = tree_of(by_name("branches").model)
     q = states(by_name("branches").model, 1).q[0].tolist()
     foot, other = (tree.frames[name].body for name in ("c1", "a2"))
@@ -82,8 +85,8 @@ def test_only_bodies_on_the_way_are_placed() -> None:
     assert set(frames.body_placements(tree, q, [foot])) == {WORLD, *tree.path(foot)}
 
 
-def test_a_frame_moved_to_a_point_keeps_body_and_axes() -> None:
-    """Its origin is that point, in the frame's coordinates; None is the frame itself."""
+def test_a_frame_moved_to_a_point_keeps_its_body_and_axes() -> None:
+    """Its origin is that point, in the frame's coordinates. None returns the frame itself."""
     frame = tree_of(by_name("rooted").model).frames["tool"]
     assert frames.at_point(frame, None) is frame
     moved = frames.at_point(frame, [0.1, -0.2, 0.3])
@@ -94,9 +97,11 @@ def test_a_frame_moved_to_a_point_keeps_body_and_axes() -> None:
     assert list(frames.at_point(turned, [1.0, 1.0, 1.0]).placement.p) == [2.0, 3.0, 4.0]
 
 
-def test_one_frame_and_several_lead_to_each_other() -> None:
-    """of_one takes the only result of several; of_several lists those of one; the point is the last
-    array."""
+def test_functions_of_one_frame_and_of_several_are_converted() -> None:
+    """of_one returns the only result of several, and of_several lists those of one.
+
+    The point is the last array.
+    """
 
     def several(tree: None, q: list, *, frames: tuple, scale: float = 1.0) -> list:
         return [(name, q[0] * scale) for name in frames]
@@ -114,13 +119,13 @@ def test_one_frame_and_several_lead_to_each_other() -> None:
 
 
 def test_parts_are_the_rows_of_a_spatial_vector() -> None:
-    """Linear first, then angular."""
+    """Linear before angular."""
     six = ["x", "y", "z", "rx", "ry", "rz"]
     assert six[frames.PARTS["linear"]] + six[frames.PARTS["angular"]] == six[frames.PARTS["both"]]
 
 
-def test_placements_are_forward_kinematics(robot: Robot) -> None:
-    """A link stands where its body does, moved by its constant placement."""
+def test_placements_equal_forward_kinematics(robot: Robot) -> None:
+    """The pose of a link is that of its body times its constant placement."""
     model, tree = robot.model, tree_of(robot.model)
     q = states(model, 1).q[0]
     X0 = frames.body_placements(tree, q.tolist(), list(range(len(tree.bodies))))

@@ -1,4 +1,4 @@
-"""Armature of free joints: along the world's axes, with the force that turning axes take."""
+"""Armature of free joints: along the world's axes, with the force of rotating axes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ each_robot = pytest.mark.parametrize("model", HEAVY.values(), ids=HEAVY.keys())
 
 
 @each_robot
-def test_forward_dynamics_is_the_inverse(model: wd.Model) -> None:
+def test_forward_dynamics_inverts_inverse_dynamics(model: wd.Model) -> None:
     """By articulated bodies and by the factorised mass matrix."""
     s = states(model, 2)
     for method in ("aba", "crba"):
@@ -32,8 +32,8 @@ def test_forward_dynamics_is_the_inverse(model: wd.Model) -> None:
 
 
 @each_robot
-def test_velocity_products_are_those_of_the_matrix(model: wd.Model) -> None:
-    """C v = h - g, with M's rate C + C^T: energy stays without forces."""
+def test_velocity_products_equal_those_of_the_coriolis_matrix(model: wd.Model) -> None:
+    """C v = h - g, and M's rate is C + C^T: without forces energy is constant."""
     s = states(model, 2)
     C = wd.oracle(wd.coriolis_matrix, model, s.q, s.v)
     h = wd.oracle(wd.bias_forces, model, s.q, s.v) - wd.oracle(wd.gravity_torques, model, s.q)
@@ -41,8 +41,8 @@ def test_velocity_products_are_those_of_the_matrix(model: wd.Model) -> None:
 
 
 @each_robot
-def test_derivatives_are_those_of_the_text(model: wd.Model) -> None:
-    """The recursion's, against forward mode on rnea."""
+def test_derivatives_equal_those_by_forward_mode(model: wd.Model) -> None:
+    """The recursion, compared with forward mode on rnea."""
     s = states(model, 1)
     wanted = wd.oracle(wd.derivatives, wd.rnea, model, s.q, s.v, s.a, wrt=("q", "v", "a"))
     for x, y in zip(wd.oracle(wd.rnea_derivatives, model, s.q, s.v, s.a), wanted, strict=True):
@@ -50,8 +50,8 @@ def test_derivatives_are_those_of_the_text(model: wd.Model) -> None:
 
 
 @each_robot
-def test_nothing_is_observed_where_nothing_pushes(model: wd.Model) -> None:
-    """The momentum's rate has the force too: p' = tau + C^T v - g."""
+def test_the_momentum_rate_has_the_force_of_rotating_axes(model: wd.Model) -> None:
+    """So that the observer reports no external force: p' = tau + C^T v - g."""
     from warpdyn.algorithms.momentum_observer import joint_momentum
     from warpdyn.execution.request.evaluate import tree_of
 
@@ -79,8 +79,8 @@ OTHER = """<body name="c"><joint name="thrown" type="free" armature="0.9"/>
 
 
 @pytest.mark.parametrize("more", ["", OTHER], ids=["base", "several"])
-def test_armature_of_free_joints_is_mujocos(more: str) -> None:
-    """In the mass matrix and the bias, of a base and of bodies that fly in the world."""
+def test_armature_of_free_joints_equals_mujocos(more: str) -> None:
+    """In the mass matrix and the bias, for a base and for bodies that fly in the world."""
     text = FALLING.format(more)
     model = load(text)
     assert model.floating_base == (not more) and not model.warnings

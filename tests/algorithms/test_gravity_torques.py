@@ -1,4 +1,4 @@
-"""Gravity torques, which hold a robot still: inverse dynamics at rest, kernels, friction aside."""
+"""Gravity torques, which hold a robot at rest: inverse dynamics at rest, kernels, no springs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ ROUND_OFF = {"float64": 1e-12, "float32": 1e-5}
 """Relative to the largest term."""
 
 
-def test_they_are_inverse_dynamics_at_rest(robot: Robot) -> None:
-    """rnea(q, 0, 0), with gravity and forces of every environment."""
+def test_gravity_torques_equal_inverse_dynamics_at_rest(robot: Robot) -> None:
+    """rnea(q, 0, 0), with gravity and forces per environment."""
     model, s = robot.model, states(robot.model, 2)
     given = {"gravity": s.gravity, "f_ext": s.forces}
     found = wd.oracle(gravity_torques, model, s.q, **given)
@@ -24,8 +24,8 @@ def test_they_are_inverse_dynamics_at_rest(robot: Robot) -> None:
 
 
 @pytest.mark.parametrize("name", ["panda", "mimic_branches", "rooted_floating"])
-def test_the_kernel_matches_the_oracle(name: str, run, dtype) -> None:
-    """Once with the default gravity alone, once with gravity and forces of every environment."""
+def test_the_kernel_equals_the_oracle(name: str, run, dtype) -> None:
+    """With the default gravity, and with gravity and forces per environment."""
     model = by_name(name).model
     s = states(model).rounded(dtype)
     for given in ({}, {"gravity": s.gravity, "f_ext": s.forces}):
@@ -34,9 +34,8 @@ def test_the_kernel_matches_the_oracle(name: str, run, dtype) -> None:
         assert error(found, wanted) <= ROUND_OFF[str(dtype)]
 
 
-def test_limit_springs_are_not_in_them() -> None:
-    """Beyond a limit too they are those of the robot without springs: `effect_torques` has these
-    forces."""
+def test_gravity_torques_exclude_limit_springs() -> None:
+    """Beyond a limit too. `effect_torques` has these forces."""
     model, q = by_name("axes").model, states(by_name("axes").model, 2).q
     springy = model.with_limits("slanted", lower=-0.1, upper=0.1).with_limit_springs(
         stiffness=100.0

@@ -1,4 +1,6 @@
-"""Inverse kinematics: what it finds is true of forward kinematics, and it finds nearly everything that is there."""
+"""Inverse kinematics: solutions satisfy forward kinematics, and nearly all reachable targets are
+solved.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ HANDS = {"panda": "panda_hand", "ur5e": "tool0"}
 
 @pytest.mark.parametrize("name", HANDS)
 def test_reachable_targets_are_reached(name: str, dtype: np.dtype, device: str) -> None:
-    """Poses that a configuration within the limits has."""
+    """Poses of configurations within the limits."""
     model = wd.load_robot(name)
     targets = reachable(model, 256, [HANDS[name]], dtype)
     found = on(device, model, targets)
@@ -33,7 +35,7 @@ def test_reachable_targets_are_reached(name: str, dtype: np.dtype, device: str) 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", HANDS)
 def test_nearly_all_of_4096_targets_are_reached(name: str, seed: int) -> None:
-    """The figure of the project, with 32 restarts."""
+    """The project's published figure, with 32 restarts."""
     model = wd.load_robot(name)
     targets = reachable(model, 4096, [HANDS[name]], np.float32, seed)
     found = inverse_kinematics(model, targets, restarts=32)
@@ -52,8 +54,10 @@ def test_nearly_all_of_4096_targets_are_reached(name: str, seed: int) -> None:
         "quadruped_floating",
     ],
 )
-def test_several_frames_of_any_robot(name: str) -> None:
-    """All joint kinds, mimic joints, free bases, quaternions of either order; up to three targets at once."""
+def test_several_frames_of_any_robot_are_reached(name: str) -> None:
+    """With all kinds of joints, mimic joints, free bases and both orders of quaternions, for up to
+    three targets at once.
+    """
     model = by_name(name).model
     targets = reachable(model, 64, list(model.link_names[-1:-8:-3]))
     found = inverse_kinematics(model, targets)
@@ -61,8 +65,8 @@ def test_several_frames_of_any_robot(name: str) -> None:
     assert found.success.mean() >= SOLVED
 
 
-def test_positions_orientations_and_weights() -> None:
-    """What weighs nothing is left out; matrices, poses and positions are the same targets."""
+def test_weights_choose_between_position_and_orientation() -> None:
+    """A weight of zero removes a part. Matrices, poses and positions are the same targets."""
     model, hand = wd.load_robot("ur5e"), "tool0"
     T = reachable(model, 64, [hand])[hand]
     pose = np.concatenate([T[:, :3, 3], wd.convert.matrix_to_pose(T)[:, 3:]], axis=1)
@@ -98,8 +102,11 @@ def test_positions_orientations_and_weights() -> None:
     assert near_axis.orientation_error.mean() < 0.1 * near_point.orientation_error.mean()
 
 
-def test_targets_out_of_reach_get_the_best_there_is() -> None:
-    """Beyond two links of a pendulum, and beyond the arm of a robot: no success, and as near as the links are long."""
+def test_targets_out_of_reach_get_the_nearest_configuration() -> None:
+    """Beyond two links of a pendulum, and beyond the arm of a robot.
+
+    There is no success, and the error is the missing length.
+    """
     model = wd.load_robot("double_pendulum")
     angle = np.random.default_rng(0).uniform(-3, 3, (32, 1))
     stretched = wd.fk(model, angle * [1.0, 0.0], frame="tip")[:, :3, 3]
@@ -126,8 +133,8 @@ def cost(found: Solution) -> np.ndarray:
     return found.position_error**2 + (2 * np.sin(found.orientation_error / 2)) ** 2
 
 
-def test_the_best_out_of_reach_is_stationary() -> None:
-    """J'e vanishes for coordinates that are free, and presses the others against their limits."""
+def test_the_nearest_configuration_is_stationary() -> None:
+    """J'e vanishes for coordinates within their limits, and points beyond the limits for others."""
     model, hand = wd.load_robot("panda"), "panda_hand"
     target = np.array([[1.2, 0.3, 0.9], [0.2, -1.4, 0.5], [-0.9, 0.9, 1.0]])
     found = inverse_kinematics(model, {hand: target}, orientation_weight=0, iterations=500)
@@ -140,7 +147,7 @@ def test_the_best_out_of_reach_is_stationary() -> None:
 
 
 def _after_a_step(shoulder: str, angle: float, q: list[float], target: list[float]) -> list[float]:
-    """Configuration after one step of an arm of two links whose shoulder is moving or fixed."""
+    """The configuration after one step of an arm of two links whose shoulder is moving or fixed."""
     model = wd.load_urdf(
         urdf(
             "arm",
@@ -168,8 +175,8 @@ def _after_a_step(shoulder: str, angle: float, q: list[float], target: list[floa
 
 
 @pytest.mark.parametrize("side", [1.0, -1.0], ids=["upper", "lower"])
-def test_a_joint_that_is_pressed_against_its_limit_counts_as_fixed(side: float) -> None:
-    """The others move as if it could not; where the target leads away from the limit, it moves."""
+def test_a_joint_pressed_against_its_limit_is_fixed_in_a_step(side: float) -> None:
+    """Other joints move as if it were fixed. If the target leads away from the limit, it moves."""
     limit, elbow = 3.0 * side, 0.5 * side
     for beyond, pressed in ((0.2 * side, True), (-0.2 * side, False)):
         turn, bend = limit + beyond, elbow + 0.3 * side
@@ -180,8 +187,11 @@ def test_a_joint_that_is_pressed_against_its_limit_counts_as_fixed(side: float) 
         assert (moved[1] == pytest.approx(alone[0], abs=1e-12)) == pressed
 
 
-def test_starts() -> None:
-    """From q0, one for each or one for all; at a solution nothing is left to do; the seed sets the other starts."""
+def test_starts_come_from_q0_and_the_seed() -> None:
+    """q0 is one for each or one for all.
+
+    A solution as start needs no step. The seed sets the other starts.
+    """
     model, hand = wd.load_robot("panda"), "panda_hand"
     draw = np.random.default_rng(0)
     q = draw.uniform(model.position_lower, model.position_upper, (50, model.nq))
@@ -206,8 +216,8 @@ def test_starts() -> None:
     )
 
 
-def test_limits_hold_and_may_be_in_the_way() -> None:
-    """A start outside them is brought in; a target beyond them is not reached."""
+def test_solutions_are_within_limits() -> None:
+    """A start beyond them is moved inside. A target beyond them is not reached."""
     model = wd.load_robot("cartpole")
     slider = float(model.position_upper[0])
     q = np.array([[0.9 * slider, 0.3], [slider + 0.5, 0.3]])
@@ -217,8 +227,8 @@ def test_limits_hold_and_may_be_in_the_way() -> None:
     assert abs(found.position_error[1] - 0.5) < 1e-6 and found.orientation_error[1] < 1e-6
 
 
-def test_a_frame_that_cannot_move() -> None:
-    """It is where it is: success if the target is there, and q0 either way."""
+def test_a_frame_that_cannot_move_stays_at_its_pose() -> None:
+    """It succeeds if the target is there, and returns q0 in any case."""
     model = wd.load_robot("ur5e")
     q, base = np.full((2, model.nq), 0.5), model.link_names[0]
     T = wd.fk(model, q, frame=base)
@@ -228,8 +238,8 @@ def test_a_frame_that_cannot_move() -> None:
     assert np.allclose(found.position_error, [0, 1])
 
 
-def test_placements_that_vary() -> None:
-    """Each environment's own arm, by its parameters."""
+def test_targets_are_reached_with_varying_placements() -> None:
+    """Each environment has its own arm by params."""
     model, hand = wd.load_robot("ur5e"), "tool0"
     draw = np.random.default_rng(0)
     elbow = np.tile([-0.4, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], (30, 1))
@@ -249,15 +259,15 @@ def test_placements_that_vary() -> None:
 
 
 def on(device: str, model: wd.Model, targets: dict[str, np.ndarray], **options: Any) -> Solution:
-    """The search on a device, results back as NumPy."""
+    """The search on a device, with results as NumPy arrays."""
     placed = {name: Placed(x, device).array for name, x in targets.items()}
     found = inverse_kinematics(model, placed, **options)
     return found if device == "cpu" else Solution(*(x.numpy() for x in found))
 
 
 @pytest.mark.parametrize("length", [0.5, 0.999, 3.0, -1.0])
-def test_a_quaternion_counts_by_its_direction(length: float) -> None:
-    """A pose whose quaternion is not of unit length is the target that it would be at unit length."""
+def test_a_quaternion_of_a_target_is_normalised(length: float) -> None:
+    """A pose with another length of the quaternion is the same target."""
     model, hand = wd.load_robot("panda"), "panda_hand"
     q = states(model, 64).q
     pose = wd.fk(model, q, frame=hand, form="pose")
@@ -269,8 +279,8 @@ def test_a_quaternion_counts_by_its_direction(length: float) -> None:
     np.testing.assert_allclose(reached, asked, atol=2e-3)
 
 
-def test_a_matrix_that_is_no_rotation_is_no_target() -> None:
-    """Scaled, reflected or zero matrices have no orientation; rounded ones are rotations."""
+def test_a_target_matrix_that_is_not_a_rotation_fails() -> None:
+    """Scaled, reflected and zero matrices have no orientation. Rounded ones are rotations."""
     model, hand = wd.load_robot("ur5e"), "tool0"
     T = reachable(model, 6, [hand])[hand]
     T[0] = T[0].round(2)
@@ -284,11 +294,11 @@ def test_a_matrix_that_is_no_rotation_is_no_target() -> None:
     assert np.array_equal(np.isnan(found.orientation_error), ~sound)
     assert np.isfinite(found.q).all() and (found.iterations[~sound] == 1).all()
     there = inverse_kinematics(model, T, frame=hand, orientation_weight=0)
-    assert there.success.all()  # positions alone read no rotation
+    assert there.success.all()  # position targets read no rotation
 
 
 @pytest.mark.parametrize("factor", [1e-30, 1e-6, 3.0, 1e30])
-def test_ratios_of_weights_alone_count(factor: float) -> None:
+def test_only_the_ratio_of_weights_matters(factor: float) -> None:
     model, hand = wd.load_robot("ur5e"), "tool0"
     T = reachable(model, 16, [hand])[hand]
     T[8:, :3, 3] *= 3.0
@@ -300,8 +310,8 @@ def test_ratios_of_weights_alone_count(factor: float) -> None:
     assert np.array_equal(found.success, one.success) and one.success[:8].all()
 
 
-def test_a_start_of_any_length_is_a_configuration() -> None:
-    """The quaternion of a start counts by its direction; so the errors are those of the result."""
+def test_a_quaternion_of_a_start_is_normalised() -> None:
+    """So that the errors are those of the result."""
     model, foot = wd.load_robot("quadruped"), "FL_foot"
     q = states(model, 4).q
     T = wd.fk(model, q, frame=foot)
@@ -326,13 +336,13 @@ def test_a_start_of_any_length_is_a_configuration() -> None:
         ),
     ],
 )
-def test_a_search_is_the_one_of_before(
+def test_searches_have_their_recorded_steps_and_errors(
     options: dict[str, Any], steps: list[int], position: list[float], orientation: list[float]
 ) -> None:
     """Steps and errors for two poses in reach and two beyond it, as first recorded (2026-11-27).
 
-    Every number of the method counts: damping, patience, starts, refinement. A change of one of
-    them is a change of these results, and says so here.
+    Each number of the method matters: damping, patience, starts, refinement. This test shows when
+    one of them changes.
     """
     model = by_name("panda").model
     target = wd.fk(model, wd.random_configuration(model, 4, seed=3), frame="panda_hand")

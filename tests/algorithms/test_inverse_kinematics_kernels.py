@@ -1,4 +1,4 @@
-"""Kernels of inverse kinematics: the same numbers as the algorithm, on the CPU and as CUDA source."""
+"""Kernels of inverse kinematics give the algorithm's numbers, on the CPU and as CUDA source."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from warpdyn.execution.request.evaluate import record_call
 from warpdyn.functions.inverse_kinematics import Solution, inverse_kinematics
 
 
-def test_the_kernel_does_what_the_text_says() -> None:
-    """The oracle takes the same steps; the fewer, the less rounding has grown."""
+def test_the_kernel_takes_the_steps_of_the_oracle() -> None:
+    """With few steps, because rounding errors grow."""
     model, hand = wd.load_robot("ur5e"), "tool0"
     T = reachable(model, 6, [hand], seed=2)
     found, wanted = (
@@ -32,8 +32,11 @@ def test_the_kernel_does_what_the_text_says() -> None:
     assert (found.success == wanted.success)[alike].all()
 
 
-def test_an_environment_does_not_feel_the_others(dtype: np.dtype) -> None:
-    """Bit by bit, in any order and any batch; what is not a number spoils itself alone, and at once."""
+def test_an_environment_does_not_depend_on_the_others(dtype: np.dtype) -> None:
+    """In all bits, in any order and any batch.
+
+    NaN fails at once and only in its own environment.
+    """
     model, hand = wd.load_robot("panda"), "panda_hand"
     T = reachable(model, 100, [hand], dtype)[hand]
     whole = inverse_kinematics(model, {hand: T})
@@ -54,8 +57,8 @@ def test_an_environment_does_not_feel_the_others(dtype: np.dtype) -> None:
 
 
 @needs_compiler
-def test_the_cuda_text_on_the_host(tmp_path: Path) -> None:
-    """One environment a thread, on the host: the same solutions."""
+def test_the_cuda_source_gives_the_same_solutions_on_the_host(tmp_path: Path) -> None:
+    """With one environment per thread."""
     model, hand = wd.load_robot("ur5e"), "tool0"
     B, T = 40, reachable(wd.load_robot("ur5e"), 40, ["tool0"])[hand]
     call = inverse_kinematics.describe(model, {hand: T})
@@ -74,7 +77,7 @@ def test_the_cuda_text_on_the_host(tmp_path: Path) -> None:
 
 
 def test_the_kernel_compiles_to_ptx(tmp_path: Path) -> None:
-    """The state stays in registers, or where they spill: it has no place in local memory."""
+    """The state stays in registers or spills. It is not indexed in local memory."""
     model = wd.load_robot("ur5e")
     call = inverse_kinematics.describe(model, {"tool0": np.eye(4, dtype=np.float32)[None]})
     kernel = compile_kernel(
@@ -83,6 +86,6 @@ def test_the_kernel_compiles_to_ptx(tmp_path: Path) -> None:
     wp.compile_aot_module(kernel.module, arch=90, module_dir=tmp_path, use_ptx=True)
     (ptx,) = tmp_path.glob("*.ptx")
     local = sum(int(size) for size in re.findall(r"__local_depot\d+\[(\d+)\]", ptx.read_text()))
-    # Only angles beyond the polynomials of the sines have places: an angle and its quarter turns for each
+    # Only angles beyond the polynomials of the sines use local memory: an angle and its quarter turns for each
     # of six joints, and what the library needs for a sine of a huge double.
     assert "warpdyn_ik" in ptx.read_text() and local <= 6 * (4 + 4) + 72

@@ -35,7 +35,7 @@ def farthest(model: wd.Model) -> str:
 def twists(
     model: wd.Model, q: np.ndarray, v: np.ndarray, link: int, relative_to: str | None = None
 ) -> dict[str, np.ndarray]:
-    """d/dt fk as a twist in each reference, by central differences of the oracle along the motion v."""
+    """d/dt fk as a twist in each reference, by central differences of the oracle along v."""
     T, later, earlier = (
         wd.oracle(kinematics.fk, model, step(model, q, t * v), relative_to=relative_to)[:, link]
         for t in (0.0, H, -H)
@@ -65,8 +65,10 @@ def twists(
     }
 
 
-def test_jacobian_matches_the_oracle(robot: Robot, run, dtype) -> None:
-    """The kernel gives what the same text gives on float64 numbers, for the link farthest from the root."""
+def test_jacobian_equals_the_oracle(robot: Robot, run, dtype) -> None:
+    """The kernel gives the numbers of the same algorithm in float64, for the link farthest from the
+    root.
+    """
     s = states(robot.model).rounded(dtype)
     frame = farthest(robot.model)
     wanted = wd.oracle(wd.jacobian, robot.model, s.q, frame=frame)
@@ -77,7 +79,7 @@ def test_jacobian_matches_the_oracle(robot: Robot, run, dtype) -> None:
 
 
 def test_jacobian_times_velocity_is_the_rate_of_the_pose(robot: Robot) -> None:
-    """J v = d/dt fk in every reference, for every link (the oracle's, which kernels match)."""
+    """J v = d/dt fk in every reference for every link, by the oracle."""
     model, s = robot.model, states(robot.model, 2)
     links = range(model.nlinks) if model.nlinks < 12 else range(0, model.nlinks, 5)
     for i in links:
@@ -91,8 +93,8 @@ def test_jacobian_times_velocity_is_the_rate_of_the_pose(robot: Robot) -> None:
 @pytest.mark.parametrize(
     "name", ["panda", "planar_slanted", "free_inside_wxyz", "mimic_branches", "quadruped_floating"]
 )
-def test_references_are_one_motion_in_three_frames(name: str, run) -> None:
-    """local_world_aligned = R local; world = local_world_aligned moved to the world's origin."""
+def test_references_express_one_motion_in_three_frames(name: str, run) -> None:
+    """local_world_aligned = R local, and world is local_world_aligned moved to the world's origin."""
     model = by_name(name).model
     q, frame = states(model).q, farthest(by_name(name).model)
     local, world, mixed = (run(wd.jacobian, model, q, frame=frame, reference=r) for r in REFERENCES)
@@ -112,15 +114,15 @@ def test_references_are_one_motion_in_three_frames(name: str, run) -> None:
         assert np.array_equal(run(wd.jacobian, model, q, frame=frame, reference=alias), J)
 
 
-def test_a_link_that_never_moves_has_no_jacobian(run) -> None:
-    """J of a root-fixed link is exactly zero."""
+def test_the_jacobian_of_a_fixed_link_is_zero(run) -> None:
+    """Exactly, for a root-fixed link."""
     model = by_name("rooted").model
     q = states(model).q
     for reference in REFERENCES:
         assert not np.any(run(wd.jacobian, model, q, frame="cabinet", reference=reference))
 
 
-def test_columns_of_joints_elsewhere_are_zero(robot: Robot, run) -> None:
+def test_columns_of_joints_that_do_not_move_the_link_are_zero(robot: Robot, run) -> None:
     """Only joints between the root and the link move it."""
     model = robot.model
     tree, frame = tree_of(model), farthest(model)
@@ -131,7 +133,7 @@ def test_columns_of_joints_elsewhere_are_zero(robot: Robot, run) -> None:
 
 
 @pytest.mark.parametrize("robot", [r for r in ROBOTS if r.has_mimic], ids=lambda r: r.name)
-def test_mimic_is_the_reduction_of_the_free_robot(robot: Robot, run) -> None:
+def test_mimic_joints_equal_the_reduction_of_the_free_robot(robot: Robot, run) -> None:
     """J = J_full(G q + g) G."""
     Gq, Gv, g = reduction(robot.model)
     q, frame = states(robot.model).q, robot.model.link_names[-1]
@@ -144,8 +146,8 @@ def test_mimic_is_the_reduction_of_the_free_robot(robot: Robot, run) -> None:
 
 @settings(max_examples=40)
 @given(random_trees())
-def test_random_trees_move_as_their_jacobian_says(robot: Robot) -> None:
-    """On any tree: J v = d/dt fk for the last link, in every reference."""
+def test_jacobians_of_random_trees_give_the_rate_of_the_pose(robot: Robot) -> None:
+    """J v = d/dt fk for the last link, in every reference."""
     model, s = robot.model, states(robot.model, 1)
     wanted = twists(model, s.q, s.v, model.nlinks - 1)
     for reference in REFERENCES:
@@ -156,8 +158,8 @@ def test_random_trees_move_as_their_jacobian_says(robot: Robot) -> None:
         )
 
 
-def test_jacobian_matches_pinocchio(robot: Robot) -> None:
-    """Pinocchio's frame Jacobians in every reference, every third link (the oracle's, which kernels match)."""
+def test_jacobians_equal_pinocchios(robot: Robot) -> None:
+    """Frame Jacobians in every reference for every third link, by the oracle."""
     peer, q = in_pinocchio(robot), states(robot.model, 3).q
     for frame in robot.model.link_names[::3]:
         for reference in REFERENCES:
@@ -170,8 +172,8 @@ def test_jacobian_matches_pinocchio(robot: Robot) -> None:
 # Several frames, relative ones, points and parts.
 
 
-def test_several_frames_are_one_after_the_other(robot: Robot) -> None:
-    """All links, or those named in the order asked for."""
+def test_jacobians_of_several_frames_equal_those_of_each(robot: Robot) -> None:
+    """For all links, or for those named, in the given order."""
     model, q = robot.model, states(robot.model, 2).q
     names = model.link_names[::-3]
     for reference in REFERENCES:
@@ -184,8 +186,8 @@ def test_several_frames_are_one_after_the_other(robot: Robot) -> None:
             assert np.array_equal(every[:, i], J)
 
 
-def test_from_the_root_is_the_same(robot: Robot) -> None:
-    """The second text for many local Jacobians, of which a kernel takes the shorter."""
+def test_the_algorithm_from_the_root_gives_the_same_jacobians(robot: Robot) -> None:
+    """The second algorithm for many local Jacobians, of which a kernel takes the shorter one."""
     model, q = robot.model, states(robot.model, 1).q
     call = kinematics.jacobian.describe(model, q, reference="local")
     first, second = (
@@ -204,10 +206,10 @@ def test_from_the_root_is_the_same(robot: Robot) -> None:
         ("branches_wxyz", "float32", "local_world_aligned"),
     ],
 )
-def test_kernels_of_several_frames_match_the_oracle(
+def test_kernels_of_several_frames_equal_the_oracle(
     name: str, dtype: str, reference: str, device: str
 ) -> None:
-    """All links; relative to another; pose and Jacobian in one pass."""
+    """For all links, relative to another link, and pose with Jacobian in one pass."""
     model, near = by_name(name).model, ROUND_OFF[dtype]
     q, frame = states(model).q, farthest(model)
     options = {"dtype": dtype, "reference": reference}
@@ -232,8 +234,8 @@ def test_kernels_of_several_frames_match_the_oracle(
 @pytest.mark.parametrize(
     "name", ["panda", "branches_wxyz", "mimic_branches", "rooted", "two_axes", "free_inside"]
 )
-def test_relative_jacobian_is_the_rate_of_the_relative_pose(name: str) -> None:
-    """J v = d/dt fk(relative_to=other): the other frame stands for the world."""
+def test_the_relative_jacobian_is_the_rate_of_the_relative_pose(name: str) -> None:
+    """J v = d/dt fk(relative_to=other). The other frame replaces the world."""
     model = by_name(name).model
     s, last = states(model, 2), model.nlinks - 1
     for other in (
@@ -256,8 +258,8 @@ def test_relative_jacobian_is_the_rate_of_the_relative_pose(name: str) -> None:
             )
 
 
-def test_relative_to_its_own_body_nothing_moves() -> None:
-    """Exactly: no column of a joint that carries both is left."""
+def test_a_frame_does_not_move_relative_to_its_own_body() -> None:
+    """Exactly: no column of a joint that carries both remains."""
     model = by_name("rooted").model
     q = states(model, 2).q
     for reference in REFERENCES:
@@ -267,8 +269,10 @@ def test_relative_to_its_own_body_nothing_moves() -> None:
 
 
 @pytest.mark.parametrize("name", ["panda", "mimic_branches", "rooted_floating"])
-def test_a_point_is_a_frame_put_there(name: str) -> None:
-    """point= gives the Jacobian of a link on a fixed joint at that point, as numbers or as an array."""
+def test_the_jacobian_at_a_point_is_that_of_a_frame_there(name: str) -> None:
+    """point= gives the Jacobian of a link on a fixed joint at that point, as numbers or as an
+    array.
+    """
     model, point = by_name(name).model, (0.3, -0.2, 0.5)
     q, frame = states(model, 3).q, model.link_names[-1]
     wider = model.with_frame("tool_point", frame, point)
@@ -282,8 +286,8 @@ def test_a_point_is_a_frame_put_there(name: str) -> None:
     assert error(kernel, wanted) <= ROUND_OFF["float64"]
 
 
-def test_parts_are_rows(run) -> None:
-    """position and orientation Jacobians."""
+def test_parts_are_rows_of_the_jacobian(run) -> None:
+    """Position and orientation Jacobians."""
     model = by_name("panda").model
     q, frame = states(model, 2).q, farthest(model)
     J = run(wd.jacobian, model, q, frame=frame)
@@ -294,7 +298,7 @@ def test_parts_are_rows(run) -> None:
         )
 
 
-def test_pose_and_jacobian_are_both(robot: Robot) -> None:
+def test_pose_and_jacobian_returns_both_functions_results(robot: Robot) -> None:
     """In every reference, for the link farthest from the root."""
     model, q = robot.model, states(robot.model, 2).q
     frame = farthest(model)

@@ -1,4 +1,4 @@
-"""dJ/dt and the kinematic Hessian: laws on every robot, kernels against the oracle, Pinocchio."""
+"""dJ/dt and the kinematic Hessian: laws on every robot, kernels and oracle, Pinocchio."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ KERNELS = (
 
 
 @pytest.mark.parametrize("name, dtype, reference", KERNELS)
-def test_kernels_match_the_oracle(name: str, dtype: str, reference: str, device: str) -> None:
+def test_kernels_equal_the_oracle(name: str, dtype: str, reference: str, device: str) -> None:
     model, near = by_name(name).model, ROUND_OFF[dtype]
     s = states(model, 5)
     options = {"dtype": dtype, "frame": model.link_names[-1], "reference": reference}
@@ -44,8 +44,8 @@ def test_kernels_match_the_oracle(name: str, dtype: str, reference: str, device:
 
 @settings(max_examples=40)
 @given(random_trees())
-def test_it_is_the_rate_of_the_jacobian(robot: Robot) -> None:
-    """On any tree: differences of the oracle's J along the motion v."""
+def test_the_jacobian_derivative_is_the_rate_of_the_jacobian(robot: Robot) -> None:
+    """On any tree, by differences of the oracle's J along v."""
     model, s = robot.model, states(robot.model, 1)
     frame = model.link_names[-1]
     for reference in REFERENCES:
@@ -65,8 +65,8 @@ def test_it_is_the_rate_of_the_jacobian(robot: Robot) -> None:
         assert error(found, (later - earlier) / (2 * H), np.ones(1)) <= DIFFERENCE
 
 
-def test_hessian_is_the_derivative_of_the_jacobian(robot: Robot) -> None:
-    """Differences of the oracle's J along each coordinate of the tangent space."""
+def test_the_hessian_is_the_derivative_of_the_jacobian(robot: Robot) -> None:
+    """By differences of the oracle's J along each coordinate of the tangent space."""
     model, s = robot.model, states(robot.model, 1)
     frame = model.link_names[-1]
     for reference in REFERENCES:
@@ -89,7 +89,7 @@ def test_hessian_is_the_derivative_of_the_jacobian(robot: Robot) -> None:
             assert error(found[..., k], (later - earlier) / (2 * H), np.ones(1)) <= DIFFERENCE
 
 
-def test_hessian_times_velocity_is_the_rate(robot: Robot) -> None:
+def test_the_hessian_times_velocity_is_the_jacobian_derivative(robot: Robot) -> None:
     """dJ/dt = sum of H[:, :, k] v_k."""
     model, s = robot.model, states(robot.model, 2)
     frame = model.link_names[-1]
@@ -102,8 +102,8 @@ def test_hessian_times_velocity_is_the_rate(robot: Robot) -> None:
 
 
 @pytest.mark.parametrize("name", ["panda", "ur5e", "slides", "mimic_chain", "branches"])
-def test_second_derivatives_of_a_position_commute(name: str) -> None:
-    """Joints of one coordinate each: the linear part of H is symmetric."""
+def test_the_linear_part_of_the_hessian_is_symmetric(name: str) -> None:
+    """For joints of one coordinate, because second derivatives of a position commute."""
     model = by_name(name).model
     options = {"frame": model.link_names[-1], "part": "linear"}
     H_ = wd.oracle(kinematics.kinematic_hessian, model, states(model, 3).q, **options)
@@ -113,8 +113,10 @@ def test_second_derivatives_of_a_position_commute(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["panda", "rooted_floating"])
-def test_at_a_point_and_in_parts(name: str, device: str) -> None:
-    """point= is the derivative of the Jacobian at that point, as an array too; part= gives rows."""
+def test_derivatives_at_a_point_and_in_parts(name: str, device: str) -> None:
+    """point= gives the derivative of the Jacobian at that point, also as an array. part= gives
+    rows.
+    """
     model = by_name(name).model
     s, frame = states(model, 4), model.link_names[-1]
     point = np.random.default_rng(0).uniform(-1, 1, (4, 3))
@@ -135,7 +137,7 @@ def test_at_a_point_and_in_parts(name: str, device: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["panda", "branches_wxyz"])
-def test_several_frames_are_one_after_the_other(name: str) -> None:
+def test_derivatives_of_several_frames_equal_those_of_each(name: str) -> None:
     model = by_name(name).model
     s = states(model, 2)
     every = wd.oracle(kinematics.jacobian_derivative, model, s.q, s.v)
@@ -148,7 +150,7 @@ def test_several_frames_are_one_after_the_other(name: str) -> None:
 
 
 @pytest.mark.parametrize("robot", [r for r in ROBOTS if r.has_mimic], ids=lambda r: r.name)
-def test_mimic_is_the_reduction_of_the_free_robot(robot: Robot) -> None:
+def test_mimic_joints_equal_the_reduction_of_the_free_robot(robot: Robot) -> None:
     """dJ/dt = dJ_full/dt G, and H = G^T H_full G for each row."""
     Gq, Gv, g = reduction(robot.model)
     full, s, frame = without_mimic(robot.model), states(robot.model, 2), robot.model.link_names[-1]
@@ -168,8 +170,8 @@ def test_mimic_is_the_reduction_of_the_free_robot(robot: Robot) -> None:
         assert error(found, H_, np.ones(1)) <= ROUND_OFF["float64"]
 
 
-def test_it_matches_pinocchio(robot: Robot) -> None:
-    """getFrameJacobianTimeVariation in every reference, every third link."""
+def test_jacobian_derivatives_equal_pinocchios(robot: Robot) -> None:
+    """getFrameJacobianTimeVariation in every reference for every third link."""
     if any(joint.kind.series for joint in robot.model.joints):
         pytest.skip("Pinocchio leaves out that the subspace of a joint of two axes moves")
     peer, s = frames_in_pinocchio(robot), states(robot.model, 2)
@@ -187,7 +189,7 @@ def test_it_matches_pinocchio(robot: Robot) -> None:
             assert error(found, wanted, np.ones(1)) <= ROUND_OFF["float64"]
 
 
-def test_a_robot_that_cannot_move_has_empty_derivatives() -> None:
+def test_a_robot_without_joints_has_empty_derivatives() -> None:
     model = wd.load_urdf('<robot name="still"><link name="base"/></robot>')
     q = np.zeros((2, 0))
     assert kinematics.kinematic_hessian(model, q, frame="base").shape == (2, 6, 0, 0)

@@ -1,4 +1,4 @@
-"""Steps on the manifold of configurations: laws on every robot, kernels against the oracle, Pinocchio, random draws."""
+"""Steps on the manifold of configurations: laws, kernels compared with the oracle, Pinocchio."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ scales = pytest.mark.parametrize("scale", [1.0, 0.3, 0.1, 1e-3, 1e-9, 0.0])
 
 
 def same_place(model: wd.Model, q: np.ndarray, p: np.ndarray) -> float:
-    """Largest difference between configurations, up to signs of quaternions."""
+    """Largest difference of configurations, up to signs of quaternions."""
     difference = np.abs(q - p)
     for joint in model.moving_joints:
         if joint.kind.quaternion is not None:
@@ -56,8 +56,8 @@ def same_place(model: wd.Model, q: np.ndarray, p: np.ndarray) -> float:
 
 
 @scales
-def test_a_difference_undoes_a_step(robot: Robot, scale: float) -> None:
-    """difference(q, integrate(q, d)) = d, on either side of where series take over."""
+def test_difference_inverts_integrate(robot: Robot, scale: float) -> None:
+    """difference(q, integrate(q, d)) = d, on both sides of the switch to series."""
     model, s = robot.model, states(robot.model, 5)
     d = scale * s.v
     reached = wd.oracle(manifold.integrate, model, s.q, d)
@@ -67,8 +67,10 @@ def test_a_difference_undoes_a_step(robot: Robot, scale: float) -> None:
     )
 
 
-def test_a_step_by_the_difference_arrives(robot: Robot) -> None:
-    """integrate(q, difference(q, p)) = p, whatever the sign of quaternions; planar angles up to whole turns."""
+def test_integrate_inverts_difference(robot: Robot) -> None:
+    """integrate(q, difference(q, p)) = p, for either sign of quaternions, planar angles up to whole
+    turns.
+    """
     model, s = robot.model, states(robot.model, 5)
     p = states(model, 5, seed=9).q
     d = wd.oracle(manifold.difference, model, s.q, p)
@@ -80,8 +82,8 @@ def test_a_step_by_the_difference_arrives(robot: Robot) -> None:
     assert same_place(model, reached, p) <= ROUND_OFF
 
 
-def test_the_ends_of_an_interpolation(robot: Robot) -> None:
-    """At t = 0 it is q0, at t = 1 what integrate makes of the whole difference; halves add up to the whole."""
+def test_interpolation_starts_at_q0_and_ends_at_q1(robot: Robot) -> None:
+    """At t = 1 it equals a step by the whole difference. Two halves equal the whole."""
     model, s = robot.model, states(robot.model, 4)
     p = wd.oracle(manifold.integrate, model, s.q, s.v)
     at = [wd.oracle(manifold.interpolate, model, s.q, p, t) for t in (0.0, 0.5, 1.0)]
@@ -90,7 +92,7 @@ def test_the_ends_of_an_interpolation(robot: Robot) -> None:
     assert same_place(model, wd.oracle(manifold.integrate, model, at[1], 0.5 * s.v), p) <= ROUND_OFF
 
 
-def test_the_rate_is_the_derivative_of_a_step(robot: Robot) -> None:
+def test_configuration_rate_is_the_derivative_of_integrate(robot: Robot) -> None:
     """integrate(q, h v) - integrate(q, -h v) = 2 h configuration_rate(q, v)."""
     model, s = robot.model, states(robot.model, 4)
     later, earlier = (wd.oracle(manifold.integrate, model, s.q, h * s.v) for h in (H, -H))
@@ -98,8 +100,8 @@ def test_the_rate_is_the_derivative_of_a_step(robot: Robot) -> None:
     assert np.max(np.abs((later - earlier) / (2 * H) - rate), initial=0.0) <= 1e-9
 
 
-def test_baumgarte_draws_quaternions_to_unit_length() -> None:
-    """d|Q|/dt = ½ K |ω| (1 - |Q|) |Q| whatever Q's direction; at unit length the term is not there."""
+def test_baumgarte_term_pulls_quaternions_to_unit_length() -> None:
+    """d|Q|/dt = ½ K |ω| (1 - |Q|) |Q| for any direction of Q. At unit length it is zero."""
     model = by_name("balls_wxyz").model
     s = states(model, 6)
     plain = wd.oracle(manifold.configuration_rate, model, s.q, s.v)
@@ -120,8 +122,11 @@ def test_baumgarte_draws_quaternions_to_unit_length() -> None:
     )
 
 
-def test_normalize_and_clamp(robot: Robot) -> None:
-    """Quaternions get unit length and keep their direction; clamped coordinates lie within limits, others stay."""
+def test_normalize_and_clamp_change_only_lengths_and_limits(robot: Robot) -> None:
+    """Quaternions get unit length in their direction.
+
+    Clamped coordinates are within limits, others do not change.
+    """
     model, s = robot.model, states(robot.model, 3)
     q = s.q.copy()
     for joint in model.moving_joints:
@@ -134,8 +139,8 @@ def test_normalize_and_clamp(robot: Robot) -> None:
     assert np.array_equal(wd.oracle(manifold.clamp, model, 3 * q), wanted)
 
 
-def test_clamping_leaves_nan_alone() -> None:
-    """NaN is not a limit."""
+def test_clamp_keeps_nan() -> None:
+    """It does not become a limit."""
     model = by_name("panda").model
     q = model.neutral.copy()
     q[2] = math.nan
@@ -147,7 +152,7 @@ def test_clamping_leaves_nan_alone() -> None:
 
 
 def expm(A: np.ndarray) -> np.ndarray:
-    """By its series, of a quartered matrix, in long double."""
+    """By its series, for a scaled matrix, in long double."""
     A = A.astype(np.longdouble) / 16
     total = term = np.eye(4, dtype=np.longdouble)
     for k in range(1, 25):
@@ -159,8 +164,8 @@ def expm(A: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("angle", [0.0, 1e-8, 1e-3, 0.2499, 0.2501, 1.0, 3.0, math.pi - 1e-9, 5.0])
-def test_the_exponential_of_a_twist(angle: float) -> None:
-    """It is that of the 4x4 matrix [ω× v; 0 0]; the logarithm gives the twist back, by the shorter way."""
+def test_the_exponential_of_a_twist_equals_the_matrix_exponential(angle: float) -> None:
+    """Of [ω× v; 0 0]. The logarithm returns the twist of the shorter rotation."""
     v, axis = np.array([0.3, -0.7, 0.5]), np.array([0.36, 0.48, -0.8])
     w = angle * axis
     A = np.zeros((4, 4))
@@ -178,8 +183,8 @@ def test_the_exponential_of_a_twist(angle: float) -> None:
 
 
 @pytest.mark.parametrize("n", [0.0, 1e-10, 0.0316, 0.0317, 0.3])
-def test_the_logarithm_of_a_quaternion(n: float) -> None:
-    """2 asin n about the axis, on either side of where the series takes over; q and -q alike."""
+def test_the_logarithm_of_a_quaternion_is_its_rotation_vector(n: float) -> None:
+    """2 asin n about the axis, on both sides of the switch to series, for q and -q."""
     w = math.sqrt(1 - n * n)
     for sign in (1, -1):
         assert list(quaternion_log([0.0, sign * n, 0.0, sign * w])) == pytest.approx(
@@ -191,8 +196,8 @@ def test_the_logarithm_of_a_quaternion(n: float) -> None:
 
 
 @few
-def test_kernels_match_the_oracle(name: str, run) -> None:
-    """Every function, float64 and float32."""
+def test_kernels_equal_the_oracle(name: str, run) -> None:
+    """For every function in float64 and float32."""
     model = by_name(name).model
     for dtype, tolerance in ((np.float64, ROUND_OFF), (np.float32, SINGLE)):
         s = states(model).rounded(np.dtype(dtype))
@@ -214,8 +219,8 @@ def test_kernels_match_the_oracle(name: str, run) -> None:
 
 @pytest.mark.parametrize("name", ["planar", "balls_wxyz", "free_inside"])
 @pytest.mark.parametrize("scale", [0.0, 1.0])
-def test_gradients_are_finite_where_closed_forms_are_not(name: str, scale: float) -> None:
-    """Adjoints of steps and differences, of nothing and of much, are finite and those that small changes give."""
+def test_gradients_are_finite_at_singular_points_of_closed_forms(name: str, scale: float) -> None:
+    """Adjoints of steps and differences, from zero to large ones, equal finite differences."""
     model = by_name(name).model
     s = states(model, 1)
     q, d = s.q[0], scale * s.v[0]
@@ -268,8 +273,8 @@ def peer_of(robot: Robot) -> Peer:
 
 
 @scales
-def test_integrate_and_difference_match_pinocchio(robot: Robot, scale: float) -> None:
-    """pinocchio.integrate and pinocchio.difference, quaternions up to sign."""
+def test_integrate_and_difference_equal_pinocchios(robot: Robot, scale: float) -> None:
+    """Quaternions up to sign."""
     model, s, peer = robot.model, states(robot.model, 4), peer_of(robot)
     d = scale * s.v
     reached = wd.oracle(manifold.integrate, model, s.q, d)
@@ -286,7 +291,7 @@ def test_integrate_and_difference_match_pinocchio(robot: Robot, scale: float) ->
 
 
 @pytest.mark.parametrize("name", ["quadruped_floating", "planar", "balls_wxyz", "free_inside"])
-def test_interpolate_and_normalize_match_pinocchio(name: str) -> None:
+def test_interpolate_and_normalize_equal_pinocchios(name: str) -> None:
     """pinocchio.interpolate and pinocchio.normalize."""
     robot = by_name(name)
     model, s, peer = robot.model, states(robot.model, 4), in_pinocchio(robot)
@@ -309,9 +314,10 @@ def test_interpolate_and_normalize_match_pinocchio(name: str) -> None:
 
 
 @few
-def test_a_tangent_rate_is_the_rate_of_the_step(name: str) -> None:
-    """(q0 ⊕ (d + h rate) ⊖ q0 ⊕ d) / h is v again: to fourth powers of d, so that half of d leaves a
-    sixteenth of the error and less."""
+def test_the_tangent_rate_gives_back_the_velocity(name: str) -> None:
+    """(q0 ⊕ (d + h rate) ⊖ q0 ⊕ d) / h = v to fourth powers of d, so that half of d leaves a
+    sixteenth of the error or less.
+    """
     model = by_name(name).model
     s, h = states(model, 1), 1e-5
     errors = []

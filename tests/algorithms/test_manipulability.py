@@ -15,8 +15,8 @@ ROUND_OFF = {"float64": 1e-12, "float32": 3e-5}
 """Relative to the product of lengths: some ten projections one after the other."""
 
 
-def test_it_is_the_product_of_singular_values(robot: Robot) -> None:
-    """sqrt(det(J J^T)), or of J^T J for few joints; of all rows, the linear and the angular ones."""
+def test_manipulability_is_the_product_of_singular_values(robot: Robot) -> None:
+    """sqrt(det(J J^T)), or of J^T J for few joints, for all rows, the linear and the angular ones."""
     model, q = robot.model, states(robot.model, 3).q
     for frame in (model.link_names[0], model.link_names[-1]):
         J = wd.oracle(kinematics.jacobian, model, q, frame=frame, reference="local")
@@ -42,7 +42,7 @@ def test_it_is_the_product_of_singular_values(robot: Robot) -> None:
         ("slides", "float64"),
     ],
 )
-def test_kernels_match_the_oracle(name: str, dtype: str, device: str) -> None:
+def test_kernels_equal_the_oracle(name: str, dtype: str, device: str) -> None:
     model, q = by_name(name).model, states(by_name(name).model).q
     frame = model.link_names[-1]
     assert (
@@ -51,8 +51,8 @@ def test_kernels_match_the_oracle(name: str, dtype: str, device: str) -> None:
     )
 
 
-def test_a_stretched_arm_is_singular() -> None:
-    """Zero to rounding, not to its square root, at the straight elbow; no NaN."""
+def test_the_manipulability_of_a_stretched_arm_is_zero() -> None:
+    """To rounding, not to its square root, and without NaN."""
     model = by_name("ur5e").model
     q = np.array([[0.3, -1.0, 0.0, 0.4, 0.5, 0.1], [0.3, -1.0, 1e-6, 0.4, 0.5, 0.1]])
     found = kinematics.manipulability(model, q, frame=model.link_names[-1])
@@ -61,12 +61,12 @@ def test_a_stretched_arm_is_singular() -> None:
     assert error(found[1:], abs(np.linalg.det(J[1:]))) <= 1e-8
 
 
-def test_what_cannot_move_has_none() -> None:
+def test_the_manipulability_of_a_fixed_link_is_zero() -> None:
     model = by_name("rooted").model
     assert not np.any(kinematics.manipulability(model, states(model, 3).q, frame="cabinet"))
 
 
-def test_it_does_not_depend_on_where_the_base_stands() -> None:
+def test_manipulability_does_not_depend_on_the_first_joint() -> None:
     model = by_name("ur5e").model
     q = states(model, 3).q
     turned = q.copy()

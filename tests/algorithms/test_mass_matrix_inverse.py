@@ -39,8 +39,8 @@ def inverse_error(model: wd.Model, q: np.ndarray, inverse: np.ndarray) -> float:
     return error(M @ inverse, np.broadcast_to(np.eye(model.nv), M.shape)) / condition
 
 
-def test_it_is_the_inverse(robot: Robot) -> None:
-    """M M^-1 = 1, and both triangles are the same numbers."""
+def test_mass_matrix_inverse_is_the_inverse(robot: Robot) -> None:
+    """M M^-1 = 1, and both triangles have the same numbers."""
     model = movable(robot)
     s = states(model, 2)
     assert (
@@ -48,7 +48,7 @@ def test_it_is_the_inverse(robot: Robot) -> None:
     )
 
 
-def test_solve_is_the_inverse_times_a_vector(robot: Robot) -> None:
+def test_solve_equals_the_inverse_times_a_vector(robot: Robot) -> None:
     """M solve(b) = b, by the factorised matrix and by articulated bodies."""
     model = movable(robot)
     s = states(model, 2)
@@ -66,7 +66,7 @@ def test_solve_is_the_inverse_times_a_vector(robot: Robot) -> None:
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_the_kernels_match_the_oracle(name: str, run, dtype) -> None:
+def test_kernels_equal_the_oracle(name: str, run, dtype) -> None:
     """The inverse and `solve` in both precisions."""
     model = by_name(name).model
     s = states(model).rounded(dtype)
@@ -80,10 +80,8 @@ def test_the_kernels_match_the_oracle(name: str, run, dtype) -> None:
 
 
 @pytest.mark.parametrize(("follows", "most"), [(False, 2500), (True, 4500)])
-def test_articulated_bodies_solve_for_a_long_chain_without_mimic_joints(
-    follows: bool, most: int
-) -> None:
-    """They need fewer operations than the matrix there; a joint that follows another one needs the matrix."""
+def test_long_chains_are_solved_by_articulated_bodies(follows: bool, most: int) -> None:
+    """This needs fewer operations than the matrix. With a mimic joint the matrix is needed."""
     chain = wd.ModelBuilder("chain").add_link("0")
     for k in range(1, 17):
         chain.add_link(str(k), mass=1.0, com=(0.1, 0.0, 0.0), inertia=np.diag([0.01] * 3))
@@ -101,8 +99,8 @@ def test_articulated_bodies_solve_for_a_long_chain_without_mimic_joints(
     assert record_call(call, input_shapes(call), True).operations <= most
 
 
-def test_inverse_matches_pinocchio(robot: Robot) -> None:
-    """Pinocchio's computeMinverse, of robots without mimic joints."""
+def test_the_inverse_equals_pinocchios(robot: Robot) -> None:
+    """computeMinverse, for robots without mimic joints."""
     model, peer = movable(robot), in_pinocchio(robot)
     if robot.has_mimic:
         pytest.skip("Pinocchio does not reduce mimic joints")

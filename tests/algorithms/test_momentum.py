@@ -1,5 +1,4 @@
-"""Momentum, locked inertia and average velocity: laws on every robot, and kernels against the
-oracle."""
+"""Momentum, locked inertia and average velocity: laws on every robot, kernels and oracle."""
 
 from __future__ import annotations
 
@@ -37,8 +36,9 @@ VECTORS = (centroidal.momentum, centroidal.centroidal_momentum, centroidal.avera
 
 
 def test_momentum_is_the_sum_over_links(robot: Robot) -> None:
-    """h = A v = sum of I v over the links about the centre of mass of them all, root-fixed ones
-    included."""
+    """h = A v = sum of I v over the links about their common centre of mass, root-fixed ones
+    included.
+    """
     model, s = robot.model, states(robot.model, 2)
     wanted = Links(model, s.q).momentum(s.v)
     A = wd.oracle(centroidal.centroidal_momentum_matrix, model, s.q)
@@ -48,15 +48,15 @@ def test_momentum_is_the_sum_over_links(robot: Robot) -> None:
 
 
 def test_linear_momentum_is_mass_times_velocity_of_the_com(robot: Robot) -> None:
-    """A[:3] v / m = d/dt of the centre of mass along v."""
+    """A[:3] v / m is the rate of the centre of mass along v."""
     model, s = robot.model, states(robot.model, 2)
     later, earlier = (Links(model, step(model, s.q, t * s.v)).com for t in (H, -H))
     A = wd.oracle(centroidal.centroidal_momentum_matrix, model, s.q)[:, :3] / model.total_mass
     assert error(times(A, s.v), (later - earlier) / (2 * H), np.abs(A), np.ones(1)) <= DIFFERENCE
 
 
-def test_locked_inertia_is_the_sum_of_moved_inertias(robot: Robot) -> None:
-    """Over all links, about each point, in each reference's axes."""
+def test_locked_inertia_is_the_sum_of_the_links_moved_inertias(robot: Robot) -> None:
+    """About each reference point, in each reference's axes."""
     model, q = robot.model, states(robot.model, 2).q
     links = Links(model, q)
     root = links.T[:, 0]
@@ -75,8 +75,8 @@ def test_locked_inertia_is_the_sum_of_moved_inertias(robot: Robot) -> None:
         assert error(found, wanted[reference], at_base) <= ROUND_OFF["float64"]
 
 
-def test_references_are_one_momentum_at_several_points(robot: Robot) -> None:
-    """h_world = h_com moved by c; the base's by c - p; "local" turned into the root link's axes."""
+def test_references_express_one_momentum_at_several_points(robot: Robot) -> None:
+    """h_world is h_com moved by c, that of the base by c - p. "local" has the root link's axes."""
     model, s = robot.model, states(robot.model, 2)
     links = Links(model, s.q)
     R, p = links.T[:, 0, :3, :3], links.T[:, 0, :3, 3]
@@ -103,7 +103,7 @@ def test_references_are_one_momentum_at_several_points(robot: Robot) -> None:
 
 
 def test_average_velocity_times_locked_inertia_is_momentum(robot: Robot) -> None:
-    """In every reference; and its Jacobian times v is the average velocity."""
+    """In every reference. Its Jacobian times v is the average velocity."""
     model, s = robot.model, states(robot.model, 2)
     for reference in REFERENCES:
         inertia = wd.oracle(centroidal.locked_inertia, model, s.q, reference=reference)
@@ -116,8 +116,8 @@ def test_average_velocity_times_locked_inertia_is_momentum(robot: Robot) -> None
 
 
 @pytest.mark.parametrize("reference", ["local", "local_world_aligned"])
-def test_average_centroidal_velocity_is_that_at_the_com(reference: str) -> None:
-    """The average velocity of "centroidal", and in the root link's axes."""
+def test_average_centroidal_velocity_is_the_average_velocity_at_the_com(reference: str) -> None:
+    """The reference "centroidal", and in the root link's axes."""
     model = by_name("quadruped_floating").model
     s = states(model, 2)
     V = wd.oracle(centroidal.average_velocity, model, s.q, s.v, reference="centroidal")
@@ -135,8 +135,8 @@ def test_average_centroidal_velocity_is_that_at_the_com(reference: str) -> None:
 
 
 @pytest.mark.parametrize("robot", [r for r in ROBOTS if r.floating], ids=lambda r: r.name)
-def test_momentum_in_the_base_is_the_top_of_the_mass_matrix(robot: Robot) -> None:
-    """M[:6] v is the momentum of all in the base's own frame; a rigid motion is its own average."""
+def test_momentum_in_the_base_frame_equals_the_top_of_the_mass_matrix(robot: Robot) -> None:
+    """M[:6] v is the momentum in the base's own frame. A rigid motion is its own average."""
     model, s = robot.model, states(robot.model, 2)
     M = wd.oracle(wd.crba, model, s.q)
     J = wd.oracle(centroidal.momentum_jacobian, model, s.q, reference="local")
@@ -150,8 +150,8 @@ def test_momentum_in_the_base_is_the_top_of_the_mass_matrix(robot: Robot) -> Non
     )
 
 
-def test_a_fixed_base_has_one_reference_and_its_fixed_links_have_mass() -> None:
-    """Root-fixed links change the centre of mass, not the linear momentum."""
+def test_root_fixed_links_change_the_com_but_not_the_momentum() -> None:
+    """The linear momentum is that of the moving links."""
     model = by_name("rooted").model
     s = states(model, 2)
     for function in (centroidal.momentum_jacobian, centroidal.locked_inertia):
@@ -166,9 +166,8 @@ def test_a_fixed_base_has_one_reference_and_its_fixed_links_have_mass() -> None:
     )
 
 
-def test_a_robots_place_does_not_matter(run) -> None:
-    """Where a free robot is changes not one bit of what is about its centre of mass, or its
-    base."""
+def test_momentum_does_not_depend_on_the_position_of_the_robot(run) -> None:
+    """In no bit, about the centre of mass or the base of a free robot."""
     model = by_name("quadruped_floating").model
     s = states(model, 4)
     far = s.q.copy()
@@ -180,8 +179,8 @@ def test_a_robots_place_does_not_matter(run) -> None:
 
 @pytest.mark.parametrize("function", [*JACOBIANS, *VECTORS], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("name", ["rooted", "free_inside_wxyz", "mimic_chain_floating"])
-def test_kernels_match_the_oracle(function, name: str, run) -> None:
-    """In float64, every function."""
+def test_kernels_equal_the_oracle(function, name: str, run) -> None:
+    """In float64 for every function."""
     model = by_name(name).model
     s = states(model)
     given = (s.q,) if function in JACOBIANS else (s.q, s.v)
@@ -190,8 +189,8 @@ def test_kernels_match_the_oracle(function, name: str, run) -> None:
 
 
 @pytest.mark.parametrize("function", [*JACOBIANS, *VECTORS], ids=lambda f: f.__name__)
-def test_single_precision_matches_the_oracle(function, run) -> None:
-    """In float32 on a legged robot that stands far from the origin."""
+def test_single_precision_equals_the_oracle(function, run) -> None:
+    """On a legged robot far from the origin."""
     model = by_name("quadruped_floating").model
     s = states(model)
     s.q[:, :3] += 1000.0
@@ -211,8 +210,8 @@ def test_single_precision_matches_the_oracle(function, run) -> None:
     ],
     ids=lambda f: f.__name__,
 )
-def test_a_robot_far_along_its_rails_loses_no_digits(function, name: str, run) -> None:
-    """In float32, thirty metres from where its rails begin; about the centre of mass."""
+def test_a_robot_far_along_its_rails_loses_no_precision(function, name: str, run) -> None:
+    """In float32, thirty metres from where its rails begin, about the centre of mass."""
     model = by_name(name).model
     s = states(model)
     s.q[:, :1] += 30.0
@@ -225,8 +224,8 @@ def test_a_robot_far_along_its_rails_loses_no_digits(function, name: str, run) -
     assert error(found[:, 3:], wanted[:, 3:]) <= ROUND_OFF["float32"]
 
 
-def test_moving_without_turning_has_no_angular_momentum(run) -> None:
-    """The base's linear columns are exactly the mass and no moment."""
+def test_translation_of_the_base_has_no_angular_momentum(run) -> None:
+    """The base's linear columns are exactly the mass, without a moment."""
     model = by_name("quadruped_floating").model
     q = states(model, 4).q
     A = run(centroidal.centroidal_momentum_matrix, model, q, dtype=np.dtype("float32"))

@@ -1,4 +1,4 @@
-"""The momentum observer: laws on every robot, a filter of first order, the oracle."""
+"""The momentum observer: laws on every robot, a first-order filter, the oracle."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def begun(model: wd.Model, s, **given):
     return wd.oracle(momentum_observer, model, s.q, s.v, s.tau, zero, zero, zero, dt=0.0, **given)
 
 
-def test_momentum_and_its_rate(robot: Robot) -> None:
-    """p = M v; the rate is tau + Cᵀ v - g + Jᵀ f - friction, with the matrix of another algorithm."""
+def test_the_observer_returns_the_momentum_and_its_rate(robot: Robot) -> None:
+    """p = M v, and the rate is tau + Cᵀ v - g + Jᵀ f - friction, with C of another algorithm."""
     model, s = robot.model.with_friction(viscous=0.3, coulomb=0.2), states(robot.model, 2)
     given = {"gravity": s.gravity, "f_ext": s.forces}
     p, rate, external = begun(model, s, **given)
@@ -42,9 +42,10 @@ def test_momentum_and_its_rate(robot: Robot) -> None:
 
 
 @pytest.mark.parametrize("dt", [1e-3, 0.02, 1.0])
-def test_a_constant_push_is_followed_exactly_as_by_a_filter(dt: float) -> None:
-    """Held at rest against an unknown push the observer gives push (1 - exp(-gain t)), whatever the
-    step: also with one far longer than 1 / gain."""
+def test_a_constant_force_is_filtered_with_first_order(dt: float) -> None:
+    """At rest against an unknown force the observer gives force (1 - exp(-gain t)) exactly, also
+    for steps far longer than 1 / gain.
+    """
     model = by_name("branches_wxyz").model
     s = states(model, 2)
     push, rest = s.a, np.zeros_like(s.v)
@@ -56,9 +57,12 @@ def test_a_constant_push_is_followed_exactly_as_by_a_filter(dt: float) -> None:
         assert error(state[2], push * (1.0 - np.exp(-30.0 * k * dt)), push) <= 1e-10 / dt
 
 
-def test_in_motion_it_follows_the_push_and_nothing_else() -> None:
-    """A double pendulum swings under changing torques, friction and a known force; a push comes at
-    0.1 s. Before it the observer says nothing, after it what a filter of first order does."""
+def test_during_motion_only_the_unknown_force_is_observed() -> None:
+    """A double pendulum swings under changing torques, friction and a known force.
+
+    An unknown force begins at 0.1 s. Before it the result is zero, after it that of a first-order
+    filter.
+    """
     model = wd.load_robot("double_pendulum").with_friction(viscous=0.1)
     h, gain, push = 1e-3, 40.0, np.array([1.5, -0.7])
     q, v = np.array([0.4, -0.3]), np.array([1.0, -2.0])
@@ -83,9 +87,11 @@ def test_in_motion_it_follows_the_push_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("name", ["panda", "branches_wxyz"])
 @pytest.mark.parametrize("reference", ["local", "world", "local_world_aligned"])
-def test_the_wrench_is_the_one_that_pushes(name: str, reference: str) -> None:
-    """Jᵀ wrench gives it back, where the joints feel all of it; what they do not feel is zero, and the
-    result is never larger than what pushes."""
+def test_the_external_wrench_reproduces_the_joint_torques(name: str, reference: str) -> None:
+    """Jᵀ wrench gives the wrench back, if the joints determine all of it.
+
+    Other components are zero, and the result is never larger than the true wrench.
+    """
     model = by_name(name).model
     frame, s = "panda_link7" if name == "panda" else model.link_names[-1], states(model, 4)
     J = wd.oracle(wd.jacobian, model, s.q, frame=frame, reference=reference)
@@ -106,8 +112,8 @@ def test_the_wrench_is_the_one_that_pushes(name: str, reference: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("name", KERNELS)
-def test_kernels_give_the_numbers_of_the_oracle(name: str, dtype: str, device: str) -> None:
-    """Both functions, each environment with a time and a gain of its own, one of which begins."""
+def test_kernels_equal_the_oracle(name: str, dtype: str, device: str) -> None:
+    """Both functions. Each environment has its own time step and gain, and one of them restarts."""
     model = by_name(name).model
     s = states(model, 5).rounded(np.dtype(dtype))
     dt = np.array([0.0, 1e-3, 2e-3, 0.01, 0.5]).astype(dtype).astype(float)

@@ -31,8 +31,13 @@ def case(name: str, count: int = 2):
 
 @pytest.mark.parametrize("reference", REFERENCES)
 @pytest.mark.parametrize("name", ROBOTS)
-def test_inertia_and_inverse(name: str, reference: str) -> None:
-    """Lambda J M^-1 J^T = 1; Jbar = M^-1 J^T Lambda; J Jbar = 1; alone they are the same numbers."""
+def test_inertia_and_consistent_inverse_satisfy_their_definitions(
+    name: str, reference: str
+) -> None:
+    """Lambda J M^-1 J^T = 1, Jbar = M^-1 J^T Lambda, J Jbar = 1.
+
+    The separate functions give the same numbers.
+    """
     model, frame, s = case(name)
     inertia, _, inverse = wd.oracle(
         operational_space, model, s.q, s.v, frame=frame, reference=reference
@@ -51,9 +56,10 @@ def test_inertia_and_inverse(name: str, reference: str) -> None:
 
 @pytest.mark.parametrize("reference", REFERENCES)
 @pytest.mark.parametrize("name", ROBOTS[:2])
-def test_forces_on_the_frame_accelerate_it(name: str, reference: str) -> None:
-    """With tau = J^T f the frame's rate of velocity A, of Pinocchio's kinematics, has Lambda A + bias = f; gravity,
-    forces on links and friction are in the bias."""
+def test_forces_on_the_frame_give_its_acceleration(name: str, reference: str) -> None:
+    """With tau = J^T f the rate A of the frame's velocity, by Pinocchio's kinematics, satisfies
+    Lambda A + bias = f. The bias has gravity, forces on links and friction.
+    """
     model, frame, s = case(name)
     model = model.with_friction(viscous=0.3, coulomb=0.2)
     peer, force = in_pinocchio(by_name(name)), s.forces[:, 0]
@@ -81,8 +87,8 @@ def test_forces_on_the_frame_accelerate_it(name: str, reference: str) -> None:
 
 
 @pytest.mark.parametrize("part", ["linear", "angular"])
-def test_a_part_of_the_velocity(part: str) -> None:
-    """Of three directions alone the inertia is the inverse of that part of J M^-1 J^T, not a part of the whole."""
+def test_the_inertia_of_a_part_is_the_inverse_of_its_mobility(part: str) -> None:
+    """For three directions it is the inverse of that part of J M^-1 J^T, not a part of the whole."""
     model, frame, s = case("panda")
     inertia, bias, inverse = wd.oracle(operational_space, model, s.q, s.v, frame=frame, part=part)
     rows = slice(0, 3) if part == "linear" else slice(3, 6)
@@ -93,8 +99,8 @@ def test_a_part_of_the_velocity(part: str) -> None:
     assert error(J @ inverse, one) <= 1e-11 and bias.shape == (2, 3)
 
 
-def test_bias_without_gravity_is_that_of_velocities() -> None:
-    """At rest and without gravity nothing is needed; with it, what the weight of the robot amounts to."""
+def test_the_bias_without_gravity_is_quadratic_in_v() -> None:
+    """At rest it is zero. With gravity it has the weight of the robot."""
     model, frame, s = case("panda")
     free = {"gravity": (0.0, 0.0, 0.0), "frame": frame}
     still = wd.oracle(operational_space, model, s.q, 0 * s.v, **free)[1]
@@ -104,7 +110,7 @@ def test_bias_without_gravity_is_that_of_velocities() -> None:
 
 
 @pytest.mark.parametrize("name", ["panda", "mimic_chain_floating"])
-def test_the_kernel_matches_the_oracle(name: str, dtype) -> None:
+def test_the_kernel_equals_the_oracle(name: str, dtype) -> None:
     """Three results of one call."""
     model, frame, s = case(name, 19)
     s = s.rounded(dtype)

@@ -1,4 +1,6 @@
-"""Springs of ball and free joints: a potential's gradient, in every text that has joint forces."""
+"""Springs of ball and free joints: the gradient of a potential, in each algorithm with joint
+forces.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ STIFFNESS = {"ball": 3.0, "floating": 5.0}
 
 
 def sprung(name: str) -> wd.Model:
-    """The robot with a spring in every ball and free joint, slack somewhere."""
+    """The robot with a spring in every ball and free joint, with a rest pose."""
     model = by_name(name).model
     held = [j for j in model.joints if j.kind.name in STIFFNESS]
     assert held
@@ -38,7 +40,7 @@ each_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys()
 
 
 def potential(model: wd.Model, q: np.ndarray) -> np.ndarray:
-    """Half of k times the squares of angle and distance from where each is slack."""
+    """Half of k times the squares of angle and distance from the rest pose."""
     total = np.zeros(len(q))
     for joint in (j for j in model.joints if j.effects):
         x, rest = q[:, model.coordinates[joint.name].q], np.array([e.rest for e in joint.effects])
@@ -62,8 +64,8 @@ def test_the_force_is_the_gradient_of_a_potential(model: wd.Model) -> None:
 
 
 @each_model
-def test_derivatives_are_the_limit_of_differences(model: wd.Model) -> None:
-    """The recursion's, along every coordinate of v; and forward mode's."""
+def test_derivatives_equal_finite_differences_and_forward_mode(model: wd.Model) -> None:
+    """Of the recursion, along every coordinate of v."""
     s, n = states(model, 1), model.nv
     by_q, by_v, _ = wd.oracle(wd.rnea_derivatives, model, s.q, s.v, s.a)
     rows = [np.tile(x[:1], (n, 1)) for x in (s.q, s.v, s.a)]
@@ -76,8 +78,8 @@ def test_derivatives_are_the_limit_of_differences(model: wd.Model) -> None:
         assert error(x, y, *wanted) <= ROUND_OFF["float64"] * 10
 
 
-def test_where_it_is_slack_and_by_the_shorter_way() -> None:
-    """Zero at rest; q and -q are one orientation; the torque is k times the angle, up to half a turn."""
+def test_springs_are_zero_at_rest_and_pull_the_shorter_way() -> None:
+    """q and -q are one orientation. The torque is k times the angle, up to half a turn."""
     model = MODELS["balls"]
     (body, *_) = sprung_bodies(tree_of(model))
     joint = model.joint(body.joint)
@@ -95,15 +97,15 @@ def test_where_it_is_slack_and_by_the_shorter_way() -> None:
 
 
 @each_model
-def test_the_kernels_match_the_oracle(model: wd.Model, run, dtype) -> None:
+def test_kernels_equal_the_oracle(model: wd.Model, run, dtype) -> None:
     s = states(model).rounded(dtype)
     for function, arrays in ((wd.rnea, (s.q, s.v, s.a)), (effect_torques, (s.q, s.v))):
         wanted = wd.oracle(function, model, *arrays)
         assert error(run(function, model, *arrays, dtype=dtype), wanted) <= ROUND_OFF[str(dtype)]
 
 
-def test_stiffness_may_vary(run, device: str) -> None:
-    """By params, one environment as a model of that stiffness; the base as the file says."""
+def test_stiffness_can_vary_between_environments(run, device: str) -> None:
+    """By params. One environment equals a model of that stiffness, the base has the file's."""
     model = MODELS["balls"]
     name = next(j.name for j in model.joints if j.effects)
     s, k = states(model, 3), np.array([1.0, 20.0, 0.5])
@@ -117,9 +119,10 @@ def test_stiffness_may_vary(run, device: str) -> None:
     assert error(kernel, found) <= ROUND_OFF["float64"]
 
 
-def test_a_stiff_one_is_stepped_implicitly() -> None:
-    """A body on a ball joint, whose spring would throw an explicit step, comes to rest where the
-    spring is slack."""
+def test_stiff_springs_are_stepped_implicitly() -> None:
+    """A body on a ball joint, for which an explicit step is unstable, comes to rest at the rest
+    pose.
+    """
     builder = wd.ModelBuilder("pendulum")
     builder.add_link("ground")
     builder.add_link("bob", mass=1.0, com=(0, 0, -0.3), inertia=np.diag([0.01, 0.02, 0.03]))
@@ -143,7 +146,7 @@ def test_a_stiff_one_is_stepped_implicitly() -> None:
         (None, {"ball": (0.0, float("nan"), 0.0)}, "finite"),
     ],
 )
-def test_what_is_refused(springs, rest, words: str) -> None:
+def test_invalid_springs_are_refused(springs, rest, words: str) -> None:
     builder = wd.ModelBuilder("pendulum")
     builder.add_link("ground")
     builder.add_link("bob", mass=1.0, inertia=np.eye(3))

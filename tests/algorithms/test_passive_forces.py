@@ -1,4 +1,4 @@
-"""Friction, springs, borne weight: their formulas in inverse and forward dynamics, and how a model gets them."""
+"""Friction, springs and gravity compensation: formulas in both dynamics, and how a model gets them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from warpdyn.functions.dynamics import bias_forces, effect_torques
 ROUND_OFF = {"float64": 1e-12, "float32": 1e-5}
 
 
-def rubbing(model: wd.Model) -> wd.Model:
+def with_all_effects(model: wd.Model) -> wd.Model:
     """Every effect in every joint that can have it, with limits inside the range of the states."""
     for k, joint in enumerate(model.joints):
         if joint.is_bounded:
@@ -29,9 +29,9 @@ def rubbing(model: wd.Model) -> wd.Model:
     return model.with_limit_springs(stiffness=40.0, damping=3.0)
 
 
-def test_effects_are_those_of_the_formulas() -> None:
-    """Joint by joint, axes that point backwards included."""
-    model = rubbing(by_name("axes").model)
+def test_effects_equal_their_formulas() -> None:
+    """Joint by joint, for reversed axes too."""
+    model = with_all_effects(by_name("axes").model)
     s = states(model, 40)
     for k, joint in enumerate(model.moving_joints):
         q, v, (effects,) = s.q[:, k], s.v[:, k], joint.effects
@@ -47,16 +47,18 @@ def test_effects_are_those_of_the_formulas() -> None:
         )
 
 
-def test_nothing_moves_a_joint_at_rest_within_its_limits() -> None:
-    """Coulomb friction is 0 at rest, a spring where it is slack, and what is borne without gravity."""
-    model = rubbing(by_name("axes").model).with_springs(rest=0.0)
+def test_effects_at_rest_within_the_limits_are_zero() -> None:
+    """Coulomb friction is 0 at rest, a spring is at its rest length, and without gravity no weight
+    is compensated.
+    """
+    model = with_all_effects(by_name("axes").model).with_springs(rest=0.0)
     still, none = np.zeros(model.nq), np.zeros(model.nv)
     assert not wd.oracle(effect_torques, model, still, none, gravity=np.zeros(3)).any()
 
 
-def test_inverse_dynamics_adds_them(robot: Robot) -> None:
+def test_inverse_dynamics_adds_the_effects(robot: Robot) -> None:
     """rnea = M a + bias + effects."""
-    model = rubbing(robot.model)
+    model = with_all_effects(robot.model)
     s = states(model, 2)
     parts = wd.oracle(bias_forces, model, s.q, s.v), wd.oracle(effect_torques, model, s.q, s.v)
     inertial = np.einsum("eij,ej->ei", wd.oracle(wd.crba, model, s.q), s.a)
@@ -66,11 +68,11 @@ def test_inverse_dynamics_adds_them(robot: Robot) -> None:
     )
 
 
-def test_forward_dynamics_is_the_inverse(robot: Robot) -> None:
-    """rnea(aba(tau)) = tau, by both texts."""
+def test_forward_dynamics_inverts_inverse_dynamics(robot: Robot) -> None:
+    """rnea(aba(tau)) = tau, by both algorithms."""
     from warpdyn.algorithms.aba import aba, forward_dynamics_crba
 
-    model = rubbing(robot.model)
+    model = with_all_effects(robot.model)
     if unmoved_joint(tree_of(model)) is not None:
         pytest.skip("a joint moves no inertia")
     s = states(model, 2)
@@ -82,9 +84,9 @@ def test_forward_dynamics_is_the_inverse(robot: Robot) -> None:
 
 
 @pytest.mark.parametrize("robot", [r for r in ROBOTS if r.has_mimic], ids=lambda r: r.name)
-def test_mimic_joints_have_effects_of_their_own(robot: Robot) -> None:
+def test_mimic_joints_have_their_own_effects(robot: Robot) -> None:
     """G^T effects_full(G q + g, G v)."""
-    model = rubbing(robot.model)
+    model = with_all_effects(robot.model)
     full, s = without_mimic(model), states(model)
     Gq, Gv, g = reduction(model)
     wanted = wd.oracle(effect_torques, full, s.q @ Gq.T + g, s.v @ Gv.T) @ Gv
@@ -92,9 +94,9 @@ def test_mimic_joints_have_effects_of_their_own(robot: Robot) -> None:
 
 
 @pytest.mark.parametrize("name", ["panda", "mimic_branches", "axes", "free_inside"])
-def test_the_kernels_match_the_oracle(name: str, run, dtype) -> None:
-    """In inverse and forward dynamics, and alone."""
-    model = rubbing(by_name(name).model)
+def test_kernels_equal_the_oracle(name: str, run, dtype) -> None:
+    """In inverse and forward dynamics, and as a function."""
+    model = with_all_effects(by_name(name).model)
     s = states(model).rounded(dtype)
     for function, arrays in ((wd.rnea, (s.q, s.v, s.a)), (effect_torques, (s.q, s.v))):
         wanted = wd.oracle(function, model, *arrays)
@@ -106,8 +108,11 @@ def test_the_kernels_match_the_oracle(name: str, run, dtype) -> None:
         )
 
 
-def test_friction_of_the_description() -> None:
-    """ "description" takes each joint's <dynamics damping friction>; without it they are data and nothing more."""
+def test_friction_of_the_description_acts_on_request() -> None:
+    """ "description" takes each joint's <dynamics damping friction>.
+
+    Otherwise they are data only.
+    """
     model = by_name("panda").model
     joints = tuple(
         replace(j, damping=0.1 * k, friction=0.2 * k) for k, j in enumerate(model.joints)
@@ -128,9 +133,11 @@ def test_friction_of_the_description() -> None:
     )
 
 
-def test_springs_of_the_description() -> None:
-    """Data until they are asked for; then each pulls to where it is slack, and the share of the
-    weight that is borne is what gravity takes less."""
+def test_springs_of_the_description_act_on_request() -> None:
+    """Then each pulls to its rest position.
+
+    Gravity compensation reduces the gravity torques by its share.
+    """
     model = by_name("panda").model
     joints = tuple(
         replace(j, spring=2.0 * k, rest=0.1 * k) if j.kind.single else j
@@ -147,9 +154,11 @@ def test_springs_of_the_description() -> None:
     assert error(found, -0.5 * wd.oracle(wd.gravity_torques, model, s.q)) <= ROUND_OFF["float64"]
 
 
-def test_a_body_whose_weight_is_borne_floats() -> None:
-    """At rest without torque whatever gravity is; its inertia stays, and none of it is borne without
-    gravity."""
+def test_a_body_with_full_gravity_compensation_floats() -> None:
+    """At rest without torque under any gravity.
+
+    Its inertia does not change, and without gravity nothing is compensated.
+    """
     model = by_name("quadruped_floating").model
     floating, s = model.with_gravity_compensation(1.0), states(model, 2)
     still = np.zeros_like(s.v)
@@ -162,16 +171,16 @@ def test_a_body_whose_weight_is_borne_floats() -> None:
     assert (wd.oracle(wd.crba, floating, s.q) == wd.oracle(wd.crba, model, s.q)).all()
 
 
-def test_one_value_goes_to_all_joints_but_free_ones() -> None:
-    """A thrown ball rubs on nothing; a joint that follows another rubs only when named."""
+def test_one_value_applies_to_all_joints_except_free_and_mimic_ones() -> None:
+    """A free joint has no friction, and a mimic joint only if it is named."""
     free = by_name("free_inside").model.with_friction(viscous=1.0)
     assert [j.name for j in free.joints if j.effects] == ["shoulder", "hinge"]
     tied = by_name("mimic_branches").model.with_friction(coulomb=1.0)
     assert [j.name for j in tied.joints if j.effects] == ["wrist", "left_finger"]
 
 
-def test_values_not_given_stay_and_zero_removes() -> None:
-    """One call after another; the model's key tells them apart."""
+def test_omitted_values_are_kept_and_zero_removes_an_effect() -> None:
+    """For one call after another. The keys of the models differ."""
     plain = by_name("axes").model
     model = plain.with_friction(viscous=1.0).with_friction(coulomb={"slanted": 2.0})
     effects = model.joint("slanted").effects[0]
@@ -196,11 +205,11 @@ def test_values_not_given_stay_and_zero_removes() -> None:
         (lambda m: m.with_gravity_compensation(float("nan")), "must be a finite number"),
     ],
 )
-def test_what_is_refused(change, words: str) -> None:
+def test_invalid_effects_are_refused(change, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         change(by_name("rooted").model)
 
 
-def test_an_unknown_joint_is_named() -> None:
+def test_an_unknown_joint_is_refused_with_a_suggestion() -> None:
     with pytest.raises(KeyError, match="did you mean 'elbow'"):
         by_name("rooted").model.with_friction(viscous={"elbw": 1.0})

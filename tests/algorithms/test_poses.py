@@ -1,4 +1,4 @@
-"""Poses and rotations in other forms: there and back, every branch of the way to a quaternion, MuJoCo."""
+"""Poses and rotations in other forms: both directions, every branch of the quaternion, MuJoCo."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ FUNCTIONS = (
 
 
 def examples(order: str = "xyzw") -> dict[str, np.ndarray]:
-    """Unit quaternions with qw >= 0: random ones, half turns and what is close to them, no turn; and their forms."""
+    """Unit quaternions with qw >= 0: random ones, half turns and close to them, no rotation.
+
+    With their other forms.
+    """
     draw = np.random.default_rng(1).normal(size=(20, 4))
     close = [[*np.eye(3)[k], w] for k in range(3) for w in (0.0, 1e-9, 1e-3)]
     half = [[1, 1, 0, 0], [1, 0, -1, 0], [0, 1, 1, 1e-12], [1, 1, 1, 0]]
@@ -32,7 +35,7 @@ def examples(order: str = "xyzw") -> dict[str, np.ndarray]:
     )
     q /= np.linalg.norm(q, axis=1, keepdims=True)
     q *= np.where(q[:, 3:] < 0, -1.0, 1.0)
-    R = np.array([turned(*x) for x in q])
+    R = np.array([rotation_matrix(*x) for x in q])
     T = np.tile(np.eye(4), (len(q), 1, 1))
     T[:, :3, :3], T[:, :3, 3] = R, np.random.default_rng(2).uniform(-3, 3, (len(q), 3))
     ordered = q if order == "xyzw" else np.roll(q, 1, axis=1)
@@ -44,7 +47,7 @@ def examples(order: str = "xyzw") -> dict[str, np.ndarray]:
     }
 
 
-def turned(x: float, y: float, z: float, w: float) -> np.ndarray:
+def rotation_matrix(x: float, y: float, z: float, w: float) -> np.ndarray:
     """Rodrigues' formula for the quaternion's axis and angle."""
     s = math.sqrt(x * x + y * y + z * z)
     if s == 0.0:
@@ -63,8 +66,8 @@ def same(found: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("order", ["xyzw", "wxyz"])
-def test_each_form_is_the_other(order: str) -> None:
-    """The texts on numbers, against the axis and the angle."""
+def test_each_form_is_converted_to_the_other(order: str) -> None:
+    """The algorithms on numbers, compared with axis and angle."""
     e = examples(order)
     for name, given, wanted in (
         ("matrix_to_pose", "matrix", "pose"),
@@ -79,8 +82,8 @@ def test_each_form_is_the_other(order: str) -> None:
 
 
 @pytest.mark.parametrize("function, given", FUNCTIONS, ids=lambda x: getattr(x, "__name__", x))
-def test_kernels_match_the_texts(function, given: str, device: str, dtype) -> None:
-    """On the device, in one dtype, (B, ..) and one alone."""
+def test_kernels_equal_the_algorithms(function, given: str, device: str, dtype) -> None:
+    """On the device, in one dtype, for a batch and for one."""
     rounded = examples("wxyz")[given].astype(dtype).astype(float)
     kind = wp.float64 if dtype == np.float64 else wp.float32
     found = function(wp.array(rounded, dtype=kind, device=device), order="wxyz").numpy()
@@ -92,7 +95,7 @@ def test_kernels_match_the_texts(function, given: str, device: str, dtype) -> No
     assert np.array_equal(one, found[5])
 
 
-def test_mujoco_agrees() -> None:
+def test_conversions_equal_mujocos() -> None:
     """mju_quat2Mat and mju_mat2Quat."""
     mujoco = pytest.importorskip("mujoco")
     e = examples("wxyz")

@@ -1,4 +1,4 @@
-"""Regressors: linear in the links' parameters on every robot, what cannot be felt, the oracle, Pinocchio."""
+"""Regressors: linear in the links' parameters, unidentifiable columns, the oracle, Pinocchio."""
 
 from __future__ import annotations
 
@@ -35,14 +35,19 @@ def arguments(function, s: States) -> tuple[np.ndarray, ...]:
 
 
 def of_links(model: wd.Model) -> tuple[wd.Model, np.ndarray]:
-    """The robot with random inertias on every link, root-fixed and massless ones included, and their parameters."""
+    """The robot with random inertias on every link, also on root-fixed and massless ones, and their
+    parameters.
+    """
     theta = 0.5 * np.random.default_rng(model.nlinks).normal(size=(model.nlinks, 10))
     parameters = from_log_cholesky(theta)
     return with_inertial_parameters(model, parameters), parameters.ravel()
 
 
 def test_regressor_times_parameters_is_inverse_dynamics(robot: Robot) -> None:
-    """Y pi = rnea under any gravity, less what armature adds; Y does not depend on the links' inertias."""
+    """Y pi = rnea under any gravity, minus the torques of armature.
+
+    Y does not depend on the links' inertias.
+    """
     s = states(robot.model, 2)
     Y = wd.oracle(regressors.joint_torque_regressor, robot.model, s.q, s.v, s.a, gravity=s.gravity)
     for model, pi in (
@@ -72,8 +77,10 @@ def test_energies_are_linear_in_the_parameters(robot: Robot) -> None:
     assert error(U @ pi, wanted, np.abs(U) @ np.abs(pi)) <= ROUND_OFF["float64"]
 
 
-def test_what_cannot_be_felt_has_columns_of_zeros(run) -> None:
-    """A link on an upright hinge shows its moment about it alone, one on a rail its mass, a fixed one nothing."""
+def test_unidentifiable_parameters_have_zero_columns(run) -> None:
+    """A link on a vertical hinge only shows its moment about it, one on a rail its mass, a fixed
+    one nothing.
+    """
     upright = by_name("panda").model
     s = states(upright)
     Y = run(regressors.joint_torque_regressor, upright, s.q, s.v, s.a)
@@ -93,7 +100,7 @@ def test_what_cannot_be_felt_has_columns_of_zeros(run) -> None:
     assert U[:, 13].all() and not U[:, 14:20].any()
 
 
-def test_a_free_body_shows_all_ten(run) -> None:
+def test_a_free_body_shows_all_ten_parameters(run) -> None:
     """Stacked over states, the columns of a floating base's own link are independent."""
     model = by_name("rooted_floating").model
     s = states(model)
@@ -103,8 +110,8 @@ def test_a_free_body_shows_all_ten(run) -> None:
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("name", ["rooted", "free_inside_wxyz", "mimic_chain_floating"])
-def test_kernels_match_the_oracle(function, name: str, run, dtype) -> None:
-    """Every text, in both precisions."""
+def test_kernels_equal_the_oracle(function, name: str, run, dtype) -> None:
+    """For every regressor in both precisions."""
     model = by_name(name).model
     s = states(model).rounded(dtype)
     given = arguments(function, s)
@@ -112,8 +119,11 @@ def test_kernels_match_the_oracle(function, name: str, run, dtype) -> None:
     assert error(found, wd.oracle(function, model, *given)) <= ROUND_OFF[str(dtype)]
 
 
-def test_regressors_match_pinocchio(robot: Robot) -> None:
-    """Column by column, for the links whose frame is that of a moving joint (Pinocchio has ten columns a joint)."""
+def test_regressors_equal_pinocchios(robot: Robot) -> None:
+    """Column by column, for links whose frame is that of a moving joint.
+
+    Pinocchio has ten columns per joint.
+    """
     peer, model, s = in_pinocchio(robot), robot.model, states(robot.model, 2)
     carriers = {joint.child: joint for joint in model.moving_joints if not joint.kind.series}
     carriers |= {joint.child: joint for joint in model.joints if joint.mimic and joint.kind.nv}

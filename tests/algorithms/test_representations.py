@@ -1,4 +1,4 @@
-"""Velocities, accelerations and forces in other representations: laws on every robot, kernels, and the libraries."""
+"""Velocities, accelerations and forces in other representations: laws, kernels, libraries."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def floating(request: pytest.FixtureRequest) -> Robot:
 def converted(
     text: str, model: wd.Model, source: str, target: str, *arrays: np.ndarray
 ) -> np.ndarray:
-    """The text on numbers, joints passed through, from any of `BASES` to any other."""
+    """The algorithm on numbers from any of `BASES` to any other. Joints are passed through."""
     com, tree, function = model.link(model.root).com, tree_of(model), getattr(texts, text)
     return np.array([
         function(tree, *rows, model.root, source, target, com, None)
@@ -44,8 +44,8 @@ def converted(
     ])  # fmt: skip
 
 
-def test_there_and_back(floating: Robot) -> None:
-    """Each conversion is undone by its reverse, and joints are left alone."""
+def test_conversions_are_inverted_by_their_reverse(floating: Robot) -> None:
+    """Joints do not change."""
     model, s = floating.model, states(floating.model, 2)
     for source, target in permutations(BASES, 2):
         v = converted("convert_velocity", model, source, target, s.q, s.v)
@@ -65,7 +65,7 @@ def test_there_and_back(floating: Robot) -> None:
 
 
 def test_conversions_compose(floating: Robot) -> None:
-    """One by way of another representation is the direct one."""
+    """A conversion by way of another representation equals the direct one."""
     model, s = floating.model, states(floating.model, 2)
     for way, target in permutations(BASES, 2):
         v = converted("convert_velocity", model, "local", way, s.q, s.v)
@@ -81,8 +81,8 @@ def test_conversions_compose(floating: Robot) -> None:
             assert error(found, direct) <= ROUND_OFF["float64"]
 
 
-def test_velocities_are_the_jacobians(floating: Robot) -> None:
-    """The base's six entries are the root link's Jacobian times v, in each reference."""
+def test_velocities_equal_the_root_links_jacobian_times_v(floating: Robot) -> None:
+    """The base's six entries in each reference."""
     model, s = floating.model, states(floating.model, 2)
     for reference in REFERENCES:
         J = wd.oracle(wd.jacobian, model, s.q, frame=model.root, reference=reference)
@@ -90,7 +90,7 @@ def test_velocities_are_the_jacobians(floating: Robot) -> None:
         assert error(found[:, :6], np.einsum("eij,ej->ei", J, s.v), J) <= ROUND_OFF["float64"]
 
 
-def test_power_is_the_same_in_all(floating: Robot) -> None:
+def test_power_is_the_same_in_all_representations(floating: Robot) -> None:
     """tau . v."""
     model, s = floating.model, states(floating.model, 2)
     power = np.sum(s.tau * s.v, axis=1)
@@ -101,7 +101,9 @@ def test_power_is_the_same_in_all(floating: Robot) -> None:
 
 
 def test_accelerations_are_rates_of_velocities(floating: Robot) -> None:
-    """d/dt of the converted components, by central differences, in which the curvature of the motion cancels."""
+    """Of the converted components, by central differences, in which the curvature of the motion
+    cancels.
+    """
     model, s = floating.model, states(floating.model, 2)
     later, earlier = ((step(model, s.q, t * s.v), s.v + t * s.a) for t in (H, -H))
     for target in BASES:
@@ -113,8 +115,8 @@ def test_accelerations_are_rates_of_velocities(floating: Robot) -> None:
         assert error(found, rate) <= DIFFERENCE
 
 
-def test_a_fixed_base_has_no_representation(run) -> None:
-    """Everything passes through."""
+def test_a_fixed_base_is_not_converted(run) -> None:
+    """All numbers pass through."""
     model = by_name("free_inside").model
     s = states(model, 3)
     assert np.array_equal(
@@ -132,8 +134,8 @@ SIDES = (("local", "world"), ("world", "mixed"), ("body", "mujoco"), ("drake", "
         *(("free_inside_wxyz", x) for x in SIDES[:2]),
     ],
 )
-def test_kernels_match_the_oracle(name: str, sides: tuple[str, str], run, dtype) -> None:
-    """Velocities, accelerations and forces, compiled."""
+def test_kernels_equal_the_oracle(name: str, sides: tuple[str, str], run, dtype) -> None:
+    """Compiled velocities, accelerations and forces."""
     model = by_name(name).model
     s = states(model).rounded(dtype)
     options = dict(zip(("source", "target"), sides, strict=True))
@@ -158,8 +160,8 @@ def poses(count: int = 5) -> np.ndarray:
     )
 
 
-def test_transforms_of_motions_and_forces() -> None:
-    """From local to world they are the 6x6 matrices, each the inverse transpose of the other."""
+def test_motion_and_force_transforms_convert_twists_and_wrenches() -> None:
+    """From local to world they are 6x6 matrices, each the inverse transpose of the other."""
     pose, six = poses(), np.random.default_rng(4).normal(size=(5, 6))
     X, Xf = rep.motion_transform(pose), rep.force_transform(pose)
     assert error(Xf, np.linalg.inv(X).transpose(0, 2, 1)) <= ROUND_OFF["float64"]
@@ -169,8 +171,8 @@ def test_transforms_of_motions_and_forces() -> None:
     assert error(wrench, np.einsum("eij,ej->ei", Xf, six)) <= ROUND_OFF["float64"]
 
 
-def test_frames_and_the_base_agree(run) -> None:
-    """The base's conversion is that of its twist, given its pose."""
+def test_conversions_of_the_base_equal_those_of_its_twist(run) -> None:
+    """At the pose of the base."""
     model = by_name("quadruped_floating").model
     s = states(model)
     for source, target in permutations(REFERENCES, 2):

@@ -36,7 +36,7 @@ def torque_of(model: wd.Model, forces: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 
 def energy(model: wd.Model, q: np.ndarray, v: np.ndarray, gravity: np.ndarray) -> np.ndarray:
-    """Kinetic and potential energy of every state; potential - m g . c over the links."""
+    """Kinetic and potential energy of every state. The potential is - m g . c over the links."""
     M, T = wd.oracle(wd.crba, model, q), wd.oracle(wd.fk, model, q)
     com = np.array([[*link.com, 1.0] for link in model.links])
     mass = np.array([link.mass for link in model.links])
@@ -46,8 +46,8 @@ def energy(model: wd.Model, q: np.ndarray, v: np.ndarray, gravity: np.ndarray) -
     )
 
 
-def test_rnea_matches_the_oracle(robot: Robot, run, dtype) -> None:
-    """The kernel gives what the same text gives on float64 numbers."""
+def test_rnea_equals_the_oracle(robot: Robot, run, dtype) -> None:
+    """The kernel gives the numbers of the same algorithm in float64."""
     s = states(robot.model).rounded(dtype)
     wanted = wd.oracle(wd.rnea, robot.model, s.q, s.v, s.a)
     assert (
@@ -56,8 +56,8 @@ def test_rnea_matches_the_oracle(robot: Robot, run, dtype) -> None:
     )
 
 
-def test_rnea_with_forces_and_gravity_matches_the_oracle(robot: Robot, run) -> None:
-    """As above with gravity of its own in every environment and a force on every link."""
+def test_rnea_with_forces_and_gravity_equals_the_oracle(robot: Robot, run) -> None:
+    """With gravity per environment and a force on every link."""
     s = states(robot.model)
     found = run(wd.rnea, robot.model, s.q, s.v, s.a, gravity=s.gravity, f_ext=s.forces)
     wanted = wd.oracle(wd.rnea, robot.model, s.q, s.v, s.a, gravity=s.gravity, f_ext=s.forces)
@@ -73,8 +73,8 @@ def test_external_forces_act_through_the_jacobian(robot: Robot, run) -> None:
     assert error(without - with_forces, expected, with_forces, without) <= ROUND_OFF["float64"]
 
 
-def test_force_on_a_root_fixed_link_is_borne_by_the_world(run) -> None:
-    """Forces on links that never move change no joint force, and are accepted."""
+def test_forces_on_root_fixed_links_have_no_effect(run) -> None:
+    """They are accepted and change no joint force."""
     model = by_name("rooted").model
     s = states(model)
     forces = {"pedestal": s.forces[:, 0], "cabinet": s.forces[:, 1]}
@@ -82,8 +82,10 @@ def test_force_on_a_root_fixed_link_is_borne_by_the_world(run) -> None:
     assert error(run(wd.rnea, model, s.q, s.v, s.a, f_ext=forces), plain) <= ROUND_OFF["float64"]
 
 
-def test_power_balance(robot: Robot, run) -> None:
-    """tau . v = dE/dt along the motion with velocity v and acceleration a, kinetic and potential energy together."""
+def test_power_is_the_rate_of_energy(robot: Robot, run) -> None:
+    """tau . v = dE/dt along the motion with velocity v and acceleration a, for kinetic plus
+    potential energy.
+    """
     model, s = robot.model, states(robot.model, 4)
     tau = run(wd.rnea, model, s.q, s.v, s.a, gravity=s.gravity)
     later = energy(model, step(model, s.q, H * s.v), s.v + H * s.a, s.gravity)
@@ -92,8 +94,8 @@ def test_power_balance(robot: Robot, run) -> None:
     assert error(power, (later - earlier) / (2 * H), np.abs(tau * s.v)) <= DIFFERENCE
 
 
-def test_power_balance_without_gravity(robot: Robot) -> None:
-    """tau . v = d(v^T M v / 2)/dt; the oracle's."""
+def test_power_without_gravity_is_the_rate_of_kinetic_energy(robot: Robot) -> None:
+    """tau . v = d(v^T M v / 2)/dt, by the oracle."""
     model, s = robot.model, states(robot.model, 3, seed=1)
     tau = wd.oracle(wd.rnea, model, s.q, s.v, s.a, gravity=FREE_FALL)
     weightless = np.zeros((3, 3))
@@ -105,8 +107,11 @@ def test_power_balance_without_gravity(robot: Robot) -> None:
     )
 
 
-def test_gravity_is_an_acceleration_for_each_environment(robot: Robot, run) -> None:
-    """(B, 3) gravity gives each environment what (3,) gives it alone; the default is (0, 0, -9.81)."""
+def test_gravity_can_differ_by_environment(robot: Robot, run) -> None:
+    """(B, 3) gravity gives each environment the result of its (3,).
+
+    The default is (0, 0, -9.81).
+    """
     model, s = robot.model, states(robot.model, 3)
     each = run(wd.rnea, model, s.q, s.v, s.a, gravity=s.gravity, f_ext=np.zeros_like(s.forces))
     for e in range(3):
@@ -117,8 +122,10 @@ def test_gravity_is_an_acceleration_for_each_environment(robot: Robot, run) -> N
 
 
 @pytest.mark.parametrize("robot", [r for r in ROBOTS if r.has_mimic], ids=lambda r: r.name)
-def test_mimic_is_the_reduction_of_the_free_robot(robot: Robot, run) -> None:
-    """tau = G^T tau_full(G q + g, G v, G a), with tau_full of the robot whose mimic joints are free."""
+def test_mimic_joints_equal_the_reduction_of_the_free_robot(robot: Robot, run) -> None:
+    """tau = G^T tau_full(G q + g, G v, G a), with tau_full of the robot whose mimic joints are
+    free.
+    """
     model, full, s = robot.model, without_mimic(robot.model), states(robot.model)
     Gq, Gv, g = reduction(model)
     tau_full = wd.oracle(wd.rnea, full, s.q @ Gq.T + g, s.v @ Gv.T, s.a @ Gv.T)
@@ -130,8 +137,10 @@ def test_mimic_is_the_reduction_of_the_free_robot(robot: Robot, run) -> None:
 @pytest.mark.parametrize(
     "name", ["panda", "rooted", "planar", "mimic_branches", "free_inside", "massless"]
 )
-def test_floating_robot_at_rest_is_the_fixed_one(name: str, run) -> None:
-    """With the base held still at orientation R, joint forces are those of the fixed robot under gravity R^T g."""
+def test_a_floating_robot_at_rest_has_the_forces_of_the_fixed_robot(name: str, run) -> None:
+    """With the base at rest at orientation R, joint forces are those of the fixed robot under
+    gravity R^T g.
+    """
     fixed = by_name(name)
     floating = replace(fixed, floating=True).model
     s, base = states(fixed.model), states(floating)
@@ -144,7 +153,7 @@ def test_floating_robot_at_rest_is_the_fixed_one(name: str, run) -> None:
     assert error(found[:, 6:], wanted, found) <= ROUND_OFF["float64"]
 
 
-def test_the_order_of_a_quaternion_changes_columns_only(run) -> None:
+def test_the_order_of_a_quaternion_does_not_change_forces(run) -> None:
     """wxyz and xyzw models give the same forces for the same orientation."""
     robot = by_name("branches_wxyz")
     other = replace(robot, quaternion="xyzw").model
@@ -158,7 +167,7 @@ def test_the_order_of_a_quaternion_changes_columns_only(run) -> None:
 
 
 def test_armature_adds_to_the_diagonal(run) -> None:
-    """tau = tau of the bare robot + armature * a, through mimic joints by the square of the multiplier."""
+    """tau of the bare robot + armature * a, through mimic joints with the square of the multiplier."""
     robot = by_name("mimic_chain").model
     geared = robot.with_armature({"lead": 0.5, "second": 0.2, "own": 0.1})
     s = states(robot)
@@ -171,8 +180,8 @@ def test_armature_adds_to_the_diagonal(run) -> None:
 
 @settings(max_examples=40)
 @given(random_trees())
-def test_random_trees_balance_power(robot: Robot) -> None:
-    """On any tree: tau . v = dE/dt, and forces act through J^T."""
+def test_random_trees_satisfy_the_power_balance(robot: Robot) -> None:
+    """tau . v = dE/dt, and forces act through J^T."""
     model, s = robot.model, states(robot.model, 2)
     if not model.nv:
         return
@@ -191,16 +200,16 @@ def test_random_trees_balance_power(robot: Robot) -> None:
     )
 
 
-def test_rnea_matches_pinocchio(robot: Robot, run) -> None:
-    """Pinocchio's rnea in float64, the same robot and state."""
+def test_rnea_equals_pinocchios(robot: Robot, run) -> None:
+    """In float64 for the same robot and state."""
     s = states(robot.model)
     wanted = in_pinocchio(robot).rnea(s.q, s.v, s.a)
     assert error(run(wd.rnea, robot.model, s.q, s.v, s.a), wanted) <= ROUND_OFF["float64"]
 
 
 @pytest.mark.parametrize("case", tables.PUMA_RNE, ids=lambda case: case.name)
-def test_puma_560_table(case: tables.PumaCase, run) -> None:
-    """Joint forces of the PUMA 560 as the Robotics Toolbox prints them, motors included."""
+def test_forces_of_the_puma_560_equal_the_published_table(case: tables.PumaCase, run) -> None:
+    """As the Robotics Toolbox prints them, with motors."""
     model, q, one = tables.puma(), np.array([tables.PUMA_QN]), np.ones((1, 6))
     links = run(wd.rnea, model, q, case.v * one, case.a * one, gravity=case.gravity)
     found = links[0] + tables.puma_motors(case.v * one[0], case.a * one[0])

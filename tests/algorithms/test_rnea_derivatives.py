@@ -48,8 +48,8 @@ def differences(
     return found
 
 
-def test_they_are_the_limit_of_differences(robot: Robot) -> None:
-    """Along every coordinate of v, forces on links included; by v and a likewise."""
+def test_derivatives_of_rnea_equal_finite_differences(robot: Robot) -> None:
+    """Along every coordinate of v with forces on links, and by v and a."""
     model, s = robot.model, states(robot.model, 1)
     forces = {model.link_names[-1]: s.forces[:, -1]}
     tau = wd.oracle(wd.rnea, model, s.q, s.v, s.a, f_ext=forces)
@@ -61,14 +61,14 @@ def test_they_are_the_limit_of_differences(robot: Robot) -> None:
 
 @settings(max_examples=25)
 @given(random_trees())
-def test_random_trees(robot: Robot) -> None:
-    """The same on any tree."""
+def test_derivatives_of_random_trees_equal_finite_differences(robot: Robot) -> None:
+    """The same law on any tree."""
     if robot.model.nv:
-        test_they_are_the_limit_of_differences(robot)
+        test_derivatives_of_rnea_equal_finite_differences(robot)
 
 
-def test_analytic_and_recorded_derivatives_agree(robot: Robot) -> None:
-    """The recursion against forward mode on the recorded rnea: two texts, one answer."""
+def test_the_recursion_equals_forward_mode(robot: Robot) -> None:
+    """On the recorded rnea."""
     model, s = robot.model, states(robot.model, 2)
     if model.nv > 20:
         pytest.skip("forward mode of a large robot takes long")
@@ -82,8 +82,8 @@ def test_analytic_and_recorded_derivatives_agree(robot: Robot) -> None:
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_kernels_match_the_oracle(name: str, run, dtype) -> None:
-    """In both precisions, gravity and forces of every environment."""
+def test_kernels_equal_the_oracle(name: str, run, dtype) -> None:
+    """In both precisions, with gravity and forces per environment."""
     model = by_name(name).model
     s = states(model).rounded(dtype)
     options = {"gravity": s.gravity, "f_ext": {model.link_names[-1]: s.forces[:, -1]}}
@@ -94,8 +94,8 @@ def test_kernels_match_the_oracle(name: str, run, dtype) -> None:
 
 
 @pytest.mark.parametrize("quantity", ["viscous", "stiffness", "damping", "spring"])
-def test_joint_effects_are_in_them(quantity: str) -> None:
-    """Friction and limit springs, beyond the limits too."""
+def test_derivatives_include_joint_effects(quantity: str) -> None:
+    """Friction and limit springs, also beyond the limits."""
     model = by_name("mimic_branches").model.with_limits("wrist", lower=-0.1, upper=0.1)
     s = states(model, 2)
     params = model.params(
@@ -109,8 +109,8 @@ def test_joint_effects_are_in_them(quantity: str) -> None:
         assert error(x, y) <= ROUND_OFF["float64"]
 
 
-def test_weight_that_is_borne_is_in_them() -> None:
-    """By q, in all columns; shares that differ, one of them more than the whole."""
+def test_derivatives_include_gravity_compensation() -> None:
+    """By q, in all columns, for different shares, one of them above 1."""
     model = by_name("mimic_branches").model.with_gravity_compensation(0.4)
     model = model.with_gravity_compensation({model.link_names[-1]: 1.5})
     s = states(model, 2)
@@ -126,7 +126,7 @@ def test_weight_that_is_borne_is_in_them() -> None:
 
 
 def peer_of(robot: Robot) -> Peer:
-    """The robot in Pinocchio, where its derivatives are derivatives."""
+    """The robot in Pinocchio, if Pinocchio's derivatives are correct for it."""
     if any(len(joint.kind.parts) > 1 for joint in robot.model.joints):
         pytest.skip(
             "Pinocchio's derivatives take the motion subspace of a joint of two axes as constant; the law of "
@@ -135,7 +135,7 @@ def peer_of(robot: Robot) -> Peer:
     return in_pinocchio(robot)
 
 
-def test_pinocchio_agrees(robot: Robot) -> None:
+def test_derivatives_of_rnea_equal_pinocchios(robot: Robot) -> None:
     """computeRNEADerivatives of the robot without mimic joints, reduced by G."""
     peer, s = peer_of(robot), states(robot.model, 2)
     found = wd.oracle(wd.rnea_derivatives, robot.model, s.q, s.v, s.a)
@@ -150,7 +150,7 @@ def test_pinocchio_agrees(robot: Robot) -> None:
 
 
 @pytest.mark.parametrize("name", ["panda", "quadruped_floating", "balls", "mimic_chain"])
-def test_pinocchio_agrees_on_forces(name: str) -> None:
+def test_derivatives_with_forces_equal_pinocchios(name: str) -> None:
     """A force on the last link, which moves with it."""
     robot = by_name(name)
     peer, s, link = peer_of(robot), states(robot.model, 1), robot.model.link_names[-1]
@@ -167,8 +167,10 @@ def test_pinocchio_agrees_on_forces(name: str) -> None:
     assert error(found[0][0], peer.square(by_q)) <= ROUND_OFF["float64"]
 
 
-def test_two_axes_are_where_pinocchio_differs() -> None:
-    """The reason for what is skipped: on that robot its derivatives are not those of its own forces, which are ours."""
+def test_pinocchios_derivatives_are_wrong_for_joints_of_two_axes() -> None:
+    """The reason for skipping them: for that robot its derivatives are not those of its own forces,
+    which equal ours.
+    """
     robot = by_name("two_axes")
     model, s = robot.model, states(robot.model, 1)
     peer, n = in_pinocchio(robot), model.nv

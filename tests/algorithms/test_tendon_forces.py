@@ -19,7 +19,7 @@ ROUND_OFF = 1e-12
 
 
 def tied(name: str) -> wd.Model:
-    """A tendon over three joints, and one that is slack over a range."""
+    """A tendon over three joints, and one that is slack in a range."""
     model = by_name(name).model
     single = [joint.name for joint in model.joints if joint.kind.single]
     first, second, third = single[0], single[1], single[-1]
@@ -36,7 +36,7 @@ def model(request: pytest.FixtureRequest) -> wd.Model:
 
 
 def jacobian(model: wd.Model, tendon: Tendon) -> np.ndarray:
-    """Rates of the tendon's length by v; followers of a joint count with their multiplier."""
+    """Rates of the tendon's length by v. Mimic joints count with their multiplier."""
     c = np.zeros(model.nv)
     for name, coefficient in tendon.coefficients:
         joint = model.joint(name)
@@ -46,7 +46,7 @@ def jacobian(model: wd.Model, tendon: Tendon) -> np.ndarray:
 
 
 def test_armature_is_in_the_mass_matrix(model: wd.Model) -> None:
-    """M of the robot without tendons, and m c c^T; kinetic energy and momentum with it."""
+    """M of the robot without tendons plus m c c^T, and so are kinetic energy and momentum."""
     s, plain = states(model, 2), replace(model, tendons=())
     rows = [(tendon.armature, jacobian(model, tendon)) for tendon in model.tendons]
     wanted = wd.oracle(wd.crba, plain, s.q) + sum(m * np.outer(c, c) for m, c in rows)
@@ -58,8 +58,8 @@ def test_armature_is_in_the_mass_matrix(model: wd.Model) -> None:
     assert error(np.array(p), M[0] @ s.v[0]) < ROUND_OFF
 
 
-def test_springs_and_damping_act_along_it(model: wd.Model) -> None:
-    """c (k stretch + b rate), nothing while it is slack."""
+def test_springs_and_damping_act_along_the_tendon(model: wd.Model) -> None:
+    """c (k stretch + b rate), and nothing while it is slack."""
     s, plain = states(model, 6), replace(model, tendons=())
     off = wd.oracle(effect_torques, model, s.q, s.v) - wd.oracle(effect_torques, plain, s.q, s.v)
     columns = {name: c.q.start for name, c in model.coordinates.items()}
@@ -80,8 +80,8 @@ def test_springs_and_damping_act_along_it(model: wd.Model) -> None:
     assert error(off, wanted) < ROUND_OFF
 
 
-def test_forward_dynamics_is_the_inverse(model: wd.Model) -> None:
-    """By the factorised mass matrix: articulated bodies cannot be tied, which is said."""
+def test_forward_dynamics_inverts_inverse_dynamics(model: wd.Model) -> None:
+    """By the factorised mass matrix. Articulated bodies with tendons are refused."""
     s = states(model, 2)
     a = wd.oracle(wd.aba, model, s.q, s.v, s.tau)
     assert error(wd.oracle(wd.rnea, model, s.q, s.v, a), s.tau) < 1e-9
@@ -91,8 +91,8 @@ def test_forward_dynamics_is_the_inverse(model: wd.Model) -> None:
         wd.oracle(wd.aba, model, s.q, s.v, s.tau, method="aba")
 
 
-def test_derivatives_are_those_of_the_text(model: wd.Model) -> None:
-    """The recursion's, against forward mode on rnea."""
+def test_derivatives_equal_those_by_forward_mode(model: wd.Model) -> None:
+    """The recursion, compared with forward mode on rnea."""
     s = states(model, 1)
     wanted = wd.oracle(wd.derivatives, wd.rnea, model, s.q, s.v, s.a, wrt=("q", "v", "a"))
     for x, y in zip(wd.oracle(wd.rnea_derivatives, model, s.q, s.v, s.a), wanted, strict=True):

@@ -1,4 +1,4 @@
-"""Derivatives of loops with arrays: those of their steps in a row."""
+"""Derivatives of loops with arrays equal those of their unrolled steps."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def given(program: Program, numbers: dict[str, list[float]]) -> list[float]:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_rolled_and_unrolled_derivatives_are_equal(seed: int) -> None:
-    """Tangents and adjoints of random programs; the tangents are those of differences."""
+    """Tangents and adjoints of random programs. The tangents equal finite differences."""
     function, numbers = random_program(seed), inputs(seed)
     rolled = given(tangents(function), numbers)
     assert rolled == pytest.approx(given(tangents(function, True), numbers), rel=SAME, abs=SAME)
@@ -77,7 +77,7 @@ def long(x: list, z: list) -> list:
 
 
 def sweeps(x: list, z: list) -> list:
-    """Sweeps over slots in a loop, the arrays of which are made inside a step of `repeat`."""
+    """Sweeps over slots in a loop whose arrays are created inside a step of `repeat`."""
 
     def outer(state: list) -> list:
         a = RowArray([[state[0], x[k]] for k in range(4)])
@@ -97,8 +97,10 @@ def sweeps(x: list, z: list) -> list:
 
 
 @pytest.mark.parametrize(("function", "outputs"), [(long, 6), (sweeps, 2)])
-def test_long_and_nested_loops(function: Function, outputs: int) -> None:
-    """A loop of 40 steps is a loop of loops where it is differentiated."""
+def test_derivatives_of_long_and_nested_loops_equal_the_unrolled_ones(
+    function: Function, outputs: int
+) -> None:
+    """A loop of 40 steps is a loop of loops when it is differentiated."""
     numbers = inputs(3, outputs)
     for derive in (tangents, lambda f, **rest: adjoints(f, outputs, **rest)):
         rolled, unrolled = derive(function), derive(function, unrolls=True)  # type: ignore[operator]
@@ -107,9 +109,8 @@ def test_long_and_nested_loops(function: Function, outputs: int) -> None:
         assert given(rolled, numbers) == pytest.approx(wanted, rel=SAME, abs=SAME)
 
 
-def test_what_a_loop_keeps() -> None:
-    """Its state and the arrays that it writes, before each step; one copy of an array that it only
-    reads."""
+def test_a_loop_stores_its_state_and_the_arrays_that_it_writes() -> None:
+    """Before each step. An array that it only reads is stored once."""
 
     def short(x: list, z: list) -> list:
         a, b = RowArray([[x[0]], [x[1]]]), RowArray([[x[2]]] * 3)
@@ -129,8 +130,8 @@ def test_what_a_loop_keeps() -> None:
     assert [x.rows for x in backward.arrays] == [2, 3, 3]  # two adjoints, and the copy of b
 
 
-def test_a_table_looked_up_in_the_step_is_refused() -> None:
-    """A derivative by the table: the message names what to do."""
+def test_derivatives_by_a_table_read_in_a_loop_with_arrays_are_refused() -> None:
+    """The message says what to do."""
 
     def function(x: list, table: Any, w: list) -> list:
         a = RowArray([[x[0]]])
@@ -147,8 +148,10 @@ def test_a_table_looked_up_in_the_step_is_refused() -> None:
         record(function, shapes, rolls=False, tables=["table"])
 
 
-def test_second_derivatives_need_steps_in_a_row() -> None:
-    """A rolled backward loop reads what the forward loop keeps, and is not derived again."""
+def test_second_derivatives_need_unrolled_steps() -> None:
+    """A rolled backward loop reads values stored by the forward loop, and cannot be differentiated
+    again.
+    """
 
     def short(x: list, z: list) -> list:
         a = RowArray([[x[0]], [x[1]]])
@@ -182,8 +185,8 @@ def test_second_derivatives_need_steps_in_a_row() -> None:
 
 
 @pytest.mark.parametrize("times", [17, 18, 19, 23, 29, 37])
-def test_any_number_of_steps_is_a_loop_of_loops(times: int) -> None:
-    """With and without steps before the first segment, each of them once."""
+def test_loops_of_loops_work_for_any_number_of_steps(times: int) -> None:
+    """With and without steps before the first segment."""
 
     def sums(x: list, z: list) -> list:
         a = RowArray([[0.0] for _ in range(times)])

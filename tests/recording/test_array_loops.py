@@ -1,4 +1,4 @@
-"""Loops with arrays, recorded: they give what they give on numbers."""
+"""Recorded loops with arrays give the results on numbers."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def inputs(seed: int, count: int = 3) -> list[dict[str, list[float]]]:
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("unrolls", [False, True])
-def test_a_recording_gives_what_the_program_gives_on_numbers(seed: int, unrolls: bool) -> None:
-    """Reads and writes at counters and at indices of an environment, in loops inside loops."""
+def test_a_recording_equals_the_function_on_numbers(seed: int, unrolls: bool) -> None:
+    """It reads and writes at counters and at indices per environment, in nested loops."""
     program = record(random_program(seed), SHAPES, unrolls=unrolls)
     assert bool(program.routines) is not unrolls
     for numbers in inputs(seed):
@@ -39,7 +39,7 @@ def test_a_recording_gives_what_the_program_gives_on_numbers(seed: int, unrolls:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_large_arrays_are_written_row_by_row(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if each array were large; entries that are 0 are not written, -0 is."""
+    """Each array counts as large. Entries that are 0 are not written, -0 is."""
     monkeypatch.setattr(array_loops, "SMALL", 0)
     program = record(random_program(seed), SHAPES)
     assert not any(s.operation == "rows" for s in program.statements)
@@ -68,8 +68,8 @@ def test_a_step_is_recorded_once() -> None:
     assert len(short.statements) == len(long.statements)
 
 
-def test_entries_that_stay_are_not_written() -> None:
-    """A row that is written back with one new entry is one store."""
+def test_unchanged_entries_are_not_written() -> None:
+    """Writing a row with one new entry is one store."""
 
     def text(x: list) -> list:
         a = RowArray([[x[0], x[1], x[0]]] * 3)
@@ -88,8 +88,8 @@ def test_entries_that_stay_are_not_written() -> None:
     assert [isinstance(x, int) for x in write.arguments[2:]] == [False, True, False]
 
 
-def test_an_index_beyond_the_array_is_that_of_the_nearest_row() -> None:
-    """NaN is 0; a whole number of Python must be that of a row."""
+def test_an_index_beyond_the_array_selects_the_nearest_row() -> None:
+    """NaN selects row 0. Python's whole numbers must be within the array."""
     a = RowArray([[1.0], [2.0], [3.0]])
     assert [a[x][0] for x in (-4.0, 0.9, 1.0, 7.0, float("nan"))] == [1.0, 1.0, 2.0, 3.0, 1.0]
 
@@ -104,8 +104,8 @@ def test_an_index_beyond_the_array_is_that_of_the_nearest_row() -> None:
         a[3]
 
 
-def test_arrays_are_written_in_steps_alone() -> None:
-    """Outside of a loop, in a loop that does not have the array, and in `repeat`."""
+def test_writing_an_array_outside_of_a_step_is_refused() -> None:
+    """Outside of a loop, in a loop without the array, and in `repeat`."""
     a = RowArray([[1.0]])
     with pytest.raises(TypeError, match="in the step of a loop"):
         a[0] = [2.0]
@@ -143,8 +143,8 @@ def test_arrays_are_written_in_steps_alone() -> None:
             record(text, {"x": (1,)})
 
 
-def test_a_step_returns_its_state() -> None:
-    """Another number of numbers is refused."""
+def test_a_step_must_return_its_whole_state() -> None:
+    """Another number of entries is refused."""
 
     def text(x: list) -> list:
         return loop(2, lambda k, s, _: [*s, 1.0], [x[0]], [RowArray([[0.0]])])
@@ -153,7 +153,7 @@ def test_a_step_returns_its_state() -> None:
         record(text, {"x": (1,)})
 
 
-def test_an_index_of_a_loop_further_in_needs_the_array_there() -> None:
+def test_an_index_of_an_inner_loop_needs_the_array_in_that_loop() -> None:
     def text(x: list) -> list:
         a, b = RowArray([[x[0]], [x[1]]]), RowArray([[0.0]])
 
@@ -168,8 +168,8 @@ def test_an_index_of_a_loop_further_in_needs_the_array_there() -> None:
 
 @pytest.mark.parametrize("needed", [0.0, 0.5, 1.0, 2.5, 3.0, 9.0, -1.0])
 @pytest.mark.parametrize("kind", ["number", "symbol", "entry"])
-def test_steps_that_are_not_needed_do_not_run(needed: float, kind: str) -> None:
-    """Told by a number, a value of the program, or an entry of the state."""
+def test_steps_that_are_not_needed_are_not_run(needed: float, kind: str) -> None:
+    """Their number is a number, a computed value, or an entry of the state."""
 
     def text(x: list) -> list:
         a = RowArray([[1.0]] * 4)
@@ -189,7 +189,7 @@ def test_steps_that_are_not_needed_do_not_run(needed: float, kind: str) -> None:
     assert program.on_numbers({"x": [needed, 0.5]})["out"] == wanted
 
 
-def test_an_array_is_passed_to_a_loop_once() -> None:
+def test_passing_an_array_twice_to_a_loop_is_refused() -> None:
     a = RowArray([[1.0]])
     with pytest.raises(ValueError, match="an array is passed to a loop twice"):
         loop(2, lambda k, s, arrays: s, [1.0], [a, a])

@@ -6,14 +6,14 @@ from warpdyn.recording.array_operations import ARRAY_OPERATIONS, NEW, READS, WRI
 from warpdyn.recording.number_operations import ON_NUMBERS
 
 
-def test_operations_have_names_of_their_own() -> None:
+def test_operations_on_arrays_have_unique_names() -> None:
     """None is an operation on numbers."""
     assert not set(ARRAY_OPERATIONS) & {*ON_NUMBERS, "input", "frame", "call", "of"}
     assert {*READS, *WRITES, *NEW} < set(ARRAY_OPERATIONS)
 
 
-def test_values_are_neither_arrays_nor_sizes() -> None:
-    """An index is a value; an entry that stays is text."""
+def test_values_read_excludes_arrays_and_sizes() -> None:
+    """An index is a value. An unchanged entry is text."""
     assert list(values_read("read", (7, "1", 3))) == [3]
     assert list(values_read("scatter", (7, 2, "", 5, 0.5))) == [2, "", 5, 0.5]
     assert list(values_read("rows", ("array0", "2", 4, 0.0))) == [4, 0.0]

@@ -1,4 +1,4 @@
-"""Products with derivatives, forward and reverse: each other, differences of the oracle, kernels, refusals."""
+"""Products with derivatives, forward and reverse: consistency, differences, kernels, refusals."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def described_case(case: Case) -> Call:
 
 
 def tangents_of(call: Call) -> dict[str, np.ndarray]:
-    """Of every array, for each environment; of quaternions such that their length stays."""
+    """Tangents of every array for each environment. Those of quaternions keep their length."""
     draw, tangents = np.random.default_rng(1), {}
     inputs = inputs_of(call)
     for name, array in all_arrays(call).items():
@@ -58,7 +58,7 @@ def tangents_of(call: Call) -> dict[str, np.ndarray]:
 
 
 def quaternions(call: Call, name: str) -> list[int]:
-    """Where quaternions begin in an array's rows."""
+    """The columns where quaternions begin in an array."""
     if name == "quaternion":
         return [0]
     if not name.startswith("q"):
@@ -79,8 +79,8 @@ def moved(call: Call, tangents: Mapping[str, np.ndarray], h: float) -> Call:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_adjoints_and_tangents_are_of_one_matrix(case: Case) -> None:
-    """<w, J u> = <Jᵀ w, u> with u over all arrays; J u is what small steps along u change."""
+def test_adjoints_and_tangents_belong_to_one_matrix(case: Case) -> None:
+    """<w, J u> = <Jᵀ w, u> with u over all arrays. J u equals finite differences along u."""
     call = described_case(case)
     tangents = tangents_of(call)
     solution = carried_out(call)[0] if call.solves else None
@@ -110,7 +110,7 @@ KERNELS = (
 
 
 @pytest.mark.parametrize("case", KERNELS, ids=str)
-def test_kernels_match_the_oracle(case: Case, run, dtype) -> None:
+def test_kernels_equal_the_oracle(case: Case, run, dtype) -> None:
     """vjp, jvp and derivatives, in both precisions."""
     function, model = case.called, case.model
     given = [x.astype(dtype).astype(float) for x in case.arrays.values()]
@@ -142,8 +142,8 @@ def test_kernels_match_the_oracle(case: Case, run, dtype) -> None:
 # Calling them.
 
 
-def test_the_solution_may_be_at_hand(run) -> None:
-    """vjp and jvp of aba with `solution=` are those that compute it first."""
+def test_a_given_solution_does_not_change_products(run) -> None:
+    """vjp and jvp of aba with `solution=` equal those that compute it."""
     model, case = MODELS["gripper"], Case("aba", "gripper", "q v tau")
     given = tuple(case.arrays.values())
     qdd, w = wd.aba(model, *given), np.cos(given[1])
@@ -170,8 +170,8 @@ def test_the_solution_may_be_at_hand(run) -> None:
     assert error(wd.jvp(wd.aba, model, *given, tangents=u), wanted) <= 10 * ROUND_OFF["float64"]
 
 
-def test_bound_products() -> None:
-    """bind prepares a vjp once; it follows its arrays, the solution's among them."""
+def test_bound_products_read_their_arrays_again() -> None:
+    """bind prepares a vjp once. The array of the solution is read again too."""
     model, case = MODELS["gripper"], Case("aba", "gripper", "q v tau")
     given = tuple(case.arrays.values())
     qdd, w = wd.aba(model, *given), np.cos(given[1])
@@ -185,16 +185,16 @@ def test_bound_products() -> None:
         assert np.array_equal(x, y)
 
 
-def test_functions_of_poses() -> None:
-    """Those without a model, and second derivatives by vjp of a vjp."""
+def test_functions_of_poses_have_products_and_second_derivatives() -> None:
+    """Functions without a model, and vjp of a vjp."""
     pose = np.hstack([np.ones((2, 3)), turn(np.random.default_rng(0), 2)])
     w = np.arange(32.0).reshape(2, 4, 4)
     bar = wd.vjp(wd.convert.pose_to_matrix, pose, cotangents=w)
     assert error(bar[:, :3], w[:, :3, 3]) <= ROUND_OFF["float64"]
 
 
-def test_rows_of_results_may_be_given(run) -> None:
-    """out= is a tuple of as many arrays as inputs asked for."""
+def test_out_accepts_one_array_per_input(run) -> None:
+    """As a tuple."""
     model, (q, v, a) = MODELS["gripper"], Case("rnea", "gripper", "q v a").arrays.values()
     out = np.full((2, 2), np.nan), np.full((2, 2), np.nan)
     found = wd.vjp(wd.rnea, model, q, v, a, cotangents=v, wrt=("a", "q"), out=out)
@@ -226,8 +226,10 @@ WRONG: tuple[tuple[Callable[..., Any], dict[str, Any], str], ...] = (
 
 
 @pytest.mark.parametrize("function, options, text", WRONG)
-def test_refusals(function: Callable[..., Any], options: dict[str, Any], text: str) -> None:
-    """What is needed, what arrived; a kernel for the right shape does not take the wrong one either."""
+def test_wrong_cotangents_and_inputs_are_refused(
+    function: Callable[..., Any], options: dict[str, Any], text: str
+) -> None:
+    """With what is needed and what was given, also after a correct call has compiled the kernel."""
     wd.vjp(*RNEA, cotangents=ONE)
     with pytest.raises(ValueError, match=text):
         function(*RNEA, **options)
@@ -239,15 +241,15 @@ def test_refusals(function: Callable[..., Any], options: dict[str, Any], text: s
         wd.derivatives(len, PENDULUM, ONE)
 
 
-def test_numbers_have_no_derivatives() -> None:
-    """Without a symbol among inputs and outputs there is nothing to record."""
+def test_derivatives_of_numbers_are_zero() -> None:
+    """Without symbols nothing is recorded."""
     assert pull_back([], [2.0], [1.0]) == ([], [])
     assert pull_back([3.0], [2.0], [1.0]) == ([0.0], [])  # type: ignore[list-item]
     assert pullback([], [2.0], [1.0]) == []
 
 
-def test_loops_that_end_by_themselves_have_no_derivatives() -> None:
-    """Rolled or not, in both modes, and neither have loops that read what others keep."""
+def test_loops_that_end_early_have_no_derivatives() -> None:
+    """Rolled or not, in both modes. Loops that read values stored by others have none either."""
 
     def ends(x: list) -> list:
         return repeat(lambda s: [0.5 * s[0]], x, 30, until=lambda s: 0.1 - s[0])

@@ -1,4 +1,6 @@
-"""Nodes of a recording: equal ones are one, each after its arguments, and what a loop reads from around it."""
+"""Nodes of a recording: equal ones are shared, arguments come first, and loops capture outer
+values.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ from warpdyn.recording.program import record
 from warpdyn.recording.recorder import input_symbols
 
 
-def test_equal_nodes_are_one() -> None:
-    """An operation on the same arguments is recorded once; 2 as an index is not 2.0 as a number."""
+def test_equal_nodes_are_recorded_once() -> None:
+    """The index 2 and the number 2.0 are different arguments."""
     graph = Graph()
     a, b = (graph.node("input", "x", k) for k in range(2))
     assert graph.node("add", a, b) == graph.node("add", a, b)
@@ -23,8 +25,8 @@ def test_equal_nodes_are_one() -> None:
     assert len(graph.nodes) == 5
 
 
-def test_arguments_come_first() -> None:
-    """Every argument that is a node has a smaller index, in the graph of a loop's step too."""
+def test_arguments_come_before_their_nodes() -> None:
+    """Also in the graph of a loop's step."""
     program = record(
         lambda x: repeat(lambda s: [s[0] * x[1] + s[1], s[0]], [x[0], 1.0], 4), {"x": (2,)}
     )
@@ -34,17 +36,16 @@ def test_arguments_come_first() -> None:
                 assert all(x < i for x in arguments if isinstance(x, int))
 
 
-def test_constants_are_told_from_what_they_scale() -> None:
-    """A product with a number is that number times the other node; anything else once itself."""
+def test_split_factor_separates_constant_factors() -> None:
+    """Other nodes have the factor one."""
     graph = Graph()
     (x,) = input_symbols(graph, "x", 1)
     assert graph.split_factor((x * 3.0).index) == (3.0, x.index)
     assert graph.split_factor(x.index) == (1.0, x.index)
 
 
-def test_a_loop_knows_what_it_reads_from_around_it() -> None:
-    """Each value of the text around is one entry, however often it is read; what is computed from such
-    values alone belongs to the text around."""
+def test_a_loop_captures_each_outer_value_once() -> None:
+    """A value computed from outer values only is computed outside of the loop."""
 
     def text(x: list) -> list:
         return repeat(lambda s: [s[0] * x[1] + x[1] * x[2] + x[1]], [x[0]], 4)
@@ -59,7 +60,7 @@ def test_a_loop_knows_what_it_reads_from_around_it() -> None:
 
 
 def test_a_finished_recording_is_freed_without_a_garbage_collection() -> None:
-    """Graphs of loops refer to the graph around them only while they are recorded."""
+    """Graphs of loops refer to the outer graph only while they are recorded."""
 
     def step(s: list) -> list:
         return repeat(lambda t: [t[0] * s[0], t[1] + s[1]], s, 3)
@@ -77,9 +78,11 @@ def test_a_finished_recording_is_freed_without_a_garbage_collection() -> None:
 
 
 @pytest.mark.parametrize("times", [*range(17, 60), 100, 257, 1000])
-def test_segments_keep_few_states(times: int) -> None:
-    """Of all lengths the one with the fewest states: those between segments, those of one segment,
-    and for steps before the first segment another loop with its own."""
+def test_segments_minimise_the_number_of_stored_states(times: int) -> None:
+    """States between segments plus those of one segment.
+
+    Steps before the first segment are another loop.
+    """
     first, number, length = segments(times)
     assert first + number * length == times and 0 <= first < length
 
@@ -90,8 +93,8 @@ def test_segments_keep_few_states(times: int) -> None:
     assert all(kept(length) <= kept(other) for other in range(2, times))
 
 
-def test_up_to_sixteen_states_are_kept_whole() -> None:
-    """A loop of more steps is a loop of loops where it is differentiated, and one loop elsewhere."""
+def test_loops_of_up_to_sixteen_steps_store_all_states() -> None:
+    """A longer loop is a loop of loops when it is differentiated, and otherwise one loop."""
     for times, rolls, depth in ((16, False, 1), (17, False, 2), (17, True, 1)):
         program = record(
             lambda x, times=times: repeat(lambda s: [s[0] * x[1]], [x[0]], times),
@@ -104,8 +107,8 @@ def test_up_to_sixteen_states_are_kept_whole() -> None:
         assert found == depth
 
 
-def test_arithmetic_is_counted() -> None:
-    """Sums, products and reciprocals, dead ones too; nothing else."""
+def test_the_size_of_a_graph_counts_arithmetic() -> None:
+    """Sums, products and reciprocals, also unused ones."""
     graph = Graph()
     x, y = input_symbols(graph, "x", 2)
     assert [x + y, x - y, x * y, x / y, 2.0 * x, x + 1.0] and graph.size() == 7

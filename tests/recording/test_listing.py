@@ -12,7 +12,7 @@ from warpdyn.algebra.scalar import floor, maximum, minimum, repeat, select_less,
 from warpdyn.recording.program import record
 
 
-def test_operations_are_written_as_in_python() -> None:
+def test_operations_are_listed_as_in_python() -> None:
     program = record(
         lambda x: [x[0] * x[1] + 2.0, -x[0], select_less(x[0], 1.0, x[1], 3.0), 4.0], {"x": (2,)}
     )
@@ -23,7 +23,7 @@ def test_operations_are_written_as_in_python() -> None:
     assert any(line.startswith("out[1] = -t") for line in lines) and "out[3] = 4.0" in lines
 
 
-def test_a_loop_is_listed_with_its_steps() -> None:
+def test_a_loop_is_listed_with_its_number_of_steps() -> None:
     program = record(lambda x: repeat(lambda s: [s[0] * x[1] + 0.5], [x[0]], 10), {"x": (2,)})
     assert "10 times" in program.listing() and program.listing().count("->") == 2
 
@@ -141,11 +141,13 @@ out[4] = t8""",
 
 
 @pytest.mark.parametrize("text", LISTINGS, ids=lambda text: text.__name__)
-def test_a_whole_listing(text: Callable[..., Any]) -> None:
-    """Inputs and results with their sizes, statements, stores where they are known, then loops."""
+def test_listings_are_complete(text: Callable[..., Any]) -> None:
+    """Inputs and results with their sizes, statements, stores when their value is known, then
+    loops.
+    """
     sizes = {"x": (2,), "z": (1,)} if text is rows_that_are_needed else {"x": (2,)}
     assert record(text, sizes).listing(text.__name__) == LISTINGS[text]
 
 
-def test_a_program_is_called_program_by_itself() -> None:
+def test_the_default_name_of_a_program_is_program() -> None:
     assert record(halved, {"x": (2,)}).listing() == LISTINGS[halved].replace("halved", "program")

@@ -1,4 +1,4 @@
-"""The place of a loop among loops: after all that it reads."""
+"""The position of a loop among loops is after all values that it reads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from warpdyn.recording.program import record
 
 
 def inner_from_outside(x: list) -> list:
-    """The inner loop starts from what is known outside, and reads the text between."""
+    """The inner loop starts from outer values, and reads values of the loop between."""
 
     def outer(state: list) -> list:
         (y,) = state
@@ -22,7 +22,7 @@ def inner_from_outside(x: list) -> list:
 
 
 def inner_from_numbers(x: list) -> list:
-    """Likewise from numbers; the first of them becomes a symbol from outside."""
+    """It starts from numbers. The first of them becomes an outer symbol."""
 
     def outer(state: list) -> list:
         (y,) = state
@@ -33,7 +33,7 @@ def inner_from_numbers(x: list) -> list:
 
 
 def inner_until_reads(x: list) -> list:
-    """Only the end of the inner loop depends on the text between."""
+    """Only the end of the inner loop depends on the loop between."""
 
     def outer(state: list) -> list:
         (y,) = state
@@ -44,7 +44,7 @@ def inner_until_reads(x: list) -> list:
 
 
 def third_reads_second(x: list) -> list:
-    """Three deep: the innermost starts from the outermost and reads the second."""
+    """Three nested loops: the innermost starts from the outermost and reads the second."""
 
     def outer(state: list) -> list:
         def middle(s: list) -> list:
@@ -57,7 +57,7 @@ def third_reads_second(x: list) -> list:
 
 
 def count_until(x: list) -> list:
-    """A state of numbers whose end alone depends on what is known only when it runs."""
+    """A state of numbers whose end depends on an input only."""
     return repeat(lambda s: [s[0] + 1.0], [0.0], 40, until=lambda s: s[0] - x[1])
 
 
@@ -71,7 +71,7 @@ def count_until(x: list) -> list:
         count_until,
     ],
 )
-def test_a_loop_stands_where_all_that_it_reads_is_known(text: Callable[[list], list]) -> None:
+def test_a_loop_follows_all_values_that_it_reads(text: Callable[[list], list]) -> None:
     program = record(text, {"x": (2,)})
     for x in ([0.7, 2.4], [-0.3, 5.5]):
         assert program.on_numbers({"x": x})["out"] == pytest.approx(text(x), rel=1e-14)

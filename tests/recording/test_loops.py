@@ -1,4 +1,4 @@
-"""Loops in a text: recorded once and rolled, they give what the text gives on numbers, in one launch."""
+"""Rolled loops are recorded once and give the function's results on numbers, in one launch."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST = 40
 
 
 def pendulum(tree: Any, x: list, rate: list) -> list:
-    """A pendulum stepped ten times; the step's length is computed outside, once."""
+    """A pendulum stepped ten times. The length of the step is computed once, outside."""
     h = rate[0] * rate[0] * 0.1
 
     def step(state: list) -> list:
@@ -44,7 +44,9 @@ def pendulum(tree: Any, x: list, rate: list) -> list:
 
 
 def nested(tree: Any, x: list, rate: list) -> list:
-    """A loop in a loop, which reads values of both texts around it; then another loop that starts from its result."""
+    """A loop in a loop that reads values of both outer levels, then a loop that starts from its
+    result.
+    """
 
     def outer(state: list) -> list:
         y, total = state
@@ -62,7 +64,9 @@ def nested(tree: Any, x: list, rate: list) -> list:
 
 
 def series(tree: Any, x: list, rate: list) -> list:
-    """A state of numbers alone, which becomes a symbol by what the step reads: eˣ by its Taylor series."""
+    """A state of numbers, which become symbols through the values the step reads: eˣ by its Taylor
+    series.
+    """
 
     def step(state: list) -> list:
         n, term, total = state
@@ -100,8 +104,8 @@ each_text = pytest.mark.parametrize("name", TEXTS)
 
 
 @each_text
-def test_the_recording_is_the_text(name: str) -> None:
-    """On numbers, statement after statement, the recorded program gives what the text gives."""
+def test_a_recorded_loop_equals_the_function(name: str) -> None:
+    """On numbers, statement by statement."""
     program = recorded(TEXTS[name])
     assert program.routines
     for x, rate in zip(*(array.tolist() for array in inputs(4)), strict=True):
@@ -112,8 +116,8 @@ def test_the_recording_is_the_text(name: str) -> None:
 @each_text
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("count", [1, 7, 16, 133])
-def test_the_kernel_is_the_text(name: str, dtype: Any, count: int) -> None:
-    """In rows and in columns, with lanes to spare."""
+def test_a_kernel_with_loops_equals_the_function(name: str, dtype: Any, count: int) -> None:
+    """In rows and in columns, with unused lanes."""
     run, given = function(TEXTS[name]), inputs(count, dtype)
     wanted = wd.oracle(run, MODEL, *given)
     for layout in (np.ascontiguousarray, np.asfortranarray):
@@ -123,7 +127,7 @@ def test_the_kernel_is_the_text(name: str, dtype: Any, count: int) -> None:
 
 
 @each_text
-def test_the_text_for_cuda(name: str, tmp_path: Path) -> None:
+def test_the_cuda_source_of_loops_equals_the_function(name: str, tmp_path: Path) -> None:
     """Built by the host's compiler and run thread by thread."""
     x, rate = inputs(5)
     out = np.full((5, 4), np.nan)
@@ -139,7 +143,10 @@ def _loops(program: Program) -> list[Program]:
 
 
 def test_a_step_is_recorded_once() -> None:
-    """Ten steps or a thousand are programs of one length, whose operations are counted step by step."""
+    """Ten steps or a thousand give programs of equal length.
+
+    Operations are counted for each step.
+    """
 
     def text(times: int) -> Callable[..., list]:
         return lambda x: repeat(lambda s: [s[0] * x[1] + 0.5], [x[0]], times)
@@ -149,8 +156,8 @@ def test_a_step_is_recorded_once() -> None:
     assert (short.operations, long.operations) == (20, 2000)
 
 
-def test_what_does_not_change_is_computed_once() -> None:
-    """A step's values that follow from the text around it alone are recorded before the loop."""
+def test_values_that_do_not_change_are_computed_before_the_loop() -> None:
+    """Those that only depend on outer values."""
     program = recorded(pendulum)
     (step,) = program.routines.values()
     assert {
@@ -165,8 +172,8 @@ def test_what_does_not_change_is_computed_once() -> None:
 
 
 @each_text
-def test_derivatives_for_cuda(name: str, tmp_path: Path) -> None:
-    """The adjoint of a loop, which goes back through kept states, on the host; and as it is unrolled."""
+def test_the_cuda_source_of_adjoints_equals_unrolled_derivatives(name: str, tmp_path: Path) -> None:
+    """The adjoint of a loop goes back through stored states. It runs on the host."""
 
     def adjoint(x: list, rate: list, w: list) -> list:
         return pullback([*x, *rate], TEXTS[name](None, x, rate), w)
@@ -187,8 +194,8 @@ def test_derivatives_for_cuda(name: str, tmp_path: Path) -> None:
 
 
 @each_text
-def test_derivatives_are_those_of_the_steps_in_a_row(name: str) -> None:
-    """jvp against differences of the oracle, vjp as its transpose."""
+def test_derivatives_of_loops_equal_finite_differences(name: str) -> None:
+    """jvp against differences of the oracle, and vjp as its transpose."""
     run, (x, rate) = function(TEXTS[name]), inputs(3)
     draw = np.random.default_rng(1)
     dx, drate, w = (draw.normal(size=(3, n)) for n in (2, 2, 4))
@@ -202,7 +209,7 @@ def test_derivatives_are_those_of_the_steps_in_a_row(name: str) -> None:
 
 
 def long(times: int) -> Callable[..., list]:
-    """A loop with a loop inside; the step's length is shared, x[1] enters each inner step."""
+    """A loop with a loop inside. The length of the step is shared, and x[1] enters each inner step."""
 
     def text(tree: Any, x: list, rate: list) -> list:
         h = rate[0] * 0.05
@@ -218,11 +225,14 @@ def long(times: int) -> Callable[..., list]:
 
 
 @pytest.mark.parametrize("times", [17, 37, 60])
-def test_a_long_loop_keeps_the_roots_of_its_states(
+def test_a_long_loop_stores_the_square_root_of_its_states(
     times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """To be differentiated it is a loop of loops: derivatives by its first state are those of all
-    states kept, bit for bit, others to rounding; on the CPU, for CUDA, and on numbers."""
+    """It is differentiated as a loop of loops.
+
+    Derivatives by its first state equal those with all states stored in all bits, others to
+    rounding: on the CPU, for CUDA, and on numbers.
+    """
     first, number, length = segments(times)
     assert first + number * length == times and first + number + length < times
     run, (x, rate) = function(long(times)), inputs(7)
@@ -247,8 +257,8 @@ def test_a_long_loop_keeps_the_roots_of_its_states(
         assert found[0] == wanted[0] and found == pytest.approx(wanted, rel=1e-13)
 
 
-def test_memory_of_a_long_loop_grows_with_the_root() -> None:
-    """Slots of the workspace: four times the steps, twice the kept states."""
+def test_memory_of_a_long_loop_grows_with_the_square_root() -> None:
+    """Slots of the workspace: four times the steps need twice the stored states."""
 
     def slots(times: int) -> int:
         def text(x: list, w: list) -> list:
@@ -264,8 +274,8 @@ def test_memory_of_a_long_loop_grows_with_the_root() -> None:
     assert at[1024] - at[256] == 2 * (32 + 32 - 16 - 16)
 
 
-def test_routines_in_a_step_have_no_derivatives_either(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is called for many columns stays in line in a loop of a text that is differentiated."""
+def test_routines_in_a_differentiated_step_are_inlined(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As everything called for many columns in a loop that is differentiated."""
     monkeypatch.setattr(recorder, "ROLL_FROM", 0)
 
     def text(x: list) -> list:
@@ -285,8 +295,8 @@ def test_routines_in_a_step_have_no_derivatives_either(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("names", [("x", "state"), ("carried", "state")])
-def test_arrays_may_have_any_name(names: tuple[str, str]) -> None:
-    """Also those of what goes from the phase before a loop to those after it."""
+def test_arrays_of_a_kernel_with_loops_can_have_any_name(names: tuple[str, str]) -> None:
+    """They do not clash with values passed from the phase before a loop to those after it."""
 
     def text(tree: Any, x: list, y: list) -> list:
         end = repeat(lambda s: [0.5 * s[0] + y[0], s[1] + 1.0], list(x), 30, lambda s: y[1] - s[0])
@@ -302,7 +312,7 @@ def test_arrays_may_have_any_name(names: tuple[str, str]) -> None:
 
 
 def test_states_that_fill_the_stack_are_refused() -> None:
-    """An adjoint keeps the state of each step; a loop of a million would end the process."""
+    """An adjoint stores the state of each step. A loop of a million would end the process."""
 
     def text(x: list) -> list:
         return pullback(x, repeat(lambda s: [s[0] * sin(s[0])], x, 1_000_000), [1.0])
@@ -312,8 +322,8 @@ def test_states_that_fill_the_stack_are_refused() -> None:
         write(program, "long", False, "cpu")
 
 
-def test_a_value_of_a_step_stays_in_it() -> None:
-    """What a step computes is known outside only as its state."""
+def test_using_a_value_of_a_step_outside_is_refused() -> None:
+    """Only its state is known outside."""
     kept: list[Scalar] = []
 
     def text(x: list) -> list:
@@ -328,14 +338,14 @@ def test_a_value_of_a_step_stays_in_it() -> None:
         record(text, {"x": (1,)})
 
 
-def test_a_step_returns_the_whole_state() -> None:
+def test_a_step_must_return_its_whole_state() -> None:
     with pytest.raises(ValueError, match="as many numbers as its state has, 2; got 1"):
         record(lambda x: repeat(lambda s: [s[0]], [x[0], x[1]], 3), {"x": (2,)})
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_minimum_maximum_and_reciprocal_root(dtype: Any) -> None:
-    """Of two numbers the less and the greater, and their first where one of the two is not a number."""
+def test_minimum_and_maximum_return_the_first_number_for_nan(dtype: Any) -> None:
+    """Also in programs, which have a reciprocal root too."""
 
     def extremes(tree: Any, x: list, rate: list) -> list:
         a, b = x

@@ -1,4 +1,4 @@
-"""Operations on numbers: those of a kernel, which raises nothing."""
+"""Operations on numbers follow the arithmetic of a kernel, which raises no exception."""
 
 from __future__ import annotations
 
@@ -32,6 +32,6 @@ def test_values_outside_the_domain_are_nan(operation: str, x: float) -> None:
     assert isnan(ON_NUMBERS[operation](x))
 
 
-def test_fused_operations() -> None:
+def test_fused_operations_multiply_and_add() -> None:
     """A product plus, minus, or subtracted from a third number."""
     assert [ON_NUMBERS[name](2.0, 3.0, 1.0) for name in ("fma", "fms", "fnma")] == [7.0, 5.0, -5.0]

@@ -1,4 +1,4 @@
-"""Orders of evaluation: whole, in order of need, products joined to sums, few values alive."""
+"""Order of evaluation: complete, after dependencies, products fused with sums, few live values."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def test_visited_nodes_come_after_their_arguments(program: Program) -> None:
 
 
 @given(programs)
-def test_statements_read_what_was_computed(program: Program) -> None:
-    """Fused products are gone as statements, and what is stored is not fused away."""
+def test_statements_read_only_computed_values(program: Program) -> None:
+    """Fused products have no statement, and stored values are not fused away."""
     known: set[int] = set()
     for statement in program.statements:
         assert set(operands(statement)) <= known
@@ -62,8 +62,8 @@ def test_statements_read_what_was_computed(program: Program) -> None:
 
 
 @given(programs)
-def test_fusing_keeps_the_numbers(program: Program) -> None:
-    """Statements give what the nodes give."""
+def test_fusing_products_does_not_change_results(program: Program) -> None:
+    """Statements give the values of the nodes."""
     x = [0.3, -0.7, 1.1]
     plain = Program(
         program.graph, program.inputs, program.outputs, program.results, as_recorded=True
@@ -72,8 +72,8 @@ def test_fusing_keeps_the_numbers(program: Program) -> None:
     np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-300)
 
 
-def test_a_product_used_once_joins_its_sum() -> None:
-    """a b + c is one statement; a product that is used twice, or stored, stands by itself."""
+def test_a_product_used_once_is_fused_with_its_sum() -> None:
+    """a b + c is one statement. A product that is used twice or stored has its own."""
     once = record(lambda x: [x[0] * x[1] + x[2]], {"x": (3,)})
     assert [s.operation for s in once.statements if s.operation != "input"] == ["fma"]
     stored = record(lambda x: [x[0] * x[1] + x[2], x[0] * x[1]], {"x": (3,)})
@@ -85,15 +85,15 @@ def test_a_product_used_once_joins_its_sum() -> None:
     assert "fma" in {s.operation for s in fuse_products(once.graph, order, {once.outputs[0].node})}
 
 
-def test_inputs_are_loaded_where_they_are_used() -> None:
-    """Each just before the first statement that reads it."""
+def test_inputs_are_loaded_just_before_their_first_use() -> None:
+    """For each input."""
     program = record(lambda x: [(x[0] + x[1]) * x[2]], {"x": (3,)})
     late = inputs_late(sorted(program.statements, key=lambda s: s.operation != "input"))
     assert [s.operation for s in late] == ["input", "input", "add", "input", "mul"]
 
 
-def test_results_of_a_loop_follow_it_at_once() -> None:
-    """They lie in memory that the next call of a routine may write."""
+def test_results_of_a_loop_are_read_directly_after_it() -> None:
+    """They are in memory that the next call of a routine may overwrite."""
     program = record(lambda x: repeat(lambda s: [s[1], s[0] * x[0]], [x[0], 2.0], 3), {"x": (1,)})
     order = group_calls(
         program.graph, visit_nodes(program.graph, [o.node for o in program.outputs])
@@ -103,8 +103,8 @@ def test_results_of_a_loop_follow_it_at_once() -> None:
 
 
 @pytest.mark.parametrize(("count", "most"), [(2, 2), (5, 6)])
-def test_values_alive(count: int, most: int) -> None:
-    """Inputs that are summed after they were all loaded are alive together, with their first sum."""
+def test_values_alive_counts_live_values(count: int, most: int) -> None:
+    """Inputs that are summed after all were loaded are live together, with the first sum."""
     program = record(lambda x: [sum(x[1:], x[0])], {"x": (count,)})
     early = sorted(program.statements, key=lambda s: s.operation != "input")
     assert values_alive(early) == most

@@ -1,4 +1,4 @@
-"""Slopes of branches in own kernels: both modes agree, and what is not taken gives 0."""
+"""Derivatives of branches in users' kernels: both modes agree, and branches not taken give 0."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def kernel_of(text: Callable[[Any, Any], Any]) -> Any:
 
 
 def jacobian(kernel: Any, mode: str) -> np.ndarray:
-    """By x, from either mode."""
+    """By x, in either mode."""
     model, sides = wd.load_robot("cartpole"), []
     for k in range(2):
         unit = np.zeros_like(X)
@@ -84,16 +84,16 @@ def jacobian(kernel: Any, mode: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_both_modes_agree_and_are_finite(name: str) -> None:
-    """At values where a branch that is not taken is infinite or NaN, and at the norm's origin."""
+def test_both_modes_agree_and_are_finite_at_branches(name: str) -> None:
+    """At values for which the branch not taken is infinite or NaN, and at the origin of the norm."""
     kernel = kernel_of(TEXTS[name])
     forward, reverse = jacobian(kernel, "forward"), jacobian(kernel, "reverse")
     assert np.isfinite(forward).all()
     assert np.allclose(forward, reverse, rtol=1e-12, atol=1e-14)
 
 
-def test_the_branch_taken_gives_the_slope() -> None:
-    """0 of the other one; 1 of tanh at 0, whose |x| is a branch too; 0 of the norm at 0."""
+def test_the_derivative_is_that_of_the_branch_taken() -> None:
+    """0 for the other branch, 1 for tanh at 0, whose |x| is a branch too, and 0 for the norm at 0."""
     names = ("root", "norm", "norm by hand", "where")
     at = {name: jacobian(kernel_of(TEXTS[name]), "reverse") for name in names}
     assert np.allclose(at["root"][0], [[0.5 / np.sqrt(0.3), 0.0], [0.0, 0.0]])
@@ -104,8 +104,8 @@ def test_the_branch_taken_gives_the_slope() -> None:
     assert np.allclose(tanh, [np.diag(1 - np.tanh(x) ** 2) for x in X])
 
 
-def test_second_derivatives_are_finite() -> None:
-    """Of a root where it is not taken."""
+def test_second_derivatives_are_finite_at_branches() -> None:
+    """Of a root in a branch that is not taken."""
     torch = pytest.importorskip("torch")
     kernel, model = kernel_of(TEXTS["root"]), wd.load_robot("cartpole")
     x, y = torch.tensor(X, requires_grad=True), torch.tensor(Y)
@@ -115,8 +115,8 @@ def test_second_derivatives_are_finite() -> None:
     assert np.isclose(float(second[0, 0]), -0.25 * 0.3**-1.5)
 
 
-def test_without_a_branch_slopes_are_as_they_are() -> None:
-    """A root at 0 is infinitely steep; and built-in functions are left alone."""
+def test_derivatives_without_a_branch_are_not_changed() -> None:
+    """A root at 0 is infinitely steep, and built-in functions are left unchanged."""
     slope = jacobian(kernel_of(lambda x, y: np.sqrt(x)), "forward")
     assert np.isinf(slope[2]).any()
     graph = Graph()
@@ -153,8 +153,8 @@ POINTS = [(0.3, 1.3), (-0.7, 0.4), (1.6, 2.1), (-1.4, 0.9)]
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_each_operation_has_its_slope(name: str) -> None:
-    """By both of its operands, in both modes, as central differences of Python's numbers."""
+def test_each_operation_has_its_derivative(name: str) -> None:
+    """By both operands, in both modes, compared with central differences on numbers."""
     function, h = OPERATIONS[name], 1e-6
     forward = record(
         lambda x, dx: pushforward(x, dx, [function(*x)]), {"x": (2,), "dx": (2,)}, rolls=False
@@ -172,7 +172,7 @@ def test_each_operation_has_its_slope(name: str) -> None:
         assert found == pytest.approx(slopes, rel=1e-7, abs=1e-8)
 
 
-def test_roots_of_sums_of_squares_are_told_from_others() -> None:
+def test_roots_of_sums_of_squares_are_recognised() -> None:
     graph = Graph()
     x, y, z = input_symbols(graph, "q", 3)
     yes = [(x * x).sqrt(), (x * x + y * y).sqrt(), ((x * x + y * y) + z * z).sqrt()]
@@ -182,8 +182,8 @@ def test_roots_of_sums_of_squares_are_told_from_others() -> None:
     assert _roots_of_squares(graph, yes[1].index) == {yes[0].index}
 
 
-def test_what_is_near_a_choice() -> None:
-    """What it depends on, itself, and all that is computed of it; nothing else."""
+def test_nodes_near_a_branch_are_found() -> None:
+    """Its arguments, itself, and all values computed from it."""
     graph = Graph()
     a, b, c, d = input_symbols(graph, "q", 4)
     apart = c.sin()
@@ -195,8 +195,8 @@ def test_what_is_near_a_choice() -> None:
     assert near == set(range(len(graph.nodes))) - {c.index, apart.index}
 
 
-def test_choices_that_ask_for_infinity() -> None:
-    """A comparison with inf or of a number with itself, but not that of `finite`."""
+def test_comparisons_with_infinity_or_itself_are_recognised() -> None:
+    """That of `finite` is not one of them."""
     graph = Graph()
     x, y = input_symbols(graph, "q", 2)
     cases = [
@@ -216,8 +216,8 @@ def test_choices_that_ask_for_infinity() -> None:
     assert not _asks_for_numbers(graph, x.index)
 
 
-def test_what_a_loop_returns_may_be_infinite_in_a_branch_that_is_not_taken() -> None:
-    """The derivative of the branch that was taken: no 0 times infinity."""
+def test_a_loop_may_return_infinity_in_a_branch_not_taken() -> None:
+    """The derivative is that of the branch taken, and not 0 times infinity."""
 
     @wd.kernel
     def reciprocal(robot: Any, q: Any) -> Any:

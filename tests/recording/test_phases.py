@@ -1,4 +1,4 @@
-"""A program cut at its loop: the three phases, one after the other, give what the whole gives."""
+"""A program is cut at its loop: its three phases give the results of the whole."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHAPES = {"x": (2,), "y": (2,)}
 
 
 def text(x: list, y: list) -> tuple[list, Any]:
-    """Newton's square root of what is computed before, whose result is used with that after."""
+    """Newton's square root of a computed value. Its result is used with that value afterwards."""
     square, scale = 1.0 + x[0] * x[0], sin(y[0]) + 2.0
 
     def step(state: list) -> list:
@@ -32,8 +32,8 @@ def whole() -> Program:
     return record(text, SHAPES, ("roots", "steps"))
 
 
-def test_phases_in_a_row_are_the_program() -> None:
-    """On numbers: before, steps until it is done, after."""
+def test_three_phases_equal_the_program() -> None:
+    """On numbers: before the loop, its steps, and after it."""
     program = whole()
     cut = phases(program)
     assert cut is not None and cut.step.repetition is not None
@@ -53,8 +53,8 @@ def test_phases_in_a_row_are_the_program() -> None:
         )
 
 
-def test_nothing_is_computed_twice() -> None:
-    """What the last phase needs of the first is carried, not computed again; inputs it reads again."""
+def test_phases_compute_no_value_twice() -> None:
+    """Values of the first phase that the last one needs are passed on. Inputs are read again."""
     program, cut = whole(), phases(whole())
     assert cut is not None
     operations = cut.before.operations + cut.step.work + cut.after.operations
@@ -64,8 +64,8 @@ def test_nothing_is_computed_twice() -> None:
     assert read <= {"y", CARRIED, STATE}
 
 
-def test_other_programs_have_no_phases() -> None:
-    """Without a loop, with a loop of known length, or with two loops that end."""
+def test_programs_without_one_loop_that_ends_have_no_phases() -> None:
+    """Without a loop, with a loop of known length, or with two loops."""
 
     def two(x: list, y: list) -> tuple[list, Any]:
         (roots, steps), (again, _) = text(x, y), text(y, x)

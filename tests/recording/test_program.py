@@ -1,4 +1,4 @@
-"""Recorded programs: what is kept, in what order, and that the printed text is the program."""
+"""Recorded programs: what is kept, in what order, and listings as executable text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROUND_OFF = 1e-12
 
 
 def programs(robot: Robot) -> dict[str, tuple[Program, dict[str, np.ndarray], np.ndarray]]:
-    """Each algorithm's program in float64, inputs of one robot, and the oracle's answer."""
+    """Each algorithm's program in float64, inputs of one robot, and the oracle's result."""
     model, s = robot.model, states(robot.model, 1)
     q, v, a = s.q[0], s.v[0], s.a[0]
     jobs = {
@@ -47,7 +47,10 @@ def programs(robot: Robot) -> dict[str, tuple[Program, dict[str, np.ndarray], np
 
 
 def check(program: Program) -> None:
-    """Every value is defined once, before it is used, and used or an output; every output is stored once."""
+    """Every value is defined once, before its use, and is used or an output.
+
+    Each output is stored once.
+    """
     defined: set[int] = set()
     used: set[int] = set()
     for statement in program.statements:
@@ -62,8 +65,8 @@ def check(program: Program) -> None:
     assert stored == [k for k, o in enumerate(program.outputs) if o.node is not None]
 
 
-def test_the_printed_program_is_the_algorithm(robot: Robot) -> None:
-    """Executed line by line as Python, the text gives the oracle's numbers; its order is valid and nothing is idle."""
+def test_the_listing_of_a_program_gives_the_oracles_numbers(robot: Robot) -> None:
+    """Executed line by line as Python. Its order is valid and no statement is unused."""
     for program, inputs, wanted in programs(robot).values():
         check(program)
         assert program.results == {"out": wanted.shape}
@@ -72,13 +75,13 @@ def test_the_printed_program_is_the_algorithm(robot: Robot) -> None:
 
 @settings(max_examples=25)
 @given(random_trees())
-def test_programs_of_random_trees(robot: Robot) -> None:
-    """The same on any tree, where constants of every kind meet."""
-    test_the_printed_program_is_the_algorithm(robot)
+def test_listings_of_random_trees_give_the_oracles_numbers(robot: Robot) -> None:
+    """They have constants of every kind."""
+    test_the_listing_of_a_program_gives_the_oracles_numbers(robot)
 
 
-def test_unused_values_are_pruned() -> None:
-    """What no output needs is not in the program, inputs included."""
+def test_unused_values_are_removed() -> None:
+    """Values that no output needs are not in the program, inputs included."""
 
     def text(x: list) -> list:
         _ = sin(x[0]) * x[1] + sqrt(x[2])
@@ -89,8 +92,11 @@ def test_unused_values_are_pruned() -> None:
     assert program.operations == 1
 
 
-def test_a_product_used_once_joins_its_sum() -> None:
-    """a b + c, a b - c and c - a b are one statement each, in one rounding; a product used twice stands alone."""
+def test_a_product_used_once_is_fused_with_its_sum() -> None:
+    """a b + c, a b - c and c - a b are one statement each with one rounding.
+
+    A product used twice is separate.
+    """
 
     def text(x: list) -> list:
         a, b, c, d = x
@@ -121,8 +127,8 @@ def test_a_product_used_once_joins_its_sum() -> None:
     assert sorted(s.operation for s in both.statements if s.operation != "input") == ["fma", "mul"]
 
 
-def test_outputs_of_every_kind() -> None:
-    """Constants, an input itself, a value and its opposite, the same value twice, nested shapes."""
+def test_outputs_can_be_of_every_kind() -> None:
+    """Constants, an input, a value and its negative, the same value twice, nested shapes."""
 
     def text(x: list) -> list:
         s = x[0] + x[1]
@@ -144,8 +150,8 @@ def test_outputs_of_every_kind() -> None:
     check(program)
 
 
-def test_inputs_of_every_shape() -> None:
-    """Arrays of one and two trailing dimensions reach the text as nested lists."""
+def test_inputs_can_have_one_or_two_dimensions() -> None:
+    """They are passed to the function as nested lists."""
 
     def text(q: list, f: list) -> list:
         assert len(f) == 2 and len(f[0]) == 3
@@ -156,7 +162,7 @@ def test_inputs_of_every_shape() -> None:
     ) == [10.0]
 
 
-def test_results_without_entries() -> None:
+def test_a_program_can_have_empty_results() -> None:
     """A robot without joints has a program without statements."""
     program = record(lambda q: [], {"q": (0,)})
     assert program.outputs == () and program.statements == [] and program.results == {"out": (0,)}
@@ -164,7 +170,7 @@ def test_results_without_entries() -> None:
 
 @pytest.mark.parametrize("single", [True, False])
 def test_recording_is_deterministic(single: bool) -> None:
-    """The same call records the same text, whatever was recorded before."""
+    """The same call gives the same program, whatever was recorded before."""
     from robots import by_name
 
     model = by_name("quadruped_floating").model
@@ -198,11 +204,13 @@ LENGTHS = [
 @pytest.mark.parametrize(
     ("robot", "function", "operations", "statements", "alive", "angles"), LENGTHS
 )
-def test_programs_are_as_short_as_before(
+def test_programs_have_their_recorded_lengths(
     robot: str, function: str, operations: int, statements: int, alive: int, angles: int
 ) -> None:
-    """Another choice of algorithm or order gives the same numbers and a longer program. Shorter
-    ones are recorded here."""
+    """Another algorithm or order gives the same numbers with a longer program.
+
+    Shorter ones are to be recorded here.
+    """
     model = wd.load_robot(robot)
     options = {"frame": model.link_names[-1]} if function in ("fk", "jacobian") else {}
     numbers = np.zeros((1, model.nq)), *[np.zeros((1, model.nv))] * 2
@@ -215,9 +223,10 @@ def test_programs_are_as_short_as_before(
 
 
 @pytest.mark.parametrize("function", ["integrate", "difference"])
-def test_an_angle_is_computed_by_the_statements_of_the_program(function: str) -> None:
-    """A target that computes angles before all else, from products and sums that are not fused,
-    gives them other bits than the interpreter."""
+def test_angles_are_computed_by_the_programs_own_statements(function: str) -> None:
+    """A target that computes angles first, without fused products, would give other bits than the
+    interpreter.
+    """
     model = wd.load_robot("quadruped")
     q, v = np.zeros((1, model.nq)), np.zeros((1, model.nv))
     given = (q, v) if function == "integrate" else (q, q)

@@ -1,4 +1,4 @@
-"""Programs on numbers: loops keep what other loops read."""
+"""Programs on numbers: loops store values that other loops read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def doubled(x: list) -> list:
 
 
 def test_a_loop_changes_the_rows_that_it_receives() -> None:
-    """And keeps a copy of them as they were."""
+    """It stores a copy of the original rows."""
     program = record(doubled, {"x": (2,)})
     assert evaluate(program, {"x": [1.0, 3.0]}, {}) == {"out": [5.0, 9.0]}
     ((name, routine),) = program.routines.items()
@@ -31,8 +31,8 @@ def test_a_loop_changes_the_rows_that_it_receives() -> None:
     assert rows == [[5.0], [9.0]] and kept[f"{name} begun"] == [[[1.0], [3.0]]]
 
 
-def test_a_program_leaves_its_inputs() -> None:
-    """Twice with the same numbers, twice the same results."""
+def test_a_program_does_not_change_its_inputs() -> None:
+    """Two runs with the same numbers give the same results."""
     program = record(doubled, {"x": (2,)})
     given = {"x": [1.0, 3.0]}
     assert program.on_numbers(given) == program.on_numbers(given)

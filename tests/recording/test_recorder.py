@@ -1,4 +1,4 @@
-"""The recorded scalar: what folds, what is shared, what vanishes, and what it refuses."""
+"""The recorded scalar: folded constants, shared terms, dropped zeros, and what is refused."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def same(a: Symbol | float, b: Symbol | float) -> bool:
     return (a.index, a.negative) == (b.index, b.negative)
 
 
-def test_constants_fold() -> None:
-    """Sums and products with numbers gather into one number."""
+def test_constants_are_folded() -> None:
+    """Sums and products with numbers become one number."""
     graph, (x, _) = symbols(2)
     assert same((x + 1.0) + 2.0, x + 3.0)
     assert same(2.0 * (3.0 * x), 6.0 * x)
@@ -40,8 +40,8 @@ def test_constants_fold() -> None:
     assert not any(operation == "sub" for operation, _ in graph.nodes)
 
 
-def test_zeros_and_ones_vanish() -> None:
-    """x + 0, 1 x, x / 1 are x; 0 x, x - x, 2 x - x - x are the number 0."""
+def test_zeros_and_ones_are_dropped() -> None:
+    """x + 0, 1 x and x / 1 are x. 0 x, x - x and 2 x - x - x are the number 0."""
     graph, (x, y) = symbols(2)
     before = len(graph.nodes)
     for kept in (
@@ -62,7 +62,7 @@ def test_zeros_and_ones_vanish() -> None:
 
 
 def test_terms_are_shared_up_to_sign_and_order() -> None:
-    """x y = y x = -(-x) y; x - y = -(y - x); constant factors stand apart."""
+    """x y = y x = -(-x) y, and x - y = -(y - x). Constant factors are separated."""
     graph, (x, y) = symbols(2)
     assert same(x * y, y * x) and same(x + y, y + x)
     assert same(-x * y, -(x * y)) and same((-x) * (-y), x * y)
@@ -77,7 +77,7 @@ def test_terms_are_shared_up_to_sign_and_order() -> None:
 
 
 @pytest.mark.parametrize("operation", ["add", "mul", "select"])
-def test_a_constant_is_not_the_node_of_that_number(operation: str) -> None:
+def test_a_constant_differs_from_the_node_with_its_index(operation: str) -> None:
     """The constant 2.0 and the node number 2 are different operands, although 2 == 2.0."""
 
     def text(x: list) -> list:
@@ -97,8 +97,8 @@ def test_a_constant_is_not_the_node_of_that_number(operation: str) -> None:
     assert evaluate(record(text, {"x": (4,)}), {"x": data}) == wanted
 
 
-def test_no_python_if_looks_at_a_symbol() -> None:
-    """Comparisons, truth and conversions raise and name the remedy."""
+def test_python_conditions_on_symbols_are_refused() -> None:
+    """Comparisons, truth values and conversions raise an error with the remedy."""
     _, (x, y) = symbols(2)
     looks = (
         lambda: bool(x), lambda: x < y, lambda: x <= 1.0, lambda: x > y, lambda: x >= 0.0, lambda: x == y,
@@ -110,8 +110,8 @@ def test_no_python_if_looks_at_a_symbol() -> None:
             look()
 
 
-def test_select_minimum_maximum() -> None:
-    """They choose on symbols as on numbers, constants among them."""
+def test_select_minimum_and_maximum_work_as_on_numbers() -> None:
+    """Also with constants."""
 
     def text(x: list) -> list:
         a, b = x
@@ -156,8 +156,8 @@ FUNCTIONS = {
         max_size=4,
     ),
 )
-def test_a_recorded_program_computes_what_the_text_computes(steps: list, constants: list) -> None:
-    """Whatever the text, its program gives the text's own numbers, to rounding."""
+def test_a_recorded_program_equals_its_function(steps: list, constants: list) -> None:
+    """For random functions, to rounding."""
 
     def text(x: list) -> list:
         pool = [*x, *constants]
@@ -171,6 +171,6 @@ def test_a_recorded_program_computes_what_the_text_computes(steps: list, constan
     assert found == pytest.approx(wanted, rel=0, abs=FEW_ROUNDINGS * 1e3)
 
 
-def test_a_symbol_shows_its_node_and_its_sign() -> None:
+def test_the_repr_of_a_symbol_shows_its_node_and_sign() -> None:
     _, (x, y) = symbols(2)
     assert (repr(x), repr(-y)) == (f"Symbol(t{x.index})", f"Symbol(-t{y.index})")

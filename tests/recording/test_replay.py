@@ -1,4 +1,4 @@
-"""Steps recorded once more, and which of their entries vary."""
+"""Steps recorded again, and which of their entries vary."""
 
 from __future__ import annotations
 
@@ -35,8 +35,11 @@ def routine() -> Routine:
     return found
 
 
-def test_entries_that_vary_through_an_array() -> None:
-    """From the first entry into the array, and from there into the second; the third stays."""
+def test_active_entries_follow_derivatives_through_arrays() -> None:
+    """From the first entry into the array, and from there into the second.
+
+    The third is constant.
+    """
     found = active_entries(routine(), {0}, set(), frozenset())
     assert found == ([0, 1], [0])
     assert active_entries(routine(), set(), set(), frozenset()) == ([], [])
@@ -50,15 +53,15 @@ def test_an_index_carries_no_derivative() -> None:
     assert carriers("add", (1, 2)) == [1, 2] and carriers("look", ("table", 1, 2)) == []
 
 
-def test_signs() -> None:
-    """Of a symbol, and of the tangent 0."""
+def test_signs_of_symbols_and_tangents_are_applied() -> None:
+    """A tangent of 0 does not move."""
     graph = routine().graph
     assert with_sign(2.0, Symbol(graph, 0, negative=True)) == -2.0
     assert is_moving(Symbol(graph, 0)) and is_moving(1.0) and not is_moving(0.0)
 
 
-def test_only_operations_on_arrays_are_recorded_once_more() -> None:
-    """Others that name an array are refused, with the remedy."""
+def test_only_operations_on_arrays_are_recorded_again() -> None:
+    """Others that name an array are refused with the remedy."""
     graph = Graph()
     graph.node("begun", "0", "1")
     with pytest.raises(TypeError, match="need `unrolls`: begun"):

@@ -1,4 +1,4 @@
-"""Texts recorded once and called for many columns: the same numbers as in line, on the CPU and in CUDA's text."""
+"""Functions recorded once and called for many columns equal inlined ones, on the CPU and for CUDA."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from warpdyn.recording.program import record
 
 @pytest.fixture
 def rolled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Every text for columns becomes a routine."""
+    """Every function of columns becomes a routine."""
     monkeypatch.setattr(recorder, "ROLL_FROM", -1)
     monkeypatch.setenv("WARPDYN_CACHE_DIR", str(tmp_path))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", ["panda", "quadruped_floating"])
-def test_kernels_with_routines(name: str, dtype: type, rolled: None) -> None:
-    """Every layout and a batch that fills no vector."""
+def test_kernels_with_routines_equal_the_oracle(name: str, dtype: type, rolled: None) -> None:
+    """For every layout and a batch that does not fill the last vector."""
     model = by_name(name).model
     s = states(model, 19).rounded(np.dtype(dtype))
     bound = {np.float32: 1e-4, np.float64: 1e-10}[dtype]
@@ -48,7 +48,7 @@ def test_kernels_with_routines(name: str, dtype: type, rolled: None) -> None:
 
 
 @needs_compiler
-def test_the_text_for_cuda(rolled: None, tmp_path: Path) -> None:
+def test_the_cuda_source_of_routines_equals_the_function(rolled: None, tmp_path: Path) -> None:
     """Built by the host's compiler and run thread by thread."""
 
     def solve(shared, column):
@@ -71,10 +71,8 @@ def test_the_text_for_cuda(rolled: None, tmp_path: Path) -> None:
 
 
 @needs_compiler
-def test_columns_that_are_zero_in_the_same_places_are_one_routine(
-    rolled: None, tmp_path: Path
-) -> None:
-    """A text for each limb leaves out what is zero there."""
+def test_columns_with_equal_zeros_share_a_routine(rolled: None, tmp_path: Path) -> None:
+    """The routine for each limb omits its zeros."""
     factors = [0.5, -2.0, 3.0, 1.5, -1.0, 0.25]
 
     def scaled(shared, column):
@@ -95,8 +93,8 @@ def test_columns_that_are_zero_in_the_same_places_are_one_routine(
     assert error(out, np.array([text(row.tolist()) for row in q])) <= 1e-14
 
 
-def test_short_texts_stay_in_line_and_derivatives_too() -> None:
-    """What has a derivative, or costs nothing to write out, is no routine."""
+def test_short_and_differentiated_functions_are_inlined() -> None:
+    """A function with a derivative, or with few operations, does not become a routine."""
     model = wd.load_robot("panda")
     q = np.zeros((1, model.nq))
     call = wd.aba_derivatives.describe(model, q, q, q)

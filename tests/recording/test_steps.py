@@ -1,4 +1,4 @@
-"""Sweeps: the same numbers as steps in line, in every form of a program."""
+"""Sweeps give the numbers of unrolled steps in every form of a program."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ PATHS = [[0, 1, 2, 3, 4], [2, 3], [], [4, 1]]
 
 
 def step(state: list, row: list) -> tuple[list, list]:
-    """The second entry of the state is always zero, the third one after the first step only."""
+    """The second entry of the state is always zero, the third one only after the first step."""
     a, b, c = state
     x, number, same, minus = row
     return [a * x + number * c, b * x, c + same], [a + b, 3.0, c * minus]
 
 
 def one_sweep(x: list, run: Any = sweep) -> list:
-    """Rows of symbols, of numbers that differ, of one number, and of symbols with a sign."""
+    """Rows of symbols, of different numbers, of one number, and of symbols with a sign."""
     rows = [[sin(x[k]), 0.1 * k - 0.3, 0.25, -x[k]] for k in range(5)]
     states = [[x[n], 0.0, 0.0] for n in range(len(PATHS))]
     values, ends = run(step, states, PATHS, rows)
@@ -41,7 +41,7 @@ def one_sweep(x: list, run: Any = sweep) -> list:
 
 
 def one_after_the_other(x: list, run: Any = sweep) -> list:
-    """The rows of the second sweep are values of the first one, which visits them backwards."""
+    """The rows of the second sweep are values of the first one in reverse order."""
     values, _ = run(
         lambda s, row: ([s[0] * row[0] + 0.5], [s[0], s[0] + row[0]]),
         [[x[0]]],
@@ -89,8 +89,8 @@ def recorded(function: Any) -> Program:
 
 
 @each_function
-def test_the_recording(function: Any) -> None:
-    """On numbers, by `scalar.sweep` itself and by the recorded program."""
+def test_a_recorded_sweep_equals_unrolled_steps(function: Any) -> None:
+    """On numbers, by `scalar.sweep` and by the recorded program."""
     program, x = recorded(function), inputs(3)
     assert program.routines
     found = [program.on_numbers({"x": row})["out"] for row in x.tolist()]
@@ -100,8 +100,8 @@ def test_the_recording(function: Any) -> None:
 
 @each_function
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_kernel(function: Any, dtype: Any) -> None:
-    """In rows and in columns, with lanes to spare."""
+def test_a_kernel_with_sweeps_equals_unrolled_steps(function: Any, dtype: Any) -> None:
+    """In rows and in columns, with unused lanes."""
 
     @batched
     def run(model: wd.Model, x: Any, *, out: Any = None) -> Any:
@@ -118,7 +118,7 @@ def test_the_kernel(function: Any, dtype: Any) -> None:
 
 @needs_compiler
 @each_function
-def test_the_code_for_cuda(function: Any, tmp_path: Path) -> None:
+def test_the_cuda_source_of_sweeps_equals_unrolled_steps(function: Any, tmp_path: Path) -> None:
     """Built by the host's compiler and run thread by thread."""
     x = inputs(5)
     out = np.full(wanted(function, x).shape, np.nan)
@@ -127,7 +127,7 @@ def test_the_code_for_cuda(function: Any, tmp_path: Path) -> None:
 
 
 def test_a_step_is_recorded_once() -> None:
-    """Five rows or fifty are programs with one step, whose operations are counted row by row."""
+    """Five rows or fifty are programs with one step. Operations are counted for each row."""
 
     def along(n: int) -> Program:
         rows = [[0.1 * k] for k in range(n)]
@@ -144,23 +144,25 @@ def test_a_step_is_recorded_once() -> None:
     assert "along 50 rows" in long.listing()
 
 
-def test_zeros_and_equal_numbers_are_constants() -> None:
-    """A state entry that stays zero is no entry of the routine; neither is a number of all rows."""
+def test_zeros_and_equal_numbers_are_constants_of_a_sweep() -> None:
+    """A state entry that stays zero is not an entry of the routine, nor is a number common to all
+    rows.
+    """
     (routine,) = recorded(one_sweep).graph.routines.values()
     assert routine.sweep is not None
     assert routine.sweep.state == 2 and routine.sweep.row == 2
     assert {len(row) for row in routine.sweep.fixed} == {1}
 
 
-def test_values_of_an_earlier_sweep_are_read_where_they_are() -> None:
+def test_values_of_an_earlier_sweep_are_read_in_place() -> None:
     _, second = recorded(one_after_the_other).graph.routines.values()
     assert second.sweep is not None and second.sweep.row == 1
     ((name, values, steps),) = [(s.routine, s.values, s.steps) for s in second.sweep.sources]
     assert (name, values, steps) == ("routine0", 2, (4, 3, 2, 1, 0))
 
 
-def test_columns_of_several_values_are_no_values_of_one_sweep() -> None:
-    """Of two sweeps with as many values, of two values of one sweep, of one sweep and symbols."""
+def test_columns_of_mixed_values_are_not_read_in_place() -> None:
+    """Of two sweeps, of two values of one sweep, and of a sweep and symbols."""
 
     def mixed(x: list, run: Any = sweep) -> list:
         rows = [[y] for y in x]

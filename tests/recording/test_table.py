@@ -1,4 +1,4 @@
-"""Tables in a program: looked up by name wherever a text stands, and whole cells at once."""
+"""Tables in a program: looked up by name, and whole cells at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def operations(program) -> list[str]:
 
 
 def test_a_look_up_reads_the_table_of_the_call() -> None:
-    """At a node, and beyond the edges the nearest one; the size is no part of the program."""
+    """At a node, and beyond the edges the nearest one. The size is not part of the program."""
     program = record(
         lambda x, t: [look(t, x[0], x[1]), look(t, 1.0, 0.0)],
         {"x": (2,), "t": (2, 3)},
@@ -31,8 +31,8 @@ def test_a_look_up_reads_the_table_of_the_call() -> None:
     assert program.on_numbers({"x": [float("nan"), 1.0], "t": [[7.0], [8.0]]})["out"] == [7.0, 8.0]
 
 
-def test_a_loop_looks_up_what_it_comes_to() -> None:
-    """Nothing of the table is handed to the loop."""
+def test_a_loop_looks_up_a_table_at_its_state() -> None:
+    """The table is not captured by the loop."""
 
     def walk(x, t):
         return repeat(lambda s: [s[0] + look(t, s[1], x[0]), s[1] + 1.0], [0.0, 0.0], 2)
@@ -48,7 +48,7 @@ def corners(x, t):
 
 
 def test_the_corners_of_a_cell_are_one_look_up() -> None:
-    """In any order, with the same numbers, at edges too."""
+    """In any order, with the same numbers, also at the edges."""
     program = record(corners, {"x": (2,), "t": (2, 3)}, tables=("t",))
     assert operations(program).count(CELL) == 1 and operations(program).count(CORNER) == 4
     assert LOOK not in operations(program) and "add" not in operations(program)
@@ -56,13 +56,13 @@ def test_the_corners_of_a_cell_are_one_look_up() -> None:
         assert program.on_numbers({"x": x, "t": NUMBERS})["out"] == corners(x, NUMBERS)
 
 
-def test_three_corners_are_looked_up_by_themselves() -> None:
+def test_three_corners_are_separate_look_ups() -> None:
     program = record(lambda x, t: corners(x, t)[:3], {"x": (2,), "t": (2, 3)}, tables=("t",))
     assert operations(program).count(LOOK) == 3 and CELL not in operations(program)
 
 
-def test_neighbours_that_are_results_stay() -> None:
-    """An index that is a result is not lost with the look-ups that it served."""
+def test_indices_of_a_cell_can_be_results() -> None:
+    """They are not removed with the look-ups that used them."""
     program = record(
         lambda x, t: [*corners(x, t), floor(x[0]) + 1.0], {"x": (2,), "t": (2, 3)}, tables=("t",)
     )
@@ -71,17 +71,17 @@ def test_neighbours_that_are_results_stay() -> None:
     assert found == [1.0, 2.0, 4.0, 5.0, 1.0]
 
 
-def test_a_program_reads_as_text() -> None:
+def test_the_listing_shows_look_ups() -> None:
     program = record(corners, {"x": (2,), "t": (2, 3)}, tables=("t",))
     assert "t[t" in program.listing() and "corner 3 of" in program.listing()
 
 
 @pytest.mark.parametrize("row", [-1.0, 0.0, 1.0, 5.0, float("inf"), float("-inf")])
-def test_numbers_are_looked_up_as_in_a_program(row: float) -> None:
+def test_look_works_on_numbers_as_in_a_program(row: float) -> None:
     assert look(NUMBERS, row, 1.0) == NUMBERS[int(min(max(row, 0.0), 1.0))][1]
 
 
-def test_a_table_shows_its_name() -> None:
+def test_the_repr_of_a_table_has_its_name() -> None:
     tables: list[Any] = []
     record(lambda x, t: (tables.append(t), [x[0]])[1], {"x": (1,), "t": (2, 3)}, tables=("t",))
     assert repr(tables) == "[ProgramTable(t)]"

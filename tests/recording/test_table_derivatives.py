@@ -1,4 +1,4 @@
-"""Derivatives by the numbers of a table against differences, through loops in loops."""
+"""Derivatives by the entries of a table against differences, also through nested loops."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ INPUTS = {"x": (2,), "t": SHAPE}
 
 
 def straight(x, t):
-    """A number looked up twice, and another one that it leads to."""
+    """An entry looked up twice, and another one whose index depends on it."""
     first = look(t, floor(x[0]), 1.0)
     return [sin(first) * x[1] + first, look(t, 2.0, floor(x[0])) * first]
 
 
 def looped(x, t):
-    """Steps that read the table, with a loop inside that reads it too."""
+    """Steps that read the table, with an inner loop that reads it too."""
 
     def step(s):
         inner = repeat(lambda u: [u[0] + look(t, s[1], u[1]) * x[1], u[1] + 1.0], [s[0], 0.0], 3)
@@ -37,7 +37,7 @@ def numbers() -> tuple[list[float], list[list[float]]]:
 
 
 @pytest.mark.parametrize("text", [straight, looped])
-def test_shares_add_up_to_differences(text) -> None:
+def test_derivatives_by_a_table_equal_finite_differences(text) -> None:
     def derivative(x, t, w):
         bars, touches = pull_back(x, text(x, t), w, {"t"})
         return bars, [[touch.share, touch.row, touch.column] for touch in touches]
@@ -61,8 +61,8 @@ def test_shares_add_up_to_differences(text) -> None:
 
 
 @pytest.mark.parametrize("text", [straight, looped])
-def test_a_tangent_is_another_table(text) -> None:
-    """J u of numbers that move along u."""
+def test_the_tangent_of_a_table_is_a_table(text) -> None:
+    """J u for entries that move along u."""
 
     def derivative(x, t, u):
         return pushforward([], [], text(x, t), {"t": u})
@@ -80,7 +80,7 @@ def test_a_tangent_is_another_table(text) -> None:
     assert found == pytest.approx(wanted, abs=1e-8)
 
 
-def test_look_ups_of_loops_are_counted_with_their_steps() -> None:
+def test_look_ups_are_counted_for_each_step_of_a_loop() -> None:
     program = record(looped, INPUTS, tables=("t",))
     (routine,) = program.graph.routines.values()
     assert looks(routine, {"t"}) == 3 * (3 + 1) and looks(routine, {"other"}) == 0

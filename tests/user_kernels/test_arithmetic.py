@@ -1,4 +1,4 @@
-"""Arithmetic of entries is NumPy's: of NaN, infinities, ties, and negative numbers to a power."""
+"""Arithmetic of entries equals NumPy's: for NaN, infinities, ties, and powers of negative numbers."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ ODD = (0.0, 0.5, -0.5, 1.0, -1.0, 1.5, -1.5, 2.5, -2.5, 3.0, -4.0, math.nan, mat
 
 
 def recorded(name: str, *numbers: float) -> float:
-    """NumPy's function by this name, recorded on symbols and run on numbers."""
+    """NumPy's function of this name, recorded on symbols and run on numbers."""
     form = of_entries(name)
     program = record(lambda s: [form(*s)], {"s": (len(numbers),)})
     return float(program.on_numbers({"s": list(numbers)})["out"][0])
 
 
 @pytest.mark.parametrize("name", ["sign", "rint", "reciprocal", "floor", "ceil"])
-def test_functions_of_one_number_are_numpys(name: str) -> None:
-    """Halves are rounded to even, the sign of NaN is NaN."""
+def test_functions_of_one_number_equal_numpys(name: str) -> None:
+    """Halves are rounded to even, and the sign of NaN is NaN."""
     for x in ODD:
         wanted = on_numbers(name, x)
         assert np.array_equal(recorded(name, x), wanted, equal_nan=True), x
@@ -47,8 +47,8 @@ def test_functions_of_one_number_are_numpys(name: str) -> None:
         "hypot",
     ],
 )
-def test_functions_of_two_numbers_are_numpys(name: str) -> None:
-    """On all pairs; with either one known, too. The sign of a power of -0 is not asked for."""
+def test_functions_of_two_numbers_equal_numpys(name: str) -> None:
+    """For all pairs, also with one of them constant. The sign of a power of -0 is not compared."""
     form = of_entries(name)
     for x in ODD:
         for y in ODD:
@@ -60,13 +60,13 @@ def test_functions_of_two_numbers_are_numpys(name: str) -> None:
             ]
             for got in (recorded(name, x, y), *found):
                 same = np.isclose(got, wanted, rtol=1e-13, atol=0, equal_nan=True)
-                # x**0.5 is a root, of -inf NaN: in NumPy's operator too, in np.power not.
+                # x**0.5 is a root: NaN for -inf. So it is in NumPy's operator, but not in np.power.
                 root = name == "power" and y == 0.5 and x == -math.inf
                 assert same or root, (x, y, got, wanted)
 
 
 def test_odd_powers_keep_the_sign_of_zero() -> None:
-    """And their slopes: 1 for the first power, 0 for the third."""
+    """Their slopes are 1 for the first power, and 0 for the third."""
 
     @wd.kernel
     def power(robot: Any, x: (1,), p: (1,)) -> Any:  # type: ignore[valid-type]
@@ -85,7 +85,7 @@ def test_odd_powers_keep_the_sign_of_zero() -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_power_of_minus_a_half_is_numpys_when_compiled(dtype: type) -> None:
+def test_a_compiled_power_of_minus_one_half_equals_numpys(dtype: type) -> None:
     """Infinite at both zeros, 0 at both infinities."""
 
     @wd.kernel
@@ -98,7 +98,7 @@ def test_the_power_of_minus_a_half_is_numpys_when_compiled(dtype: type) -> None:
     assert np.array_equal(half(wd.load_robot("cartpole"), x), wanted, equal_nan=True)
 
 
-def test_differences_and_products_with_zero_hand_nan_on() -> None:
+def test_differences_and_products_with_zero_propagate_nan() -> None:
     """x - x, 2 x - x, 0 x and x / x are not folded."""
 
     @wd.kernel
@@ -122,8 +122,11 @@ def test_differences_and_products_with_zero_hand_nan_on() -> None:
     assert np.array_equal(got, wanted, equal_nan=True)
 
 
-def test_a_remainder_lies_before_its_divisor() -> None:
-    """0.5 % 0.1 is 0.0999... as 0.1 is a little more than a tenth; the quotient is the one that belongs to it."""
+def test_a_remainder_is_below_its_divisor() -> None:
+    """0.5 % 0.1 is 0.0999... because 0.1 is a little more than a tenth.
+
+    The quotient belongs to this remainder.
+    """
 
     @wd.kernel
     def divided(robot: Any, x: (6,), *, by: float) -> Any:  # type: ignore[valid-type]
@@ -138,8 +141,8 @@ def test_a_remainder_lies_before_its_divisor() -> None:
 @pytest.mark.parametrize(
     "name", ["sign", "rint", "floor_divide", "remainder", "power", "add", "subtract", "multiply"]
 )
-def test_known_numbers_are_numpys(name: str) -> None:
-    """Nothing is recorded of them; NumPy's own rounding is the result."""
+def test_functions_of_constants_equal_numpys(name: str) -> None:
+    """Nothing is recorded, and the rounding is NumPy's."""
     form, count = of_entries(name), getattr(np, name).nin
     for x in ODD:
         for y in ODD if count == 2 else (0.0,):
@@ -148,14 +151,14 @@ def test_known_numbers_are_numpys(name: str) -> None:
             assert isinstance(found, float) and np.array_equal(found, wanted, equal_nan=True)
 
 
-def test_the_slope_of_log10_and_log2() -> None:
-    """And their numbers."""
+def test_values_and_slopes_of_log10_log2_exp2_and_arcsin() -> None:
+    """Values are compared with NumPy's."""
     for name, x in (("log2", 8.0), ("log10", 1000.0), ("exp2", 3.0), ("arcsin", 0.4)):
         assert recorded(name, x) == pytest.approx(float(getattr(np, name)(x)), rel=1e-15)
 
 
-def test_structural_zeros_are_left_out() -> None:
-    """What is 0 in a Jacobian at every state costs no product."""
+def test_structural_zeros_need_no_operations() -> None:
+    """An entry that is 0 in a Jacobian at every state costs no product."""
     program = record(lambda s: [add(multiply(ZERO, s[0]), s[1])], {"s": (2,)})
     assert program.operations == 0
     assert isinstance(multiply(ZERO, 2.0), StructuralZero) and math.isnan(divide(ZERO, 0.0))
@@ -175,7 +178,7 @@ BOOLEAN: tuple[Callable[[Any, Any], Any], ...] = (
 
 @pytest.mark.parametrize("text", BOOLEAN)
 def test_sums_of_conditions_are_conditions(text: Any) -> None:
-    """True + True is True, as a sum of NumPy's bool is."""
+    """True + True is True, as for NumPy's bool."""
 
     @wd.kernel
     def both(robot: Any, x: (4,), y: (4,)) -> Any:  # type: ignore[valid-type]
@@ -186,8 +189,8 @@ def test_sums_of_conditions_are_conditions(text: Any) -> None:
     assert got.dtype == bool and np.array_equal(got, text(x > 0, y > 0))
 
 
-def test_sums_along_conditions_count() -> None:
-    """np.sum, np.add.reduce and np.cumsum of conditions are numbers, as NumPy's are."""
+def test_sums_along_conditions_are_counts() -> None:
+    """np.sum, np.add.reduce and np.cumsum of conditions are numbers, as in NumPy."""
 
     @wd.kernel
     def counted(robot: Any, x: (4,)) -> Any:  # type: ignore[valid-type]
@@ -213,8 +216,8 @@ REFUSED: tuple[tuple[Callable[[Any], Any], str], ...] = (
 
 
 @pytest.mark.parametrize(("text", "message"), REFUSED)
-def test_what_numpy_does_otherwise_is_refused(text: Any, message: str) -> None:
-    """With the line, and what to write."""
+def test_operations_that_would_differ_from_numpys_are_refused(text: Any, message: str) -> None:
+    """With the user's line and the remedy."""
 
     @wd.kernel
     def refused(robot: Any, x: (4,)) -> Any:  # type: ignore[valid-type]
@@ -226,6 +229,6 @@ def test_what_numpy_does_otherwise_is_refused(text: Any, message: str) -> None:
         refused(wd.load_robot("cartpole"), np.zeros((1, 4)))
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_chosen_constants_have_their_documented_values() -> None:
+    """They come from measurements or external limits. Another value needs another reason."""
     assert chosen.LARGEST_PRODUCT == 1024

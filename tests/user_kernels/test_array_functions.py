@@ -1,4 +1,4 @@
-"""The functions of whole arrays that a kernel has; their numbers are checked in test_values."""
+"""Functions of whole arrays that a kernel has. Their values are checked in test_values."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from warpdyn.user_kernels.values import ARRAY_FUNCTIONS, METHODS, of
 
 
 @pytest.mark.parametrize("function", [*MOVING, *ADDING], ids=lambda f: f.__name__)
-def test_a_function_that_moves_entries_takes_values(function: object) -> None:
+def test_a_function_that_moves_entries_is_an_array_function(function: object) -> None:
     assert function in ARRAY_FUNCTIONS
 
 
-def test_methods_are_those_functions() -> None:
+def test_methods_equal_numpys_methods() -> None:
     x = of(np.arange(6.0).reshape(2, 3))
     plain = np.arange(6.0).reshape(2, 3)
     for name in METHODS:
-        if not hasattr(plain, name):  # a ufunc's, which NumPy's loops over single values ask for
+        if not hasattr(
+            plain, name
+        ):  # a method of ufuncs, which NumPy's loops over single values call
             assert getattr(np, name).nin == 1
             continue
         arguments = {"clip": (1, 3), "dot": (np.ones(3),), "swapaxes": (0, 1), "repeat": (2,)}
@@ -33,15 +35,15 @@ def test_methods_are_those_functions() -> None:
         assert np.array_equal(np.array(got.entries, dtype=float), np.asarray(wanted, float)), name
 
 
-def test_solve_symmetric_of_plain_arrays() -> None:
+def test_solve_symmetric_works_on_plain_arrays() -> None:
     A, b = np.array([[2.0, 1.0], [1.0, 3.0]]), np.array([1.0, -1.0])
     assert np.allclose(solve_symmetric(A, b), np.linalg.solve(A, b))
     with pytest.raises(TypeError, match=r"A must be \(n, n\)"):
         solve_symmetric(of(np.ones((2, 3))), b)
 
 
-def test_clip_of_one_number() -> None:
-    """Of a symbol too, which NumPy's own functions do not take."""
+def test_clip_works_on_one_symbol() -> None:
+    """NumPy's own functions do not accept symbols."""
     graph = Graph()
     x = of(Symbol(graph, graph.node("input", "x", 0)))
     clipped = x.clip(0.0, 1.0)
@@ -50,14 +52,14 @@ def test_clip_of_one_number() -> None:
 
 @pytest.mark.filterwarnings("ignore:Arrays of 2-dimensional vectors")
 @pytest.mark.parametrize(("first", "second"), [(2, 2), (2, 3), (3, 2), (3, 3)])
-def test_cross_of_vectors_of_two_and_three_entries(first: int, second: int) -> None:
-    """As NumPy's, with its signs."""
+def test_cross_works_on_vectors_of_two_and_three_entries(first: int, second: int) -> None:
+    """As in NumPy, with its signs."""
     a, b = np.array([1.5, -2.0, 0.25])[:first], np.array([3.0, 0.5, -1.25])[:second]
     assert np.array_equal(np.cross(of(a), of(b)).entries.astype(float), np.cross(a, b))
 
 
-def test_solve_symmetric_of_several_right_sides() -> None:
-    """Each column is the solution for that column; sizes that differ are refused."""
+def test_solve_symmetric_accepts_several_right_hand_sides() -> None:
+    """Each column is solved. Sizes that differ are refused."""
     A = np.array([[4.0, 1.0, -0.5], [1.0, 3.0, 0.25], [-0.5, 0.25, 2.0]])
     b = np.array([[1.0, -2.0], [0.5, 3.0], [2.5, 0.125]])
     assert np.allclose(solve_symmetric(of(A), of(b)).entries.astype(float), np.linalg.solve(A, b))

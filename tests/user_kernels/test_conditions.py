@@ -1,4 +1,4 @@
-"""Conditions: truth tables, on numbers and on symbols."""
+"""Conditions have their truth tables, on numbers and on symbols."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from warpdyn.user_kernels.conditions import (
 
 
 def recorded(text: Callable[[list[Any]], list[Any]], numbers: Sequence[float]) -> list[float]:
-    """A text recorded on symbols, then run on numbers."""
+    """A function recorded on symbols, then run on numbers."""
     program = record(lambda s: text(s), {"s": (len(numbers),)})
     return list(program.on_numbers({"s": list(numbers)})["out"])
 
@@ -36,8 +36,8 @@ NAN, INF = float("nan"), float("inf")
 
 
 @pytest.mark.parametrize(("x", "y"), itertools.product([-1.0, 0.0, 2.0, NAN, INF], repeat=2))
-def test_comparisons_are_pythons(x: float, y: float) -> None:
-    """A recorded comparison chooses as Python's does, where operands are no numbers too."""
+def test_comparisons_equal_pythons(x: float, y: float) -> None:
+    """A recorded comparison chooses as Python's does, also for NaN."""
 
     def text(s: list[Any]) -> list[Any]:
         a, b = s
@@ -50,8 +50,8 @@ def test_comparisons_are_pythons(x: float, y: float) -> None:
 
 
 @pytest.mark.parametrize(("a", "b"), itertools.product([0.0, 1.0], repeat=2))
-def test_conditions_join(a: float, b: float) -> None:
-    """Of two that are recorded, and of one that is known."""
+def test_conditions_are_joined_by_and_or_and_xor(a: float, b: float) -> None:
+    """Of two recorded conditions, and of one that is constant."""
 
     def joined(x: Any, y: Any) -> list[Any]:
         return [flag(join(x, y)) for join in (both, either, differ)]
@@ -66,7 +66,7 @@ def test_conditions_join(a: float, b: float) -> None:
     assert joined(a > 0.5, b > 0.5) == wanted
 
 
-def test_a_value_is_true_where_it_is_not_zero() -> None:
+def test_a_value_is_true_if_it_is_not_zero() -> None:
     assert recorded(lambda s: [flag(truth(x)) for x in s], [0.0, 2.0, -1.0]) == [0.0, 1.0, 1.0]
     assert truth(0.0) is False and truth(True) is True
     assert choose(True, 1.0, 2.0) == 1.0 and conditions.choose(False, 1.0, 2.0) == 2.0

@@ -1,4 +1,4 @@
-"""CUDA's text of an own kernel with all that may stand in one: a loop, conditions, random numbers, state in place."""
+"""CUDA source of a user's kernel with a loop, conditions, random numbers and state in place."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MODEL, COUNT = wd.load_robot("ur5e"), 21
 
 @wd.kernel
 def episode(robot: Any, q: Any, v: Any, age: (), *, longest: float = 0.5) -> Any:  # type: ignore[valid-type]
-    """Floats between walls, ends early where it is fast, and begins elsewhere where it is old."""
+    """A step that ends early at high speed and begins elsewhere at a high age, between walls."""
 
     def step(state: Any) -> Any:
         q, v, _ = state
@@ -52,7 +52,7 @@ def text(single: bool) -> tuple[Source, Call[Any]]:
 
 
 @pytest.mark.parametrize("single", [True, False])
-def test_it_compiles_for_sm_90(single: bool, tmp_path: Path) -> None:
+def test_the_kernel_compiles_for_sm_90(single: bool, tmp_path: Path) -> None:
     kernel = compile_kernel(text(single)[0])
     wp.compile_aot_module(kernel.module, arch=90, module_dir=tmp_path, use_ptx=True)
     (ptx,) = tmp_path.glob("*.ptx")
@@ -62,8 +62,8 @@ def test_it_compiles_for_sm_90(single: bool, tmp_path: Path) -> None:
 
 @needs_compiler
 @pytest.mark.parametrize("single", [True, False])
-def test_thread_by_thread_it_computes_the_right_numbers(single: bool, tmp_path: Path) -> None:
-    """Over its inputs, on the host; against the oracle and the CPU's kernel."""
+def test_the_cuda_source_run_on_the_host_equals_the_oracle(single: bool, tmp_path: Path) -> None:
+    """In place, thread by thread, compared with the oracle and the CPU's kernel."""
     source, call = text(single)
     arrays = {n: np.array(x, order="C") for n, x in gather(call)[1].items()}
     done = np.full(COUNT, np.nan, arrays["q"].dtype)

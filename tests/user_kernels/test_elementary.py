@@ -15,7 +15,7 @@ from warpdyn.user_kernels.refusals import RecordingError
 
 
 def recorded(text: Callable[[list[Any]], list[Any]], numbers: Sequence[float]) -> list[float]:
-    """A text recorded on symbols, then run on numbers."""
+    """A function recorded on symbols, then run on numbers."""
     program = record(lambda s: text(s), {"s": (len(numbers),)})
     return list(program.on_numbers({"s": list(numbers)})["out"])
 
@@ -25,8 +25,8 @@ SHARP = {"arcsin": 1e-8, "arccos": 1e-8}
 
 
 @pytest.mark.parametrize("name", sorted(NUMBERS))
-def test_a_function_is_numpys(name: str) -> None:
-    """On a range of numbers within its domain, as numbers and recorded."""
+def test_elementary_functions_equal_numpys(name: str) -> None:
+    """For numbers within the domain, as numbers and recorded."""
     ufunc = getattr(np, name)
     xs = np.array([-0.9, -0.3, 0.0, 0.4, 1.0]) + (
         1.5 if name.startswith(("log", "sqrt", "rec", "pow", "float_p")) else 0.0
@@ -41,14 +41,14 @@ def test_a_function_is_numpys(name: str) -> None:
 
 
 @pytest.mark.parametrize("p", [-3, -0.5, 0, 0.5, 1, 2, 5, 64, 1.5, 100])
-def test_powers(p: float) -> None:
+def test_powers_equal_pythons(p: float) -> None:
     """By products, roots, or exp and log."""
     assert np.isclose(recorded(lambda s: [power(s[0], p)], [1.3])[0], 1.3**p)
     assert np.isclose(recorded(lambda s: [power(1.3, s[0])], [p])[0], 1.3**p)
     assert power(1.3, p) == 1.3**p
 
 
-def test_what_is_missing_is_named() -> None:
+def test_a_missing_function_is_refused_by_name() -> None:
     assert not set(NUMBERS) & set(TRUTHS)
     with pytest.raises(
         RecordingError, match=r"np\.gcd has no form in a kernel; there are absolute"

@@ -1,4 +1,4 @@
-"""What print shows of values."""
+"""The text that print shows for values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from warpdyn.user_kernels.conditions import less, less_equal, negate
 from warpdyn.user_kernels.expressions import DEEPEST, show_expressions, show_scalar
 
 
-def test_scalars() -> None:
+def test_print_shows_scalars_as_expressions() -> None:
     x, y = input_symbols(Graph(), "q", 2)
     assert show_scalar(2.5) == "2.5" and show_scalar(True) == "True"
     assert show_scalar(x) == "q[0]" and show_scalar(-x) == "-q[0]"
@@ -21,8 +21,8 @@ def test_scalars() -> None:
     assert show_scalar(x.maximum(x, y)) == "maximum(q[0], q[1])"
 
 
-def test_every_operation_has_words() -> None:
-    """As NumPy would be written."""
+def test_every_operation_is_shown_in_numpys_notation() -> None:
+    """With short numbers."""
     x, y = input_symbols(Graph(), "q", 2)
     shown = {
         "(q[0] + q[1])": x + y,
@@ -42,8 +42,8 @@ def test_every_operation_has_words() -> None:
     assert show_scalar(0.123456789) == "0.123457" and show_scalar(False) == "False"
 
 
-def test_the_deepest_and_the_widest_that_are_written_out() -> None:
-    """Four operations, twelve entries; what a loop gives is named as that."""
+def test_expressions_are_shown_up_to_a_depth_and_a_width() -> None:
+    """Four operations and twelve entries. The result of a loop is named as such."""
     x, _ = input_symbols(Graph(), "q", 2)
     deep = x
     for _ in range(DEEPEST - 1):
@@ -56,7 +56,7 @@ def test_the_deepest_and_the_widest_that_are_written_out() -> None:
     assert show_scalar(again) == "result of a loop"
 
 
-def test_deep_and_wide_ones_are_cut() -> None:
+def test_deeper_and_wider_expressions_are_shortened() -> None:
     x, y = input_symbols(Graph(), "q", 2)
     deep = x
     for _ in range(DEEPEST + 3):
@@ -67,7 +67,7 @@ def test_deep_and_wide_ones_are_cut() -> None:
     assert show_expressions(np.array([x] * 13, dtype=object)) == "<values of shape (13,)>"
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_chosen_constants_have_their_documented_values() -> None:
+    """They come from measurements or external limits. Another value needs another reason."""
     assert chosen.DEEPEST == 4
     assert chosen.WIDEST == 12

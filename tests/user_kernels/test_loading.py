@@ -1,4 +1,4 @@
-"""A kernel by its name in text: what is loaded, and what is said where it cannot be."""
+"""Loading a kernel by its name: what is loaded, and what is refused."""
 
 from __future__ import annotations
 
@@ -38,8 +38,10 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_file_and_a_module(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both give a kernel that runs."""
+def test_kernels_are_loaded_from_files_and_modules(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both run."""
     package = tmp_path / "arm_laws"
     package.mkdir()
     (package / "__init__.py").write_text("")
@@ -54,8 +56,8 @@ def test_a_file_and_a_module(file: Path, tmp_path: Path, monkeypatch: pytest.Mon
         sys.modules.pop(name)
 
 
-def test_a_file_may_import_its_neighbours(file: Path) -> None:
-    """As it may when Python runs it; the path is as before afterwards."""
+def test_a_kernel_file_can_import_modules_next_to_it(file: Path) -> None:
+    """As when Python runs it. Afterwards sys.path is as before."""
     (file.parent / "neighbour_of_mine.py").write_text("GAIN = 7.0\n")
     file.write_text(TEXT + "from neighbour_of_mine import GAIN\n")
     before = list(sys.path)
@@ -64,8 +66,8 @@ def test_a_file_may_import_its_neighbours(file: Path) -> None:
     sys.modules.pop("neighbour_of_mine")
 
 
-def test_a_changed_file_is_read_anew(file: Path) -> None:
-    """A name does not stand for what the file was."""
+def test_a_changed_kernel_file_is_read_again(file: Path) -> None:
+    """The name does not refer to an earlier version."""
     model, q = wd.load_robot("cartpole"), np.ones((1, 2))
     assert load_kernel(f"{file}:spring")(model, q)[0, 0] == -2.0
     file.write_text(TEXT.replace("-stiffness", "-10 * stiffness"))
@@ -81,21 +83,21 @@ def test_a_changed_file_is_read_anew(file: Path) -> None:
         ("GAIN", r"mine.py:GAIN is not a kernel but a float"),
     ],
 )
-def test_names_that_are_no_kernels(name: str, said: str, file: Path) -> None:
-    """What is there instead, and what to do."""
+def test_names_that_are_not_kernels_are_refused(name: str, said: str, file: Path) -> None:
+    """With what is there instead, and with the remedy."""
     with pytest.raises(ValueError, match=said):
         load_kernel(f"{file}:{name}")
 
 
 @pytest.mark.parametrize("text", ["", "spring", "mine.py:", ":spring", "mine.py:a-b"])
-def test_texts_that_name_nothing(text: str) -> None:
-    """The two forms that there are."""
+def test_malformed_names_are_refused(text: str) -> None:
+    """With the two accepted forms."""
     with pytest.raises(ValueError, match=r"my.py:impedance or package.module:impedance; got"):
         load_kernel(text)
 
 
-def test_files_and_modules_that_are_not_there(tmp_path: Path) -> None:
-    """A file is refused by its path, a module with the other form."""
+def test_missing_files_and_modules_are_refused(tmp_path: Path) -> None:
+    """A file by its path, a module with the other form."""
     with pytest.raises(ValueError, match=r"there is no file .*none.py"):
         load_kernel(f"{tmp_path}/none.py:spring")
     for name in ("no_such_module", "no_such_package.module", "warpdyn.no_such_module"):
@@ -105,7 +107,7 @@ def test_files_and_modules_that_are_not_there(tmp_path: Path) -> None:
             load_kernel(f"{name}:spring")
 
 
-def test_a_file_without_kernels(file: Path) -> None:
+def test_a_file_without_kernels_is_refused(file: Path) -> None:
     file.write_text("def spring(robot, q):\n    return q\n")
     with pytest.raises(ValueError, match=r"mine.py has no kernel: put @wd.kernel above a function"):
         load_kernel(f"{file}:sprung")
@@ -132,10 +134,10 @@ def test_a_file_without_kernels(file: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("form", ["file", "module"])
-def test_an_error_inside_is_one_line_with_its_place(
+def test_an_error_inside_a_kernel_file_is_one_line_with_its_line_number(
     added: str, said: str, form: str, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The line is the file's own, and nothing is left behind."""
+    """The line is the file's own. No module is left in sys.modules."""
     file.write_text(TEXT + added)
     monkeypatch.syspath_prepend(file.parent)
     with pytest.raises(ImportError, match=said) as raised:
@@ -144,10 +146,10 @@ def test_an_error_inside_is_one_line_with_its_place(
     assert not {"mine", "kernels_of_mine"} & set(sys.modules)
 
 
-def test_a_package_that_fails_above_its_module(
+def test_a_failing_import_of_the_package_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it lacks is named, not the module that is there."""
+    """With the name that is missing, not that of the module."""
     package = tmp_path / "broken_laws"
     package.mkdir()
     (package / "__init__.py").write_text("import no_such_thing\n")
@@ -157,10 +159,10 @@ def test_a_package_that_fails_above_its_module(
         load_kernel("broken_laws.springs:spring")
 
 
-def test_a_package_that_raises_above_its_module(
+def test_an_exception_in_the_package_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its error is named in one line."""
+    """In one line."""
     package = tmp_path / "odd_laws"
     package.mkdir()
     (package / "__init__.py").write_text("raise OSError('no\\n  disk')\n")
@@ -170,7 +172,7 @@ def test_a_package_that_raises_above_its_module(
         load_kernel("odd_laws.springs:spring")
 
 
-def test_a_name_with_a_colon_is_a_kernels_unless_a_file_is_there(tmp_path: Path) -> None:
+def test_a_name_with_a_colon_is_a_kernel_unless_the_file_exists(tmp_path: Path) -> None:
     odd = tmp_path / "a:b.urdf"
     odd.write_text("")
     assert names_a_kernel("my.py:impedance") and names_a_kernel("laws.arm:impedance")
@@ -179,12 +181,12 @@ def test_a_name_with_a_colon_is_a_kernels_unless_a_file_is_there(tmp_path: Path)
 
 @wd.kernel
 def optioned(robot, q, *, a, b=1, c=2, d=3, e=4, f=5, g=6, h=7):
-    """Options with and without defaults."""
+    """A kernel with and without defaults of its options."""
     return q
 
 
-def test_values_of_options() -> None:
-    """What Python reads, else text; what has no default is missed."""
+def test_options_are_parsed_from_text() -> None:
+    """As Python literals, otherwise as text. An option without a default is required."""
     given = ["b=2.5", "c=True", "d=(1, 2)", "e=panda_hand", "f='x=1'", "g=", "h=None"]
     values = [2.5, True, (1, 2), "panda_hand", "x=1", "", None]
     options = read_options(optioned, given)

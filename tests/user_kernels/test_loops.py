@@ -18,7 +18,7 @@ class Pair(NamedTuple):
 
 
 def test_a_state_keeps_its_form() -> None:
-    """An array, a tuple in a dictionary, a named tuple, plain numbers as a beginning."""
+    """An array, a tuple in a dictionary, a named tuple, and plain numbers as initial values."""
 
     @wd.kernel
     def rolled(robot: Any, q: Any) -> Any:
@@ -47,8 +47,8 @@ def test_a_state_keeps_its_form() -> None:
     assert fibonacci.shape == (2, 2)
 
 
-def test_a_condition_stays_one() -> None:
-    """In the step, in `until`, and as a result: bool, as it began."""
+def test_a_condition_in_a_state_remains_a_condition() -> None:
+    """In the step, in `until`, and as a result of type bool."""
 
     @wd.kernel
     def rolled(robot: Any, q: Any) -> Any:
@@ -68,7 +68,7 @@ def test_a_condition_stays_one() -> None:
 
 
 def test_a_condition_that_becomes_a_number_is_refused() -> None:
-    """Beginning with `False` and adding to it would lose what is added."""
+    """Starting with `False` and adding to it would lose the sum."""
 
     @wd.kernel
     def counted(robot: Any, q: Any) -> Any:
@@ -81,7 +81,7 @@ def test_a_condition_that_becomes_a_number_is_refused() -> None:
 
 
 def test_a_loop_is_recorded_once() -> None:
-    """Whatever it repeats."""
+    """For any number of steps."""
     calls = []
 
     @wd.kernel
@@ -96,7 +96,7 @@ def test_a_loop_is_recorded_once() -> None:
     assert len(calls) < 10
 
 
-def test_gradients_go_through_a_loop() -> None:
+def test_gradients_through_a_loop_equal_finite_differences() -> None:
     @wd.kernel
     def rolled(robot: Any, q: Any) -> Any:
         return wd.kernels.repeat(6, lambda x: x + 0.1 * np.sin(x) * q[::-1], q)
@@ -128,6 +128,6 @@ def test_gradients_go_through_a_loop() -> None:
         (lambda q: wd.kernels.repeat(2, lambda x: x if x[0] > 0 else -x, q), "a Python `if`"),
     ],
 )
-def test_loops_that_are_none(text: Any, message: str) -> None:
+def test_invalid_loops_are_refused(text: Any, message: str) -> None:
     with pytest.raises(TypeError, match=message):
         wd.kernel(lambda robot, q: text(q))(MODEL, np.ones((2, 2)))

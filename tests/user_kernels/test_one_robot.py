@@ -1,4 +1,4 @@
-"""The robot of a user's own kernel: each of its methods is the public function."""
+"""The robot of a user's kernel: each of its methods equals the public function."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LEFT_OUT = ("model", "params", "out")
 
 
 def kernel_of(case: Case) -> Any:
-    """The case's function as a kernel of its own, its arrays annotated with their shapes."""
+    """The case's function as a kernel, with arrays annotated by their shapes."""
     names, model = case.given.split(), case.model
     more = [name for name in case.more.split() if name in ("gravity", "f_ext", "point")]
 
@@ -61,9 +61,11 @@ def with_gravity_rows(case: Case) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if not c.second], ids=str)
-def test_a_method_is_the_public_function(case: Case) -> None:
-    """Same numbers, and a program of the same length, parameters that vary included; shorter where
-    numbers are constants."""
+def test_each_method_equals_the_public_function(case: Case) -> None:
+    """The numbers are the same and the programs have the same length, also with params.
+
+    With constants programs are shorter.
+    """
     arrays = with_gravity_rows(case)
     positional, keywords = case.arguments(arrays)
     wanted = wd.oracle(case.called, *positional, **keywords)
@@ -92,15 +94,15 @@ def _tuple(results: Any) -> tuple[np.ndarray, ...]:
     return results if isinstance(results, tuple) else (results,)
 
 
-def test_every_public_function_of_arrays_is_a_method() -> None:
-    """And each of them has a case above, but the search, which has a test of its own."""
+def test_each_public_function_of_arrays_is_a_method() -> None:
+    """Each of them has a case above, except inverse_kinematics, which has its own test."""
     public = {each for each in public_names().values() if isinstance(each, type(wd.rnea))}
     assert public - {wd.vjp, wd.jvp, wd.derivatives} == set(FUNCTIONS.values())
     assert set(FUNCTIONS) - {case.function for case in CASES} == {"inverse_kinematics"}
 
 
-def test_a_search_runs_inside_a_kernel() -> None:
-    """inverse_kinematics, whose environments take unlike numbers of steps, as a part of a text."""
+def test_inverse_kinematics_runs_inside_a_kernel() -> None:
+    """Its environments take different numbers of steps."""
     model = by_name("panda").model
     goal = wd.fk(model, states(model, 3).q.clip(-1, 1), frame="panda_hand")
 
@@ -114,7 +116,7 @@ def test_a_search_runs_inside_a_kernel() -> None:
     assert np.allclose(got, wd.fk(model, wanted.q, frame="panda_hand"), atol=1e-9)
 
 
-def test_what_is_known_of_a_robot_is_the_models() -> None:
+def test_attributes_of_the_robot_equal_those_of_the_model() -> None:
     model = by_name("panda").model
     seen: dict[str, Any] = {}
 
@@ -145,8 +147,8 @@ def test_total_mass_follows_the_params() -> None:
     assert np.allclose(got, model.total_mass - hand + mass)
 
 
-def test_a_robot_with_other_numbers_is_that_of_the_params() -> None:
-    """A mass and an armature that the text computes, as if they had been params."""
+def test_a_robot_with_computed_numbers_equals_one_with_params() -> None:
+    """A mass and an armature that the kernel computes."""
     panda = wd.load_robot("panda")
     chosen = states(panda, 4, seed=1)
     q, v, tau = chosen.q, chosen.v, chosen.tau
@@ -164,7 +166,7 @@ def test_a_robot_with_other_numbers_is_that_of_the_params() -> None:
     assert np.allclose(carried(panda, q, v, tau, load), wanted, atol=1e-6 * np.abs(wanted).max())
 
 
-def test_the_environments_number() -> None:
+def test_env_is_the_number_of_the_environment() -> None:
     @wd.kernel
     def number(robot: Any, q: Any) -> Any:
         return robot.env + 0.0 * q[0]
@@ -192,8 +194,8 @@ def test_the_environments_number() -> None:
         (lambda robot, q: robot.fk(q, frame="hnad"), "hnad"),
     ],
 )
-def test_a_mistake_names_the_line(text: Any, message: str) -> None:
-    """Of what is wrong with a method's arguments the user reads what, and where."""
+def test_a_wrong_call_of_a_method_is_refused_with_the_line(text: Any, message: str) -> None:
+    """The message also says what is wrong."""
     model = by_name("panda").model
     with pytest.raises((TypeError, ValueError, KeyError), match=message) as caught:
         wd.kernel(text)(model, np.zeros((2, model.nq)))
@@ -201,8 +203,8 @@ def test_a_mistake_names_the_line(text: Any, message: str) -> None:
         assert "test_one_robot.py:" in str(caught.value)
 
 
-def test_private_names_are_not_looked_up() -> None:
-    """So that copies and pickles of Python ask in vain."""
+def test_private_attributes_do_not_exist() -> None:
+    """So that Python's copy and pickle do not find them."""
 
     @wd.kernel
     def look(robot: Any, q: Any) -> Any:
@@ -213,8 +215,8 @@ def test_private_names_are_not_looked_up() -> None:
     assert np.array_equal(wd.oracle(look, by_name("cartpole").model, np.ones((1, 2))), [[1, 1]])
 
 
-def test_arguments_that_have_no_name_on_a_robot() -> None:
-    """A Jacobian's point is told from its shape; a table is an argument of the kernel."""
+def test_points_and_tables_are_passed_as_arrays() -> None:
+    """The shape of a point tells its form. A table is an argument of the kernel."""
     model = by_name("panda").model
 
     @wd.kernel
@@ -236,7 +238,7 @@ def test_arguments_that_have_no_name_on_a_robot() -> None:
         scanned(model, q)
 
 
-def test_a_method_has_the_functions_help() -> None:
+def test_methods_have_the_docstrings_and_signatures_of_functions() -> None:
     model = by_name("cartpole").model
     methods = []
 
@@ -252,7 +254,10 @@ def test_a_method_has_the_functions_help() -> None:
 
 
 def test_the_stub_for_editors_has_the_public_functions() -> None:
-    """scripts/robot_stub.py reads the sources: methods, arguments and docstrings are those of the functions."""
+    """scripts/robot_stub.py reads the sources.
+
+    Methods, arguments and docstrings are those of the functions.
+    """
     text = runpy.run_path(str(ROOT / "scripts/robot_stub.py"))["stub"]()
     stub = next(node for node in ast.parse(text).body if isinstance(node, ast.ClassDef))
     methods = {node.name: node for node in stub.body if isinstance(node, ast.FunctionDef)}
@@ -265,13 +270,13 @@ def test_the_stub_for_editors_has_the_public_functions() -> None:
         assert ast.get_docstring(method) == inspect.getdoc(function), name
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_chosen_constants_have_their_documented_values() -> None:
+    """They come from measurements or external limits. Another value needs another reason."""
     assert chosen.SINGLE == 2.9802322387695312e-08
 
 
-def test_only_a_kernel_makes_its_robot() -> None:
-    """The name of a robot and a model without its tree are refused with what arrived."""
+def test_a_robot_is_created_by_kernels_only() -> None:
+    """A robot's name and a model without its tree are refused with what was given."""
     model = by_name("panda").model
     tree = build_tree(model)
     for model_or_name, given, wrong in (("panda", tree, "'panda'"), (model, "arm", "'arm'")):
@@ -280,6 +285,6 @@ def test_only_a_kernel_makes_its_robot() -> None:
     assert wd.kernels.Robot(model, tree, 0, None).nq == model.nq
 
 
-def test_a_function_of_a_model_in_a_kernel_is_refused_with_the_method() -> None:
+def test_a_public_function_in_a_kernel_is_refused_with_the_method() -> None:
     with pytest.raises(TypeError, match=r"got OneRobot; in a kernel write robot\.fk"):
         wd.kernel(lambda robot, q: wd.crba(robot, q))(wd.load_robot("cartpole"), np.zeros((1, 2)))

@@ -1,4 +1,4 @@
-"""A user's own kernel is one of warpdyn's functions: every service of theirs serves it."""
+"""A user's kernel has all features of warpdyn's functions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ from warpdyn.robots import robot_names
 
 @pytest.mark.parametrize("name", robot_names())
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_a_kernel_is_its_oracle_on_every_bundled_robot(name: str, dtype: Any, device: str) -> None:
+def test_a_kernel_equals_its_oracle_on_every_bundled_robot(
+    name: str, dtype: Any, device: str
+) -> None:
     """In rows and in columns."""
     model = wd.load_robot(name)
     frame, given = model.link_names[-1], arrays(model, 37, dtype)
@@ -35,7 +37,7 @@ def test_a_kernel_is_its_oracle_on_every_bundled_robot(name: str, dtype: Any, de
         assert error(out.back().astype(float), wanted) < (EXACT if dtype == np.float64 else SINGLE)
 
 
-def test_it_is_what_numpy_makes_of_the_public_functions() -> None:
+def test_a_kernel_equals_numpy_on_the_public_functions() -> None:
     model = by_name("panda").model
     q, v, target = arrays(model, 12)
     J = wd.jacobian(model, q, frame="panda_hand")[:, :3]
@@ -46,8 +48,8 @@ def test_it_is_what_numpy_makes_of_the_public_functions() -> None:
 
 
 @pytest.mark.parametrize("name", ["panda", "quadruped"])
-def test_a_kernel_of_one_function_has_that_functions_program(name: str) -> None:
-    """So that it takes the same time to the last instruction."""
+def test_a_kernel_of_one_function_has_the_functions_program(name: str) -> None:
+    """So that it takes the same time."""
     model = wd.load_robot(name)
     s = states(model, 3)
 
@@ -84,7 +86,7 @@ def test_options_are_constants_and_have_defaults() -> None:
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray])
-def test_in_place_is_out_of_place_bit_for_bit(dtype: Any, layout: Any) -> None:
+def test_results_in_place_have_the_same_bits(dtype: Any, layout: Any) -> None:
     model = wd.load_robot("quadruped")
     s = states(model, 300)
     q, v = (layout(x.astype(dtype)) for x in (s.q, s.v))
@@ -99,7 +101,7 @@ def test_in_place_is_out_of_place_bit_for_bit(dtype: Any, layout: Any) -> None:
         assert np.array_equal(got, x)
 
 
-def test_bound_it_runs_on_in_place() -> None:
+def test_a_bound_kernel_continues_in_place() -> None:
     model = by_name("cartpole").model
     s = states(model, 20)
     q, v, age, old = s.q.copy(), s.v.copy(), np.zeros(20), np.zeros(20)
@@ -112,15 +114,15 @@ def test_bound_it_runs_on_in_place() -> None:
     assert np.array_equal(q, x) and np.array_equal(v, u) and np.allclose(age, 0.1)
 
 
-def test_out_by_name_must_be_complete() -> None:
+def test_out_by_name_must_have_all_results() -> None:
     model = by_name("cartpole").model
     s = states(model, 2)
     with pytest.raises(TypeError, match="an array for each result, q, v, age, old; got q"):
         falling(model, s.q, s.v, np.zeros(2), out={"q": s.q})
 
 
-def test_derivatives_are_exact() -> None:
-    """vjp, jvp and derivatives against each other and against differences."""
+def test_derivatives_agree_with_each_other_and_with_differences() -> None:
+    """vjp, jvp and derivatives."""
     model = by_name("ur5e").model
     q, v, target = arrays(model, 4)
     options = {"frame": "tool0" if "tool0" in model.link_names else model.link_names[-1]}
@@ -141,7 +143,7 @@ def test_derivatives_are_exact() -> None:
     )
 
 
-def test_params_reach_every_method() -> None:
+def test_params_apply_to_every_method() -> None:
     model = by_name("panda").model
     q, v, target = arrays(model, 3)
     mass = np.array([0.5, 1.0, 2.0])
@@ -152,7 +154,7 @@ def test_params_reach_every_method() -> None:
     assert np.allclose(got - still, difference, atol=1e-10)
 
 
-def test_a_kernel_in_a_kernel_is_its_text_in_line() -> None:
+def test_a_kernel_called_in_a_kernel_is_inlined() -> None:
     @wd.kernel
     def damped(robot: Any, q: Any, v: Any, target: (3,), *, frame: str) -> Any:  # type: ignore[valid-type]
         return impedance(robot, q, v, target, frame=frame, stiffness=50.0) - 2.0 * v
@@ -168,8 +170,8 @@ class Level(IntEnum):
     ONE = 1
 
 
-def test_options_that_compare_equal_have_programs_of_their_own() -> None:
-    """True, 1, 1.0 and an enumeration's 1; 0.0 and -0.0; in tuples; in remembered calls."""
+def test_options_that_compare_equal_have_separate_programs() -> None:
+    """True, 1, 1.0 and an enumeration's 1, 0.0 and -0.0, in tuples, and in cached calls."""
 
     given = [True, 1, 1.0, Level.ONE, np.float64(1.0), np.int64(1), 0.0, -0.0, np.float64(-0.0)]
     options = [(type(x), str(x)) for x in given]
@@ -186,8 +188,8 @@ def test_options_that_compare_equal_have_programs_of_their_own() -> None:
             assert got == [10.0 + k for k in range(len(given))]
 
 
-def test_two_kernels_of_one_name_and_one_redefined() -> None:
-    """Each is itself, whatever it is called."""
+def test_kernels_with_the_same_name_are_separate() -> None:
+    """Also after a name is defined again."""
     model = by_name("cartpole").model
     q = np.ones((2, 2))
 
@@ -203,8 +205,10 @@ def test_two_kernels_of_one_name_and_one_redefined() -> None:
     assert np.array_equal(first(model, q), 2 * q)
 
 
-def test_shapes_by_annotation() -> None:
-    """Numbers, sizes of the robot, Annotated, one array for all, numbers instead of arrays, and defaults."""
+def test_shapes_are_given_by_annotations() -> None:
+    """Numbers, sizes of the robot, Annotated, one array for all, numbers in place of arrays, and
+    defaults.
+    """
 
     @wd.kernel
     def shaped(
@@ -229,8 +233,8 @@ def test_shapes_by_annotation() -> None:
     assert np.allclose(shaped(model, q[0], gains[0], table, 2.0), wanted[0])
 
 
-def test_results_of_every_form() -> None:
-    """A number, a tuple, a dictionary, integers; one robot and many."""
+def test_results_can_have_every_form() -> None:
+    """A number, a tuple, a dictionary, integers, for one robot and many."""
     model = by_name("cartpole").model
     q = np.array([[0.3, -1.7], [2.5, 0.1]])
 
@@ -262,13 +266,13 @@ def test_results_of_every_form() -> None:
         (lambda robot, q: "tau", "got str"),
     ],
 )
-def test_results_that_are_none(text: Any, message: str) -> None:
+def test_invalid_results_are_refused(text: Any, message: str) -> None:
     with pytest.raises(TypeError, match=message):
         wd.kernel(text)(by_name("cartpole").model, np.zeros((2, 2)))
 
 
-def test_a_step_that_is_repeated() -> None:
-    """wd.kernels.repeat with a state that is a tuple, and until a condition holds."""
+def test_repeat_works_with_a_tuple_and_a_condition() -> None:
+    """The state of wd.kernels.repeat is a tuple, and the loop ends by a condition."""
     model = by_name("double_pendulum").model
 
     @wd.kernel
@@ -295,8 +299,8 @@ def test_a_step_that_is_repeated() -> None:
     assert len(set(got.n.tolist())) > 1
 
 
-def test_leading_dimensions() -> None:
-    """(T, E, n), and one row for all; environments are numbered through all of them."""
+def test_kernels_accept_leading_dimensions() -> None:
+    """(T, E, n), and one row for all. Environments are numbered through all of them."""
 
     @wd.kernel
     def numbered(robot: Any, q: Any, target: (3,), age: ()) -> Any:  # type: ignore[valid-type]
@@ -312,8 +316,8 @@ def test_leading_dimensions() -> None:
 
 
 @pytest.mark.compiled
-def test_a_long_kernel_warns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With its count and the remedy, before it compiles for minutes."""
+def test_a_long_kernel_gives_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its number of operations and the remedy, before it compiles for minutes."""
 
     @wd.kernel
     def long(robot: Any, q: Any) -> Any:
@@ -327,8 +331,8 @@ def test_a_long_kernel_warns(monkeypatch: pytest.MonkeyPatch) -> None:
         long(by_name("cartpole").model, np.zeros((1, 2)))
 
 
-def test_products_of_a_kernel_that_returns_a_dictionary() -> None:
-    """Results of a derivative are by its inputs, or a tuple: they have no names of their own."""
+def test_derivatives_of_a_kernel_that_returns_a_dictionary_are_tuples() -> None:
+    """They are ordered by its inputs and have no names."""
     model = by_name("panda").model
     q = states(model, 2).q
 
@@ -343,9 +347,8 @@ def test_products_of_a_kernel_that_returns_a_dictionary() -> None:
     assert np.allclose(along[0], 2) and np.allclose(along[1], 2 * q)
 
 
-def test_derivatives_by_arrays_without_numbers() -> None:
-    """Cotangents, tangents and gradients of an array (B, 0, 3) keep its shape, in chained calls
-    too."""
+def test_derivatives_by_empty_arrays_have_their_shape() -> None:
+    """Cotangents, tangents and gradients of an array (B, 0, 3), also in chained calls."""
     torch, jax = pytest.importorskip("torch"), pytest.importorskip("jax")
     jnp, model = jax.numpy, by_name("double_pendulum").model
 
@@ -383,7 +386,7 @@ def product(robot, x: (), y: ()):
 @pytest.mark.parametrize(
     "number", [2, 2.0, *(kind(2) for kind in (np.float16, np.float32, np.float64, np.int32))]
 )
-def test_a_number_for_all_environments(number: Any) -> None:
-    """Python's or NumPy's, of any type; the result has the arrays' own."""
+def test_a_number_can_be_given_for_all_environments(number: Any) -> None:
+    """Python's or NumPy's, of any type. The result has the dtype of the arrays."""
     found = product(wd.load_robot("cartpole"), np.arange(3, dtype=np.float32), number)
     assert found.dtype == np.float32 and found.tolist() == [0.0, 2.0, 4.0]

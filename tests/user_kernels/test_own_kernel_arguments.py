@@ -1,4 +1,4 @@
-"""Arguments of a user's kernel: plain numbers, defaults, numbered environments, and what is missing."""
+"""Arguments of a user's kernel: plain numbers, defaults, numbered environments, missing arguments."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_kernel_of_a_module_is_pickled_by_its_name() -> None:
 
 
 def test_a_kernel_needs_an_array() -> None:
-    """Defaults do not say how many environments there are."""
+    """Defaults do not determine the number of environments."""
 
     @wd.kernel
     def alone(robot: Any, by: () = 2.0) -> Any:  # type: ignore[valid-type]
@@ -39,8 +39,8 @@ def test_a_kernel_needs_an_array() -> None:
     assert np.array_equal(wd.oracle(alone, MODEL, np.array([1.0, 3.0])), [1.0, 3.0])
 
 
-def test_options_and_arrays_by_name_in_any_order() -> None:
-    """With defaults or without; in the order of the signature."""
+def test_options_and_arrays_are_accepted_by_name_in_any_order() -> None:
+    """With or without defaults."""
     q = np.array([[1.0, -3.0]])
     for found in (
         wd.oracle(scaled, MODEL, q, 3.0, power=2),
@@ -60,14 +60,16 @@ def test_options_and_arrays_by_name_in_any_order() -> None:
         (((0.0, 0.0),), {"nonsense": 1}, "got an unexpected keyword argument 'nonsense'"),
     ],
 )
-def test_arguments_that_do_not_fit(given: tuple, named: dict, said: str) -> None:
-    """In Python's words, behind the kernel's name and signature."""
+def test_arguments_that_do_not_fit_the_signature_are_refused(
+    given: tuple, named: dict, said: str
+) -> None:
+    """In Python's words, after the kernel's name and signature."""
     with pytest.raises(TypeError) as refused:
         scaled(MODEL, *given, **named)
     assert str(refused.value) == f"scaled{scaled.signature.call}: {said}"
 
 
-def test_an_option_without_a_default_is_needed() -> None:
+def test_an_option_without_a_default_is_required() -> None:
     @wd.kernel
     def powered(robot: Any, q: Any, *, power: int) -> Any:
         return q**power
@@ -77,8 +79,8 @@ def test_an_option_without_a_default_is_needed() -> None:
     assert np.array_equal(wd.oracle(powered, MODEL, np.full((1, 2), 3.0), power=2), [[9.0, 9.0]])
 
 
-def test_an_option_that_has_no_hash_is_named() -> None:
-    """The first one that has none, and what to do."""
+def test_an_unhashable_option_is_refused() -> None:
+    """The first one is named, with the remedy."""
     with pytest.raises(TypeError) as refused:
         scaled(MODEL, np.ones((1, 2)), power=[1])
     assert str(refused.value) == (
@@ -90,7 +92,10 @@ def test_an_option_that_has_no_hash_is_named() -> None:
 
 @pytest.mark.parametrize("on_cuda", [False, True])
 def test_plain_numbers_become_arrays(on_cuda: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One for each environment, of the first array's dtype; on CUDA one number, passed by value."""
+    """One entry per environment, of the first array's dtype.
+
+    On CUDA it is one number, passed by value.
+    """
     q = np.zeros((3, 4, 2), np.float32)
     monkeypatch.setattr(type(library_of(q)), "on_cuda", lambda *_: on_cuda)
     found = own_kernel._as_arrays({"q": q, "by": 2.5}, {"q": (2,), "by": ()})
@@ -100,13 +105,13 @@ def test_plain_numbers_become_arrays(on_cuda: bool, monkeypatch: pytest.MonkeyPa
     assert alone.shape == () and alone.dtype == np.float64
 
 
-def test_lists_are_arrays_of_float64() -> None:
+def test_lists_become_arrays_of_float64() -> None:
     found = own_kernel._as_arrays({"q": [1, 2], "by": (3,)}, {"q": (2,), "by": ()})
     assert found["q"].dtype == found["by"].dtype == np.float64
     assert found["q"].shape == (2,) and found["by"].shape == (1,)
 
 
-def test_environments_that_float32_cannot_number() -> None:
+def test_more_environments_than_float32_can_number_are_refused() -> None:
     """2^24 can be numbered, and more in float64."""
     most = 1 << 24
     assert own_kernel._environments({"t": np.zeros((2, 3), np.float32)}, {"t": ()}).shape == (

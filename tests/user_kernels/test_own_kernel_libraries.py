@@ -1,4 +1,4 @@
-"""A user's own kernel on arrays of Torch, JAX and Warp: gradients, transforms, compilation."""
+"""A user's kernel on arrays of Torch, JAX and Warp: gradients, transforms, compilation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from states import error, states
 import warpdyn as wd
 
 
-def test_gradients_in_torch() -> None:
+def test_torch_gradients_equal_vjp() -> None:
     torch = pytest.importorskip("torch")
     model = by_name("panda").model
     q, v, target = (torch.from_numpy(x).requires_grad_() for x in arrays(model, 6))
@@ -28,8 +28,8 @@ def test_gradients_in_torch() -> None:
         assert np.allclose(x.grad.numpy(), wanted)
 
 
-def test_torchs_transforms_and_compiler() -> None:
-    """vmap, jacrev and compile(fullgraph=True), of two kernels of one name too."""
+def test_torchs_transforms_and_compiler_work() -> None:
+    """vmap, jacrev and compile(fullgraph=True), also for two kernels of one name."""
     torch = pytest.importorskip("torch")
     model = by_name("cartpole").model
 
@@ -58,7 +58,7 @@ def test_torchs_transforms_and_compiler() -> None:
         assert torch.allclose(x.grad, factor * v[:, :1].expand(4, 2))
 
 
-def test_gradients_in_jax() -> None:
+def test_jax_gradients_equal_vjp() -> None:
     jax = pytest.importorskip("jax")
     model = by_name("panda").model
     q, v, target = (jax.numpy.asarray(x, "float32") for x in arrays(model, 6))
@@ -74,8 +74,8 @@ def test_gradients_in_jax() -> None:
     assert error(np.asarray(jax.jit(jax.grad(cost))(q)), wanted) < SINGLE
 
 
-def test_counters_and_random_numbers_under_jit() -> None:
-    """robot.env, a number of each environment and draws, inside jit and scan."""
+def test_env_and_random_numbers_work_under_jit() -> None:
+    """robot.env, a number per environment, and draws, inside jit and scan."""
     jax = pytest.importorskip("jax")
     model = by_name("cartpole").model
 
@@ -93,7 +93,7 @@ def test_counters_and_random_numbers_under_jit() -> None:
     assert np.allclose(jax.jit(twice)(jax.numpy.asarray(q)), wanted)
 
 
-def test_warp_arrays() -> None:
+def test_a_kernel_works_on_warp_arrays() -> None:
     wp = pytest.importorskip("warp")
     model = by_name("cartpole").model
     s = states(model, 5)

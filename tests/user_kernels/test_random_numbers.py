@@ -1,4 +1,4 @@
-"""Random numbers by counters: the same whatever the batch, and as random as they should be."""
+"""Random numbers by counters do not depend on the batch and have the right distribution."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def draws(count: int, dtype: Any = np.float64, episode: float = 0.0) -> Any:
     return drawn(MODEL, np.zeros((count, 2), dtype), episode)
 
 
-def test_a_draw_depends_on_its_key_alone() -> None:
-    """Not on the size of the batch, on dtype, or on the number of threads."""
+def test_a_draw_depends_on_its_key_only() -> None:
+    """Not on the size of the batch, the dtype, or the number of threads."""
     many = draws(4096)
     for count in (1, 7, 100):
         assert all(np.array_equal(x, y[:count]) for x, y in zip(draws(count), many, strict=True))
@@ -55,7 +55,7 @@ def test_a_draw_depends_on_its_key_alone() -> None:
     assert np.allclose(draws(4096, np.float32).normal, many.normal, atol=1e-5)
 
 
-def test_kernel_oracle_and_the_hash_itself_agree() -> None:
+def test_draws_of_kernel_and_oracle_equal_the_hash() -> None:
     q = np.zeros((5, 2))
     got, wanted = drawn(MODEL, q, 3.0), wd.oracle(drawn, MODEL, q, np.full(5, 3.0))
     assert np.array_equal(got.uniform, wanted.uniform) and np.allclose(got.normal, wanted.normal)
@@ -64,8 +64,8 @@ def test_kernel_oracle_and_the_hash_itself_agree() -> None:
 
 @needs_compiler
 @pytest.mark.parametrize("single", [True, False])
-def test_cudas_text_draws_the_same_numbers(single: bool, tmp_path: Path) -> None:
-    """Inside a loop and outside, run thread by thread on the host."""
+def test_the_cuda_source_draws_the_same_numbers(single: bool, tmp_path: Path) -> None:
+    """Inside and outside of a loop, run thread by thread on the host."""
 
     @wd.kernel
     def both(robot: Any, q: Any) -> Any:
@@ -87,8 +87,8 @@ def test_cudas_text_draws_the_same_numbers(single: bool, tmp_path: Path) -> None
     assert np.allclose(out, wd.oracle(both, MODEL, q), atol=1e-6 if single else 1e-15)
 
 
-def test_other_keys_give_other_numbers() -> None:
-    """Of another seed, environment, episode or stream; of the same, the same."""
+def test_different_keys_give_different_numbers() -> None:
+    """Of seed, environment, episode or stream. Equal keys give equal numbers."""
     numbers = [draws(100, episode=float(k)).uniform for k in range(3)]
     assert len(np.unique(np.concatenate(numbers))) == 900
     again = draws(100, episode=1.0).uniform
@@ -96,7 +96,9 @@ def test_other_keys_give_other_numbers() -> None:
 
 
 def test_uniform_numbers_are_uniform_and_independent() -> None:
-    """Chi squared over 64 bins; correlation between draws, neighbours and episodes; serial pairs."""
+    """Chi squared over 64 bins, correlations between draws, neighbours and episodes, and serial
+    pairs.
+    """
     count = 1 << 16
     first, second = (draws(count, episode=float(k)).uniform for k in range(2))
     assert first.min() >= 0 and first.max() < 1
@@ -114,7 +116,7 @@ def test_uniform_numbers_are_uniform_and_independent() -> None:
     assert chi < 255 + 5 * math.sqrt(2 * 255)
 
 
-def test_ranges_and_normal_numbers() -> None:
+def test_ranges_and_normal_numbers_have_their_moments() -> None:
     count = 1 << 15
     found = draws(count)
     assert found.wide.min() >= -1 and (found.wide.max((0, 1)) < [3, 4]).all()
@@ -127,8 +129,8 @@ def test_ranges_and_normal_numbers() -> None:
     assert abs(np.corrcoef(z.T) - np.eye(3)).max() < 5 / math.sqrt(count)
 
 
-def test_bounds_may_be_single_values() -> None:
-    """A bound that is known only when the kernel runs, for one number and for several."""
+def test_bounds_can_be_computed_values() -> None:
+    """Known only when the kernel runs, for one number and for several."""
 
     @wd.kernel
     def between(robot: Any, low: (2,), q: Any) -> Any:  # type: ignore[valid-type]
@@ -144,7 +146,7 @@ def test_bounds_may_be_single_values() -> None:
     assert np.allclose(found.one, found.some[:, 0])
 
 
-def test_seeds_of_any_size() -> None:
+def test_seeds_can_have_any_size() -> None:
     @wd.kernel
     def seeded(robot: Any, q: Any, *, seed: int) -> Any:
         return wd.random.uniform(wd.random.key(seed, robot.env), 2)
@@ -155,7 +157,10 @@ def test_seeds_of_any_size() -> None:
 
 
 def test_known_keys_give_known_numbers() -> None:
-    """Each draw has a counter of its own in its stream; Box and Muller's formula of two of them."""
+    """Each draw has its own counter in its stream.
+
+    Normal numbers use Box and Muller's formula of two draws.
+    """
     key = wd.random.key(5, 3, 2, stream=63)
     counters = [float(63 << 18 | k) for k in range(6)]
     drawn = np.array([scalar.uniform(5.0, 3.0, 2.0, c) for c in counters])
@@ -174,8 +179,8 @@ def test_known_keys_give_known_numbers() -> None:
     assert wd.random.key(1, 2) == wd.random.key(1, 2, 0, stream=0)
 
 
-def test_large_seeds_are_reduced_at_2_to_the_24() -> None:
-    """Smaller ones are themselves."""
+def test_seeds_from_2_to_the_24_on_are_reduced() -> None:
+    """Smaller ones are used unchanged."""
     for seed in (LARGEST - 1, np.int64(LARGEST - 1), float(LARGEST - 1)):
         assert _counter("seed", seed) == LARGEST - 1
     for seed in (LARGEST, 1 << 80):
@@ -185,7 +190,7 @@ def test_large_seeds_are_reduced_at_2_to_the_24() -> None:
     assert _counter("seed", [7.0]) == 7.0
 
 
-def test_the_most_draws_of_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_draws_of_a_key_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(random_numbers, "_uniform", lambda *counters: counters[-1])
     key = wd.random.key(0, 0)
     assert wd.random.uniform(key, (1 << 18) - 1).entries[-1] == (1 << 18) - 2
@@ -211,11 +216,11 @@ def test_the_most_draws_of_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
         (lambda robot, q: wd.random.uniform(wd.random.key(0, 0), 1 << 18), "262,143 draws"),
     ],
 )
-def test_keys_that_are_none(text: Any, message: str) -> None:
+def test_invalid_keys_are_refused(text: Any, message: str) -> None:
     with pytest.raises(TypeError, match=message):
         wd.kernel(text)(MODEL, np.zeros((2, 2)))
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_chosen_constants_have_their_documented_values() -> None:
+    """They come from measurements or external limits. Another value needs another reason."""
     assert chosen.LARGEST == 16_777_216

@@ -1,4 +1,6 @@
-"""Kernels that draw from generators of NumPy or Python are refused; constants are not."""
+"""Kernels that draw from generators of NumPy or Python are refused, and constant arrays are
+accepted.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ def in_a_loop(robot: Any, q: Any) -> Any:
     ],
     ids=["numpy", "python", "condition", "generator", "closure", "loop"],
 )
-def test_numbers_of_a_generator_are_refused(function: Callable[..., Any]) -> None:
+def test_draws_of_a_generator_are_refused(function: Callable[..., Any]) -> None:
     """They would be the same in every environment and call."""
     with pytest.raises(RecordingError, match=r"draws random numbers.*wd\.random\.key"):
         wd.kernel(function)(MODEL, Q)
@@ -56,7 +58,7 @@ def test_a_generator_among_the_options_is_refused() -> None:
         noisy(MODEL, Q, source=np.random.default_rng(3))
 
 
-def test_numbers_drawn_outside_are_constants() -> None:
+def test_numbers_drawn_outside_of_a_kernel_are_constants() -> None:
     assert np.array_equal(wd.kernel(lambda robot, q: q + TABLE)(MODEL, Q), Q + TABLE)
     own = wd.kernel(lambda robot, q: q + np.random.default_rng(1).normal(size=2))
     assert np.array_equal(own(MODEL, Q), Q + TABLE)  # the same in each recording
@@ -77,7 +79,7 @@ def in_a_simulation(robot: Any, q: Any) -> Any:
 @pytest.mark.parametrize(
     "function", [lambda robot, q: np.cos(q), around_a_loop, with_draws, in_a_simulation]
 )
-def test_a_generator_that_another_thread_moves_is_none_of_the_kernel(
+def test_a_generator_used_by_another_thread_is_ignored(
     function: Callable[..., Any],
 ) -> None:
     """Its state differs after the recording, but two recordings agree."""
@@ -90,7 +92,7 @@ def test_a_generator_that_another_thread_moves_is_none_of_the_kernel(
     assert np.array_equal(moved(MODEL, Q + 0.3), wd.kernel(function)(MODEL, Q + 0.3))
 
 
-def test_states_show_each_draw() -> None:
+def test_random_states_change_with_each_draw() -> None:
     before = random_states(in_a_loop, {})
     assert random_states(in_a_loop, {}) == before
     GENERATOR.normal()

@@ -35,7 +35,7 @@ print(bad(wd.load_robot("cartpole"), np.ones((1, 2))))
 """
 
 
-def test_the_users_line_is_the_innermost_one_outside() -> None:
+def test_the_reported_line_is_the_innermost_one_of_the_user() -> None:
     def inner() -> str:
         return place()
 
@@ -45,8 +45,8 @@ def test_the_users_line_is_the_innermost_one_outside() -> None:
 
 
 @pytest.mark.parametrize("how", ["file", "stdin", "exec"])
-def test_in_a_file_in_a_pipe_and_in_a_notebook(how: str, tmp_path: Path) -> None:
-    """A cell has no file: its line is named all the same, and a kernel defined anew is a new one."""
+def test_lines_are_named_in_files_pipes_and_notebooks(how: str, tmp_path: Path) -> None:
+    """A cell has no file, but its line is named. A kernel that is defined again is a new one."""
     script = tmp_path / "mine.py"
     text = TEXT if how != "exec" else f"exec(compile({TEXT!r}, '<ipython-input-3>', 'exec'))"
     script.write_text(text)
@@ -61,8 +61,8 @@ def test_in_a_file_in_a_pipe_and_in_a_notebook(how: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", ["isfinite", "arctan", "sqrt", "isnan"])
-def test_an_array_of_python_objects_is_named(name: str) -> None:
-    """NumPy sees only the list around the values, and refuses in words about ufuncs."""
+def test_an_array_of_python_objects_is_refused(name: str) -> None:
+    """NumPy only sees the list around the values, and its own message is about ufuncs."""
 
     def listed(robot, q):
         return getattr(np, name)(np.concatenate([[q[0]], np.ones(2)]))
@@ -79,8 +79,8 @@ def refused(body: object) -> str:
     return str(caught.value)
 
 
-def test_a_known_number_that_a_function_of_ours_cannot_take() -> None:
-    """The user's line, and Python's error; the user's own errors stay what they are."""
+def test_an_invalid_constant_is_reported_with_the_line() -> None:
+    """With Python's error. Errors that the user raises are unchanged."""
     message = refused(lambda robot, q: robot.fk(np.array([0.0, np.inf]))[0])
     assert message.startswith("test_refusals.py:")
     assert "known numbers lead to ValueError: math domain error" in message
@@ -97,8 +97,8 @@ def own_error() -> None:
     raise ValueError("my own")
 
 
-def test_functions_of_torch_and_jax_are_named() -> None:
-    """They see a type that they do not know, and say so in words about tensors."""
+def test_functions_of_torch_and_jax_are_refused() -> None:
+    """Their own messages are about unknown types and tensors."""
     jax, torch = pytest.importorskip("jax"), pytest.importorskip("torch")
     for function in (torch.sin, jax.numpy.sin):
 

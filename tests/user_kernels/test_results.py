@@ -1,4 +1,4 @@
-"""Names, shapes and kinds of what a kernel returns."""
+"""Names, shapes and types of a kernel's results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from warpdyn.user_kernels.results import as_lists, describe_results, entries_by_
 from warpdyn.user_kernels.values import of
 
 
-def test_forms() -> None:
+def test_results_have_the_form_of_the_returned_value() -> None:
     x = of(np.array(input_symbols(Graph(), "q", 2), dtype=object))
     one, pair, named = (describe_results("f", r) for r in (x, (x, 1.0), {"a": x, "b": x[0] > 0}))
     assert [r.form for r in (one, pair, named)] == ["one", "tuple", "dictionary"]
@@ -28,7 +28,7 @@ def test_forms() -> None:
     assert as_lists(entries_by_name("f", (1.0, np.eye(2)))) == (1.0, [[1.0, 0.0], [0.0, 1.0]])
 
 
-def test_results_are_handed_out_as_they_were_returned() -> None:
+def test_results_are_returned_in_the_form_of_the_kernel() -> None:
     named = describe_results("f", {"a": np.zeros(2), "b": np.array([True])})
     convert, plain = named.result_maker("f", True), named.result_maker("f", False)
     assert convert is not None and plain is not None
@@ -38,7 +38,7 @@ def test_results_are_handed_out_as_they_were_returned() -> None:
     assert describe_results("f", np.zeros(2)).result_maker("f", True) is None
 
 
-def test_out_by_name() -> None:
+def test_out_is_given_by_name_or_in_order() -> None:
     named = describe_results("f", {"a": np.zeros(2), "b": 1.0})
     a, b = np.zeros(2), np.zeros(())
     assert (
@@ -50,8 +50,8 @@ def test_out_by_name() -> None:
         named.arrays_of_out({"c": a})
 
 
-def test_names_of_results() -> None:
-    """A kernel's words; a named tuple is by its names; a lambda's results are `Results`."""
+def test_names_of_results_are_those_of_the_kernel() -> None:
+    """Those of a dictionary or a named tuple. The results of a lambda are `Results`."""
     Pair = namedtuple("Pair", ["first", "second"])
     made = describe_results("f", Pair(np.zeros(2), 1.0))
     assert made.form == "dictionary" and list(made.by_name) == ["first", "second"]
@@ -71,8 +71,8 @@ def test_names_of_results() -> None:
     assert list(entries_by_name("f", (1.0, 2.0))) == ["out0", "out1"]
 
 
-def test_kinds_of_results() -> None:
-    """Conditions alone are bool, with numbers among them they are numbers; whole numbers are int."""
+def test_results_are_bool_int_or_float() -> None:
+    """Conditions are bool, with numbers among them float, and whole numbers int."""
     mixed = [True, 2.0]
     kinds = {"bool": [True, False], "float": mixed, "int": of(np.ones(2)).astype(int)}
     for kind, values in kinds.items():
@@ -89,13 +89,13 @@ def test_kinds_of_results() -> None:
     assert describe_results("f", {"a": 1.0}).arrays_of_out({"a": out}) is out
 
 
-def test_four_dimensions_are_too_many() -> None:
+def test_results_with_four_dimensions_are_refused() -> None:
     with pytest.raises(RecordingError, match="three dimensions at most"):
         describe_results("f", np.zeros((1, 1, 1, 1)))
 
 
-def test_one_result_by_name_or_as_a_condition() -> None:
-    """Called, bound, and of the oracle."""
+def test_a_single_condition_is_returned_as_bool() -> None:
+    """In calls, bound calls, and by the oracle."""
     model = wd.load_robot("double_pendulum")
     q = np.array([[1.0, 2.0], [-3.0, 0.5], [0.1, 0.2]])
 

@@ -16,7 +16,7 @@ STEP = 1e-6
 
 @wd.kernel
 def relaxed(robot: Any, q: Any, A: (5, 5), b: (5,), first: ()) -> Any:
-    """Gauss-Seidel sweeps over the rows of a system, and the unknown at an index of the environment."""
+    """Gauss-Seidel sweeps over the rows of a system, and the unknown at an index per environment."""
 
     def sweep(_: Any, state: Any, arrays: Any) -> Any:
         def row(k: Any, change: Any, arrays: Any) -> Any:
@@ -42,7 +42,7 @@ def system(count: int) -> tuple[np.ndarray, ...]:
 
 
 def test_sweeps_solve_a_system() -> None:
-    """Compiled, interpreted or on numbers."""
+    """Compiled, interpreted and on numbers."""
     q, A, b, first = system(20)
     wanted = np.linalg.solve(A, b[..., None])[..., 0]
     for found in (relaxed(MODEL, q, A, b, first), wd.oracle(relaxed, MODEL, q, A, b, first)):
@@ -51,8 +51,8 @@ def test_sweeps_solve_a_system() -> None:
         assert np.all(np.asarray(found.change) < 1e-8)
 
 
-def test_derivatives() -> None:
-    """Of x = A⁻¹b: the cotangent of b is A⁻ᵀ w, of A it is -(A⁻ᵀ w) xᵀ."""
+def test_derivatives_of_sweeps_are_those_of_the_solution() -> None:
+    """Of x = A⁻¹b: the cotangent of b is A⁻ᵀ w, that of A is -(A⁻ᵀ w) xᵀ."""
     q, A, b, first = system(6)
     w = np.random.default_rng(1).normal(size=(6, 5))
     zeros = np.zeros(6)
@@ -70,7 +70,7 @@ def test_derivatives() -> None:
 
 @wd.kernel
 def shapes(robot: Any, q: Any) -> Any:
-    """Rows of numbers and of matrices, parts of rows, whole numbers from the end, an array alone."""
+    """Rows of numbers and of matrices, parts of rows, indices from the end, and a single array."""
 
     def step(k: Any, s: Any, arrays: Any) -> Any:
         flat, deep = arrays
@@ -85,8 +85,8 @@ def shapes(robot: Any, q: Any) -> Any:
     return np.concatenate([np.stack([s]), flat[:], deep[:].reshape(-1), alone[:], deep[-1, 0]])
 
 
-def test_rows_have_shapes() -> None:
-    """As an array's."""
+def test_rows_have_the_shapes_of_array_rows() -> None:
+    """As in NumPy."""
     q = np.array([[0.5, 0.25]])
     flat = [0.5, 0.5, 0.75]
     deep = [[[1.5, 1.5], [5.0, 1.0]], [[1.5, 1.5], [5.0, 1.0]], [[1.75, 1.75], [5.0, 1.0]]]
@@ -96,7 +96,7 @@ def test_rows_have_shapes() -> None:
 
 
 def refused(body: Any) -> str:
-    """The message with which a kernel of this body is refused; its line comes first."""
+    """The message with which a kernel with this body is refused. Its line comes first."""
 
     @wd.kernel
     def kernel(robot: Any, q: Any) -> Any:
@@ -109,8 +109,8 @@ def refused(body: Any) -> str:
     return message
 
 
-def test_refusals() -> None:
-    """Each names the user's line and what to do."""
+def test_invalid_loops_are_refused_with_line_and_remedy() -> None:
+    """For each kind of mistake."""
     loop = wd.kernels.loop
 
     def outside(q: Any) -> Any:
@@ -164,7 +164,10 @@ def test_refusals() -> None:
 
 
 def test_the_form_of_the_arrays_is_kept() -> None:
-    """Named tuples, lists, dictionaries in each other; the rows stay in their places; none are run."""
+    """Nested named tuples, lists and dictionaries.
+
+    Rows keep their order, and zero steps are allowed.
+    """
 
     class Two(NamedTuple):
         first: Any
@@ -187,8 +190,8 @@ def test_the_form_of_the_arrays_is_kept() -> None:
     assert np.array_equal(wd.oracle(kept, MODEL, np.zeros((1, 2)))[0], [1, 1, 1, 2, 3, 1])
 
 
-def test_an_array_is_passed_once() -> None:
-    """Two names of one memory would be two arrays on numbers."""
+def test_passing_an_array_twice_is_refused() -> None:
+    """On numbers two names of one memory would be two arrays."""
 
     def twice(q: Any) -> Any:
         _, a = wd.kernels.loop(2, lambda k, s, a: s, (), q)
@@ -213,7 +216,7 @@ def until_small(robot: Any, q: Any, x: (), most: ()) -> Any:
 
 
 def halved(x: np.ndarray, most: np.ndarray) -> dict[str, np.ndarray]:
-    """What `until_small` gives."""
+    """The results of `until_small`."""
     seen = np.zeros((len(x), 20))
     end, count = x.copy(), np.zeros(len(x))
     for k in range(20):
@@ -225,11 +228,10 @@ def halved(x: np.ndarray, most: np.ndarray) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("policy", ["never", "wait"])
-def test_a_loop_ends_where_its_condition_holds(
+def test_a_loop_ends_after_the_step_in_which_its_condition_holds(
     policy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After the step that made it true, by environment: what the other steps would write stays.
-    Interpreted, compiled, and on numbers."""
+    """For each environment. Later steps write nothing. Interpreted, compiled, and on numbers."""
     monkeypatch.setattr(wd.config, "compile", policy)
     draw = np.random.default_rng(0)
     x, most = draw.uniform(1.0, 100.0, 50), draw.uniform(0.01, 20.0, 50)
@@ -247,8 +249,8 @@ def test_a_loop_ends_where_its_condition_holds(
             np.testing.assert_array_equal(np.reshape(getattr(found, name), numbers.shape), numbers)
 
 
-def test_derivatives_of_a_loop_that_ends() -> None:
-    """Of 2^-n x by x, n steps: those of the steps that were taken."""
+def test_derivatives_of_a_loop_that_ends_early_are_those_of_its_steps() -> None:
+    """Of 2^-n x by x, with n steps."""
     x, most, q = np.array([10.0, 3.0]), np.array([1.0, 2.0]), np.zeros((2, 2))
     count = halved(x, most)["count"]
     seeds = (np.ones(2), np.zeros(2), np.zeros((2, 20)))
@@ -258,8 +260,8 @@ def test_derivatives_of_a_loop_that_ends() -> None:
     np.testing.assert_allclose(np.ravel(rates[0]), 0.5**count)
 
 
-def test_loops_that_end_may_be_nested() -> None:
-    """The rows that an inner loop writes stay where the outer one has ended."""
+def test_loops_that_end_early_can_be_nested() -> None:
+    """Rows written by an inner loop do not change after the outer one has ended."""
 
     @wd.kernel
     def nested(robot: Any, q: Any, x: ()) -> Any:

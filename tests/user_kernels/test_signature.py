@@ -1,4 +1,4 @@
-"""What a signature says of a kernel, and what it cannot say."""
+"""Information in a kernel's signature, and signatures that are refused."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from warpdyn.user_kernels.signature import (
         *((name, None) for name in ("target", "qx", "vx", "table", "ab", "q1_a", "my_q", "Q")),
     ],
 )
-def test_names_say_widths(name: str, shape: Any) -> None:
+def test_names_determine_widths(name: str, shape: Any) -> None:
     assert by_name(name) == shape
 
 
-def test_annotations_say_shapes() -> None:
-    """Tuples, text, Annotated, shared; sizes of the robot."""
+def test_annotations_determine_shapes() -> None:
+    """Tuples, text, Annotated, shared, and sizes of the robot."""
 
     def text(
         robot, q, a: (3,), b: Annotated[np.ndarray, ("nv", 6)], c: shared((2,)), d: (), *, k=1
@@ -88,7 +88,7 @@ def test_a_table_has_rows_and_columns_and_no_default(
             read_signature(text)
 
 
-def test_help_shows_the_kernels_own_signature() -> None:
+def test_help_shows_the_signature_of_the_kernel() -> None:
     @wd.kernel
     def f(robot: Any, q: Any, *, gain: float = 2.0) -> Any:
         """Twice q."""
@@ -110,15 +110,15 @@ def test_help_shows_the_kernels_own_signature() -> None:
         (lambda robot, q, **k: 1, r"a kernel has no \*k"),
     ],
 )
-def test_signatures_that_are_none(text: Any, message: str) -> None:
+def test_invalid_signatures_are_refused(text: Any, message: str) -> None:
     with pytest.raises(TypeError, match=message):
         wd.kernel(text)
 
 
 @pytest.mark.parametrize("name", RESERVED)
 @pytest.mark.parametrize("place", ["array", "option", "mapping"])
-def test_names_of_the_caller(name: str, place: str) -> None:
-    """Neither an array nor an option has one of them; the message lists them all."""
+def test_reserved_names_are_refused(name: str, place: str) -> None:
+    """For arrays and options. The message lists all of them."""
     kind = inspect.Parameter.KEYWORD_ONLY if place == "option" else POSITIONAL
     with pytest.raises(TypeError) as refused:
         if place == "mapping":
@@ -144,8 +144,8 @@ def with_parameters(*parameters: Any) -> Any:
     return f
 
 
-def test_robots_of_every_kind_of_parameter() -> None:
-    """The robot may be positional only, then so is the model; it cannot be a keyword, or many."""
+def test_the_robot_must_be_a_positional_parameter() -> None:
+    """If it is positional only, so is the model. It cannot be a keyword or variadic."""
     kinds = inspect.Parameter
     for kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD):
         call = read_signature(with_parameters(kinds("robot", kind), "q")).call
@@ -157,8 +157,8 @@ def test_robots_of_every_kind_of_parameter() -> None:
         assert str(refused.value) == wanted
 
 
-def test_whole_messages_of_shapes() -> None:
-    """What is not known, what is no size, with the words that a user writes instead."""
+def test_messages_about_shapes_are_complete() -> None:
+    """Missing shapes and invalid sizes, with what to write instead."""
     with pytest.raises(TypeError) as refused:
         of_shapes("f", {"x": None})  # type: ignore[dict-item]
     assert str(refused.value) == (
@@ -173,8 +173,8 @@ def test_whole_messages_of_shapes() -> None:
     assert of_shapes("f", {"x": (0, "nlinks")}).arrays["x"].shape == (0, "nlinks")
 
 
-def test_signatures_of_mappings() -> None:
-    """Arrays of every form, no options; a list is a shape as well as a tuple."""
+def test_signatures_are_read_from_mappings() -> None:
+    """Arrays of every form, without options. A list is accepted as a shape."""
     shapes = {"q": None, "x": [2, 3], "t": table([4, 5]), "c": shared((2,))}  # type: ignore
     found = of_shapes("f", shapes)  # type: ignore[arg-type]
     assert found.arrays == {
@@ -187,8 +187,8 @@ def test_signatures_of_mappings() -> None:
     assert list(found.call.parameters) == ["model", "q", "x", "t", "c", "params", "out"]
 
 
-def test_defaults_of_arrays_and_options() -> None:
-    """An array's default is a constant; an option without one is needed."""
+def test_defaults_of_arrays_and_options_are_read() -> None:
+    """A default of an array is a constant. An option without one is required."""
 
     def text(robot: Any, q: Any, gain: Any = None, *, a: int, b: int = 2) -> int:
         return 0
@@ -202,7 +202,7 @@ def test_defaults_of_arrays_and_options() -> None:
     assert found.call.parameters["params"].default is found.call.parameters["out"].default is None
 
 
-def test_sizes_that_are_none() -> None:
+def test_invalid_sizes_are_refused() -> None:
     def text(robot, x: ("nonsense",)):  # type: ignore  # noqa: F821, UP037
         pass
 

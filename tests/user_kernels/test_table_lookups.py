@@ -1,4 +1,4 @@
-"""Tables in a user's own kernel."""
+"""Tables in a user's kernel."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def looked_up(robot, q, heights: wd.kernels.table((4, 5)), place: (2,)):
     return heights.look(place[0], np.floor(place[1])), scan[0] * place[0]
 
 
-def test_a_kernel_looks_up_values_and_makes_a_terrain() -> None:
-    """As the oracle and NumPy do; the table serves all environments."""
+def test_a_kernel_looks_up_a_table_and_uses_it_as_a_terrain() -> None:
+    """As the oracle and NumPy do. One table serves all environments."""
     q, place = np.zeros((6, 2)), RNG.uniform(0, 4, (6, 2))
     near, scan = looked_up(MODEL, q, HEIGHTS, place)
     i, j = np.minimum(place[:, 0].astype(int), 3), np.floor(place[:, 1]).astype(int)
@@ -36,8 +36,8 @@ def test_a_kernel_looks_up_values_and_makes_a_terrain() -> None:
     assert by.shape == (4, 5) and by.sum() == pytest.approx(6)
 
 
-def test_several_places_of_a_table() -> None:
-    """Rows and columns of any shape, each with its own column; a table has its shape."""
+def test_a_table_is_looked_up_at_arrays_of_places() -> None:
+    """Rows and columns of any shape, and with broadcasting. A table has a shape."""
 
     @wd.kernel
     def around(robot, q, heights: wd.kernels.table((4, 5))):
@@ -48,7 +48,7 @@ def test_several_places_of_a_table() -> None:
     assert np.array_equal(wd.oracle(around, MODEL, np.zeros((1, 2)), HEIGHTS)[0], wanted)
 
 
-def test_what_cannot_be_done_with_a_table_is_said() -> None:
+def test_invalid_uses_of_a_table_are_refused() -> None:
     def indexed(robot, q, heights: wd.kernels.table((4, 5))):
         return heights[0, 0] * q[0]
 

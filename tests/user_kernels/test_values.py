@@ -1,4 +1,4 @@
-"""Values of a kernel do what NumPy's arrays do."""
+"""Values of a kernel behave as NumPy's arrays."""
 
 from __future__ import annotations
 
@@ -98,8 +98,8 @@ def everything(robot: Any, x: (6,), M: (3, 3)) -> Any:  # type: ignore[valid-typ
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_expressions_are_numpys(dtype: Any) -> None:
-    """Kernel, oracle, and NumPy on each environment's arrays."""
+def test_expressions_equal_numpys(dtype: Any) -> None:
+    """Of kernel, oracle, and NumPy on each environment's arrays."""
     model = wd.load_robot("cartpole")
     x, M = (a.astype(dtype).astype(float) for a in data())
     numpy = wanted(x, M)
@@ -109,8 +109,8 @@ def test_expressions_are_numpys(dtype: Any) -> None:
     assert error(got.astype(float), numpy, np.ones(1)) < (1e-12 if dtype == np.float64 else 2e-5)
 
 
-def test_values_that_are_not_numbers() -> None:
-    """maximum and minimum hand NaN on, comparisons with it are false, isfinite sees it: as NumPy."""
+def test_nan_behaves_as_in_numpy() -> None:
+    """maximum and minimum propagate it, comparisons with it are false, and isfinite is false."""
     model = wd.load_robot("cartpole")
 
     def text(x: Any, y: Any) -> Any:
@@ -130,8 +130,8 @@ def test_values_that_are_not_numbers() -> None:
     assert np.array_equal(wd.oracle(compared, model, x, y), text(x, y), equal_nan=True)
 
 
-def test_a_text_may_name_what_is_no_number() -> None:
-    """np.nan and np.inf as constants, which kernels print into their source."""
+def test_a_kernel_can_use_nan_and_inf_as_constants() -> None:
+    """Kernels print them into their source."""
     model, x = wd.load_robot("cartpole"), np.array([[-2.0, 0.5, 3.0]])
 
     @wd.kernel
@@ -144,8 +144,8 @@ def test_a_text_may_name_what_is_no_number() -> None:
     assert np.array_equal(wd.oracle(marked, model, x), wanted, equal_nan=True)
 
 
-def test_writing_into_values() -> None:
-    """Slices are views, as NumPy's are, and sums in place stay in place."""
+def test_writing_into_values_works_as_in_numpy() -> None:
+    """Slices are views, and sums in place are in place."""
     model = wd.load_robot("cartpole")
 
     def text(x: Any) -> Any:
@@ -224,8 +224,8 @@ def _added(array: Any, value: Any) -> Any:
 
 
 @pytest.mark.parametrize("text", IN_PLACE)
-def test_single_entries_are_written_and_joined(text: Any) -> None:
-    """As NumPy does; what NumPy copies is no alias."""
+def test_single_entries_are_written_and_joined_as_in_numpy(text: Any) -> None:
+    """Copies in NumPy are copies here."""
 
     @wd.kernel
     def written(robot: Any, x: (6,), M: (3, 3)) -> Any:  # type: ignore[valid-type]
@@ -237,7 +237,7 @@ def test_single_entries_are_written_and_joined(text: Any) -> None:
 
 
 def _written_through_a_view(x: Any) -> Any:
-    """In NumPy the second name shows what is written through the first."""
+    """In NumPy the second name shows the values written through the first."""
     view = x[1:]
     same = np.asarray(x)
     view[0] = 7.0
@@ -298,7 +298,11 @@ REFUSED: tuple[tuple[Callable[[Any], Any], str], ...] = (
 
 
 @pytest.mark.parametrize(("text", "message"), REFUSED)
-def test_what_cannot_be_recorded_names_line_and_remedy(text: Any, message: str) -> None:
+def test_operations_without_a_recorded_form_are_refused_with_the_remedy(
+    text: Any, message: str
+) -> None:
+    """The message begins with the user's line."""
+
     @wd.kernel
     def refused(robot: Any, x: (6,)) -> Any:  # type: ignore[valid-type]
         return text(x)
@@ -321,7 +325,7 @@ def test_printing_shows_expressions(capsys: pytest.CaptureFixture[str]) -> None:
     assert "<values of shape (15,)>" in shown
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_chosen_constants_have_their_documented_values() -> None:
+    """They come from measurements or external limits. Another value needs another reason."""
     assert chosen.LARGEST_CONSTANT == 4096
     assert chosen.STARTS == {"add": 0.0, "multiply": 1.0, "logical_and": True, "logical_or": False}

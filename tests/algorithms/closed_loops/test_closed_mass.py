@@ -1,4 +1,4 @@
-"""Mass matrix and loops as one matrix: the system that it solves, redundant rows, and its zeros."""
+"""Mass matrix and loops as one matrix: its solutions, redundant rows, and zeros."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def chain(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_solution_is_that_of_the_whole_system(seed: int) -> None:
-    """M x - Jᵀ f = b and J x = c, next to NumPy."""
+def test_solve_gives_the_solution_of_the_whole_system(seed: int) -> None:
+    """M x - Jᵀ f = b and J x = c, compared with NumPy."""
     M, J = chain(4, seed)
     b, c = np.arange(4.0), np.array([1.0, -2.0])
     K = np.block([[M, -J.T], [-J, np.zeros((2, 2))]])
@@ -37,22 +37,25 @@ def test_the_solution_is_that_of_the_whole_system(seed: int) -> None:
     assert f == pytest.approx(truth[4:], rel=SHIFT, abs=SHIFT)
 
 
-def test_equations_are_eliminated_before_what_carries_them() -> None:
-    """The first row comes after coordinate 0, the second, which has an entry of it, before."""
+def test_equations_are_eliminated_before_the_bodies_that_carry_them() -> None:
+    """The first row comes after coordinate 0.
+
+    The second, which has an entry of it, comes before.
+    """
     M, J = chain(4, 0)
     mass = ClosedMass.of(M.tolist(), J.tolist())
     assert mass.coordinates == [1, 3, 4, 5] and mass.equations == [2, 0]
 
 
-def test_the_signs_are_those_of_the_factored_matrix() -> None:
-    """-1 for the equations, 1 for the coordinates, in the order of elimination."""
+def test_signs_are_negative_for_equations_and_positive_for_coordinates() -> None:
+    """In the order of elimination."""
     M, J = chain(4, 0)
     mass = ClosedMass.of(M.tolist(), J.tolist())
     assert mass.signs == [-1.0, 1.0, -1.0, 1.0, 1.0, 1.0]
 
 
-def test_rows_see_the_closed_mechanism() -> None:
-    """Responses to an impulse on a row of coordinates, and what it does to the loops' forces."""
+def test_responses_to_impulses_include_the_loops() -> None:
+    """Of rows of coordinates, and the forces of the loops that the impulses cause."""
     M, J = chain(4, 1)
     row = np.array([0.5, -1.0, 2.0, 0.3])
     K = np.block([[M, -J.T], [-J, np.zeros((2, 2))]])
@@ -66,8 +69,8 @@ def test_rows_see_the_closed_mechanism() -> None:
 
 
 @pytest.mark.parametrize("mass", [1e-9, 1e-3, 1e9])
-def test_light_and_heavy_robots_are_solved_alike(mass: float) -> None:
-    """Masses are a matter of units: the motion stays, and forces grow by as much, to LEAST."""
+def test_scaling_all_masses_scales_only_the_forces(mass: float) -> None:
+    """The unit of mass does not change the motion, to LEAST."""
     M, J = chain(4, 3)
     b, c = np.arange(4.0), [1.0, -2.0]
     x, f = ClosedMass.of(M.tolist(), J.tolist()).solution(b.tolist(), c)
@@ -77,7 +80,7 @@ def test_light_and_heavy_robots_are_solved_alike(mass: float) -> None:
 
 
 def test_a_row_of_zeros_has_no_force() -> None:
-    """A row that is zero in this configuration, next to one that is not."""
+    """One row is zero in this configuration, and the other one is not."""
     M, J = chain(4, 2)
     b, c = [1.0, 2.0, 3.0, 4.0], 0.7
     alone = ClosedMass.of(M.tolist(), J[1:].tolist()).solution(b, [c])
@@ -88,7 +91,7 @@ def test_a_row_of_zeros_has_no_force() -> None:
 
 
 def test_redundant_rows_share_their_forces() -> None:
-    """A row twice: the motion is that of one row, and each has half of its force."""
+    """With the same row twice the motion is that of one row, and each has half of its force."""
     M, J = chain(3, 2)
     b, c = [1.0, 2.0, 3.0], 0.7
     one = ClosedMass.of(M.tolist(), J[1:].tolist()).solution(b, [c])
@@ -97,7 +100,7 @@ def test_redundant_rows_share_their_forces() -> None:
     assert two[1] == pytest.approx([one[1][0] / 2] * 2, rel=SHIFT)
 
 
-def test_loops_of_different_branches_have_no_entries_in_common() -> None:
+def test_loops_of_different_branches_do_not_fill_the_matrix() -> None:
     """A loop in each of two branches costs less than two loops across both."""
 
     def text(J: list, M: list, b: list, branches: bool) -> list:

@@ -17,7 +17,7 @@ CLOSED = 1e-9
 
 
 @pytest.mark.parametrize("model", [tied(CONNECT), tied(WELD), tied(COUPLE), four_bar(), leg()])
-def test_loops_are_closed(model: wd.Model) -> None:
+def test_loops_are_closed_to_the_tolerance(model: wd.Model) -> None:
     """To 1e-9 m and rad."""
     start = np.tile(start_of(model), (3, 1))
     for q in step(model, start, 0.2 * states(model, 3, seed=1).v):
@@ -25,8 +25,8 @@ def test_loops_are_closed(model: wd.Model) -> None:
         assert np.abs(wd.oracle(wd.loops.errors, model, closed)).max() < CLOSED
 
 
-def test_fixed_joints_stay_and_the_step_is_the_shortest() -> None:
-    """To first order: the rest of the way is across the equations' null space."""
+def test_fixed_joints_do_not_move_and_the_step_is_the_shortest() -> None:
+    """To first order the step is orthogonal to the null space of the equations."""
     model = four_bar()
     q = wd.oracle(wd.loops.close, model, np.array([1.0, -0.9, 1.0]), fixed=["j1"])
     assert q[0] == 1.0
@@ -39,16 +39,18 @@ def test_fixed_joints_stay_and_the_step_is_the_shortest() -> None:
 
 @pytest.mark.parametrize("model", [four_bar(), leg(), tied(WELD)], ids=["bar", "leg", "weld"])
 def test_loops_close_from_random_states(model: wd.Model) -> None:
-    """None of 256 joint configurations, all of them far from assembled, stays open. Without damping
-    two thirds of the leg's do."""
+    """None of 256 configurations far from closed stays open.
+
+    Without damping two thirds of the leg's would.
+    """
     q = wd.random_configuration(model, 256)
     closed = wd.loops.close(model, q)
     assert np.abs(wd.loops.errors(model, closed)).max() < CLOSED
     assert np.abs(wd.loops.errors(model, q)).max() > 0.1
 
 
-def test_a_step_is_bounded() -> None:
-    """From far away."""
+def test_the_length_of_a_step_is_bounded() -> None:
+    """From a configuration far from closed."""
     model = four_bar()
     q = [3.0, 2.0, -2.0]
     moved = np.array(loop_closure(tree_of(model), q, range(3), 1)) - q

@@ -1,4 +1,4 @@
-"""Dynamics of closed mechanisms: power of the loops' forces, Pinocchio, and one-coordinate equations."""
+"""Dynamics of closed mechanisms: power of loop forces, Pinocchio, and equations of one coordinate."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def near(mine: np.ndarray, truth: np.ndarray, share: float = ROUNDING) -> None:
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-def test_accelerations_obey_newton_and_keep_the_loops_closed(name: str) -> None:
-    """M a + h = tau + Jᵀ f with forces f that do no work, and inverse dynamics gives them back."""
+def test_accelerations_satisfy_newton_and_keep_the_loops_closed(name: str) -> None:
+    """M a + h = tau + Jᵀ f with forces f that do no work. Inverse dynamics recovers them."""
     model = ROBOTS[name]
     for q, v, tau in zip(*moving(model), strict=True):
         a, forces = wd.oracle(wd.loops.dynamics, model, q, v, tau)
         J = wd.oracle(wd.loops.constraint_jacobian, model, q)
         parts = [f[: loop.rows] for f, loop in zip(forces, model.loops, strict=True)]
-        if name == "hinge":  # whose rows are about axes of its own
+        if name == "hinge":  # whose rows are about its own axes
             R = wd.oracle(wd.fk, model, q, frame="left3")[:3, :3]
             parts = [np.r_[forces[0, :3], (R.T @ forces[0, 3:])[:2]]]
         pushed = J.T @ np.concatenate(parts)
@@ -82,8 +82,8 @@ def with_pinocchio(model: wd.Model) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("name", PINOCCHIOS)
-def test_accelerations_are_pinocchios(name: str) -> None:
-    """`constraintDynamics` on the tree, with the loops as rigid constraints."""
+def test_accelerations_equal_pinocchios(name: str) -> None:
+    """Of `constraintDynamics` on the tree with rigid constraints."""
     model = ROBOTS[name]
     robot, data, *loops = with_pinocchio(model)
     for q, v, tau in zip(*moving(model), strict=True):
@@ -92,12 +92,11 @@ def test_accelerations_are_pinocchios(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PINOCCHIOS)
-def test_derivatives_of_accelerations_are_pinocchios(name: str) -> None:
-    """Along motions that keep the loops closed, positions and velocities alike. (For open loops there
-    are several accelerations of a gap, and the two libraries differ.)
-
-    Pinocchio's `computeConstraintDynamicsDerivatives` by q and v are those of its own dynamics for a
-    weld, but not for a connect (4.1.0), for which differences of its dynamics are the truth.
+def test_derivatives_of_accelerations_equal_pinocchios(name: str) -> None:
+    """Along motions of positions and velocities that keep the loops closed. (For open loops the
+    acceleration of a gap is not unique, and the libraries differ.) Pinocchio's
+    `computeConstraintDynamicsDerivatives` by q and v are those of its own dynamics for a weld, but
+    not for a connect (4.1.0). There differences of its dynamics are the reference.
     """
     model = ROBOTS[name]
     robot, data, *loops = with_pinocchio(model)
@@ -125,8 +124,8 @@ def test_derivatives_of_accelerations_are_pinocchios(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-def test_derivatives_are_differences(name: str) -> None:
-    """Derivatives of accelerations and forces, forward and backward, in float64 and in float32."""
+def test_derivatives_equal_finite_differences(name: str) -> None:
+    """Of accelerations and forces, forward and backward, in float64 and float32."""
     model = ROBOTS[name]
     q, v, tau = moving(model)
     s, weights = states(model, 2, seed=5), states(model, 2, seed=6)
@@ -154,8 +153,8 @@ def test_derivatives_are_differences(name: str) -> None:
             near(np.array((bar * way).sum()), np.array(sum(total)), 10 * share)
 
 
-def test_redundant_loops_have_the_derivatives_of_one() -> None:
-    """A hinge as two connects on its axis, next to one connect. (The forces are shared.)"""
+def test_redundant_loops_have_the_derivatives_of_one_loop() -> None:
+    """A hinge as two connect constraints on its axis, compared with one. (They share the forces.)"""
     one = four_bar()
     builder = wd.ModelBuilder("double")
     for link in one.links:
@@ -179,8 +178,8 @@ def test_redundant_loops_have_the_derivatives_of_one() -> None:
         near(found[1][..., :3].sum(1), truth[1][..., :3].sum(1), 1e-8)
 
 
-def test_a_parallelogram_is_a_pendulum() -> None:
-    """Equal cranks: I th'' = tau - G sin th, whatever the coupler carries."""
+def test_a_parallelogram_moves_as_a_pendulum() -> None:
+    """With equal cranks I th'' = tau - G sin th."""
     length, mass, g = 0.3, 1.0, 9.81
     model = four_bar(length, 0.5, length, 0.5)
     inertia = 2 * mass * length**2 / 3 + mass * length**2
@@ -195,8 +194,8 @@ def test_a_parallelogram_is_a_pendulum() -> None:
 
 
 @pytest.mark.parametrize("bend", [1e-2, 1e-3, 2e-4])
-def test_a_chain_that_is_almost_stretched_has_the_accelerations_of_its_freedom(bend: float) -> None:
-    """Near a singular configuration, here to 3e-8 of the largest eigenvalue of J M⁻¹ Jᵀ."""
+def test_a_nearly_stretched_chain_has_accurate_accelerations(bend: float) -> None:
+    """Close to a singularity, here at 3e-8 of the largest eigenvalue of J M⁻¹ Jᵀ."""
     builder = wd.ModelBuilder("chain").add_link("ground")
     for k, parent in enumerate(("ground", "link0", "link1")):
         builder.add_link(f"link{k}", mass=1.0, com=(0.2, 0, 0), inertia=np.diag([1e-3, 0.01, 0.01]))
@@ -208,7 +207,7 @@ def test_a_chain_that_is_almost_stretched_has_the_accelerations_of_its_freedom(b
     model = builder.connect("link2", (0.4, 0, 0), None, end).build()
     tau, still = np.array([0.3, -0.2, 0.5]), np.zeros(3)
     J = wd.oracle(wd.loops.constraint_jacobian, model, q)
-    # The motion that the loop leaves, and its response to joint forces.
+    # The only motion that the loop allows, and its response to joint forces.
     freedom = np.linalg.svd(J)[2][2:].T
     M, h = wd.oracle(wd.crba, model, q), wd.oracle(wd.rnea, model, q, still, still)
     response = freedom @ np.linalg.inv(freedom.T @ M @ freedom) @ freedom.T
@@ -229,8 +228,8 @@ def test_a_chain_that_is_almost_stretched_has_the_accelerations_of_its_freedom(b
     near(needed[0], one, CLOSE_TO_SINGULAR)
 
 
-def test_a_branch_that_is_cut_and_welded_is_the_tree() -> None:
-    """A rod on two hinges, and the same with a frame held by a weld instead of the joint."""
+def test_a_branch_that_is_cut_and_welded_moves_as_the_tree() -> None:
+    """A rod on two hinges, compared with one whose frame is held by a weld in place of the joint."""
     tree = four_bar(loop=False)
     builder = wd.ModelBuilder("cut").add_link("world")
     for link in tree.links:
@@ -264,8 +263,8 @@ def test_a_branch_that_is_cut_and_welded_is_the_tree() -> None:
     near(a[cut.v_indices(tree.joint_names)], truth, 1e-6)
 
 
-def test_the_number_of_actuated_coordinates_must_be_that_of_the_freedoms() -> None:
-    """The leg has three drives for three freedoms; two or four drives raise."""
+def test_the_number_of_drives_must_equal_the_degrees_of_freedom() -> None:
+    """The leg has three of both. Two or four drives are refused."""
     leg = ROBOTS["leg"]
     q, v, _ = (x[0] for x in moving(leg, 1))
     with pytest.raises(ValueError, match=r"joints with 3 coordinates.*got 2: hip, knee"):
@@ -276,8 +275,8 @@ def test_the_number_of_actuated_coordinates_must_be_that_of_the_freedoms() -> No
         wd.loops.inverse_dynamics(leg, q, v, v, actuated=["hip", "knee", "crank", "toe"])
 
 
-def test_three_drives_move_the_leg_whatever_its_rods_turn_about_themselves() -> None:
-    """Inverse dynamics gives the drives' torques back, also with another spin of the rods in `a`."""
+def test_inverse_dynamics_of_the_leg_ignores_spins_of_its_rods() -> None:
+    """It recovers the torques of three drives, also with another spin of the rods in `a`."""
     leg, drives = ROBOTS["leg"], ["hip", "knee", "crank"]
     columns = leg.v_indices(drives)
     spin = np.zeros(leg.nv)
@@ -292,8 +291,8 @@ def test_three_drives_move_the_leg_whatever_its_rods_turn_about_themselves() -> 
             near(wd.oracle(wd.loops.inverse_dynamics, leg, q, v, other, actuated=drives), tau)
 
 
-def test_a_rod_that_carries_or_closes_more_is_no_free_rod() -> None:
-    """Nor one whose ball joint is driven, or that is welded."""
+def test_only_rods_with_two_undriven_ball_joints_are_free() -> None:
+    """A rod that carries a link, closes another loop, is driven or welded is not."""
     tree = tree_of(ROBOTS["leg"])
     assert [axis for _, axis in free_rods(tree)] == [(0.0, 0.0, -0.9), (0.25, 0.0, -0.2)]
     (plantar,) = [columns for columns, axis in free_rods(tree) if axis[0]]

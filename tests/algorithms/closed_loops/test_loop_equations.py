@@ -1,4 +1,4 @@
-"""Equations of closed loops: derivatives along the motion, and rows that are known to be zero."""
+"""Equations of closed loops: derivatives along the motion, and rows known to be zero."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NEAR = 1e-7
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_the_jacobian_is_the_rate_of_the_errors(name: str) -> None:
-    """Where the loops are closed."""
+    """For closed loops."""
     model = ROBOTS[name]
     q, v = closed(model, 3), states(model, 3).v
     ahead, behind = step(model, q, STEP * v), step(model, q, -STEP * v)
@@ -53,8 +53,8 @@ def test_the_bias_is_the_rate_of_the_jacobian_times_the_velocity(name: str) -> N
         )
 
 
-def test_rows_across_a_plane_are_left_out() -> None:
-    """Of a planar linkage on any base two rows remain, without entries of the base."""
+def test_rows_normal_to_the_plane_of_a_linkage_are_left_out() -> None:
+    """A planar linkage has two rows on any base, and neither has entries of the base."""
     for floating in (False, True):
         model = four_bar(floating=floating)
         q = list(states(model, 1).q[0])
@@ -64,7 +64,7 @@ def test_rows_across_a_plane_are_left_out() -> None:
 
 
 def test_a_weld_of_a_link_on_itself_has_no_error() -> None:
-    """Both ends are then on one body, and no row is left."""
+    """Both ends are on one body, and no row is kept."""
     builder = wd.ModelBuilder("r").add_link("a").add_link("b", 1.0, inertia=np.eye(3))
     builder.add_frame("c", "b", (0.1, 0.2, 0.3)).add_joint("j", "revolute", "a", "b")
     model = builder.weld("b", (0.1, 0.2, 0.3), "c").build()

@@ -32,8 +32,8 @@ def test_a_cube_on_a_cube_touches_at_four_corners() -> None:
         assert [*c.normal] == pytest.approx([0.0, 0.0, 1.0])
 
 
-def test_contacts_keep_their_places_in_small_motions() -> None:
-    """Turned, tilted by noise and shifted, each contact stays near where it was, with its feature."""
+def test_contacts_keep_their_positions_in_small_motions() -> None:
+    """Rotated, tilted and shifted a little, each contact keeps its position and its feature."""
     for turn in (0.0, 0.5, 0.78):
         before = contacts(CUBE, above(0.199, (0.0, 0.0, turn)))
         draw = np.random.default_rng(0)
@@ -52,8 +52,8 @@ def test_a_small_box_touches_with_its_own_corners() -> None:
         assert np.abs(corners[:, :2] - x[:2]).max(1).min() < 1e-12
 
 
-def test_crossed_edges_touch_once() -> None:
-    """The normal is that of the two edges."""
+def test_crossed_edges_have_one_contact() -> None:
+    """Its normal is orthogonal to both edges."""
     lower = at.shape("box", (0.3, 0.1, 0.1), (0.0, 0.0, 0.0), at.turned((np.pi / 4, 0.0, 0.0)))
     R = at.turned((0.0, np.pi / 4, 0.0))
     upper = at.shape("box", (0.1, 0.3, 0.1), (0.0, 0.0, 0.2 * np.sqrt(2) - 0.003), R)
@@ -64,8 +64,8 @@ def test_crossed_edges_touch_once() -> None:
     assert [c.gap for c in found[1:]] == [FAR] * 3
 
 
-def test_the_depth_of_boxes_that_lie_almost_flat() -> None:
-    """Beside coal, with tilts from 1e-5 to 0.3 rad."""
+def test_the_depth_of_nearly_flat_boxes_equals_coals() -> None:
+    """With tilts from 1e-5 to 0.3 rad."""
     draw = np.random.default_rng(1)
     for tilt in np.geomspace(1e-5, 0.3, 200):
         half = tuple(draw.uniform(0.03, 0.2, 3).tolist())
@@ -78,14 +78,14 @@ def test_the_depth_of_boxes_that_lie_almost_flat() -> None:
             assert at.gaps(contacts(CUBE, upper)).min() == pytest.approx(wanted, abs=TIE)
 
 
-def test_deep_and_coincident_boxes_have_a_way_out() -> None:
+def test_coincident_boxes_have_a_finite_depth() -> None:
     found = contacts(CUBE, CUBE)
     assert at.gaps(found).min() == pytest.approx(-0.2)
     assert at.touching_error(contacts, CUBE, CUBE) < 1e-9
 
 
-def test_boxes_that_are_apart_have_a_positive_bound() -> None:
-    """At most the distance; the distance itself above a face."""
+def test_boxes_that_are_apart_have_a_positive_gap() -> None:
+    """It is at most the distance, and equal to it above a face."""
     assert at.gaps(contacts(CUBE, above(0.5, (0.0, 0.0, 0.3)))).min() == pytest.approx(0.3)
     corner = at.shape("box", (0.1, 0.1, 0.1), (0.3, 0.3, 0.3))
     gap = at.gaps(contacts(CUBE, corner)).min()

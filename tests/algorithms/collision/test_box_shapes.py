@@ -15,7 +15,7 @@ HALF = (0.1, 0.2, 0.3)
 PLANE = at.shape("plane", ())
 
 
-def test_outside_the_nearest_point_counts() -> None:
+def test_outside_a_box_the_distance_is_to_the_nearest_point() -> None:
     distance, n = distance_from_box(Vector(0.4, 0.6, 0.1), HALF)
     assert distance == pytest.approx(0.5) and [*n] == pytest.approx([0.6, 0.8, 0.0])
     square, distance, _ = beyond_box(Vector(0.4, 0.6, 0.1), HALF)
@@ -23,8 +23,8 @@ def test_outside_the_nearest_point_counts() -> None:
     assert beyond_box(Vector(0.05, 0.1, -0.2), HALF)[0] == 0.0
 
 
-def test_inside_the_nearest_face_counts() -> None:
-    """The first of equally near ones, at the centre too."""
+def test_inside_a_box_the_depth_is_to_the_nearest_face() -> None:
+    """To the first of equally near ones, also at the centre."""
     for x, depth, n in (
         ((0.09, 0.0, 0.0), 0.01, (1, 0, 0)),
         ((0.0, -0.19, 0.0), 0.01, (0, -1, 0)),
@@ -43,8 +43,8 @@ def test_the_distance_is_continuous_through_the_surface() -> None:
         assert np.abs(np.diff(found)).max() < 1e-4 * np.linalg.norm(way) * 0.2
 
 
-def test_a_box_rests_on_a_plane_with_four_corners() -> None:
-    """Those of the lowest face, among them the lowest of all eight."""
+def test_a_box_has_four_contacts_with_a_plane() -> None:
+    """At the corners of its lowest face, among them the lowest of all eight."""
     draw = np.random.default_rng(0)
     for _ in range(50):
         box = at.drawn("box", draw)
@@ -58,7 +58,7 @@ def test_a_box_rests_on_a_plane_with_four_corners() -> None:
         assert len({tuple(np.round(at.array(c.position), 9)) for c in found}) == 4
 
 
-def test_corners_keep_their_places() -> None:
+def test_contacts_of_corners_keep_their_order() -> None:
     """Whichever corner of the lowest face is the lowest."""
     flat = at.shape("box", (0.1, 0.1, 0.1), (0.0, 0.0, 0.1))
     tilts = [at.turned((0.01 * x, 0.01 * y, 0.0)) for x, y in ((1, 2), (-2, 1), (-1, -2))]

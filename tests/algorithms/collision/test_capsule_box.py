@@ -19,8 +19,8 @@ def capsule(p: tuple[float, ...], angles: tuple[float, float, float]) -> at.Shap
     return at.shape("capsule", (0.05, 0.2), p, at.turned(angles))
 
 
-def test_the_closest_point_of_the_axis() -> None:
-    """No other point of the axis is closer."""
+def test_no_other_point_of_the_axis_is_closer_to_the_box() -> None:
+    """Compared with samples of the axis."""
     draw = np.random.default_rng(0)
     half = (0.1, 0.2, 0.3)
     for _ in range(100):
@@ -35,7 +35,7 @@ def test_the_closest_point_of_the_axis() -> None:
         assert abs(s) <= length and own <= beyond.min() + 1e-12  # type: ignore[arg-type]
 
 
-def test_a_capsule_lies_on_a_face_with_both_ends_of_the_overlap() -> None:
+def test_a_capsule_on_a_face_has_contacts_at_both_ends_of_the_overlap() -> None:
     for tilt in (0.0, 1e-6, 1e-3):
         found = contacts(capsule((0.0, 0.0, 0.149), (0.0, QUARTER + tilt, 0.0)), BOX)
         assert at.gaps(found) == pytest.approx(-0.001, abs=1.1e-4)
@@ -44,20 +44,20 @@ def test_a_capsule_lies_on_a_face_with_both_ends_of_the_overlap() -> None:
             assert [*c.normal] == pytest.approx([0.0, 0.0, -1.0], abs=2e-3)
 
 
-def test_a_capsule_lies_along_an_edge() -> None:
+def test_a_capsule_along_an_edge_has_two_contacts() -> None:
     found = contacts(capsule((0.13, 0.0, 0.13), (QUARTER, 0.0, 0.0)), BOX)
     assert at.gaps(found) == pytest.approx(0.03 * np.sqrt(2) - 0.05)
     assert sorted(c.position.y for c in found) == pytest.approx([-0.1, 0.1])  # type: ignore[type-var]
 
 
-def test_a_capsule_across_an_edge_touches_it_once() -> None:
-    """In the place of the nearer end. The other end is away from the box."""
+def test_a_capsule_across_an_edge_has_one_contact() -> None:
+    """It is the contact of the nearer end. The other one is away from the box."""
     found = contacts(capsule((0.13, 0.0, 0.13), (0.0, -np.pi / 4, 0.0)), BOX)
     assert at.gaps(found).min() == pytest.approx(0.03 * np.sqrt(2) - 0.05)
     assert at.gaps(found).max() > 0.05
 
 
-def test_contacts_keep_their_places_and_features_in_small_motions() -> None:
+def test_contacts_keep_positions_and_features_in_small_motions() -> None:
     draw = np.random.default_rng(0)
     before = contacts(capsule((0.0, 0.0, 0.149), (0.0, QUARTER, 0.0)), BOX)
     for _ in range(20):
@@ -68,8 +68,8 @@ def test_contacts_keep_their_places_and_features_in_small_motions() -> None:
             assert np.abs(at.array(one.position) - at.array(two.position)).max() < 1e-3
 
 
-def test_both_ends_of_an_axis_in_the_box_are_as_deep_as_they_lie() -> None:
-    """Along a face: each end is a sphere below it."""
+def test_an_axis_in_the_box_along_a_face_has_the_depth_of_its_ends() -> None:
+    """Each end is a sphere below the face."""
     for side in (1.0, -1.0):
         other = capsule((0.01, 0.02, 0.09 * side), (0.0, QUARTER, 0.0))
         found = contacts(other, BOX)
@@ -80,7 +80,7 @@ def test_both_ends_of_an_axis_in_the_box_are_as_deep_as_they_lie() -> None:
             assert (c.position.y, c.position.z) == pytest.approx((0.02, 0.07 * side))
 
 
-def test_an_axis_inside_the_box_leaves_it_the_shortest_way() -> None:
+def test_an_axis_inside_the_box_has_the_shortest_depth() -> None:
     """Through a face, or across an edge."""
     for p, angles, depth in (
         ((0.0, 0.0, 0.09), (0.0, QUARTER, 0.0), 0.06),

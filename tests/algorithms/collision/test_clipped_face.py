@@ -1,4 +1,4 @@
-"""A face of a box clipped to another: which face, and where the polygon's points are."""
+"""A face of a box clipped to another: which face, and the points of the polygon."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from warpdyn.algorithms.collision.contact import FAR
 AXES = (Vector(1.0, 0.0, 0.0), Vector(0.0, 1.0, 0.0), Vector(0.0, 0.0, 1.0))
 
 
-def test_the_face_of_an_axis() -> None:
-    """The first axis with zero, on the side of the sign, with its own half length first."""
+def test_face_of_returns_the_face_of_an_axis() -> None:
+    """The first axis with a zero, on the side of the sign. Its own half length is last."""
     face = face_of(AXES, (1.0, 2.0, 3.0), (0.5, 0.0, 0.0), (1.0, -1.0, 1.0))
     assert [*face.normal] == [0.0, -1.0, 0.0] and face.number == 1.0
     assert [*face.x] == [0.0, 0.0, 1.0] and [*face.y] == [1.0, 0.0, 0.0]
     assert face.half == (2.0, 3.0, 1.0)
 
 
-def test_faces_are_chosen_whole() -> None:
+def test_choose_face_chooses_all_numbers_of_one_face() -> None:
     one = face_of(AXES, (1.0, 2.0, 3.0), (0.0, 1.0, 1.0), (1.0, 1.0, 1.0))
     two = face_of(AXES, (1.0, 2.0, 3.0), (1.0, 1.0, 0.0), (1.0, 1.0, -1.0))
     for x, wanted in ((0.0, one), (2.0, two)):
@@ -48,8 +48,8 @@ def clipped(turn: float, half: float, shift: tuple[float, float]) -> np.ndarray:
     return np.array([at.array(c.position) for c in found])
 
 
-def test_the_points_are_corners_of_the_common_polygon() -> None:
-    """A square inside, one outside, and one that overlaps a corner."""
+def test_contacts_are_corners_of_the_common_polygon() -> None:
+    """For a square inside, one outside, and one that overlaps a corner."""
     assert np.abs(clipped(0.0, 0.5, (0.2, 0.1))[:, :2] - [0.2, 0.1]) == pytest.approx(0.5)
     assert np.abs(clipped(0.3, 5.0, (0.2, 0.1))[:, :2]) == pytest.approx(1.0)
     quarter = clipped(0.0, 1.0, (0.5, 0.5))
@@ -61,7 +61,7 @@ def test_the_points_are_corners_of_the_common_polygon() -> None:
     ]
 
 
-def test_the_points_of_an_octagon_are_spread() -> None:
+def test_contacts_of_an_octagon_are_spread() -> None:
     """Four of the eight corners, a quarter turn from each other."""
     x = clipped(np.pi / 4 + 0.05, 1.0, (0.0, 0.0))[:, :2]
     angles = np.sort(np.arctan2(x[:, 1], x[:, 0]))
@@ -70,10 +70,12 @@ def test_the_points_of_an_octagon_are_spread() -> None:
 
 @pytest.mark.parametrize("shift", [(9.0, -9.0), (-9.0, 0.5), (0.5, 9.0)])
 @pytest.mark.parametrize("leans", [*product((-0.3, 0.3), repeat=2)])
-def test_faces_apart_have_one_contact_at_the_lowest_corner(
+def test_disjoint_faces_have_one_contact_at_the_lowest_corner(
     shift: tuple[float, float], leans: tuple[float, float]
 ) -> None:
-    """The corner is moved to the reference face, whose half lengths differ; half way to the incident plane there."""
+    """The corner is moved onto the reference face, whose half lengths differ, and half way to the
+    incident plane there.
+    """
     reference, sizes = Face(AXES[2], AXES[0], AXES[1], (1.0, 2.0, 3.0), 2.0), np.array([2.0, 3.0])
     x, y = np.array([1.0, 0.0, leans[0]]), np.array([0.0, 1.0, leans[1]])
     x /= np.linalg.norm(x)

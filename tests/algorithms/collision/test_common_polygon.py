@@ -1,4 +1,4 @@
-"""The common part of two polygons, of a segment and a polygon, of two segments, of points."""
+"""The intersection of two polygons, of a segment and a polygon, of two segments, and of points."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def candidates(points: list) -> list[Candidate]:  # type: ignore[type-arg]
 
 
 def common(a: list, b: list) -> dict[tuple[float, float], float]:  # type: ignore[type-arg]
-    """Heights by place of the points that two shapes have in common."""
+    """Heights, by position, of the points that two shapes have in common."""
     found = common_points(facing_polygon(candidates(a)), facing_polygon(candidates(b)))
     return {
         (round(float(p.x), 5) + 0.0, round(float(p.y), 5) + 0.0): float(p.height)  # type: ignore[arg-type]
@@ -29,8 +29,8 @@ def lifted(points: list, height: float, scale: float = 1.0, shift: float = 0.0) 
     return [(x * scale + shift, y * scale + shift, z + height) for x, y, z in points]
 
 
-def test_the_surface_has_the_heights_of_its_corners() -> None:
-    """And between them those of two triangles."""
+def test_the_surface_interpolates_the_heights_of_its_corners() -> None:
+    """By two triangles."""
     corners = [(-1.0, -1.0, 0.1), (1.0, -1.0, 0.2), (1.0, 1.0, 0.0), (-1.0, 1.0, 0.1)]
     polygon = facing_polygon(candidates(corners))
     assert len({(p.x, p.y) for p in polygon.corners}) == 4
@@ -39,7 +39,7 @@ def test_the_surface_has_the_heights_of_its_corners() -> None:
     assert min(abs(polygon.height(0.0, 0.0) - z) for z in (0.05, 0.15)) < 1e-9  # type: ignore[operator, type-var]
 
 
-def test_a_square_in_a_square_and_one_that_overlaps() -> None:
+def test_the_intersection_of_two_squares() -> None:
     inner = common(SQUARE, lifted(SQUARE, 0.3, 0.5))
     assert set(inner) == {(x, y) for x in (-0.5, 0.5) for y in (-0.5, 0.5)}
     assert list(inner.values()) == pytest.approx([0.3] * 4)
@@ -49,8 +49,8 @@ def test_a_square_in_a_square_and_one_that_overlaps() -> None:
         assert min(np.hypot(*(np.array(corner) - p)) for p in overlap) < 1e-5
 
 
-def test_a_segment_over_a_square_is_cut_at_its_edges() -> None:
-    """Whichever of the two is first."""
+def test_a_segment_over_a_square_is_clipped_at_its_edges() -> None:
+    """In any order of the two."""
     segment = [(-3.0, 0.2, 0.1), (0.5, 0.2, 0.1)]
     for found in (common(SQUARE, segment), common(segment, SQUARE)):
         assert min(x for x, _ in found) == pytest.approx(-1.0, abs=1e-5)
@@ -58,16 +58,16 @@ def test_a_segment_over_a_square_is_cut_at_its_edges() -> None:
         assert list(found.values()) == pytest.approx([0.1] * len(found))
 
 
-def test_crossed_segments_have_one_point_and_others_none() -> None:
-    """A segment ends: its line does not count."""
+def test_crossed_segments_have_one_common_point() -> None:
+    """Beyond their ends segments have none."""
     one = [(-1.0, 0.0, 0.0), (1.0, 0.0, 0.0)]
     crossing = common(one, [(0.5, -1.0, 0.2), (0.5, 1.0, 0.2)])
     assert crossing and all(np.hypot(x - 0.5, y) < 1e-5 for x, y in crossing)
     assert not common(one, [(1.5, -1.0, 0.2), (1.5, 1.0, 0.2)])
 
 
-def test_a_point_is_in_the_polygon_or_not() -> None:
-    """And holds no corner of it."""
+def test_a_point_inside_a_polygon_is_the_common_point() -> None:
+    """No corner of the polygon is."""
     assert set(common(SQUARE, [(0.2, 0.3, 0.4)])) == {(0.2, 0.3)}
     assert set(common([(0.2, 0.3, 0.4)], SQUARE)) == {(0.2, 0.3)}
     assert not common(SQUARE, [(2.0, 0.3, 0.4)]) and not common([(2.0, 0.3, 0.4)], SQUARE)

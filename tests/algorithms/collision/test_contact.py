@@ -1,4 +1,4 @@
-"""Selections and unit vectors that narrow phases consist of."""
+"""Selections and unit vectors used by the narrow phases."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from warpdyn.algorithms.collision.contact import (
 )
 
 
-def test_numbers() -> None:
+def test_clamp_side_and_inverse_equal_their_definitions() -> None:
     assert [clamp(x, 2.0) for x in (-3.0, 1.0, 5.0)] == [-2.0, 1.0, 2.0]
     assert [side(x) for x in (-0.1, 0.0, 3.0)] == [-1.0, 1.0, 1.0]
     assert [inverse(x, 0.5) for x in (4.0, 0.1, 0.0, -0.1, -4.0)] == [0.25, 2.0, 2.0, 2.0, -0.25]
 
 
-def test_directions() -> None:
-    """A vector without a length has the one that is asked for."""
+def test_direction_returns_length_and_unit_vector() -> None:
+    """A vector of length zero gets the default direction."""
     length, unit = direction(Vector(0.0, 3.0, 4.0))
     assert length == pytest.approx(5.0) and [*unit] == pytest.approx([0.0, 0.6, 0.8])
     length, unit = direction(Vector(0.0, 0.0, 0.0), Vector(1.0, 0.0, 0.0))
     assert length == 0.0 and [*unit] == [1.0, 0.0, 0.0]
 
 
-def test_the_contact_of_two_spheres() -> None:
+def test_the_contact_of_two_spheres_is_midway_between_surfaces() -> None:
     """Its position is the midpoint of the surfaces."""
     c = between_points(Vector(0.0, 0.0, 0.0), 1.0, Vector(4.0, 0.0, 0.0), 2.0)
     assert c.gap == pytest.approx(1.0) and [*c.position] == pytest.approx([1.5, 0.0, 0.0])
@@ -43,7 +43,7 @@ def test_the_contact_of_two_spheres() -> None:
     assert [*between_points(p, 1.0, p, 2.0).normal] == [*UPWARDS]
 
 
-def test_contacts_are_chosen_whole() -> None:
+def test_choose_contact_chooses_all_numbers_of_one_contact() -> None:
     p, q = Vector(0.0, 0.0, 0.0), Vector(4.0, 0.0, 0.0)
     one, two = between_points(p, 1.0, q, 2.0), between_points(q, 1.0, p, 1.0)
     assert choose_contact(0.0, 1.0, one, two).gap == one.gap
@@ -53,7 +53,7 @@ def test_contacts_are_chosen_whole() -> None:
     assert (missing.gap, missing.feature) == (FAR, NONE) and missing.position is one.position
 
 
-def test_a_shape_has_its_axes_in_the_world() -> None:
+def test_the_axes_of_a_shape_are_in_the_world_frame() -> None:
     R = at.turned((0.3, -0.2, 0.9))
     a = at.shape("box", (1.0, 1.0, 1.0), (1.0, 2.0, 3.0), R)
     assert [*a.centre] == [1.0, 2.0, 3.0]

@@ -1,4 +1,4 @@
-"""Separation of convex shapes from their farthest points, beside Qhull."""
+"""Separation of convex shapes by their support points, compared with Qhull."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def corners(draw: np.random.Generator, count: int) -> tuple[Vector, ...]:
     return tuple(Vector(*x) for x in at.vertices(draw, count))
 
 
-def test_the_farthest_point() -> None:
-    """That of all points which the core lists."""
+def test_the_support_point_is_the_farthest_of_all_points() -> None:
+    """Of those that the core lists."""
     draw = np.random.default_rng(0)
     edges = tuple(Vector(*x) for x in draw.normal(size=(2, 3)).tolist())
     core = Core(Vector(1.0, 2.0, 3.0), edges, corners(draw, 6))
@@ -35,8 +35,8 @@ def separation(a: Core, b: Core) -> tuple[float, np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("count", [4, 12, 32])
-def test_shapes_that_are_apart(count: int) -> None:
-    """The distance, exactly, and a point of the first shape that is nearest."""
+def test_the_distance_of_separate_shapes_is_exact(count: int) -> None:
+    """And the point of the first shape is a nearest one."""
     draw = np.random.default_rng(count)
     apart = 0
     for _ in range(20):
@@ -54,8 +54,8 @@ def test_shapes_that_are_apart(count: int) -> None:
     assert apart > 5
 
 
-def test_shapes_that_overlap_a_little() -> None:
-    """Their depth, exactly, for 12 corners and up to 1 cm."""
+def test_the_depth_of_slightly_overlapping_shapes_is_exact() -> None:
+    """For 12 corners and up to 1 cm."""
     draw = np.random.default_rng(3)
     shallow = 0
     for _ in range(150):
@@ -69,8 +69,8 @@ def test_shapes_that_overlap_a_little() -> None:
     assert shallow > 5
 
 
-def test_shapes_that_overlap_deeply_have_a_way_out() -> None:
-    """It may not be the shortest, but the shapes touch when they have gone it."""
+def test_deeply_overlapping_shapes_touch_after_the_separation() -> None:
+    """It may not be the shortest one."""
     draw = np.random.default_rng(4)
     for _ in range(10):
         a, b = corners(draw, 12), corners(draw, 12)
@@ -80,8 +80,8 @@ def test_shapes_that_overlap_deeply_have_a_way_out() -> None:
         assert (second @ n).min() - (first @ n).max() == pytest.approx(gap)
 
 
-def test_points_and_segments_are_shapes() -> None:
-    """Also on each other, where no direction is between them."""
+def test_points_and_segments_are_accepted_as_shapes() -> None:
+    """Also at the same place, where no direction is between them."""
     point = Core(Vector(0.3, 0.0, 0.0))
     assert separation(Core(ZERO), point)[0] == pytest.approx(0.3)
     segment = Core(ZERO, (Vector(0.0, 0.0, 1.0),))

@@ -1,4 +1,4 @@
-"""Meshes that rest on planes, boxes and each other, beside boxes of the same form."""
+"""Meshes that rest on planes, boxes and each other, compared with boxes of the same form."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CORNERS = at.box_vertices(0.1, 0.1, 0.1)
 CUBE = at.shape("mesh", (), corners=CORNERS)
 
 
-def test_axes_across_a_face_turn_little() -> None:
+def test_axes_across_a_face_are_continuous() -> None:
     """Around the normals of all faces of a cube."""
     for axis in (*np.eye(3), *-np.eye(3)):
         R = axes_across(Vector(*axis.tolist()))
@@ -35,13 +35,13 @@ def mesh(height: float, angles: tuple[float, float, float], corners=CORNERS) -> 
 
 
 def places(found: list) -> np.ndarray:  # type: ignore[type-arg]
-    """Positions of the contacts that exist, in some order."""
+    """Sorted positions of the contacts that exist."""
     x = np.array([at.array(c.position) for c in found if c.gap < FAR])
     return x[np.lexsort(np.round(x, 5).T)]
 
 
-def test_a_mesh_on_a_plane() -> None:
-    """The lowest vertex is among the four."""
+def test_contacts_of_a_mesh_with_a_plane_are_vertices() -> None:
+    """The lowest one is among the four."""
     draw = np.random.default_rng(0)
     for _ in range(20):
         a = at.drawn("mesh", draw, count=20)
@@ -53,8 +53,8 @@ def test_a_mesh_on_a_plane() -> None:
             assert c.gap == FAR or np.abs(corners - vertex).sum(1).min() < 1e-9
 
 
-def test_a_prism_stands_on_a_plane_with_four_vertices_of_its_lower_side() -> None:
-    """A quarter turn from each other. When it tilts, the lowest vertex takes one of the places."""
+def test_a_prism_on_a_plane_has_four_contacts_of_its_lower_side() -> None:
+    """A quarter turn from each other. When it tilts, the lowest vertex replaces one of them."""
     prism = cylinder_vertices(0.1, 0.2)
     assert len(prism) == 32
     for x, y in ((0.0, 0.0), (0.01, 0.0), (-0.003, 0.02)):
@@ -64,8 +64,8 @@ def test_a_prism_stands_on_a_plane_with_four_vertices_of_its_lower_side() -> Non
         assert min(c.position.z for c in found) == pytest.approx(0.0, abs=0.003)  # type: ignore[type-var]
 
 
-def test_a_prism_is_as_far_inside_its_cylinder_as_outside() -> None:
-    """By 1% of the radius."""
+def test_a_prism_approximates_its_cylinder_to_one_percent() -> None:
+    """It is as far inside as outside."""
     x = np.array(cylinder_vertices(2.0, 0.5))
     outer = np.hypot(x[:, 0], x[:, 1])
     inner = outer * np.cos(np.pi / 16)
@@ -75,7 +75,7 @@ def test_a_prism_is_as_far_inside_its_cylinder_as_outside() -> None:
 
 @pytest.mark.parametrize("turn", [0.0, 0.5])
 @pytest.mark.parametrize("kind", ["mesh", "box"])
-def test_cubes_lie_on_each_other_as_boxes_do(kind: str, turn: float) -> None:
+def test_mesh_cubes_have_the_contacts_of_boxes(kind: str, turn: float) -> None:
     """Four contacts at the corners of the common polygon."""
     upper = at.shape("box", (0.1, 0.1, 0.1), (0.03, 0.02, 0.199), at.turned((0.0, 0.0, turn)))
     cube = at.shape("box", (0.1, 0.1, 0.1))
@@ -90,14 +90,14 @@ def test_cubes_lie_on_each_other_as_boxes_do(kind: str, turn: float) -> None:
     assert np.linalg.norm(np.ptp(places(found), axis=0)) > 0.2
 
 
-def test_a_capsule_lies_on_a_mesh_with_both_ends_of_the_overlap() -> None:
+def test_a_capsule_on_a_mesh_has_contacts_at_both_ends_of_the_overlap() -> None:
     capsule = at.shape("capsule", (0.05, 0.2), (0.0, 0.0, 0.149), at.turned((0.0, np.pi / 2, 0.0)))
     found = contacts(CUBE, capsule)
     assert at.gaps(found) == pytest.approx(-0.001)
     assert places(found)[:, 0] == pytest.approx([-0.1, 0.1], abs=1e-5)
 
 
-def test_a_sphere_on_a_mesh() -> None:
+def test_a_sphere_on_a_mesh_has_one_contact() -> None:
     (c,) = contacts(CUBE, at.shape("sphere", (0.05,), (0.02, 0.03, 0.149)))
     assert c.gap == pytest.approx(-0.001) and [*c.normal] == pytest.approx([0.0, 0.0, 1.0])
     assert [*c.position] == pytest.approx([0.02, 0.03, 0.0995])
@@ -107,8 +107,8 @@ def test_a_sphere_on_a_mesh() -> None:
 
 @pytest.mark.parametrize("corners", [CORNERS, cylinder_vertices(0.1, 0.1)])
 @pytest.mark.parametrize("below", [PLANE, at.shape("box", (0.3, 0.3, 0.1), (0.0, 0.0, -0.1))])
-def test_contacts_keep_their_places_and_features_in_small_motions(below, corners) -> None:  # type: ignore[no-untyped-def]
-    """A cube and a prism on a plane and on a box."""
+def test_contacts_keep_positions_and_features_in_small_motions(below, corners) -> None:  # type: ignore[no-untyped-def]
+    """Of a cube and a prism on a plane and on a box."""
     draw = np.random.default_rng(0)
     before = contacts(below, mesh(0.099, (0.0, 0.0, 0.1), corners))
     for _ in range(10):

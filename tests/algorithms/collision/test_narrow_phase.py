@@ -1,4 +1,4 @@
-"""Laws of the contacts of every pair of shapes, and their gaps beside coal and Qhull."""
+"""Laws of the contacts of every pair of shapes, and gaps compared with coal and Qhull."""
 
 from __future__ import annotations
 
@@ -39,8 +39,11 @@ def scenes(pair: tuple[str, str], count: int, seed: int) -> list[tuple[ShapeAt, 
 
 
 @each_pair
-def test_the_least_gap_is_the_distance(pair: tuple[str, str]) -> None:
-    """Beside coal, for meshes Qhull, apart and overlapping. Meshes that overlap deeply may have a longer way out."""
+def test_the_smallest_gap_is_the_distance(pair: tuple[str, str]) -> None:
+    """Compared with coal, for meshes with Qhull, apart and overlapping.
+
+    Deeply overlapping meshes may have a longer separation.
+    """
     few = "mesh" in pair and "plane" not in pair
     for a, b in scenes(pair, 25 if few else 300, 0):
         gap, wanted = at.gaps(contacts(a, b)).min(), at.distance(a, b)
@@ -53,13 +56,13 @@ def test_the_least_gap_is_the_distance(pair: tuple[str, str]) -> None:
 
 
 def at_most(pair: tuple[str, str]) -> float:
-    """Error of the least gap [m]."""
+    """Largest error of the smallest gap [m]."""
     return DEGENERATE if {"capsule", "mesh", "box"} & {*pair} else ROUND_OFF
 
 
 @each_pair
-def test_the_number_of_contacts_is_told(pair: tuple[str, str]) -> None:
-    """In both orders, and all of them are finite with unit normals."""
+def test_each_pair_has_its_documented_number_of_contacts(pair: tuple[str, str]) -> None:
+    """In both orders. All are finite and have unit normals."""
     for a, b in scenes(pair, 3, 1):
         for found in (contacts(a, b), contacts(b, a)):
             assert len(found) == points_of(*pair) == points_of(*reversed(pair))
@@ -74,10 +77,10 @@ SHALLOW = 0.02
 
 
 def errors(narrow_phase: at.NarrowPhase, pair: tuple[str, str], count: int) -> np.ndarray:
-    """The largest error of each law over random scenes: swap, motion, slope, touching, surface, position.
-
-    Boxes that are apart are left out of the last three: their contacts have a bound of the distance. Shapes that
-    overlap deeply are left out of the last two: the other shape is thinner than the gap.
+    """The largest error of each law over random scenes: swap, motion, slope, touching, surface,
+    position. Boxes that are apart are excluded from the last three, because their gap is only a
+    bound. Deeply overlapping shapes are excluded from the last two, because the other shape is
+    thinner than the gap.
     """
     draw = np.random.default_rng(2)
     found = []
@@ -106,12 +109,12 @@ the edges: its slope along the faces' normal is the cosine."""
 
 
 @each_pair
-def test_laws(pair: tuple[str, str]) -> None:
+def test_contacts_obey_the_laws(pair: tuple[str, str]) -> None:
     """Swapped shapes, a moved scene, the gap along its normal, and positions."""
     few = "mesh" in pair and "plane" not in pair
     found = errors(contacts, pair, 6 if few else 60)
     if pair == ("mesh", "mesh"):
-        found[0] = 0.0  # two meshes that overlap may have two ways out
+        found[0] = 0.0  # overlapping meshes may have two separations
     assert (found < (OF_BOXES if pair == ("box", "box") else LIMITS)).all(), found
 
 
@@ -145,8 +148,8 @@ WRONG = {
 
 @pytest.mark.parametrize("wrong", WRONG)
 @pytest.mark.parametrize("pair", [("sphere", "capsule"), ("box", "box")], ids="-".join)
-def test_laws_see_wrong_formulas(pair: tuple[str, str], wrong: str) -> None:
-    """Each of the six laws fails for a formula that breaks it."""
+def test_each_law_fails_for_a_wrong_formula(pair: tuple[str, str], wrong: str) -> None:
+    """For each of the six laws."""
     narrow_phase, law = WRONG[wrong]
     assert errors(narrow_phase, pair, 30)[law] > OF_BOXES[law]
 
@@ -167,7 +170,7 @@ SINGLE = 3e-6
 
 
 def program(pair: tuple[str, str]):  # type: ignore[no-untyped-def]
-    """The gaps of a pair as a user's kernel: poses and sizes are symbols."""
+    """The gaps of a pair as a user's kernel. Poses and sizes are symbols."""
     first, second = pair
 
     def shape_of(kind: str, values: list) -> ShapeAt:  # type: ignore[type-arg]
@@ -193,8 +196,10 @@ def numbers(a: ShapeAt) -> list[float]:
 
 
 @each_pair
-def test_recorded_programs_compute_the_same(pair: tuple[str, str]) -> None:
-    """In float64 to round-off; in float32 the least gap, since the choice of other contacts may differ."""
+def test_recorded_programs_equal_plain_numbers(pair: tuple[str, str]) -> None:
+    """In float64 to round-off. In float32 only the smallest gap is compared, because other contacts
+    may differ.
+    """
     drawn = [
         tuple(replace(s, vertices=MESH) if s.kind == "mesh" else s for s in scene)
         for scene in scenes(pair, 8, 4)
@@ -209,7 +214,7 @@ def test_recorded_programs_compute_the_same(pair: tuple[str, str]) -> None:
 
 @each_pair
 def test_coincident_shapes_without_size_are_finite(pair: tuple[str, str]) -> None:
-    """Centres on each other, sizes of zero: no NaN, and normals of length one."""
+    """With equal centres and sizes of zero there is no NaN, and normals have length one."""
     for size in (0.0, 0.1):
         corners = at.box_vertices(size, size, size)
         a, b = (at.shape(kind, (size,) * at.SIZES[kind], corners=corners) for kind in pair)
@@ -221,7 +226,7 @@ def test_coincident_shapes_without_size_are_finite(pair: tuple[str, str]) -> Non
 
 @each_pair
 def test_the_derivative_of_a_gap_is_the_normal(pair: tuple[str, str]) -> None:
-    """By the position of the second shape, of the least gap, in a recorded derivative."""
+    """Of the smallest gap by the position of the second shape, by a recorded derivative."""
     drawn = [
         tuple(replace(s, vertices=MESH) if s.kind == "mesh" else s for s in scene)
         for scene in scenes(pair, 6, 6)
@@ -234,6 +239,6 @@ def test_the_derivative_of_a_gap_is_the_normal(pair: tuple[str, str]) -> None:
         row[at.gaps(each).argmin()] = 1.0
     slopes = np.asarray(wd.vjp(kernel, robot, *arrays, cotangents=cotangents, wrt="b"))
     wanted = np.array([at.array(at.deepest(each).normal) for each in found])
-    # Faces touch in place of edges, and corners of a polygon in place of points 1e-6 m deeper.
+    # Faces may touch instead of edges, and corners of a polygon instead of points 1e-6 m deeper.
     limit = 2e-2 if pair == ("box", "box") else 1e-5
     assert slopes[:, 9:12] == pytest.approx(wanted, abs=limit)

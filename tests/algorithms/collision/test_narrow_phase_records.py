@@ -1,4 +1,4 @@
-"""Contacts of every pair of shapes, against numbers that were recorded once."""
+"""Contacts of every pair of shapes, compared with recorded numbers."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ each_pair = pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 
 
 def numbers_of(pair: tuple[str, str]) -> list[float]:
-    """The number of near contacts of forty pairs, and sums of gaps, positions, normals, features,
-    in which later contacts of a pair weigh more."""
+    """The number of near contacts of forty pairs, and sums of gaps, positions, normals and
+    features. Later contacts of a pair have larger weights.
+    """
     draw, total = np.random.default_rng(5), np.zeros(9)
     for _ in range(40):
         a, b = (at.drawn(kind, draw) for kind in pair)
@@ -188,5 +189,5 @@ corners are chosen. A change of one of them is a change of these results, and sa
 
 
 @each_pair
-def test_contacts_are_those_of_before(pair: tuple[str, str]) -> None:
+def test_contacts_have_their_recorded_numbers(pair: tuple[str, str]) -> None:
     assert numbers_of(pair) == pytest.approx(AS_RECORDED[pair], rel=1e-6, abs=1e-7)

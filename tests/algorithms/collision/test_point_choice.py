@@ -1,4 +1,4 @@
-"""A few points of many: which ones, in which places."""
+"""The choice of a few points among many."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ CIRCLE = [
 LOW = Candidate(0.0, 0.0, -1.0, 1.0, 99.0)
 
 
-def test_the_best_candidate() -> None:
-    """The first of equal ones, of those that exist; the first if none does."""
+def test_the_best_candidate_is_the_first_of_the_largest() -> None:
+    """Of those that exist. If none exists it is the first."""
     assert best_candidate(CIRCLE, lambda p: p.x).number == 0.0
     assert best_candidate(CIRCLE, lambda p: 1.0).number == 0.0
     missing = [p._replace(exists=0.0) for p in CIRCLE]
@@ -31,20 +31,20 @@ def test_the_best_candidate() -> None:
     assert choose_candidate(0.0, 1.0, LOW, CIRCLE[0]) == LOW
 
 
-def test_four_points_of_a_circle_are_a_quarter_apart() -> None:
+def test_four_points_of_a_circle_are_a_quarter_turn_apart() -> None:
     assert np.ptp(np.diff([p.number for p in farthest_points(CIRCLE)])) == 0.0
     assert [p.number for p in farthest_points(CIRCLE)] == [2.0, 6.0, 10.0, 14.0]
 
 
-def test_a_high_point_is_no_point_of_the_lower_side() -> None:
-    """It is if heights do not count."""
+def test_high_points_are_not_chosen_with_a_penalty_on_height() -> None:
+    """Without the penalty they are."""
     cylinder = [*CIRCLE, *(Candidate(2 * p.x, 2 * p.y, 1.0, 1.0, 20 + p.number) for p in CIRCLE)]  # type: ignore[operator]
     assert max(p.number for p in farthest_points(cylinder, penalty=5.0)) < 16  # type: ignore[type-var, operator]
     assert min(p.number for p in farthest_points(cylinder)) >= 20  # type: ignore[type-var, operator]
 
 
-def test_the_lowest_takes_a_place_only_if_none_is_as_low() -> None:
-    """The place in its direction."""
+def test_the_lowest_point_replaces_one_only_if_none_is_as_low() -> None:
+    """The one in its direction."""
     for k, (x, y) in enumerate(DIRECTIONS):
         wanted = [2.0, 6.0, 10.0, 14.0]
         wanted[k] = 99.0
@@ -57,8 +57,8 @@ def test_the_lowest_takes_a_place_only_if_none_is_as_low() -> None:
     assert [p.number for p in contact_points(CIRCLE, as_low)] == [2.0, 6.0, 10.0, 14.0]
 
 
-def test_each_point_counts_once() -> None:
-    """Two points in four directions: two contacts, and two that do not exist."""
+def test_each_point_is_chosen_once() -> None:
+    """Two points in four directions give two contacts and two that do not exist."""
     chosen = contact_points([CIRCLE[0], CIRCLE[8]], CIRCLE[0])
     assert [p.exists for p in chosen] == [1.0, 1.0, 0.0, 0.0]
     assert {p.number for p in chosen[:2]} == {0.0, 8.0}

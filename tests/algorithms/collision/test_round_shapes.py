@@ -16,8 +16,8 @@ from warpdyn.algorithms.collision.round_shapes import closest_on_segments
 UPRIGHT = at.shape("capsule", (0.05, 0.2))
 
 
-def test_parallel_capsules_touch_at_both_ends_of_their_overlap() -> None:
-    """Also if they are not quite parallel, so that one can rest on another."""
+def test_parallel_capsules_have_contacts_at_both_ends_of_the_overlap() -> None:
+    """Also if they are nearly parallel, so that one can rest on another."""
     for angles in ((0.0, 0.0, 0.3), (2e-4, 0.0, 0.0), (1e-4, 2e-5, 0.1)):
         other = at.shape("capsule", (0.05, 0.2), (0.09, 0.0, 0.1), at.turned(angles))
         first, second = contacts(UPRIGHT, other)
@@ -26,7 +26,7 @@ def test_parallel_capsules_touch_at_both_ends_of_their_overlap() -> None:
         assert (first.feature, second.feature) == (0.0, 1.0)
 
 
-def test_contacts_keep_their_places_and_features_in_small_motions() -> None:
+def test_contacts_keep_positions_and_features_in_small_motions() -> None:
     draw = np.random.default_rng(0)
     other = at.shape("capsule", (0.05, 0.2), (0.09, 0.0, 0.1))
     before = contacts(UPRIGHT, other)
@@ -38,15 +38,15 @@ def test_contacts_keep_their_places_and_features_in_small_motions() -> None:
             assert np.abs(at.array(one.position) - at.array(two.position)).max() < 1e-3
 
 
-def test_crossed_capsules_touch_once() -> None:
+def test_crossed_capsules_have_one_contact() -> None:
     other = at.shape("capsule", (0.05, 0.2), (0.09, 0.0, 0.1), at.turned((1.5, 0.0, 0.0)))
     first, second = contacts(UPRIGHT, other)
     assert first.gap == pytest.approx(-0.01) and second.gap == FAR
     assert [*first.position] == pytest.approx([0.045, 0.0, 0.1])
 
 
-def test_axes_that_cut_each_other_part_across_both() -> None:
-    """Parallel or not: the way out is as long as both radii."""
+def test_intersecting_axes_separate_across_both() -> None:
+    """Parallel or not. The depth is the sum of both radii."""
     for angles in ((0.0, 0.0, 0.0), (1e-9, 0.0, 0.0), (0.7, 0.4, 0.0)):
         other = at.shape("capsule", (0.04, 0.2), R=at.turned(angles))
         first, _ = contacts(UPRIGHT, other)
@@ -56,21 +56,21 @@ def test_axes_that_cut_each_other_part_across_both() -> None:
         assert at.touching_error(contacts, UPRIGHT, other) < 1e-9
 
 
-def test_capsules_end_to_end_touch_once() -> None:
+def test_capsules_end_to_end_have_one_contact() -> None:
     other = at.shape("capsule", (0.05, 0.2), (0.0, 0.0, 0.49))
     first, second = contacts(UPRIGHT, other)
     assert first.gap == pytest.approx(-0.01) and second.gap == FAR
     assert [*first.normal] == pytest.approx([0.0, 0.0, 1.0])
 
 
-def test_a_sphere_on_a_capsule_s_axis_leaves_it_across() -> None:
+def test_a_sphere_on_the_axis_of_a_capsule_separates_across_it() -> None:
     ball = at.shape("sphere", (0.03,), (0.0, 0.0, 0.1))
     (c,) = contacts(ball, UPRIGHT)
     assert c.gap == pytest.approx(-0.08) and c.normal.z == 0.0
 
 
-def test_closest_points_of_segments() -> None:
-    """No other points of the segments are closer."""
+def test_no_other_points_of_two_segments_are_closer() -> None:
+    """Compared with samples of both segments."""
     draw = np.random.default_rng(0)
     steps = np.linspace(-1, 1, 101)
     for _ in range(50):
@@ -83,7 +83,7 @@ def test_closest_points_of_segments() -> None:
         assert np.linalg.norm(d + t * w - s * u) <= least + 1e-12
 
 
-def test_a_tilted_capsule_stands_on_a_plane_with_one_end() -> None:
+def test_gaps_of_a_tilted_capsule_to_a_plane_differ_by_its_tilt() -> None:
     plane = at.shape("plane", ())
     leaning = at.shape("capsule", (0.05, 0.2), (0.0, 0.0, 0.2), at.turned((0.5, 0.0, 0.0)))
     low, high = contacts(plane, leaning)

@@ -1,5 +1,4 @@
-"""Forward dynamics in sweeps: the accelerations of the algorithm body by body, and the law for a long
-chain."""
+"""Forward dynamics in sweeps equals the algorithm body by body and inverts inverse dynamics."""
 
 from __future__ import annotations
 
@@ -30,7 +29,9 @@ ROBOTS = {
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-def test_sweeps_give_the_same_accelerations(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sweeps_equal_the_algorithm_body_by_body(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """On numbers and recorded, with gravity in any direction and forces on every link."""
     model = ROBOTS[name]()
     s = states(model, 1)
@@ -51,7 +52,7 @@ def test_sweeps_give_the_same_accelerations(name: str, monkeypatch: pytest.Monke
         assert error(np.array(program.on_numbers(arrays)["out"]), wanted) <= BACK
 
 
-def test_forward_and_inverse_dynamics_of_a_long_chain(run) -> None:
+def test_forward_dynamics_of_a_long_chain_inverts_inverse_dynamics(run) -> None:
     """rnea(q, v, aba(q, v, tau)) = tau for 64 joints."""
     model = snake(64)
     s = states(model, 19)

@@ -1,4 +1,4 @@
-"""Frames of long chains: poses of the bodies, and which numbers between them are zero."""
+"""Frames of long chains: poses of the bodies, and numbers between them that are zero."""
 
 from __future__ import annotations
 
@@ -39,11 +39,10 @@ def as_numbers(X: Placement) -> np.ndarray:
 
 @pytest.mark.parametrize("frames", [axis_frames, hartenberg_frames], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("name", SWEPT)
-def test_frames_are_poses_on_the_bodies(
+def test_placements_between_frames_equal_those_of_the_bodies(
     name: str, frames: Callable[[Tree], list[ChainFrame]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A row's placement, between the frames, is the placement of the body, and its inertia is that
-    of the body."""
+    """A row has the placement of its body between the frames, and its inertia."""
     monkeypatch.setattr(chain_rows, "chain_frames", frames)
     tree, q = tree_of(SWEPT[name]()), states(SWEPT[name](), 1).q[0].tolist()
     bodies = chain_bodies(tree, q)
@@ -57,8 +56,8 @@ def test_frames_are_poses_on_the_bodies(
         assert inertia_entries(moved) == pytest.approx(inertia_entries(body.inertia), abs=EXACT)
 
 
-def test_a_chain_has_one_turn_between_two_axes() -> None:
-    """Exactly, and no part of a displacement along the axis."""
+def test_each_row_of_a_chain_has_one_rotation_between_its_axes() -> None:
+    """Exactly, and no displacement along the axis."""
     tree = tree_of(chain(12))
     rows = [body.row[2:] for body in chain_bodies(tree, [0.3] * tree.nq)]
     for row in rows[1:]:
@@ -71,17 +70,19 @@ def test_a_chain_has_one_turn_between_two_axes() -> None:
     assert rows[0][:4] != [1.0, 0.0, 0.0, 0.0]
 
 
-def test_axes_at_right_angles_need_no_number() -> None:
-    """The turns of a snake are by a quarter, there and back, and its joints keep their zero."""
+def test_axes_at_right_angles_need_no_recorded_number() -> None:
+    """The rotations of a snake are quarter turns, and its joints keep their zero."""
     tree = tree_of(snake(9))
     rows = [body.row[2:] for body in chain_bodies(tree, [0.3] * tree.nq)]
     assert {tuple(row[4:6]) for row in rows[1:]} == {(0.0, 1.0), (0.0, -1.0)}
     assert all(frame.offset == 0.0 for frame in chain_frames(tree))
 
 
-def test_parallel_axes() -> None:
-    """Origins of a staircase do not move away: where the nearest point is beyond the reach, the
-    body's own origin is taken."""
+def test_frames_of_parallel_axes_stay_near_their_bodies() -> None:
+    """The nearest point of a staircase's axes moves away.
+
+    Beyond the reach the body's own origin is used.
+    """
     links = [link(f"l{k}", 0.5, (0.05, 0, 0.01), [1e-3, 0, 0, 2e-3, 0, 2e-3]) for k in range(9)]
     joints = [
         joint(
@@ -108,9 +109,10 @@ def test_parallel_axes() -> None:
         assert np.abs(as_numbers(found) - as_numbers(body.placement(q))).max() <= EXACT
 
 
-def test_placements_that_vary_keep_their_frames() -> None:
-    """Symbols of a program give no angle: `aba` of a long chain with varying placements is recorded
-    in frames with the axes in another order."""
+def test_varying_placements_keep_their_frames() -> None:
+    """Symbols have no angle. `aba` of a long chain with varying placements is recorded in frames
+    with permuted axes.
+    """
     model = snake(51)
     placement = np.zeros((2, model.nv, 7))
     placement[:, :, 0], placement[:, :, 6] = 0.1, 1.0

@@ -21,14 +21,14 @@ from warpdyn.execution.request.evaluate import tree_of
 from warpdyn.model.tree import WORLD
 
 
-def test_entries_of_an_inertia_and_back() -> None:
+def test_inertia_entries_are_converted_back() -> None:
     entries = [float(k) for k in range(10)]
     assert inertia_entries(inertia_of(entries)) == entries
 
 
 @pytest.mark.parametrize("name", SWEPT)
-def test_runs_hold_each_body_once(name: str) -> None:
-    """From the ends to the root: every body comes after all that it carries."""
+def test_runs_contain_each_body_once(name: str) -> None:
+    """From the ends to the root: each body comes after all bodies that it carries."""
     tree = tree_of(SWEPT[name]())
     order = [i for run in runs(tree) for i in run]
     assert sorted(order) == list(range(len(tree.bodies)))
@@ -38,8 +38,8 @@ def test_runs_hold_each_body_once(name: str) -> None:
     )
 
 
-def test_periods() -> None:
-    """The axes of a snake repeat after two bodies; those of a random chain are all alike."""
+def test_the_period_of_a_chain_is_that_of_its_axes() -> None:
+    """The axes of a snake repeat after two bodies. Those of a random chain have one form."""
 
     def of(model: wd.Model) -> int:
         tree = tree_of(model)
@@ -52,8 +52,8 @@ def test_periods() -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 2, 7, 12, 13])
 @pytest.mark.parametrize("from_root", [False, True])
-def test_a_chain_in_groups_is_a_chain(count: int, from_root: bool) -> None:
-    """Groups of bodies, and ends in line, visit all rows in order."""
+def test_a_chain_in_groups_gives_the_same_sweep(count: int, from_root: bool) -> None:
+    """Groups of bodies and remaining bodies visit all rows in order."""
     rows = [[float(k)] for k in range(count)]
     values, (last,) = sweep_chain(
         lambda s, row: ([2.0 * s[0] + row[0]], [s[0], row[0]]), [1.0], rows, 2, from_root
@@ -66,18 +66,20 @@ def test_a_chain_in_groups_is_a_chain(count: int, from_root: bool) -> None:
 
 
 @pytest.mark.parametrize("robot", ROBOTS, ids=lambda r: r.name)
-def test_robots_of_the_tests_are_no_long_chains(robot: Robot) -> None:
-    """Their programs stay as they are."""
+def test_robots_of_the_test_suite_are_not_long_chains(robot: Robot) -> None:
+    """Their programs do not change."""
     assert not is_long_chain(tree_of(robot.model))
 
 
-def test_long_chains() -> None:
+def test_a_snake_of_64_joints_is_a_long_chain() -> None:
     assert is_long_chain(tree_of(snake(64)))
     assert not is_long_chain(tree_of(branched()))
 
 
-def test_long_chains_are_told_by_their_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pairs of a body and one that carries it: 1,225 of 50 joints in a row."""
+def test_the_number_of_carrying_pairs_decides_what_is_a_long_chain(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Pairs of a body and one that carries it: 1,225 for 50 joints in a row."""
     assert chain_rows.ENTRIES == 1200
     tree = tree_of(snake(20))
     for entries, long in ((190, True), (191, False)):

@@ -1,4 +1,6 @@
-"""The inertia matrix in sweeps: that of the algorithm body by body, and the law for a long chain."""
+"""The inertia matrix in sweeps equals the algorithm body by body and the columns of inverse
+dynamics.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,10 @@ ROUND_OFF = 1e-12
 
 
 @pytest.mark.parametrize("name", SWEPT)
-def test_sweeps_give_the_same_matrix(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On numbers and recorded, for the tree as it is and prepared for a kernel."""
+def test_sweeps_equal_the_algorithm_body_by_body(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On numbers and recorded, for the tree itself and prepared for a kernel."""
     model = SWEPT[name]()
     q = states(model, 1).q[0].tolist()
     for tree in (tree_of(model), tree_of(model).regroup().snap(EPSILON[False])):
@@ -34,7 +38,7 @@ def test_sweeps_give_the_same_matrix(name: str, monkeypatch: pytest.MonkeyPatch)
         assert np.array_equal(found, found.T)
 
 
-def test_columns_of_rnea_are_the_matrix_of_a_long_chain(run) -> None:
+def test_columns_of_the_matrix_of_a_long_chain_equal_rnea(run) -> None:
     """M e_k = rnea(q, 0, e_k) without gravity, for 64 joints."""
     model = snake(64)
     q = states(model, 19).q
@@ -51,8 +55,8 @@ def test_columns_of_rnea_are_the_matrix_of_a_long_chain(run) -> None:
         assert error(M[e], columns.T) <= ROUND_OFF
 
 
-def test_the_program_grows_with_the_number_of_joints() -> None:
-    """Apart from the results, whose number grows with its square."""
+def test_the_program_grows_linearly_with_the_number_of_joints() -> None:
+    """Except for the results, whose number grows with its square."""
 
     def statements(joints: int) -> int:
         tree = tree_of(snake(joints)).regroup().snap(EPSILON[True])

@@ -1,4 +1,4 @@
-"""A free base alone: momentum, energy, turns, at any speed."""
+"""Steps of a free base: momentum, energy and rotations at any speed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def rotation(quaternion: np.ndarray) -> np.ndarray:
 def advanced(
     pose: Any, twist: np.ndarray, h: float, inertia: np.ndarray = J
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A step without forces but the gyroscopic ones, which an explicit step has in `twist`."""
+    """A step with gyroscopic forces only. For an explicit step these are in `twist`."""
     H = mass_matrix(inertia)
     linear, w = twist[:3], twist[3:]
     at_rest = np.array([*-np.cross(w, linear), 0, 0, 0])
@@ -51,7 +51,9 @@ def advanced(
 
 
 def of_com(pose: np.ndarray, twist: np.ndarray, inertia: np.ndarray = J) -> tuple[Any, Any, Any]:
-    """Place and velocity of the centre of mass, angular momentum about it, in the world's axes."""
+    """Position and velocity of the centre of mass, and angular momentum about it, in the world's
+    axes.
+    """
     R = rotation(pose[3:])
     velocity = R @ (twist[:3] + np.cross(twist[3:], COM))
     return pose[:3] + R @ COM, velocity, R @ inertia @ twist[3:]
@@ -59,8 +61,8 @@ def of_com(pose: np.ndarray, twist: np.ndarray, inertia: np.ndarray = J) -> tupl
 
 @pytest.mark.parametrize("speed", [3.0, 30.0, 100.0, 1e4])
 @pytest.mark.parametrize("h", [0.001, 0.005, 0.01])
-def test_a_body_alone_flies_straight_and_keeps_its_spin(h: float, speed: float) -> None:
-    """Exactly, however fast it spins about no axis of its own; energy does not grow."""
+def test_a_free_body_conserves_momentum(h: float, speed: float) -> None:
+    """Exactly, for fast spins about any axis. Its energy does not grow."""
     pose, twist = np.array([0.1, 0.2, 5.0, 0, 0, 0, 1]), np.array([1.0, 0.5, -0.2, *(AXIS * speed)])
     place, velocity, L = of_com(pose, twist)
     energy = twist[3:] @ J @ twist[3:]
@@ -76,8 +78,8 @@ def test_a_body_alone_flies_straight_and_keeps_its_spin(h: float, speed: float) 
     assert most <= 1e-12 + 1e-3 * min(h * speed, 1.1) ** 4
 
 
-def test_a_steady_spin_turns_by_its_speed() -> None:
-    """About a principal axis by h |ω|, to the sixth order; beyond 1.08 rad by no more than that."""
+def test_a_steady_spin_rotates_by_its_speed() -> None:
+    """About a principal axis by h |ω|, to the sixth order. Above 1.08 rad the angle is bounded."""
     for angle in (0.01, 0.3, 1.0):
         pose, _ = advanced([0, 0, 0, 0, 0, 0, 1], np.array([0, 0, 0, angle / 0.005, 0, 0]), 0.005)
         turned = 2 * math.atan2(np.linalg.norm(pose[3:6]), pose[6])
@@ -88,7 +90,7 @@ def test_a_steady_spin_turns_by_its_speed() -> None:
 
 
 def test_the_error_of_a_tumbling_body_is_of_the_second_order() -> None:
-    """Its attitude after 0.2 s, against steps that are 32 times shorter."""
+    """Of its attitude after 0.2 s, compared with steps that are 32 times shorter."""
     ends = {}
     for count in (20, 40, 1280):
         pose, twist = np.array([0, 0, 0, 0, 0, 0, 1.0]), np.array([0, 0, 0, *(AXIS * 10.0)])
@@ -99,9 +101,10 @@ def test_the_error_of_a_tumbling_body_is_of_the_second_order() -> None:
     assert wrong[0] / wrong[1] == pytest.approx(4, rel=0.1)
 
 
-def test_newtons_step_is_regular_for_every_body() -> None:
-    """Rods, plates, and all between, at any speed: unit quaternions, momentum kept, energy between
-    the least and the most that the momentum allows."""
+def test_newtons_iteration_is_regular_for_every_body() -> None:
+    """For rods, plates and all bodies between at any speed: unit quaternions, constant momentum,
+    and an energy within the bounds of the momentum.
+    """
     rng = np.random.default_rng(0)
     for _ in range(300):
         a, b = 10.0 ** rng.uniform(-4, 0, 2)
@@ -117,8 +120,8 @@ def test_newtons_step_is_regular_for_every_body() -> None:
         assert np.linalg.norm(inertia @ twist[3:]) == pytest.approx(L, rel=1e-8)
 
 
-def test_a_robot_whose_joints_are_still_is_one_body() -> None:
-    """Held by stiff drives while it tumbles, a quadruped keeps its momentum to a millionth."""
+def test_a_robot_with_stiff_drives_conserves_momentum_as_one_body() -> None:
+    """A tumbling quadruped keeps its momentum to 2e-6."""
     model = wd.load_robot("quadruped")
     q, v = states(model, 1).q[0], np.zeros(model.nv)
     v[:6] = [1.0, 0.5, -0.2, 2.0, 1.0, -2.0]
@@ -135,8 +138,8 @@ def test_a_robot_whose_joints_are_still_is_one_body() -> None:
         assert lost < 2e-6
 
 
-def test_the_drift_of_a_spin_in_float32() -> None:
-    """Below 1e-5 relative in a second, at 3 rad/s and 5 ms, about any axis."""
+def test_the_momentum_drift_of_a_spin_in_float32_is_small() -> None:
+    """Below 1e-5 in one second, at 3 rad/s and 5 ms, about any axis."""
     axes = np.random.default_rng(0).normal(size=(64, 3))
     q = np.tile(np.float32([0, 0, 5, 0, 0, 0, 1]), (64, 1))
     v = np.zeros((64, 6), np.float32)

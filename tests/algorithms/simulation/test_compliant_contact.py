@@ -1,4 +1,4 @@
-"""Impulses of contacts: Coulomb's law, compliance, and what sweeps leave undone."""
+"""Impulses of contacts: Coulomb's law, compliance, and residuals of sweeps."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def contact_impulses(
     sweeps: int,
     before: list[float] | None = None,
 ) -> tuple[list, list]:
-    """Impulses of contacts alone, and the velocities that they leave."""
+    """Impulses of contacts only, and the velocities after them."""
     rows = rows_of(J, mass)
     constraints = compliant_contacts(contacts, surface, rows, before or free, free, H)
     return constraint_impulses(rows, constraints, free, warm, sweeps, along_paths=False)
@@ -79,8 +79,8 @@ class Case:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_velocities_are_those_that_the_impulses_leave(seed: int) -> None:
-    """M (v+ - v_free) = Jᵀ l, whatever the number of sweeps."""
+def test_velocities_after_sweeps_equal_those_of_the_impulses(seed: int) -> None:
+    """M (v+ - v_free) = Jᵀ l, for any number of sweeps."""
     case = Case(seed)
     impulses, after = case.impulses(2)
     assert np.allclose(case.M @ (after - case.free), case.J.T @ impulses, atol=1e-9)
@@ -88,9 +88,11 @@ def test_velocities_are_those_that_the_impulses_leave(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_impulses_obey_coulombs_law(seed: int) -> None:
-    """No pulling, within the cone after every sweep; once converged, friction takes power, sliding
-    points are on the cone and against their velocity, and pressed points have the velocity of
-    their compliance."""
+    """After each sweep forces push and are within the cone.
+
+    After convergence friction takes power, sliding points are on the cone against their velocity,
+    and pressed points have the velocity of their compliance.
+    """
     case = Case(seed)
     for sweeps in (1, 4, 3000):
         impulses, after = case.impulses(sweeps)
@@ -115,17 +117,19 @@ def test_impulses_obey_coulombs_law(seed: int) -> None:
             assert np.allclose(each[n, :2], tangent[n] * along, atol=1e-6)
 
 
-def test_sweeps_begin_at_the_impulses_of_before() -> None:
-    """Those that have converged stay as they are."""
+def test_sweeps_start_at_the_given_impulses() -> None:
+    """Converged impulses do not change."""
     case = Case(1)
     found, _ = case.impulses(3000)
     again, _ = case.impulses(1, found)
     assert found.any() and np.allclose(again, found, atol=1e-10)
 
 
-def test_a_point_above_the_ground_is_left_alone() -> None:
-    """Dissipation acts in the ground alone: a foot that reaches the ground within the step only is
-    stopped, one that does not feels nothing."""
+def test_a_point_that_stays_above_the_ground_has_no_impulse() -> None:
+    """A foot that reaches the ground within the step is stopped.
+
+    Dissipation acts only in the ground.
+    """
     one = factorise([[2.0]])
     for height, speed, pressed in ((0.011, -2.0, False), (0.009, -2.0, True), (0.02, -2.0, False)):
         contact = PointContact(height, 0, None)
@@ -136,8 +140,8 @@ def test_a_point_above_the_ground_is_left_alone() -> None:
         assert (impulses[2] > 0) is pressed and math.isfinite(after[0])
 
 
-def test_the_push_out_is_bounded() -> None:
-    """A point deep in the ground leaves it at the speed of the cap, not at depth / h."""
+def test_the_push_out_speed_is_bounded() -> None:
+    """A point deep in the ground leaves it at the cap's speed, not at depth / h."""
     one, rows = factorise([[2.0]]), [[0.0], [0.0], [1.0]]
     for depth, leaves in ((1.0, 0.5), (10.0, 0.5)):
         _, after = contact_impulses(
@@ -153,9 +157,11 @@ def test_the_push_out_is_bounded() -> None:
 
 
 @pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
-def test_what_comes_fast_leaves_at_its_part_of_the_speed(restitution: float) -> None:
-    """Exactly, whether it is above the ground or in it; what comes slowly, or does not arrive in the
-    step, is as without; without restitution every number is that of before."""
+def test_fast_points_rebound_at_their_restitution(restitution: float) -> None:
+    """Exactly, above the ground or in it.
+
+    Slow points, and those that do not arrive in the step, do not rebound.
+    """
     one, rows = factorise([[2.0]]), [[0.0], [0.0], [1.0]]
 
     def after(height: float, speed: float, *more: list[float]) -> float:

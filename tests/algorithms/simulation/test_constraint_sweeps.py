@@ -1,4 +1,4 @@
-"""Sweeps over constraints of both kinds: what they leave is what their impulses do."""
+"""Sweeps over constraints of both kinds: velocities equal the effect of impulses."""
 
 from __future__ import annotations
 
@@ -43,16 +43,18 @@ def scene(request: pytest.FixtureRequest) -> tuple:
     return M, np.array(J, dtype=float), rows, constraints, free
 
 
-def test_rows_answer_as_the_mass_matrix_says(scene: tuple) -> None:
+def test_responses_of_rows_equal_those_of_the_mass_matrix(scene: tuple) -> None:
     """G = J M⁻¹ Jᵀ."""
     M, J, rows, _, v = scene
     assert np.allclose(rows.G, J @ np.linalg.inv(M) @ J.T, atol=1e-10)
     assert np.allclose(rows.of(v.tolist()), J @ v)
 
 
-def test_velocities_are_those_that_all_impulses_leave(scene: tuple) -> None:
-    """M (v+ - v_free) = Jᵀ l of feet and knees together, in both forms of the rows' velocities;
-    impulses are in the constraints' order."""
+def test_velocities_after_sweeps_equal_those_of_all_impulses(scene: tuple) -> None:
+    """M (v+ - v_free) = Jᵀ l of feet and knees, in both forms of the rows' velocities.
+
+    Impulses are in the order of the constraints.
+    """
     M, J, rows, constraints, free = scene
     warm = np.random.default_rng(0).normal(size=10).tolist()
     several = [
@@ -66,8 +68,8 @@ def test_velocities_are_those_that_all_impulses_leave(scene: tuple) -> None:
     assert (np.abs(knees) <= 2.0 * H + 1e-12).all() and (feet[2::3] >= 0).all()
 
 
-def test_what_has_converged_stays(scene: tuple) -> None:
-    """A sweep that begins at the end of many changes nothing; feet and knees hold each other."""
+def test_a_converged_solution_does_not_change(scene: tuple) -> None:
+    """Another sweep changes nothing. Feet and knees hold each other."""
     _, _, rows, constraints, free = scene
     found, after = constraint_impulses(rows, constraints, free.tolist(), [0.0] * 10, 4000, True)
     again, still = constraint_impulses(rows, constraints, free.tolist(), found, 1, False)
@@ -76,7 +78,7 @@ def test_what_has_converged_stays(scene: tuple) -> None:
 
 
 def test_the_shorter_form_is_chosen_by_its_products() -> None:
-    """Eight points on two soles go row by row, all shapes of a quadruped along paths."""
+    """Eight points on two soles are computed row by row, all shapes of a quadruped along paths."""
 
     def operations(robot: str, links: str, form: bool | None) -> int:
         model = wd.load_robot(robot)
@@ -106,9 +108,12 @@ def test_the_shorter_form_is_chosen_by_its_products() -> None:
 @pytest.mark.parametrize(
     ("sweeps", "width", "shorter"), [(4, 2, True), (4, 3, False), (1, 3, True)]
 )
-def test_the_shorter_form_by_its_products(sweeps: int, width: int, shorter: bool) -> None:
-    """Four rows on paths of `width` entries, each with a turn in a sweep. On paths: 2 · 4 width
-    products a sweep, weighted; row by row: 4 · 4 a sweep, and once the 10 width of G and 16."""
+def test_the_choice_of_the_form_counts_products(sweeps: int, width: int, shorter: bool) -> None:
+    """Four rows on paths of `width` entries with one update each in a sweep.
+
+    On paths: 2 · 4 width products a sweep, weighted. Row by row: 4 · 4 a sweep, and once the 10
+    width of G and 16.
+    """
     rows = SimpleNamespace(Y=[[1.0] * width + [0.0] * 6] * 4)
     constraints = [SimpleNamespace(rows_used=[k]) for k in range(4)]
     on_paths = constraint_sweeps.WAITING * sweeps * 8 * width

@@ -1,4 +1,4 @@
-"""Contact points: how high they are, and how their velocities follow from v."""
+"""Contact points: their heights, and their velocities as functions of v."""
 
 from __future__ import annotations
 
@@ -24,15 +24,17 @@ SOLE = tuple(
 
 
 def lowest(model: wd.Model, q: np.ndarray, point: ContactPoint) -> np.ndarray:
-    """The point of the sphere that is lowest, in the world."""
+    """The lowest point of the sphere, in the world."""
     T = wd.oracle(wd.fk, model, q, frame=point.link)
     return T[:3, :3] @ np.array(point.centre) + T[:3, 3] - np.array([0, 0, point.radius])
 
 
 @pytest.mark.parametrize("points", [(FOOT,), SOLE, (*SOLE, FOOT)], ids=["one", "four", "five"])
 @pytest.mark.parametrize("model", [QUADRUPED, wd.load_robot("quadruped", floating_base=False)])
-def test_rows_are_those_of_the_jacobian(model: wd.Model, points: tuple[ContactPoint, ...]) -> None:
-    """At the point that touches, in the world's axes; points of one body share six rows."""
+def test_rows_equal_the_jacobian_at_the_contact_point(
+    model: wd.Model, points: tuple[ContactPoint, ...]
+) -> None:
+    """In the world's axes. Points of one body share six rows."""
     tree, q, v = tree_of(model), states(model, 1).q[0], states(model, 1).v[0]
     contacts, rows = contact_rows(tree, q.tolist(), points)
     assert len(rows) == 3 * (FOOT in points) + 6 * (len(points) > 1)
@@ -52,8 +54,8 @@ def test_rows_are_those_of_the_jacobian(model: wd.Model, points: tuple[ContactPo
         assert abs(contact.height - where[2]) < 1e-12
 
 
-def test_an_impulse_on_rows_has_the_power_of_the_impulse() -> None:
-    """Rows of an impulse times rows of a velocity: the impulse times the point's velocity."""
+def test_impulses_on_rows_have_the_power_of_the_impulse() -> None:
+    """Rows of an impulse times rows of a velocity equal impulse times velocity of the point."""
     q, v = states(QUADRUPED, 1).q[0], states(QUADRUPED, 1).v[0]
     contacts, rows = contact_rows(tree_of(QUADRUPED), q.tolist(), (*SOLE, FOOT))
     moving = (np.array(rows, dtype=float) @ v).tolist()
@@ -64,8 +66,8 @@ def test_an_impulse_on_rows_has_the_power_of_the_impulse() -> None:
         assert np.isclose(np.dot(on_rows, part), impulse.dot(contact.velocity(moving)))
 
 
-def test_a_spin_has_the_entries_of_its_moments() -> None:
-    """With one moment that about the normal alone, with three all of them."""
+def test_a_spin_has_the_entries_of_its_friction_moments() -> None:
+    """With one moment that about the normal, with three all of them."""
     rows = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
     one, three = (PointContact(0.0, 0, None, moments=n) for n in (1, 3))
     assert [*one.spin(rows[:4])] == [0.0, 0.0, 4.0]
@@ -83,6 +85,6 @@ def test_heights_do_not_depend_on_the_order_of_the_quaternion() -> None:
     assert np.allclose(np.array(rows, float), np.array(same, float), atol=1e-12)
 
 
-def test_joints_have_the_coordinates_that_free_bodies_leave() -> None:
+def test_joint_coordinates_exclude_those_of_free_bodies() -> None:
     assert joint_coordinates(tree_of(QUADRUPED)) == [*range(6, 18)]
     assert joint_coordinates(tree_of(wd.load_robot("panda"))) == [*range(8)]

@@ -1,4 +1,4 @@
-"""Targets that come late: those that were set so many steps before."""
+"""Delayed targets: those that were set a number of steps earlier."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from warpdyn.algorithms.simulation.delayed_targets import (
 
 
 @pytest.mark.parametrize(("substeps", "latency"), [*product((1, 3, 4), range(10))])
-def test_a_step_sees_what_was_set_so_many_steps_before(substeps: int, latency: int) -> None:
-    """Launch k sets k; step j of it sees that of step k substeps + j - latency."""
+def test_a_step_uses_the_targets_set_its_latency_earlier(substeps: int, latency: int) -> None:
+    """Launch k sets k. Its step j uses the targets of step k substeps + j - latency."""
     launches = 10
     depth = -(-max(latency, 1) // substeps)
     earlier = [[float(k)] for k in range(launches - 1, launches - 1 - depth, -1)]
@@ -24,12 +24,12 @@ def test_a_step_sees_what_was_set_so_many_steps_before(substeps: int, latency: i
         assert late.at(float(j)) == [float((launches * substeps + j - latency) // substeps)]
 
 
-def test_a_latency_beyond_what_is_kept_is_the_longest() -> None:
+def test_a_latency_beyond_the_stored_targets_uses_the_oldest() -> None:
     late = delayed_targets([3.0], [[2.0], [1.0]], 99.0, 2)
     assert late.at(0.0) == late.at(1.0) == [1.0]
 
 
-def test_what_is_kept_goes_on_and_begins_as_it_is_now() -> None:
+def test_stored_targets_are_shifted_and_initially_equal_the_present() -> None:
     assert shift_targets([3.0], [[2.0], [1.0]]) == [[3.0], [2.0]]
     assert from_the_beginning([3.0], [[2.0], [1.0]], 0.0) == [[3.0], [3.0]]
     assert from_the_beginning([3.0], [[2.0], [1.0]], 0.02) == [[2.0], [1.0]]

@@ -1,4 +1,4 @@
-"""Contacts with elliptic cones: the least energy within the cone, and MuJoCo's velocities."""
+"""Contacts with elliptic cones: the smallest energy within the cone, and MuJoCo's velocities."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ LAW = SoftPoint(2500.0, 100.0, (0.9, 0.9, 0.001, 0.5, 2.0), 0.3, 0.06)
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_impulse_has_the_least_energy_within_the_cone(seed: int) -> None:
-    """With g = v+ + R f - v^: f is in the cone, g is in the dual cone, and f . g = 0. Some contacts stick,
-    some slide, some part."""
+def test_the_impulse_minimises_the_energy_within_the_cone(seed: int) -> None:
+    """With g = v+ + R f - v^: f is in the cone, g is in the dual cone, and f . g = 0.
+
+    Some contacts stick, some slide, some separate.
+    """
     draw = np.random.default_rng(seed)
     L = draw.normal(size=(3, 3)) + 2.0 * np.eye(3)
     mass, J = L @ L.T, np.eye(3)
@@ -44,10 +46,13 @@ def test_the_impulse_has_the_least_energy_within_the_cone(seed: int) -> None:
 @pytest.mark.parametrize("axis", ["-0.3 0.165 0.94", "1 0 0.3", "0 -0.6 0.8"])
 @pytest.mark.parametrize("speed", [-0.4, 0.4])
 @pytest.mark.parametrize("ratio", [1, 10])
-def test_a_body_that_slides_into_the_ground_is_held_as_in_mujoco(
+def test_a_body_that_slides_into_the_ground_moves_as_in_mujoco(
     axis: str, speed: float, ratio: int
 ) -> None:
-    """Its slider couples the normal with the tangent: friction raises the normal force. Forces agree too."""
+    """Its slider couples normal and tangent, so that friction raises the normal force.
+
+    Forces also agree.
+    """
     mujoco = pytest.importorskip("mujoco")
     text = f"""<mujoco><option cone="elliptic" impratio="{ratio}" timestep="0.002" iterations="200" tolerance="1e-14"/>
     <worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 0.02"><joint type="slide" axis="{axis}"/>

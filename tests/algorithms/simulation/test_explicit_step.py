@@ -1,4 +1,4 @@
-"""Explicit steps, few of them on plain numbers: their order on every kind of joint, periods, energies."""
+"""Explicit steps: their order on every kind of joint, periods, energies."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ ROBOTS = {
 def after(
     model: wd.Model, q: Any, v: Any, tau: Any, seconds: float, steps: int, integrator: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The oracle's state after as many steps."""
+    """The oracle's state after this number of steps."""
     options = options_of(seconds, steps, integrator)
     end = wd.oracle(wd.step, model, q, v, tau, **options)
     return end[0], end[1]
@@ -60,22 +60,25 @@ def options_of(seconds: float, steps: int, integrator: Any) -> dict[str, Any]:
 def interpreted(
     model: wd.Model, q: Any, v: Any, tau: Any, seconds: float, steps: int, integrator: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The same of a batch of one: many steps take the interpreter a tenth of the oracle's time."""
+    """The same for a batch of one. For many steps the interpreter takes a tenth of the oracle's
+    time.
+    """
     rows = (np.asarray(x, dtype=float)[None] for x in (q, v, tau))
     end = wd.step(model, *rows, **options_of(seconds, steps, integrator))
     return end.q[0], end.v[0]
 
 
 def apart(model: wd.Model, one: tuple, other: tuple) -> float:
-    """How far two states are from each other."""
+    """The distance of two states."""
     between = wd.oracle(wd.difference, model, one[0], other[0])
     return float(np.linalg.norm(np.concatenate([between, one[1] - other[1]])))
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-def test_errors_fall_with_the_order_of_the_method(name: str) -> None:
-    """Half the step leaves 1/2, 1/4, 1/16 of the error: with a spinning free base in flight, on ball
-    and planar joints too."""
+def test_errors_decrease_with_the_order_of_the_method(name: str) -> None:
+    """Half the step leaves 1/2, 1/4, 1/16 of the error: for a spinning free base in flight, and for
+    ball and planar joints.
+    """
     model = ROBOTS[name]()
     s = states(model, 1)
     q, v, tau, seconds = s.q[0], s.v[0], 0.02 * s.tau[0], 0.12
@@ -88,13 +91,15 @@ def test_errors_fall_with_the_order_of_the_method(name: str) -> None:
             apart(model, after(model, q, v, tau, seconds, n, integrator), exact)
             for n in (few, 2 * few)
         )
-        assert fine > 1e-12  # no slope of rounding errors
+        assert fine > 1e-12  # else rounding errors would hide the order
         assert math.log2(coarse / fine) == pytest.approx(order, abs=0.25), (integrator, coarse)
 
 
 def test_a_pendulum_has_the_period_of_the_elliptic_integral() -> None:
-    """From 2 rad, to 1e-9: 4 K(sin(θ/2)) √(l/g), K by the arithmetic-geometric mean. After half a
-    period it rests on the other side."""
+    """From 2 rad, to 1e-9: 4 K(sin(θ/2)) √(l/g), K by the arithmetic-geometric mean.
+
+    After half a period it rests on the other side.
+    """
     model, start, length = wd.load_urdf(PENDULUM), 2.0, 0.8
     a, b = 1.0, math.cos(start / 2)
     for _ in range(8):
@@ -102,16 +107,17 @@ def test_a_pendulum_has_the_period_of_the_elliptic_integral() -> None:
     period = 4 * (math.pi / (2 * a)) * math.sqrt(length / 9.81)
     rest = np.zeros(1)
     q, v = interpreted(model, np.array([start]), rest, rest, period / 2, 900, "rk4")
-    # What is left of the speed says when it comes to rest: a = -g sin(θ) / l there.
+    # The remaining speed gives the time when it comes to rest: a = -g sin(θ) / l there.
     acceleration = -9.81 * math.sin(q[0]) / length
     late = -v[0] / acceleration
     assert abs(2 * late) < 1e-9 * period
     assert q[0] == pytest.approx(-start, abs=1e-9)
 
 
-def test_a_double_pendulum_keeps_its_energy() -> None:
-    """One that swings over: the drift of RK4 in 2 s falls by 2^4 and more with half the step, and is
-    below 1e-6 of the swing's energy at 2 ms."""
+def test_a_double_pendulum_conserves_its_energy() -> None:
+    """It swings over. The drift of RK4 in 2 s falls by 2^4 and more with half the step, and is
+    below 1e-6 of the swing's energy at 2 ms.
+    """
     model = wd.load_robot("double_pendulum")
     model = model.with_friction(viscous=0.0, coulomb=0.0)
     q, v, rest = np.array([1.8, 0.9]), np.array([0.5, -0.4]), np.zeros(2)
@@ -128,9 +134,12 @@ def test_a_double_pendulum_keeps_its_energy() -> None:
     assert drifts[1] < drifts[0] / 14 and drifts[1] < 1e-6
 
 
-def test_a_body_that_tumbles_keeps_momentum_and_energy() -> None:
-    """Thrown with a spin about its middle axis, which turns over: angular momentum in the world and
-    energy to 1e-7 after two seconds of 2 ms; quaternions of unit length."""
+def test_a_tumbling_body_conserves_momentum_and_energy() -> None:
+    """It spins about its middle axis, which turns over.
+
+    Angular momentum in the world and energy agree to 1e-7 after two seconds of 2 ms, and
+    quaternions have unit length.
+    """
     model = wd.load_urdf(BODY, floating_base=True)
     q, v, rest = model.neutral, np.array([1.0, 0.5, 2.0, 0.05, 6.0, 0.02]), np.zeros(6)
 
@@ -145,9 +154,10 @@ def test_a_body_that_tumbles_keeps_momentum_and_energy() -> None:
     assert end[0][:3] == pytest.approx(flown, abs=1e-7)
 
 
-def test_drives_are_explicit_forces_and_their_torques_means_of_the_stages() -> None:
-    """What `torques` says has changed the momentum: Heun's mean of two stages, of a drive at its
-    effort too."""
+def test_torques_of_explicit_drives_are_means_over_the_stages() -> None:
+    """`torques` has changed the momentum: Heun's mean of two stages, also for a drive at its
+    effort.
+    """
     model = wd.load_robot("double_pendulum")
     q, v, tau = np.array([0.3, -0.2]), np.array([0.4, 1.0]), np.array([0.1, -0.1])
     control, targets = (
@@ -171,9 +181,11 @@ def test_drives_are_explicit_forces_and_their_torques_means_of_the_stages() -> N
     assert end.v == pytest.approx(v + 0.002 * (a + later), rel=1e-12)
 
 
-def test_soft_contacts_keep_the_order_while_they_last() -> None:
-    """A body that lies in soft ground, sticks and turns: RK4's fourth order holds for the ground's
-    deformation too."""
+def test_steps_on_soft_ground_keep_the_order_of_the_method() -> None:
+    """A body lies in soft ground, sticks and turns.
+
+    RK4's fourth order also holds for the ground's deformation.
+    """
     model = wd.load_urdf(BODY, floating_base=True)
     points = [wd.ContactPoint("b", (x, y, -0.05), 0.0) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
     q, v = np.array([0, 0, 0.04, 0, 0, 0, 1.0]), np.array([0.05, 0.02, 0.0, 0.1, 0.05, 0.2])
@@ -194,8 +206,10 @@ def test_soft_contacts_keep_the_order_while_they_last() -> None:
 
 @pytest.mark.parametrize("name", ["four_bar", "connect", "weld", "hinge", "couple", "leg"])
 @pytest.mark.parametrize(("integrator", "order", "steps"), [("heun", 2, 24), ("rk4", 4, 12)])
-def test_closed_loops_keep_the_order(name: str, integrator: str, order: int, steps: int) -> None:
-    """The loops are closed after each step, by a motion that is of the method's error."""
+def test_steps_with_closed_loops_keep_the_order_of_the_method(
+    name: str, integrator: str, order: int, steps: int
+) -> None:
+    """The loops are closed after each step by a motion of the size of the method's error."""
     model = LOOPS[name]
     q = closed(model, 1)[0]
     J = wd.oracle(wd.loops.constraint_jacobian, model, q)
@@ -212,9 +226,11 @@ def test_closed_loops_keep_the_order(name: str, integrator: str, order: int, ste
     assert math.log2(coarse / fine) == pytest.approx(order, abs=0.4), (integrator, coarse)
 
 
-def test_closed_loops_keep_their_energy_in_explicit_steps() -> None:
-    """A four-bar linkage without friction, for 2 s; and its loop's force at rest holds the weight of
-    what hangs on it, as in implicit steps."""
+def test_closed_loops_conserve_energy_in_explicit_steps() -> None:
+    """A four-bar linkage without friction, for 2 s.
+
+    At rest the loop's force carries the weight, as in implicit steps.
+    """
     model = LOOPS["four_bar"]
     q, v = closed(model, 1), np.zeros((1, 3))
     begin = wd.mechanical_energy(model, q, v)

@@ -1,4 +1,4 @@
-"""Torsional and rolling friction: a spin and a rolling ball stop in the time that the formulas give."""
+"""Torsional and rolling friction: a spinning and a rolling ball stop in the time of the formulas."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def balls(contacts: str, **moments: Any) -> wd.Simulation:
 
 @pytest.mark.parametrize("contacts", CONTACTS)
 def test_a_spinning_ball_stops_in_the_time_of_the_formula(contacts: str) -> None:
-    """I dω/dt = -torsional m g, to the step; then it does not turn."""
+    """I dω/dt = -torsional m g, to the step. Then it does not turn."""
     sim, spin = balls(contacts, torsional_friction=COEFFICIENTS), 3.0
     sim.v[:, 5] = spin
     slows = COEFFICIENTS * G / SPIN_INERTIA
@@ -53,7 +53,7 @@ def test_a_spinning_ball_stops_in_the_time_of_the_formula(contacts: str) -> None
 
 @pytest.mark.parametrize("contacts", CONTACTS)
 def test_a_rolling_ball_stops_in_the_time_of_the_formula(contacts: str) -> None:
-    """A solid ball slows by 5/7 rolling g / r, and its energy never rises."""
+    """A solid ball decelerates by 5/7 rolling g / r, and its energy never rises."""
     sim, speed = balls(contacts, rolling_friction=COEFFICIENTS), 0.2
     sim.v[:, 0], sim.v[:, 4] = speed, speed / R
     slows = 5.0 / 7.0 * COEFFICIENTS * G / R
@@ -70,12 +70,15 @@ def test_a_rolling_ball_stops_in_the_time_of_the_formula(contacts: str) -> None:
 
 @pytest.mark.parametrize("contacts", CONTACTS)
 @pytest.mark.parametrize("kind", ["torsional", "rolling"])
-def test_it_stops_as_in_mujoco(contacts: str, kind: str) -> None:
-    """condim 4 and 6 of an MJCF file. MuJoCo bounds sliding and both moments by one cone, which
-    changes these motions by less than a thousandth."""
+def test_a_spinning_or_rolling_ball_stops_as_in_mujoco(contacts: str, kind: str) -> None:
+    """With condim 4 and 6 of an MJCF file.
+
+    MuJoCo bounds sliding and both moments by one cone, which changes these motions by less than a
+    thousandth.
+    """
     mujoco = pytest.importorskip("mujoco")
     condim, numbers = (4, "0.8 0.005 0") if kind == "torsional" else (6, "0.8 0 0.003")
-    # MuJoCo's friction gives way by R / impratio, so that a large one makes it hold.
+    # MuJoCo's friction is soft by R / impratio, so that a large impratio makes it hold.
     text = TEXT.format(h=0.001, r=R, geom=f'condim="{condim}" friction="{numbers}"')
     theirs = mujoco.MjModel.from_xml_string(text.replace("<option", '<option impratio="100"'))
     data, ours = mujoco.MjData(theirs), wd.load(text)
@@ -97,9 +100,10 @@ def test_it_stops_as_in_mujoco(contacts: str, kind: str) -> None:
     assert sim.v[0, 5] == pytest.approx(0.0, abs=1e-6), "it has stopped, or did not spin at all"
 
 
-def test_a_box_on_its_corners_has_the_moments_of_all() -> None:
-    """Points that share the rows of their body: torsional m g in addition to friction times the
-    distance from the middle to a corner."""
+def test_a_box_on_its_corners_has_the_friction_moments_of_all_corners() -> None:
+    """The points share the rows of their body. torsional m g adds to friction times the distance
+    from the middle to a corner.
+    """
     half = 0.1
     text = f"""<mujoco><worldbody><body name="box" pos="0 0 {half}"><freejoint/>
     <geom type="box" size="{half} {half} {half}" mass="1"/></body></worldbody></mujoco>"""
@@ -120,8 +124,11 @@ def test_a_box_on_its_corners_has_the_moments_of_all() -> None:
 
 
 def test_a_bar_between_two_fingers_turns_above_the_limit() -> None:
-    """Two contacts pinch a bar off its middle. They hold its weight by torsion up to twice the
-    coefficient times the force of the fingers, with impulses handed on from step to step."""
+    """Two contacts pinch a bar off its middle.
+
+    They hold its weight by torsion up to twice the coefficient times the force of the fingers.
+    Impulses are passed on from step to step.
+    """
     text = """<mujoco><worldbody>
     <body name="left" pos="-0.03 0 1"><joint type="slide" axis="1 0 0"/><geom size="0.01" mass="0.2"/></body>
     <body name="right" pos="0.03 0 1"><joint type="slide" axis="-1 0 0"/><geom size="0.01" mass="0.2"/></body>
@@ -147,7 +154,8 @@ def test_a_bar_between_two_fingers_turns_above_the_limit() -> None:
 
 def test_thrown_balls_and_boxes_gain_no_energy() -> None:
     """Random spins, slides and falls with all frictions, without gravity, so that only contacts
-    change the energy."""
+    change the energy.
+    """
     draw, envs = np.random.default_rng(5), 32
     scene = BALL.with_object("box", wd.description.Box(0.1, 0.16, 0.12), mass=0.7)
     pairs = wd.ContactPairs(scene).with_ground("ball", "box")
@@ -181,7 +189,7 @@ def test_thrown_balls_and_boxes_gain_no_energy() -> None:
     assert (energy <= before * (1 + 1e-9)).all() and (pressed > 0).mean() > 0.9
 
 
-def test_coefficients_of_zero_record_the_program_without_moments() -> None:
+def test_zero_coefficients_record_the_program_without_moments() -> None:
     """None, the number 0, and a tuple of zeros."""
     from warpdyn.execution.request.call import input_shapes
     from warpdyn.execution.request.evaluate import record_call
@@ -197,9 +205,11 @@ def test_coefficients_of_zero_record_the_program_without_moments() -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_moments_obey_their_laws(seed: int) -> None:
-    """After a turn each moment is at its bound or has stopped its motion, and no bound is
-    exceeded."""
+def test_friction_moments_obey_their_laws(seed: int) -> None:
+    """After an update each moment is at its bound or has stopped its motion.
+
+    No bound is exceeded.
+    """
     draw = np.random.default_rng(seed)
     A = draw.normal(size=(6, 6))
     response = A @ A.T
@@ -220,10 +230,10 @@ def test_moments_obey_their_laws(seed: int) -> None:
     ['type="slide" axis="0 0 1"', 'axis="0 1 0" pos="0.2 0 0"', 'type="slide" axis="1 0 1"'],
 )
 @pytest.mark.parametrize("softness", [None, "description"])
-def test_bodies_that_cannot_turn_have_no_moments(
+def test_bodies_that_cannot_turn_have_no_friction_moments(
     joint: str, condim: int, softness: Literal["description"] | None
 ) -> None:
-    """On a slider, or on a hinge across the normal, moments of friction change nothing."""
+    """On a slider, or on a hinge across the normal, friction moments change nothing."""
     numbers = []
     for dimension in (3, condim):
         model = wd.load(

@@ -1,4 +1,4 @@
-"""A launch on plain numbers: what is not finite begins anew, and time is a number of launches."""
+"""A launch on plain numbers: states that are not finite are reset, and time counts launches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GRAVITY = (0.0, 0.0, -9.81)
 
 
 @pytest.mark.parametrize("broken", [math.nan, math.inf])
-def test_a_state_that_is_not_finite_becomes_the_start_and_counts(broken: float) -> None:
+def test_a_state_that_is_not_finite_is_reset_to_the_start_and_counted(broken: float) -> None:
     scene = Scene(
         arrays=(),
         points=(),

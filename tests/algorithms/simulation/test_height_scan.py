@@ -1,4 +1,4 @@
-"""Heights above the ground, seen from a frame."""
+"""Heights of a frame above the ground."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PATTERN = ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))
 
 
 def scanned(roll: float, pitch: float, yaw: float, **arrays) -> list[float]:
-    """From (2, 3, 0.5), turned by fixed-axis angles."""
+    """From (2, 3, 0.5), rotated by fixed-axis angles."""
     q = MODEL.neutral.copy()
     c, s = np.cos(np.array([roll, pitch, yaw]) / 2), np.sin(np.array([roll, pitch, yaw]) / 2)
     q[:7] = [
@@ -35,8 +35,8 @@ def scanned(roll: float, pitch: float, yaw: float, **arrays) -> list[float]:
 
 @pytest.mark.parametrize("yaw", [0.0, 0.5, -2.0])
 @pytest.mark.parametrize("tilt", [0.0, 0.4])
-def test_the_pattern_turns_about_the_vertical_alone(yaw: float, tilt: float) -> None:
-    """On a plane z = a x + b y; roll and pitch change nothing."""
+def test_the_pattern_turns_with_the_yaw_only(yaw: float, tilt: float) -> None:
+    """On a plane z = a x + b y. Roll and pitch change nothing."""
     a, b = 0.3, -0.1
     found = scanned(tilt, -tilt, yaw, slope=(a, b), level=(0.0,))
     below = 0.5 - (2 * a + 3 * b)
@@ -45,5 +45,5 @@ def test_the_pattern_turns_about_the_vertical_alone(yaw: float, tilt: float) -> 
     assert found == pytest.approx(wanted, abs=1e-6)
 
 
-def test_on_the_flat_it_is_the_frames_height() -> None:
+def test_on_level_ground_the_scan_is_the_height_of_the_frame() -> None:
     assert scanned(0.1, 0.2, 0.3) == pytest.approx([0.5] * 3)

@@ -1,4 +1,4 @@
-"""Forces that a step takes implicitly: their slopes are those of their own, and bounds bound."""
+"""Forces that a step takes implicitly: their slopes and bounds."""
 
 from __future__ import annotations
 
@@ -30,17 +30,16 @@ def test_the_slopes_of_a_drive_are_its_gains() -> None:
         assert (here.force - then.force) / SMALL == pytest.approx(here.by_v, rel=1e-6)
 
 
-def test_a_drive_at_its_effort_gives_way_with_both_gains_alike() -> None:
-    """And pushes no harder than its effort."""
+def test_both_slopes_of_a_drive_at_its_effort_scale_equally() -> None:
+    """Its force does not exceed its effort."""
     drive = Drive([1.0, 1.0], [20.0, 30.0], [1.0, 2.0], [5.0, 0.0])
     held, slack = drive_forces(ARM, [0.0, 0.0], [0.0, 0.0], drive)
     assert (held.force, held.by_q / 20.0, held.by_v / 1.0) == pytest.approx((5.0, 0.25, 0.25))
     assert (slack.force, slack.by_q, slack.by_v) == (0.0, 0.0, 0.0)
 
 
-def test_a_motor_on_its_curve_falls_with_its_speed() -> None:
-    """By stall / no-load speed where the curve bounds it, by its gains alone where the effort does,
-    and with its strength in all."""
+def test_the_slope_of_a_motor_on_its_curve_is_stall_over_no_load_speed() -> None:
+    """At the effort the slope is that of the gains. Strength scales everything."""
     limits = {"no_load_speed": [10.0] * 2, "stall_effort": [8.0] * 2, "strength": [0.5] * 2}
     drive = Drive([9.0] * 2, [100.0] * 2, [1.0] * 2, [6.0] * 2, **limits)
     v = [5.0, 1.0]
@@ -56,14 +55,16 @@ def test_a_motor_on_its_curve_falls_with_its_speed() -> None:
     ("x", "force", "slope"),
     [(0.0, 0.0, 0.0), (1.01, -2.0, 200.0), (-0.52, 4.0, 200.0), (3.0, -8.0, 200.0)],
 )
-def test_a_stop_pushes_back_beyond_its_limits(x: float, force: float, slope: float) -> None:
-    """In proportion, up to its reach."""
+def test_a_stop_pushes_back_in_proportion_to_the_excess(
+    x: float, force: float, slope: float
+) -> None:
+    """Up to its reach."""
     (found,) = stop_forces([0.0, x], [Stop(0, 1, -0.5, 1.0, 200.0, 0.04)])
     assert found == (0, pytest.approx(force), slope, 0.0)
 
 
-def test_what_is_beyond_a_speed_limit_halves_in_a_step() -> None:
-    """v+ = v + h (force - by_v (v+ - v)) / inertia, with nothing else at work."""
+def test_the_excess_over_a_speed_limit_halves_in_a_step() -> None:
+    """v+ = v + h (force - by_v (v+ - v)) / inertia, without other forces."""
     h, inertia, limit = 0.005, 0.3, 10.0
     (found,) = guard_forces([0.0, -14.0], [(1, limit)], {1: inertia}, h)
     after = -14.0 + h * found.force / (inertia + h * found.by_v)

@@ -1,4 +1,4 @@
-"""IMUs on plain numbers: what they feel, and the acceleration between two states."""
+"""IMUs on plain numbers: readings, and the acceleration between two states."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def felt(model: wd.Model, q: np.ndarray, v: np.ndarray, a: list[float], link: st
 
 
 @pytest.mark.parametrize("link", ["base", "FL_foot", "RR_calf"])
-def test_it_feels_the_classical_acceleration_less_gravity(link: str) -> None:
+def test_an_imu_reads_the_classical_acceleration_minus_gravity(link: str) -> None:
     s = states(QUADRUPED, 1)
     q, v, a = s.q[0], s.v[0], s.tau[0]
     R = wd.oracle(wd.fk, QUADRUPED, q, frame=link)[:3, :3]
@@ -32,14 +32,17 @@ def test_it_feels_the_classical_acceleration_less_gravity(link: str) -> None:
     assert np.allclose(reading[3:], rate[3:], atol=1e-12)
 
 
-def test_links_that_are_fixed_in_the_world_feel_gravity_alone() -> None:
+def test_imus_on_links_fixed_in_the_world_read_gravity_only() -> None:
     arm = wd.load_robot("panda")
     reading = felt(arm, arm.neutral, np.ones(arm.nv), [1.0] * arm.nv, arm.root)
     assert np.array_equal(reading, [0, 0, 9.81, 0, 0, 0])
 
 
-def test_a_base_that_flies_straight_and_spins_is_not_accelerated() -> None:
-    """Its velocity is constant in the world, and turns in its axes; at any length of step."""
+def test_a_spinning_base_in_straight_flight_has_no_acceleration() -> None:
+    """Its velocity is constant in the world and turns in its own axes.
+
+    This holds for any length of step.
+    """
     tree, q, v = tree_of(QUADRUPED), QUADRUPED.neutral.copy(), np.zeros(18)
     through, spin, h = np.array([1.0, -2.0, 0.5]), np.array([0.3, 0.2, 4.0]), 0.05
     v[:3], v[3:6] = through, spin
@@ -54,8 +57,8 @@ def test_a_base_that_flies_straight_and_spins_is_not_accelerated() -> None:
     assert np.allclose(reading[:3], R.T @ [0, 0, 9.81], atol=1e-12)
 
 
-def test_between_states_that_are_close_it_is_the_acceleration() -> None:
-    """Of a robot in motion: what `aba` says, better in proportion to the step."""
+def test_acceleration_between_close_states_equals_aba() -> None:
+    """Of a moving robot. The error is proportional to the step."""
     s = states(QUADRUPED, 1)
     q, v, tau = s.q[0], s.v[0], s.tau[0]
     errors = []
@@ -69,9 +72,11 @@ def test_between_states_that_are_close_it_is_the_acceleration() -> None:
 
 
 @pytest.mark.parametrize("quaternion", ["xyzw", "wxyz"])
-def test_free_joints_on_the_world_are_as_free_bases(quaternion: str) -> None:
-    """A body that flies straight and spins, second in its model: its velocity in its axes turns, and
-    it is not accelerated; with the scalar of its quaternion first or last."""
+def test_free_joints_have_the_acceleration_of_free_bases(quaternion: str) -> None:
+    """The second body of a model flies straight and spins.
+
+    It is not accelerated, with the scalar of its quaternion first or last.
+    """
     body = """<body name="{0}"><freejoint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body>"""
     text = f"<mujoco><worldbody>{body.format('a')}{body.format('b')}</worldbody></mujoco>"
     model = wd.load(text, quaternion=quaternion)

@@ -1,4 +1,6 @@
-"""Dry friction and stops of joints: what holds stays, what slides loses what friction takes."""
+"""Dry friction and stops of joints: sticking joints hold, and sliding ones lose the power of
+friction.
+"""
 
 from __future__ import annotations
 
@@ -32,14 +34,14 @@ def pendulum(coulomb: float = 0.0, limits: tuple[float, float] | None = None) ->
 
 
 def rolled(model: wd.Model, q: Any, v: Any, tau: Any = None, **options: Any) -> wd.results.Step:
-    """The oracle's step, of one robot."""
+    """The oracle's step of one robot."""
     given = [np.array(x, dtype=float) for x in (q, v, np.zeros(model.nv) if tau is None else tau)]
     return wd.oracle(wd.step, model, *given, **{"dt": H, **options})
 
 
 @pytest.mark.parametrize("share", [0.5, 0.99, -0.99])
-def test_what_is_below_the_breakaway_torque_does_not_move(share: float) -> None:
-    """Not by one bit, in 2 s; friction is what gravity and tau ask."""
+def test_a_joint_below_the_breakaway_torque_does_not_move(share: float) -> None:
+    """Not by one bit in 2 s. Friction balances gravity and tau."""
     model, q = pendulum(3.0), [0.7]
     tau = [WEIGHT * math.sin(0.7) + share * 3.0]
     end = rolled(model, q, [0.0], tau, substeps=400)
@@ -47,8 +49,8 @@ def test_what_is_below_the_breakaway_torque_does_not_move(share: float) -> None:
     assert end.joint_impulses[0] / H == pytest.approx(-share * 3.0)
 
 
-def test_above_the_breakaway_torque_it_slides_with_what_is_left() -> None:
-    """From rest and against the motion too: (tau - friction) / I, exactly."""
+def test_a_joint_above_the_breakaway_torque_slides_with_the_excess() -> None:
+    """From rest and against the motion: (tau - friction) / I, exactly."""
     free: dict[str, Any] = {"gravity": (0.0, 0.0, 0.0)}
     for tau, v in ((3.5, 0.0), (-5.0, 0.0), (3.5, 2.0), (0.0, -2.0), (-3.1, -0.5)):
         end = rolled(pendulum(3.0), [0.2], [v], [tau], substeps=10, **free)
@@ -57,9 +59,10 @@ def test_above_the_breakaway_torque_it_slides_with_what_is_left() -> None:
         assert end.joint_impulses[0] / H == pytest.approx(-against)
 
 
-def test_a_spin_stops_where_friction_stops_it() -> None:
-    """Speed falls in a line, the square root of the energy with it; after v I / f seconds it stands
-    for good, at v² I / (2 f) short of it by the half step of semi-implicit Euler."""
+def test_dry_friction_stops_a_spin_after_the_analytic_time() -> None:
+    """The speed falls linearly. After v I / f seconds the joint stands, at v² I / (2 f) minus the
+    half step of semi-implicit Euler.
+    """
     friction, v0, free = 0.3, 4.0, {"gravity": (0.0, 0.0, 0.0)}
     model, lasts = pendulum(friction), v0 * INERTIA / friction
     speeds = []
@@ -77,9 +80,11 @@ def test_a_spin_stops_where_friction_stops_it() -> None:
     assert end.q[0] == pytest.approx(v0**2 * INERTIA / (2 * friction) - v0 * H / 2, rel=1e-9)
 
 
-def test_stuck_joints_of_an_arm_stop_creeping() -> None:
-    """Eight joints that hold each other's weight, four sweeps that begin at the impulses of before:
-    after a second nothing moves, and friction is the weight."""
+def test_joints_held_by_friction_do_not_creep() -> None:
+    """Eight joints hold each other's weight with four sweeps per step.
+
+    After a second nothing moves, and friction balances the weight.
+    """
     q = np.array([0.3, 0.5, 0.2, -1.2, 0.3, 1.5, 0.2, 0.02])
     model = PANDA.with_friction(coulomb=60.0)
     first = rolled(model, q, np.zeros(8), substeps=200)
@@ -91,9 +96,12 @@ def test_stuck_joints_of_an_arm_stop_creeping() -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_impulses_obey_the_law_of_dry_friction_and_of_stops(seed: int) -> None:
-    """Within the box after every sweep; once converged, a joint that moves has all of its friction
-    against it, one that holds has none of its speed, and friction and stops take power."""
+def test_impulses_obey_the_laws_of_dry_friction_and_stops(seed: int) -> None:
+    """They are within the box after each sweep.
+
+    After convergence a moving joint has all of its friction against it, a sticking one has no
+    speed, and friction and stops take power.
+    """
     rng = np.random.default_rng(seed)
     s = states(PANDA, 1, seed)
     M, n = wd.oracle(wd.crba, PANDA, s.q[0]), PANDA.nv
@@ -122,8 +130,8 @@ def test_impulses_obey_the_law_of_dry_friction_and_of_stops(seed: int) -> None:
     assert (impulses * after <= 1e-9).all() and moving.any()
 
 
-def test_an_arm_dropped_onto_its_limit_stays_there() -> None:
-    """It stops in one step, never beyond by more than rounding, and the stop carries its weight."""
+def test_an_arm_dropped_onto_its_limit_stops_there() -> None:
+    """In one step and without overshoot beyond rounding. The stop carries its weight."""
     model = pendulum(limits=(-0.5, 1.0))
     q, v, impulses = [-0.45], [-3.0], None
     for _ in range(10):
@@ -134,9 +142,10 @@ def test_an_arm_dropped_onto_its_limit_stays_there() -> None:
     assert impulses[0] / H == pytest.approx(20 + WEIGHT * math.sin(-0.5))
 
 
-def test_a_stop_pushes_only_inwards_and_gently() -> None:
-    """It lets a joint leave; from beyond it brings it back at no more than a radian a second, which
-    friction does not hinder; with that speed it goes on, as far as friction lets it."""
+def test_a_stop_pushes_inwards_at_a_bounded_speed() -> None:
+    """A joint can leave it. From beyond the limit it returns at one radian a second or less, also
+    against friction, and moves on at that speed until friction stops it.
+    """
     free: dict[str, Any] = {"gravity": (0.0, 0.0, 0.0), "stops": "rows"}
     model = pendulum(limits=(-0.5, 1.0))
     left = rolled(model, [1.0], [0.0], [-2.0], substeps=5, **free)
@@ -153,8 +162,8 @@ def test_a_stop_pushes_only_inwards_and_gently() -> None:
             assert there.q[0] == pytest.approx(1.2 - 100 * H * RETURN)
 
 
-def test_joints_that_follow_rub_with_their_leader() -> None:
-    """Each with its multiplier: together they hold f (1 + |m|)."""
+def test_friction_of_mimic_joints_adds_to_their_leaders() -> None:
+    """By its multiplier m: together they hold f (1 + |m|)."""
     text = """<robot name="r"><link name="a"/><link name="b">{0}</link><link name="c">{0}</link>
     <joint name="one" type="prismatic"><parent link="a"/><child link="b"/><axis xyz="1 0 0"/>{1}</joint>
     <joint name="two" type="prismatic"><parent link="a"/><child link="c"/><axis xyz="1 0 0"/>{1}
@@ -169,9 +178,12 @@ def test_joints_that_follow_rub_with_their_leader() -> None:
     assert slid.v[0] == pytest.approx(H * (7.0 - 6.0) / 5.0)
 
 
-def test_friction_is_that_of_mujoco_where_its_constraints_are_hard() -> None:
-    """A double pendulum that swings, sticks in its elbow and slides again, of the same step: to
-    1e-6 with MuJoCo's `frictionloss` made hard; with its defaults a stuck joint creeps by 3 mrad."""
+def test_dry_friction_equals_mujocos_with_hard_constraints() -> None:
+    """A double pendulum swings, sticks in its elbow and slides again.
+
+    With MuJoCo's `frictionloss` made hard it agrees to 1e-6. With MuJoCo's defaults a stuck joint
+    creeps by 3 mrad.
+    """
     mujoco = pytest.importorskip("mujoco")
     from lxml import etree
 
@@ -215,9 +227,11 @@ DIFFERENTIAL = """<mujoco><option timestep="0.0005" gravity="0 0 0"/><worldbody>
 """Two motors turn a third joint by a tendon of nearly one length, as differential gears are written."""
 
 
-def test_limits_of_tendons_hold() -> None:
-    """The length stays within its range, and the joints move as those of one mechanism and as
-    MuJoCo's; without stops it is not held."""
+def test_tendon_limits_hold() -> None:
+    """The length stays within its range, and the joints move as one mechanism and as MuJoCo's.
+
+    Without stops it is not limited.
+    """
     mujoco = pytest.importorskip("mujoco")
     model = wd.load_mjcf(DIFFERENTIAL)
     tau, c = np.array([0.2, 0.5, 0.0]), np.array([0.5, -0.25, 1.0])
@@ -246,8 +260,8 @@ def test_limits_of_tendons_hold() -> None:
     np.testing.assert_allclose(q, data.qpos, rtol=0, atol=3e-3)
 
 
-def test_a_tendon_stops_at_its_limit_and_no_earlier() -> None:
-    """It moves freely within its range, and stops in the step in which it would leave it."""
+def test_a_tendon_moves_freely_up_to_its_limit() -> None:
+    """It stops in the step in which it would leave its range."""
     text = DIFFERENTIAL.replace('range="-0.001 0.001"', 'range="-10 0.1"')
     model, v = wd.load_mjcf(text), np.array([[0.0, 0.0, 1.0]])
     free = wd.step(model, np.zeros((1, 3)), v, 0 * v, dt=0.01, substeps=9, stops="rows")

@@ -26,8 +26,8 @@ POINTS = (
 )
 
 
-def test_moments_are_of_where_the_spheres_are_lowest() -> None:
-    """About the world's origin: the sum of x × f; links on the same body keep their own."""
+def test_moments_use_the_lowest_points_of_the_spheres() -> None:
+    """About the world's origin they are the sum of x × f. Links of one body are separate."""
     q = states(QUADRUPED, 1).q[0]
     forces = np.random.default_rng(0).normal(size=(3, 3))
     places = []
@@ -49,8 +49,8 @@ def test_moments_are_of_where_the_spheres_are_lowest() -> None:
     assert np.allclose(np.array(got, float), wanted, atol=1e-12)
 
 
-def test_flags_compare_lengths() -> None:
-    """Strictly beyond the threshold; pushes that cancel on a link leave it untouched."""
+def test_contact_flags_compare_the_length_of_the_net_force() -> None:
+    """It must exceed the threshold. Forces that cancel on a link are no contact."""
     tree, forces = tree_of(QUADRUPED), [[0.0, 3.0, 4.0], [1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]
 
     def flags(links: list[str] | None, threshold: float) -> list[float]:
@@ -62,8 +62,8 @@ def test_flags_compare_lengths() -> None:
     assert flags(["FL_foot", "base", "RL_foot"], 0.0) == [1, 0, 0]
 
 
-def test_moments_of_friction_are_added() -> None:
-    """In the world's axes, in every reference."""
+def test_friction_moments_are_added_to_link_forces() -> None:
+    """They are in the world's axes in every reference."""
     q = states(QUADRUPED, 1).q[0].tolist()
     forces, moments = np.random.default_rng(1).normal(size=(2, 3, 3)).tolist()
     options: dict = {"points": POINTS, "frames": ["base"], "reference": "local_world_aligned"}
@@ -80,9 +80,8 @@ FOOT, BASE = ContactShape("FL_foot", "capsule", (0.02, 0.1)), ContactShape("base
 PAIRS = [ContactPair(GROUND, FOOT), ContactPair(FOOT, BASE)]
 
 
-def test_pairs_push_their_links_apart() -> None:
-    """Every contact at its position, about the origins of the links, with its moment if it has
-    one."""
+def test_pair_forces_act_on_both_links() -> None:
+    """Each contact at its position, about the origins of the links, with its moment if it has one."""
     q, draw = states(QUADRUPED, 1).q[0], np.random.default_rng(2)
     count = sum(pair.contacts for pair in PAIRS)
     wrenches, positions = draw.normal(size=(count, 6)), draw.normal(size=(count, 3))
@@ -103,8 +102,8 @@ def test_pairs_push_their_links_apart() -> None:
         np.testing.assert_allclose(got, wanted, atol=1e-12)
 
 
-def test_a_link_has_the_flags_of_its_pairs() -> None:
-    """Next to its own, strictly above the threshold."""
+def test_a_link_with_a_touching_pair_is_in_contact() -> None:
+    """Or with a touching point of its own, strictly above the threshold."""
     flags = pair_flags([[0.0, 0.0, 3.0], [0.0, 2.0, 0.0]], 2.0)
     assert flags == [1.0, 0.0]
     links = ["base", "FL_foot", "FL_calf"]

@@ -40,15 +40,15 @@ def driven_leg(h: float, dtype: str, seconds: float) -> tuple[np.ndarray, np.nda
 
 
 @pytest.mark.parametrize(("h", "gap"), [(0.002, 2e-6), (0.01, 5e-5)])
-def test_the_legs_loops_stay_closed(h: float, gap: float) -> None:
-    """The gap grows with h² and does not drift; in float32 it is the same within a tenth."""
+def test_loops_of_the_leg_stay_closed(h: float, gap: float) -> None:
+    """The gap grows with h² and does not drift. In float32 it is the same to a tenth."""
     worst, _ = driven_leg(h, "float64", 3.0)
     single, _ = driven_leg(h, "float32", 3.0)
     assert worst.max() < gap and single.max() < 1.1 * worst.max() + 1e-7
 
 
 def test_a_parallelogram_swings_as_a_pendulum() -> None:
-    """The angle after 1 s converges with first order to that of I th'' = -G sin th."""
+    """The angle after 1 s converges to that of I th'' = -G sin th, with first order."""
     length, mass, th = 0.3, 1.0, 1.0
     model = four_bar(length, 0.5, length, 0.5)
     ratio = G * 2 * length * mass / (2 * mass * length**2 / 3 + mass * length**2)
@@ -76,7 +76,7 @@ def test_a_parallelogram_swings_as_a_pendulum() -> None:
 
 @pytest.mark.parametrize("name", ["four_bar", "weld", "couple"])
 def test_steps_converge_to_the_continuous_motion(name: str) -> None:
-    """With first order, to Runge-Kutta steps along `wd.loops.dynamics`, which is Pinocchio's."""
+    """With first order, to Runge-Kutta steps of `wd.loops.dynamics`, which equals Pinocchio's."""
     model = {"four_bar": four_bar(), "weld": tied(WELD), "couple": tied(COUPLE)}[name]
     begin = step(model, start_of(model)[None], 0.2 * states(model, 1, seed=1).v)
     q = wd.loops.close(model, begin)
@@ -100,8 +100,8 @@ def test_steps_converge_to_the_continuous_motion(name: str) -> None:
 
 
 @pytest.mark.parametrize("loop", [CONNECT, WELD, COUPLE])
-def test_forces_of_loops_are_those_of_the_dynamics(loop: wd.description.Loop) -> None:
-    """In a short step; their moments and forces do no work on a closed mechanism."""
+def test_loop_forces_equal_those_of_the_dynamics(loop: wd.description.Loop) -> None:
+    """In a short step. Their moments and forces do no work on a closed mechanism."""
     model = tied(loop)
     q = wd.loops.close(model, 0.1 * states(model, 2).q)
     rest, tau = np.zeros((2, model.nv)), states(model, 2).tau
@@ -114,7 +114,7 @@ def test_forces_of_loops_are_those_of_the_dynamics(loop: wd.description.Loop) ->
 
 
 def test_an_open_loop_closes_at_a_bounded_speed() -> None:
-    """A start that is not assembled is pulled together at 1 m/s, then stays closed."""
+    """A start that is not closed is pulled together at 1 m/s and then stays closed."""
     model = four_bar()
     q = np.array([[1.0, -0.3, 0.2]])
     v = np.zeros((1, 3))
@@ -129,8 +129,9 @@ def test_an_open_loop_closes_at_a_bounded_speed() -> None:
 
 
 def test_loops_stay_closed_while_contacts_push() -> None:
-    """A linkage falls on the ground. Whatever the contacts do, J v+ = -r / h: the gap that is left is
-    the curvature's, as in flight."""
+    """A linkage falls on the ground. With any contact forces J v+ = -r / h. The remaining gap comes
+    from curvature, as in flight.
+    """
     model = four_bar(floating=True)
     points = [
         wd.ContactPoint(link, (x, y, z), 0.02)
@@ -175,8 +176,8 @@ def test_a_step_conserves_the_momentum_of_a_floating_linkage() -> None:
     np.testing.assert_allclose(after, before, rtol=0, atol=2e-3)
 
 
-def test_the_leg_moves_as_mujocos() -> None:
-    """Half a second under the same torques; MuJoCo's springs of solref 0.004 are nearly rigid."""
+def test_the_leg_moves_as_in_mujoco() -> None:
+    """Half a second under the same torques. MuJoCo's springs of solref 0.004 are nearly rigid."""
     h, seconds = 0.0005, 0.5
     model = leg()
     peer = mujoco.MjModel.from_xml_string(LEG)
@@ -200,9 +201,11 @@ def test_the_leg_moves_as_mujocos() -> None:
         assert abs(off) < 0.01, name
 
 
-def test_stops_that_loops_contradict_do_not_tear_them_open() -> None:
-    """Three rods on hinges are a rigid triangle, in which a joint is held beyond its limit. Its stop
-    presses, and nothing moves."""
+def test_stops_that_contradict_loops_do_not_open_them() -> None:
+    """Three rods on hinges are a rigid triangle with one joint beyond its limit.
+
+    Its stop pushes, and nothing moves.
+    """
     builder = wd.ModelBuilder("triangle").add_link("ground")
     builder.add_link("left", **rod(0.3, 2)).add_link("right", **rod(0.4, 2))
     builder.add_joint("j1", "continuous", "ground", "left", axis=(0, 1, 0))
@@ -220,8 +223,8 @@ def test_stops_that_loops_contradict_do_not_tear_them_open() -> None:
         assert np.abs(wd.loops.errors(model, out.q.astype(float))).max() < 1e-4
 
 
-def test_simulations_have_the_forces_of_loops() -> None:
-    """With and without rows of joints; none for a robot without loops."""
+def test_simulations_report_loop_forces() -> None:
+    """With and without rows of joints. A robot without loops has none."""
     for friction, passive in itertools.product((False, True), ("model", None)):
         model = four_bar().with_friction(coulomb=0.01) if friction else four_bar()
         sim = wd.Simulation(model, 2, points=(), passive_forces=passive)

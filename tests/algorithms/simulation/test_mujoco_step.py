@@ -36,7 +36,7 @@ THROWN = """<mujoco><option timestep="1e-5" integrator="RK4"/><worldbody><geom t
 
 
 def both(text: str) -> tuple[Any, Any, wd.Model, dict[str, Any]]:
-    """MuJoCo's model and data, ours, and what a step needs to touch the ground as there."""
+    """MuJoCo's model and data, ours, and the options of a step that touches the ground as there."""
     mujoco = pytest.importorskip("mujoco")
     theirs, ours = mujoco.MjModel.from_xml_string(text), with_passive_forces(wd.load(text), None)
     points = wd.ContactPoints(ours)
@@ -69,8 +69,11 @@ def test_a_leg_moves_as_in_mujoco(method: str) -> None:
     assert touched > 2
 
 
-def test_friction_pyramids_have_mujocos_edges() -> None:
-    """Those of a capsule are along it, also when it spins; those of a sphere along the world's axes."""
+def test_friction_pyramids_have_the_edges_of_mujoco() -> None:
+    """Those of a capsule are along it, also when it spins.
+
+    Those of a sphere are along the world's axes.
+    """
     mujoco = pytest.importorskip("mujoco")
     theirs, data, model, options = both(THROWN)
     rng = np.random.default_rng(1)
@@ -97,8 +100,8 @@ def test_friction_pyramids_have_mujocos_edges() -> None:
         np.testing.assert_allclose(after - before, data.qvel - before, atol=1e-8)
 
 
-def test_a_body_spins_in_flight_as_in_a_fine_explicit_step() -> None:
-    """The order is four: a body's axes turn with it."""
+def test_a_spinning_body_moves_with_order_four() -> None:
+    """Compared with a fine explicit step. The body's axes turn with it."""
     model = wd.load(THROWN)
     q, v = np.array([0, 0, 3.0, 0, 0, 0, 1.0]), np.array([1.0, -2.0, 0.5, 3.0, -4.0, 2.0])
     ends = {
@@ -124,7 +127,7 @@ ARMS = """<mujoco><option timestep="0.01" integrator="{0}"/><worldbody><body><fr
 @pytest.mark.parametrize("quaternion", ["xyzw", "wxyz"])
 @pytest.mark.parametrize("method", ["Euler", "RK4"])
 def test_a_free_body_with_arms_moves_as_in_mujoco(method: str, quaternion: Any) -> None:
-    """Ten steps, each of which turns the body by 0.1 rad; with quaternions in either order."""
+    """Ten steps, each of which turns the body by 0.1 rad, with quaternions in either order."""
     mujoco = pytest.importorskip("mujoco")
     theirs = mujoco.MjModel.from_xml_string(ARMS.format(method))
     data = mujoco.MjData(theirs)
@@ -149,8 +152,11 @@ def test_a_free_body_with_arms_moves_as_in_mujoco(method: str, quaternion: Any) 
     np.testing.assert_allclose([*(rotation @ v[:3]), *v[3:]], data.qvel, atol=1e-10)
 
 
-def test_drives_are_explicit() -> None:
-    """One joint with a drive: Euler's step by hand, with the joint's damping implicit alone."""
+def test_drives_are_explicit_in_mujocos_euler_method() -> None:
+    """One joint with a drive, compared with a step by hand.
+
+    Only the joint's damping is implicit.
+    """
     text = """<mujoco><worldbody><body><joint type="slide" axis="1 0 0" damping="4"/>
     <geom size="0.1" mass="2"/></body></worldbody></mujoco>"""
     sim = wd.Simulation(
@@ -171,8 +177,8 @@ def test_drives_are_explicit() -> None:
     assert sim.torques[0, 0] == pytest.approx(force)
 
 
-def test_time_constants_are_two_steps_or_more() -> None:
-    """As in MuJoCo, and the damping ratio stays; implicit steps have bounds of their own."""
+def test_time_constants_are_at_least_two_steps() -> None:
+    """As in MuJoCo. The damping ratio does not change. Implicit steps have other bounds."""
     stop = SoftStop(2500.0 / 0.8**2, 100.0 / 0.8, (0.1, 0.8, 0.01, 0.5, 2.0), 1.0, True)
     assert bounded_rates(stop, 0.01) == pytest.approx((stop.rate, stop.stiffness))
     b, K = bounded_rates(stop, 0.04)
@@ -186,7 +192,7 @@ def test_time_constants_are_two_steps_or_more() -> None:
 def soft_steps(
     text: str, states: Sequence[tuple[list[float], list[float]]], sweeps: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Velocities after a step of 4 ms from each state, with soft limits: ours and MuJoCo's."""
+    """Velocities after a step of 4 ms from each state with soft limits: ours and MuJoCo's."""
     mujoco = pytest.importorskip("mujoco")
     model, robot = wd.load_mjcf(text), mujoco.MjModel.from_xml_string(text)
     data = mujoco.MjData(robot)
@@ -215,8 +221,11 @@ def soft_steps(
         'solimplimit="0.5 0.9 0.1 1 2" margin="0.1"',
     ],
 )
-def test_limits_of_every_softness_are_mujocos(softness: str) -> None:
-    """Limits with every kind of solref and solimp. MuJoCo does not bound a solref of stiffness and damping."""
+def test_limits_of_every_softness_equal_mujocos(softness: str) -> None:
+    """With every kind of solref and solimp.
+
+    MuJoCo does not bound a solref of stiffness and damping.
+    """
     text = f"""<mujoco><compiler angle="radian"/><option timestep="0.004" tolerance="1e-15"/><worldbody><body>
     <joint axis="0 1 0" range="-0.5 0.4" {softness}/><inertial pos="0.1 0 0.2" mass="1" diaginertia="1 1 1"/>
     </body></worldbody></mujoco>"""
@@ -235,16 +244,14 @@ def test_limits_of_every_softness_are_mujocos(softness: str) -> None:
         ({"ground": wd.SoftGround(1e4, 1e3)}, r'take ground=wd.Ground\(softness="description"\)'),
     ],
 )
-def test_options_that_these_steps_do_not_have_are_refused(
-    options: dict[str, Any], error: str
-) -> None:
+def test_options_that_mujocos_methods_lack_are_refused(options: dict[str, Any], error: str) -> None:
     model = wd.load(LEG.format("RK4"))
     numbers = np.zeros((1, model.nq)), np.zeros((1, model.nv)), np.zeros((1, model.nv))
     with pytest.raises(ValueError, match=error):
         wd.step(model, *numbers, integrator="mujoco_rk4", points=wd.ContactPoints(model), **options)
 
 
-def test_closed_loops_are_refused() -> None:
+def test_closed_loops_are_refused_by_mujocos_methods() -> None:
     bars = four_bar()
     zeros = np.zeros((1, bars.nq)), np.zeros((1, bars.nv)), np.zeros((1, bars.nv))
     with pytest.raises(ValueError, match="has no closed loops"):
@@ -256,8 +263,8 @@ SLIDERS = """<mujoco><worldbody><body><joint type="slide" axis="1 0 0"/><geom si
 
 
 @pytest.mark.parametrize("integrator", ["mujoco_euler", "mujoco_rk4"])
-def test_two_bodies_hit_each_other(integrator: Any) -> None:
-    """They keep their momentum and move on together, also in stages; a compiled step is that of numbers."""
+def test_two_colliding_bodies_conserve_momentum(integrator: Any) -> None:
+    """They move on together, also in stages. A compiled step equals one on plain numbers."""
     model = wd.load(SLIDERS)
     options: dict[str, Any] = {"dt": 0.005, "substeps": 30, "integrator": integrator}
     options |= {"pairs": wd.ContactPairs(model), "pair_contact": wd.description.PairContact()}
@@ -272,8 +279,8 @@ def test_two_bodies_hit_each_other(integrator: Any) -> None:
 
 
 @pytest.mark.parametrize("integrator", ["mujoco_euler", "mujoco_rk4"])
-def test_gradients_go_through_stages_and_limits(integrator: Any) -> None:
-    """A damped joint beyond its limit has the derivatives of central differences."""
+def test_gradients_through_stages_and_limits_equal_differences(integrator: Any) -> None:
+    """For a damped joint beyond its limit."""
     text = """<mujoco><worldbody><body><joint axis="0 1 0" range="-20 20" damping="0.4" stiffness="3"/>
     <geom size="0.1" pos="0.3 0 0" mass="2"/></body></worldbody></mujoco>"""
     model = with_passive_forces(wd.load(text), None)
@@ -290,7 +297,7 @@ def test_gradients_go_through_stages_and_limits(integrator: Any) -> None:
 @pytest.mark.parametrize(
     "softness", ["", 'solreflimit="-900 -20" solimplimit="0.5 0.9 0.1"', 'margin="0.1"']
 )
-def test_limits_of_tendons_are_mujocos(softness: str) -> None:
+def test_tendon_limits_equal_mujocos(softness: str) -> None:
     inertial = '<inertial pos="0.1 0 0.2" mass="1" diaginertia="1 1 1"/>'
     text = f"""<mujoco><compiler angle="radian"/><option timestep="0.004" tolerance="1e-15"/><worldbody><body>
     <joint name="a" axis="0 1 0" range="-1 0.2"/>{inertial}<body pos="0 0 0.5"><joint name="b" axis="1 1 0"/>{inertial}

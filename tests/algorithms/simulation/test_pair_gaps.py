@@ -17,7 +17,7 @@ MODEL = (
 )
 
 
-def test_shapes_of_bodies_of_the_world_and_of_the_root() -> None:
+def test_pair_gaps_work_for_shapes_of_bodies_the_world_and_the_root() -> None:
     """A ball above the ground, above a box of the root link, and next to a fixed ball."""
     ball = ContactShape("ball", "sphere", (0.1,))
     top = ContactShape("table", "box", (0.5, 0.5, 0.1), (0.0, 0.0, 0.2))

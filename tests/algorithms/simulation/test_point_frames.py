@@ -1,4 +1,4 @@
-"""Points as frames on plain numbers: their places, speeds and heights against links' own."""
+"""Points as frames on plain numbers: positions, velocities and heights."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ POINTS = [
 
 
 def test_points_are_fixed_in_their_links() -> None:
-    """Link to world times the centre; the pose has the link's axes."""
+    """Position is link to world times the centre, and the pose has the link's axes."""
     q = states(MODEL, 1).q[0]
     places = wd.oracle(wd.point_positions, MODEL, q, points=POINTS)
     poses = wd.oracle(wd.point_transforms, MODEL, q, points=POINTS)
@@ -43,7 +43,7 @@ def test_velocities_are_rates_of_positions() -> None:
 
 
 def test_links_are_in_contact_by_their_lowest_point() -> None:
-    """A foot of two spheres touches with one; a link without points never."""
+    """A foot of two spheres touches with one. A link without points never does."""
     links = ["FL_foot", "base", "FR_foot"]
     q = MODEL.neutral.copy()
     places = wd.oracle(wd.point_positions, MODEL, q, points=POINTS)

@@ -1,4 +1,4 @@
-"""Contacts of four edges: their impulses, and what they are at the point."""
+"""Contacts with four edges: their impulses, and the resulting force at the point."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LAW = SoftPoint(2500.0, 100.0, (0.9, 0.9, 0.001, 0.5, 2.0), 0.3, 0.6, is_pyramid
 
 
 def contact_of(height: float, v: list[float]) -> tuple[PyramidContact, list[float], list[float]]:
-    """The contact of a point mass, its impulses as edges after many sweeps, and its velocity then."""
+    """The contact of a point mass, its impulses along edges after many sweeps, and its velocity."""
     rows = rows_of(np.eye(3).tolist(), factorise((MASS * np.eye(3)).tolist()))
     surface = Surface([MU], 1e4, 0.02, 1.0)
     point = PointContact(height, 0, None, None, 1.0, 0)
@@ -33,8 +33,8 @@ def contact_of(height: float, v: list[float]) -> tuple[PyramidContact, list[floa
     return contact, list(impulses), list(after)
 
 
-def test_an_edge_that_pushes_obeys_mujocos_law() -> None:
-    """(v+ - v) / h + R f = -b v - K d r along it; others pull nothing."""
+def test_an_edge_with_force_obeys_mujocos_law() -> None:
+    """(v+ - v) / h + R f = -b v - K d r along it. Other edges do not pull."""
     v = [0.02, -0.01, -0.05]
     contact, edges, after = contact_of(-0.01, v)
     assert min(edges) > 0.0
@@ -47,19 +47,19 @@ def test_an_edge_that_pushes_obeys_mujocos_law() -> None:
     assert MASS * (np.array(after) - v) == pytest.approx([x, y, n])
 
 
-def test_a_fast_slip_leaves_an_edge_and_stays_within_the_pyramid() -> None:
+def test_a_fast_slip_leaves_one_edge_without_force() -> None:
     contact, edges, _ = contact_of(-0.01, [3.0, 0.0, 0.0])
     x, _, n = contact.at_point(edges)
     assert edges[0] == 0.0 and min(edges) >= 0.0
     assert -MU * n <= x < 0.0
 
 
-def test_above_the_ground_nothing_pushes() -> None:
+def test_a_point_above_the_ground_has_no_force() -> None:
     assert contact_of(0.001, [0.0, 0.0, -9.0])[1] == [0.0] * 4
 
 
-def test_impulses_are_edges_and_back() -> None:
-    """Inside the pyramid; outside, its sides. Without pyramids nothing changes."""
+def test_impulses_are_converted_to_edges_and_back() -> None:
+    """Inside the pyramid exactly, outside to its sides. Without pyramids nothing changes."""
     contact, _, _ = contact_of(-0.01, [0.0, 0.0, 0.0])
     inside = [0.1, -0.05, 1.0]
     edges = begin_of_edges([contact], inside)

@@ -1,4 +1,4 @@
-"""Records of a simulation step: the contacts with memory."""
+"""Records of a simulation step: contacts with memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from warpdyn.algorithms.simulation.scene import Contacts
 
 
 def test_the_memory_of_pairs_comes_before_that_of_points() -> None:
-    """One list of all groups; a scene without contacts in slots has none."""
+    """One list for all groups. A scene without contacts in slots has an empty one."""
     pairs: Any = SimpleNamespace(memory=["first pairs", "second pairs"])
     points: Any = SimpleNamespace(memory=["points"])
     both: Any = Contacts(None, None, None, pairs, points)

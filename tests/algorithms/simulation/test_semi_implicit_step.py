@@ -22,13 +22,13 @@ def body(com: str = "0 0 0") -> wd.Model:
 
 
 def rolled(model: wd.Model, q: Any, v: Any, **options: Any) -> wd.results.Step:
-    """The oracle's step, of one robot."""
+    """The oracle's step of one robot."""
     given = [np.array(x, dtype=float) for x in (q, v, np.zeros(model.nv))]
     return wd.results.Step(*wd.oracle(wd.step, model, *given, **options))
 
 
-def test_momentum_of_a_robot_in_free_flight_is_of_the_first_order() -> None:
-    """A robot that tumbles while its legs turn: what is lost is in proportion to the step."""
+def test_momentum_in_free_flight_is_conserved_to_first_order() -> None:
+    """A robot tumbles while its legs move. The loss is proportional to the step."""
     model = wd.load_robot("quadruped")
     s = states(model, 1)
     q, v, gravity = s.q[0], s.v[0], (0.0, 0.0, -9.81)
@@ -42,9 +42,11 @@ def test_momentum_of_a_robot_in_free_flight_is_of_the_first_order() -> None:
     assert lost[0] < 0.02 and lost[0] / lost[1] == pytest.approx(2, rel=0.1)
 
 
-def test_every_joint_steps_as_the_forward_dynamics(robot: Robot) -> None:
-    """Of every robot, balls, planes and free bodies inside too: acceleration and rate of q are of
-    the first order, off by half of it with half a step."""
+def test_each_kind_of_joint_moves_by_forward_dynamics_to_first_order(robot: Robot) -> None:
+    """For every robot, with ball, planar and free joints inside.
+
+    Half the step halves the error of acceleration and rate of q.
+    """
     model, s = robot.model, states(robot.model, 1)
     q, v, tau = s.q[0], s.v[0], s.tau[0]
     a = wd.oracle(wd.aba, model, q, v, tau)
@@ -60,8 +62,8 @@ def test_every_joint_steps_as_the_forward_dynamics(robot: Robot) -> None:
         assert whole == pytest.approx(2 * half, rel=0.05, abs=1e-8 * scale)
 
 
-def test_a_step_is_the_forward_dynamics() -> None:
-    """As dt goes to 0, (v+ - v) / dt is `aba`, in the axes that the base has after the step."""
+def test_a_short_step_equals_forward_dynamics() -> None:
+    """As dt goes to 0, (v+ - v) / dt is `aba`, in the base's axes after the step."""
     model = wd.load_robot("panda").with_friction(viscous=0.3)
     s = states(model, 1)
     q, v, tau = s.q[0], s.v[0], s.tau[0]
@@ -74,8 +76,8 @@ def test_a_step_is_the_forward_dynamics() -> None:
     assert np.allclose(end.torques, tau)
 
 
-def test_a_stiff_drive_is_stable_and_reports_what_it_applied() -> None:
-    """Gains that an explicit step could not bear; the torques are those that the motion shows."""
+def test_a_stiff_drive_is_stable_and_reports_its_applied_torques() -> None:
+    """With gains for which an explicit step is unstable. The torques explain the motion."""
     model = wd.load_robot("double_pendulum")
     q, v, target = np.array([0.3, -0.2]), np.zeros(2), np.array([1.0, 0.5])
     drive = {"control": wd.PD(1e5, 10.0, 1e9), "targets": target, "speed_guard": False}
@@ -89,8 +91,8 @@ def test_a_stiff_drive_is_stable_and_reports_what_it_applied() -> None:
     assert np.allclose(one.torques, wd.oracle(wd.crba, model, q) @ a + bias, rtol=1e-9)
 
 
-def test_drives_keep_to_their_effort() -> None:
-    """Neither the first step nor a hundred of them pass it by more than what is implicit."""
+def test_drives_do_not_exceed_their_effort() -> None:
+    """Except by the implicit part, in the first step and after a hundred."""
     model = wd.load_robot("double_pendulum")
     for steps in (1, 100):
         end = rolled(
@@ -106,8 +108,8 @@ def test_drives_keep_to_their_effort() -> None:
     assert abs(end.torques[1]) > 0.1
 
 
-def test_the_speed_guard_brakes_beyond_the_limit_alone() -> None:
-    """Below it nothing changes; above it each step halves what is beyond."""
+def test_the_speed_guard_acts_only_above_the_limit() -> None:
+    """Below the limit nothing changes. Above it each step halves the excess."""
     plain = wd.load_robot("cartpole")
     model = plain.with_limits(plain.joint_names[0], velocity=2.0)
     free = {"gravity": (0.0, 0.0, 0.0), "dt": 0.005}
@@ -120,8 +122,8 @@ def test_the_speed_guard_brakes_beyond_the_limit_alone() -> None:
     assert 1.9 < guarded.v[0] < 2.1
 
 
-def test_ball_joints_keep_to_their_manifold() -> None:
-    """Quaternions stay of unit length."""
+def test_quaternions_of_ball_joints_keep_unit_length() -> None:
+    """To 1e-14."""
     model = MODELS["socket"]
     s = states(model, 1)
     end = rolled(model, s.q[0], s.v[0], dt=0.002, substeps=100)
@@ -131,8 +133,8 @@ def test_ball_joints_keep_to_their_manifold() -> None:
     assert abs(np.linalg.norm(end.q[columns]) - 1) < 1e-14
 
 
-def test_a_spin_beyond_the_step_does_not_grow() -> None:
-    """A body that turns by 4 rad a step, for 200 steps, guarded or not."""
+def test_the_energy_of_a_very_fast_spin_does_not_grow() -> None:
+    """A body turns by 4 rad per step, for 200 steps, with and without the guard."""
     model, v = body(), np.array([0, 0, 0, 300.0, 200.0, 100.0])
     energy = wd.oracle(wd.kinetic_energy, model, np.array([0, 0, 5, 0, 0, 0, 1.0]), v)
     for guard in (True, False):
@@ -141,9 +143,11 @@ def test_a_spin_beyond_the_step_does_not_grow() -> None:
         assert wd.oracle(wd.kinetic_energy, model, end.q, spin) < 1.001 * energy
 
 
-def test_joints_stop_at_their_limits() -> None:
-    """Pressed by the whole effort they stand 0.01 rad beyond; from far beyond they come back,
-    steadily; springs of the model stand in for stops."""
+def test_joints_stop_near_their_limits() -> None:
+    """Under the whole effort they stand 0.01 rad beyond.
+
+    From far beyond they return steadily. With limit springs of the model there are no stops.
+    """
     model = wd.load_robot("ur5e")
     free, n = {"gravity": (0.0, 0.0, 0.0), "dt": 0.005}, model.nv
     elbow = model.joint_index("elbow_joint")
@@ -236,7 +240,7 @@ STEPS_AS_RECORDED: dict[str, dict[str, float]] = {
 
 
 @pytest.mark.parametrize("name", STEPS)
-def test_a_step_is_the_one_of_before(name: str) -> None:
+def test_steps_have_their_recorded_numbers(name: str) -> None:
     found = numbers_of(STEPS[name]())
     wanted = STEPS_AS_RECORDED[name]
     assert found.keys() == wanted.keys()

@@ -1,4 +1,4 @@
-"""Rates of a state: forward dynamics under drives and the forces on the points."""
+"""Rates of a state: forward dynamics with drives and forces on points."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def low(count: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return q, 0.3 * s.v, s.tau
 
 
-def test_rates_are_those_that_inverse_dynamics_asks_forces_for() -> None:
+def test_inverse_dynamics_of_the_rates_gives_the_applied_forces() -> None:
     """rnea of the acceleration = tau + drives + Jᵀ f."""
     q, v, tau = (x[0] for x in low())
     control, targets = wd.PD(20.0, 0.5, 5.0), np.linspace(-1, 1, 12)
@@ -42,12 +42,12 @@ def test_rates_are_those_that_inverse_dynamics_asks_forces_for() -> None:
     pushed = sum(
         each[:3].T @ f + each[3:].T @ np.cross(arm, f) for each, f in zip(J, forces, strict=True)
     )
-    asked = wd.oracle(wd.rnea, MODEL, q, v, a)  # joint friction among it
+    asked = wd.oracle(wd.rnea, MODEL, q, v, a)  # including joint friction
     assert asked == pytest.approx(tau + driven + pushed, abs=1e-8)
     assert q_rate == pytest.approx(wd.oracle(wd.configuration_rate, MODEL, q, v), abs=1e-14)
 
 
-def test_a_short_explicit_step_is_the_rate() -> None:
+def test_a_short_explicit_step_equals_the_rate() -> None:
     """(state after h - state) / h for a small h."""
     q, v, tau = (x[0] for x in low())
     options = {"points": FEET, "ground": GROUND, "deformation": np.full((4, 3), 1e-3)}

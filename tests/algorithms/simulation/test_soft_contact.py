@@ -1,4 +1,4 @@
-"""Soft contacts on plain numbers: the normal force, the cone, sticking, slipping, the air."""
+"""Soft contacts on plain numbers: normal force, friction cone, sticking, sliding, no contact."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def pressed(height: float, velocity: tuple, deformation: tuple, normal: Vector =
     return np.array([*force]), np.array([*rate])
 
 
-def test_the_normal_force_is_that_of_hunt_and_crossley() -> None:
-    """K δ^1.5 + D √δ δ', never pulling; none above the ground."""
+def test_the_normal_force_follows_hunt_and_crossley() -> None:
+    """K δ^1.5 + D √δ δ', never negative, and zero above the ground."""
     depth = 0.004
     for sinking in (0.0, 0.1, -0.05):
         force, _ = pressed(-depth, (0, 0, -sinking), (0, 0, 0))
@@ -42,9 +42,12 @@ def test_the_normal_force_is_that_of_hunt_and_crossley() -> None:
         assert rate == pytest.approx(np.array([-1e-3, -2e-3, 3e-3]) * K / D, rel=1e-12)
 
 
-def test_a_point_sticks_within_the_cone_and_slips_along_it() -> None:
-    """Sticking, the deformation follows the slip; slipping, the force is on the cone, against the
-    deformation and the slip, and changes the deformation no more than the damper gives way."""
+def test_a_point_sticks_within_the_cone_and_slides_on_it() -> None:
+    """While sticking the deformation follows the slip.
+
+    While sliding the force is on the cone against deformation and slip, and the deformation changes
+    by the damper only.
+    """
     depth = 0.004
     spring, damper = K * depth**0.5, D * depth**0.5
     normal = K * depth**1.5
@@ -58,8 +61,8 @@ def test_a_point_sticks_within_the_cone_and_slips_along_it() -> None:
     assert rate[:2] == pytest.approx(-(force[:2] + spring * np.array([0.01, 0])) / damper, rel=1e-9)
 
 
-def test_forces_turn_with_the_normal() -> None:
-    """On a slope all is as on the flat, turned."""
+def test_forces_rotate_with_the_normal() -> None:
+    """On a slope they are those of level ground, rotated."""
     turn = np.array([[0.8, 0.0, 0.6], [0.0, 1.0, 0.0], [-0.6, 0.0, 0.8]])
     for velocity, deformation in (
         ((0.4, 0.3, -0.1), (0.01, 0, 0.002)),
@@ -73,8 +76,8 @@ def test_forces_turn_with_the_normal() -> None:
             assert turn @ x == pytest.approx(y, abs=1e-12)
 
 
-def test_friction_and_dampers_take_power() -> None:
-    """Over random states: the cone holds; beside what springs store, no state gives power back."""
+def test_friction_and_dampers_dissipate_power() -> None:
+    """For random states the force is in the cone, and power is only taken or stored in springs."""
     draw = np.random.default_rng(0)
     for _ in range(300):
         depth = draw.uniform(1e-4, 0.02)
@@ -86,14 +89,14 @@ def test_friction_and_dampers_take_power() -> None:
 
 
 @pytest.mark.parametrize("exponent", [0.0, 0.5, 1.0, 1.5, 2.0, 0.3, 3.9, 4.0])
-def test_powers_are_powers(exponent: float) -> None:
+def test_power_equals_exponentiation(exponent: float) -> None:
     for x in (1e-9, 0.01, 2.0):
         assert power(x, exponent) == pytest.approx(x**exponent, rel=1e-12)
 
 
 @pytest.mark.parametrize("integrator", ["semi_implicit", "heun", "rk4"])
-def test_a_box_comes_to_rest_at_the_depth_that_carries_it(integrator: str) -> None:
-    """K δ^1.5 = m g / 4 in every integrator; and it stays where friction holds it."""
+def test_a_box_comes_to_rest_at_the_depth_of_equilibrium(integrator: str) -> None:
+    """K δ^1.5 = m g / 4 with every integrator. Friction holds it in place."""
     q, v = np.array([0, 0, 0.049, 0, 0, 0, 1.0]), np.array([0.05, 0, 0, 0, 0, 0])
     end = wd.results.Step(
         *wd.oracle(
@@ -108,8 +111,8 @@ def test_a_box_comes_to_rest_at_the_depth_that_carries_it(integrator: str) -> No
     assert np.abs(end.v).max() < 1e-3 and 0 < end.q[0] < 0.01
 
 
-def test_a_box_slides_on_a_slope_as_coulomb_says() -> None:
-    """30 degrees, friction 0.5, once the ground has given way: g (sin - mu cos)."""
+def test_a_box_slides_on_a_slope_by_coulombs_law() -> None:
+    """30 degrees, friction 0.5, after the ground has deformed: g (sin - mu cos)."""
     gravity = (9.81 * 0.5, 0.0, -9.81 * math.sqrt(0.75))
     depth = (9.81 * math.sqrt(0.75) / 4 / K) ** (2 / 3)
     low = [wd.ContactPoint("b", (x, y, 0.0), 0.0) for x in (-0.05, 0.05) for y in (-0.05, 0.05)]
@@ -125,7 +128,7 @@ def test_a_box_slides_on_a_slope_as_coulomb_says() -> None:
     assert speeds[1] - speeds[0] == pytest.approx(9.81 * (0.5 - MU * math.sqrt(0.75)) / 4, rel=1e-3)
 
 
-def test_a_robot_with_dry_friction_has_deformations_too() -> None:
+def test_a_robot_with_dry_friction_returns_deformations() -> None:
     """Under the name that the next step takes, as without friction."""
     model = wd.load_robot("double_pendulum").with_friction(coulomb=0.1)
     point = [wd.ContactPoint("tip", (0.0, 0.0, 0.0), 0.05)]

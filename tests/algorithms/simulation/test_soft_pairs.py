@@ -1,4 +1,4 @@
-"""Contacts between bodies whose normal force gives way as in MuJoCo."""
+"""Contacts between bodies that are as soft as in MuJoCo."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ SOFTNESS = wd.description.ContactSoftness(
 
 
 @pytest.mark.parametrize("method", ["Euler", "RK4"])
-def test_bodies_hit_each_other_as_in_mujoco(method: str) -> None:
-    """To rounding, through the hit and after it; a stiff pair differs by centimetres."""
+def test_bodies_collide_as_in_mujoco(method: str) -> None:
+    """To rounding, during and after the impact. With a stiff pair they differ by centimetres."""
     mujoco = pytest.importorskip("mujoco")
     text = MEETING.format(method)
     theirs, model = mujoco.MjModel.from_xml_string(text), wd.load(text)
@@ -61,7 +61,7 @@ def test_bodies_hit_each_other_as_in_mujoco(method: str) -> None:
     assert off[SOFTNESS] < 1e-7 and off[None] > 5e-3
 
 
-def test_a_softness_has_no_rebounds() -> None:
+def test_a_softness_with_restitution_is_refused() -> None:
     model = wd.load(MEETING.format("RK4"))
     zeros = np.zeros((1, model.nq))
     both: Any = wd.description.PairContact(restitution=0.5, softness=SOFTNESS)

@@ -1,4 +1,4 @@
-"""Joint limits that give way as MuJoCo's do."""
+"""Joint limits that are as soft as MuJoCo's."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ ARM = """<mujoco><option timestep="0.001"/><worldbody>
     ids=["defaults", "from zero", "cubic, with a margin", "stiffness and damping"],
 )
 def test_rods_fall_onto_their_limits_as_in_mujoco(limit: str) -> None:
-    """All the way, within the first order of the step; rigid limits differ a hundred times as much."""
+    """Along the whole path, to the first order of the step.
+
+    Rigid limits differ 50 times as much.
+    """
     mujoco = pytest.importorskip("mujoco")
     theirs = mujoco.MjModel.from_xml_string(ARM.format(limit))
     data, model = mujoco.MjData(theirs), wd.load(ARM.format(limit))
@@ -48,8 +51,8 @@ def test_rods_fall_onto_their_limits_as_in_mujoco(limit: str) -> None:
     assert off["soft"] < 1e-3 and off["rows"] > 50 * off["soft"]
 
 
-def test_a_limit_that_is_not_passed_does_not_act() -> None:
-    """Beyond it, its target velocity brings the joint back, on either side."""
+def test_a_soft_limit_acts_only_beyond_itself() -> None:
+    """There its target velocity brings the joint back, on either side."""
     stop = SoftStop(2500.0, 100.0, (0.9, 0.95, 0.001, 0.5, 2.0), 2.0)
     row = soft_row(stop, 0.5, 3.0, -1.0, 1.0, 0.001)
     assert row.lowest == -FREE and row.highest == FREE
@@ -62,16 +65,16 @@ def test_a_limit_that_is_not_passed_does_not_act() -> None:
     assert below.lowest == pytest.approx(-2.0 * 0.9 + 0.001 * 2500.0 * 0.95 * 0.1)
 
 
-def test_a_long_step_does_not_throw_a_joint_back() -> None:
-    """It damps all of the velocity, and is as stiff as two steps of time constant."""
+def test_a_long_step_limits_the_stiffness_of_a_soft_limit() -> None:
+    """It damps all of the velocity, and is as stiff as a time constant of two steps."""
     stop = SoftStop(1e9, 1e6, (0.9, 0.9, 0.001, 0.5, 2.0), 1.0)
     row = soft_row(stop, 1.01, 5.0, -1.0, 1.0, 0.02)
     assert row.highest == pytest.approx(-0.25 / 0.02 * 0.9 * 0.01)
 
 
 @pytest.mark.parametrize("power", [1.0, 2.0, 3.5])
-def test_impedances_are_mujocos(power: float) -> None:
-    """Its curve by its documentation: equal at the ends, in the midpoint, and of one slope there."""
+def test_impedances_follow_mujocos_documented_curve(power: float) -> None:
+    """Its values at the ends and in the midpoint, and its slope there."""
     numbers = (0.2, 0.8, 0.05, 0.3, power)
 
     def share(depth: float) -> float:

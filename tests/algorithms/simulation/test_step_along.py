@@ -1,4 +1,4 @@
-"""Where velocities lead in a step."""
+"""Positions that velocities reach in a step."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from warpdyn.algorithms.simulation.step_along import step_along
 from warpdyn.execution.request.evaluate import tree_of
 
 
-def test_joints_move_as_integrate_moves_them() -> None:
-    """Every kind but a free base, in a tree of them, balls and planes."""
+def test_joints_move_as_by_integrate() -> None:
+    """Every kind except a free base, with ball and planar joints inside."""
     rng = np.random.default_rng(1)
     model = wd.load_robot("panda")
     q, v = rng.normal(size=model.nq), rng.normal(size=model.nv)
@@ -20,7 +20,7 @@ def test_joints_move_as_integrate_moves_them() -> None:
     assert reached == pytest.approx(q + 0.1 * v) and after == pytest.approx(v)
 
 
-def test_a_free_base_moves_by_its_momentum_and_its_legs_by_themselves() -> None:
+def test_a_free_base_moves_by_base_step_and_joints_by_their_velocities() -> None:
     rng = np.random.default_rng(0)
     model = wd.load_robot("quadruped")
     q = wd.random_configuration(model, 1, seed=0)[0]
@@ -57,11 +57,13 @@ def model_of(*bodies: str, quaternion: str = "xyzw") -> wd.Model:
         ("rk4", wd.SoftGround(stiffness=1e4, damping=1e3)),
     ],
 )
-def test_two_free_bodies_of_one_model_move_as_those_of_two_models(
+def test_two_free_bodies_of_one_model_move_as_in_two_models(
     quaternion: str, integrator: str, ground: object
 ) -> None:
-    """In the air and in contact, by every integrator: no force passes between them, so each has the
-    numbers that it has alone, to the last rounding."""
+    """In the air and in contact, with every integrator.
+
+    No force acts between them, so that each has the numbers of its own model.
+    """
     one, other, both = (
         model_of(*bodies, quaternion=quaternion) for bodies in ((ONE,), (OTHER,), (ONE, OTHER))
     )
@@ -88,9 +90,10 @@ def test_two_free_bodies_of_one_model_move_as_those_of_two_models(
     assert alone[1].torques == pytest.approx(tau[1][6:])
 
 
-def test_free_bodies_beside_an_arm_fly_straight_and_keep_their_momentum() -> None:
-    """Whatever stands before them in the model: 1 s in the semi-implicit integrator, against the
-    parabola of a centre of mass and a constant angular momentum."""
+def test_free_bodies_next_to_an_arm_conserve_momentum() -> None:
+    """In any order in the model. After 1 s of semi-implicit steps the centre of mass is on its
+    parabola, and angular momentum is constant.
+    """
     arm = (
         '<body name="arm"><joint name="turn" axis="1 0 0"/><geom size="0.1" pos="0 0.2 0"/></body>'
     )

@@ -1,4 +1,4 @@
-"""A launch on plain numbers: steps one after the other, and means over them."""
+"""A launch on plain numbers: consecutive steps, and means over them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import warpdyn as wd
 MODEL = wd.load_robot("double_pendulum")
 
 
-def test_torques_are_the_mean_over_the_steps() -> None:
-    """Of what single steps report, each from where the one before ended."""
+def test_torques_are_averaged_over_the_substeps() -> None:
+    """Of the torques of single steps, each from the end of the last one."""
     q, v = np.array([0.3, -0.2]), np.zeros(2)
     drive = {"control": wd.PD(20.0, 1.0), "targets": np.array([1.0, 0.5]), "dt": 0.01}
     tau = np.array([0.1, 0.2])

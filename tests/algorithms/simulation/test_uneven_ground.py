@@ -12,7 +12,7 @@ GRID = (-1.0, 2.0, 1.0 / 0.5)  # x and y of the first node, nodes a metre
 GROUND = MappedGround(HEIGHTS, GRID)
 
 
-def test_at_nodes_it_is_the_map_and_between_them_bilinear() -> None:
+def test_heights_interpolate_the_map_bilinearly() -> None:
     for i in range(5):
         for j in range(4):
             assert GROUND.below(-1.0 + 0.5 * i, 2.0 + 0.5 * j).height == HEIGHTS[i][j]
@@ -21,8 +21,10 @@ def test_at_nodes_it_is_the_map_and_between_them_bilinear() -> None:
 
 
 @pytest.mark.parametrize("ground", [GROUND, SlopingGround((0.3, -0.2), 0.7)])
-def test_slopes_are_those_of_the_height_and_axes_stand_on_them(ground) -> None:
-    """By differences; the normal is upright on both tangents, and x stays in the world's xz plane."""
+def test_slopes_are_derivatives_of_heights_and_axes_are_orthogonal(ground) -> None:
+    """By differences. The normal is orthogonal to both tangents, and x stays in the world's xz
+    plane.
+    """
     e = 1e-6
     for x, y in np.random.default_rng(1).uniform([-0.9, 2.1], [0.9, 3.4], (20, 2)):
         patch = ground.below(x, y)
@@ -37,8 +39,8 @@ def test_slopes_are_those_of_the_height_and_axes_stand_on_them(ground) -> None:
         assert R[1, 0] == 0 and R[0, 0] > 0
 
 
-def test_beyond_its_edge_it_goes_on_level() -> None:
-    """As high as the edge, and with the slope along the edge alone."""
+def test_beyond_its_edge_the_map_continues_level() -> None:
+    """At the height of the edge, with a slope only along the edge."""
     beyond = GROUND.below(7.0, 2.25)
     assert beyond.along_x == 0
     assert beyond.height == pytest.approx(0.5 * (HEIGHTS[4][0] + HEIGHTS[4][1]))
@@ -52,7 +54,7 @@ def test_an_offset_moves_the_map() -> None:
     assert here.height == pytest.approx(there.height - 0.1) and here[1:] == pytest.approx(there[1:])
 
 
-def test_arrays_name_the_ground() -> None:
+def test_the_arrays_of_a_step_select_the_ground() -> None:
     assert terrain_of({"friction": 1}) is None
     assert terrain_of({"slope": (0.1, 0.0), "level": (0.5,)}).below(1.0, 3.0) == (0.6, 0.1, 0, 1)
     shares = [[0.5] * 4] * 5

@@ -21,7 +21,7 @@ def world(*objects: tuple[str, Any, float, Any]) -> wd.Model:
 
 
 FAST = 1e6
-"""Speeds of simulation_of_fast_bodies bodies [m/s, rad/s]."""
+"""Speeds of fast bodies [m/s, rad/s]."""
 
 
 def simulation_of_fast_bodies(model: wd.Model, columns: slice, **told: Any) -> wd.Simulation:

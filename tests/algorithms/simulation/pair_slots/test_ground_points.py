@@ -1,5 +1,4 @@
-"""Points on the ground in slots: they move a robot as points in line do, and only near ones are
-computed."""
+"""Points on the ground in slots move a robot as inline points do, and only near ones are computed."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ DT = 0.002
 def simulations(
     monkeypatch: pytest.MonkeyPatch, model: wd.Model, envs: int = 4, **options: Any
 ) -> list[wd.Simulation]:
-    """The same robots with points in line, and with points in slots."""
+    """The same robots with inline points, and with points in slots."""
     found = []
     given = {"dt": DT, "substeps": 4, "dtype": "float64", **options}
     for rows in (1000, 0):
@@ -45,10 +44,10 @@ def simulations(
     ],
     ids=["plain", "rebounds", "torsional friction by environment", "rolling friction of some"],
 )
-def test_a_robot_falls_as_with_points_in_line(
+def test_points_in_slots_equal_inline_points(
     monkeypatch: pytest.MonkeyPatch, ground: wd.Ground
 ) -> None:
-    """All numbers of a ground, for 0.25 s in which several points come and go."""
+    """With all numbers of a ground, for 0.25 s in which several points make and lose contact."""
     in_line, in_slots = simulations(monkeypatch, QUADRUPED, ground=ground)
     pressed = np.zeros(21)
     for _ in range(32):
@@ -70,10 +69,10 @@ def test_a_robot_falls_as_with_points_in_line(
     ],
     ids=["plane", "hills", "friction"],
 )
-def test_uneven_ground_carries_as_with_points_in_line(
+def test_points_in_slots_equal_inline_points_on_uneven_ground(
     monkeypatch: pytest.MonkeyPatch, terrain: Any
 ) -> None:
-    """The tangents of a contact are others, so that unfinished sweeps differ a little."""
+    """The tangents of a contact differ, so that sweeps that have not converged differ a little."""
     sims = simulations(monkeypatch, QUADRUPED, terrain=terrain, sweeps=40)
     for _ in range(20):
         for sim in sims:
@@ -84,8 +83,8 @@ def test_uneven_ground_carries_as_with_points_in_line(
     assert sims[0].forces.any()
 
 
-def test_ice_is_slippery_for_spins_and_rolls_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The map's share of the friction holds for friction moments, in slots as in line."""
+def test_friction_of_a_map_scales_friction_moments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In slots as inline."""
     ground = wd.Ground(torsional_friction=0.02, rolling_friction=0.01)
     terrain = wd.HeightMap(np.zeros((8, 8)), 0.5, friction=np.full((8, 8), 0.2))
     sims = simulations(monkeypatch, QUADRUPED, ground=ground, terrain=terrain)
@@ -96,7 +95,7 @@ def test_ice_is_slippery_for_spins_and_rolls_too(monkeypatch: pytest.MonkeyPatch
     assert sims[0].impulses[..., 3:].any()
 
 
-def test_points_of_robots_and_of_free_bodies_next_to_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_points_in_slots_work_next_to_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     """An arm on the table, a cube on the ground by its corners, and a ball on the cube."""
     scene = wd.load_robot("panda").with_object(
         "cube", wd.description.Box(0.1, 0.1, 0.1), mass=0.5, pose=(0.6, 0.0, 0.05)
@@ -116,8 +115,8 @@ def test_points_of_robots_and_of_free_bodies_next_to_pairs(monkeypatch: pytest.M
     assert sims[0].forces[:, :8, 2].max() > 1.0 and sims[0].pair_forces.any()
 
 
-def test_a_point_is_near_where_it_may_touch_within_the_step() -> None:
-    """The velocity of its body counts in each direction, and the margin is added."""
+def test_a_point_is_near_if_it_may_touch_within_the_step() -> None:
+    """The velocity of its body counts in each direction, and a margin is added."""
 
     def near(
         height: float, linear: tuple[float, ...], angular: tuple[float, ...] = (0, 0, 0)
@@ -130,8 +129,8 @@ def test_a_point_is_near_where_it_may_touch_within_the_step() -> None:
     assert near(0.119, (0, 0, 0), (0, 1.0, 0)) and not near(0.119, (0, 0, 0), (1.0, 0, 0))
 
 
-def test_the_program_hardly_grows_with_points(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A point in a slot adds its numbers and its results, a point in line several hundred statements."""
+def test_points_in_slots_add_few_statements(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A point in a slot adds its numbers and results, an inline point several hundred statements."""
     links = [link.name for link in QUADRUPED.links if link.mass]
     draw = np.random.default_rng(0)
     points = [wd.ContactPoint(links[k % 12], draw.normal(size=3).tolist(), 0.0) for k in range(100)]
@@ -145,8 +144,10 @@ def test_the_program_hardly_grows_with_points(monkeypatch: pytest.MonkeyPatch) -
     assert statements(100) < 1.5 * statements(20)
 
 
-def test_derivatives_go_through_the_slots(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Derivatives of the next state by the present one equal those of points in line."""
+def test_derivatives_through_slots_equal_those_of_inline_points(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Derivatives of the next state by the present one."""
     q = np.tile(QUADRUPED.configurations["home"], (2, 1))
     q[:, 2] -= 0.01
     v = 0.2 * np.random.default_rng(3).normal(size=(2, QUADRUPED.nv))
@@ -162,10 +163,10 @@ def test_derivatives_go_through_the_slots(monkeypatch: pytest.MonkeyPatch) -> No
         np.testing.assert_allclose(in_slots, in_line, rtol=1e-7, atol=1e-6)
 
 
-def test_an_environment_alone_has_the_bits_that_it_has_among_others(
+def test_an_environment_has_the_same_bits_alone_and_in_a_batch(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The loop runs as long as one of them has near points."""
+    """The loop runs until none of them has near points left."""
     monkeypatch.setattr(point_checks, "MOST_ROWS", 0)
     sims = [wd.Simulation(QUADRUPED, envs, dt=DT) for envs in (40, 1)]
     v = np.float32(np.random.default_rng(2).normal(size=(40, QUADRUPED.nv)))

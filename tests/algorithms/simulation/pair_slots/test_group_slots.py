@@ -1,4 +1,6 @@
-"""Slots of a group over several steps: warm starts by feature, and environments that need fewer."""
+"""Slots of a group over several steps: warm starts by feature, and environments with fewer
+contacts.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,10 @@ def touching(feature: float, moments: int = 0) -> SlotContact:
     return SlotContact([0.0] * count, [[0.0]] * count, [], [0.0] * 6, [], [0.0, 0.0, 1.0], feature)
 
 
-def test_a_contact_begins_with_the_impulse_of_its_feature() -> None:
-    """The contact may have had another place. If no contact had its feature, it begins with no
-    impulse. A contact whose place is known has the impulse of that place."""
+def test_a_contact_starts_with_the_impulse_of_its_feature() -> None:
+    """Its index may have changed. Without a contact of this feature it starts at zero. A contact
+    with a known index has the impulse of that index.
+    """
     earlier = [[7.0, 1.0, 2.0, 3.0], [3.0, 4.0, 5.0, 6.0]]
     assert _begun(touching(3.0), earlier[:1], True) == [1.0, 2.0, 3.0]
     program = record(lambda x: _begun(touching(x[0]), earlier, False), {"x": (1,)})
@@ -35,8 +38,8 @@ def test_a_contact_begins_with_the_impulse_of_its_feature() -> None:
     assert _begun(touching(3.0, moments=3), wide[1:], True) == [4.0, 5.0, 6.0, 7.0, 8.0, 9.0]
 
 
-def test_a_reaction_is_read_and_written_by_body() -> None:
-    """Bodies by number, which the program may compute; six numbers for each."""
+def test_reactions_are_read_and_written_by_the_number_of_the_body() -> None:
+    """The program may compute the number. Each body has six numbers."""
     reaction = Reaction([1.0, 2.0], RowArray([[float(k)] * 6 for k in range(3)]))
     assert reaction.on_bodies([2.0, 0.0]) == [*[2.0] * 6, *[0.0] * 6]
 
@@ -56,9 +59,11 @@ def pile() -> wd.Model:
     return model
 
 
-def test_environments_that_need_more_slots_do_not_change_others() -> None:
-    """Lanes are computed together until all have ended: each gives what it gives alone, bit by
-    bit, whether its cubes are stacked, apart, or in the air."""
+def test_environments_with_more_contacts_do_not_change_others() -> None:
+    """Lanes run until all have ended.
+
+    Each environment has the bits that it has alone, with stacked, separate or flying cubes.
+    """
     model = pile()
     pairs = wd.ContactPairs(model).with_ground(*"abcd")
     draw, envs = np.random.default_rng(0), 37

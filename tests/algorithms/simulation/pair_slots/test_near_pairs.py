@@ -1,4 +1,4 @@
-"""The broad phase: no pair that touches is left out, and far pairs take no slot."""
+"""The broad phase: touching pairs are never left out, and far pairs take no slot."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def shape(link: str | None, kind: str) -> ContactShape:
 def chosen(
     q: list, v: list, pairs: list[ContactPair], dt: float, slots: int | None = None
 ) -> tuple:
-    """Numbers of the pairs in slots, how many are near, and how many of them have no slot."""
+    """Numbers of the pairs in slots, how many are near, and how many of these have no slot."""
     (group,) = pair_groups(TREE, pairs, slots)
     surfaces = [Surface([0.5], 1e4, 0.01, 1.0)] * len(pairs)
     memory = PairMemory.of(group, pairs, surfaces, [[0.0] * 3] * 99, [0.0] * 99)
@@ -60,7 +60,7 @@ def chosen(
 
 
 def gaps(q: np.ndarray, pairs: list[ContactPair]) -> np.ndarray:
-    """The smallest gap of each pair of the same kinds, for each of the states."""
+    """The smallest gap of each pair of the same kinds, for each state."""
     found = np.asarray(pair_gaps(MODEL, q, pairs=pairs).gaps)
     return found.reshape(len(q), len(pairs), -1).min(axis=2)
 
@@ -75,8 +75,8 @@ def dense_states(count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("kinds", [*combinations(SHAPES, 2), *((x, x) for x in SHAPES)], ids=str)
-def test_pairs_that_touch_are_near(kinds: tuple[str, str]) -> None:
-    """Now, or after a step in which nothing stops them; and most far pairs are not near."""
+def test_touching_pairs_are_near(kinds: tuple[str, str]) -> None:
+    """Now, or after a step without contact forces. Most far pairs are not near."""
     pairs = [ContactPair(shape(a, kinds[0]), shape(b, kinds[1])) for a, b in combinations(NAMES, 2)]
     dt, touched, far = 0.02, 0, 0
     q_all, v_all = dense_states(60)
@@ -93,8 +93,8 @@ def test_pairs_that_touch_are_near(kinds: tuple[str, str]) -> None:
     assert touched > 10 and far > 10
 
 
-def test_a_ball_above_a_table_is_far() -> None:
-    """The sphere around a large box would be near everything."""
+def test_a_ball_above_a_large_table_is_far() -> None:
+    """The bounding sphere of the table would be near everything."""
     table = ContactShape(None, "box", (2.0, 2.0, 0.05), (0.0, 0.0, -0.05))
     pairs = [ContactPair(table, shape(name, "sphere")) for name in NAMES]
     q = np.tile([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], (4, 1))
@@ -104,8 +104,8 @@ def test_a_ball_above_a_table_is_far() -> None:
     assert near == 1 and numbers[0] == 1
 
 
-def test_a_plane_is_near_what_is_low_or_falls() -> None:
-    """A shape is near the ground if the lowest point that it can reach in the step is near it."""
+def test_low_and_falling_shapes_are_near_a_plane() -> None:
+    """If the lowest point that the shape can reach in the step is near it."""
     pairs = [ContactPair(GROUND, shape(name, "box")) for name in NAMES]
     q = np.tile([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], (4, 1))
     q[:, 2] = 0.2, 1.0, 1.0, -0.5
@@ -116,7 +116,7 @@ def test_a_plane_is_near_what_is_low_or_falls() -> None:
 
 
 def test_pairs_without_a_slot_are_counted() -> None:
-    """Six pairs of four bodies in one place, and four slots."""
+    """Six pairs of four bodies at one place, and four slots."""
     pairs = [ContactPair(shape(a, "box"), shape(b, "box")) for a, b in combinations(NAMES, 2)]
     q = np.tile([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], 4).tolist()
     assert chosen(q, [0.0] * 24, pairs, 0.01, 4) == ([0, 1, 2, 3], 6, 2)

@@ -44,7 +44,7 @@ def test_a_body_is_read_by_its_number() -> None:
 
 
 def test_rows_give_the_velocity_of_a_point() -> None:
-    """Against the Jacobian of the body at that point, along three axes."""
+    """Compared with the Jacobian of the body at that point, along three axes."""
     tree, state = tree_of(MODEL), states(MODEL, 1)
     q, v = state.q[0], state.v[0]
     X = body_placements(tree, q.tolist(), [0, 1])

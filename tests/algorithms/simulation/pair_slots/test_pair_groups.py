@@ -22,9 +22,8 @@ HAND, FINGER = (ContactShape(f"panda_{x}", "sphere", (0.03,)) for x in ("hand", 
 A, B, C = (ContactShape(x, "box", (0.05, 0.05, 0.05)) for x in "abc")
 
 
-def test_pairs_of_one_kind_moved_alike_share_slots() -> None:
-    """A group is given by the kinds of the shapes and by what moves them: nothing, joints or a free
-    body."""
+def test_pairs_of_the_same_kinds_and_movers_share_slots() -> None:
+    """A group has the same kinds of shapes, moved by nothing, by joints or as free bodies."""
     pairs = [ContactPair(*x) for x in ((A, B), (GROUND, A), (HAND, A), (B, C), (FINGER, B))]
     groups = pair_groups(TREE, pairs)
     assert [group.pairs for group in groups] == [(0, 3), (1,), (2, 4)]
@@ -41,7 +40,7 @@ def test_pairs_of_one_kind_moved_alike_share_slots() -> None:
 
 @pytest.mark.parametrize("slots, wanted", [(None, 3), (2, 2), (9, 3)])
 def test_a_group_has_at_most_as_many_slots_as_pairs(slots: int | None, wanted: int) -> None:
-    """None: two more than its three bodies, and there are three pairs."""
+    """By default two more than its three bodies, but there are only three pairs."""
     pairs = [ContactPair(*x) for x in ((A, B), (A, C), (B, C))]
     assert pair_groups(TREE, pairs, slots)[0].slots == wanted
 
@@ -54,8 +53,8 @@ def test_a_free_body_with_joints_is_moved_by_joints() -> None:
     assert group.sides[1].mover is Mover.JOINTS
 
 
-def test_meshes_share_slots_with_equal_ones() -> None:
-    """A mesh has its vertices in the program."""
+def test_equal_meshes_share_slots() -> None:
+    """The vertices of a mesh are constants of the program."""
     corners = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     a, b = (ContactShape(x, "mesh", (), vertices=corners) for x in "ab")
     c = ContactShape("c", "mesh", (), vertices=(*corners, (1.0, 1.0, 1.0)))
@@ -64,7 +63,7 @@ def test_meshes_share_slots_with_equal_ones() -> None:
 
 
 def test_points_are_grouped_by_branch() -> None:
-    """The base is with the first leg. Each point has a slot, and no point is lost."""
+    """The base is with the first leg. Each point has a slot, and all points are in a group."""
     model = wd.load_robot("quadruped")
     tree, names = tree_of(model), [link.name for link in model.links if link.collisions]
     pairs = [ContactPair(GROUND, ContactShape(name, "sphere", (0.02,))) for name in names]

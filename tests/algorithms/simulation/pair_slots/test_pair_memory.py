@@ -1,4 +1,4 @@
-"""The memory of pairs: the rows of a group, and the places of its contacts among all contacts."""
+"""The memory of pairs: rows of a group, and indices of its contacts among all contacts."""
 
 from __future__ import annotations
 
@@ -41,22 +41,22 @@ def test_a_group_has_the_contacts_of_its_pairs() -> None:
     assert impulses == [*IMPULSES[:2], [0.0] * 3, *IMPULSES[3:]]
 
 
-def test_a_number_beyond_the_pairs_has_rows_of_its_own() -> None:
-    """A slot without a pair writes into no row of a pair."""
+def test_a_slot_without_a_pair_has_its_own_rows() -> None:
+    """It writes into no row of a pair."""
     memory = PairMemory.of(GROUP, PAIRS, SURFACES, IMPULSES, FEATURES)
     assert memory.contact(2.0, 0) == 4.0 and memory.rows[4] == no_contact(GROUP)
 
 
-def test_clear_forgets_all_contacts() -> None:
-    """Contacts of pairs that are not near any more."""
+def test_clear_removes_all_contacts() -> None:
+    """Of pairs that are not near any more."""
     memory = PairMemory.of(GROUP, PAIRS, SURFACES, IMPULSES, FEATURES)
     memory.clear()
     assert [*memory.rows] == [no_contact(GROUP)] * 6
 
 
 @pytest.mark.parametrize(("moments", "more"), [(1, [2.0]), (3, [2.0, 3.0])])
-def test_pairs_with_moments_keep_six_entries(moments: int, more: list[float]) -> None:
-    """And the coefficients of the moments that they have, before the restitution."""
+def test_pairs_with_moments_store_six_entries(moments: int, more: list[float]) -> None:
+    """The coefficients of the moments come before the restitution."""
     group = replace(GROUP, moments=moments)
     wide = [[*each, *(10.0 * x for x in each)] for each in IMPULSES]
     rough = Surface([0.1] * 2, 1e4, 0.01, 1.0, [0.5] * 2, torsional=[2.0] * 2, rolling=[3.0] * 2)
@@ -68,8 +68,8 @@ def test_pairs_with_moments_keep_six_entries(moments: int, more: list[float]) ->
     assert plain.rows[0] == [0.0, *IMPULSES[0]], "another group has moments, and this one none"
 
 
-def test_positions_of_contacts_are_kept_where_they_are_needed() -> None:
-    """After the impulse; a step begins without them."""
+def test_positions_of_contacts_are_stored_on_request() -> None:
+    """After the impulse. They are not there when a step begins."""
     group = replace(GROUP, located=True)
     memory = PairMemory.of(group, PAIRS, SURFACES, IMPULSES, FEATURES)
     assert memory.rows[0] == [0.0, *IMPULSES[0], 0.0, 0.0, 0.0] and len(no_contact(group)) == 7
@@ -82,8 +82,8 @@ def test_positions_of_contacts_are_kept_where_they_are_needed() -> None:
 
 
 @pytest.mark.parametrize("size", [1e30, float("inf"), float("nan")])
-def test_a_state_that_is_not_finite_has_no_contacts(size: float) -> None:
-    """Numbers that are not finite become 0, and those of other environments stay."""
+def test_the_memory_of_a_state_that_is_not_finite_is_cleared(size: float) -> None:
+    """Its numbers become 0, and other environments keep theirs."""
     memory = PairMemory.of(GROUP, PAIRS, SURFACES, [[float("nan")] * 3, *IMPULSES[1:]], FEATURES)
     before = [*memory.rows]
     memory.clear_if_infinite(size)

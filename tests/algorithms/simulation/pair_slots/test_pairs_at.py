@@ -1,4 +1,4 @@
-"""Contacts of a pair in a slot: rows against differences of gaps, and pairs read by number."""
+"""Contacts of a pair in a slot: rows compared with differences of gaps, and pairs read by number."""
 
 from __future__ import annotations
 
@@ -45,8 +45,10 @@ PAIRS = {
 
 
 @pytest.mark.parametrize("model, pair", PAIRS.values(), ids=PAIRS)
-def test_a_contact_moves_at_the_rate_of_its_gap(model: wd.Model, pair: ContactPair) -> None:
-    """Its velocity along the normal is d gap / dt."""
+def test_the_normal_velocity_of_a_contact_is_the_rate_of_its_gap(
+    model: wd.Model, pair: ContactPair
+) -> None:
+    """d gap / dt by central differences."""
     dt = 1e-6
     sampled = states(model, 20)
     for q, v in zip(sampled.q, sampled.v, strict=True):
@@ -60,10 +62,10 @@ def test_a_contact_moves_at_the_rate_of_its_gap(model: wd.Model, pair: ContactPa
 
 
 @pytest.mark.parametrize("model, pair", PAIRS.values(), ids=PAIRS)
-def test_an_impulse_moves_the_robot_as_the_mass_matrix_says(
+def test_responses_of_a_contact_equal_those_of_the_mass_matrix(
     model: wd.Model, pair: ContactPair
 ) -> None:
-    """J M⁻¹ Jᵀ of the contact, from its Y, is the velocity that each unit impulse causes."""
+    """Y Yᵀ = J M⁻¹ Jᵀ, the velocity that each unit impulse causes."""
     tree, (state,) = tree_of(model), [states(model, 1)]
     q, v = state.q[0], state.v[0]
     at = pairs_at(model, [pair], q, v, v)
@@ -90,8 +92,8 @@ def test_joints_that_carry_both_shapes_have_no_entry() -> None:
     assert not np.any(still[:2]) and np.any(still[2])
 
 
-def test_a_number_chooses_the_pair() -> None:
-    """Each pair gives what it gives alone; beyond the pairs contacts are far away."""
+def test_a_number_selects_the_pair() -> None:
+    """Each pair gives its own contacts. Beyond the pairs contacts are far away."""
     boxes = [ContactShape(x, "box", size) for x, size in (("cube", (0.1,) * 3), ("b", (0.2,) * 3))]
     pairs = [ContactPair(GROUND, box) for box in boxes]
     state = states(SCENE, 1)
@@ -107,7 +109,7 @@ def test_a_number_chooses_the_pair() -> None:
 
 
 def test_closed_loops_couple_all_joints() -> None:
-    """With loops contacts act on all rows but those of free bodies without joints."""
+    """With loops contacts act on all rows except those of free bodies without joints."""
     model = four_bar().with_object("cube", CUBE, mass=1.0)
     tree = tree_of(model)
     cube = len(tree.bodies) - 1
@@ -120,8 +122,8 @@ def test_closed_loops_couple_all_joints() -> None:
     assert rows_acted_on(tree, mass, [], [cube]) == ()
 
 
-def test_depth_first_order_follows_branches() -> None:
-    """Each body is followed by those that it carries, in one run."""
+def test_depth_first_order_keeps_branches_together() -> None:
+    """Each body is followed by all bodies that it carries."""
     tree = tree_of(SCENE)
     order = depth_first(tree, range(len(tree.bodies)))
     assert sorted(order) == list(range(len(tree.bodies)))
@@ -130,8 +132,8 @@ def test_depth_first_order_follows_branches() -> None:
         assert set(order[n : n + len(carried)]) == carried
 
 
-def test_blocks_are_solved_one_by_one() -> None:
-    """As if they were one matrix."""
+def test_blocks_are_solved_as_one_matrix() -> None:
+    """Although each is solved by itself."""
     draw = np.random.default_rng(0)
     blocks = []
     for n in (2, 3):

@@ -1,4 +1,4 @@
-"""Rows of shapes: numbers and back, how far points move in a step, bounding radii."""
+"""Rows of shapes: conversion to numbers, motion in a step, bounding radii."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ POINTS = [Vector(*x) for x in ((0, 0, 0.08), (0, 0, -0.08), (0.03, 0, 0.05), (0,
 """Points on the surface of a capsule, in its axes."""
 
 
-def test_bounding_radii() -> None:
-    """The sphere around a shape's origin; a plane has none."""
+def test_the_bounding_radius_is_that_of_the_sphere_around_the_origin() -> None:
+    """A plane has none."""
     assert bounding_radius(ContactShape("a", "capsule", (0.05, 0.2))) == 0.25
     assert bounding_radius(ContactShape("a", "sphere", (0.1,))) == 0.1
     assert bounding_radius(GROUND) == 0.0
@@ -39,8 +39,8 @@ def test_bounding_radii() -> None:
     assert bounding_radius(mesh) == pytest.approx(radius)
 
 
-def test_a_shape_moves_as_far_as_its_row_says() -> None:
-    """Points of a capsule move at most its reach in a step, and one of them more than half of it."""
+def test_points_of_a_shape_move_at_most_the_reach_of_its_row() -> None:
+    """One point of a capsule moves more than half of it in a step."""
     pairs, dt = [ContactPair(GROUND, CAPSULE), ContactPair(GROUND, OTHER)], 0.01
     side = pair_groups(TREE, pairs)[0].sides[1]
     bodies = [body_of(TREE, shape) for shape in (CAPSULE, OTHER)]

@@ -1,4 +1,4 @@
-"""A contact in a slot: its numbers as a row, and its turn."""
+"""A contact in a slot: its numbers as a row, and its update in a sweep."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def contact(width: int, seed: int = 0, moments: int = 0) -> SlotContact:
     )
 
 
-def test_a_contact_is_a_row_of_numbers() -> None:
-    """There and back, with as many numbers as `size` says."""
+def test_a_contact_is_converted_to_a_row_and_back() -> None:
+    """With as many numbers as `size` returns."""
     for moments in (0, 1, 3):
         before = contact(7, moments=moments)
         numbers = before.numbers
@@ -47,7 +47,7 @@ def test_a_contact_is_a_row_of_numbers() -> None:
 @pytest.mark.parametrize("moments", [0, 1, 3])
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("width", [1, 6, 15])
-def test_its_turn_is_that_of_a_compliant_contact(width: int, seed: int, moments: int) -> None:
+def test_an_update_equals_that_of_a_compliant_contact(width: int, seed: int, moments: int) -> None:
     """On the velocities of its rows, which the reaction changes."""
     each, draw = contact(width, seed, moments), np.random.default_rng(seed + 10)
     w, before = draw.normal(size=width), [*draw.normal(size=2), abs(draw.normal())]
@@ -67,7 +67,7 @@ def test_its_turn_is_that_of_a_compliant_contact(width: int, seed: int, moments:
     np.testing.assert_allclose([row.z for row in each.axes.matrix.rows], each.normal)
 
 
-def test_signs_turn_the_reaction() -> None:
+def test_signs_apply_to_the_reaction() -> None:
     """Equations of closed loops have negative entries of D."""
     each = contact(2)
     Y, signs = np.array(each.Y), np.array([1.0, -1.0])
@@ -76,8 +76,8 @@ def test_signs_turn_the_reaction() -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 7, 23])
-def test_short_sums_are_dot_products(count: int) -> None:
-    """Entries that are zero count nothing."""
+def test_short_dot_equals_the_dot_product(count: int) -> None:
+    """Entries that are zero are skipped."""
     draw = np.random.default_rng(count)
     a, b = draw.normal(size=(2, count))
     a[1::3] = 0.0

@@ -42,8 +42,8 @@ def test_products_of_scaled_rows_are_responses() -> None:
 
 
 @pytest.mark.parametrize("moments", [0, 1, 3])
-def test_rows_along_a_twist_are_those_of_each_place(moments: int) -> None:
-    """The velocity of a point is that of the first one and the angular velocity across the offset."""
+def test_rows_along_a_twist_equal_the_rows_of_each_position(moments: int) -> None:
+    """The velocity of a point is that of the first one plus angular velocity times offset."""
     twist = RANDOM.normal(size=(6, SIZE))
     offsets = [Vector(0.0, 0.0, 0.0), *(Vector(*x) for x in RANDOM.normal(size=(3, 3)))]
     J = []
@@ -59,8 +59,8 @@ def test_rows_along_a_twist_are_those_of_each_place(moments: int) -> None:
     np.testing.assert_allclose(found.of(v), wanted.of(v), atol=1e-12)
 
 
-def test_contacts_with_one_normal() -> None:
-    """Rows are shared from three contacts on."""
+def test_three_contacts_with_one_normal_share_rows() -> None:
+    """Fewer contacts, and contacts with different normals, have separate rows."""
     up, side = Vector(0.0, 0.0, 1.0), Vector(1.0, 0.0, 0.0)
     contacts = [Contact(0.0, Vector(0.0, 0.0, 0.0), n, 0.0) for n in (up, up, up, side)]
     assert have_one_normal(contacts[:3])
@@ -68,8 +68,10 @@ def test_contacts_with_one_normal() -> None:
 
 
 def impulses_of_a_heap(moments: int) -> tuple[np.ndarray, np.ndarray]:
-    """Velocities and impulses of two cubes and a ball on the ground, one above the other: faces with
-    one normal, and contacts of a ball."""
+    """Velocities and impulses of two cubes and a ball, one above the other, on the ground.
+
+    Faces have one normal, and a ball has single contacts.
+    """
     box, model = (
         wd.description.Box(0.1, 0.1, 0.1),
         wd.ModelBuilder("floor").add_link("floor").build(),

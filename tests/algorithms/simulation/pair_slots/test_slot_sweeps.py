@@ -1,4 +1,4 @@
-"""Sweeps over slots: against the sweeps over all contacts at once, with and without others."""
+"""Sweeps over slots, compared with sweeps over all contacts at once."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ DOG = scene(wd.load_robot("quadruped"))
 
 
 def heap(model: wd.Model, robot: int) -> np.ndarray:
-    """Three cubes one above the other, on the ground or on the robot's back, a little askew."""
+    """Three cubes one above the other, a little rotated, on the ground or on the robot's back."""
     q, top = np.zeros(model.nq), 0.0
     if robot:
         q[:robot] = wd.load_robot("quadruped").configurations["home"]
@@ -127,13 +127,13 @@ def swept(model: wd.Model, robot: int, sweeps: int, slots: int | None = None) ->
 
 @pytest.mark.parametrize("sweeps", [1, 4])
 @pytest.mark.parametrize("model, robot", [(PILE, 0), (DOG, 19)], ids=["pile", "on a robot"])
-def test_slots_give_what_all_contacts_give_at_once(
+def test_sweeps_over_slots_equal_sweeps_over_all_contacts(
     model: wd.Model, robot: int, sweeps: int
 ) -> None:
-    """The same constraints in the same order; pairs that are not near have no impulse."""
+    """The constraints have the same order. Pairs that are not near have no impulse."""
     found, wanted, touching = swept(model, robot, sweeps)
     np.testing.assert_allclose(found.v, wanted, atol=1e-10)
-    assert len(found.impulses) == 12 * bool(robot)  # of the four feet alone
+    assert len(found.impulses) == 12 * bool(robot)  # only of the four feet
     impulses, features = touching.contacts
     pressed = np.linalg.norm(np.array(impulses, float), axis=1)
     assert (pressed > 1e-4).sum() >= 4 and found.left_out == 0
@@ -147,9 +147,11 @@ def test_pairs_without_a_slot_have_no_impulse() -> None:
     assert not np.any(touching.contacts[0][8:12])
 
 
-def test_closed_loops_stay_closed() -> None:
-    """A cube falls on a four-bar linkage: the slots respect its loop as the rows of all contacts
-    at once do, and the velocities satisfy the equations of the loop."""
+def test_sweeps_over_slots_keep_closed_loops_closed() -> None:
+    """A cube falls on a four-bar linkage.
+
+    The velocities satisfy the equations of the loop, and equal those of sweeps over all contacts.
+    """
     model = four_bar().with_object("a", CUBE, mass=0.5)
     tree, bar = tree_of(model), "coupler"
     q = np.array([0.3, -0.2, 0.1, *[0.0] * 6, 1.0])

@@ -1,4 +1,4 @@
-"""The exact test behind the broad phase: which contacts take a slot."""
+"""The exact test after the broad phase, which selects the contacts that take a slot."""
 
 from __future__ import annotations
 
@@ -31,8 +31,10 @@ PAIRS = [
 
 
 def test_contacts_that_may_touch_take_a_slot() -> None:
-    """Those that touch now or after the step, and none that is farther than its shapes can move. Each
-    is the contact of the narrow phase."""
+    """Those that touch now or after the step, and none that is farther than its shapes can move.
+
+    Each equals the contact of the narrow phase.
+    """
     counts, tree, dt = set(), tree_of(ARM), 0.002
     for q, v in zip(SAMPLED.q, SAMPLED.v, strict=True):
         pairs = pairs_at(ARM, PAIRS, q, v, v)
@@ -59,7 +61,7 @@ def test_contacts_that_may_touch_take_a_slot() -> None:
 
 
 def test_a_slot_beyond_the_count_has_no_contact() -> None:
-    """It is far away, and its row in the memory is that of no pair."""
+    """Its contact is far away, and its row in the memory belongs to no pair."""
     for q, v in zip(SAMPLED.q, SAMPLED.v, strict=True):
         pairs = pairs_at(ARM, PAIRS, q, v, v)
         numbers, near, _ = near_pairs(pairs.memory, pairs.moving)
@@ -75,7 +77,7 @@ def test_a_slot_beyond_the_count_has_no_contact() -> None:
 
 @pytest.mark.parametrize("count, wanted", [(4, False), (5, True)])
 def test_contacts_of_many_links_and_a_free_body_take_slots(count: int, wanted: bool) -> None:
-    """Few links keep whole pairs, whose contacts share rows."""
+    """With few links whole pairs take slots, whose contacts share rows."""
     scene = ARM.with_object("cube", wd.description.Box(0.1, 0.1, 0.1), mass=1.0)
     cube = ContactShape("cube", "box", (0.05, 0.05, 0.05))
     links = [ContactShape(f"panda_link{n}", "box", (0.05, 0.04, 0.03)) for n in range(1, 1 + count)]
@@ -83,8 +85,8 @@ def test_contacts_of_many_links_and_a_free_body_take_slots(count: int, wanted: b
     assert touch_one_by_one(group) is wanted
 
 
-def test_environments_with_fewer_contacts_do_not_change() -> None:
-    """An environment steps to the same bits alone and next to one with more contacts."""
+def test_environments_with_fewer_contacts_have_the_same_bits() -> None:
+    """Alone, and next to one with more contacts."""
     several = np.argsort([count_contacts(q, v) for q, v in zip(SAMPLED.q, SAMPLED.v, strict=True)])
     q, v = (np.float32(x[several[[0, 15, -1]]]) for x in (SAMPLED.q, SAMPLED.v))
     together = wd.step(ARM, q, v, 0 * v, pairs=PAIRS, dt=0.001)
