@@ -63,7 +63,8 @@ ITSELF = "cuda_device"
 
 
 def why_left_out(item: pytest.Item, tests: Path) -> str | None:
-    """The reason of `LEFT_OUT`, or on the emulated device of `NOT_EMULATED`, if the test is there."""
+    """The reason in `LEFT_OUT`, or on the emulated device in `NOT_EMULATED`, if the test is
+    listed."""
     file = item.path.relative_to(tests).as_posix()
     parameters = item.callspec.id.split("-") if hasattr(item, "callspec") else []
     names = {f"{file}::{name}" for name in (item.originalname, *parameters)}
@@ -90,7 +91,7 @@ def is_device_test(item: pytest.Item, tests: Path, selection: str) -> bool:
 
 
 def folders(selection: str) -> list[str]:
-    """What pytest has to collect for the selection, below tests/."""
+    """The paths below tests/ that pytest has to collect for the selection."""
     if selection == "quick":
         return sorted({ITSELF, *(entry.partition("::")[0] for entry in QUICK)})
     return [

@@ -53,7 +53,7 @@ def test_blocks_of_a_listing() -> None:
 def test_a_file_that_is_no_cubin_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "kernel.cubin"
     file.write_bytes(b"no cubin")
-    with pytest.raises(ValueError, match="is no cubin"):
+    with pytest.raises(ValueError, match="is not a cubin"):
         read_cubin(file)
 
 

@@ -108,7 +108,8 @@ def test_a_source_describes_its_arrays_and_operations(target: str) -> None:
     for single, size in ((True, 4), (False, 8)):
         written = write(PROGRAM, "ours", single, target)
         assert written.inputs == {"x": (2,), "y": (1,)} and written.results == {"out": (3,)}
-        assert written.bytes == size * (3 + 2)  # constants are not written again
+        # The third result is a constant, which is written once.
+        assert written.bytes == size * (3 + 2) and written.constant_bytes == size
         assert written.operations == PROGRAM.operations and not written.loops
         assert [name for name, _ in written.layout.arrays] == ["a_x", "a_y", "r_out"]
         assert (written.warps, written.shared_bytes) == (1, 0)

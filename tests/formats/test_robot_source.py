@@ -322,7 +322,7 @@ def test_a_pipe_a_device_and_a_huge_file_are_refused(
         (b"words", None, "not well-formed XML"),
         (b"\x00", None, "not well-formed XML"),
         (b"<!DOCTYPE r [<!ENTITY", None, "entities and external DTDs are never read"),
-        (b" \n ", None, "the text is empty; it should hold one <robot> element"),
+        (b" \n ", None, "the text is empty; it must contain one <robot> element"),
     ],
 )
 def test_text_without_an_element_is_refused(data: bytes, encoding: str | None, said: str) -> None:
@@ -339,7 +339,7 @@ def test_a_long_message_of_the_parser_is_shortened() -> None:
     said = str(refused.value).partition("cut short: ")[2]
     words, _, line = said.partition(" (line ")
     assert len(words) == 200 and words.startswith("Opening and ending tag mismatch: x")
-    assert line.endswith("); mend the text or write it again")
+    assert line.endswith("); correct the text or write it again")
 
 
 def test_documented_numbers() -> None:

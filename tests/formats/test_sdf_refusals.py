@@ -87,11 +87,11 @@ BAD = {
     ),
     "mimic of itself": (
         robot(AB, joint(inside=axis(inside='<mimic joint="j"/>'))),
-        ["in a circle: j -> j"],
+        ["in a cycle: j -> j"],
     ),
     "mimic of axis2": (
         robot(AB, joint(inside=axis(inside='<mimic joint="j" axis="axis2"/>'))),
-        ['mimics "axis2"', "joints of one coordinate"],
+        ['mimics "axis2"', "a joint with one coordinate"],
     ),
     "axis2 mimics": (
         robot(
@@ -135,17 +135,17 @@ BAD = {
     ),
     "odd static": (robot("<static>maybe</static>", AB), ['static is "maybe"', "true or false"]),
     "pose in nowhere": (robot(link("a", relative_to="q")), ['relative_to is "q"', "there are a"]),
-    "pose in a circle": (
+    "pose in a cycle": (
         robot(link("a", relative_to="b"), link("b", relative_to="a")),
-        ["in a circle (", "a -> b -> a"],
+        ["in a cycle (", "a -> b -> a"],
     ),
-    "pose in itself": (robot(link("a", relative_to="a")), ["in a circle (a -> a)"]),
+    "pose in itself": (robot(link("a", relative_to="a")), ["in a cycle (a -> a)"]),
     "pose in the world": (robot(link("a", relative_to="world")), ['relative_to is "world"']),
     "pose of a model in its own link": (
         sdf(world(model(at("", "m::a"), link("a")))),
-        ["in a circle (a -> m -> a)"],
+        ["in a cycle (a -> m -> a)"],
     ),
-    "attached in a circle": (
+    "attached in a cycle": (
         robot(AB, frame("f", "", "g", "a"), frame("g", "", "f", "a")),
         ["f -> g -> f"],
     ),

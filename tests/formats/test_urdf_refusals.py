@@ -143,7 +143,7 @@ BAD = {
     ),
     "mimic without joint": (AB + joint(inside="<mimic/>"), ['joint "j"', "<mimic> has no joint"]),
     "mimic of itself": (AB + joint(inside='<mimic joint="j"/>'), ['joint "j"', "j -> j"]),
-    "mimic in a circle": (
+    "mimic in a cycle": (
         links("a", "b", "c")
         + joint(inside='<mimic joint="k"/>')
         + joint("k", parent="b", child="c", inside='<mimic joint="j"/>'),

@@ -70,7 +70,7 @@ def test_a_forecast_prints_its_lines(tmp_path: Path) -> None:
         "  a: savgol:15:3 of q by timestamp",
         "  tau = 2; N·m, N; joint axes; a free base's columns in its own frame",
         "  crba = 2 x 2; kg·m², kg·m, kg; joint axes; a free base's columns in its own frame",
-        f"  will fail: {tmp_path}/1.parquet: {tmp_path}/o1.parquet is no output of warpdyn, and is "
+        f"  will fail: {tmp_path}/1.parquet: {tmp_path}/o1.parquet is not an output of warpdyn, and is "
         "replaced with --force alone",
         f"  will fail: {tmp_path}/2.parquet: there is no such file",
     ]

@@ -92,7 +92,7 @@ def test_errors_are_reported_and_leave_no_output(tmp_path: Path) -> None:
     np.savez(tmp_path / "b.npz", q=q, time=T)
     np.savez(tmp_path / "c.npz", q=np.zeros((0, 2)), v=np.zeros((0, 2)), a=np.zeros((0, 2)))
     for name, error in (
-        ("a.parquet", "no Parquet file"),
+        ("a.parquet", "not a Parquet file"),
         ("b.npz", "not finite"),
         ("c.npz", "it has no rows"),
     ):

@@ -37,7 +37,7 @@ def test_a_folder_with_other_settings_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match='filter was "a", is "b"; choose another --out'):
         check_settings(tmp_path, {"filter": "b", "columns": ("x",)})
     (tmp_path / NAME).write_text("nonsense")
-    with pytest.raises(ValueError, match="is no manifest"):
+    with pytest.raises(ValueError, match="is not a manifest"):
         read_manifest(tmp_path)
 
 
@@ -57,7 +57,7 @@ def test_other_json_is_refused_as_manifest(tmp_path: Path, text: str, reason: st
     """The message has the remedy, and nothing is written before. force=True replaces the file."""
     path = tmp_path / NAME
     path.write_text(text)
-    with pytest.raises(ValueError, match=f"is no manifest of warpdyn: .*{reason}.*--force"):
+    with pytest.raises(ValueError, match=f"is not a manifest of warpdyn: .*{reason}.*--force"):
         check_settings(tmp_path, {"filter": "a"})
     assert path.read_text() == text
     check_settings(tmp_path, {"filter": "a"}, force=True)
@@ -76,7 +76,7 @@ def test_a_manifest_must_be_a_regular_file(tmp_path: Path, kind: str) -> None:
     else:
         path.symlink_to(tmp_path / "nowhere")
     said = (
-        f"{path} is no manifest of warpdyn: it is not a regular file; choose another --out, remove "
+        f"{path} is not a manifest of warpdyn: it is not a regular file; choose another --out, remove "
         "it, or replace it with --force (force=True)"
     )
     with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):

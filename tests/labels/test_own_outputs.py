@@ -71,7 +71,9 @@ def test_a_foreign_file_is_refused(tmp_path: Path, kind: str, newer: bool) -> No
     target.write_text("PRECIOUS")
     when = 2**60 if newer else 1
     os.utime(target, ns=(when, when))
-    with pytest.raises(ValueError, match=f"{target} is no output of warpdyn and would be replaced"):
+    with pytest.raises(
+        ValueError, match=f"{target} is not an output of warpdyn and would be replaced"
+    ):
         quiet(ARM, source, "rnea", out)
     assert target.read_text() == "PRECIOUS" and [x.name for x in out.iterdir()] == [target.name]
     report = quiet(ARM, source, "rnea", out, force=True)
@@ -112,6 +114,6 @@ def test_a_missing_log_has_no_stamp(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("count", "more"), [(1, ""), (2, " and 1 more"), (3, " and 2 more")])
 def test_a_refusal_counts_the_other_files(count: int, more: str) -> None:
     targets = [Path(f"{k}.npz") for k in range(count)]
-    with pytest.raises(ValueError, match=rf"^0\.npz{more} is no output of warpdyn and would"):
+    with pytest.raises(ValueError, match=rf"^0\.npz{more} is not an output of warpdyn and would"):
         refuse_foreign(targets, Path("out"))
     refuse_foreign([], Path("out"))

@@ -7,6 +7,7 @@ import pytest
 from log_files import cubic
 
 import warpdyn as wd
+from warpdyn.labels import savitzky_golay
 from warpdyn.labels.labelled_file import difference_of
 from warpdyn.labels.savitzky_golay import (
     EpisodeFinder,
@@ -55,14 +56,19 @@ def test_weights_equal_the_published_tables() -> None:
     assert np.allclose(weights(offsets, 2)[1] * 7, [[2, -1, -2, -1, 2]])
 
 
+@pytest.mark.parametrize("block", [7, 4096])
 @pytest.mark.parametrize("stamps", ["even", "uneven"])
-def test_derivatives_equal_those_of_least_squares_fits(stamps: str) -> None:
-    """Each row is the derivative of NumPy's fit to its window, for noise."""
+def test_derivatives_equal_those_of_least_squares_fits(
+    stamps: str, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each row is the derivative of NumPy's fit to its window, for noise. The number of rows that are
+    computed at a time does not matter."""
+    monkeypatch.setattr(savitzky_golay, "BLOCK", block)
     rng = np.random.default_rng(1)
     t = np.arange(60) * 0.02 + (rng.uniform(-0.004, 0.004, 60) if stamps == "uneven" else 0.0)
     x = rng.normal(size=(60, 1))
     one, two = derivatives(x, t, 0, slice(0, 60), episodes_of(t), FILTER)
-    for i in (0, 3, 30, 55, 59):
+    for i in range(60):
         begin = min(max(i - 7, 0), 45)
         window = slice(begin, begin + 15)
         fit = np.polynomial.Polynomial.fit(t[window], x[window, 0], 3)
@@ -117,6 +123,21 @@ def test_decreasing_time_is_refused() -> None:
         episodes_of(t, np.zeros(40))
 
 
+@pytest.mark.parametrize("stamps", [[0.0, 0.01, 0.01, 0.02], [0.5, 0.5, 0.5]])
+def test_equal_time_stamps_are_refused(stamps: list[float]) -> None:
+    with pytest.raises(ValueError, match="column t does not increase between rows 0 and"):
+        episodes_of(np.array(stamps))
+
+
+@pytest.mark.parametrize(
+    ("longer", "even"), [(0.0098, True), (-0.0098, True), (0.012, False), (-0.012, False)]
+)
+def test_steps_within_a_hundredth_of_their_mean_are_even(longer: float, even: bool) -> None:
+    steps = np.full(200, 0.01)
+    steps[70] *= 1.0 + longer
+    assert np.isfinite(episodes_of(np.cumsum(steps)).dt).tolist() == [even]
+
+
 def test_derivatives_of_a_free_base_are_on_its_manifold() -> None:
     """Positions integrated from a body velocity give this velocity and its derivative."""
     model = wd.load_robot("quadruped", floating_base=True)
@@ -137,6 +158,7 @@ def test_derivatives_of_a_free_base_are_on_its_manifold() -> None:
 
 def test_filters_are_read_from_text() -> None:
     assert Filter.of("savgol:15") == Filter(15, 3) and str(Filter.of("savgol:9:4")) == "savgol:9:4"
+    assert Filter.of("savgol:3:2") == Filter(3, 2)
     for text in ("savgol", "median:5", "savgol:8", "savgol:3", "savgol:9:1", "savgol:x"):
         with pytest.raises(ValueError, match="filter"):
             Filter.of(text)

@@ -69,11 +69,11 @@ def test_wrong_topics_and_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(LogError, match="no joint states on /arm, but on /joint_states"):
         BagLog(path, "/arm")
     (tmp_path / "foreign.mcap").write_bytes(b"no bag")
-    with pytest.raises(LogError, match=r"no bag, or a part of one|cannot read it"):
+    with pytest.raises(LogError, match=r"not a bag, or a part of one|cannot read it"):
         BagLog(tmp_path / "foreign.mcap", "/joint_states")
     (whole,) = path.glob("*.mcap")
     (tmp_path / "cut.mcap").write_bytes(whole.read_bytes()[:900])
-    with pytest.raises(LogError, match=r"no bag, or a part of one|cannot read it"):
+    with pytest.raises(LogError, match=r"not a bag, or a part of one|cannot read it"):
         BagLog(tmp_path / "cut.mcap", "/joint_states")
 
 
@@ -168,7 +168,7 @@ def test_errors_of_rosbags_are_reported_in_one_line(
     for error, said in (
         (ValueError("odd\nlines"), "^rosbags cannot read it: odd$"),
         (RuntimeError(), "^rosbags cannot read it: RuntimeError$"),
-        (bag_log.AnyReaderError("cut"), "^it is no bag, or a part of one: cut$"),
+        (bag_log.AnyReaderError("cut"), "^it is not a bag, or a part of one: cut$"),
     ):
         monkeypatch.setattr(bag_log.AnyReader, "deserialize", _raising(error))
         with pytest.raises(LogError, match=said):

@@ -46,7 +46,7 @@ def test_malformed_tables_are_refused(tmp_path: Path, text: str, error: str) -> 
 
 def test_binary_files_and_existing_label_names_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(b"\xff\xfe\x00\x80")
-    with pytest.raises(LogError, match="no table under a line of names"):
+    with pytest.raises(LogError, match="not a table with a header line"):
         CsvLog(tmp_path / "a.csv")
     (tmp_path / "b.csv").write_text("t,q\n0,1\n")
     with pytest.raises(LogError, match="a column q already"):

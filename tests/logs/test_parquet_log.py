@@ -106,7 +106,7 @@ def test_a_truncated_or_damaged_file_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path / "a.parquet", q=lists(np.random.default_rng(0).normal(size=(500, 2))))
     data = path.read_bytes()
     (tmp_path / "cut.parquet").write_bytes(data[: len(data) // 2])
-    with pytest.raises(LogError, match="no Parquet file, or a part of one"):
+    with pytest.raises(LogError, match="not a Parquet file, or a part of one"):
         ParquetLog(tmp_path / "cut.parquet")
     spoilt = bytearray(data)
     spoilt[4:2000] = bytes(1996)

@@ -87,11 +87,11 @@ REFUSED = {
         "armature is -1.0; it must be finite and not",
     ),
     "follows nothing": (LINKS, [replace(A_B, mimic=Mimic("x"))], 'it mimics "x", which does not'),
-    "follows itself": (LINKS, [replace(A_B, mimic=Mimic("ab"))], "in a circle: ab -> ab"),
+    "follows itself": (LINKS, [replace(A_B, mimic=Mimic("ab"))], "in a cycle: ab -> ab"),
     "two follow each other": (
         LINKS,
         [replace(A_B, mimic=Mimic("bc")), joint("bc", "b", "c", mimic=Mimic("ab"))],
-        "in a circle: ab -> bc -> ab",
+        "in a cycle: ab -> bc -> ab",
     ),
     "endless factor": (
         LINKS,

@@ -87,7 +87,7 @@ def test_joint_states_of_a_bag(tmp_path: Path, kind: str) -> None:
         ("a.csv", "time,wheel\n0,1\n", "it names no joint of double_pendulum: wheel; columns are"),
         ("a.csv", f"time,{FIRST}\n0,1\n1\n", "line 3 has 1 numbers, the first names 2"),
         ("a.csv", f"time,{FIRST}\n\n0,1\n\n1\n", "line 5 has 1 numbers, the first names 2"),
-        ("a.csv", f"time,{FIRST}\n0,fast\n", "no table of numbers under a line of names"),
+        ("a.csv", f"time,{FIRST}\n0,fast\n", "not a table of numbers with a header line"),
         ("a.csv", f"time,{FIRST}\n0,1\n1,\n", "not finite in 1 of 2 rows, first in row 1"),
         ("a.npz", "no archive", "it is no .npz file; numpy.savez writes one"),
         ("a.mcap", "no bag", "rosbags cannot read it"),

@@ -155,7 +155,7 @@ def test_traced_calls_accept_plain_numbers_and_refuse_rows_of_other_libraries(ar
             with pytest.raises(TypeError) as refused:
                 torch_gradients._launch_by_operator(operation, [q, q, q])
             assert str(refused.value) == (
-                "all arrays of a call must be of one library: gravity is no Torch tensor; convert it"
+                "all arrays of a call must be of one library: gravity is not a Torch tensor; convert it"
             )
 
 

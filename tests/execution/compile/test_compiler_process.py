@@ -194,7 +194,7 @@ def test_the_environment_chooses_the_process_that_compiles(monkeypatch: pytest.M
     with pytest.raises(OSError, match=r"WARPDYN_COMPILE_IN_CHILD .*in another way"):
         in_child(None)
     monkeypatch.setattr(sys, "executable", "/usr/bin/some_application")
-    with pytest.raises(OSError, match="some_application is no Python interpreter"):
+    with pytest.raises(OSError, match="some_application is not a Python interpreter"):
         in_child(known)
 
 

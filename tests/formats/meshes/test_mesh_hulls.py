@@ -151,7 +151,7 @@ def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
             b"\0" * 80 + b"\xff\xff\0\0" + b"\0" * 30,
             "trimesh cannot read it|no vertices",
         ),
-        ("words.obj", b"this is no mesh", "trimesh cannot read it|no vertices"),
+        ("words.obj", b"this is not a mesh", "trimesh cannot read it|no vertices"),
         ("empty.stl", b"", "trimesh cannot read it|no vertices"),
         ("cut.dae", b"<COLLADA><asset>", "trimesh cannot read it"),
         ("cut.glb", b"glTF", "trimesh cannot read it"),

@@ -122,10 +122,10 @@ def test_effort_limits_from_actuators_are_remarked() -> None:
 def test_a_range_needs_limited_without_autolimits() -> None:
     """MuJoCo requires the same. A decreasing range is refused."""
     with pytest.raises(
-        ModelError, match="it has ctrlrange, and autolimits is off; write ctrllimited"
+        ModelError, match="it has ctrlrange, but autolimits is off; write ctrllimited"
     ):
         load_mjcf(arm('<motor joint="a" ctrlrange="-1 1"/>', compiler='autolimits="false"'))
-    with pytest.raises(ModelError, match="forcerange must go up, got 2 1"):
+    with pytest.raises(ModelError, match="forcerange must be increasing, got 2 1"):
         load_mjcf(arm('<motor joint="a" forcerange="2 1" forcelimited="true"/>'))
 
 
@@ -301,7 +301,7 @@ def test_control_ranges_of_servos_are_read(servo: str, controls: tuple[float, fl
 
 @pytest.mark.parametrize("target", ['joint="b"', 'tendon="t"'])
 def test_inheritrange_of_a_target_without_range_is_refused(target: str) -> None:
-    with pytest.raises(ModelError, match="it has inheritrange, and its target has no range; write"):
+    with pytest.raises(ModelError, match="it has inheritrange, but its target has no range; write"):
         load(arm(f'<position {target} inheritrange="1"/>', TENDON))
 
 

@@ -213,7 +213,7 @@ def test_circular_and_too_large_attachments_are_refused(
     (folder / "a.xml").write_text(other.format("b.xml"))
     (folder / "b.xml").write_text(other.format("c.xml"))
     (folder / "c.xml").write_text(other.format("b.xml"))
-    with pytest.raises(ModelError, match="attach each other in a circle"):
+    with pytest.raises(ModelError, match="attach each other in a cycle"):
         wd.load(folder / "a.xml")
     path = arm(folder, PARTS["two"])
     read = sum(file.stat().st_size for file in (path, folder / "hands/hand.xml"))

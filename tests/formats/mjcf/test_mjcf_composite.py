@@ -100,10 +100,16 @@ def test_a_free_cable_has_a_free_base() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (CABLE.format('curve="s" count="4 2 1" size="1"', "box"), "count of a cable is 2 to"),
-        (CABLE.format('curve="s" count="9999 1 1" size="1"', "box"), "count of a cable is 2 to"),
-        (CABLE.format('curve="tan(s)" count="4" size="1"', "box"), "curve is of the words"),
-        (CABLE.format('curve="s" count="4" size="0"', "box"), "neighbouring points .* are one"),
+        (CABLE.format('curve="s" count="4 2 1" size="1"', "box"), "count of a cable must be 2 to"),
+        (
+            CABLE.format('curve="s" count="9999 1 1" size="1"', "box"),
+            "count of a cable must be 2 to",
+        ),
+        (
+            CABLE.format('curve="tan(s)" count="4" size="1"', "box"),
+            "curve must consist of the words",
+        ),
+        (CABLE.format('curve="s" count="4" size="0"', "box"), "neighbouring points .* coincide"),
         (CABLE.format('curve="s" count="4" size="1"', "sphere"), "capsule, cylinder or box"),
         (CABLE.format('vertex="0 0 0 1"', "box"), "vertex needs"),
         (CABLE.format('curve="s" count="4" size="1" quat="1 0 0 1"', "box"), "unit length"),
@@ -166,10 +172,10 @@ def test_documented_numbers() -> None:
     [
         ('curve="s" count="5 1 1" size="1"', ""),
         ('curve="s" count="2" size="1"', ""),
-        ('curve="s" count="6 1 1" size="1"', "count of a cable is 2 to 5, then 1 1"),
-        ('curve="s" count="1" size="1"', "count of a cable is 2 to 5, then 1 1"),
-        ('curve="s" count="3.5" size="1"', "count of a cable is 2 to 5, then 1 1"),
-        ('curve="s" count="3 1 2" size="1"', "count of a cable is 2 to 5, then 1 1"),
+        ('curve="s" count="6 1 1" size="1"', "count of a cable must be 2 to 5, then 1 1"),
+        ('curve="s" count="1" size="1"', "count of a cable must be 2 to 5, then 1 1"),
+        ('curve="s" count="3.5" size="1"', "count of a cable must be 2 to 5, then 1 1"),
+        ('curve="s" count="3 1 2" size="1"', "count of a cable must be 2 to 5, then 1 1"),
         ('vertex="0 0 0 1 0 0"', ""),
         ('vertex="0 0 0 1 0 0 2 0 0 3 0 0 4 0 0"', ""),
         ('vertex="0 0 0"', "vertex needs 2 to 5 points of three numbers"),
@@ -178,7 +184,7 @@ def test_documented_numbers() -> None:
         ('curve="s" count="3" size="1" quat="1 0 0 0.05"', "must be of unit length"),
         (
             'curve="s" count="3" size="1" initial="some"',
-            'initial is "some"; it is one of free, ball',
+            'initial is "some"; it must be one of free, ball',
         ),
     ],
 )

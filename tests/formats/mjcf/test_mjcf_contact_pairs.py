@@ -150,8 +150,8 @@ def test_a_pair_with_a_shape_without_contacts_is_remarked() -> None:
 @pytest.mark.parametrize(
     ("pair", "said"),
     [
-        ('geom1="u" geom2="other"', 'geom2 is "other", and no geom has this name'),
-        ('geom1="u"', 'geom2 is "", and no geom has this name'),
+        ('geom1="u" geom2="other"', 'geom2 is "other", but no geom has this name'),
+        ('geom1="u"', 'geom2 is "", but no geom has this name'),
         ('geom1="u" geom2="l" friction="high"', "its parameters are numbers"),
     ],
 )
@@ -210,9 +210,9 @@ def test_missing_friction_numbers_of_a_pair_are_mujocos_defaults() -> None:
 @pytest.mark.parametrize(
     ("pair", "said"),
     [
-        ('geom1="a" geom2="z"', 'geom2 is "z", and no geom has this name'),
-        ('geom1="z" geom2="a"', 'geom1 is "z", and no geom has this name'),
-        ('geom1="a"', 'geom2 is "", and no geom has this name'),
+        ('geom1="a" geom2="z"', 'geom2 is "z", but no geom has this name'),
+        ('geom1="z" geom2="a"', 'geom1 is "z", but no geom has this name'),
+        ('geom1="a"', 'geom2 is "", but no geom has this name'),
         ('geom1="a" geom2="b" condim="x"', "; its parameters are numbers"),
         ('geom1="a" geom2="b" friction="1 x"', "; its parameters are numbers"),
     ],

@@ -335,7 +335,7 @@ def test_shapes_of_a_world_that_is_not_a_link_are_remarked() -> None:
     ball = '<body><freejoint/><geom size="0.1"/></body>'
     text = f"<mujoco><worldbody>{step}{ball}{{}}</worldbody></mujoco>"
     said = "shapes of the world other than the floor"
-    alone = f"{said} (the base is free, and no link the world)"
+    alone = f"{said} (the base is free, so no link is the world)"
     assert alone in " ".join(remarks_of(text.format("")))
     assert f"{said} without pairs=" in " ".join(remarks_of(text.format(ball)))
 

@@ -112,7 +112,7 @@ def test_the_messages_of_refused_files_are_complete(text: RobotSource, tmp_path:
         many.read_file(reading, ELEMENT, tmp_path / "b.stl")
     with pytest.raises(ValueError) as none:
         Neighbours(text, "nowhere", 9, 99)
-    wanted = "includes is True, False or a folder, got 'nowhere', which is none"
+    wanted = "includes must be True, False or a folder; 'nowhere' is not a folder"
     assert str(none.value) == wanted
     in_folder = Neighbours(alone, tmp_path, 9, 99)
     assert in_folder.name(in_folder.find(reading, ELEMENT, "b.stl")) == "b.stl"

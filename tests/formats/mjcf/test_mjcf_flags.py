@@ -125,5 +125,5 @@ def test_refsafe_disable_permits_short_time_constants() -> None:
 
 
 def test_a_flag_must_be_enable_or_disable() -> None:
-    with pytest.raises(ModelError, match='spring is "off"; it is "enable" or "disable"'):
+    with pytest.raises(ModelError, match='spring is "off"; it must be "enable" or "disable"'):
         load(TEXT.format(flag='spring="off"', option=""))

@@ -72,7 +72,10 @@ def test_negative_gravcomp_acts_where_mujoco_applies_it(first: float, second: fl
     ("attribute", "said"),
     [
         ('springyield="2"', '"springyield" of <joint>: its spring does not yield'),
-        ('actuatorgravcomp="true"', '"actuatorgravcomp" of <joint>: gravcomp is no actuator'),
+        (
+            'actuatorgravcomp="true"',
+            '"actuatorgravcomp" of <joint>: gravcomp is not an actuator here',
+        ),
     ],
 )
 def test_ignored_attributes_of_joints_are_remarked(attribute: str, said: str) -> None:

@@ -47,8 +47,8 @@ def test_copies_equal_mujocos(count: int) -> None:
     ("text", "said"),
     [
         ("<replicate/>", 'count is "nan"'),
-        ('<replicate count="-1"/>', "it is a whole number"),
-        ('<replicate count="1.5"/>', "it is a whole number"),
+        ('<replicate count="-1"/>', "it must be a whole number"),
+        ('<replicate count="1.5"/>', "it must be a whole number"),
         ('<replicate count="1000000000"><body/></replicate>', "more than 200000 elements"),
         (
             8 * '<replicate count="90">' + "<body/>" + 8 * "</replicate>",
@@ -95,7 +95,9 @@ def test_the_number_of_elements_after_copying_is_limited(monkeypatch: pytest.Mon
     monkeypatch.setattr(mjcf_replicate, "MOST", 6 + 3 * 4)
     assert load(text).nv == 3
     monkeypatch.setattr(mjcf_replicate, "MOST", 6 + 3 * 4 - 1)
-    with pytest.raises(ModelError, match="copies would make more than 17 elements of the file"):
+    with pytest.raises(
+        ModelError, match="the file would have more than 17 elements after its copies"
+    ):
         load(text)
 
 

@@ -53,7 +53,7 @@ def test_the_motor_of_a_free_base_adds_armature() -> None:
 def test_damping_powers_and_rotors_of_spatial_tendons_are_remarked() -> None:
     """Both are ignored."""
     text = TEXT.format(body=INERTIAL, actuators='<position joint="a" damping="1 2 3"/>')
-    assert "ignored numbers of damping of an actuator that are of powers" in load(text).warnings[0]
+    assert "ignored numbers of damping of an actuator for higher powers" in load(text).warnings[0]
     text = """<mujoco><worldbody><site name="s"/><body><joint/><geom size="1"/><site name="t" pos="0 0 1"/></body>
     </worldbody><tendon><spatial name="t"><site site="s"/><site site="t"/></spatial></tendon>
     <actuator><motor tendon="t" armature="1"/></actuator></mujoco>"""

@@ -156,7 +156,7 @@ def test_tendons_and_actuators_of_locked_joints_act_as_in_mujoco() -> None:
 @pytest.mark.parametrize("key", ["stiffness", "damping"])
 def test_stiffness_and_damping_powers_of_tendons_are_remarked(key: str) -> None:
     more = f'<fixed name="n" {key}="1 2 0"><joint joint="l" coef="1"/></fixed>'
-    said = f"ignored numbers of {key} of a tendon that are of powers (line 12)"
+    said = f"ignored numbers of {key} of a tendon for higher powers (line 12)"
     assert said in load(TIED.format(more, "")).warnings
 
 

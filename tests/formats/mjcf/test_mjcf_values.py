@@ -136,7 +136,7 @@ def test_tiny_directions_and_quaternions_count_as_zero() -> None:
             values.rotation(ELEMENT, {way: text.format(0.99 * TINY)})
     with pytest.raises(ModelError) as refused:
         values.rotation(ELEMENT, {"quat": "0 0 0 0"})
-    said = "text: <geom>: quat is zero; 1 0 0 0 turns nothing (line 1)"
+    said = "text: <geom>: quat is zero; write 1 0 0 0 for no rotation (line 1)"
     assert str(refused.value).replace('geom "g"', "<geom>") == said
     with pytest.raises(
         ModelError, match="it has both quat and euler; write its orientation in one"
@@ -153,9 +153,9 @@ def test_tiny_directions_and_quaternions_count_as_zero() -> None:
         ("auto", "2 -1", ()),
         ("true", "-1 2", (-1, 2)),
         ("true", "2 2", (2, 2)),
-        ("true", "2 -1", "range must go up, got 2 -1"),
+        ("true", "2 -1", "range must be increasing, got 2 -1"),
         ("false", "-1 2", ()),
-        ("maybe", "-1 2", 'limited is "maybe"; it is one of auto, true, false'),
+        ("maybe", "-1 2", 'limited is "maybe"; it must be one of auto, true, false'),
     ],
 )
 def test_limited_and_autolimits_decide_whether_a_range_applies(
@@ -165,7 +165,7 @@ def test_limited_and_autolimits_decide_whether_a_range_applies(
     values = values_of("" if auto else 'autolimits="false"')
     written = {"range": text, **({} if switch == "auto" else {"limited": switch})}
     if switch == "auto" and not auto:
-        found = 'it has range, and autolimits is off; write limited="true" or "false"'
+        found = 'it has range, but autolimits is off; write limited="true" or "false"'
     if isinstance(found, str):
         with pytest.raises(ModelError, match=re.escape(found)):
             values.bounds(ELEMENT, written, "range", "limited")

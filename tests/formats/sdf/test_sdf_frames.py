@@ -190,9 +190,9 @@ def test_circular_frames_are_refused() -> None:
     """The circles are those of poses and of attachments. The message lists the frames of the
     circle."""
     inside = robot(link("a"), frame("f", relative_to="g"), frame("g", relative_to="f"))
-    assert "poses are given in each other in a circle (f -> g -> f)" in refusal(inside)
+    assert "poses are given relative to each other in a cycle (f -> g -> f)" in refusal(inside)
     attached = robot(link("a"), frame("f", attached_to="g"), frame("g", attached_to="f"))
-    assert "in a circle (f -> g -> f)" in refusal(attached)
+    assert "in a cycle (f -> g -> f)" in refusal(attached)
 
 
 @pytest.mark.parametrize("whole", [-1.0, 0.0, 1.0])

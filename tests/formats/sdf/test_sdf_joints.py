@@ -250,7 +250,7 @@ def test_thread_pitches_are_converted(inside: str, advance: float) -> None:
 def test_a_screw_without_pitch_advances_one_metre_per_revolution() -> None:
     """This is SDFormat's default. A remark says so."""
     text = robot(link("a"), link("b"), joint("j", "screw"))
-    assert "it has no pitch; SDF's default is 1 m a revolution" in remarks(text)[0]
+    assert "it has no pitch; SDF's default is 1 m per revolution" in remarks(text)[0]
     assert np.isclose(
         poses(quietly(text, floating_base=False), [2 * math.pi])["b"][2, 3], 1, rtol=1e-15
     )

@@ -96,6 +96,7 @@ def test_a_robot_without_a_joint_to_the_world_floats() -> None:
     assert held.nv == 1 and pose(held, [0.0], "a")[2, 3] == 2.0
     assert "leave floating_base out" in refusal(stage(*ARM), floating_base=True)
     assert load(stage(*parts), quaternion="wxyz").neutral[3] == 1.0
+    assert load(stage(body("a"), body("b", root=True), joint("j"))).root == "b"
 
 
 def test_one_articulation_is_chosen_by_name() -> None:
@@ -230,15 +231,18 @@ def with_second_body(beginning: str) -> str:
         ("#usda 1.0\n", ["no prim has PhysicsRigidBodyAPI"]),
         (
             stage(body("a"), joint("j", bodies=("a", "a"))),
-            ["/robot/j", "both of its bodies are one"],
+            ["/robot/j", "both of its ends are the same body"],
         ),
         (stage(body("a"), joint("j", bodies=("a", "z"))), ["/robot/j", "no active prim /robot/z"]),
         *((with_second_body(each), ["/robot/j", "no active prim /robot/b"]) for each in UNUSED),
         (
             stage(body("a", "float physics:density.timeSamples = {0: 3, 1: 5}")),
-            ["/robot/a", "physics:density has time samples alone; give it a value"],
+            ["/robot/a", "physics:density has only time samples; give it a value"],
         ),
-        (stage(body("a"), body("b"), joint("j", "Distance")), ["/robot/j", "no joint of a robot"]),
+        (
+            stage(body("a"), body("b"), joint("j", "Distance")),
+            ["/robot/j", "not supported as a joint"],
+        ),
         (
             stage(body("a", at(1e10, 0, 0)), joint("h", "Fixed", ("", "a"), frames("1e10, 0, 0"))),
             ["/robot/h", "1e+09"],
@@ -257,7 +261,7 @@ def with_second_body(beginning: str) -> str:
         ),
         (
             stage(body("a", 'uniform token[] xformOpOrder = ["xformOp:none"]')),
-            ["/robot/a", "where it is cannot be read"],
+            ["/robot/a", "its placement cannot be read"],
         ),
         (
             stage(
@@ -327,7 +331,9 @@ def test_a_joint_may_name_a_prim_below_a_body() -> None:
 def test_a_mimic_of_something_other_than_a_joint_is_refused() -> None:
     said = "rel newton:mimicJoint = </robot/a>\n"
     parts = body("a", root=True), body("b"), joint("j", inside=said)
-    assert "/robot/j: it mimics /robot/a, which is no joint of the robot" in refusal(stage(*parts))
+    assert "/robot/j: it mimics /robot/a, which is not a joint of the robot" in refusal(
+        stage(*parts)
+    )
 
 
 @pytest.mark.parametrize("offset", ["0, 0, 0", "0, 0.25, 0"])

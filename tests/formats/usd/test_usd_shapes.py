@@ -58,7 +58,7 @@ def test_cylinders_and_capsules_are_along_their_axis(kind: str, axis: str) -> No
 
 def test_visuals_and_collisions_are_distinguished() -> None:
     """Guides and hidden shapes are no visuals. A shape without PhysicsCollisionAPI, or with a
-    disabled one, is no collision."""
+    disabled one, is not a collision."""
     ball = "double radius = 0.1\n"
     guide = ball + 'uniform token purpose = "guide"'
     hidden = ball + 'token visibility = "invisible"'

@@ -62,7 +62,7 @@ def test_a_body_without_mass_and_shapes_is_remarked() -> None:
     with pytest.warns(ModelWarning, match='link "b": it has neither mass nor shapes'):
         model = load_usd(stage(body("a", root=True), body("b", mass=None), joint("j")))
     assert model.link("b").mass == 0.0
-    with pytest.raises(ModelError, match=r"/robot/a: it has no physics:diagonalInertia, and no"):
+    with pytest.raises(ModelError, match=r"/robot/a: it has no physics:diagonalInertia and no"):
         load_usd(stage(body("a", moments="0, 0, 0")))
     with pytest.raises(ModelError, match=r"/robot/a: its mass is \(1e\+10\)"):
         load_usd(stage(body("a", mass=1e10)))
@@ -123,6 +123,21 @@ def test_a_rotation_of_length_zero_is_refused() -> None:
         load_usd(stage(*PAIR, turned))
 
 
+def test_a_placement_is_that_of_a_quaternion_of_any_length() -> None:
+    """About all three axes at once, in a stage in centimetres."""
+    values = UsdValues.__new__(UsdValues)
+    values.units = Units(0.01, 1.0, np.eye(4))
+    w, x, y, z = quaternion = (0.2, -0.5, 0.7, 0.4)
+    turn = SimpleNamespace(GetReal=lambda: 3 * w, GetImaginary=lambda: [3 * x, 3 * y, 3 * z])
+    found = values.placement_at(None, np.array([1.0, 2.0, 3.0]), turn)
+    wanted = np.eye(4)
+    real, *axis = np.array(quaternion) / np.linalg.norm(quaternion)
+    cross = np.cross(axis, np.eye(3)).T
+    wanted[:3, :3] = np.eye(3) + 2.0 * (real * cross + cross @ cross)
+    wanted[:3, 3] = 0.01, 0.02, 0.03
+    np.testing.assert_allclose(found, wanted, atol=1e-15)
+
+
 @pytest.mark.parametrize(
     ("direction", "magnitude", "said"),
     [
@@ -149,7 +164,7 @@ def test_gravity_of_a_scene_has_the_schemas_defaults(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         found = load_usd(text).warnings
-    more = "; a model holds none, functions take gravity=..."
+    more = "; a model stores none; pass gravity=... to functions"
     assert found == ((f"its gravity is {said}{more}",) if said else ())
 
 
@@ -162,7 +177,7 @@ class NoTextError(Exception):
 
 def test_the_message_of_an_error_is_one_short_line() -> None:
     """Only the end of a long message is kept. Its bytes may not be valid text."""
-    assert error_message(NoTextError()) == "its bytes are no text"
+    assert error_message(NoTextError()) == "its bytes are not text"
     assert error_message(ValueError(" a\n\n b ")) == "a b"
     assert error_message(ValueError("x" * 300 + "y" * 10)) == "x" * 290 + "y" * 10
 
@@ -197,7 +212,7 @@ def test_shapes_without_collision_add_no_mass() -> None:
     link = load_usd(stage(body("a", DISABLED))).link("a")
     assert np.abs(np.array(link.inertia) - np.diag([1, 2, 2.5])).max() == 0.0
     assert link.mass == 1.0 and link.com == (0.0, 0.0, 0.0)
-    with pytest.raises(ModelError, match=r"/robot/a: it has no physics:diagonalInertia, and no"):
+    with pytest.raises(ModelError, match=r"/robot/a: it has no physics:diagonalInertia and no"):
         load_usd(stage(body("a", DISABLED, moments="0, 0, 0")))
     with pytest.warns(ModelWarning, match='link "a": it has neither mass nor shapes'):
         assert load_usd(stage(body("a", DISABLED, mass=None))).link("a").mass == 0.0
@@ -221,7 +236,7 @@ def test_disabled_and_kinematic_bodies_are_fixed() -> None:
             model = load_usd(stage(held, body("b"), joint("j")))
         assert not model.floating_base and model.link_names == ("world", "b")
         assert model.joint("j").pose.position == (0, 0, 2)
-        said = "/robot/a: it is kinematic; its place in the stage is taken as fixed"
+        said = "/robot/a: it is kinematic; it is fixed at its place in the stage"
         assert model.warnings == ((said,) if name == "kinematicEnabled" else ())
 
 

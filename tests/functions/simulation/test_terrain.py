@@ -105,7 +105,7 @@ def test_a_plane_as_a_height_map_is_the_plane(boxes: dict[str, list[np.ndarray]]
 
 def test_level_ground_is_the_plane_z_0() -> None:
     """A map and a plane that are level give what no terrain gives, to the last digits; no terrain
-    is no input."""
+    is not an input."""
     q = on_slopes(np.zeros(1))
     v = np.array([[1.0, 0.5, 0, 0, 0, 0.3]])
     none = roll_out(BOX, q, v, 100, **BOX_OPTIONS)

@@ -15,6 +15,7 @@ from warpdyn.model.scene.free_bodies import (
     joint_columns,
     joint_position_columns,
     links_on,
+    robot_base,
 )
 
 CUBE = wd.description.Box(0.1, 0.1, 0.1)
@@ -31,6 +32,14 @@ def test_a_floating_base_is_a_free_body() -> None:
 def test_a_fixed_robot_has_no_free_bodies() -> None:
     model = wd.load_robot("panda")
     assert free_joints(model) == () and internal_joints(model) == model.moving_joints
+
+
+def test_the_base_of_a_robot_is_the_free_body_with_joints() -> None:
+    """Objects have no joints; a robot on a fixed base has no free body as its base."""
+    for name, base in (("quadruped", "base"), ("panda", None)):
+        model = wd.load_robot(name)
+        assert robot_base(model) == base
+        assert robot_base(model.with_object("cube", CUBE, mass=1.0)) == base
 
 
 def test_objects_are_free_bodies_in_any_order_of_the_joints() -> None:
