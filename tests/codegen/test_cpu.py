@@ -182,7 +182,7 @@ def test_rows_of_complete_cache_lines_may_begin_anywhere(dtype: np.dtype) -> Non
 def test_each_array_of_a_call_may_have_its_own_layout(
     name: str, mixed: int, dtype: np.dtype, device: str
 ) -> None:
-    """Each array of a call may lie in its own way."""
+    """Inputs and the result of one call have different layouts."""
     job = Job(name, dtype, device, 50)
     chosen = [LAYOUTS[(mixed * 4 + 3 * k) % len(LAYOUTS)] for k in range(4)]
     inputs = [layout(x) for layout, x in zip(chosen, job.inputs, strict=False)]

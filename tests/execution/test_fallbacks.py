@@ -67,7 +67,7 @@ def test_calls_use_python_until_the_c_function_is_compiled(
 def test_calls_in_c_need_warps_record_numpys_layout_and_a_compiler(
     missing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without one of them there are none."""
+    """If one of them is missing, calls use Python."""
     if missing == "library":
         monkeypatch.setattr(c_functions, "CAPTURE", "no_such_attribute")
     if missing == "layout":

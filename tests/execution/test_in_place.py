@@ -167,7 +167,7 @@ def test_a_tape_refuses_results_over_inputs() -> None:
     wd.integrate(MODEL, q, v, out=q)
 
 
-def test_torch_is_told_about_a_state_in_place() -> None:
+def test_torch_is_notified_of_a_state_changed_in_place() -> None:
     """A backward pass that would read the changed state raises, as with Torch's own operations."""
     torch = pytest.importorskip("torch")
     s = states(MODEL, 5)

@@ -1,4 +1,5 @@
-"""Any description: formats are told apart by content, and one that is not XML can be registered."""
+"""Loading any description: formats are distinguished by content, and a format that is not XML can
+be registered."""
 
 from __future__ import annotations
 

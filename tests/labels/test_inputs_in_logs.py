@@ -128,7 +128,7 @@ def test_an_acceleration_is_the_derivative_of_a_measured_velocity(tmp_path: Path
     found = inputs(path)
     assert found.describe_columns()["a"] == "savgol:15:3 of v by t"
     assert np.allclose(arrays(found)["a"], A, atol=1e-9)
-    only_a = inputs(path, shapes={"q": (2,), "a": (2,)})  # v is not asked for, q is what there is
+    only_a = inputs(path, shapes={"q": (2,), "a": (2,)})  # v is not requested, only q is in the log
     assert only_a.describe_columns()["a"] == "savgol:15:3 of q by t"
 
 

@@ -76,7 +76,7 @@ def test_a_worker_killed_in_the_middle_of_a_file_loses_no_row(tmp_path: Path) ->
     assert int((tmp_path / "killed").read_text()) != os.getpid()
     times = [file.source.stat().st_mtime_ns for file in on_workers]
     undisturbed = files(tmp_path, "threads", 4, 20_000)
-    for file, time in zip(undisturbed, times, strict=True):  # outputs hold the time of their log
+    for file, time in zip(undisturbed, times, strict=True):  # outputs contain the time of their log
         os.utime(file.source, ns=(time, time))
     list(on_threads(labelling, undisturbed, told.append, 2))
     for one, other in zip(on_workers, undisturbed, strict=True):

@@ -29,7 +29,7 @@ def test_a_load_warns_once_and_stores_every_remark() -> None:
 
 
 def test_a_warning_names_the_file_and_the_users_line() -> None:
-    """One ModelWarning names the file, and where it was asked for."""
+    """Each load gives one ModelWarning, at the line of the call."""
     with pytest.warns(ModelWarning, match="SDF text is used as written, but:") as caught:
         load_sdf(sdf_robot('<link name="a"><kinematic>1</kinematic></link>'))
         load_any(sdf_robot('<link name="a"/>'))

@@ -28,7 +28,7 @@ def test_views_of_rows_have_the_arrays_memory() -> None:
         for name, array in zip("qva", arrays, strict=True):
             assert found.views[name].address == array.ctypes.data
         assert found.leader == found.first == "q" and found.device == "cpu"
-        assert not bound(*arrays, gravity=[0.0, 0.0, -2.5]).numbers  # passed by value on GPUs alone
+        assert not bound(*arrays, gravity=[0.0, 0.0, -2.5]).numbers  # passed by value only on GPUs
 
 
 @pytest.mark.parametrize("lead", [(), (1,), (5,)])

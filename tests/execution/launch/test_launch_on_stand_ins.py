@@ -188,7 +188,8 @@ def plan(*args: Any, **options: Any) -> Any:
 
 
 def test_calls_have_plans_if_arrays_are_read_in_place() -> None:
-    """Not with an empty batch, nor with an array whose arguments cannot be told apart."""
+    """A call of an empty batch has none, nor has a call with an array whose arguments cannot be
+    distinguished."""
     assert plan(Q, Q.copy(), Q.copy()) is not None
     assert plan(Q, Q, Q) is not None
     empty = Q[:0]

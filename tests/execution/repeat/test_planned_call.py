@@ -275,7 +275,7 @@ def test_torch_differentiates_after_a_planned_call() -> None:
         assert torch.allclose(primal, plain) and torch.allclose(tangent, moved)
 
 
-def test_torch_is_told_about_written_results() -> None:
+def test_torch_is_notified_of_written_results() -> None:
     """A backward pass that would read overwritten numbers raises, at every call."""
     q, v, a = tensors(2)
     for _ in range(3):

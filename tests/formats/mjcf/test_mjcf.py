@@ -1,4 +1,4 @@
-"""MJCF: five models of ours against MuJoCo's own mass matrix, bias and poses; what is read, and
+"""MJCF: five of our models compared with MuJoCo's mass matrix, bias and poses; what is read, and
 what is refused."""
 
 from __future__ import annotations

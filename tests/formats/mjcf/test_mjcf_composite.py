@@ -52,8 +52,8 @@ THEIRS = {
         ],
     ),
 }
-"""What is said of a cable, its geoms, positions of its bodies and the bias, where every joint is at the
-quaternion 0.8 0.2 -0.4 0.4 and speeds go evenly from -1 to 1."""
+"""Attributes of a cable, its geoms, positions of its bodies and the bias, where every joint has the
+quaternion 0.8 0.2 -0.4 0.4 and speeds are evenly spaced from -1 to 1."""
 
 ROUNDED = 1e-11
 """Tolerance: the numbers above are rounded to these digits."""

@@ -30,7 +30,7 @@ from warpdyn.formats.sdf.sdf_frames import SdfFrames, snap_entry
 from warpdyn.formats.sdf.sdf_values import SdfValues
 
 
-def test_poses_are_given_in_any_frame() -> None:
+def test_poses_may_be_relative_to_any_frame() -> None:
     """relative_to names a link, a joint, a frame, a model, or one inside a nested model."""
     inner = model(
         at("0 0 1 0 0 0.3"),

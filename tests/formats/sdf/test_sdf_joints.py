@@ -81,7 +81,7 @@ def test_each_joint_type_moves_by_its_formula(kind: str, pose: str) -> None:
         q = [
             *(J[:3, :3] @ q[:3]),
             q[3],
-        ]  # the child's axes serve where the joint lies in its origin
+        ]  # the child's axes are used if the joint is at its origin
         turn = np.linalg.inv(J) @ formula(q) @ J
     else:
         turn = formula(q)

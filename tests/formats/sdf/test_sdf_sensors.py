@@ -42,7 +42,7 @@ def test_sensors_are_read_with_their_link_or_joint() -> None:
 
 
 def test_links_of_sensors_have_the_names_of_the_loaded_model() -> None:
-    """This holds with several models in a world, too."""
+    """This is checked with several models in a world."""
     text = sdf(world(model(ROBOT, name="one"), model(ROBOT, name="two")))
     loaded = load(text, model="world")
     assert [s.link or s.joint for s in loaded.sensors] == ["one::a", "one::j", "two::a", "two::j"]

@@ -56,7 +56,7 @@ def test_cylinders_and_capsules_are_along_their_axis(kind: str, axis: str) -> No
     assert R[:, 2] == pytest.approx(along, abs=1e-6) and np.linalg.det(R) == pytest.approx(1)
 
 
-def test_visuals_and_collisions_are_told_apart() -> None:
+def test_visuals_and_collisions_are_distinguished() -> None:
     """Guides and hidden shapes are no visuals. A shape without PhysicsCollisionAPI, or with a
     disabled one, is not a collision."""
     ball = "double radius = 0.1\n"

@@ -123,8 +123,8 @@ def test_a_rotation_of_length_zero_is_refused() -> None:
         load_usd(stage(*PAIR, turned))
 
 
-def test_a_placement_is_that_of_a_quaternion_of_any_length() -> None:
-    """About all three axes at once, in a stage in centimetres."""
+def test_placement_at_accepts_quaternions_of_any_length() -> None:
+    """The rotation is about all three axes, in a stage in centimetres."""
     values = UsdValues.__new__(UsdValues)
     values.units = Units(0.01, 1.0, np.eye(4))
     w, x, y, z = quaternion = (0.2, -0.5, 0.7, 0.4)
