@@ -1,6 +1,7 @@
-"""Device operations of warpdyn's calls. In a process with the emulated Warp, this script prints JSON:
+"""Device operations of warpdyn's calls.
 
-a case's name -> the counters that a call changes, and the error of its numbers against the same call on the CPU.
+In a process with the emulated Warp, this script prints JSON: a case's name -> the counters that a
+call changes, and the error of its results against the same call on the CPU.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def error(found: Any, expected: np.ndarray) -> float:
 
 @case
 def rnea_again() -> tuple[dict[str, int], float]:
-    """The third of equal calls; its result takes the place of the second one's."""
+    """The third of equal calls. Its result reuses the memory of the second one's."""
     q, v, a = placed(Q, V, A)
     results = [wd.rnea(MODEL, q, v, a) for _ in range(2)]
 
@@ -72,7 +73,7 @@ def bound_aba() -> tuple[dict[str, int], float]:
 
 
 def simulations_after_a_step() -> list[wd.Simulation]:
-    """Quadrupeds on the device, and on the CPU."""
+    """Quadrupeds on the device and on the CPU."""
     robot = wd.load_robot("quadruped")
     simulations = [
         wd.Simulation(robot, B, like=like)
@@ -153,7 +154,7 @@ def cotangents() -> tuple[dict[str, int], float]:
 
 @case
 def recorded_on_a_tape() -> tuple[dict[str, int], float]:
-    """A call under Warp's tape waits for nothing, and its gradients are those of `vjp`."""
+    """A call under Warp's tape does not wait, and its gradients are those of `vjp`."""
     q, v, a = (wp.array(x, device=DEVICE, requires_grad=True) for x in (Q, V, A))
     seed = wp.array(V, device=DEVICE)
     results: list[wp.array] = []

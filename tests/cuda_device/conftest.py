@@ -21,7 +21,7 @@ def compiler(request: pytest.FixtureRequest) -> None:
 
 @pytest.fixture(autouse=True)
 def device_without_error(compiler: None) -> Iterator[None]:
-    """An error that a test causes ends with the test."""
+    """Clear an error that a test has caused."""
     yield
     if library.cache_info().currsize:
         library().emulated_cuda_forget_error()

@@ -19,7 +19,7 @@ ADD_ONE = """.reg .b64 %at; .reg .b32 %n;
 
 
 def add_one(array: DeviceArray, stream: ctypes.c_void_p = CURRENT_STREAM) -> int:
-    """Give a kernel to the stream that adds 1 to each number; CUDA's error number."""
+    """Put a kernel that adds 1 to each number on the stream. Returns CUDA's error number."""
     kernel = PtxKernel(kernel_text(1, ADD_ONE))
     count = array.host.size
     return kernel.launch(array.address, threads=count, block=count, stream=stream)
@@ -41,7 +41,7 @@ class Event:
 
 
 class Memory:
-    """Memory of the device that holds nothing yet."""
+    """Uninitialised memory of the device."""
 
     def __init__(self, size: int, stream: ctypes.c_void_p = CURRENT_STREAM):
         self.size = size
@@ -67,7 +67,7 @@ class Memory:
 
 @contextmanager
 def late_streams() -> Iterator[None]:
-    """Work runs when somebody waits for it."""
+    """Delay work until a call waits for it."""
     library().emulated_cuda_run_late(1)
     try:
         yield

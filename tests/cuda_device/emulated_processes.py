@@ -16,7 +16,7 @@ ROOT = TESTS.parent
 
 
 def run_emulated(*arguments: str, late: bool = False) -> subprocess.CompletedProcess[str]:
-    """`python ARGUMENTS`, with this checkout and its tests importable."""
+    """Run `python ARGUMENTS` with this checkout and its tests on the path."""
     surroundings = environment()
     path = [surroundings["PYTHONPATH"].split(os.pathsep)[0], str(ROOT), str(TESTS)]
     surroundings |= {

@@ -1,6 +1,7 @@
-"""A copy of Warp whose "cuda:0" is emulated. `python tests/cuda_device/emulated_warp.py` builds it, prints its folder.
+"""A copy of Warp whose "cuda:0" is emulated.
 
-Processes with this folder first on PYTHONPATH import the copy. `environment()` gives such an environment.
+`python tests/cuda_device/emulated_warp.py` builds it and prints its folder. Processes with this
+folder first on PYTHONPATH import the copy. `environment()` gives such an environment.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ LEFT_OUT = ("bin", "native", "tests", "examples", "__pycache__")
 
 
 def site() -> Path:
-    """The folder for PYTHONPATH, built if it is not there or not up to date."""
+    """The folder for PYTHONPATH, built if it is missing or out of date."""
     package = installed_package()
     check_version(package)
     BUILD.mkdir(parents=True, exist_ok=True)
@@ -65,7 +66,7 @@ def is_imported() -> bool:
 
 
 def installed_package() -> Path:
-    """Folder of NVIDIA's package `warp`, also where the copy stands before it on the path."""
+    """Folder of NVIDIA's package `warp`, even if the copy comes before it on the path."""
     if is_imported():
         return Path((SITE / "package.txt").read_text())
     spec = importlib.util.find_spec("warp")
@@ -75,7 +76,7 @@ def installed_package() -> Path:
 
 
 def check_version(package: Path) -> None:
-    """Refuse a Warp that the files in native/ were not written for."""
+    """Refuse a version of Warp for which the files in native/ were not written."""
     found = re.search(r'^version: str = "(.*)"', (package / "config.py").read_text(), re.MULTILINE)
     version = found[1] if found else "unknown"
     if version != WARP_VERSION:
@@ -88,14 +89,15 @@ def check_version(package: Path) -> None:
 
 @contextmanager
 def alone(path: Path) -> Iterator[None]:
-    """One process at a time builds."""
+    """Let one process at a time build."""
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
 def copy_package(package: Path) -> None:
-    """The package's Python, with links to its headers and libraries. PTX is what it asks the compiler for."""
+    """Copy the package's Python files, and link its headers and libraries. The copy asks the
+    compiler for PTX."""
     note = SITE / "package.txt"
     if note.exists() and note.read_text() == str(package):
         return
@@ -112,7 +114,7 @@ def copy_package(package: Path) -> None:
 
 
 def build_library() -> None:
-    """The library in place of Warp's, from the files in native/ that have changed."""
+    """Build the library that replaces Warp's, from the files in native/ that have changed."""
     if shutil.which(COMPILER) is None:
         raise RuntimeError(f"{COMPILER} is not installed: the emulated CUDA device is C++")
     objects = BUILD / "objects"

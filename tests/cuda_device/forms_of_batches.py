@@ -1,7 +1,8 @@
-"""The two forms of a kernel whose values fit only into shared memory that a launch asks for.
+"""The two forms of a kernel whose values only fit into dynamic shared memory.
 
-`forms_of_batches.py` prints JSON: for "few" and "many" environments the target, the warps, the shared memory
-that the launch asks for [bytes], and the largest difference from the CPU, by the largest entry.
+`forms_of_batches.py` prints JSON: for "few" and "many" environments the target, the warps, the
+dynamic shared memory [bytes], and the largest difference from the CPU relative to the largest
+entry.
 """
 
 from __future__ import annotations

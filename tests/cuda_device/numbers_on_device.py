@@ -52,14 +52,14 @@ def as_tuple(results: Any) -> tuple[Any, ...]:
 
 
 def in_memory(array: np.ndarray, layout: str) -> np.ndarray:
-    """The same numbers in rows, or with environments side by side."""
+    """The same values in rows, or with environments contiguous."""
     if layout == "rows":
         return np.ascontiguousarray(array)
     return np.moveaxis(np.ascontiguousarray(np.moveaxis(array, 0, -1)), -1, 0)
 
 
 def difference(found: Arrays, expected: Arrays) -> float:
-    """Largest difference, each relative to the largest number of its result."""
+    """Largest difference of all results, each relative to the largest value of its result."""
     return max(map(_difference, found, expected))
 
 
@@ -84,10 +84,10 @@ class Comparison:
         return as_tuple(self.function(*self.model, *arrays, **self.options, **more))
 
     def errors(self) -> Iterator[tuple[str, float, float]]:
-        """(dtype, layout and way, error, bound) of each call."""
+        """(dtype, layout and form of the call, error, bound) of each call."""
         single = [x.astype(np.float32) for x in self.states]
         right = self.call([x.astype(float) for x in single])
-        # What rounding does to these states, in units of the dtype's precision.
+        # The effect of rounding these states, in units of the dtype's precision.
         rounding = difference([x.astype(float) for x in self.call(single)], right)
         for dtype in (np.float32, np.float64):
             arrays = single if dtype == np.float32 else self.states
@@ -102,7 +102,8 @@ class Comparison:
     def results(
         self, arrays: Arrays, shapes: Arrays, layout: str
     ) -> Iterator[tuple[str, list[np.ndarray]]]:
-        """Results of a call, of the third of equal calls on late streams, and of a capture's replay."""
+        """Results of a call, of the third of equal calls on late streams, and of the replay of a
+        capture."""
         placed = [Placed(in_memory(x, layout), DEVICE) for x in arrays]
         given = [place.array for place in placed]
         yield "at once", [x.numpy() for x in self.call(given)]
@@ -125,7 +126,7 @@ class Comparison:
 
 
 def compared(name: str, model: wd.Model) -> dict[str, Any]:
-    """A function's record."""
+    """The record of a function."""
     try:
         comparison = Comparison(name, model)
         comparison.call(comparison.states)
@@ -150,7 +151,9 @@ def main(robot: str, *names: str) -> None:
             continue
         begun = time.process_time()
         found[name] = compared(name, model)
-        found[name]["seconds"] = round(time.process_time() - begun, 2)  # most of them NVRTC's
+        found[name]["seconds"] = round(
+            time.process_time() - begun, 2
+        )  # most of the messages are NVRTC's
         print(name, found[name], file=sys.stderr, flush=True)
     print(json.dumps(found))
 

@@ -1,4 +1,5 @@
-"""Kernels in PTX, run on the emulated device through its C interface alone: without Warp's Python."""
+"""Kernels in PTX, run on the emulated device only through its C interface, without Warp's
+Python."""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ Operand = tuple[str, Sequence]
 
 @cache
 def library() -> ctypes.CDLL:
-    """The emulated device. In a process with the emulated Warp it is that Warp's own."""
+    """The emulated device. In a process with the emulated Warp it is the device of that Warp."""
     site()
     device = ctypes.CDLL(str(LIBRARY))
     for name in ("alloc_device", "cuda_load_module", "cuda_get_kernel"):
@@ -70,7 +71,7 @@ def library() -> ctypes.CDLL:
 
 
 def counters() -> dict[str, int]:
-    """What has been asked of the device in this process."""
+    """Counters of the operations of the device in this process."""
     return json.loads(library().emulated_cuda_counters())
 
 
@@ -79,11 +80,11 @@ def error_text() -> str:
 
 
 class DeviceError(Exception):
-    """A kernel failed: CUDA's number of the error, and the text."""
+    """The failure of a kernel: CUDA's error number and text."""
 
 
 class DeviceArray:
-    """A NumPy array's numbers in memory of the device."""
+    """The values of a NumPy array in memory of the device."""
 
     def __init__(self, array: np.ndarray):
         self.host = np.ascontiguousarray(array)
@@ -153,10 +154,8 @@ class PtxKernel:
 
 
 def kernel_text(parameters: int, body: str, before: str = "") -> str:
-    """A module with the kernel `run` of so many addresses, p0, p1 ..., whose registers %a0, %a1 ... hold them.
-
-    %thread is the number of the thread among all, %t its number in the block.
-    """
+    """A module with the kernel `run` of so many addresses p0, p1 ..., which registers %a0, %a1 ...
+    contain. %thread is the number of the thread in the grid, %t its number in the block."""
     names = ",\n".join(f".param .u64 p{k}" for k in range(parameters))
     loads = "\n".join(f"ld.param.u64 %a{k}, [p{k}];" for k in range(parameters))
     return f"""{before}
@@ -179,10 +178,8 @@ def register_type(kind: str) -> str:
 
 
 def computed(instructions: str, result: str, *operands: Operand) -> np.ndarray:
-    """Results %y of PTX instructions on operands %x0, %x1 ...: thread k gets the k-th number of each operand.
-
-    The instructions may use predicates %p0 to %p3 and registers %r0 to %r7 of 32 bits.
-    """
+    """Results %y of PTX instructions on operands %x0, %x1 .... Thread k gets the k-th number of
+    each operand. The instructions may use predicates %p0 to %p3 and 32-bit registers %r0 to %r7."""
     arrays = [np.asarray(numbers, dtype=NUMPY_TYPES[kind]) for kind, numbers in operands]
     count = max(array.size for array in arrays)
     arrays = [np.ascontiguousarray(np.broadcast_to(array, (count,))) for array in arrays]
@@ -216,7 +213,7 @@ def computed(instructions: str, result: str, *operands: Operand) -> np.ndarray:
 
 
 def some_numbers(kind: str, count: int = 200, seed: int = 0) -> np.ndarray:
-    """Numbers of a type: the ends of its range, small ones, and random bits. Floats without NaN."""
+    """Numbers of a type: the ends of its range, small ones, and random bits. Floats have no NaN."""
     dtype = np.dtype(NUMPY_TYPES[kind])
     random = np.random.default_rng([seed, dtype.num])
     if dtype.kind == "f":
@@ -247,7 +244,7 @@ def some_numbers(kind: str, count: int = 200, seed: int = 0) -> np.ndarray:
 
 
 def pairs(kind: str) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of a type, and other numbers of it, so that special ones meet special and random ones."""
+    """Two arrays of numbers of a type, so that special ones meet special and random ones."""
     first = some_numbers(kind)
     return np.concatenate([first, first]), np.concatenate(
         [np.roll(first, 1), some_numbers(kind, seed=1)]

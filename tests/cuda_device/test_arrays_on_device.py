@@ -1,4 +1,4 @@
-"""Loops with arrays in a thread's memory: the PTX computes what the CPU computes."""
+"""Loops with arrays in a thread's memory. The PTX gives the results of the CPU."""
 
 from __future__ import annotations
 
@@ -82,13 +82,14 @@ CLOSE = {"float32": 1e-5, "float64": 1e-13}
 """Largest differences: sines of another library."""
 
 
-def test_a_call_and_its_gradient() -> None:
-    """Nested loops, rows at counters and at indices of an environment, in both types."""
+def test_a_call_and_its_gradient_agree_with_the_cpu() -> None:
+    """It has nested loops, and rows at counters and at indices of an environment, in both types."""
     for dtype, differences in last_json(run_emulated("-c", CALLS)).items():
         assert max(differences) < CLOSE[dtype], differences
 
 
-def test_a_step_left_out_changes_no_bit() -> None:
-    """Results, tangents and adjoints of a program that leaves steps out, and of one that computes all."""
+def test_skipped_steps_change_no_bit() -> None:
+    """Results, tangents and adjoints are equal for a program that skips steps and one that computes
+    all."""
     found = last_json(run_emulated("-c", LEFT_OUT))
     assert found == {"float32": [True] * 3, "float64": [True] * 3}

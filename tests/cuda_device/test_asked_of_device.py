@@ -1,7 +1,5 @@
-"""What warpdyn asks of the device at each call: launches, copies, allocations and waits, exactly.
-
-A change that adds a copy or a wait to a call fails here.
-"""
+"""The exact numbers of launches, copies, allocations and waits of warpdyn's calls. A change that
+adds a copy or a wait to a call fails here."""
 
 from __future__ import annotations
 
@@ -47,8 +45,9 @@ def cases(request: pytest.FixtureRequest) -> tuple[bool, dict]:
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_calls(name: str, cases: tuple[bool, dict]) -> None:
-    """In both modes the numbers are right. Late streams also free late, so their counts are not compared."""
+def test_calls_have_the_expected_counters_and_results(name: str, cases: tuple[bool, dict]) -> None:
+    """The results are right in both modes. Late streams also free late, so their counters are not
+    compared."""
     late, found = cases
     assert set(found) == set(EXPECTED)
     changed, error = found[name]

@@ -1,4 +1,5 @@
-"""Captures and graphs: what is recorded, what is refused, and what a replay does."""
+"""Captures and graphs: what they record, which operations they refuse, and the effect of a
+replay."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from cuda_device.device_calls import (
 from cuda_device.ptx_kernels import DeviceArray, counters, error_text, library
 
 
-def test_a_graph_replays_what_was_recorded() -> None:
+def test_a_graph_replays_the_recorded_work() -> None:
     """The capture itself runs nothing."""
     stream, array = new_stream(), DeviceArray(np.zeros(4, np.uint32))
     assert begin_capture(stream)
@@ -87,8 +88,8 @@ def refusals() -> list:
 
 
 @pytest.mark.parametrize("forbidden, code", refusals(), ids=lambda x: getattr(x, "__name__", x))
-def test_what_a_capture_forbids(forbidden, code: int) -> None:
-    """Waiting, and the default stream. The capture is lost then, and the next one works."""
+def test_forbidden_operations_end_a_capture(forbidden, code: int) -> None:
+    """These are waits and the default stream. The capture is lost, and the next one works."""
     stream, array = new_stream(), DeviceArray(np.zeros(4, np.uint32))
     assert begin_capture(stream)
     assert not forbidden(stream, array)
@@ -106,8 +107,8 @@ def test_the_default_stream_cannot_be_captured() -> None:
     assert "error 900:" in error_text()
 
 
-def test_memory_of_a_graph_is_there_only_after_a_launch() -> None:
-    """Before, it is error 700: a graph's allocation is a node that has not run."""
+def test_the_memory_of_a_graph_exists_only_after_a_launch() -> None:
+    """Before it is error 700, since the graph's allocation is a node that has not run."""
     stream = new_stream()
     begin_capture(stream)
     memory = Memory(16, stream)
@@ -129,7 +130,7 @@ def test_memory_of_a_graph_is_there_only_after_a_launch() -> None:
     assert counters()["live_bytes"] == before - 16
 
 
-def test_memory_that_a_graph_frees_is_gone_after_a_launch() -> None:
+def test_memory_freed_by_a_graph_is_gone_after_a_launch() -> None:
     stream = new_stream()
     begin_capture(stream)
     memory = Memory(16, stream)
@@ -143,7 +144,7 @@ def test_memory_that_a_graph_frees_is_gone_after_a_launch() -> None:
     graph.destroy()
 
 
-def test_other_memory_freed_during_a_capture_lives_until_its_end() -> None:
+def test_memory_freed_during_a_capture_lives_until_its_end() -> None:
     stream, memory = new_stream(), Memory(16)
     before = counters()["frees"]
     begin_capture(stream)

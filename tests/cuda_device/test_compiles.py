@@ -1,4 +1,4 @@
-"""NVRTC compiles each kernel once."""
+"""Number of compilations of a kernel by NVRTC."""
 
 from __future__ import annotations
 
@@ -23,8 +23,11 @@ print(before, kernel.is_compiled)
 def test_a_kernel_is_compiled_once(
     robot: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In one warp, and in several. Warp compiles a kernel for each size of blocks that is asked for:
-    loading and launching ask for the same one. The next process finds it in the cache."""
+    """The kernel runs in one warp or in several.
+
+    Warp compiles a kernel for each requested block size, so loading and launching must request the
+    same one. The next process finds it in the cache.
+    """
     monkeypatch.setenv("WARP_CACHE_PATH", str(tmp_path))
     for expected in ("False True", "True True"):
         done = run_emulated("-c", CALL.replace("{robot}", robot))

@@ -1,4 +1,4 @@
-"""What kernels do is counted on request: instructions, divergent branches, sectors of memory."""
+"""Counters of kernels on request: instructions, divergent branches, and memory sectors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cuda_device.ptx_kernels import PtxKernel, counters, kernel_text, library
 
 @contextmanager
 def measured() -> Iterator[dict[str, int]]:
-    """The counters that change inside, filled in at the end."""
+    """The counters that change within the block, filled in at its end."""
     changed: dict[str, int] = {}
     before = counters()
     library().emulated_cuda_measure(1)
@@ -32,15 +32,16 @@ COPY = """.reg .b64 %at; .reg .b32 %n;
     "stride, offset, sectors",
     [(4, 0, 4), (4, 16, 5), (8, 0, 8), (32, 0, 32), (28, 0, 28), (0, 0, 1)],
 )
-def test_sectors_of_memory(stride: int, offset: int, sectors: int) -> None:
-    """A warp moves sectors of 32 bytes: 4 for numbers side by side, one for each lane at distances of 32 bytes."""
+def test_memory_sectors_are_counted(stride: int, offset: int, sectors: int) -> None:
+    """A warp moves sectors of 32 bytes: 4 for contiguous numbers, and one for each lane at
+    distances of 32 bytes."""
     kernel = PtxKernel(kernel_text(1, COPY.format(stride=stride, offset=offset)))
     with measured() as changed:
         kernel(np.zeros(64 * 32, np.uint8), threads=64, block=64)
     for kind in ("load", "store"):
         assert changed[f"{kind}_requests"] == 2
         assert changed[f"{kind}_bytes"] == 2 * 128
-    # The second warp's numbers begin where the first one's end, at a sector or inside one.
+    # The second warp's numbers follow the first one's, at a sector boundary or inside one.
     first, second = (
         len({(stride * lane + offset + byte) // 32 for lane in lanes for byte in range(4)})
         for lanes in (range(32), range(32, 64))
@@ -49,7 +50,7 @@ def test_sectors_of_memory(stride: int, offset: int, sectors: int) -> None:
     assert changed["load_sectors"] == changed["store_sectors"] == first + second
 
 
-def test_generic_addresses_count_where_they_are_global() -> None:
+def test_generic_addresses_count_only_if_they_are_global() -> None:
     """A function that gets an address does not know its space."""
     body = """.reg .b64 %at; .reg .b32 %n;
         .shared .align 4 .b8 ours[128];
@@ -71,8 +72,8 @@ def test_generic_addresses_count_where_they_are_global() -> None:
         ]
 
 
-def test_instructions_and_branches() -> None:
-    """An instruction of a warp counts once, and for each of its lanes."""
+def test_instructions_and_branches_are_counted() -> None:
+    """An instruction counts once for its warp, and once for each of its lanes."""
     body = """.reg .pred %p; .reg .b32 %n;
         setp.lt.u32 %p, %t, 10;
         @%p bra $end;
@@ -89,7 +90,7 @@ def test_instructions_and_branches() -> None:
     assert changed["divergent_branches"] == 1
 
 
-def test_nothing_is_measured_without_a_request() -> None:
+def test_nothing_is_counted_without_a_request() -> None:
     before = counters()
     PtxKernel(kernel_text(0, "")).launch(threads=32, block=32)
     after = counters()

@@ -1,4 +1,5 @@
-"""Memory is poisoned when it is new and when it is freed, and a kernel may not leave its allocations."""
+"""Memory is poisoned when it is allocated and when it is freed, and kernels may not access other
+memory."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ READ = ".reg .b32 %n; ld.global.u32 %n, [%a0+{offset}];"
 
 
 def refused(body: str, *arrays: np.ndarray, parameters: int | None = None) -> int:
-    """The error that a kernel of one thread ends with."""
+    """The error number with which a kernel of one thread ends."""
     kernel = PtxKernel(kernel_text(len(arrays) if parameters is None else parameters, body))
     with pytest.raises(DeviceError) as error:
         kernel(*arrays, threads=1, block=1)
@@ -26,8 +27,8 @@ def refused(body: str, *arrays: np.ndarray, parameters: int | None = None) -> in
     return error.value.args[0]
 
 
-def test_new_memory_holds_no_numbers() -> None:
-    """NaN in both types of floats, so that a result from memory never written is seen."""
+def test_new_memory_contains_nan() -> None:
+    """It is NaN in both float types, so a result from memory that was never written is noticed."""
     memory = Memory(64)
     assert np.all(memory.bytes() == 0xFF)
     assert np.isnan(memory.bytes().view(np.float32)).all()
@@ -35,7 +36,7 @@ def test_new_memory_holds_no_numbers() -> None:
     memory.free()
 
 
-def test_counted_allocations() -> None:
+def test_allocations_are_counted() -> None:
     before = counters()
     memory = Memory(1000)
     memory.free()
@@ -48,12 +49,12 @@ def test_counted_allocations() -> None:
 
 @pytest.mark.parametrize("size, offset", [(4, 4), (4, -4), (1000, 1000), (256, 256), (6, 4)])
 def test_a_byte_outside_an_allocation_is_error_700(size: int, offset: int) -> None:
-    """Also where other memory of the device begins behind it."""
+    """This holds even if other memory of the device follows it."""
     array = np.zeros(size, np.uint8)
     assert refused(READ.format(offset=offset), array) == 700
 
 
-def test_the_last_bytes_of_an_allocation_are_inside() -> None:
+def test_the_last_bytes_of_an_allocation_can_be_read() -> None:
     kernel = PtxKernel(kernel_text(1, READ.format(offset=996)))
     kernel(np.zeros(1000, np.uint8), threads=1, block=1)
 
@@ -63,7 +64,7 @@ def test_stores_outside_are_error_700(access: str) -> None:
     assert refused(access, np.zeros(1, np.uint32)) == 700
 
 
-def test_freed_memory_is_error_700() -> None:
+def test_reading_freed_memory_is_error_700() -> None:
     array = DeviceArray(np.zeros(4, np.uint32))
     array.free()
     kernel = PtxKernel(kernel_text(1, READ.format(offset=0)))
@@ -74,8 +75,8 @@ def test_freed_memory_is_error_700() -> None:
     library().emulated_cuda_forget_error()
 
 
-def test_memory_of_the_host_is_error_700() -> None:
-    """A NumPy address given to a kernel."""
+def test_reading_host_memory_is_error_700() -> None:
+    """The kernel gets the address of a NumPy array."""
     host = np.zeros(64, np.uint32)
     kernel = PtxKernel(kernel_text(1, READ.format(offset=0)))
     kernel.launch(host.ctypes.data, threads=1, block=1)
@@ -97,7 +98,7 @@ def test_misaligned_addresses_are_error_716() -> None:
         ".reg .b32 %n; mov.u64 %a0, 16; ld.u32 %n, [%a0];",
     ],
 )
-def test_other_spaces_have_bounds_too(body: str) -> None:
+def test_other_memory_spaces_have_bounds_too(body: str) -> None:
     assert refused(body, np.zeros(1, np.uint32)) == 700
 
 
@@ -109,16 +110,17 @@ def test_other_spaces_have_bounds_too(body: str) -> None:
         ("shfl.sync.bfly.b32 %t, %t, 1, 31, 3;", 0),
     ],
 )
-def test_kernels_that_stop(body: str, code: int) -> None:
-    """A trap, and a barrier that waits for threads which never come. Lanes that do not exist are not waited for."""
+def test_traps_and_hanging_barriers_end_a_kernel(body: str, code: int) -> None:
+    """A barrier hangs if it waits for threads that never come. It does not wait for lanes that do
+    not exist."""
     if code:
         assert refused(body, np.zeros(1, np.uint32)) == code
     else:
         PtxKernel(kernel_text(1, body))(np.zeros(1, np.uint32), threads=1, block=1)
 
 
-def test_after_an_error_nothing_works() -> None:
-    """As in CUDA, all later calls return the error, until the process ends."""
+def test_all_calls_after_an_error_return_it() -> None:
+    """As in CUDA, this lasts until the process ends."""
     kernel = PtxKernel(kernel_text(1, "trap;"))
     array = DeviceArray(np.zeros(1, np.uint32))
     assert kernel.launch(array.address, threads=1, block=1) == 0
@@ -133,8 +135,9 @@ def test_after_an_error_nothing_works() -> None:
 SHARED = ".extern .shared .align 16 .b8 dynamic[];"
 
 
-def test_limits_of_a_block() -> None:
-    """1,024 threads, 48 KiB of static shared memory, and 227 KiB in all where the kernel is configured for it."""
+def test_the_limits_of_a_block_are_those_of_cuda() -> None:
+    """They are 1,024 threads, 48 KiB of static shared memory, and 227 KiB in total if the kernel is
+    configured for it."""
     kernel = PtxKernel(kernel_text(0, "st.shared.u32 [dynamic], %t;", SHARED))
     assert kernel.launch(threads=1024, block=1024) == 0
     library().wp_cuda_context_check(None)

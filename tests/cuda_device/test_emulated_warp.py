@@ -1,4 +1,5 @@
-"""The copy of Warp with the emulated device: its version, and that it stays apart from the installed one."""
+"""The copy of Warp with the emulated device: its version, and its separation from the installed
+one."""
 
 from __future__ import annotations
 
@@ -16,20 +17,20 @@ def package_of_version(folder: Path, version: str) -> Path:
 
 
 def test_another_version_of_warp_is_refused(tmp_path: Path) -> None:
-    """With what has to be compared and changed."""
+    """The refusal lists the files to compare and change."""
     emulated_warp.check_version(package_of_version(tmp_path, emulated_warp.WARP_VERSION))
     with pytest.raises(RuntimeError, match=r"and Warp 9\.9\.9 is installed") as refused:
         emulated_warp.check_version(package_of_version(tmp_path, "9.9.9"))
     assert "warp/native/warp.h" in str(refused.value)
 
 
-def test_the_installed_warp_is_the_one_it_was_written_for() -> None:
+def test_the_emulation_was_written_for_the_installed_warp() -> None:
     assert importlib.metadata.version("warp-lang") == emulated_warp.WARP_VERSION
     emulated_warp.check_version(emulated_warp.installed_package())
 
 
 def test_the_installed_package_is_not_the_copy() -> None:
-    """Also in a process that imports the copy."""
+    """This holds in a process that imports the copy, too."""
     assert not emulated_warp.installed_package().is_relative_to(emulated_warp.BUILD)
 
 
@@ -45,7 +46,7 @@ not in the library."""
 
 
 def test_every_function_for_the_device_is_emulated_or_refused() -> None:
-    """Warp's header names them. What is missing here would call CUDA's driver."""
+    """Warp's header lists them. A function that is missing here would call CUDA's driver."""
     header = (emulated_warp.installed_package() / "native" / "warp.h").read_text()
     named = set(re.findall(r"\b(wp_cuda_\w+|wp_\w+_device(?:_\w+)?)\(", header))
     assert len(named) > 150

@@ -7,8 +7,8 @@ from cuda_device.emulated_processes import json_of
 from warpdyn.codegen.cuda import STATIC_BYTES
 
 
-def test_both_forms_compute_what_the_cpu_computes() -> None:
-    """One with shared memory that the launch asks for, in several warps, and one without, in one."""
+def test_both_forms_agree_with_the_cpu() -> None:
+    """One form uses dynamic shared memory in several warps, the other none in one warp."""
     found = json_of("forms_of_batches.py")
     few, many = found["few"], found["many"]
     assert few["target"] == "cuda_few_220" and many["target"] == "cuda"

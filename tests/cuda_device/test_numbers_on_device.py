@@ -1,4 +1,4 @@
-"""Numbers of Warp's and warpdyn's kernels on the emulated device, next to those of the CPU."""
+"""Results of Warp's and warpdyn's kernels on the emulated device, compared with the CPU."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CLOSE_FOR_WARP = {
 
 
 @pytest.mark.parametrize("robot", SOME)
-def test_some_functions(robot: str) -> None:
+def test_some_functions_agree_with_the_cpu(robot: str) -> None:
     found = json_of("numbers_on_device.py", robot, *SOME[robot])
     assert set(found) == set(SOME[robot])
     for name, record in found.items():
@@ -49,12 +49,14 @@ def test_some_functions(robot: str) -> None:
 
 @pytest.mark.parametrize("robot", ROBOTS)
 @pytest.mark.parametrize("part", range(PARTS))
-def test_every_function(robot: str, part: int, request: pytest.FixtureRequest) -> None:
-    """All public functions; functions without a robot are among those of panda."""
+def test_every_function_agrees_with_the_cpu(
+    robot: str, part: int, request: pytest.FixtureRequest
+) -> None:
+    """Functions without a robot are tested with those of panda."""
     if request.config.getoption("--device-tests") != "all":
         pytest.skip("takes minutes; bash scripts/test_cuda.sh runs it")
     names = sorted(name for name in FUNCTIONS if robot == ROBOTS[0] or takes_robot(name))
-    names.remove("actuator_torques")  # of robots with actuators: among the quick tests
+    names.remove("actuator_torques")  # for robots with actuators, see the quick tests
     found = json_of("numbers_on_device.py", robot, *names[part::PARTS])
     assert set(found) == set(names[part::PARTS])
     for name, record in found.items():
@@ -64,8 +66,9 @@ def test_every_function(robot: str, part: int, request: pytest.FixtureRequest) -
             assert record.get("compared") == CALLS and not record["wrong"], (name, record)
 
 
-def test_kernels_of_warp() -> None:
-    """Elementary functions, integers, random numbers, atomics, and tiles in shared memory."""
+def test_kernels_of_warp_agree_with_the_cpu() -> None:
+    """They use elementary functions, integers, random numbers, atomics, and tiles in shared
+    memory."""
     found = json_of("warp_on_device.py")
     assert found["name"].startswith("Emulated CUDA device") and found["arch"] == 90
     assert set(found["differences"]) == set(CLOSE_FOR_WARP)

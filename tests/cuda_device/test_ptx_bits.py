@@ -1,4 +1,5 @@
-"""Instructions on bits against Python's integers: logic, shifts, fields, counts, permuted bytes."""
+"""Bit instructions compared with Python's integers: logic, shifts, fields, counts, permuted
+bytes."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ COUNTS = np.array([0, 1, 5, 15, 16, 31, 32, 33, 63, 64, 100, 2**31, 2**32 - 1], 
 
 @pytest.mark.parametrize("kind", ["b16", "b32", "b64", "u32", "s16", "s32", "s64"])
 def test_shifts(kind: str) -> None:
-    """Beyond the width a shift gives zero, or to the right the sign."""
+    """A shift beyond the width gives zero, or the sign for an arithmetic shift right."""
     bits = int(kind[1:])
     a = np.repeat(some_numbers(kind, 20), COUNTS.size)
     counts = np.resize(COUNTS, a.size)
@@ -57,7 +58,7 @@ def test_shifts(kind: str) -> None:
 @pytest.mark.parametrize("wraps", [True, False])
 @pytest.mark.parametrize("direction", ["l", "r"])
 def test_funnel_shift(direction: str, wraps: bool) -> None:
-    """32 bits of the 64 bits of two registers."""
+    """The result is 32 bits of the 64 bits in two registers."""
     low = np.repeat(some_numbers("b32", 20), COUNTS.size)
     high = np.roll(low, COUNTS.size)
     counts = np.resize(COUNTS, low.size)
@@ -138,7 +139,7 @@ def test_counts_of_bits(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["u32", "s32", "u64", "s64"])
 def test_highest_bit(kind: str) -> None:
-    """Of a negative number the highest bit that is zero; all ones if there is none."""
+    """For a negative number it is the highest zero bit. The result is all ones if there is none."""
     a = some_numbers(kind)
     found = computed(f"bfind.{kind} %y, %x0;", "u32", (kind, a))
     lengths = [(~x if x < 0 else x).bit_length() for x in a.tolist()]

@@ -1,4 +1,4 @@
-"""setp, selp and logic of predicates against Python."""
+"""setp, selp and predicate logic compared with Python."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_comparisons(name: str, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["f32", "f64"])
 def test_comparisons_with_nan(kind: str) -> None:
-    """No comparison holds for a NaN, but those that end with u, and `nan`."""
+    """No comparison with NaN holds, except `nan` and those that end with u."""
     numbers = np.array([0.0, 1.0, np.nan], dtype=NUMPY_TYPES[kind])
     a, b = (x.ravel() for x in np.meshgrid(numbers, numbers))
     unordered = np.isnan(a) | np.isnan(b)
@@ -49,7 +49,7 @@ def test_comparisons_with_nan(kind: str) -> None:
 
 @pytest.mark.parametrize("name", ["and", "or", "xor"])
 def test_comparison_combined_with_a_predicate(name: str) -> None:
-    """Also with its opposite, and with a second result."""
+    """The predicate may be negated, and there may be a second result."""
     a, b = pairs("s32")
     combine = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}[name]
     body = f"""setp.gt.s32 %p1, %x0, 7;

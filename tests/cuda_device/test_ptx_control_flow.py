@@ -1,4 +1,4 @@
-"""Branches, loops, functions and barriers: lanes of a warp part and meet again."""
+"""Branches, loops, functions and barriers: lanes of a warp diverge and reconverge."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ COLLATZ = """mov.u32 %y, 0;
     $end:"""
 
 
-def test_each_lane_takes_its_own_way() -> None:
-    """Loops of different lengths, with a branch inside."""
+def test_each_lane_follows_its_own_branches() -> None:
+    """Loops have different lengths, with a branch inside."""
     numbers = np.arange(1, 200)
     found = computed(COLLATZ, "u32", ("u32", numbers))
     assert found.tolist() == [steps_of_collatz(int(number)) for number in numbers]
 
 
-def test_lanes_meet_again_after_a_branch() -> None:
-    """What stands behind both branches runs once for the warp, not once for each branch."""
+def test_lanes_reconverge_after_a_branch() -> None:
+    """Code after both branches runs once for the warp, not once for each branch."""
     branch = """and.b32 %r0, %x0, 1;
         setp.eq.u32 %p0, %r0, 0;
         @%p0 bra $even;
@@ -60,7 +60,7 @@ def test_lanes_meet_again_after_a_branch() -> None:
     assert used["together"] < used["apart"] <= used["together"] + 3
 
 
-def test_guards_without_branches() -> None:
+def test_guarded_instructions_run_without_branches() -> None:
     body = """setp.lt.u32 %p0, %x0, 10;
         mov.u32 %y, 1;
         @%p0 mov.u32 %y, 2;
@@ -100,7 +100,8 @@ FUNCTIONS = """.func (.param .b32 result) square(.param .b32 number) {
 
 
 def test_shared_memory_of_a_function_is_the_same_at_each_call() -> None:
-    """The second call reads what the first one has written, and 40 KiB are needed once."""
+    """The second call reads the values that the first one has written, and 40 KiB are allocated
+    once."""
     function = """.func (.param .b32 result) exchange(.param .b32 number) {
         .reg .b32 %r<3>;
         .shared .align 4 .b8 memory[40960];
@@ -123,7 +124,7 @@ def test_shared_memory_of_a_function_is_the_same_at_each_call() -> None:
     assert found.tolist() == [5]
 
 
-def test_functions() -> None:
+def test_functions_can_be_called() -> None:
     """They may call each other, return early, be guarded, and have registers of the same names."""
     body = """.reg .b32 %r<8>; .reg .b64 %at; .reg .pred %p;
         mov.u32 %r1, 7;
@@ -146,8 +147,8 @@ def test_functions() -> None:
     assert found.tolist() == expected
 
 
-def test_registers_of_an_inner_scope() -> None:
-    """They hide outer ones of the same name, until the scope ends."""
+def test_registers_of_an_inner_scope_hide_outer_ones() -> None:
+    """They hide outer ones of the same name until the scope ends."""
     body = """mov.u32 %y, 5;
         {
             .reg .b32 %y, %inner;
@@ -159,8 +160,9 @@ def test_registers_of_an_inner_scope() -> None:
     assert computed(body, "u32", ("u32", [0])).tolist() == [17]
 
 
-def test_barriers_of_a_block() -> None:
-    """Numbers go through shared memory around the block, 20 times; blocks do not wait for each other."""
+def test_barriers_synchronise_a_block() -> None:
+    """Numbers move through shared memory around the block 20 times. Blocks do not wait for each
+    other."""
     body = """.shared .align 4 .b8 row[512];
         .reg .b32 %at, %from, %n, %round; .reg .pred %more; .reg .b64 %to;
         shl.b32 %at, %t, 2;
@@ -184,8 +186,8 @@ def test_barriers_of_a_block() -> None:
     )
 
 
-def test_a_barrier_in_both_branches_and_threads_that_have_ended() -> None:
-    """Lanes of one warp may arrive from different places. Who has ended is not waited for."""
+def test_a_barrier_may_be_in_both_branches_and_ignores_ended_threads() -> None:
+    """Lanes of one warp may arrive from different branches."""
     body = """.shared .align 4 .u32 sum;
         .reg .b32 %bit, %n; .reg .pred %p, %first; .reg .b64 %to;
         setp.eq.u32 %first, %t, 0;
@@ -212,7 +214,8 @@ def test_a_barrier_in_both_branches_and_threads_that_have_ended() -> None:
 
 @pytest.mark.parametrize("barrier", ["", "bar.sync 0;"])
 def test_the_order_of_warps_shows_a_missing_barrier(barrier: str) -> None:
-    """Each warp reads what the other one has written: both orders give the same only with a barrier."""
+    """Each warp reads what the other one has written. Only with a barrier both orders give the same
+    results."""
     body = f""".shared .align 4 .b8 row[256];
         .reg .b32 %at, %from, %n; .reg .b64 %to;
         shl.b32 %at, %t, 2;
@@ -233,8 +236,8 @@ def test_the_order_of_warps_shows_a_missing_barrier(barrier: str) -> None:
     assert all(np.array_equal(each, expected) for each in found) == bool(barrier)
 
 
-def test_a_barrier_of_some_warps() -> None:
-    """Barrier 1 is for 64 threads: the third warp does not take part."""
+def test_a_barrier_may_be_for_some_warps_only() -> None:
+    """Barrier 1 is for 64 threads, so the third warp does not take part."""
     body = """.shared .align 4 .u32 number;
         .reg .b32 %n; .reg .pred %p; .reg .b64 %to;
         setp.ge.u32 %p, %t, 64;
@@ -250,7 +253,7 @@ def test_a_barrier_of_some_warps() -> None:
 
 
 def test_lanes_wait_for_each_other_at_a_shuffle() -> None:
-    """Odd lanes come later, out of a loop: the shuffle is one of all 32 lanes."""
+    """Odd lanes arrive later from a loop. The shuffle includes all 32 lanes."""
     body = """and.b32 %r0, %x0, 1;
         setp.eq.u32 %p0, %r0, 0;
         mov.u32 %r1, 0;
@@ -272,8 +275,8 @@ def test_lanes_wait_for_each_other_at_a_shuffle() -> None:
     assert np.array_equal(found, numbers[np.arange(32) ^ 1])
 
 
-def test_a_barrier_of_a_warp_in_both_branches() -> None:
-    """bar.warp.sync: what lanes have written before it, others read after it."""
+def test_a_warp_barrier_may_be_in_both_branches() -> None:
+    """After bar.warp.sync lanes read what others have written before it."""
     body = """.shared .align 4 .b8 row[128];
         .reg .b32 %at, %other, %bit, %n; .reg .pred %odd; .reg .b64 %to;
         shl.b32 %at, %t, 2;
@@ -308,8 +311,8 @@ def test_a_barrier_of_a_warp_in_both_branches() -> None:
         ("add.u32 %x0, %a0, 1;", "register %a0 is too wide"),
     ],
 )
-def test_what_is_not_understood_is_refused_by_name(instruction: str, reason: str) -> None:
-    """When the kernel is looked up, not when it runs."""
+def test_unknown_instructions_are_refused_by_name(instruction: str, reason: str) -> None:
+    """The refusal comes when the kernel is loaded, not when it runs."""
     with pytest.raises(ValueError, match="error 218") as refused:
         computed(instruction + " mov.u32 %y, 0;", "u32", ("u32", [0]))
     assert reason in str(refused.value)

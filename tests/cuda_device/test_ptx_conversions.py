@@ -1,4 +1,4 @@
-"""cvt and packing against NumPy and Python."""
+"""cvt and packing compared with NumPy and Python."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ INTEGERS = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64")
 
 @pytest.mark.parametrize("source", INTEGERS)
 @pytest.mark.parametrize("target", INTEGERS)
-def test_between_integers(target: str, source: str) -> None:
-    """The low bits stay; a number with a sign is extended with it. With .sat the ends of the range are kept."""
+def test_conversions_between_integers(target: str, source: str) -> None:
+    """The low bits are kept, and a signed number is sign-extended. With .sat values beyond the
+    range become its ends."""
     a = some_numbers(source, 50)
     found = computed(f"cvt.{target}.{source} %y, %x0;", target, (source, a))
     assert np.array_equal(found, a.astype(NUMPY_TYPES[target]))
@@ -25,7 +26,7 @@ def test_between_integers(target: str, source: str) -> None:
 
 @pytest.mark.parametrize("kind", INTEGERS)
 @pytest.mark.parametrize("target", ["f32", "f64"])
-def test_from_integers(target: str, kind: str) -> None:
+def test_conversions_from_integers_to_floats(target: str, kind: str) -> None:
     a = some_numbers(kind)
     found = computed(f"cvt.rn.{target}.{kind} %y, %x0;", target, (kind, a))
     assert np.array_equal(found, a.astype(NUMPY_TYPES[target]))
@@ -37,8 +38,8 @@ ROUNDINGS = {"rni": round, "rzi": math.trunc, "rmi": math.floor, "rpi": math.cei
 @pytest.mark.parametrize("kind", ["s8", "u16", "u32", "s32", "u64", "s64"])
 @pytest.mark.parametrize("source", ["f32", "f64"])
 @pytest.mark.parametrize("mode", ROUNDINGS)
-def test_to_integers(mode: str, source: str, kind: str) -> None:
-    """Numbers outside the range become its ends, and NaN becomes 0."""
+def test_conversions_from_floats_to_integers(mode: str, source: str, kind: str) -> None:
+    """Values beyond the range become its ends, and NaN becomes 0."""
     a = np.concatenate([some_numbers(source), np.arange(-20, 20) / 4, [np.nan]]).astype(
         NUMPY_TYPES[source]
     )
@@ -55,15 +56,15 @@ def test_to_integers(mode: str, source: str, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["f32", "f64"])
 @pytest.mark.parametrize("mode", ROUNDINGS)
-def test_to_whole_floats(mode: str, kind: str) -> None:
+def test_rounding_of_floats_to_integral_values(mode: str, kind: str) -> None:
     a = np.concatenate([some_numbers(kind), np.arange(-20, 20) / 4]).astype(NUMPY_TYPES[kind])
     found = computed(f"cvt.{mode}.{kind}.{kind} %y, %x0;", kind, (kind, a))
     expected = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}[mode](a)
     assert np.array_equal(found, expected)
 
 
-def test_between_floats() -> None:
-    """Rounded to nearest or in a direction, and saturated to [0, 1]."""
+def test_conversions_between_floats() -> None:
+    """They round to nearest or in a direction, and may saturate to [0, 1]."""
     a = some_numbers("f64")
     with np.errstate(over="ignore"):
         nearest = a.astype(np.float32)
@@ -78,8 +79,8 @@ def test_between_floats() -> None:
     assert np.array_equal(found, np.clip(np.nan_to_num(c, posinf=2, neginf=-2), 0, 1))
 
 
-def test_packed_numbers() -> None:
-    """Two halves make a number, and a number gives its halves."""
+def test_packing_and_unpacking_of_numbers() -> None:
+    """Two halves make a number, and a number is split into halves."""
     a = some_numbers("u32")
     b = np.roll(a, 1)
     found = computed("mov.b64 %y, {%x0, %x1};", "u64", ("u32", a), ("u32", b))
@@ -90,8 +91,8 @@ def test_packed_numbers() -> None:
     assert np.array_equal(found, (b % 2**16) << 16 | a % 2**16)
 
 
-def test_bits_of_floats() -> None:
-    """mov between kinds of registers keeps the bits."""
+def test_moves_between_register_types_keep_the_bits() -> None:
+    """mov does not convert."""
     a = some_numbers("f32")
     assert np.array_equal(computed("mov.b32 %y, %x0;", "u32", ("f32", a)), a.view(np.uint32))
     b = computed("mov.f64 %y, 0d3FF8000000000000;", "f64", ("f32", a))

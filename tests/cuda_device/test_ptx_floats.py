@@ -1,4 +1,5 @@
-"""Instructions on float32 and float64 against NumPy, and roundings against exact fractions."""
+"""float32 and float64 instructions compared with NumPy, and rounding compared with exact
+fractions."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ APPROXIMATE = 2e-7
 
 
 def same_bits(found: np.ndarray, expected: np.ndarray, kind: str) -> bool:
-    """Equal with the sign of zero; one NaN is as good as another."""
+    """Equal, including the sign of zero. All NaNs are equal."""
     expected = expected.astype(NUMPY_TYPES[kind])
     both_nan = np.isnan(found) & np.isnan(expected)
     return bool(np.all(both_nan | (found.view(BITS[kind]) == expected.view(BITS[kind]))))
@@ -24,8 +25,8 @@ def same_bits(found: np.ndarray, expected: np.ndarray, kind: str) -> bool:
 
 @pytest.mark.parametrize("kind", FLOATS)
 @pytest.mark.parametrize("name", ["add", "sub", "mul", "div.rn"])
-def test_two_operands(name: str, kind: str) -> None:
-    """Each result is rounded once, with infinities and signs of zero as IEEE 754 has them."""
+def test_operations_with_two_operands(name: str, kind: str) -> None:
+    """Each result is rounded once, with infinities and signed zeros as in IEEE 754."""
     a, b = pairs(kind)
     found = computed(f"{name}.{kind} %y, %x0, %x1;", kind, (kind, a), (kind, b))
     operation = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div.rn": np.divide}[name]
@@ -34,8 +35,8 @@ def test_two_operands(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", FLOATS)
-def test_fused_product_and_sum(kind: str) -> None:
-    """One rounding: against fractions, where no number is infinite."""
+def test_fused_multiply_add_rounds_once(kind: str) -> None:
+    """Finite results are compared with exact fractions."""
     a, b = (x[np.isfinite(x)][:150] for x in pairs(kind))
     count = min(a.size, b.size)
     a, b = a[:count], b[:count]
@@ -56,7 +57,7 @@ def test_fused_product_and_sum(kind: str) -> None:
 @pytest.mark.parametrize("kind", FLOATS)
 @pytest.mark.parametrize("name", ["add", "mul", "fma"])
 def test_directed_rounding(name: str, kind: str) -> None:
-    """.rm rounds down, .rp up, .rz towards zero: against exact fractions."""
+    """.rm rounds down, .rp up, and .rz towards zero, compared with exact fractions."""
     a, b = (np.random.default_rng(k).uniform(-4, 4, 60).astype(NUMPY_TYPES[kind]) for k in (1, 2))
     operands = "%x0, %x1, %x0" if name == "fma" else "%x0, %x1"
     found = {
@@ -76,8 +77,8 @@ def test_directed_rounding(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", FLOATS)
-def test_smaller_and_larger(kind: str) -> None:
-    """Of a number and a NaN the number; -0 is smaller than 0."""
+def test_minimum_and_maximum(kind: str) -> None:
+    """For a number and a NaN the result is the number. -0 is smaller than 0."""
     a, b = pairs(kind)
     a, b = (
         np.concatenate([a, b, [np.nan, 1.0, 0.0, -0.0]]),
@@ -93,7 +94,7 @@ def test_smaller_and_larger(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", FLOATS)
-def test_one_operand(kind: str) -> None:
+def test_operations_with_one_operand(kind: str) -> None:
     a = some_numbers(kind)
     with np.errstate(all="ignore"):
         for name, expected in {
@@ -108,7 +109,7 @@ def test_one_operand(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", FLOATS)
 def test_copysign(kind: str) -> None:
-    """The sign of the first operand, and the size of the second."""
+    """The result has the sign of the first operand and the magnitude of the second."""
     a, b = pairs(kind)
     found = computed(f"copysign.{kind} %y, %x0, %x1;", kind, (kind, a), (kind, b))
     assert same_bits(found, np.copysign(b, a), kind)
@@ -127,7 +128,7 @@ def test_copysign(kind: str) -> None:
     ],
 )
 def test_approximate_functions(name: str, expected) -> None:
-    """They are as exact as the host's functions: a GPU's own errors are larger."""
+    """They are as exact as the host's functions. The errors of a GPU are larger."""
     x = np.random.default_rng(0).uniform(-9, 9, 200).astype(np.float32)
     x = np.abs(x) if name[:2] in ("lg", "rs") else x
     found = computed(f"{name}.f32 %y, %x0;", "f32", ("f32", x))
@@ -136,7 +137,7 @@ def test_approximate_functions(name: str, expected) -> None:
 
 
 def test_subnormal_numbers() -> None:
-    """They count, but not with .ftz."""
+    """They are kept, and flushed to zero with .ftz."""
     tiny = np.array([1e-40, -1e-40, 2e-38], dtype=np.float32)
     kept = computed("add.f32 %y, %x0, %x0;", "f32", ("f32", tiny))
     assert np.array_equal(kept, 2 * tiny)

@@ -1,4 +1,5 @@
-"""Integer instructions against Python's integers: arithmetic, products of twice the width, carries."""
+"""Integer instructions compared with Python's integers: arithmetic, products of twice the width,
+carries."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ INTEGERS = ("u16", "s16", "u32", "s32", "u64", "s64")
 
 
 def wrapped(numbers: list[int], kind: str) -> np.ndarray:
-    """Python's integers in the type's bits."""
+    """Python integers in the bits of the type."""
     bits = 8 * np.dtype(NUMPY_TYPES[kind]).itemsize
     unsigned = np.array([number % (1 << bits) for number in numbers], dtype=f"uint{bits}")
     return unsigned.view(NUMPY_TYPES[kind])
@@ -34,7 +35,7 @@ BINARY: dict[str, Callable[[int, int], int]] = {
 
 @pytest.mark.parametrize("kind", INTEGERS)
 @pytest.mark.parametrize("name", BINARY)
-def test_two_operands(name: str, kind: str) -> None:
+def test_operations_with_two_operands(name: str, kind: str) -> None:
     """Sums and products wrap around."""
     a, b = pairs(kind)
     found = computed(f"{name}.{kind} %y, %x0, %x1;", kind, (kind, a), (kind, b))
@@ -89,7 +90,7 @@ def test_products_with_a_sum(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["s16", "s32", "s64"])
-def test_sign(kind: str) -> None:
+def test_negation_and_absolute_value(kind: str) -> None:
     a = some_numbers(kind)
     found = computed(f"neg.{kind} %y, %x0;", kind, (kind, a))
     assert np.array_equal(found, wrapped([-int(x) for x in a], kind))
@@ -106,7 +107,7 @@ WORDS = """
 
 @pytest.mark.parametrize("name", ["add", "sub"])
 def test_carries(name: str) -> None:
-    """Two sums of 32 bits with a carry are one of 64 bits."""
+    """Two 32-bit sums with a carry make one 64-bit sum."""
     a, b = pairs("u64")
     body = f"""{WORDS}
         {name}.cc.u32 %low2, %low0, %low1;
@@ -117,7 +118,7 @@ def test_carries(name: str) -> None:
 
 
 def test_products_with_carries() -> None:
-    """The low 64 bits of a product of 64 bits, from words of 32 bits."""
+    """The low 64 bits of a 64-bit product are computed from 32-bit words."""
     a, b = pairs("u64")
     body = f"""{WORDS}
         mul.lo.u32 %low2, %low0, %low1;
@@ -125,7 +126,7 @@ def test_products_with_carries() -> None:
         mad.lo.cc.u32 %high2, %low0, %high1, %high2;
         madc.lo.u32 %high2, %high0, %low1, %high2;
         mov.b64 %y, {{%low2, %high2}};"""
-    # The carry of the first sum falls into the second: it counts there as one.
+    # The carry of the first sum enters the second and counts there as one.
     found = computed(body, "u64", ("u64", a), ("u64", b))
     expected = []
     for x, y in zip(a.tolist(), b.tolist(), strict=True):
@@ -136,5 +137,5 @@ def test_products_with_carries() -> None:
 
 
 def test_division_by_zero_does_not_stop_the_device() -> None:
-    """PTX leaves the result open."""
+    """PTX does not define the result."""
     computed("div.s32 %y, %x0, %x1;", "s32", ("s32", [1, -(2**31)]), ("s32", [0, -1]))

@@ -1,4 +1,5 @@
-"""What the lanes of a warp ask each other, and special registers, against a model of a warp in Python."""
+"""Communication between the lanes of a warp, and special registers, compared with a model of a warp
+in Python."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ ALL = "0xffffffff"
 
 
 def source_lane(mode: str, lane: int, distance: int, clamp: int, segment: int) -> int | None:
-    """The lane that a lane reads from, by the table of PTX's manual; None: its own number."""
+    """The lane from which a lane reads, by the table of PTX's manual. None means its own number."""
     first, last = lane & segment, (lane & segment) | (clamp & ~segment)
     source = {
         "up": lane - distance,
@@ -29,7 +30,8 @@ def source_lane(mode: str, lane: int, distance: int, clamp: int, segment: int) -
 @pytest.mark.parametrize("segment", [0, 0b11000, 0b10000])
 @pytest.mark.parametrize("mode", ["up", "down", "bfly", "idx"])
 def test_shuffles(mode: str, segment: int) -> None:
-    """Over the warp, or over parts of 8 or 16 lanes; the predicate tells whether the lane was inside."""
+    """They act on the warp, or on parts of 8 or 16 lanes. The predicate says whether the source
+    lane was inside."""
     clamp = 0 if mode == "up" else 31
     for distance in (0, 1, 5, 8, 17, 31):
         body = f"""shfl.sync.{mode}.b32 %y|%p0, %x0, {distance}, {segment << 8 | clamp}, {ALL};
@@ -71,8 +73,8 @@ def test_votes(name: str, negated: bool) -> None:
             found = found[32:]
 
 
-def test_ballot_of_the_lanes_that_are_there() -> None:
-    """After a branch only they vote, and activemask names them."""
+def test_ballot_of_the_active_lanes() -> None:
+    """After a branch only these vote, and activemask has them."""
     body = """and.b32 %r0, %x0, 3;
         setp.eq.u32 %p0, %r0, 1;
         mov.u32 %y, 0;
@@ -108,7 +110,7 @@ def test_lanes_with_the_same_number() -> None:
 
 
 def test_special_registers() -> None:
-    """Thread, block, lane and warp numbers, and masks of lanes below and above."""
+    """They are thread, block, lane and warp numbers, and masks of lower and higher lanes."""
     names = (
         "%tid.x",
         "%ctaid.x",

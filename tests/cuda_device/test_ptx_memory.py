@@ -1,4 +1,4 @@
-"""Loads, stores and atomics in every space of memory, and variables of a module."""
+"""Loads, stores and atomics in every memory space, and module variables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cuda_device.ptx_kernels import (
 
 @pytest.mark.parametrize("kind", ["u8", "s8", "u16", "s16", "u32", "s32"])
 def test_narrow_numbers_in_wide_registers(kind: str) -> None:
-    """A load extends with the sign of the type, a store keeps the low bits."""
+    """A load sign-extends signed types, and a store keeps the low bits."""
     numbers = np.resize(some_numbers(kind), 64)
     size = numbers.itemsize
     body = f""".reg .b64 %at, %number;
@@ -34,8 +34,8 @@ def test_narrow_numbers_in_wide_registers(kind: str) -> None:
 
 
 @pytest.mark.parametrize("count, kind", [(2, "f32"), (4, "f32"), (2, "f64"), (4, "u8"), (2, "u64")])
-def test_vectors(count: int, kind: str) -> None:
-    """Two or four numbers with one instruction, and a result that nobody reads."""
+def test_vector_loads_and_stores(count: int, kind: str) -> None:
+    """One instruction moves two or four numbers, and a result may be unused."""
     numbers = np.arange(32 * count).astype(NUMPY_TYPES[kind])
     width = numbers.itemsize * count
     letter = ".f" if kind[0] == "f" else ".b"
@@ -54,8 +54,8 @@ def test_vectors(count: int, kind: str) -> None:
     assert np.array_equal(found.reshape(32, count), numbers.reshape(32, count)[:, ::-1])
 
 
-def test_addresses() -> None:
-    """A register and an offset, also a negative one."""
+def test_addresses_have_registers_and_offsets() -> None:
+    """An offset may be negative."""
     body = """.reg .b64 %at; .reg .f64 %n;
         mad.wide.u32 %at, %thread, 8, %a0;
         ld.global.f64 %n, [%at+-16];
@@ -66,8 +66,8 @@ def test_addresses() -> None:
     assert found.tolist() == [0, 1, 2, 0]
 
 
-def test_local_memory_is_each_threads_own() -> None:
-    """By name, by address and by generic address."""
+def test_each_thread_has_its_own_local_memory() -> None:
+    """It is accessed by name, by address and by generic address."""
     body = """.local .align 8 .b8 depot[16];
         .reg .b64 %local, %generic; .reg .b32 %n;
         mov.u64 %local, depot;
@@ -81,8 +81,8 @@ def test_local_memory_is_each_threads_own() -> None:
     assert np.array_equal(found, np.arange(100) + 5)
 
 
-def test_shared_memory_of_three_kinds() -> None:
-    """Of the module, of the kernel, and dynamic: each block has its own, and threads see each other's numbers."""
+def test_module_kernel_and_dynamic_shared_memory() -> None:
+    """Each block has its own, and its threads see each other's numbers."""
     before = """.shared .align 4 .b8 of_module[256];
         .extern .shared .align 16 .b8 dynamic[];"""
     body = """.shared .align 8 .b8 of_kernel[512];
@@ -122,8 +122,9 @@ def test_shared_memory_of_three_kinds() -> None:
     assert np.array_equal(found, other + 1000 * other + 1000000 * thread)
 
 
-def test_variables_of_a_module() -> None:
-    """Initial values, zeros, addresses of other variables; they keep their numbers between launches."""
+def test_module_variables_are_initialised_and_persistent() -> None:
+    """They have initial values, zeros, or addresses of other variables, and keep their values
+    between launches."""
     before = """.const .align 4 .f32 factors[3] = {0f3F800000, 0f40000000, 0f40400000};
         .global .align 4 .b8 bytes[8] = {1, 2, 3, 4, 255};
         .global .align 8 .u64 pointer = bytes;
@@ -150,8 +151,8 @@ def test_variables_of_a_module() -> None:
         assert found.tolist() == [3, 0x04030201, 255, call, 1]
 
 
-def test_parameters_by_address() -> None:
-    """A kernel may take the address of its parameters, for example of an array inside."""
+def test_parameters_can_be_read_by_address() -> None:
+    """A kernel may take the address of a parameter, for example of an array in it."""
     body = """.reg .b64 %at, %n, %to;
         mov.b64 %at, p0;
         ld.param.u64 %to, [%at];
@@ -166,7 +167,8 @@ def test_parameters_by_address() -> None:
 @pytest.mark.parametrize("space", ["global", "shared", "generic"])
 @pytest.mark.parametrize("kind", ["u32", "s32", "u64", "s64", "f32", "f64"])
 def test_atomic_updates(kind: str, space: str) -> None:
-    """All threads update one number: none is lost, and each sees the number before its own update."""
+    """All threads update one number. No update is lost, and each thread gets the value before its
+    own update."""
     numbers = np.arange(1, 65).astype(NUMPY_TYPES[kind])
     bits, size = 8 * numbers.itemsize, numbers.itemsize
     register = f".{kind}" if kind[0] == "f" else f".b{bits}"
@@ -200,8 +202,9 @@ def test_atomic_updates(kind: str, space: str) -> None:
         assert old[0] == 3
 
 
-def test_exchange_and_compare() -> None:
-    """Of 64 threads one finds the old number; cas replaces only what is expected; inc and dec wrap around."""
+def test_atomic_exchange_compare_and_wrapping_counters() -> None:
+    """Of 64 threads one gets the old number. cas replaces only the expected value, and inc and dec
+    wrap around."""
     body = """.reg .b32 %old; .reg .b64 %at;
         mad.wide.u32 %at, %thread, 4, %a0;
         atom.global.exch.b32 %old, [%a1], %thread;
@@ -218,8 +221,8 @@ def test_exchange_and_compare() -> None:
     assert found[2] == 64 % 10 and found[3] == (-64) % 10
 
 
-def test_space_of_an_address() -> None:
-    """isspacep tells global, local and shared memory apart."""
+def test_isspacep_identifies_the_memory_space() -> None:
+    """It distinguishes global, local and shared memory."""
     body = """.local .align 4 .b8 mine[4];
         .shared .align 4 .b8 ours[4];
         .reg .b64 %at<3>;

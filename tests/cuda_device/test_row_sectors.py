@@ -1,4 +1,5 @@
-"""A warp moves hardly more memory than its arrays fill, in rows and side by side."""
+"""A warp moves hardly more memory than its arrays occupy, in rows and with environments
+contiguous."""
 
 from __future__ import annotations
 

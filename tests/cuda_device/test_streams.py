@@ -1,4 +1,4 @@
-"""Streams that run as late as CUDA allows: what is not waited for has not happened."""
+"""Streams that run as late as CUDA allows. Work without a wait has not happened."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def late() -> Iterator[None]:
 
 
 def peek(array: DeviceArray) -> list[int]:
-    """The numbers as they are now, without waiting: the emulated device's memory is the host's."""
+    """The present values without waiting. The emulated device's memory is the host's."""
     return np.frombuffer(ctypes.string_at(array.address, array.host.nbytes), np.uint32).tolist()
 
 
@@ -34,7 +34,7 @@ def numbers() -> DeviceArray:
     return made
 
 
-def test_work_runs_when_its_stream_is_waited_for() -> None:
+def test_work_runs_when_a_call_waits_for_its_stream() -> None:
     stream, array = new_stream(), numbers()
     add_one(array, stream)
     add_one(array, stream)
@@ -44,7 +44,8 @@ def test_work_runs_when_its_stream_is_waited_for() -> None:
 
 
 def test_streams_do_not_wait_for_each_other() -> None:
-    """A second stream reads numbers that the first has not written yet; with an event it does."""
+    """A second stream reads numbers that the first has not written yet. With an event it waits for
+    them."""
     first, second = new_stream(), new_stream()
     one, other = numbers(), numbers()
     add_one(one, first)
@@ -59,7 +60,7 @@ def test_streams_do_not_wait_for_each_other() -> None:
     assert (peek(one), peek(other)) == ([1] * 4, [2] * 4)
 
 
-def test_an_event_covers_what_was_given_before_it() -> None:
+def test_an_event_covers_the_work_before_it() -> None:
     stream, array, event = new_stream(), numbers(), Event()
     add_one(array, stream)
     event.record(stream)
@@ -68,7 +69,7 @@ def test_an_event_covers_what_was_given_before_it() -> None:
     assert peek(array) == [1] * 4
 
 
-def test_the_default_stream_waits_for_all_and_all_for_it() -> None:
+def test_the_default_stream_synchronises_with_all_streams() -> None:
     first, second = new_stream(), new_stream()
     one, other = numbers(), numbers()
     add_one(one, first)
@@ -79,7 +80,7 @@ def test_the_default_stream_waits_for_all_and_all_for_it() -> None:
     assert (peek(one), peek(other)) == ([2] * 4, [1] * 4)
 
 
-def test_a_copy_to_the_host_waits_for_its_own_stream_only() -> None:
+def test_a_copy_to_the_host_waits_only_for_its_own_stream() -> None:
     first, second = new_stream(), new_stream()
     array, other = numbers(), numbers()
     add_one(array, first)
@@ -93,8 +94,8 @@ def test_a_copy_to_the_host_waits_for_its_own_stream_only() -> None:
     assert made.tolist() == [1] * 4 and peek(other) == [0] * 4
 
 
-def test_numbers_of_the_host_are_taken_during_the_call() -> None:
-    """A copy from pageable memory may run later, but with the numbers that were there."""
+def test_host_values_are_read_during_the_call() -> None:
+    """A copy from pageable memory may run later, but uses the values at the time of the call."""
     host = np.ones(4, np.uint32)
     array = numbers()
     stream, size = new_stream(), ctypes.c_size_t(host.nbytes)
@@ -106,7 +107,7 @@ def test_numbers_of_the_host_are_taken_during_the_call() -> None:
     assert peek(array) == [1] * 4
 
 
-def test_freed_memory_serves_work_that_was_given_before() -> None:
+def test_freed_memory_remains_valid_for_earlier_work() -> None:
     stream, array = new_stream(), numbers()
     add_one(array, stream)
     array.free()
@@ -115,14 +116,14 @@ def test_freed_memory_serves_work_that_was_given_before() -> None:
     assert peek(array) == [0x7F7F7F7F] * 4  # poisoned after the kernel
 
 
-def test_who_asks_whether_a_stream_is_done_finds_an_end() -> None:
+def test_a_stream_query_eventually_reports_completion() -> None:
     stream, array = new_stream(), numbers()
     add_one(array, stream)
     assert library().wp_cuda_stream_query(stream) == 600
     assert library().wp_cuda_stream_query(stream) == 0
 
 
-def test_an_error_comes_when_the_work_runs() -> None:
+def test_an_error_is_reported_when_the_work_runs() -> None:
     stream = new_stream()
     array = numbers()
     array.free()

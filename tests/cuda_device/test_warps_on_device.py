@@ -1,4 +1,4 @@
-"""Programs cut into several warps give the bits of the same programs in one warp."""
+"""Programs cut into several warps give the same bits as in one warp."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_same_bits_as_one_warp(case: str) -> None:
-    """Both types, both layouts, whole and partial blocks, angles beyond the polynomials, and both orders
-    of the warps, of which one shows a missing barrier."""
+def test_several_warps_give_the_bits_of_one_warp(case: str) -> None:
+    """The test covers both types, both layouts, whole and partial blocks, angles beyond the
+    polynomials, and both orders of the warps, one of which shows a missing barrier."""
     found = json_of("warps_on_device.py", *CASES[case])
     assert len(found) == len(CASES[case]) * 2 * 2 * len(BATCHES)
     for name, same in found.items():
@@ -28,8 +28,8 @@ def test_same_bits_as_one_warp(case: str) -> None:
     assert any(int(name.split()[1]) > 1 for name in found)
 
 
-def test_calls_of_a_kernel_in_several_warps() -> None:
-    """With `out=`, bound, captured, from slices, with one row for all environments: the same bits."""
+def test_all_forms_of_calls_have_the_same_bits_in_several_warps() -> None:
+    """The forms are `out=`, bound, captured, slices, and one row for all environments."""
     found = json_of("warps_in_calls.py")
     assert len(found) == 6 * len(BATCHES)
     for name, value in found.items():

@@ -1,4 +1,5 @@
-"""Kernels of Warp itself on the emulated device and on the CPU. Prints JSON: a name -> the largest difference."""
+"""Kernels of Warp itself on the emulated device and on the CPU. Prints JSON: a name -> the largest
+difference."""
 
 from __future__ import annotations
 
@@ -64,7 +65,7 @@ def tiles(x: wp.array(dtype=float, ndim=2), y: wp.array(dtype=float, ndim=2)):
 
 
 def difference(kernel: wp.Kernel, x: np.ndarray, y: np.ndarray, dim: int, **options: int) -> float:
-    """Between both devices, relative to the largest number."""
+    """Difference between both devices, relative to the largest number."""
     made = []
     for device in ("cuda:0", "cpu"):
         given, result = wp.array(x, device=device), wp.array(y, device=device)

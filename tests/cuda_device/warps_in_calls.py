@@ -1,6 +1,5 @@
-"""Calls of a kernel in several warps, on the emulated device. Prints JSON: use -> whether all bits are those of a plain
-call; and the error of that call against the CPU's float64.
-"""
+"""Calls of a kernel in several warps, on the emulated device. Prints JSON: form of the call ->
+whether all bits are those of a plain call, and the error of that call against the CPU's float64."""
 
 from __future__ import annotations
 
@@ -19,7 +18,8 @@ def placed(array: np.ndarray) -> wp.array:
 
 
 def uses(model: wd.Model, count: int) -> dict[str, bool | float]:
-    """Plain, with `out=`, bound, captured, from slices of wider arrays, and one row for all."""
+    """The forms of the call: plain, `out=`, bound, captured, slices of wider arrays, and one row
+    for all."""
     draw = np.random.default_rng(count)
     q = np.asarray(wd.random_configuration(model, count)).astype(np.float32)
     v, a = (draw.normal(size=(count, model.nv)).astype(np.float32) for _ in range(2))

@@ -1,8 +1,7 @@
-"""Programs cut into several warps, next to the same programs in one warp, on the emulated device.
-
-`warps_on_device.py ROBOT:FUNCTION:WARPS ...` prints JSON: call, warps, dtype, layout and batch size -> whether all
-bits are the same, in both orders in which the emulated device runs the warps of a block.
-"""
+"""Programs cut into several warps, compared with the same programs in one warp, on the emulated
+device. `warps_on_device.py ROBOT:FUNCTION:WARPS ...` prints JSON: call, warps, dtype, layout and
+batch size -> whether all bits are the same, in both orders in which the emulated device runs the
+warps of a block."""
 
 from __future__ import annotations
 
@@ -40,7 +39,7 @@ def program_of(model: wd.Model, name: str, single: bool) -> Program:
 
 
 def written(program: Program, name: str, single: bool, warps: int) -> Source:
-    """The program for so many warps, if there is room in shared memory."""
+    """The program for so many warps, if shared memory is large enough."""
     described = targets.describe(program, f"{name}_{warps}", single, "cuda")
     threads: list[CudaThread] = [CudaThread(program, single)]
     if warps > 1:
@@ -61,7 +60,7 @@ def fields(array: wp.array) -> list[int]:
 
 
 def placed(array: np.ndarray, in_rows: bool) -> wp.array:
-    """An array on the device, in rows or with environments side by side."""
+    """An array on the device, in rows or with environments contiguous."""
     if in_rows:
         return wp.array(array, device="cuda:0")
     axes = (*range(1, array.ndim), 0)
@@ -72,7 +71,7 @@ def placed(array: np.ndarray, in_rows: bool) -> wp.array:
 def command_of(source: Source) -> KernelCommand:
     """A launch of the source."""
     kernel = compile_kernel(source)
-    # Else NVRTC joins a product and a sum to one operation where they lie in the same part.
+    # Otherwise NVRTC fuses a product and a sum where they are in the same part.
     kernel.module.options["fuse_fp"] = False
     kernel.module.mark_modified()
     length = source.layout.length
@@ -107,7 +106,7 @@ def are_same(some: list[np.ndarray], others: list[np.ndarray]) -> bool:
 
 
 def compare(robot: str, name: str, warps: int) -> Iterator[tuple[str, bool]]:
-    """Every type, layout and batch size."""
+    """Compare every type, layout and batch size."""
     model, draw = wd.load_robot(robot), np.random.default_rng(0)
     for dtype in (np.float32, np.float64):
         single = dtype is np.float32

@@ -1,4 +1,4 @@
-"""Every public name has one example, and each example runs and prints what stands there."""
+"""Every public name has one example, and each example runs and prints its stored output."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXAMPLES = api_examples.examples()
 
 
 def described() -> Iterator[tuple[str, Any]]:
-    """What the API reference describes, by path: names, and functions of modules that are names."""
+    """The objects of the API reference by path: names, and functions of modules that are names."""
     for text in api_pages.pages().values():
         for kind, path in re.findall(r"^\.\. auto(\w+):: (\S+)$", text, re.MULTILINE):
             if kind == "module":
@@ -35,8 +35,7 @@ def described() -> Iterator[tuple[str, Any]]:
 
 
 def members(path: str, owner: Any) -> Iterator[tuple[str, Any]]:
-    """Public functions and classes that a module defines, or methods that a class does. Old names
-    are not public."""
+    """Public functions and classes of a module, or methods of a class. Old names are not public."""
     for name, defined in vars(owner).items():
         if isinstance(defined, OldMember):
             continue
@@ -48,8 +47,8 @@ def members(path: str, owner: Any) -> Iterator[tuple[str, Any]]:
 
 
 def test_every_public_name_has_one_example() -> None:
-    """In its docstring or in the files; and so has each public method of each class. The files have
-    none for what is not public."""
+    """It is in the docstring or in the files, also for each public method of each class. The files
+    have no example of a name that is not public."""
     public = dict(described())
     classes = {path: thing for path, thing in public.items() if inspect.isclass(thing)}
     methods = {f"{path}.{name}" for path, thing in classes.items() for name in dir(thing)}
@@ -71,16 +70,16 @@ BY_TEXT = {text: path for path, text in EXAMPLES.items()}
 
 
 @pytest.mark.parametrize(("text", "path"), BY_TEXT.items(), ids=BY_TEXT.values())
-def test_an_example_is_true(
+def test_an_example_prints_its_stored_output(
     text: str,
     path: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
 ) -> None:
-    """It runs by itself, after the two imports, and prints what stands below it."""
+    """It runs without other examples, after the two imports."""
     if ".png(" in text:
-        request.getfixturevalue("browser")  # draws it
+        request.getfixturevalue("browser")  # draws the picture
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     names = {"np": np, "wd": wd}
@@ -92,7 +91,7 @@ def test_an_example_is_true(
 
 
 class Checker(doctest.OutputChecker):
-    """Spaces, and the sign of a zero, are the machine's affair."""
+    """A comparison that ignores spaces and the sign of zero, which depend on the machine."""
 
     def check_output(self, want: str, got: str, optionflags: int) -> bool:
         return super().check_output(plain(want), plain(got), optionflags)
@@ -102,8 +101,9 @@ def plain(text: str) -> str:
     return re.sub(r"-0\.(?!\d)", "0.", re.sub(r"\s+", "", text)) + "\n"
 
 
-def test_an_example_begins_with_what_it_uses() -> None:
-    """The lines that make its names, and those that these need; none for a name that it makes itself."""
+def test_an_example_begins_with_definitions_of_its_names() -> None:
+    """They are the lines that define its names, and those that these need. Names that the example
+    defines need none."""
     assert api_examples.complete(">>> q.shape\n").splitlines() == [
         '>>> model = wd.load_robot("double_pendulum")',
         ">>> q = wd.random_configuration(model, 3, seed=0)",
@@ -113,8 +113,8 @@ def test_an_example_begins_with_what_it_uses() -> None:
     assert api_examples.complete(own) == own
 
 
-def test_the_checker_tells_numbers_apart() -> None:
-    """A minus counts but before a zero."""
+def test_the_checker_distinguishes_numbers() -> None:
+    """A minus sign counts, except before a zero."""
     checker = Checker()
     assert checker.check_output("array([0., 1.])\n", "array([-0.,  1.])\n", 0)
     assert not checker.check_output("array([0., 1.])\n", "array([0., -1.])\n", 0)

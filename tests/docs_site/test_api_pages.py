@@ -1,4 +1,4 @@
-"""The API reference leaves no public name out."""
+"""The API reference has every public name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def pages() -> dict[str, str]:
 
 
 def test_every_public_name_is_described_once(pages: dict[str, str]) -> None:
-    """Public names of `wd`, its namespaces, `warpdyn.labels`, `warpdyn.rl` and `warpdyn.viewer`."""
+    """They are those of `wd`, its namespaces, `warpdyn.labels`, `warpdyn.rl` and
+    `warpdyn.viewer`."""
     told = Counter(path for text in pages.values() for _, path in DIRECTIVE.findall(text))
     wanted = {f"warpdyn.{name}" for name in wd.__all__ if not inspect.ismodule(getattr(wd, name))}
     wanted |= {wd.inertial.__name__}
@@ -32,8 +33,8 @@ def test_every_public_name_is_described_once(pages: dict[str, str]) -> None:
     assert max(told.values()) == 1
 
 
-def test_what_is_described_exists_and_has_words(pages: dict[str, str]) -> None:
-    """Each path leads to an object; functions and classes have a docstring."""
+def test_described_objects_exist_and_have_docstrings(pages: dict[str, str]) -> None:
+    """Each path leads to an object. Functions and classes have a docstring."""
     for text in pages.values():
         for kind, path in DIRECTIVE.findall(text):
             if kind == "module":
@@ -45,28 +46,30 @@ def test_what_is_described_exists_and_has_words(pages: dict[str, str]) -> None:
 
 
 def test_every_page_is_in_the_index(pages: dict[str, str]) -> None:
-    """Once, and the index names no page that is not there."""
+    """It occurs once, and the index lists no page that does not exist."""
     trees = re.findall(r"```\{toctree\}\n:maxdepth: 1\n\n(.*?)\n```", pages["index"], re.DOTALL)
     named = [name for tree in trees for name in tree.splitlines()]
     assert sorted(named) == sorted(set(pages) - {"index"})
     assert all(text.startswith("# ") for text in pages.values())
 
 
-def test_functions_are_filed_by_family() -> None:
-    """`rnea` with `aba`, a name that two modules share where a reader looks for it."""
+def test_functions_are_grouped_by_family() -> None:
+    """`rnea` is with `aba`. A name of two modules is on the page where a reader would look for
+    it."""
     families = api_pages.families()
     assert {"rnea", "aba", "crba"} <= set(families["warpdyn.functions.dynamics"])
     assert "ContactPoint" in families["warpdyn.functions.simulation.contact_points"]
     assert sum(map(len, families.values())) == len(wd.__all__)
 
 
-def test_the_namespaces_are_those_of_the_face() -> None:
-    """Each module of `wd.__all__` with names of its own has a page, and every name of it is public."""
+def test_the_pages_of_namespaces_are_complete() -> None:
+    """Each module in `wd.__all__` that defines `__all__` has a page, and each of its names is
+    public."""
     spaces = {name for name in wd.__all__ if hasattr(getattr(wd, name), "__all__")}
     assert {f"warpdyn.{name}" for name in spaces} == set(api_pages.NAMESPACES)
 
 
-def test_public_names_stand_in_the_order_of_the_pages() -> None:
+def test_public_names_have_the_order_of_the_pages() -> None:
     """`wd.__all__` is grouped by page, with the page's title in a comment above each group."""
     pages = [
         (module, api_pages.in_order(names, module.rpartition(".")[2]))
@@ -82,8 +85,8 @@ def test_public_names_stand_in_the_order_of_the_pages() -> None:
     assert [name for group in written for name in group] == [f'"{name}",' for name in wd.__all__]
 
 
-def test_every_algorithm_stands_there_as_it_is(pages: dict[str, str]) -> None:
-    """A page for each file of warpdyn/algorithms/, which is included and not copied."""
+def test_every_algorithm_file_is_included_unchanged(pages: dict[str, str]) -> None:
+    """Each file of warpdyn/algorithms/ has a page that includes it instead of a copy."""
     folder = Path(wd.__file__).parents[1]
     for path in folder.glob("warpdyn/algorithms/**/*.py"):
         if path.stem != "__init__":
@@ -91,8 +94,8 @@ def test_every_algorithm_stands_there_as_it_is(pages: dict[str, str]) -> None:
             assert f"{{literalinclude}} ../../{place}" in pages[f"text_{path.stem}"]
 
 
-def test_data_has_its_module_s_words() -> None:
-    """Not those of `dict`; where none stand below it, none."""
+def test_data_has_the_docstring_of_its_module() -> None:
+    """It is not that of `dict`. Without a docstring below the name there is none."""
     assert api_pages.said_of("warpdyn.description.KINDS").startswith("Joint kinds by name")
     assert api_pages.said_of("warpdyn.rl.TASKS").startswith("Tasks that come with warpdyn")
     assert (
@@ -100,8 +103,8 @@ def test_data_has_its_module_s_words() -> None:
     )
 
 
-def test_a_page_names_itself_after_what_stands_in_it_first(pages: dict[str, str]) -> None:
-    """The function that a page is named after stands first, then functions, then classes of results."""
+def test_a_page_begins_with_the_function_of_its_name(pages: dict[str, str]) -> None:
+    """Other functions follow, then classes of results."""
     page = pages["screws"]
     assert page.index("autofunction:: warpdyn.screws") < page.index("warpdyn.Screws")
     assert api_pages.in_order(["Solution", "near", "reach"], "reach") == [
@@ -114,7 +117,7 @@ def test_a_page_names_itself_after_what_stands_in_it_first(pages: dict[str, str]
 def test_pages_of_the_reference_and_of_the_guide_have_different_titles(
     pages: dict[str, str],
 ) -> None:
-    """A search shows titles alone."""
+    """A search shows only titles."""
     folder = Path(wd.__file__).parents[1] / "docs"
     guide = {page.read_text().partition("\n")[0].lower() for page in folder.glob("*.md")}
     for name, text in pages.items():

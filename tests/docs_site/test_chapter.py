@@ -1,4 +1,4 @@
-"""The computation chapter has every algorithm: equations, source, text, operations and time."""
+"""The computation chapter has equations, source, operations and times of every algorithm."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ SECTIONS = {
 
 
 def test_no_algorithm_is_missing() -> None:
-    """Each file of warpdyn/algorithms/ has one section, and the list on the chapter's page names it."""
+    """Each file of warpdyn/algorithms/ has one section, and the list on the chapter's page names
+    it."""
     written = [name for page in PAGES for name, _ in SECTION.findall(page.read_text())]
     assert sorted(written) == sorted(api_pages.texts())
     front = (ROOT / "docs/computation.md").read_text()
@@ -38,8 +39,8 @@ def test_no_algorithm_is_missing() -> None:
 
 
 @pytest.mark.parametrize("name", api_pages.texts())
-def test_a_section_has_equations_and_the_text(name: str) -> None:
-    """The text is included from the algorithm's own file, and what is named there exists."""
+def test_a_section_has_equations_and_source_code(name: str) -> None:
+    """The code is included from the algorithm's own file, and the names it selects exist."""
     section = SECTIONS[name]
     assert "```{math}" in section
     included = TEXT.findall(section)
@@ -51,8 +52,8 @@ def test_a_section_has_equations_and_the_text(name: str) -> None:
             assert re.search(there, code, re.MULTILINE), f"{name}: {option} {wanted}"
 
 
-def test_every_function_stands_beside_its_algorithm() -> None:
-    """Each public function of arrays has one row of operations and time in the chapter."""
+def test_every_function_has_a_row_in_its_algorithms_table() -> None:
+    """The row has the operations and time of a public function of arrays."""
     told = Counter(
         name.strip()
         for section in SECTIONS.values()
@@ -60,12 +61,12 @@ def test_every_function_stands_beside_its_algorithm() -> None:
         for name in names.split(",")
     )
     ours = {n for n, f in FUNCTIONS.items() if f.describe.__module__.startswith("warpdyn.")}
-    assert set(told) == ours  # other tests may have made functions of their own
+    assert set(told) == ours  # other tests may have defined functions
     assert max(told.values()) == 1
 
 
-def test_a_table_has_the_recorder_s_counts() -> None:
-    """And the stored time of the same program beside its floor, which it is not below."""
+def test_a_table_has_the_recorders_counts() -> None:
+    """The stored time of the same program is next to its lower bound, and not below it."""
     *_, arm, humanoid = folding.program_table(["rnea"]).splitlines()
     cells = [cell.strip() for cell in arm.strip("|").split("|")]
     operations, _ = folding.recorded("rnea", "panda")
@@ -78,6 +79,6 @@ def test_a_table_has_the_recorder_s_counts() -> None:
         assert float(cells[6]) >= 1.0
 
 
-def test_what_a_robot_lacks_is_said() -> None:
+def test_missing_actuators_are_reported_in_the_table() -> None:
     assert "| panda has no actuators |" in folding.program_table(["actuator_torques"])
     assert "| none |" in folding.program_table(["pose_to_matrix"])

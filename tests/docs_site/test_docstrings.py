@@ -1,4 +1,5 @@
-"""Docstrings as reStructuredText: code is code, and nothing else becomes markup."""
+"""Conversion of docstrings to reStructuredText: code is marked as code, and other text contains no
+markup."""
 
 from __future__ import annotations
 
@@ -16,17 +17,17 @@ from docs_site.docstrings import as_rst
         ("a lone ` stays", r"a lone \` stays"),
     ],
 )
-def test_marks_are_what_they_are(plain: str, written: str) -> None:
+def test_text_is_escaped_and_code_is_marked(plain: str, written: str) -> None:
     assert as_rst([plain]) == [written]
 
 
-def test_examples_stay() -> None:
-    """What stands after `>>>`, and what it prints, up to the next empty line."""
+def test_examples_are_not_changed() -> None:
+    """An example begins at `>>>` and includes its output up to the next empty line."""
     lines = ["Text_.", "", ">>> x = y_ * `z`", "['a_*']", "", "more_"]
     assert as_rst(lines) == ["Text\\_.", "", ">>> x = y_ * `z`", "['a_*']", "", "more\\_"]
 
 
-def test_indented_lines_are_a_block() -> None:
-    """As they stand, with text before and after."""
+def test_indented_lines_become_a_block() -> None:
+    """They are not changed, and text may come before and after."""
     written = as_rst(["A table:", "    a_ | b*", "    c", "and on."])
     assert written == ["A table:", "", "::", "", "    a_ | b*", "    c", "", "and on."]

@@ -1,4 +1,4 @@
-"""Steps of the build; skipped where Sphinx is not installed (the extra `[docs]`)."""
+"""Steps of the site's build. They are skipped without Sphinx (the extra `[docs]`)."""
 
 from __future__ import annotations
 
@@ -28,15 +28,16 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
         ("kernels", "[none](../no/such.md)", "[none](../no/such.md)"),
     ],
 )
-def test_links_out_of_the_pages(page: str, written: str, read: str) -> None:
-    """A file is a download, a folder its name; what is missing stays, and the build refuses it."""
+def test_links_to_other_files_become_downloads(page: str, written: str, read: str) -> None:
+    """A link to a folder becomes its name. A missing target is not changed, and the build refuses
+    it."""
     source, app = [written], SimpleNamespace(srcdir=str(DOCS))
     extension.links_outside(app, page, source)  # type: ignore[arg-type]
     assert source == [read]
 
 
-def test_api_pages_are_written_and_old_ones_go(tmp_path: Path, monkeypatch: Any) -> None:
-    """What has not changed keeps its time, so that Sphinx does not read it again."""
+def test_api_pages_are_written_and_old_ones_removed(tmp_path: Path, monkeypatch: Any) -> None:
+    """An unchanged page keeps its time, so that Sphinx does not read it again."""
     made = {"index": "# A", "dynamics": "# B"}
     monkeypatch.setattr(extension.api_pages, "pages", lambda: made)
     folder = tmp_path / "api"
@@ -53,7 +54,7 @@ def test_api_pages_are_written_and_old_ones_go(tmp_path: Path, monkeypatch: Any)
 
 
 def test_classes_have_their_public_names(monkeypatch: Any) -> None:
-    """On the site alone: a class that is known by another name is described under that one."""
+    """On the site a class with another public name is described under that name."""
 
     class Own: ...
 
@@ -63,8 +64,9 @@ def test_classes_have_their_public_names(monkeypatch: Any) -> None:
     assert Own.__name__ == "Known"
 
 
-def test_a_name_has_a_place_under_each_namespace_of_its_module() -> None:
-    """`wd.Link` and `wd.description.Pose` are of one module, to whose names sources link by one prefix."""
+def test_a_name_has_an_anchor_in_each_namespace_of_its_module() -> None:
+    """`wd.Link` and `wd.description.Pose` belong to one module, and links from source code use one
+    prefix for its names."""
     signatures = [
         addnodes.desc_signature(module=module, fullname=name, ids=[f"{module}.{name}"])
         for module, name in (
@@ -84,7 +86,7 @@ def test_a_name_has_a_place_under_each_namespace_of_its_module() -> None:
 
 
 def test_an_example_follows_its_docstring() -> None:
-    """And the page is read again when an example changes."""
+    """The page is read again when an example changes."""
     noted: list[str] = []
     app: Any = SimpleNamespace(env=SimpleNamespace(note_dependency=noted.append))
     lines = ["M."]
@@ -93,8 +95,8 @@ def test_an_example_follows_its_docstring() -> None:
     assert any(file.endswith("dynamics.txt") for file in noted)
 
 
-def test_a_new_example_has_its_pages_read_again(monkeypatch: Any) -> None:
-    """Those of the API reference; once."""
+def test_a_new_example_makes_its_pages_be_read_again(monkeypatch: Any) -> None:
+    """Only pages of the API reference are read again, once."""
     env: Any = SimpleNamespace(found_docs=["index", "api/dynamics"])
 
     def outdated() -> list[str]:
@@ -122,8 +124,8 @@ def test_a_docstring_is_changed_in_place() -> None:
         ("int", "int"),
     ],
 )
-def test_a_signature_says_what_a_call_gives(result: str, shown: str) -> None:
-    """And speaks of arrays, of whatever library."""
+def test_a_signature_shows_the_result_of_a_call(result: str, shown: str) -> None:
+    """Arrays are shown without their library."""
     given = "(q: Array[A], gravity: Array[object] | None, out: warpdyn.arrays.Array[~A])"
     read = extension.signature_read(None, "function", "f", None, None, given, result)  # type: ignore[arg-type]
     assert read == ("(q: Array, gravity: Array | None, out: Array)", shown)
@@ -142,7 +144,7 @@ def test_a_signature_says_what_a_call_gives(result: str, shown: str) -> None:
         ("(unfelt=<function JointKind.<lambda>>, b=1)", "(unfelt=..., b=1)"),
     ],
 )
-def test_what_python_spells_at_length_is_short(long: str, short: str) -> None:
+def test_long_python_spellings_are_shortened(long: str, short: str) -> None:
     read, _ = extension.signature_read(None, "function", "f", None, None, long, None)  # type: ignore[arg-type]
     assert read == short
 
@@ -155,7 +157,7 @@ def page_with(*paragraphs: str) -> nodes.document:
 
 
 def test_a_description_is_the_first_paragraph_cut_after_a_word() -> None:
-    """At most 160 characters, as search engines show them."""
+    """Search engines show at most 160 characters."""
     assert extension.description(page_with(" ", "What\nit does.", "More.")) == "What it does."
     cut = extension.description(page_with("word " * 50))
     assert len(cut) <= 160 and cut.endswith("word ...")
@@ -163,7 +165,7 @@ def test_a_description_is_the_first_paragraph_cut_after_a_word() -> None:
 
 
 def test_pages_are_described_and_notebooks_can_be_downloaded() -> None:
-    """The description is escaped; only notebooks have the button."""
+    """The description is escaped. Only notebooks have the button."""
     for page, button in (("kinematics", False), ("notebooks/payload", True)):
         context = {"body": "<h1>Title</h1><p>x</p>", "pathto": lambda target, _: f"../{target}"}
         extension.page_completed(None, page, "", context, page_with('a "b"'))
@@ -171,8 +173,8 @@ def test_pages_are_described_and_notebooks_can_be_downloaded() -> None:
         assert ('href="../_static/notebooks/payload.ipynb" download' in context["body"]) is button
 
 
-def test_notebooks_are_copied_to_where_their_buttons_lead(tmp_path: Path) -> None:
-    """As they were run; nothing of a build that failed."""
+def test_notebooks_are_copied_to_the_targets_of_their_buttons(tmp_path: Path) -> None:
+    """They have their outputs. A failed build copies none."""
     ran = tmp_path / "jupyter_execute/notebooks"
     ran.mkdir(parents=True)
     (ran / "payload.ipynb").write_text("{}")

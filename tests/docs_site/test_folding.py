@@ -1,4 +1,4 @@
-"""The tables of the computation chapter hold the recorder's and the benchmarks' numbers."""
+"""The tables of the computation chapter agree with the recorder and the benchmarks."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call
 
 
-def test_operations_are_the_recorders() -> None:
-    """Those of `warpdyn source panda rnea`; and constants make a program shorter: fewer without a velocity."""
+def test_operations_agree_with_the_recorder() -> None:
+    """They are those of `warpdyn source panda rnea`. Constants make a program shorter, so it has
+    fewer without a velocity."""
     model = wd.load_robot("panda")
     call = wd.rnea.describe(model, ..., ..., ...)
     operations, read_and_written = folding.recorded("rnea", "panda")
@@ -22,13 +23,13 @@ def test_operations_are_the_recorders() -> None:
     assert record_call(still, input_shapes(still), True).operations < operations
 
 
-def test_a_frame_is_the_last_of_a_chain() -> None:
+def test_the_frame_is_the_last_moving_link_of_a_chain() -> None:
     model = wd.load_robot("double_pendulum")
     assert folding.last_link(model) in model.moving_link_names
 
 
-def test_measured_times_are_those_of_the_results() -> None:
-    """Each row has the time of its record, and no program is faster than its floor."""
+def test_measured_times_agree_with_the_results() -> None:
+    """Each row has the time of its record, and no program is faster than its lower bound."""
     run = records.read(figures_page.chosen())
     rows = re.findall(r"^\| (\w+) `(\w+)` \|.*$", folding.measured_table(), re.MULTILINE)
     assert {robot for robot, _ in rows} == set(folding.MEASURED)

@@ -1,4 +1,4 @@
-"""Equations as MathML; skipped where Sphinx is not installed (the extra `[docs]`)."""
+"""Equations as MathML. The tests are skipped without Sphinx (the extra `[docs]`)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EQUATIONS = [
 
 
 def is_drawn(equation: str) -> bool:
-    """True for one <math> element of well-formed XML with no word of LaTeX left in it."""
+    """True for one <math> element of well-formed XML that contains no LaTeX command."""
     element = ElementTree.fromstring(mathml(equation).replace("&nbsp;", " "))
     return element.tag.endswith("math") and "\\" not in "".join(element.itertext())
 
@@ -41,8 +41,9 @@ def test_a_block_is_displayed() -> None:
     assert 'display="block"' not in mathml("a + b")
 
 
-def test_dots_stand_above_their_letters() -> None:
-    """Not as accents, which browsers without a font for mathematics draw into tall letters."""
+def test_dots_are_drawn_above_their_letters() -> None:
+    """They are not accents. Browsers without a mathematical font would draw those into tall
+    letters."""
     written = mathml(r"\dot \Psi{}_k + \ddot q")
     assert 'accent="true"' not in written
     assert written.count('<mo stretchy="false" mathsize="140%">') == 2

@@ -1,4 +1,4 @@
-"""Motions of the gallery: they move, and pages name none that is not there."""
+"""Motions of the gallery: they move, and pages name only existing ones."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from docs_site import recordings
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
-def test_pages_name_recordings_that_are_made() -> None:
-    """And each is on the gallery."""
+def test_pages_name_existing_recordings() -> None:
+    """The gallery has all of them."""
     named = {
         path.name: re.findall(r"^```\{recording\} (\w+)$", path.read_text(), re.MULTILINE)
         for path in DOCS.glob("*.md")
@@ -27,8 +27,8 @@ def test_pages_name_recordings_that_are_made() -> None:
 
 
 @pytest.mark.parametrize("name", recordings.MOTIONS)
-def test_a_motion_is_one(name: str) -> None:
-    """Finite configurations that change, none by a jump; the quadruped stays up, the arm above its table."""
+def test_a_motion_is_finite_and_has_no_jump(name: str) -> None:
+    """The configurations change. The quadruped does not fall, and the arm stays above its table."""
     model, q, seconds = recordings.MOTIONS[name]()
     assert seconds > 1.0 and np.isfinite(q).all()
     rows = q.reshape(len(q), -1, model.nq)
@@ -42,7 +42,7 @@ def test_a_motion_is_one(name: str) -> None:
 
 
 def test_the_client_is_one_file_and_recordings_are_small(tmp_path: Path) -> None:
-    """One page for all, less than 2 MB; each motion less than 0.5 MB."""
+    """The client is one page of less than 2 MB. Each motion has less than 0.5 MB."""
     recordings.write_all(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {
         "index.html",
@@ -52,8 +52,8 @@ def test_the_client_is_one_file_and_recordings_are_small(tmp_path: Path) -> None
     assert all(path.stat().st_size < 5e5 for path in tmp_path.glob("*.viser"))
 
 
-def test_the_camera_sees_a_box() -> None:
-    """It looks at the box's middle, from above the ground."""
+def test_the_camera_looks_at_the_middle_of_a_box() -> None:
+    """It is above the ground."""
     from warpdyn.viewer import Viewer
 
     page, low, high = Viewer(port=0), np.array([-1.0, 0.0, 0.1]), np.array([1.0, 2.0, 0.9])

@@ -1,4 +1,5 @@
-"""The site that `scripts/docs.sh` has built, in a headless Chromium; skipped where there is none."""
+"""The site that `scripts/docs.sh` has built, in a headless Chromium. The tests are skipped without
+one."""
 
 from __future__ import annotations
 
@@ -61,7 +62,7 @@ BESIDE = """[...document.querySelectorAll('body *')]
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """The site as a server hands it out."""
+    """The site, served on loopback."""
     with served(SITE) as at:
         yield at
 
@@ -69,7 +70,7 @@ def address() -> Iterator[str]:
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_is_drawn(browser: Any, address: str, page: str, width: str) -> None:
-    """Its parts are seen, its pictures have come, and it does not go sideways."""
+    """Its parts are visible, its pictures are loaded, and it does not scroll sideways."""
     tab = browser.open(f"{address}/{page}", *WIDTHS[width])
     try:
         wait_until(lambda: evaluate(tab, LOADED), f"the pictures of {page}", 60.0)
@@ -89,7 +90,7 @@ def test_a_page_is_drawn(browser: Any, address: str, page: str, width: str) -> N
 
 
 def test_a_recording_plays(browser: Any, address: str) -> None:
-    """A press of its button, and the shared viewer draws a canvas in its place."""
+    """Its button replaces it by the shared viewer, which draws a canvas."""
     tab = browser.open(f"{address}/gallery.html", 1280, 900)
     try:
         evaluate(tab, "document.querySelector('.recording button').click()")
@@ -100,7 +101,7 @@ def test_a_recording_plays(browser: Any, address: str) -> None:
 
 
 def test_a_long_table_can_be_searched(browser: Any, address: str) -> None:
-    """Of the matrix's rows one is left for a word that only it has."""
+    """For a word that only one row of the matrix has, one row remains."""
     tab = browser.open(f"{address}/api/matrix.html", 1280, 900)
     rows = "[...document.querySelectorAll('article tbody tr')].filter(x => !x.hidden).length"
     try:
@@ -115,8 +116,8 @@ def test_a_long_table_can_be_searched(browser: Any, address: str) -> None:
         tab.close()
 
 
-def test_tables_of_other_libraries_are_searched_at_once(browser: Any, address: str) -> None:
-    """One line above all of them; a table without a row that fits is not shown."""
+def test_tables_of_other_libraries_are_searched_together(browser: Any, address: str) -> None:
+    """One search field is above all of them. A table without a matching row is hidden."""
     tab = browser.open(f"{address}/coming_from.html", 390, 844)
     rows = "[...document.querySelectorAll('article tbody tr')].filter(x => x.getClientRects().length).length"
     try:
@@ -133,7 +134,7 @@ def test_tables_of_other_libraries_are_searched_at_once(browser: Any, address: s
 
 
 def test_every_public_name_is_in_the_inventory() -> None:
-    """What other sites and the search refer to."""
+    """Other sites and the search use the inventory."""
     data = (SITE / "objects.inv").read_bytes().split(b"\n", 4)[4]
     known = {line.split()[0] for line in zlib.decompress(data).decode().splitlines()}
     functions = {f"warpdyn.{n}" for n, x in public_names().items() if not isinstance(x, ModuleType)}
@@ -142,7 +143,7 @@ def test_every_public_name_is_in_the_inventory() -> None:
 
 
 class Links(HTMLParser):
-    """What a page refers to, and the places in it."""
+    """The links of a page, and its anchors."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -160,7 +161,7 @@ class Links(HTMLParser):
 
 @pytest.fixture(scope="module")
 def links() -> dict[Path, Links]:
-    """Of every page, by its file."""
+    """The links of every page, by file."""
     pages: dict[Path, Links] = {}
     for path in SITE.rglob("*.html"):
         if "_static" not in path.parts:
@@ -170,8 +171,9 @@ def links() -> dict[Path, Links]:
     return pages
 
 
-def test_links_within_the_site_lead_somewhere(links: dict[Path, Links]) -> None:
-    """Every page's: to a file, and to a place in it where they name one. It needs no network."""
+def test_links_within_the_site_have_targets(links: dict[Path, Links]) -> None:
+    """Every link of every page leads to a file, and to an anchor in it if it has one. No network is
+    needed."""
     for path, page in links.items():
         for link in page.targets:
             parts = urlsplit(link)
@@ -186,9 +188,9 @@ def test_links_within_the_site_lead_somewhere(links: dict[Path, Links]) -> None:
 HOST = re.compile(r"([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}")
 
 
-def test_links_to_elsewhere_are_well_formed(links: dict[Path, Links]) -> None:
-    """https, a host of the public network, nothing that a browser would have to mend. Whether somebody
-    answers there, `scripts/docs.sh --links` asks."""
+def test_external_links_are_well_formed(links: dict[Path, Links]) -> None:
+    """They use https and a public host, and a browser need not correct them. `scripts/docs.sh
+    --links` checks whether the hosts answer."""
     found = {
         (path.name, link)
         for path, page in links.items()
@@ -203,8 +205,8 @@ def test_links_to_elsewhere_are_well_formed(links: dict[Path, Links]) -> None:
         assert not re.search(r"//", parts.path), f"{name}: {link}"
 
 
-def test_every_picture_has_words(links: dict[Path, Links]) -> None:
-    """An alternative text, which is not the name of its file."""
+def test_every_picture_has_an_alternative_text(links: dict[Path, Links]) -> None:
+    """It is not the name of the file."""
     for path, page in links.items():
         for source, words in page.pictures.items():
             assert len(words) > 10 and "/" not in words, (
@@ -212,16 +214,16 @@ def test_every_picture_has_words(links: dict[Path, Links]) -> None:
             )
 
 
-def test_every_example_stands_on_a_page() -> None:
-    """As it is run by the tests, but for spaces."""
+def test_every_example_is_on_a_page() -> None:
+    """It is the text that the tests run, except for spaces."""
     pages = [re.sub(r"<[^>]+>|\s+", "", path.read_text()) for path in (SITE / "api").glob("*.html")]
     shown = unescape(" ".join(pages))
     for name, text in api_examples.examples().items():
         assert re.sub(r"\s+", "", text) in shown, name
 
 
-def test_nothing_is_fetched_from_elsewhere() -> None:
-    """Scripts, styles and pictures are the site's own: it can be read without a network."""
+def test_the_site_loads_nothing_from_other_hosts() -> None:
+    """Scripts, styles and pictures are its own, so it can be read without a network."""
     for path in SITE.rglob("*.html"):
         if "_static" in path.parts:
             continue

@@ -1,4 +1,4 @@
-"""Peers that can be asked, and a line for each that cannot."""
+"""Peers that can be compared, and a line for each that cannot."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ MJCF = """<mujoco model="arm"><worldbody><body name="upper" pos="0 0 1">
   <inertial pos="0.1 0 0.2" mass="2" diaginertia="0.02 0.03 0.025"/></body></worldbody></mujoco>"""
 
 
-def test_what_is_not_installed_is_named_with_its_package(monkeypatch):
-    """Each missing library has a line that says how to get it."""
+def test_missing_libraries_are_named_with_their_packages(monkeypatch):
+    """Each has a line that says how to install it."""
     monkeypatch.setattr(find_peers, "find_spec", lambda name: None)
     peers, absent = find_peers.find_peers(wd.load_robot("cartpole"), Path("unread.urdf"))
     assert not peers
@@ -29,7 +29,7 @@ def test_what_is_not_installed_is_named_with_its_package(monkeypatch):
 
 
 def test_a_peer_that_reads_another_robot_is_left_out(tmp_path):
-    """Its reason takes its place."""
+    """Its reason is reported instead."""
     file = tmp_path / "planar.urdf"
     file.write_text(PLANAR)
     installed = [name for name in PEERS if find_peers.find_spec(name)]
@@ -38,8 +38,8 @@ def test_a_peer_that_reads_another_robot_is_left_out(tmp_path):
     assert all("planar" in line for line in absent)
 
 
-def test_peers_are_given_the_file_itself(tmp_path):
-    """URDF is passed on unread by warpdyn; another format is written as URDF first."""
+def test_peers_get_the_original_urdf_file(tmp_path):
+    """URDF is passed on unchanged. Another format is written as URDF first."""
     urdf, mjcf = tmp_path / "a.urdf", tmp_path / "a.xml"
     urdf.write_text(PLANAR)
     mjcf.write_text(MJCF)
@@ -48,8 +48,8 @@ def test_peers_are_given_the_file_itself(tmp_path):
     assert wd.load_urdf(urdf_of(model, mjcf)).nv == model.nv
 
 
-def test_limits_are_complete_in_the_urdf_that_is_written(tmp_path, capfd):
-    """Pinocchio's reader refuses a joint that has limits of position alone, as MJCF writes them."""
+def test_written_urdf_has_complete_limits(tmp_path, capfd):
+    """Pinocchio's reader refuses a joint that only has position limits, as MJCF has them."""
     pytest.importorskip("pinocchio")
     mjcf = tmp_path / "a.xml"
     mjcf.write_text(MJCF.replace('axis="0 1 0"', 'axis="0 1 0" range="-90 90"'))
@@ -60,8 +60,8 @@ def test_limits_are_complete_in_the_urdf_that_is_written(tmp_path, capfd):
     assert (read.lower, read.upper) == (model.position_lower[0], model.position_upper[0])
 
 
-def test_mujoco_reads_an_mjcf_file_by_itself(tmp_path):
-    """What URDF has no word for is no reason: only Pinocchio is given URDF."""
+def test_mujoco_reads_the_original_mjcf_file(tmp_path):
+    """Features that URDF lacks are no reason to refuse it. Only Pinocchio gets URDF."""
     pytest.importorskip("mujoco")
     mjcf = tmp_path / "a.xml"
     mjcf.write_text(MJCF.replace('axis="0 1 0"', 'axis="0 1 0" armature="0.1"'))
@@ -73,7 +73,7 @@ def test_mujoco_reads_an_mjcf_file_by_itself(tmp_path):
 
 
 @pytest.mark.parametrize("name", PEERS)
-def test_installed_peers_answer(name):
+def test_installed_peers_read_a_bundled_robot(name):
     """A bundled robot is read by every peer that is installed."""
     pytest.importorskip(name)
     model = wd.load_robot("cartpole")

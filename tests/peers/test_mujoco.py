@@ -1,7 +1,5 @@
-"""The command line's MuJoCo answers in warpdyn's coordinates: what it answers is what the oracle says.
-
-tests/mujoco_peer.py is another adapter, on purpose, that reads MJCF.
-"""
+"""The command line's MuJoCo results in warpdyn's coordinates, which agree with the oracle.
+tests/mujoco_peer.py is another adapter, on purpose, that reads MJCF."""
 
 from __future__ import annotations
 
@@ -22,15 +20,16 @@ pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install mujoc
     "name",
     ["axes", "slides", "mimic_chain", "branches_wxyz", "quadruped_floating"],
 )
-def test_answers_are_the_oracles(name):
-    """Fixed and free bases, quaternions of both orders, slanted axes, slides, chains of mimic joints."""
+def test_results_agree_with_the_oracle(name):
+    """The robots have fixed and free bases, quaternions of both orders, slanted axes, slides, and
+    chains of mimic joints."""
     robot = by_name(name)
     model = robot.model
     check_answers(MuJoCo(model, robot.text), model)
 
 
-def test_fused_links_move_the_same():
-    """With links on fixed joints made one body, M and h are what they were."""
+def test_fused_links_have_the_same_dynamics():
+    """With links on fixed joints merged into one body, M and h do not change."""
     model = wd.load(ROOTED)
     whole, fused = MuJoCo(model, ROOTED), MuJoCo(model, ROOTED, fused=True)
     assert fused.robot.nbody < whole.robot.nbody
@@ -40,26 +39,27 @@ def test_fused_links_move_the_same():
 
 
 @pytest.mark.parametrize(("text", "kind"), [(PLANAR, "planar"), (FREE_INSIDE, "floating")])
-def test_joints_without_a_word_in_mujoco_are_refused(text, kind):
-    """MuJoCo's reader of URDF makes other joints of these."""
+def test_joint_kinds_that_mujoco_lacks_are_refused(text, kind):
+    """MuJoCo's URDF reader would make other joints of them."""
     with pytest.raises(NotComparable, match=f"MuJoCo has no {kind} joint in URDF"):
         MuJoCo(wd.load(text), text)
 
 
-def test_a_text_is_read_whole_too():
-    """What `whole` leaves in is of MJCF files; a URDF text has nothing of it."""
+def test_whole_has_no_effect_on_a_urdf_text():
+    """It only concerns parts of MJCF files."""
     robot = by_name("axes")
     check_answers(MuJoCo(robot.model, robot.text, whole=True), robot.model)
 
 
 def test_another_robot_is_refused():
-    """A text that lacks the model's joints or links is not compared; nor one that MuJoCo does not read."""
+    """A text without the model's joints or links is not compared, nor is one that MuJoCo cannot
+    read."""
     robot = by_name("slides")
     more = robot.model.with_frame("tip", robot.model.root, (0.0, 0.0, 0.1))
     with pytest.raises(NotComparable, match='MuJoCo has no body "tip"'):
         MuJoCo(more, robot.text)
     with pytest.raises(NotComparable, match="MuJoCo has no joint"):
         MuJoCo(wd.load_robot("cartpole"), by_name("single").text)
-    massless = by_name("mimic_chain_floating")  # its base
+    massless = by_name("mimic_chain_floating")  # the base
     with pytest.raises(NotComparable, match="MuJoCo does not read it: "):
         MuJoCo(massless.model, massless.text)

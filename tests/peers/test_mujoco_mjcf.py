@@ -1,4 +1,4 @@
-"""MuJoCo on an MJCF file: answers are the oracle's, for every kind of joint, base and constraint."""
+"""MuJoCo on an MJCF file agrees with the oracle for every kind of joint, base and constraint."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def read(tmp_path: Path, text: str, **options: object) -> tuple[wd.Model, MuJoCo
 
 
 def agrees(model: wd.Model, peer: MuJoCo) -> None:
-    """fk of the links that it has, jacobian, crba, rnea and, without mimic joints, aba."""
+    """Check fk of its links, jacobian, crba, rnea and, without mimic joints, aba."""
     s, there = states(model, 3), model.link_indices(peer.links)
     for q, v, a, tau in zip(s.q, s.v, s.a, s.tau, strict=True):
         pairs = [
@@ -47,16 +47,17 @@ def agrees(model: wd.Model, peer: MuJoCo) -> None:
 
 @pytest.mark.parametrize("quaternion", ["xyzw", "wxyz"])
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
-def test_answers_are_the_oracles(tmp_path: Path, text: str, quaternion: str) -> None:
-    """Our five files: several joints of a body, ball and free joints, sites, followers, a joint held still."""
+def test_results_agree_with_the_oracle(tmp_path: Path, text: str, quaternion: str) -> None:
+    """Our five files have several joints in a body, ball and free joints, sites, mimic joints, and
+    a fixed joint."""
     model, peer = read(tmp_path, text, quaternion=quaternion)
     agrees(model, peer)
     assert all(name in peer.links or ":" in name for name in model.link_names)
 
 
 @pytest.mark.parametrize("text", [ARM, LOOSE, SPHERICAL], ids=["arm", "loose", "spherical"])
-def test_names_are_not_needed(tmp_path: Path, text: str) -> None:
-    """Bodies and joints without names are found by their order."""
+def test_bodies_and_joints_need_no_names(tmp_path: Path, text: str) -> None:
+    """They are found by their order."""
     for word in ("body", "joint", "freejoint"):
         for name in (
             "pitch",
@@ -77,17 +78,18 @@ def test_names_are_not_needed(tmp_path: Path, text: str) -> None:
     agrees(model, peer)
 
 
-def test_the_base_is_the_models(tmp_path: Path) -> None:
-    """Free joints are held where the model holds them; a body without a joint is freed where it frees it."""
+def test_the_base_is_free_or_fixed_as_in_the_model(tmp_path: Path) -> None:
+    """Free joints are fixed where the model fixes them, and a body without a joint becomes free
+    where the model's is."""
     for text, floating in ((WALKER, False), (LOOSE, False), (body(INERTIAL), True)):
         model, peer = read(tmp_path, text, floating_base=floating)
         assert peer.robot.nv == model.nv == {WALKER: 7, LOOSE: 2}.get(text, 6)
         agrees(model, peer)
 
 
-def test_nothing_but_the_dynamics_is_compared(tmp_path: Path) -> None:
-    """Springs, dampers, gravity compensation, fluid, contact, gravity switched off, actuators and shapes that are
-    not there: none of them is in the answers."""
+def test_only_the_dynamics_is_compared(tmp_path: Path) -> None:
+    """Springs, dampers, gravity compensation, fluid, contacts, disabled gravity, actuators and
+    missing shape files have no effect on the results."""
     extra = (
         '<option density="1000" viscosity="1" gravity="0 0 -9.81"><flag gravity="disable"/></option>'
         '<asset><mesh name="m" file="no.stl"/><texture name="t" file="no.png" type="2d"/>'
@@ -110,8 +112,9 @@ def test_nothing_but_the_dynamics_is_compared(tmp_path: Path) -> None:
     assert "s" in peer.links
 
 
-def test_joints_held_by_a_chain_stand_where_mujoco_has_them(tmp_path: Path) -> None:
-    """A joint that is held, and one that follows it: constants of both, from their references."""
+def test_fixed_joints_of_a_constraint_chain_agree_with_mujoco(tmp_path: Path) -> None:
+    """One joint is fixed, and another follows it. Both positions are constants of their
+    references."""
     text = GRIPPER.replace('joint1="follow" joint2="lead"', 'joint1="follow" joint2="held"')
     model, peer = read(tmp_path, text)
     assert not model.joint("follow").kind.nv and not model.joint("held").kind.nv
@@ -122,7 +125,7 @@ def test_joints_held_by_a_chain_stand_where_mujoco_has_them(tmp_path: Path) -> N
 
 
 def test_another_robot_is_refused(tmp_path: Path) -> None:
-    """A file without the model's joints, one that MuJoCo does not read, a link that it has not."""
+    """The file lacks the model's joints, MuJoCo cannot read it, or it lacks a link."""
     model, peer = read(tmp_path, ARM)
     with pytest.raises(NotComparable, match='no body or site "upper:shoulder"'):
         peer.jacobian(model.neutral, "upper:shoulder")
@@ -137,8 +140,8 @@ def test_another_robot_is_refused(tmp_path: Path) -> None:
         MuJoCo(model, tmp_path / "none.xml")
 
 
-def test_rotors_of_a_tendon_turn_with_the_state_that_is_asked_for(tmp_path: Path) -> None:
-    """Inverse dynamics alone, with no pose of the same state before it."""
+def test_the_rotors_of_a_tendon_have_the_velocity_of_the_state(tmp_path: Path) -> None:
+    """Only inverse dynamics is called, with no pose of the same state before."""
     tip = f'<body name="b" pos="0.3 0 0.1"><joint name="k" axis="0 1 0"/>{INERTIAL}</body>'
     text = (
         f'<mujoco><worldbody><body name="a"><joint name="j" axis="0 1 0"/>{INERTIAL}{tip}</body></worldbody>'

@@ -1,4 +1,4 @@
-"""Pairs of shapes in MuJoCo: the same shapes at the same places, their friction and their forces."""
+"""Pairs of shapes in MuJoCo: the same shapes at the same places, with their friction and forces."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def pairs_of(model):
     return wd.ContactPairs(model).only((PUSHER, BOX)).with_ground(BOX)
 
 
-def test_shapes_are_where_the_model_has_them(model):
-    """Sizes, places and rotations of each kind; nothing touches but the pairs, with their friction."""
+def test_shapes_have_the_models_sizes_and_places(model):
+    """The test covers each kind of shape. Only the pairs touch, with their friction."""
     shapes = [
         ContactShape(BOX, "sphere", (0.03,), (0.1, 0.0, 0.0)),
         ContactShape(BOX, "capsule", (0.02, 0.05), (0.0, 0.1, 0.0), TURNED),
@@ -62,8 +62,8 @@ def test_shapes_are_where_the_model_has_them(model):
         )
 
 
-def test_an_object_moves_freely_beside_the_robot(model):
-    """Its state is what it was put to, its weight makes it fall, and forces on it are its own."""
+def test_an_object_moves_freely_next_to_the_robot(model):
+    """Its state can be set, its weight makes it fall, and forces on it act only on it."""
     robots = MujocoRobots(model, 1, 1e-6)
     q = np.array([0.2, 0.3, -0.1, 0.5, 0.1, 0.2, 0.3, 0.9])
     q[4:] /= np.linalg.norm(q[4:])
@@ -76,7 +76,7 @@ def test_an_object_moves_freely_beside_the_robot(model):
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-def test_forces_are_of_the_first_shape_on_the_second_one(model, reverse):
+def test_forces_act_from_the_first_shape_on_the_second(model, reverse):
     """The ground carries the box, and the ball presses it against its friction."""
     pairs = [ContactPair(*each[::-1]) if reverse else each for each in pairs_of(model)]
     sign = -1.0 if reverse else 1.0
@@ -93,7 +93,7 @@ def test_forces_are_of_the_first_shape_on_the_second_one(model, reverse):
             robots.advance(0, [target], None, 1, numbers={"pair_friction": [0.0, mu]}).pair_forces
             for target in slide
         ]
-        # The box jumps ahead of the ball and is caught up again, so only the mean is that of sliding.
+        # The box jumps ahead and the ball catches up again, so only the mean is that of sliding.
         pressed, rubbed = np.mean(forces[400:], axis=0)[:, 0] * sign
         assert pressed == pytest.approx(mu * 0.5 * 9.81, rel=0.1)
         assert rubbed == pytest.approx(-mu * 0.5 * 9.81, rel=0.1)

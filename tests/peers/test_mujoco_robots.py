@@ -1,4 +1,4 @@
-"""Robots in MuJoCo C in warpdyn's coordinates: they move as warpdyn's equations say."""
+"""Robots in MuJoCo C in warpdyn's coordinates. They obey warpdyn's equations of motion."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DRAW = np.random.default_rng(4)
 
 
 def states(model, count):
-    """Turned, moving, within limits."""
+    """Random rotated and moving states within limits."""
     q = 0.2 * DRAW.normal(size=(count, model.nq))
     q[:, 3:7] = DRAW.normal(size=(count, 4))
     q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
@@ -30,8 +30,9 @@ def quadruped():
     return wd.load_robot("quadruped").with_armature(0.01).with_friction(viscous=0.1)
 
 
-def test_a_state_is_what_it_was(quadruped):
-    """Put and read: the quaternion's order, velocities in the base's axes, places in the scene."""
+def test_a_state_is_read_back_unchanged(quadruped):
+    """The test covers the quaternion's order, velocities in the base's axes, and places in the
+    scene."""
     robots = MujocoRobots(quadruped, 3, 1e-12)
     q, v, _ = states(quadruped, 3)
     for env, origin in enumerate(([0.0, 0.0, 0.0], [4.0, -3.0, 0.5], [0.0, 0.0, 1.0])):
@@ -41,8 +42,9 @@ def test_a_state_is_what_it_was(quadruped):
         assert np.allclose(reached.v, v[env], atol=1e-7)
 
 
-def test_velocities_change_as_aba_says(quadruped):
-    """In the air, under torques of all coordinates, with armature and friction: (v' - v) / dt."""
+def test_velocity_changes_agree_with_aba(quadruped):
+    """The robot is in the air, with torques on all coordinates, armature and friction. (v' - v) /
+    dt is compared."""
     robots = MujocoRobots(quadruped, 4, DT)
     q, v, tau = states(quadruped, 4)
     wanted = wd.oracle(wd.aba, quadruped, q, v, tau)
@@ -54,9 +56,9 @@ def test_velocities_change_as_aba_says(quadruped):
         assert np.allclose(after.torques, tau[env][6:])
 
 
-def test_drives_are_bounded_and_each_has_its_numbers():
-    """kp (target - q) - kd v, cut where the effort ends; another robot has other gains, the first
-    one's are as they were; gravity too."""
+def test_each_robot_has_its_own_bounded_drives():
+    """The torque is kp (target - q) - kd v, limited by the effort. Another robot has other gains
+    and gravity, which do not change those of the first."""
     model = wd.load_robot("double_pendulum")
     robots = MujocoRobots(model, 2, DT, drives=Drives(30.0, 2.0, [5.0, 5.0]))
     q, v = np.array([0.2, -0.1]), np.array([0.5, -0.3])
@@ -75,7 +77,7 @@ def test_drives_are_bounded_and_each_has_its_numbers():
 
 
 def test_targets_may_differ_from_step_to_step():
-    """Late ones reach the drives in the middle of a launch."""
+    """Late targets reach the drives in the middle of a launch."""
     model = wd.load_robot("double_pendulum")
     robots = MujocoRobots(model, 1, DT, drives=Drives(10.0, 0.0, [9.0, 9.0]))
     robots.put(0, np.zeros(2), np.zeros(2))
@@ -84,8 +86,8 @@ def test_targets_may_differ_from_step_to_step():
 
 
 def test_feet_carry_the_weight(quadruped):
-    """Forces of all points add up to it, upwards, wherever in the scene it stands; a lighter robot's
-    to less."""
+    """The forces of all points add up to it and point upwards, anywhere in the scene. A lighter
+    robot has smaller forces."""
     stance = np.tile([0.0, 0.9, -1.8], 4)
     points = wd.ContactPoints(quadruped).only("*_foot")
     drives = Drives(60.0, 2.0, quadruped.effort_limit[6:])
@@ -103,8 +105,8 @@ def test_feet_carry_the_weight(quadruped):
         assert np.abs(end.q[:2]).max() < 0.2 and 0.15 < end.q[2] < 0.35
 
 
-def test_friction_is_each_robots(quadruped):
-    """Sideways forces of one that slides are mu times those upwards."""
+def test_each_robot_has_its_own_friction(quadruped):
+    """The tangential forces of a sliding robot are mu times the normal ones."""
     points = wd.ContactPoints(quadruped).only("*_foot")
     drives = Drives(60.0, 2.0, quadruped.effort_limit[6:])
     robots = MujocoRobots(quadruped, 2, 0.002, points=points, drives=drives)
@@ -118,8 +120,8 @@ def test_friction_is_each_robots(quadruped):
         assert touching.any() and np.allclose(share, mu, rtol=0.02)
 
 
-def test_a_state_that_is_not_finite_stays_so(quadruped):
-    """MuJoCo alone would begin anew without a word."""
+def test_a_nonfinite_state_remains_nonfinite(quadruped):
+    """MuJoCo by default would reset it without a message."""
     robots = MujocoRobots(quadruped, 1, 0.002)
     q, v, _ = states(quadruped, 1)
     v[0, 8] = np.inf
@@ -127,21 +129,21 @@ def test_a_state_that_is_not_finite_stays_so(quadruped):
     assert not np.isfinite(robots.advance(0, None, None, 3).v).all()
 
 
-def test_what_mujoco_has_no_word_for_is_refused():
-    """By the joint's name, in the scene's own words."""
+def test_a_joint_kind_that_mujoco_lacks_is_refused():
+    """The refusal has the joint's name and the words of the scene."""
     text = """<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="planar">
     <parent link="a"/><child link="b"/></joint></robot>"""
     with pytest.raises(NotComparable, match=r'^MuJoCo has no planar joint in URDF \("j"\)'):
         MujocoRobots(wd.load_urdf(text, floating_base=True), 1, 0.002)
 
 
-def test_other_axes_are_refused(quadruped):
+def test_other_base_velocity_axes_are_refused(quadruped):
     with pytest.raises(NotComparable, match="in its own axes"):
         MujocoRobots(quadruped.with_base_velocity("world"), 1, 0.002)
 
 
-def test_friction_may_grow_with_the_square_of_the_speed():
-    """For one call; the next one has the model's own."""
+def test_quadratic_friction_applies_to_one_call():
+    """The next call has the model's own friction."""
     model = wd.load_robot("double_pendulum").with_friction(viscous=0.3)
     robots = MujocoRobots(model, 1, DT)
     q, v = np.array([0.2, -0.1]), np.array([1.5, -0.5])
@@ -154,8 +156,9 @@ def test_friction_may_grow_with_the_square_of_the_speed():
         np.testing.assert_allclose((after.v - v) / DT, wanted, rtol=1e-3)
 
 
-def test_moments_of_friction_are_each_points_and_each_pairs(quadruped):
-    """MuJoCo's number of dimensions for 0, 1 and 3 moments; of a pair each coefficient in its place."""
+def test_each_point_and_pair_has_its_friction_moments(quadruped):
+    """MuJoCo's number of contact dimensions is right for 0, 1 and 3 moments, and each coefficient
+    of a pair is at its index."""
     points = wd.ContactPoints(quadruped).only("*_foot")
     pairs = wd.ContactPairs(quadruped).only(("FL_calf", "FR_calf"), ("RL_calf", "RR_calf"))
     robots = MujocoRobots(quadruped, 1, 0.002, points=points, pairs=pairs)
@@ -187,8 +190,8 @@ def test_moments_of_friction_are_each_points_and_each_pairs(quadruped):
         assert robot.pair_dim[pair.id] == (3, 4, 6)[k % 3]
 
 
-def test_forces_of_all_steps_are_read_at_request(quadruped):
-    """Their mean and the largest size; else both are those of the last step."""
+def test_forces_of_all_steps_are_read_on_request(quadruped):
+    """They are the mean and the largest magnitude. Otherwise both are those of the last step."""
     points = wd.ContactPoints(quadruped).only("*_foot")
     drives = Drives(60.0, 2.0, quadruped.effort_limit[6:])
     robots = MujocoRobots(quadruped, 1, 0.002, points=points, drives=drives)
@@ -214,7 +217,7 @@ def test_forces_of_all_steps_are_read_at_request(quadruped):
 
 
 def test_a_robot_that_mujoco_does_not_read_is_refused(monkeypatch):
-    """With the first line of its reason."""
+    """The refusal has the first line of MuJoCo's reason."""
 
     def fail(*given, **options):
         raise ValueError("\nno such thing\nsecond line")

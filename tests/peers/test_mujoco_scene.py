@@ -1,4 +1,4 @@
-"""A robot on the ground in MuJoCo: where its ground is, and that it has the model's numbers."""
+"""A robot on the ground in MuJoCo: the place of the ground, and the model's parameters."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ BALL = """<robot name="ball"><link name="ball"><inertial><mass value="2"/>
 POINT = wd.ContactPoint("ball", (0.0, 0.0, 0.0), 0.1)
 
 
-def test_numbers_are_the_models():
-    """Masses, armature, friction, limits and efforts, whatever the description says of damping."""
+def test_the_scene_has_the_models_parameters():
+    """They are masses, armature, friction, limits and efforts, whatever damping the description
+    has."""
     model = wd.load_robot("quadruped").with_armature(0.01).with_friction(viscous=0.3, coulomb=0.2)
     effort = model.effort_limit[6:]
     feet = wd.ContactPoints(model).only("*_foot")
@@ -39,11 +40,11 @@ def test_numbers_are_the_models():
 
 
 def dropped(ground, x, y):
-    """Height at which a ball comes to rest that rubs, and cannot roll."""
+    """Height at which a ball with friction, which cannot roll, comes to rest."""
     model = wd.load_urdf(BALL, floating_base=True)
     spec = mujoco_scene(model, 0.002, points=[POINT], friction=2.0, ground=ground)
     robot = spec.compile()
-    robot.dof_damping[:2] = robot.dof_damping[3:] = 100.0  # it falls where it is
+    robot.dof_damping[:2] = robot.dof_damping[3:] = 100.0  # the ball falls straight down
     data = mujoco.MjData(robot)
     data.qpos[:3] = x, y, 1.0
     mujoco.mj_step(robot, data, nstep=1000)
@@ -51,7 +52,8 @@ def dropped(ground, x, y):
 
 
 def test_a_ball_rests_on_its_ground():
-    """Level, leaning, and of heights, whose rows are along x; within a contact's softness."""
+    """The ground is level, inclined, or a height field whose rows are along x. The height is right
+    within the softness of a contact."""
     assert dropped(None, 0.3, 0.2) == pytest.approx(0.1, abs=2e-3)
     leaning = Slope((0.3, -0.2), 0.05)
     up = 0.1 * np.sqrt(1 + 0.3**2 + 0.2**2)
@@ -64,12 +66,14 @@ def test_a_ball_rests_on_its_ground():
     places = {(-0.5, 0.0): 0.0, (0.5, 0.0): 0.2, (-0.5, 0.4): 0.1, (0.5, 0.4): 0.3}
     for (x, y), height in places.items():
         assert dropped(steps, x, y) == pytest.approx(height + 0.1, abs=2e-3)
-    assert dropped(steps, 2.5, 0.0) == pytest.approx(0.3, abs=2e-3)  # it goes on beyond its edge
+    assert dropped(steps, 2.5, 0.0) == pytest.approx(
+        0.3, abs=2e-3
+    )  # the ground continues beyond its edge
 
 
-def test_a_part_whose_inertia_is_rounding_is_welded_first():
-    """A base of a milligram, whose smallest moment is below zero by rounding, and what is fixed to it:
-    one body of their masses, which MuJoCo reads."""
+def test_a_part_whose_inertia_is_only_rounding_is_merged():
+    """The base has a milligram, and rounding makes its smallest moment negative. It is merged with
+    the link fixed to it into one body, which MuJoCo reads."""
     text = (
         '<robot name="parts"><link name="base"><inertial><mass value="1e-6"/><inertia ixx="-6e-22" '
         'iyy="-2e-23" izz="3e-6" ixy="0" ixz="0" iyz="0"/></inertial></link><link name="ball"><inertial>'
@@ -84,7 +88,7 @@ def test_a_part_whose_inertia_is_rounding_is_welded_first():
         mujoco_scene(model, 0.002, points=[POINT]).compile()
 
 
-def test_what_mujoco_has_no_word_for_is_refused():
+def test_a_joint_kind_that_mujoco_lacks_is_refused():
     with pytest.raises(NotComparable, match="MuJoCo has no planar joint"):
         mujoco_scene(wd.load(PLANAR), 0.001)
 
@@ -96,7 +100,8 @@ SLIDES = """<mujoco><worldbody><body name="box" pos="0 0 1">
 
 
 def test_links_between_the_slides_of_a_planar_robot_are_light():
-    """MuJoCo refuses links without mass; a millionth of the robot's is less than float32 resolves."""
+    """MuJoCo refuses massless links. A millionth of the robot's mass is about the resolution of
+    float32."""
     model = wd.load(SLIDES)
     robot = mujoco_scene(model, 0.002, fused=True).compile()
     assert robot.nv == 3 and 2.0 < robot.body_mass.sum() <= 2.0 * (1 + 1e-6)
@@ -106,8 +111,8 @@ def test_links_between_the_slides_of_a_planar_robot_are_light():
     assert data.qpos[0] == pytest.approx(0.002, rel=1e-6)
 
 
-def test_springs_of_joints_are_the_models():
-    """With the angle at which they are slack."""
+def test_the_scene_has_the_models_joint_springs():
+    """The rest angle is included."""
     model = wd.load(SLIDES).with_springs("description")
     robot = mujoco_scene(model, 0.002, fused=True).compile()
     joint = robot.joint("turn")

@@ -1,4 +1,5 @@
-"""What peers share: coordinates of every joint, URDF without what libraries differ in, refusals."""
+"""Functions that peers share: coordinates of every joint, URDF reduced to what libraries agree on,
+and refusals."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from warpdyn.peers.peer import NotComparable, bare, driven_joints, first_line, r
 
 
 def test_mimic_joints_follow_their_leaders():
-    """q_full = G q + g for every joint, as the tests reduce it another way."""
+    """q_full = G q + g for every joint. The tests compute G and g in another way."""
     model = wd.load(MIMIC_CHAIN)
     G, _, g = reduction(model)
     q = np.random.default_rng(0).uniform(-1, 1, model.nq)
@@ -22,15 +23,15 @@ def test_mimic_joints_follow_their_leaders():
 
 
 def test_a_free_base_comes_first():
-    """Every joint that moves is there once, the base before them."""
+    """Every moving joint occurs once, after the base."""
     model = wd.load_robot("quadruped")
     names = [d.joint.name for d in driven_joints(model)]
     assert names == [joint.name for joint in model.moving_joints]
     assert next(driven_joints(model)).q == slice(0, 7)
 
 
-def test_bare_text_has_links_and_joints_alone():
-    """What adds to the dynamics or lies on disk is left out; the masses stay."""
+def test_bare_text_has_only_links_and_joints():
+    """Parts that add to the dynamics or are in other files are left out. The masses remain."""
     text = """<!-- c --><robot name="r"><material name="m"/><gazebo/>
       <link name="a"><visual><geometry><mesh filename="no.stl"/></geometry></visual>
         <inertial><mass value="2"/></inertial><collision/></link>
@@ -47,13 +48,13 @@ def test_bare_text_has_links_and_joints_alone():
 
 
 def test_forward_dynamics_with_mimic_joints_is_refused():
-    """A peer's joints are all free: it would compute another motion."""
+    """A peer's joints are all free, so it would compute another motion."""
     with pytest.raises(NotComparable, match='mimic joint "second" moves by itself there'):
         refuse_mimic_joints(wd.load(MIMIC_CHAIN))
     refuse_mimic_joints(wd.load_robot("cartpole"))
 
 
 def test_an_error_without_text_is_named():
-    """First line of the text, or the type's name."""
+    """The result is the first line of the text, or the name of the type."""
     assert first_line(ValueError("\n  one\ntwo")) == "one"
     assert first_line(KeyError()) == "KeyError"

@@ -1,7 +1,6 @@
-"""The command line's Pinocchio answers in warpdyn's coordinates: what it answers is what the oracle says.
-
-tests/pinocchio_peer.py is another adapter, on purpose; warpdyn's kernels are tested with that one.
-"""
+"""The command line's Pinocchio results in warpdyn's coordinates, which agree with the oracle.
+tests/pinocchio_peer.py is another adapter, on purpose. warpdyn's kernels are tested with that
+one."""
 
 from __future__ import annotations
 
@@ -38,15 +37,16 @@ FLAT = urdf(
         "quadruped_floating",
     ],
 )
-def test_answers_are_the_oracles(name):
-    """Fixed and free bases, quaternions of both orders, slanted axes, slides, chains of mimic joints."""
+def test_results_agree_with_the_oracle(name):
+    """The robots have fixed and free bases, quaternions of both orders, slanted axes, slides, and
+    chains of mimic joints."""
     robot = by_name(name)
     model = robot.model
     check_answers(Pinocchio(model, robot.text), model)
 
 
-def test_a_plane_is_two_positions_and_an_angle():
-    """Pinocchio keeps the angle as cosine and sine, as it does for joints without limits."""
+def test_a_planar_joint_has_two_positions_and_an_angle():
+    """Pinocchio stores the angle as cosine and sine, as for joints without limits."""
     model = wd.load(FLAT)
     peer = Pinocchio(model, FLAT)
     check_answers(peer, model)
@@ -56,14 +56,14 @@ def test_a_plane_is_two_positions_and_an_angle():
 
 
 @pytest.mark.parametrize("text", [PLANAR, PLANAR_SLANTED])
-def test_planes_of_other_axes_are_refused(text):
-    """Pinocchio's planar joints lie in the xy plane whatever their axis."""
+def test_planar_joints_with_other_axes_are_refused(text):
+    """Pinocchio's planar joints are in the xy plane, whatever their axis."""
     with pytest.raises(NotComparable, match="in the xy plane, whatever its axis"):
         Pinocchio(wd.load(text), text)
 
 
 def test_another_robot_is_refused():
-    """A text that lacks the model's joints, or has others, is not compared; nor one that is not read."""
+    """A text with other joints than the model is not compared, nor is one that cannot be read."""
     model, single = wd.load_robot("cartpole"), by_name("single").text
     with pytest.raises(NotComparable, match="Pinocchio has no joint"):
         Pinocchio(model, single)
