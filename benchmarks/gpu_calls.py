@@ -23,7 +23,7 @@ import warp as wp
 import warpdyn as wd
 from warpdyn.cli.hardware import processor
 
-from .__main__ import what_it_ran_on
+from .__main__ import describe_run
 
 RESULT = Path(__file__).parent / "results/gpu_calls.json"
 ROUNDS, CALLS = 5, 400
@@ -100,7 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name, call in kind(model, states, given.device):
             times[name] = microseconds(call, given.device)
             print(f"{name:40} {times[name]:8.2f} us", flush=True)
-    about = what_it_ran_on(given.device, ()) | {"processor": processor()}
+    about = describe_run(given.device, ()) | {"processor": processor()}
     content = {"about": about, "envs": given.envs, "microseconds": times}
     given.output.write_text(json.dumps(content, indent=1) + "\n")
     return 0

@@ -35,7 +35,7 @@ from warpdyn.execution.launch.job import Job
 from warpdyn.execution.launch.launch import prepare
 
 from . import roofline
-from .__main__ import what_it_ran_on
+from .__main__ import describe_run
 from .cuda_graph import Graph
 from .cuda_kernels import (
     ENVIRONMENTS,
@@ -177,7 +177,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(*table(records), sep="\n")
     print(f"an empty kernel: {1e6 * gap:.2f} us; measured by modelled: {ratios(records)}")
     content = {
-        "about": what_it_ran_on(DEVICE, ()),
+        "about": describe_run(DEVICE, ()),
         "limits": limits,
         "empty_us": round(1e6 * gap, 3),
         "compile_seconds": compiles,

@@ -29,7 +29,7 @@ from tqdm import tqdm
 import warpdyn as wd
 
 from .. import robots as machines
-from ..__main__ import what_it_ran_on
+from ..__main__ import describe_run
 from . import tables, timing
 
 BATCHES = (4096, 65536)
@@ -181,7 +181,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if not given.no_compile:
         compile_all(given)
-    about = what_it_ran_on(given.device, ())
+    about = describe_run(given.device, ())
     about["versions"] |= versions()
     content = {"about": about, "records": measure_all(given)}
     print(*tables.tables(content), sep="\n")

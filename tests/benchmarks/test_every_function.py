@@ -16,7 +16,7 @@ from warpdyn.execution.batched import FUNCTIONS
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_a_function_has_a_program(name: str) -> None:
     """Operations and bytes of an arm; but for actuators, which it has none of."""
-    counted = every_function.program(name, "panda")
+    counted = every_function.count_work(name, "panda")
     if name == "actuator_torques":
         assert counted == "panda has no actuators"
     else:

@@ -55,7 +55,7 @@ def test_everything_is_compiled_first(
         return subprocess.CompletedProcess(command, 1, "", "no GPU")
 
     monkeypatch.setattr(subprocess, "run", fails)
-    monkeypatch.setattr(gpu_peers, "what_it_ran_on", lambda device, peers: {"versions": {}})
+    monkeypatch.setattr(gpu_peers, "describe_run", lambda device, peers: {"versions": {}})
     monkeypatch.setattr(tables, "tables", lambda content: [])
     names, output = ("quadruped", "pile-3"), ("--output", str(tmp_path / "peers.json"))
     assert gpu_peers.main(["--peers", "warpdyn", "--names", *names, *output]) == 0

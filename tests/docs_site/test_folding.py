@@ -29,7 +29,7 @@ def test_a_frame_is_the_last_of_a_chain() -> None:
 
 def test_measured_times_are_those_of_the_results() -> None:
     """Each row has the time of its record, and no program is faster than its floor."""
-    run = records.read(figures_page.chosen())
+    run = records.read(figures_page.folder_in_page())
     rows = re.findall(r"^\| (\w+) `(\w+)` \|.*$", folding.measured_table(), re.MULTILINE)
     assert {robot for robot, _ in rows} == set(folding.MEASURED)
     assert {"rnea", "aba", "crba", "fk", "jacobian"} <= {name for _, name in rows}
