@@ -167,7 +167,7 @@ class Text:
     # Statements.
 
     def statement(self) -> None:
-        """A write in place, an alias, a view, or a loop; and the array that it makes."""
+        """Append an in-place write, an alias, a view or a loop, and the name of its array."""
         name = f"z{len(self.lines)}"
         a, k = self.vector(2), self.one_of("0", "1", "-1")
         first = self.scalar(2)
@@ -223,7 +223,7 @@ class Text:
 
 
 def draw(random: Random) -> str:
-    """The body of a text, whose last line gives the result."""
+    """Body of a random kernel. Its last line returns the result."""
     text = Text(random)
     for _ in range(random.choice((0, 0, 1, 1, 2))):
         text.statement()

@@ -90,7 +90,7 @@ def test_what_compiles_runs_once_and_writes_nothing(
         seen.append((*asked, timing.ROUNDS, timing.ROUNDS_OF_SLOW, timing.TURN, wd.config.compile))
         yield {}
 
-    monkeypatch.setattr(steps, "measured", measured)
+    monkeypatch.setattr(steps, "records", measured)
     gpu_peers.measure(given)
     assert seen == [("warpdyn", ["quadruped"], [8], "cpu", 1, 1, 0.0, "wait")]
 
@@ -104,7 +104,7 @@ def test_a_library_that_fails_has_its_reason(monkeypatch: pytest.MonkeyPatch) ->
         raise RuntimeError("no GPU")
 
     monkeypatch.setattr(dynamics, "_theirs", fails)
-    lines = list(dynamics.measured("mjx", ["quadruped"], [8], "cpu"))
+    lines = list(dynamics.records("mjx", ["quadruped"], [8], "cpu"))
     reasons = {x["algorithm"]: x["why"] for x in lines}
     assert len(reasons) == 5 and reasons.pop("crba") == "no such function"
     assert set(reasons.values()) == {"RuntimeError: no GPU"}
