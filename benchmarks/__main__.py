@@ -1,8 +1,7 @@
-"""`python -m benchmarks`: warpdyn beside its peers.
+"""Compare warpdyn with its peers: `python -m benchmarks [--quick]`.
 
-benchmarks/results/<date>-<hardware>/ gets lines, report, plots.
-
-On the CPU everything runs on one core, the last one, but for rows that say otherwise.
+The records, a report and plots go to benchmarks/results/<date>-<hardware>/. CPU measurements run on
+the last core, except those for several threads and those that name other cores.
 """
 
 from __future__ import annotations
@@ -40,16 +39,17 @@ HERE = Path(__file__).parent
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure everything that was asked for and write the report."""
     given = _parser().parse_args(arguments)
-    _settle(given)
+    _fill_defaults(given)
     wp.config.log_level = wp.LOG_ERROR
     warnings.simplefilter("ignore")
-    os.sched_setaffinity(0, CORES[-1:])  # what libraries start threads for, from here on
+    os.sched_setaffinity(0, CORES[-1:])  # libraries start one thread per core that they see now
     peers, missing = find(given.peers)
     os.sched_setaffinity(0, CORES)
     for key, why in missing.items():
         print(f"{key}: left out, {why}", file=sys.stderr)
-    about = what_it_ran_on(given.device, peers)
+    about = describe_run(given.device, peers)
     folder = given.output or HERE / "results" / folder_name(about)
     folder.mkdir(parents=True, exist_ok=True)
     pairs = [(robot, algorithm) for robot in given.robots for algorithm in given.algorithms]
@@ -68,19 +68,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         (folder / "results.jsonl").open(mode) as file,
     ):
 
-        def keep(record: dict[str, Any]) -> None:
+        def write(record: dict[str, Any]) -> None:
             file.write(json.dumps(record) + "\n")
             file.flush()
 
         bar.set_description("limits of the machine")
         limits, on_cpu = roofline.limits(given.device), given.device == "cpu"
         machine = {"limits": limits, "caches": calls.caches() if on_cpu else []}
-        keep({"kind": "about", **about, "left_out": missing, **machine})
+        write({"kind": "about", **about, "left_out": missing, **machine})
         bar.update()
         if first_page:
-            bar.set_description("ordinary calls")
+            bar.set_description("plain calls")
             for record in calls.measure():
-                keep({"kind": "call", **record, "load": round(os.getloadavg()[0], 2)})
+                write({"kind": "call", **record, "load": round(os.getloadavg()[0], 2)})
             bar.update()
         if not given.no_starts:
             for robot in given.robots:
@@ -88,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 for algorithm, (cold, warm) in startup.compile_seconds(
                     robot, given.algorithms, given.device
                 ).items():
-                    keep(
+                    write(
                         {
                             "kind": "compile",
                             "robot": robot,
@@ -99,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     )
                 bar.update()
             bar.set_description("starts")
-            keep(
+            write(
                 {
                     "kind": "starts",
                     "cores_worth": round(startup.cores_worth(), 2),
@@ -110,14 +110,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for robot in weighed:
             bar.set_description(f"memory {robot}")
             for record in memory.records([robot]):
-                keep({"kind": "memory", **record, "commit": about["commit"]})
+                write({"kind": "memory", **record, "commit": about["commit"]})
             bar.update()
         for robot, algorithm in pairs:
             bar.set_description(f"{robot} {algorithm}")
             options = (given.batches, given.dtypes, given.layouts, given.threads, given.device)
             cases = lists.cases(robot, algorithm, *options)
             for record in throughput.measure(cases, peers, given.rounds, given.compile_limit):
-                keep(
+                write(
                     {
                         "kind": "time",
                         **record,
@@ -134,7 +134,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def what_it_ran_on(device: str, peers: Sequence[Installed]) -> dict[str, Any]:
+def describe_run(device: str, peers: Sequence[Installed]) -> dict[str, Any]:
+    """Date, hardware, commit and versions of a run."""
     git = ["git", "describe", "--always", "--dirty"]
     commit = subprocess.run(
         git, cwd=HERE, capture_output=True, text=True, check=False
@@ -156,11 +157,12 @@ def what_it_ran_on(device: str, peers: Sequence[Installed]) -> dict[str, Any]:
 
 
 def folder_name(about: dict[str, Any]) -> str:
+    """Name of a results folder: date and hardware."""
     return f"{about['date']}-{re.sub(r'[^a-z0-9]+', '-', about['hardware'].lower())}"
 
 
-def _settle(given: argparse.Namespace) -> None:
-    """What was not chosen: all of it, or little of it with --quick."""
+def _fill_defaults(given: argparse.Namespace) -> None:
+    """Fill in the options that were not given: everything, or a short selection with --quick."""
     quick, on_gpu = given.quick, given.device != "cpu"
     given.robots = given.robots or (lists.QUICK_ROBOTS if quick else lists.ROBOTS)
     if not machines.installed():
@@ -178,7 +180,7 @@ def _settle(given: argparse.Namespace) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description="Measure warpdyn beside its peers."
+        prog="python -m benchmarks", description="Compare warpdyn with its peers."
     )
     known = [*lists.ROBOTS, *(f"{name}_floating" for name in lists.ROBOTS), *wd.robot_names()]
     parser.add_argument(
@@ -195,7 +197,7 @@ def _parser() -> argparse.ArgumentParser:
         "--batches",
         nargs="+",
         type=int,
-        help=f"robots (default: {' '.join(map(str, lists.BATCHES))})",
+        help=f"batch sizes (default: {' '.join(map(str, lists.BATCHES))})",
     )
     parser.add_argument(
         "--dtypes", nargs="+", choices=("float32", "float64"), default=("float32", "float64")
@@ -204,7 +206,7 @@ def _parser() -> argparse.ArgumentParser:
         "--layouts", nargs="+", choices=("columns", "rows"), default=("columns", "rows")
     )
     parser.add_argument(
-        "--threads", nargs="+", type=int, default=(1, 2), help="of the CPU (default: 1 2)"
+        "--threads", nargs="+", type=int, default=(1, 2), help="CPU threads (default: 1 2)"
     )
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda:0")
     parser.add_argument(
@@ -219,31 +221,35 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="panda, five algorithms, few batches: under three minutes",
     )
-    parser.add_argument("--rounds", type=int, help=f"turns that each takes (default: {ROUNDS})")
+    parser.add_argument("--rounds", type=int, help=f"turns per measurement (default: {ROUNDS})")
     parser.add_argument(
         "--compile-limit",
         type=float,
         default=jax_aot.LIMIT,
         metavar="SECONDS",
-        help=f"for a program of JAX's peers (default: {jax_aot.LIMIT:g})",
+        help=f"longest compilation of a JAX peer's program (default: {jax_aot.LIMIT:g})",
     )
     parser.add_argument(
         "--no-starts",
         action="store_true",
-        help="leave compile times, first results and latencies out",
+        help="skip compile times, first results and latencies",
     )
     parser.add_argument(
-        "--no-calls", action="store_true", help="leave ordinary calls out, the report's first page"
+        "--no-calls", action="store_true", help="skip plain calls, the first page of the report"
     )
     parser.add_argument(
-        "--only-calls", action="store_true", help="these alone: seven minutes on one core"
+        "--only-calls",
+        action="store_true",
+        help="measure plain calls only: seven minutes on one core",
     )
     parser.add_argument(
         "--add",
         action="store_true",
-        help="keep the folder's other lines, replace what is measured again",
+        help="keep the records of the folder and replace those that are measured again",
     )
-    parser.add_argument("--output", type=Path, help="default: benchmarks/results/<date>-<hardware>")
+    parser.add_argument(
+        "--output", type=Path, help="folder (default: benchmarks/results/<date>-<hardware>)"
+    )
     return parser
 
 

@@ -1,7 +1,9 @@
-"""The table of accuracy against Pinocchio, accuracy.md of a results folder, from its test's lines.
+"""Table of errors against Pinocchio, from the records of tests/test_accuracy.py.
 
-WARPDYN_ACCURACY=lines.jsonl bash scripts/test.sh tests/test_accuracy.py --slow
-python -m benchmarks.accuracy lines.jsonl FOLDER COMMIT
+    WARPDYN_ACCURACY=lines.jsonl bash scripts/test.sh tests/test_accuracy.py --slow
+    python -m benchmarks.accuracy lines.jsonl FOLDER COMMIT
+
+The first command writes the records, the second one FOLDER/accuracy.md.
 """
 
 from __future__ import annotations
@@ -17,10 +19,11 @@ from warpdyn.cli.hardware import processor
 
 SHOWN = ("rnea", "crba", "aba", "fk", "jacobian")
 LIMITS = {"float64": 1e-12, "float32": 1e-5}
-"""Those of tests/test_accuracy.py, which fails beyond them."""
+"""Bounds of tests/test_accuracy.py; the test fails above them."""
 
 
-def lines(records: list[tuple[str, int, str, str, float]], commit: str) -> Iterator[str]:
+def page_lines(records: list[tuple[str, int, str, str, float]], commit: str) -> Iterator[str]:
+    """Lines of the page."""
     worst = {(robot, algorithm, dtype): value for robot, _, algorithm, dtype, value in records}
     robots = {robot: nv for robot, nv, *_ in records}
     versions = ", ".join(
@@ -32,11 +35,12 @@ def lines(records: list[tuple[str, int, str, str, float]], commit: str) -> Itera
     yield f"# Accuracy against Pinocchio {metadata.version('pin')} (float64)\n"
     yield f"{date.today()}, {processor()}, on the CPU; {versions}; commit {commit}.\n"
     yield (
-        "Largest difference by the largest value over 17 random states within limits, exact in the precision of the "
-        "kernel; `aba` by its residual M a + h - tau, with Pinocchio's M and h, over the size of its terms. Bounds: "
+        "Largest difference divided by the largest value, over 17 random states within joint limits. The states are "
+        "exact in the kernel's precision. For `aba`: the residual M a + h - tau, with Pinocchio's M and h, divided by "
+        "the size of its terms. Bounds: "
         + ", ".join(f"{dtype} {limit:g}" for dtype, limit in LIMITS.items())
-        + ". A dash: `aba` refuses, for a link that moves has no mass. `erd_` robots are those of the PyPI package "
-        "example-robot-data; the others come with warpdyn. `python -m benchmarks.accuracy` says how to repeat it.\n"
+        + ". A dash: `aba` refuses the robot because a moving link has no mass. `erd_` robots come from the PyPI "
+        "package example-robot-data, the others with warpdyn. `python -m benchmarks.accuracy` prints the commands.\n"
     )
     for dtype, (value, robot, algorithm, _) in most.items():
         yield f"Worst of {len(robots)} robots in {dtype}: {value:.1e} ({algorithm} of {robot}).  "
@@ -52,14 +56,15 @@ def lines(records: list[tuple[str, int, str, str, float]], commit: str) -> Itera
 
 
 def main() -> int:
+    """Write accuracy.md into the folder on the command line."""
     if len(sys.argv) != 4:
         print(__doc__, file=sys.stderr)
         return 2
     records = [tuple(json.loads(line)) for line in Path(sys.argv[1]).read_text().splitlines()]
     if not records:
-        print(f"{sys.argv[1]} has no lines", file=sys.stderr)
+        print(f"{sys.argv[1]} has no records", file=sys.stderr)
         return 2
-    Path(sys.argv[2], "accuracy.md").write_text("\n".join(lines(records, sys.argv[3])) + "\n")
+    Path(sys.argv[2], "accuracy.md").write_text("\n".join(page_lines(records, sys.argv[3])) + "\n")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Algorithms measured: public function, arrays that it reads, what it is a gradient of."""
+"""Algorithms that are measured: public function, input arrays, and primal function of a gradient."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ import warpdyn as wd
 
 @dataclass(frozen=True)
 class Algorithm:
-    """`framed`: of the link behind the most joints. `gradient`: `function`'s vjp."""
+    """An algorithm and its function.
+
+    `framed`: the function takes one frame, the link behind the most joints. `gradient`: the vector-Jacobian
+    product of the function.
+    """
 
     name: str
     title: str
@@ -22,7 +26,7 @@ class Algorithm:
 
     @property
     def of(self) -> str | None:
-        """The algorithm that this is a gradient of."""
+        """Name of the algorithm that this one differentiates; None if it is no gradient."""
         return self.name.removesuffix("_vjp") if self.gradient else None
 
 

@@ -1,9 +1,9 @@
-"""What users pay: the ordinary call of each library beside what the kernel can do, by batch.
+"""Time of a whole call from Python, compared with the kernel and other libraries, for several batch sizes.
 
-`python -m benchmarks` does it first, `python -m benchmarks --only-calls` alone. One core, float32, in
-turns: NumPy's arrays in rows, as users have them; `out=`; bound; bound on [n, B]
-memory of our own; Torch and JAX; Pinocchio's call; and a copy of the result's bytes between arrays
-that exist.
+`python -m benchmarks` starts with this page; `python -m benchmarks --only-calls` measures nothing else.
+One core, float32, in turns: a plain call on NumPy arrays in rows; a call with `out=`; a bound call; a
+bound call on [n, B] memory of warpdyn; Torch and JAX; Pinocchio's call; and a copy of the result's
+bytes between existing arrays.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ CASES = (
     ("talos_reduced", "mass_matrix_inverse"),
 )
 OF_LIBRARIES = (("panda", "rnea"), ("talos_reduced", "crba"))
-"""Cases that Torch and JAX are asked for, too."""
+"""Cases that are also measured with Torch and JAX."""
 
 BATCHES = (1, 64, 1024, 4096, 16384, 65536)
 ROUNDS = 5
 REPEATED = 20
-"""Calls for one reading of the clock, where they are short."""
+"""Calls between two clock readings if the batch is at most `SMALL`."""
 
 SMALL = 256
-"""Robots whose numbers stay in the near caches: what arithmetic takes."""
+"""Batch size whose arrays fit into the L1 and L2 caches, so that only arithmetic takes time."""
 
 WAYS = {
     "plain": "plain call",
@@ -59,13 +59,13 @@ WAYS = {
 }
 
 TIMES_COPY, TIMES_BOUND, ROWS_BY_COLUMNS, THREADS, TIMES_PINOCCHIO = 1.2, 4.0, 1.3, 1.7, 60.0
-"""To reach: a plain call by the bytes at copy speed or the arithmetic; by the bound call of one
-robot; rows by own memory where a result has up to 256 bytes; two threads, from 0.1 ms on; panda's rnea
-of 1,024 robots, plain, by Pinocchio's call."""
+"""Targets, as ratios: a plain call to a copy of its bytes or its arithmetic; a plain call to a bound call
+for one robot; rows to [n, B] memory if a result has at most 256 bytes; one thread to two, for calls of
+0.1 ms and more; Pinocchio's call to a plain call of panda's rnea for 1,024 robots."""
 
 
 def measure(rounds: int = ROUNDS, batches: Sequence[int] = BATCHES) -> Iterator[dict[str, Any]]:
-    """A record for each case and batch, with ns for one robot by way."""
+    """Yield a record for each case and batch size, with ns per robot for each kind of call."""
     for name, algorithm in CASES if installed() else (("panda", "rnea"),):
         work = Work(robot(name), algorithm, states_of(robot(name), SMALL))
         wd.runtime.set_num_threads(1)
@@ -81,6 +81,7 @@ def measure(rounds: int = ROUNDS, batches: Sequence[int] = BATCHES) -> Iterator[
 
 
 def _turns(name: str, algorithm: str, batch: int) -> dict[str, Turn]:
+    """Turns of one case at one batch size, by kind of call."""
     few = states_of(robot(name), min(batch, 2048))
     states = {key: np.resize(x, (batch, *x.shape[1:])) for key, x in few.items()}
     rows, columns = (Work(robot(name), algorithm, states, layout=x) for x in ("rows", "columns"))
@@ -115,7 +116,7 @@ def _turns(name: str, algorithm: str, batch: int) -> dict[str, Turn]:
 
 
 def _turn(run: Callable[[], Any], batch: int) -> Turn:
-    """On one core, by the time that the process has it."""
+    """Turn of a call on one core, in CPU time."""
 
     def repeated() -> None:
         for _ in range(REPEATED):
@@ -127,6 +128,7 @@ def _turn(run: Callable[[], Any], batch: int) -> Turn:
 
 
 def _of_torch(work: Work, options: dict[str, Any]) -> dict[str, Callable[[], Any]]:
+    """Calls on Torch tensors, with and without gradients."""
     if not find_spec("torch"):
         return {}
     import torch
@@ -148,8 +150,8 @@ def _of_torch(work: Work, options: dict[str, Any]) -> dict[str, Callable[[], Any
         forward()
         both()
 
-    class Least(torch.autograd.Function):
-        """The kernels, and memory for what they give: nothing is checked or read."""
+    class BareFunction(torch.autograd.Function):
+        """The two kernels and memory for their results, without checks of the inputs."""
 
         @staticmethod
         def forward(ctx: Any, *arrays: Any) -> Any:
@@ -162,18 +164,19 @@ def _of_torch(work: Work, options: dict[str, Any]) -> dict[str, Callable[[], Any
             both()
             return tuple(map(torch.empty_like, ctx.saved_tensors))
 
-    def least() -> None:
-        torch.autograd.grad(Least.apply(*asking), asking, torch.ones_like(ones))
+    def bare_function() -> None:
+        torch.autograd.grad(BareFunction.apply(*asking), asking, torch.ones_like(ones))
 
     return {
         "torch": lambda: work.function(model, *plain, **options),
         "torch backward": backward,
-        "torch floor": least,
+        "torch floor": bare_function,
         "torch kernels": kernels,
     }
 
 
 def _of_jax(work: Work, options: dict[str, Any]) -> dict[str, Callable[[], Any]]:
+    """Calls on JAX arrays, with and without `jit`."""
     if not find_spec("jax"):
         return {}
     import jax
@@ -190,7 +193,7 @@ def _of_jax(work: Work, options: dict[str, Any]) -> dict[str, Callable[[], Any]]
 def _pinocchio(
     name: str, algorithm: str, states: dict[str, np.ndarray]
 ) -> Callable[[], Any] | None:
-    """Pinocchio's call for one robot, from Python, in float64."""
+    """Pinocchio's call from Python for one robot, in float64; None if Pinocchio is not installed."""
     if not find_spec("pinocchio"):
         return None
     import pinocchio as pin
@@ -208,7 +211,7 @@ def _pinocchio(
 
 
 def page(run: Run) -> Iterator[str]:
-    """The first page of a report: the machine's caches, and a table for each case."""
+    """First page of a report: the machine's caches, and a table for each case."""
     if not run.calls:
         return
     about = run.about
@@ -216,14 +219,14 @@ def page(run: Run) -> Iterator[str]:
     rates = about.get("limits", {}).get("copy", {}).items()
     copies = (f"{float(size) / 2**20:g} MiB {rate / 1e9:.0f}" for size, rate in rates)
     said = (
-        "ns for one robot: time that the process had one core, float32, medians in turns. "
-        "Arrays in rows; own memory is [n, B]. "
+        "ns per robot: CPU time on one core, float32, medians of interleaved turns. "
+        "Arrays are in rows; own memory is [n, B]. "
         f"Caches of the machine: {', '.join(sizes)}. "
-        f"Copies, GB/s read and written, by those bytes: {', '.join(copies)}. "
-        f"Plain by copy: at most {TIMES_COPY} from B = 1,024 on, where a result has more than 1,024 bytes; "
-        f"by the copy or the arithmetic (own memory, {SMALL} robots), whichever takes longer. "
-        f"Rows by own memory: at most {ROWS_BY_COLUMNS} at B = 16,384 where a result has up to 256 bytes. "
-        f"Two threads by one, on own memory, by the clock on the wall: at least {THREADS} from 0.1 ms on."
+        f"Copy rates in GB/s (bytes read and written), by size: {', '.join(copies)}. "
+        f"Plain by copy: the time of a plain call divided by that of the copy or of the arithmetic (own memory, "
+        f"{SMALL} robots), whichever is longer. Target: at most {TIMES_COPY} from B = 1,024 on if a result has more "
+        f"than 1,024 bytes. Rows by own memory: at most {ROWS_BY_COLUMNS} at B = 16,384 if a result has at most 256 "
+        f"bytes. Two threads: the speed-up on own memory in wall time, at least {THREADS} for calls of 0.1 ms and more."
     )
     yield f"## What a call costs\n\n{said}\n"
     for case in dict.fromkeys((r["robot"], r["algorithm"]) for r in run.calls):
@@ -236,6 +239,7 @@ def page(run: Run) -> Iterator[str]:
 
 
 def _row(run: Run, r: dict[str, Any], ways: Sequence[str]) -> str:
+    """Row of a table; ratios with a target are recorded in the run."""
     ns, batch, robot_name = r["ns"], r["batch"], r["robot"]
     what = f"{r['algorithm']}, B = {batch:,}"
     cells = [f"{batch:,}", *(short(ns[way]) if way in ns else "" for way in ways)]
@@ -264,5 +268,5 @@ def _row(run: Run, r: dict[str, Any], ways: Sequence[str]) -> str:
 
 
 def caches() -> list[tuple[int, int]]:
-    """Levels and bytes of the machine's caches."""
+    """Levels and sizes [bytes] of the machine's caches."""
     return [(level, size) for level, size in data_caches()]

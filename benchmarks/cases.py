@@ -1,4 +1,4 @@
-"""What is measured, and the figures to reach."""
+"""Cases that are measured, and the targets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .algorithms import ALGORITHMS
 
 BATCH = 16384
-"""Robots in the cases that figures are asked for."""
+"""Batch size of the cases that have targets."""
 
 BATCHES = (1, 16, 256, 4096, BATCH, 65536)
 GPU_BATCHES = (1, 256, 4096, BATCH, 65536, 1 << 20)
@@ -21,12 +21,12 @@ QUICK_ROBOTS, QUICK_ALGORITHMS, QUICK_BATCHES = (
 )
 
 LARGEST = 1 << 30
-"""Bytes of results beyond which a case is left out."""
+"""A case whose results have more bytes is left out."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One measurement. `layout`: columns is [n, B] memory, rows is [B, n]."""
+    """One measurement. `layout`: "columns" is [n, B] memory, "rows" is [B, n]."""
 
     robot: str
     algorithm: str
@@ -38,7 +38,7 @@ class Case:
 
     @property
     def plain(self) -> bool:
-        """One core, float32, [n, B] memory: the case that others are compared with."""
+        """True for the reference case: one core, float32, [n, B] memory."""
         return self.dtype == "float32" and self.layout == "columns" and self.threads == 1
 
 
@@ -51,9 +51,10 @@ def cases(
     threads: Sequence[int] = (1, 2),
     device: str = "cpu",
 ) -> list[Case]:
-    """The plain case over all batches; other precisions and layouts at one batch, threads at two.
+    """Cases of an algorithm.
 
-    These are the batch of the figures and, for threads, the largest.
+    The reference case is measured at all batch sizes, other precisions and layouts at `BATCH`, and two
+    threads at `BATCH` and at the largest batch size.
     """
     main = BATCH if BATCH in batches else max(batches)
     found = [
@@ -94,22 +95,22 @@ TIMES_PINOCCHIO = {
         }.items()
     },
 }
-"""Float32 throughput of one core by Pinocchio's Python call on the same core."""
+"""Float32 throughput of one core divided by that of Pinocchio's Python call, at least."""
 
 TIMES_PRIMAL = {"rnea_vjp": 3.0, "aba_vjp": 2.0, "fk_vjp": 4.0}
-"""Time of a gradient by that of what it is the gradient of, at most."""
+"""Time of a gradient divided by that of its primal function, at most."""
 
 TIMES_BEST_PEER = {"rnea": 40.0, "aba": 40.0, "crba": 40.0, "fk": 10.0, "jacobian": 10.0}
-"""Float32 throughput of one core by the best peer's on the same core."""
+"""Float32 throughput of one core divided by that of the best peer, at least."""
 
 FLOAT64_SHARE = 0.4
 ROWS_TIME = 1.2
 TWO_THREADS = 1.7
 FLAT = 0.15
-"""How much the cost of a robot may change from 4,096 to 65,536 of them."""
+"""Largest relative change of the time per robot from 4,096 to 65,536 robots."""
 
 COLD_COMPILE = 12.0
-"""Seconds, of any public function for talos_reduced with a free base."""
+"""Longest first call of a public function for talos_reduced with a free base [s]."""
 
 STARTS = {
     "latency of wd.rnea, NumPy, B = 1 [us]": 25.0,
@@ -119,6 +120,6 @@ STARTS = {
     "first result after import, warm cache [s]": 0.3,
     "import warpdyn above import warp [s]": 0.3,
 }
-"""At most."""
+"""Largest values."""
 
 NAMES = tuple(ALGORITHMS)

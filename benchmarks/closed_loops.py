@@ -24,7 +24,7 @@ from .interleave import Turn, take_turns
 
 DT, SUBSTEPS = 0.002, 10
 STEPS = 200
-"""Steps of MuJoCo in one run."""
+"""MuJoCo steps in one run."""
 
 LEG = """<mujoco><option timestep="0.002" integrator="implicitfast"/><worldbody>
 <body name="thigh"><joint name="hip" axis="0 1 0" armature="0.1"/>
@@ -46,8 +46,8 @@ LEG = """<mujoco><option timestep="0.002" integrator="implicitfast"/><worldbody>
 """A leg like Cassie's: two rods on ball joints close spatial loops."""
 
 
-def loaded(source: str) -> tuple[wd.Model, mujoco.MjModel]:
-    """The robot of a file or a text in both, without what is not compared."""
+def load_both(source: str) -> tuple[wd.Model, mujoco.MjModel]:
+    """The robot of a file or an MJCF string in warpdyn and MuJoCo, without contacts, limits and motors."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = wd.load(source)
@@ -63,9 +63,9 @@ def loaded(source: str) -> tuple[wd.Model, mujoco.MjModel]:
     return model, peer
 
 
-def measured(source: str, envs: int, rounds: int) -> tuple[int, float, float, float]:
-    """Equations of the loops, nanoseconds of a step of ours and of MuJoCo's, and their ratio."""
-    model, peer = loaded(source)
+def measure(source: str, envs: int, rounds: int) -> tuple[int, float, float, float]:
+    """Number of loop equations, ns per step of warpdyn and MuJoCo, and the ratio of the two."""
+    model, peer = load_both(source)
     start = wd.loops.close(model, start_of(model)[None], largest_error=1e-6)[0]
     sim = wd.Simulation(
         model, envs, points=(), stops="none", dt=DT, substeps=SUBSTEPS, start=start.astype(float)
@@ -84,6 +84,7 @@ def measured(source: str, envs: int, rounds: int) -> tuple[int, float, float, fl
 
 
 def main() -> None:
+    """Print a row for each robot."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*", help="MJCF files in addition to the leg")
     parser.add_argument("--envs", type=int, default=4096)
@@ -94,7 +95,7 @@ def main() -> None:
     print("| robot | equations | warpdyn [ns] | MuJoCo C [ns] | times |\n|---|---|---|---|---|")
     for source in (LEG, *arguments.files):
         name = "leg with two rods" if source is LEG else Path(source).stem
-        rows, ns, other, ratio = measured(source, arguments.envs, arguments.rounds)
+        rows, ns, other, ratio = measure(source, arguments.envs, arguments.rounds)
         print(f"| {name} | {rows} | {ns:.1f} | {other:,.0f} | {ratio:.0f} |", flush=True)
 
 

@@ -1,8 +1,9 @@
-"""Seconds of the first call of every public function, cold and warm.
+"""Time of the first call of every public function, with a cold and a warm kernel cache.
 
-`python -m benchmarks.compile_all [ROBOT]`.
-The robot is talos_reduced with a free base, 38 degrees of freedom, unless named. One process with
-an empty cache, then one that reads what the first has left.
+    python -m benchmarks.compile_all [ROBOT]
+
+The default robot is talos_reduced with a free base (38 degrees of freedom). One process starts with an
+empty cache; a second process reads the cache that the first one wrote. The tables go to standard output.
 """
 
 from __future__ import annotations
@@ -32,16 +33,17 @@ WIDTHS = {"quaternion": (4,), "pose": (7,), "matrix": (4, 4), "twist": (6,), "wr
 
 EACH = """
 import sys
-from benchmarks.compile_all import seconds
-seconds(sys.argv[1])
+from benchmarks.compile_all import print_seconds
+print_seconds(sys.argv[1])
 """
 
 
 def calls(model: wd.Model) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Every public function of arrays, for all links and for one, and derivatives."""
+    """Yield titles and calls: every public array function, for all links and for one, and derivatives."""
     frame = furthest_link(model)
 
     def array(name: str) -> np.ndarray:
+        """Values of an argument."""
         if name in ("q", "q0", "q1"):
             return wd.random_configuration(model, 1, dtype=np.float32)
         if name in WIDTHS:
@@ -50,6 +52,7 @@ def calls(model: wd.Model) -> Iterator[tuple[str, Callable[[], Any]]]:
         return np.ones((1, model.nv), np.float32)
 
     def given(function: Callable[..., Any]) -> tuple[list[Any], dict[str, Any], bool]:
+        """Arguments and options of a call; True if the function takes a frame that was left out."""
         parameters = inspect.signature(function).parameters
         positional = [p.name for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
         if function is wd.convert.matrix_to_quaternion:
@@ -110,8 +113,8 @@ def calls(model: wd.Model) -> Iterator[tuple[str, Callable[[], Any]]]:
     )
 
 
-def seconds(name: str) -> None:
-    """Print seconds by function as a line of JSON; for a new process."""
+def print_seconds(name: str) -> None:
+    """Print the seconds of each call as a line of JSON. It runs in a new process."""
     wp.config.log_level = wp.LOG_ERROR
     warnings.simplefilter("ignore")
     model, found = robot(name).model, {}
@@ -127,6 +130,7 @@ def seconds(name: str) -> None:
 
 
 def main() -> int:
+    """Print a Markdown page."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.compile_all", description=(__doc__ or "").splitlines()[0]
     )
@@ -135,7 +139,7 @@ def main() -> int:
         nargs="?",
         default="talos_reduced_floating",
         metavar="ROBOT",
-        help="a robot of the benchmarks; default: talos_reduced_floating, 38 degrees of freedom",
+        help="a robot of the benchmarks (default: talos_reduced_floating, 38 degrees of freedom)",
     )
     name = parser.parse_args().robot
     try:
@@ -150,10 +154,10 @@ def main() -> int:
         f"# First call of every public function: {name}, {robot(name).model.nv} degrees of freedom, float32\n"
     )
     print(
-        f"One process; its first kernel, measured apart, takes {first:.1f} s with an empty cache."
+        f"One process. Warp's first kernel, measured apart, takes {first:.1f} s with an empty cache."
     )
     print(
-        f"At most {COLD_COMPILE:g} s are asked; {len(slow) or 'none'} of {len(cold)} take longer. Bold: too long.\n"
+        f"The target is {COLD_COMPILE:g} s; {len(slow) or 'none'} of {len(cold)} calls take longer (bold).\n"
     )
     print("| function | cold [s] | warm [s] |\n|---|---|---|")
     for title, value in sorted(cold.items(), key=lambda item: -item[1]):

@@ -1,8 +1,9 @@
 """Compile the programs of the JAX peers ahead of a run.
 
-`python -m benchmarks.compile_peers [ROBOTS]`.
-One process after the other; what is compiled already, or is known not to end in time, is passed
-over.
+    python -m benchmarks.compile_peers [ROBOT ...]
+
+One process runs after the other. Programs that are in the cache, or that are known to exceed the time
+limit, are skipped.
 """
 
 from __future__ import annotations
@@ -28,13 +29,14 @@ from .workload import states_of
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Compile the programs and print their compile times."""
     given = _parser().parse_args(arguments)
     wp.config.log_level = wp.LOG_ERROR
     os.sched_setaffinity(0, CORES[-1:])
     peers = [peer for peer in find(given.peers)[0] if jax_aot.needed(peer)]
     warnings.showwarning = lambda *_, **__: (
         None
-    )  # JaxSim shows them in its own way whatever the filter
+    )  # JaxSim replaces the filters and shows its warnings anyway
     steps = [
         (peer, robot, algorithm)
         for robot in given.robots
@@ -47,14 +49,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for line in _compile(peer, robot, algorithm, given):
                 tqdm.write(f"{peer.name}, {robot}, {algorithm}: {line}", file=sys.stdout)
                 sys.stdout.flush()
-    print(f"in {jax_aot.FOLDER}")
+    print(f"The programs are in {jax_aot.FOLDER}.")
     return 0
 
 
 def _compile(
     peer: Installed, robot: str, algorithm: str, given: argparse.Namespace
 ) -> Iterator[str]:
-    """What came of it; nothing where the peer has no such function."""
+    """Yield the compile time, or the reason for its absence; nothing if the peer lacks the function."""
     try:
         prepared = peer.module.prepare(
             robot_named(robot), algorithm, states_of(robot_named(robot), given.batch), "cpu"
@@ -81,17 +83,20 @@ def _parser() -> argparse.ArgumentParser:
         "--algorithms", nargs="+", choices=ALGORITHMS, default=list(ALGORITHMS), metavar="NAME"
     )
     parser.add_argument(
-        "--peers", nargs="+", choices=PEERS, default=PEERS, metavar="NAME", help="those of JAX"
+        "--peers", nargs="+", choices=PEERS, default=PEERS, metavar="NAME", help="JAX libraries"
     )
     parser.add_argument(
-        "--batch", type=int, default=PEER_BATCH, help="robots (default: those of a run)"
+        "--batch",
+        type=int,
+        default=PEER_BATCH,
+        help=f"batch size (default: {PEER_BATCH}, as in a run)",
     )
     parser.add_argument(
         "--compile-limit",
         type=float,
         default=jax_aot.LIMIT,
         metavar="SECONDS",
-        help=f"default: {jax_aot.LIMIT:g}",
+        help=f"longest compilation of a program (default: {jax_aot.LIMIT:g})",
     )
     return parser
 

@@ -1,11 +1,11 @@
-"""Contacts told from joint torques: true and false alarms on a thousand simulated pushes.
+"""Detection of contacts from joint torques: true and false alarms on a thousand simulated pushes.
 
     python -m benchmarks.contact_detection [--pushes 1000] [--json FILE] [--plot FILE]
 
-An arm moves along sines of its own under computed torque; its masses are not those of the model,
-and its efforts and velocities are noisy. A second in, something pushes a random link at a random
-point in a random direction for 0.2 s. The momentum observer reads what the node would; all arms are
-simulated in one batch.
+Each arm follows its own sine motion under computed torque. Its masses differ from those of the model,
+and its measured efforts and velocities are noisy. After one second a random force acts on a random
+link, at a random point, for 0.2 s. The momentum observer has the inputs that it has in the ROS node.
+All arms are simulated in one batch.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from warpdyn.cli.hardware import processor
 
 DT = 1e-3
 PUSHED_FROM, PUSHED_FOR, RISE = 1.0, 0.2, 0.01
-"""When a push begins, how long it lasts, in what time it rises [s]."""
+"""Start, duration and rise time of a push [s]."""
 SETTLED = 0.2
-"""False alarms are counted from here to the push [s]."""
+"""False alarms are counted from this time to the push [s]."""
 FORCES = (5.0, 50.0)
-"""Of a push [N]."""
+"""Smallest and largest force of a push [N]."""
 MASS_ERROR = 0.03
-"""Largest error of each link's mass, a share."""
+"""Largest relative error of a link's mass."""
 EFFORT_NOISE, VELOCITY_NOISE = 0.1, 1e-3
-"""Standard deviations, white at 1 kHz: of an arm with torque sensors [N·m, rad/s]."""
+"""Standard deviations of white noise at 1 kHz, for an arm with torque sensors [N·m, rad/s]."""
 GAINS = (25.0, 50.0, 150.0)
 THRESHOLDS = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0)
 SPEED_FACTORS = (0.0, 1.0)
-"""What speed adds to a threshold [N·m·s/rad]."""
+"""Increase of a threshold with joint speed [N·m·s/rad]."""
 BINS = ((5.0, 15.0), (15.0, 30.0), (30.0, 50.0))
 ROBOT, LINKS = "panda", (*(f"panda_link{k}" for k in range(2, 8)), "panda_hand")
 REACH = 0.08
@@ -46,20 +46,20 @@ REACH = 0.08
 
 @dataclass(frozen=True, eq=False)
 class Pushes:
-    """What was felt: external torques by gain (steps, B, joints), speeds (steps, B, joints), and the
-    force of each push (B,) [N]."""
+    """Observer outputs of all pushes: external torques by gain (steps, B, joints) and joint speeds
+    (steps, B, joints), with the force of each push (B,) [N]."""
 
     external: dict[float, np.ndarray]
     speed: np.ndarray
     force: np.ndarray
     link: np.ndarray
-    """(B,), which of `LINKS` was pushed."""
+    """(B,), index of the pushed link in `LINKS`."""
     seconds: float
 
 
 @dataclass(frozen=True)
 class Alarms:
-    """One setting. Rates are shares of the pushes; `by_force` of those in each of `BINS`."""
+    """Alarms of one setting. Rates are shares of the pushes; `by_force` has a rate for each of `BINS`."""
 
     gain: float
     speed_factor: float
@@ -67,15 +67,15 @@ class Alarms:
     true: float
     by_force: tuple[float, ...]
     by_link: tuple[float, ...]
-    """Likewise, of those on each of `LINKS`."""
+    """A rate for each of `LINKS`."""
     false_per_minute: float
-    """Of motion without a push, each arm counted once."""
+    """Per minute of motion without a push. Each arm counts once."""
     delay_median_ms: float
     delay_p90_ms: float
 
 
 def simulate(pushes: int = 1000, seed: int = 0) -> Pushes:
-    """All pushes in one batch, float64."""
+    """Simulate all pushes in one batch, in float64."""
     draw = np.random.default_rng(seed)
     model = wd.load_robot(ROBOT)
     joints = model.v_indices([j for j in model.joint_names if "finger" not in j])
@@ -139,16 +139,16 @@ def simulate(pushes: int = 1000, seed: int = 0) -> Pushes:
     return Pushes(external, speed, force, link, time.perf_counter() - begun)
 
 
-def alarms(felt: Pushes, gain: float, speed_factor: float, threshold: float) -> Alarms:
-    """True and false alarms of one setting."""
+def count_alarms(felt: Pushes, gain: float, speed_factor: float, threshold: float) -> Alarms:
+    """Alarms of one setting."""
     limit = threshold + speed_factor * felt.speed
     hit = (np.abs(felt.external[gain]) > limit).any(axis=2)
     first, onset = int(SETTLED / DT), int(PUSHED_FROM / DT)
     false = hit[first:onset].any(axis=0)
-    # An arm that had stopped before is no longer there to be pushed.
+    # An arm that stopped at a false alarm is not pushed.
     after = hit[onset:] & ~false
-    told = after.any(axis=0)
-    delay = (after.argmax(axis=0)[told] + 1) * DT * 1e3
+    detected = after.any(axis=0)
+    delay = (after.argmax(axis=0)[detected] + 1) * DT * 1e3
     among = [~false & (felt.force >= low) & (felt.force < high) for low, high in BINS]
     on = [~false & (felt.link == k) for k in range(len(LINKS))]
     minutes = len(false) * (PUSHED_FROM - SETTLED) / 60.0
@@ -157,21 +157,22 @@ def alarms(felt: Pushes, gain: float, speed_factor: float, threshold: float) -> 
         gain,
         speed_factor,
         threshold,
-        float(told.sum() / max((~false).sum(), 1)),
-        _shares(told, among),
-        _shares(told, on),
+        float(detected.sum() / max((~false).sum(), 1)),
+        _shares(detected, among),
+        _shares(detected, on),
         float(false.sum() / minutes),
         float(p50),
         float(p90),
     )
 
 
-def _shares(told: np.ndarray, groups: Sequence[np.ndarray]) -> tuple[float, ...]:
-    return tuple(float(told[each].mean()) if each.any() else np.nan for each in groups)
+def _shares(detected: np.ndarray, groups: Sequence[np.ndarray]) -> tuple[float, ...]:
+    """Detected share of each group."""
+    return tuple(float(detected[each].mean()) if each.any() else np.nan for each in groups)
 
 
 def table(found: Sequence[Alarms]) -> str:
-    """A row for each setting."""
+    """Table with a row for each setting."""
     head = ["gain [1/s]", "factor", "threshold [N·m]", "true"]
     head += [f"{low:g} to {high:g} N" for low, high in BINS]
     head += ["false a minute", "delay, median [ms]", "p90 [ms]"]
@@ -189,7 +190,7 @@ def table(found: Sequence[Alarms]) -> str:
 
 
 def draw(found: Sequence[Alarms], file: str) -> None:
-    """True alarms and delay over the threshold."""
+    """Plot true alarms, false alarms and delay over the threshold."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -199,13 +200,13 @@ def draw(found: Sequence[Alarms], file: str) -> None:
     for gain in GAINS:
         rows = [x for x in found if x.gain == gain and x.speed_factor == 0.0]
         at = [x.threshold for x in rows]
-        left.plot(at, [100 * x.true for x in rows], "o-", label=f"pushes felt, {gain:g}/s")
+        left.plot(at, [100 * x.true for x in rows], "o-", label=f"detected, {gain:g}/s")
         right.plot(at, [x.delay_median_ms for x in rows], "o-", label=f"{gain:g}/s")
     rows = [x for x in found if x.gain == 50.0 and x.speed_factor == 0.0]
     other = left.twinx()
     other.plot([x.threshold for x in rows], [x.false_per_minute for x in rows], "k--")
     other.set_ylabel("false alarms a minute, 50/s (dashed)")
-    left.set(xlabel="threshold [N·m]", ylabel="pushes felt [%]", ylim=(0, 101))
+    left.set(xlabel="threshold [N·m]", ylabel="detected pushes [%]", ylim=(0, 101))
     right.set(xlabel="threshold [N·m]", ylabel="median delay [ms]", ylim=(0, None))
     for axes in (left, right):
         axes.grid(alpha=0.3)
@@ -215,6 +216,7 @@ def draw(found: Sequence[Alarms], file: str) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Simulate the pushes, print the table and write the files that were asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--pushes", type=int, default=1000)
     parser.add_argument("--json", type=Path)
@@ -222,7 +224,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     felt = simulate(options.pushes)
     found = [
-        alarms(felt, gain, factor, threshold)
+        count_alarms(felt, gain, factor, threshold)
         for gain in GAINS
         for factor in SPEED_FACTORS
         for threshold in THRESHOLDS

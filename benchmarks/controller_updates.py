@@ -1,12 +1,11 @@
-"""Controllers for ros2_control: time of `update` without ROS, next to a bare loop in the same run.
+"""Time of a controller's `update` for ros2_control, without ROS, compared with a bare loop.
 
     python -m benchmarks.controller_updates [--cycles 1000000]
 
 Each cycle lies between two clock readings. The cycles of the laws and those of two bare loops
-alternate. One bare loop only reads the clock. The other one reads it for as long as a cycle may take,
-so that the operating system interrupts it as often as a law. The robot is a UR5e that moves around
-its reference, with all guards.
-Results go to benchmarks/results/controller_updates.json.
+alternate. The first bare loop only reads the clock. The second one reads it for 1.7 us, the length of a
+cycle, so that the operating system interrupts it as often as a law. The robot is a UR5e that moves
+around its reference, with all guards. Results go to benchmarks/results/controller_updates.json.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ import warpdyn as wd
 from ros2_node.ros2_control.control_package import control_package, package_name, write_package
 from ros2_node.ros2_control.controller_laws import ControllerLaw, built_in_laws
 
-from .__main__ import what_it_ran_on
+from .__main__ import describe_run
 
 RESULT = Path(__file__).parent / "results" / "controller_updates.json"
 OPTIONS = ("-std=c++17", "-O2")
 CYCLES = 1_000_000
 BLOCK = 1000
-"""Cycles of one law before the next one has its turn."""
+"""Cycles in one turn of a law."""
 
 MAIN = r"""
 #include <algorithm>
@@ -120,7 +119,7 @@ int main() {
 
 
 def main_source(model: wd.Model, laws: list[ControllerLaw], cycles: int) -> str:
-    """The program that times the laws."""
+    """C++ program that times the laws."""
     inputs = "template <class Inputs> void set_inputs(Inputs &) {}\n"
     for law in laws:
         inputs += (
@@ -149,13 +148,13 @@ def main_source(model: wd.Model, laws: list[ControllerLaw], cycles: int) -> str:
 
 
 def fused_multiply_add() -> tuple[str, ...]:
-    """The options that the package's CMakeLists.txt uses if this machine has fused multiply-adds of x86."""
+    """Options of the package's CMakeLists.txt for fused multiply-adds; empty if the processor has none."""
     has_them = "fma" in Path("/proc/cpuinfo").read_text().split()
     return ("-mfma", "-ffp-contract=fast") if has_them else ()
 
 
-def measured(cycles: int) -> dict[str, Any]:
-    """Times of the laws and of the bare loop [ns]."""
+def measure(cycles: int) -> dict[str, Any]:
+    """Times of the laws and of the bare loops [ns]."""
     model = wd.load_robot("ur5e")
     laws = list(built_in_laws("tool0").values())
     with tempfile.TemporaryDirectory() as work:
@@ -170,11 +169,12 @@ def measured(cycles: int) -> dict[str, Any]:
 
 
 def main() -> None:
+    """Measure the laws and write the results."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--cycles", type=int, default=CYCLES)
     given = parser.parse_args()
-    result = {"about": what_it_ran_on("cpu", []), "cycles": given.cycles}
-    result |= measured(given.cycles)
+    result = {"about": describe_run("cpu", []), "cycles": given.cycles}
+    result |= measure(given.cycles)
     RESULT.write_text(json.dumps(result, indent=1) + "\n")
     print(json.dumps(result, indent=1))
 

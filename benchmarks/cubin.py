@@ -1,4 +1,4 @@
-"""Registers and memory of a kernel, from the machine code that NVRTC writes for it (ELF)."""
+"""Registers and memory of a kernel, read from the machine code that NVRTC writes (ELF)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 FRAME_SIZE, REGISTERS = 0x11, 0x2F
-"""Attributes in the section .nv.info: each has the index of a function and a number."""
+"""Attributes of the section .nv.info. Each has a function index and a number."""
 
 PAIR = 0x04
-"""The format of an attribute that says its own length."""
+"""Format of an attribute that has its length in its header."""
 
 INSTRUCTION_BYTES = 16
-"""An instruction; its first 12 bits say what it does."""
+"""Length of an instruction. Its first 12 bits are the operation."""
 
 LOCAL_LOAD, LOCAL_STORE = 0x983, 0x387
 """LDL and STL of sm_70 to sm_90, as nvdisasm names them."""
@@ -25,7 +25,7 @@ class KernelResources(NamedTuple):
 
     registers: int
     local_bytes: int
-    """The stack: arrays, and values for which there were no registers."""
+    """Stack: arrays and spilled registers."""
     code_bytes: int
     local_accesses: int = 0
     """Instructions that read or write local memory."""
@@ -34,11 +34,11 @@ class KernelResources(NamedTuple):
 def read_cubin(path: Path) -> KernelResources:
     """Resources of the largest function of a cubin, which is the kernel.
 
-    ValueError: it is not an ELF file of 64 bits, or has no kernel.
+    Raises ValueError if the file is not a 64-bit ELF file or has no kernel.
     """
     content = path.read_bytes()
     if content[:5] != b"\x7fELF\x02":
-        raise ValueError(f"{path} is not a cubin: an ELF file of 64 bits is needed")
+        raise ValueError(f"{path} is not a cubin: it must be a 64-bit ELF file")
     sections = dict(_sections(content))
     registers = frame = 0
     for attribute, value in _attributes(sections.get(".nv.info", b"")):
@@ -54,13 +54,14 @@ def read_cubin(path: Path) -> KernelResources:
 
 
 def _local_accesses(code: bytes) -> int:
+    """Number of loads from and stores to local memory."""
     starts = range(0, len(code) - 1, INSTRUCTION_BYTES)
     kinds = [struct.unpack_from("<H", code, at)[0] & 0xFFF for at in starts]
     return kinds.count(LOCAL_LOAD) + kinds.count(LOCAL_STORE)
 
 
 def _sections(content: bytes) -> Iterator[tuple[str, bytes]]:
-    """Names and contents of the sections (System V ABI, ELF-64)."""
+    """Yield names and contents of the sections (System V ABI, ELF-64)."""
     (table,) = struct.unpack_from("<Q", content, 0x28)
     entry, count, of_names = struct.unpack_from("<3H", content, 0x3A)
     headers = [struct.unpack_from("<IIQQQQ", content, table + k * entry) for k in range(count)]
@@ -73,7 +74,7 @@ def _sections(content: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _attributes(info: bytes) -> Iterator[tuple[int, int]]:
-    """Attributes with one number for each function: (attribute, number)."""
+    """Yield attributes that have one number per function: (attribute, number)."""
     at = 0
     while at + 4 <= len(info):
         layout, attribute, size = struct.unpack_from("<BBH", info, at)

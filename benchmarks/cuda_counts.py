@@ -1,12 +1,12 @@
-"""Counts of CUDA kernels, in a process with the emulated device (tests/cuda_device).
+"""Count memory sectors and instructions of CUDA kernels on the emulated device (tests/cuda_device).
 
     python -m benchmarks.cuda_counts [--machine-code] [--one-warp] [KERNEL ...]
 
-The last line is JSON: for each kernel and layout the sectors of memory that a robot loads and stores,
-those that its arrays fill, and the instructions of a warp. With `--machine-code` NVRTC also compiles for
-sm_90, and the record has registers, local memory, the source's length and the seconds of the compiler.
-With `--one-warp` no program is cut into parts for several warps. The key "many" has the counts of the form
-for many environments, if that is another one.
+The last line of the output is JSON. For each kernel and layout it has the memory sectors that a robot
+loads and stores, the sectors that its arrays occupy, and the instructions per warp. With
+`--machine-code` NVRTC also compiles for sm_90, and the record has registers, local memory, the length
+of the source and the compile time. With `--one-warp` no program is split over several warps. The key
+"many" has the counts of the form for many environments if it differs from the form for few.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ B = 128
 SECTOR = 32
 
 
-def counted(
+def count(
     call: Call[Any], layout: str, target: str | None = None
 ) -> tuple[dict[str, float], Source]:
-    """Sectors of a robot and instructions of a warp; and the kernel's source.
+    """Memory sectors per robot and instructions per warp, with the kernel's source.
 
-    target: the form for many environments, if it is not that for few.
+    target: the form for many environments; None for few.
     """
     job = prepare(on_device(call, layout, B), target)
     job.launch_once()
@@ -62,8 +62,8 @@ def counted(
     return {
         "loaded": changed["load_sectors"] / B,
         "stored": changed["store_sectors"] / B,
-        "to_load": filled(job.inputs.values()),
-        "to_store": filled(job.out_views),
+        "to_load": occupied_sectors(job.inputs.values()),
+        "to_store": occupied_sectors(job.out_views),
         "instructions": changed["instructions"] / changed["warps"],
         "warps": job.kernel.source.warps,
         "longest": longest_share(call, job.kernel.source.shared_bytes),
@@ -71,21 +71,23 @@ def counted(
 
 
 def longest_share(call: Call[Any], shared_bytes: int) -> float:
-    """Statements for which a block of several warps waits, from barrier to barrier, as a share of
-    those of all its warps. `shared_bytes`: shared memory for which its launches ask."""
+    """Longest path of statements through a block of several warps, as a share of all its statements.
+
+    The path goes from barrier to barrier. `shared_bytes`: dynamic shared memory of a launch.
+    """
     program = record_call(call, input_shapes(call), True)
     most = max(FOR_FEW.values()) if shared_bytes else STATIC_BYTES
     thread = best_thread(program, True, most)
     return thread.cut.longest / thread.cut.work if isinstance(thread, CudaWarps) else 1.0
 
 
-def filled(views: Iterable[View]) -> float:
-    """Sectors that a robot's numbers fill, of arrays with a row for each robot."""
+def occupied_sectors(views: Iterable[View]) -> float:
+    """Sectors per robot that its numbers occupy in arrays with a row for each robot."""
     return sum(prod(x.shape) for x in views if x.shape and x.shape[0] == B) * 4 / SECTOR / B
 
 
 def machine_code(source: Source) -> dict[str, Any]:
-    """Facts about the machine code that NVRTC compiles for sm_90, and the CPU seconds of the compile."""
+    """Facts about the machine code that NVRTC compiles for sm_90, and the CPU time of the compiler."""
     kernel = compile_kernel(source)
     with tempfile.TemporaryDirectory() as folder:
         begun = time.process_time()
@@ -105,12 +107,13 @@ def machine_code(source: Source) -> dict[str, Any]:
 
 
 def staged_numbers(code: str) -> int:
-    """Numbers of shared memory that a source declares."""
+    """Length of the shared array that a source declares; 0 if there is none."""
     _, _, rest = code.partition("__shared__ T stage[")
     return int(rest.partition("]")[0]) if rest else 0
 
 
 def main(arguments: list[str]) -> None:
+    """Print counts of the kernels as JSON."""
     wp.config.quiet = True
     wd.config.compile_messages = False
     compiled = "--machine-code" in arguments
@@ -123,7 +126,7 @@ def main(arguments: list[str]) -> None:
         for layout in LAYOUTS:
             forms = []
             for target in (None, target_of("cuda")):
-                counts, source = counted(call, layout, target)
+                counts, source = count(call, layout, target)
                 if compiled and source.code not in codes:
                     codes[source.code] = machine_code(source)
                 forms.append({**counts, **codes.get(source.code, {})})

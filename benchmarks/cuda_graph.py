@@ -9,13 +9,13 @@ import warp as wp
 
 
 class Graph:
-    """A captured call; calling the graph replays it.
+    """A captured call. Calling the graph replays it.
 
-    A CUDA graph holds addresses alone. So this keeps the call, whose arrays the graph reads and writes.
+    A CUDA graph holds addresses only, so this object keeps the call and with it the arrays.
     """
 
     def __init__(self, call: Callable[[], Any], device: str, times: int = 1):
-        """Capture so many calls, after one call that compiles."""
+        """Call once to compile, then capture `times` calls."""
         self.call, self.device, self.times = call, device, times
         with wp.ScopedDevice(device):
             call()
@@ -25,5 +25,6 @@ class Graph:
         self.graph = capture.graph
 
     def __call__(self) -> None:
+        """Replay the captured calls."""
         with wp.ScopedDevice(self.device):
             wp.capture_launch(self.graph)

@@ -1,8 +1,8 @@
-"""The kernels of the model of a GPU (cuda_model), by name: each is a call on NumPy arrays.
+"""Kernels that the GPU model (cuda_model) covers, by name. Each is a call on NumPy arrays.
 
 `ROBOT:FUNCTION` is a public function. `quadruped:step` has four feet and four substeps,
-`quadruped:simulation` all points of the collision shapes, and `ROBOT:environment` is the step of a
-learning task, with rewards and resets.
+`quadruped:simulation` has all points of the collision shapes, and `ROBOT:environment` is the step of a
+learning task with rewards and resets.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ KERNELS = (
     "quadruped:step",
     "quadruped:simulation",
 )
-"""The kernels of the geometric mean."""
+"""Kernels in the geometric mean."""
 
 ENVIRONMENTS = ("quadruped:environment", "humanoid:environment")
 
@@ -53,16 +53,16 @@ def call_of(name: str, count: int) -> Call[Any]:
     """The call with this name, for `count` robots, in float32."""
     robot, _, function = name.partition(":")
     if function == "simulation":
-        return standing(count)._call
+        return standing_quadrupeds(count)._call
     if function == "environment":
-        return environment(robot, count)
+        return environment_step(robot, count)
     if function == "step":
-        return four_feet(count)
+        return four_feet_step(count)
     return Work.of(function, wd.load_robot(robot), count).describe_call()
 
 
-def standing(count: int) -> wd.Simulation:
-    """Quadrupeds that stand, with drives."""
+def standing_quadrupeds(count: int) -> wd.Simulation:
+    """Simulation of standing quadrupeds with drives."""
     start = [0.0, 0.0, HEIGHT, 0.0, 0.0, 0.0, 1.0, *STANCE]
     return wd.Simulation(
         wd.load_robot("quadruped").with_armature(0.01),
@@ -74,12 +74,12 @@ def standing(count: int) -> wd.Simulation:
     )
 
 
-def four_feet(count: int) -> Call[Any]:
-    """`wd.step` of standing quadrupeds on four feet."""
-    simulation = standing(count)
+def four_feet_step(count: int) -> Call[Any]:
+    """Call of `wd.step` for standing quadrupeds on four feet."""
+    simulation = standing_quadrupeds(count)
     points = wd.ContactPoints(simulation.model).only("*_foot")
     if len(points) != 4:
-        raise RuntimeError(f"the quadruped should have four feet, and has {len(points)}")
+        raise RuntimeError(f"the quadruped should have four feet, got {len(points)} points")
     arguments = (simulation.model, simulation.q, simulation.v, simulation.tau)
     options = {"points": points, "control": simulation.control, "targets": simulation.targets}
     options |= {
@@ -90,8 +90,8 @@ def four_feet(count: int) -> Call[Any]:
     return describe_call(wd.step, arguments, options)
 
 
-def environment(robot: str, count: int) -> Call[Any]:
-    """A step of learning environments at the beginning of their first episode."""
+def environment_step(robot: str, count: int) -> Call[Any]:
+    """Step of learning environments at the beginning of their first episode."""
     from warpdyn.rl import HumanoidVelocity, QuadrupedVelocity  # noqa: PLC0415  needs Torch
     from warpdyn.rl.environment_step import EnvironmentStep  # noqa: PLC0415
 
@@ -106,11 +106,11 @@ def environment(robot: str, count: int) -> Call[Any]:
 
 
 def on_device(call: Call[Any], layout: str, count: int) -> Call[Any]:
-    """The call on arrays of the first GPU in this layout, for `count` robots."""
+    """The call with its arrays on the first GPU, in this layout."""
     placed: dict[int, wp.array] = {}
 
     def place(x: Any) -> Any:
-        if not isinstance(x, np.ndarray) or x.dtype != np.float32:  # plain numbers stay as they are
+        if not isinstance(x, np.ndarray) or x.dtype != np.float32:  # plain numbers are not moved
             return x
         if id(x) not in placed:
             placed[id(x)] = in_layout(x, layout, count)
@@ -125,7 +125,7 @@ def on_device(call: Call[Any], layout: str, count: int) -> Call[Any]:
 
 
 def in_layout(x: np.ndarray, layout: str, count: int) -> wp.array:
-    """The array on the device, in rows or with the numbers of neighbouring robots side by side."""
+    """Copy on the device: in rows, or with the numbers of neighbouring robots next to each other."""
     if layout == "rows" or x.ndim < 2 or len(x) != count:
         return wp.array(np.ascontiguousarray(x), device="cuda:0")
     axes = [*range(1, x.ndim), 0]
@@ -134,12 +134,12 @@ def in_layout(x: np.ndarray, layout: str, count: int) -> wp.array:
 
 
 def write_in_one_warp(program: Program, single: bool) -> str:
-    """CUDA's form of a program, for blocks of one warp."""
+    """CUDA source of a program for blocks of one warp."""
     return CudaThread(program, single).source()
 
 
 def keep_programs_whole() -> None:
-    """Cut no program into parts for several warps, in this process."""
+    """Split no program over several warps in this process."""
     os.environ["WARPDYN_CACHE_DIR"] = str(Path(tempfile.gettempdir()) / "warpdyn-one-warp")
     TARGETS["cuda"] = Backend(write_in_one_warp, "cuda")
     TARGETS.update(dict.fromkeys(FOR_FEW, Backend(write_in_one_warp)))

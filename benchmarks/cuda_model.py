@@ -1,27 +1,27 @@
-"""Times of CUDA kernels on an H100 by a model, for work without a GPU.
+"""Estimate the times of CUDA kernels on an H100, without a GPU.
 
     python -m benchmarks.cuda_model [KERNEL ...]
 
-Two things are facts: NVRTC's machine code for sm_90 says how many registers and how much local memory a
-thread needs, and the emulated device (tests/cuda_device) counts instructions and sectors of memory. The
-times follow from a model. Kernels take longer on an H100 (`gpu_times`), above all because the model has no time
-for fetching instructions. A time is the largest of these:
+Two inputs are facts. NVRTC's machine code for sm_90 has the registers and the local memory of a thread,
+and the emulated device (tests/cuda_device) counts instructions and memory sectors. The times follow from
+a model. Real kernels take longer on an H100 (`gpu_times`), mainly because the model leaves out
+instruction fetches. A time is the largest of these:
 
-- memory: bytes of all arrays at 3.35 TB/s (NVIDIA H100 data sheet, SXM);
-- cache: sectors of 32 bytes at 5.5 TB/s, an assumption;
-- issue: one instruction a cycle from each of the four schedulers of a multiprocessor;
+- memory: bytes of all arrays at 3.35 TB/s (NVIDIA H100 data sheet, SXM)
+- cache: sectors of 32 bytes at 5.5 TB/s (assumption)
+- issue: one instruction per cycle from each of the four schedulers of a multiprocessor
 - latency: waves of blocks, each with 700 cycles for its loads and 1.5 cycles for each instruction of
-  its longest warp, from barrier to barrier, assumptions;
-- local: local memory in the L2 cache at 5.5 TB/s where the threads of a multiprocessor have more than
-  200 KB of it, and at the speed of memory where all threads have more than 50 MB, assumptions.
+  its longest warp, from barrier to barrier (assumptions)
+- local: local memory in the L2 cache at 5.5 TB/s if the threads of a multiprocessor have more than
+  200 KB of it, and at memory speed if all threads together have more than 50 MB (assumptions)
 
-The emulated device counts PTX, of which ptxas makes other instructions. Accesses of local memory are a
-share of the instructions: the share that they have in the machine code. NVIDIA's disassembler counts it
-(`pip install nvidia-cuda-nvdisasm`). Without the disassembler, local memory is not part of the times,
+The emulated device counts PTX instructions; ptxas turns them into other machine instructions. The model
+therefore takes the share of local-memory accesses from the machine code. NVIDIA's disassembler counts
+them (`pip install nvidia-cuda-nvdisasm`). Without the disassembler, the times leave out local memory,
 and blocks with loads are not counted.
 
-The own bound of a kernel is the larger of memory and issue, with warps on all schedulers. Results:
-benchmarks/results/cuda_model.json.
+The lower bound of a kernel is the larger of memory and issue, with warps on all schedulers. Results go
+to benchmarks/results/cuda_model.json.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ REGISTERS, SHARED_BYTES, MOST_BLOCKS = 65536, 228 * 1024, 32
 """Limits of a multiprocessor of sm_90 (CUDA C++ Programming Guide, technical specifications)."""
 
 DRAM, L2 = 3.35e12, 5.5e12
-"""Bytes a second."""
+"""Bytes per second."""
 
 L1_BYTES, L2_BYTES = 200_000, 50_000_000
 """Local memory that the caches of a multiprocessor and of the device hold."""
 
 LOAD_CYCLES, CYCLES = 700, 1.5
-"""Cycles of a load from memory, and of an instruction that waits for the one before."""
+"""Cycles of a load from memory, and of an instruction that waits for its predecessor."""
 
 SECTOR = 32
 
@@ -63,7 +63,7 @@ BATCHES = (4096, 65536)
 
 
 class Modelled(NamedTuple):
-    """A time [s], its bound, and the time of the kernel's own bound [s]."""
+    """A time [s], the limit that sets it, and the kernel's lower bound [s]."""
 
     seconds: float
     bound: str
@@ -71,14 +71,14 @@ class Modelled(NamedTuple):
 
 
 def resident_blocks(registers: int, shared_bytes: int, warps: int = 1) -> int:
-    """Blocks that a multiprocessor holds at once."""
+    """Number of blocks that a multiprocessor holds at once."""
     by_registers = REGISTERS // (-(-registers * 32 // 256) * 256 * warps)
     by_shared = SHARED_BYTES // (shared_bytes + 1024)  # the system takes 1 KB of each block
     return min(by_registers, by_shared, MOST_BLOCKS)
 
 
 def modelled_time(count: int, kernel: Mapping[str, float]) -> Modelled:
-    """The time of a launch for `count` environments."""
+    """Time of a launch for `count` environments."""
     warps, blocks = int(kernel.get("warps", 1)), -(-count // BLOCK)
     resident = resident_blocks(int(kernel["registers"]), int(kernel["shared_bytes"]), warps)
     waves = -(-blocks // (MULTIPROCESSORS * resident))
@@ -100,8 +100,7 @@ def modelled_time(count: int, kernel: Mapping[str, float]) -> Modelled:
 
 
 def local_time(kernel: Mapping[str, float], count: int, resident: int) -> float:
-    """The time of local memory that the first cache does not hold; `resident`: blocks of a
-    multiprocessor at once."""
+    """Time of local memory beyond the L1 cache. `resident`: blocks of a multiprocessor at once."""
     warps = int(kernel.get("warps", 1))
     on_multiprocessor = kernel["local_bytes"] * BLOCK * warps * resident
     if on_multiprocessor <= L1_BYTES:
@@ -112,7 +111,7 @@ def local_time(kernel: Mapping[str, float], count: int, resident: int) -> float:
 
 
 def counts(names: Iterable[str]) -> dict[str, dict[str, float]]:
-    """Counts of the emulated device and resources from NVRTC's code, by kernel and layout."""
+    """Counts of the emulated device and resources of the machine code, by kernel and layout."""
     sys.path.insert(0, str(ROOT / "tests"))
     from cuda_device.emulated_processes import last_json, run_emulated  # noqa: PLC0415
 
@@ -123,7 +122,7 @@ def counts(names: Iterable[str]) -> dict[str, dict[str, float]]:
 
 
 def record(name: str, kernel: Mapping[str, Any]) -> dict[str, Any]:
-    """A kernel in one layout: facts, and times of the model."""
+    """Facts and modelled times of a kernel in one layout."""
     call, _, layout = name.partition(" ")
     many = kernel.get("many", kernel)
     forms = {n: kernel if n <= FEW_PER_MULTIPROCESSOR * MULTIPROCESSORS else many for n in BATCHES}
@@ -138,7 +137,7 @@ def record(name: str, kernel: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def table(records: Iterable[Mapping[str, Any]]) -> Iterable[str]:
-    """The table of docs/gpu.md."""
+    """Table of docs/gpu.md."""
     columns = [
         "kernel, layout",
         "warps",
@@ -158,7 +157,7 @@ def table(records: Iterable[Mapping[str, Any]]) -> Iterable[str]:
 
 
 def means(records: Iterable[Mapping[str, Any]]) -> dict[str, float]:
-    """Geometric means over KERNELS of modelled times by own bounds, by batch and layout."""
+    """Geometric means over KERNELS of modelled times divided by lower bounds, by batch size and layout."""
     found: dict[str, list[float]] = {}
     for x in records:
         if x["call"] in KERNELS:
@@ -168,15 +167,15 @@ def means(records: Iterable[Mapping[str, Any]]) -> dict[str, float]:
 
 
 def main(names: list[str]) -> int:
-    """Print the table and write it."""
+    """Print the table and write the results."""
     if disassembler() is None:
         print(
-            "Blocks with loads and the time of local memory need NVIDIA's disassembler: "
-            "pip install nvidia-cuda-nvdisasm",
+            "Blocks with loads and the time of local memory are left out. They need NVIDIA's "
+            "disassembler: pip install nvidia-cuda-nvdisasm",
             file=sys.stderr,
         )
     found = counts(names or (*KERNELS, *ENVIRONMENTS))
-    # The file keeps the records of other kernels.
+    # Records of kernels that were not asked for stay in the file.
     before = json.loads(RESULT.read_text())["records"] if names else []
     merged = {f"{x['call']} {x['layout']}": x for x in before}
     merged |= {name: record(name, kernel) for name, kernel in found.items()}

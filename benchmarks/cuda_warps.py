@@ -1,9 +1,9 @@
-"""Kernels in one warp next to the same kernels in several warps, by the model of `cuda_model`.
+"""Compare kernels in one warp with the same kernels in several warps, by the model of `cuda_model`.
 
     python -m benchmarks.cuda_warps [ROBOT:FUNCTION ...]
 
-Registers and local memory are facts of NVRTC's machine code for sm_90. The times are modelled:
-`gpu_times --one-warp` measures them. Results: benchmarks/results/cuda_warps.json.
+Registers and local memory come from NVRTC's machine code for sm_90. The times are modelled;
+`gpu_times --one-warp` measures them. Results go to benchmarks/results/cuda_warps.json.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ RESULT = ROOT / "benchmarks/results/cuda_warps.json"
 
 
 def main(names: list[str]) -> int:
-    """Print the table of the kernels that are cut, each in one warp and in several, and write it."""
+    """Print and write a table of the kernels that are split, each in one warp and in several."""
     cut = {
         name: kernel
         for name, kernel in counts(names or KERNELS).items()

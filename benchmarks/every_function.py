@@ -1,11 +1,12 @@
-"""Every public function on two robots: operations, bytes, and the time of one robot.
+"""Every public function on two robots: operations, bytes, and time per robot.
 
     python -m benchmarks.every_function [NAME ...]
 
-Float32, `[n, B]` memory, one thread, 16,384 robots, or fewer where their arrays are beyond 256 MiB.
-Time is the process's, the least of 41 turns: others may compute meanwhile. So are the machine's
-limits, the best of before and after. With names it measures these again and keeps the rest.
-Results: benchmarks/results/every_function.json.
+Float32, `[n, B]` memory, one thread. The batch has 16,384 robots, or fewer if their arrays exceed
+256 MiB. A time is the minimum CPU time of 41 turns, because other processes may run meanwhile. The
+machine's limits are measured before and after, and the better value counts. With names, the command
+measures these functions again and keeps the other records. Results go to
+benchmarks/results/every_function.json.
 """
 
 from __future__ import annotations
@@ -32,20 +33,20 @@ from warpdyn.execution.request.evaluate import record_call, result_shapes
 from warpdyn.model.description import ModelError
 
 from . import roofline
-from .__main__ import what_it_ran_on
+from .__main__ import describe_run
 from .cases import BATCH
 from .interleave import CORES, Turn, take_turns
 
 RESULT = Path(__file__).parent / "results" / "every_function.json"
 
 ROBOTS = ("panda", "humanoid")
-"""Robots that come with warpdyn: an arm of 8 coordinates, a humanoid on a free base."""
+"""Robots of the package: an arm with 8 coordinates, and a humanoid with a free base."""
 
 LARGEST = 1 << 28
-"""Bytes of arrays beyond which the batch is halved."""
+"""Largest size of all arrays [bytes]. Above it the batch is halved."""
 
 ALL_LINKS = ("fk",)
-"""Functions that are shown for all links; others that take frames are of the last link."""
+"""Functions that run for all links. Others that take a frame run for the last link."""
 
 TO_MUJOCO = ("configuration", "velocity", "acceleration", "force")
 
@@ -57,18 +58,18 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "height_scan": {"terrain": wd.Plane.with_normal((0.1, 0.0, 1.0))},
     "state_derivative": {"ground": wd.SoftGround()},
 }
-"""Options without which a function is none, or does nothing."""
+"""Options that a function requires, or without which it does nothing."""
 
 TURNS = 41
-"""Turns of 20 ms each."""
+"""Number of turns. Each takes about 20 ms."""
 
 SHAPES: Mapping[str, tuple[int, ...]] = {"twist": (6,), "wrench": (6,), "pattern": (25, 2), "t": ()}
-"""Shapes of arguments that depend on no robot; those of others are nv."""
+"""Shapes of arguments that do not depend on the robot. All others have length nv."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """A function, its arrays and its options for one robot."""
+    """A function with its arrays and options."""
 
     name: str
     model: wd.Model
@@ -77,27 +78,29 @@ class Work:
 
     @classmethod
     def of(cls, name: str, model: wd.Model, count: int = 1) -> Work:
-        """`count` random states."""
+        """A function with `count` random states."""
         arguments = inspect.signature(FUNCTIONS[name].describe).parameters
         options = dict(OPTIONS.get(name, {}))
         if name == "effect_torques":
             model = model.with_friction(viscous=0.5, coulomb=0.1)
         if "points" in arguments:
-            options["points"] = points(model)
+            options["points"] = contact_points(model)
         if "frame" in arguments and name not in ALL_LINKS:
             touched = name == "link_contact_forces"
-            options["frame"] = points(model)[0].link if touched else furthest_link(model)
+            options["frame"] = contact_points(model)[0].link if touched else furthest_link(model)
         read = [
             argument.name
             for argument in arguments.values()
             if argument.kind is not inspect.Parameter.KEYWORD_ONLY and argument.name != "model"
         ]
-        arrays = (Memory().array_of(numbers(argument, name, model, count)) for argument in read)
+        arrays = (
+            Memory().array_of(random_argument(argument, name, model, count)) for argument in read
+        )
         return cls(name, model, tuple(arrays), options)
 
     @property
     def arguments(self) -> tuple[Any, ...]:
-        """What the function is called with; those of poses take no robot."""
+        """Positional arguments. Functions of poses take no robot."""
         return (self.model, *self.arrays) if takes_robot(self.name) else self.arrays
 
     def describe_call(self) -> Call:
@@ -105,12 +108,12 @@ class Work:
         return describe_call(FUNCTIONS[self.name], self.arguments, self.options)
 
     def source(self) -> Source:
-        """The kernel's text for the CPU, which knows operations and bytes of one robot."""
+        """Source of the CPU kernel, with operations and bytes per robot."""
         call = self.describe_call()
         return write(record_call(call, input_shapes(call), True), self.name, True, "cpu")
 
     def bind(self) -> Callable[[], Any]:
-        """What is timed; results in `[n, B]` memory too."""
+        """The bound call that is timed. Its results are in `[n, B]` memory, too."""
         shapes = result_shapes(self.describe_call()).values()
         outs = tuple(Memory().empty(len(self.arrays[0]), shape) for shape in shapes)
         out = outs if len(outs) > 1 else outs[0]
@@ -120,24 +123,24 @@ class Work:
 
 
 def takes_robot(name: str) -> bool:
-    """Whether a function's first argument is a model."""
+    """True if the function's first argument is a model."""
     return "model" in inspect.signature(FUNCTIONS[name].describe).parameters
 
 
-def points(model: wd.Model) -> list[wd.ContactPoint]:
-    """Four spheres at each sole of the humanoid; of an arm one at the last link."""
+def contact_points(model: wd.Model) -> list[wd.ContactPoint]:
+    """Four contact spheres at each sole of the humanoid; one at the last link of an arm."""
     soles = [point for point in wd.ContactPoints(model) if point.link.endswith("ankle_roll_link")]
     return soles or [wd.ContactPoint(furthest_link(model), (0.0, 0.0, 0.0), 0.02)]
 
 
-def numbers(argument: str, name: str, model: wd.Model, count: int) -> np.ndarray:
+def random_argument(argument: str, name: str, model: wd.Model, count: int) -> np.ndarray:
     """Random numbers for an argument, by its name."""
     seed = sum(map(ord, argument))
     drawn = np.random.default_rng(seed)
     if argument in ("q", "q0", "q1"):
         return wd.random_configuration(model, count, seed=seed)
     if argument == "forces":
-        return drawn.uniform(0.0, 50.0, (count, len(points(model)), 3))
+        return drawn.uniform(0.0, 50.0, (count, len(contact_points(model)), 3))
     if argument == "control":
         return drawn.uniform(-1.0, 1.0, (count, len(model.actuators)))
     if argument in ("pose", "quaternion", "matrix", "matrices", "targets"):
@@ -146,7 +149,7 @@ def numbers(argument: str, name: str, model: wd.Model, count: int) -> np.ndarray
 
 
 def poses(argument: str, name: str, model: wd.Model, count: int) -> np.ndarray:
-    """Poses of the last link, in the form that an argument has."""
+    """Poses of the last link in the form that the argument needs."""
     q = wd.random_configuration(model, count, seed=11)
     if argument in ("pose", "quaternion"):
         pose = wd.fk(model, q, frame=furthest_link(model), form="pose")
@@ -157,8 +160,8 @@ def poses(argument: str, name: str, model: wd.Model, count: int) -> np.ndarray:
     return T[:, :3, :3] if name == "matrix_to_quaternion" else T
 
 
-def program(name: str, robot: str) -> tuple[int, int] | str:
-    """Operations and bytes of one robot; or why there is no program."""
+def count_work(name: str, robot: str) -> tuple[int, int] | str:
+    """Operations and bytes per robot, or the reason why there is no program."""
     try:
         source = Work.of(name, wd.load_robot(robot)).source()
     except (ModelError, ValueError) as error:
@@ -166,10 +169,10 @@ def program(name: str, robot: str) -> tuple[int, int] | str:
     return source.operations, source.bytes
 
 
-def measured(name: str, robot: str) -> dict[str, Any]:
-    """A record: what the program does, and its time; or why there is none."""
+def measure(name: str, robot: str) -> dict[str, Any]:
+    """Record with operations, bytes and time, or with the reason why there is none."""
     at = {"function": name, "robot": robot}
-    counted = program(name, robot)
+    counted = count_work(name, robot)
     if isinstance(counted, str):
         return {**at, "blank": counted}
     operations, size = counted
@@ -189,25 +192,25 @@ def measured(name: str, robot: str) -> dict[str, Any]:
 
 
 def main(names: list[str]) -> None:
-    """Measure, and write as it goes."""
+    """Measure the functions and write the file."""
     wd.runtime.set_num_threads(1)
     before = json.loads(RESULT.read_text()) if names and RESULT.exists() else {"records": []}
     chosen = names or sorted(FUNCTIONS)
     records = [record for record in before["records"] if record["function"] not in chosen]
-    about = what_it_ran_on("cpu", ())
+    about = describe_run("cpu", ())
     limits = [roofline.limits("cpu", time.process_time)]
     limits += [before["about"]["limits"]] if records else []
     for name in chosen:
         for robot in ROBOTS if takes_robot(name) else ROBOTS[:1]:
-            records.append(measured(name, robot))
+            records.append(measure(name, robot))
             print(records[-1], flush=True)
     limits.append(roofline.limits("cpu", time.process_time))
-    whole = {"about": {**about, "limits": best(limits)}, "records": records}
+    whole = {"about": {**about, "limits": highest_rates(limits)}, "records": records}
     RESULT.write_text(json.dumps(whole, indent=1) + "\n")
 
 
-def best(limits: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The highest rate of each."""
+def highest_rates(limits: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Limits of a machine with the highest rate of several measurements."""
     copy: dict[str, float] = {}
     for each in limits:
         for size, rate in each["copy"].items():

@@ -1,10 +1,10 @@
-"""Exported code: time of a call, its worst, compile times, sizes; Pinocchio's C++ beside it.
+"""Exported code: time of a call, compile time and code size, compared with Pinocchio's C++.
 
     python -m benchmarks.exported [--eigen FOLDER]
 
-`--eigen`: where Eigen's headers are (Debian: /usr/include/eigen3). With it, and the headers of the
-package `pin`, Pinocchio's templates are compiled by the same compiler with the same options, on the
-same robot, and both are called in turns in one process. Results go to
+`--eigen` is the folder of Eigen's headers (/usr/include/eigen3 on Debian). If it is given and the
+package `pin` has its headers, the same compiler also compiles Pinocchio's templates with the same
+options for the same robot. Both run in turns in one process. Results go to
 benchmarks/results/exported.json.
 """
 
@@ -25,7 +25,7 @@ import numpy as np
 import warpdyn as wd
 from warpdyn.execution.batched import FUNCTIONS
 
-from .__main__ import what_it_ran_on
+from .__main__ import describe_run
 
 RESULT = Path(__file__).parent / "results" / "exported.json"
 OPTIONS = ("-std=c++17", "-O3", "-march=native")
@@ -91,7 +91,7 @@ PEER_DEFINES = (
 
 
 def pinocchio_in_cpp() -> str:
-    """C++ that builds Pinocchio's model of panda, joint by joint, and times its rnea."""
+    """C++ code that builds Pinocchio's model of panda joint by joint and times its rnea."""
     import pinocchio as pin
 
     urdf = Path(wd.__file__).parent / "robots" / "panda.urdf"
@@ -104,7 +104,7 @@ def pinocchio_in_cpp() -> str:
     for k in range(1, model.njoints):
         pose, inertia = model.jointPlacements[k], model.inertias[k]
         kind = model.joints[k].shortname().replace("JointModel", "pinocchio::JointModel")
-        if "Unaligned" in kind:  # of the fingers: along -y
+        if "Unaligned" in kind:  # finger joints, along -y
             kind = "pinocchio::JointModelPrismaticUnaligned(Eigen::Vector3d(0, -1, 0))"
         else:
             kind += "()"
@@ -123,8 +123,8 @@ def pinocchio_in_cpp() -> str:
     return "\n  ".join(lines)
 
 
-def timed(folder: Path, eigen: Path | None) -> dict[str, Any]:
-    """Times of a panda's rnea."""
+def time_rnea(folder: Path, eigen: Path | None) -> dict[str, Any]:
+    """Times of panda's rnea."""
     wd.export(wd.load_robot("panda"), [wd.rnea], folder / "panda.hpp", overwrite=True)
     peer, headers, more = "const double peer = 0.0;", "", []
     found = importlib.util.find_spec("cmeel")
@@ -140,8 +140,8 @@ def timed(folder: Path, eigen: Path | None) -> dict[str, Any]:
     return dict(json.loads(ran.stdout))
 
 
-def compiled(folder: Path, model: wd.Model, name: str, compiler: str) -> dict[str, Any]:
-    """CPU seconds to compile a function's header, and the bytes of code that come of it."""
+def measure_compilation(folder: Path, model: wd.Model, name: str, compiler: str) -> dict[str, Any]:
+    """CPU seconds to compile a function's header, and the size of its machine code."""
     function = FUNCTIONS[name]
     wd.export(model, [function], folder / "robot.hpp", namespace="robot", overwrite=True)
     (folder / "unit.cpp").write_text(
@@ -159,7 +159,7 @@ def compiled(folder: Path, model: wd.Model, name: str, compiler: str) -> dict[st
 
 
 def robots() -> dict[str, wd.Model]:
-    """panda, the floating humanoid, and talos where example-robot-data is installed."""
+    """panda, the humanoid with a free base, and talos if example-robot-data is installed."""
     found = {
         "panda": wd.load_robot("panda"),
         "humanoid": wd.load_robot("humanoid", floating_base=True),
@@ -174,19 +174,20 @@ def robots() -> dict[str, wd.Model]:
 
 
 def main() -> None:
+    """Measure and write the results."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--eigen", type=Path, help="folder of Eigen's headers")
     given = parser.parse_args()
-    result: dict[str, Any] = {"about": what_it_ran_on("cpu", [])}
+    result: dict[str, Any] = {"about": describe_run("cpu", [])}
     with tempfile.TemporaryDirectory() as work:
         folder = Path(work)
-        result["panda rnea"] = timed(folder, given.eigen)
+        result["panda rnea"] = time_rnea(folder, given.eigen)
         for robot, model in robots().items():
             for name in ("rnea", "aba"):
                 for compiler in ("g++", "clang++"):
                     if shutil.which(compiler):
                         key = f"{robot} {name}, {compiler}"
-                        result[key] = compiled(folder, model, name, compiler)
+                        result[key] = measure_compilation(folder, model, name, compiler)
     RESULT.write_text(json.dumps(result, indent=1) + "\n")
     print(json.dumps(result, indent=1))
 

@@ -1,15 +1,15 @@
-"""Exported code of every public function of a robot beside the oracle, for the bundled robots.
+"""Compare exported code of every public function with the oracle, for the bundled robots.
 
-    python -m benchmarks.exported_family                     # half an hour of compiling on two cores
+    python -m benchmarks.exported_family      (half an hour of compiling on two cores)
     python -m benchmarks.exported_family --robots panda --dtypes float32
     python -m benchmarks.exported_family --robots humanoid --functions step state_derivative
 
-Each robot's functions are headers of C++, a few functions each, that g++ and clang++ compile with -O2
-and with -O3, two at a time. Their results on random states, for one robot and for rows, are compared
-with `wd.oracle`: an error is relative to the largest number of a result (at least one). In float32
-it stands beside what the oracle itself changes by when each number of the state changes by half a
-unit in its last place: no code that reads float32 can be asked for less. Results go to
-benchmarks/results/exported_family.json.
+The functions of a robot are exported as C++ headers with a few functions each. g++ and clang++ compile
+them with -O2 and -O3, two compilers at a time. The results on random states, for one robot and for
+rows, are compared with `wd.oracle`. An error is relative to the largest number of a result, or to 1 if
+that is smaller. In float32 the file also has the change of the oracle's result if each number of the
+state changes by half a unit in its last place. Code that reads float32 cannot be more accurate.
+Results go to benchmarks/results/exported_family.json.
 """
 
 from __future__ import annotations
@@ -40,43 +40,43 @@ from warpdyn.execution.batched import FUNCTIONS
 from warpdyn.functions.export.compile_ahead import Precision
 from warpdyn.functions.export.exporting import exported_functions, header_of
 
-from .__main__ import what_it_ran_on
+from .__main__ import describe_run
 
 FRAMES = {"panda": "", "ur5e": "tool0", "cartpole": "", "quadruped": "", "humanoid": ""}
-"""Bundled robots, and the link that frames and points are at: the last one, if it is not named."""
+"""Bundled robots, each with the link of frames and points; "" is the last link."""
 
 
 COMPILERS, LEVELS = ("g++", "clang++"), ("-O2", "-O3")
 OPTIONS = ("-std=c++17", "-march=native", "-shared", "-fPIC")
 AT_ONCE = 2
-"""Compilers that run at one time."""
+"""Number of compilers that run at the same time."""
 
 GROUP = 4000
-"""Statements of the functions that share a header, but for one that has more."""
+"""Largest number of statements in a header with several functions."""
 
 ROWS = 5
-"""States: no whole number of lanes."""
+"""Number of states; not a multiple of the lanes."""
 
 PERTURBED = 8
-"""Random changes of the state by half a unit in the last place, of which the largest effect counts."""
+"""Number of random changes of the state by half a unit in the last place. The largest effect counts."""
 
 RESULT = Path(__file__).parent / "results" / "exported_family.json"
 
 
 @dataclass(frozen=True)
 class Case:
-    """A function to be compiled, and what it is to give."""
+    """A function to be compiled, with its inputs and expected results."""
 
     function: ExportedFunction
     inputs: Sequence[np.ndarray]
     expected: Sequence[np.ndarray]
     """Results of the oracle for the same numbers, in rows."""
     sensitivity: float
-    """Error that half a unit in the last place of the inputs makes of the oracle's results."""
+    """Error of the oracle's results if the inputs change by half a unit in the last place."""
 
 
 def inputs_of(function: Callable[..., Any], states: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """States by the names of a function's arguments; KeyError at one that is not a state."""
+    """States by the names of a function's arguments. Raises KeyError for an argument that is no state."""
     named = dict(states)
     named |= {"q0": states["q"], "q1": states["q"][::-1], "d": 0.1 * states["v"], "b": states["v"]}
     given = list(inspect.signature(function).parameters.values())[1:]
@@ -91,8 +91,10 @@ def cases(
     names: Sequence[str],
     left: dict[str, str],
 ) -> Iterator[Case]:
-    """Of these functions those that states alone are enough for, their frame or point at one link;
-    `left` is told why others are left out."""
+    """Yield the functions that need no inputs except states, with frames and points on one link.
+
+    `left` receives the names of the other functions, with reasons.
+    """
     last = FRAMES[model.name] or model.link_names[-1]
     for name in names:
         function = FUNCTIONS[name]
@@ -124,9 +126,9 @@ def cases(
 def case_of(
     function: Callable[..., Any], exported: ExportedFunction, given: Mapping[str, np.ndarray]
 ) -> Case:
-    """What the oracle says at these inputs and close to them."""
+    """Case with the oracle's results for these inputs and for slightly changed ones."""
 
-    def asked(inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+    def results(inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
         answer = wd.oracle(
             function.func,  # type: ignore[attr-defined]
             *function.args,  # type: ignore[attr-defined]
@@ -135,7 +137,7 @@ def case_of(
         )
         return [np.asarray(x) for x in (answer if isinstance(answer, tuple) else (answer,))]
 
-    expected, sensitivity = asked(given), 0.0
+    expected, sensitivity = results(given), 0.0
     random = np.random.default_rng(0)
     single = all(x.dtype == np.float32 for x in given.values())
     for _ in range(PERTURBED if single else 0):
@@ -143,13 +145,13 @@ def case_of(
             k: x.astype(float) + 0.5 * np.spacing(x) * random.choice((-1.0, 1.0), x.shape)
             for k, x in given.items()
         }
-        sensitivity = max(sensitivity, error(asked(moved), expected))
+        sensitivity = max(sensitivity, error(results(moved), expected))
     arrays = [np.ascontiguousarray(given[x]) for x in exported.inputs]
     return Case(exported, arrays, expected, sensitivity)
 
 
 def error(found: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> float:
-    """The largest, relative to the largest number of its result, which counts as one at least."""
+    """Largest error, relative to the largest number of the result or to 1 if that is smaller."""
     return max(
         float(np.abs(x - wanted).max() / max(1.0, np.abs(wanted).max()))
         for x, wanted in zip(found, expected, strict=True)
@@ -158,7 +160,7 @@ def error(found: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> float:
 
 
 def groups(each: Iterator[Case]) -> Iterator[list[Case]]:
-    """Functions of one header: some small ones, or one large one."""
+    """Yield the functions of each header: several small functions, or a large one."""
     held: list[Case] = []
     for case in each:
         sizes = [len(x.function.program.statements) for x in (*held, case)]
@@ -171,7 +173,7 @@ def groups(each: Iterator[Case]) -> Iterator[list[Case]]:
 
 
 def source_of(model: wd.Model, group: Sequence[Case], single: bool) -> str:
-    """A file of C++: the header, and its functions as C sees them."""
+    """C++ file with the header and `extern "C"` wrappers of its functions."""
     functions = [x.function for x in group]
     lines = [header_of(model, functions, Style("c++", single, "robot")).replace("#pragma once", "")]
     real = "float" if single else "double"
@@ -187,8 +189,8 @@ def source_of(model: wd.Model, group: Sequence[Case], single: bool) -> str:
     return "\n".join([*lines, ""])
 
 
-def compiled(source: Path, compiler: str, level: str) -> ctypes.CDLL:
-    """The library that a compiler makes of a file."""
+def compile_library(source: Path, compiler: str, level: str) -> ctypes.CDLL:
+    """Shared library of a C++ file."""
     made = source.with_name(f"{source.stem}_{compiler.strip('+')}{level}.so")
     command = [compiler, *OPTIONS, level, str(source), "-o", str(made)]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -200,29 +202,31 @@ def compiled(source: Path, compiler: str, level: str) -> ctypes.CDLL:
 def errors_of(
     source: Path, group: Sequence[Case], compiler: str, level: str
 ) -> tuple[str, dict[str, float]]:
-    """Errors of functions in a file by their names, and the build that has them."""
-    library, found = compiled(source, compiler, level), dict[str, float]()
+    """Name of a build, and the errors of its functions by name."""
+    library, found = compile_library(source, compiler, level), dict[str, float]()
     for case in group:
         dtype = case.inputs[0].dtype
         rows = [np.full(x.shape, np.nan, dtype) for x in case.expected]
         single = [np.full(x.shape, np.nan, dtype) for x in case.expected]
-        library[f"x_{case.function.name}_batch"](ctypes.c_size_t(ROWS), *at(case.inputs, rows))
+        library[f"x_{case.function.name}_batch"](
+            ctypes.c_size_t(ROWS), *addresses(case.inputs, rows)
+        )
         for k in range(ROWS):
             one = [[x[k, ...] for x in arrays] for arrays in (case.inputs, single)]
-            library[f"x_{case.function.name}"](*at(*one))
+            library[f"x_{case.function.name}"](*addresses(*one))
         # NaN must not vanish in a maximum.
         worst = [error(x, case.expected) for x in (rows, single)]
         found[case.function.name] = float(np.max(worst))
     return f"{compiler} {level}", found
 
 
-def at(*arrays: Sequence[np.ndarray]) -> list[ctypes.c_void_p]:
-    """Where arrays are."""
+def addresses(*arrays: Sequence[np.ndarray]) -> list[ctypes.c_void_p]:
+    """Addresses of arrays."""
     return [ctypes.c_void_p(x.ctypes.data) for some in arrays for x in some]
 
 
-def checked(model: wd.Model, dtype: Precision, names: Sequence[str]) -> dict[str, Any]:
-    """Errors of each function by build; what a change of float32 inputs makes; what was left out."""
+def check_robot(model: wd.Model, dtype: Precision, names: Sequence[str]) -> dict[str, Any]:
+    """Errors of each function by build, effects of changed float32 inputs, and functions that were left out."""
     states = {k: x.astype(dtype) for k, x in random_states(model, ROWS).items()}
     left: dict[str, str] = {}
     found: dict[str, dict[str, float]] = {}
@@ -249,8 +253,8 @@ def checked(model: wd.Model, dtype: Precision, names: Sequence[str]) -> dict[str
     return result
 
 
-def joined(before: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
-    """Results of some functions among those of all."""
+def merge_results(before: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
+    """Earlier results of all functions, updated by new results of some of them."""
     all_of_them = {k: dict(sorted((before.get(k, {}) | x).items())) for k, x in result.items()}
     compared = all_of_them["errors"].keys()
     left_out = {k: x for k, x in all_of_them["left_out"].items() if k not in compared}
@@ -258,7 +262,7 @@ def joined(before: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, An
 
 
 def summary(result: Mapping[str, Any], bound: float) -> str:
-    """The worst functions of a robot, and those beyond the bound with their inputs' share."""
+    """The worst function of a robot, and the functions above the bound with the effect of changed inputs."""
     worst = {name: max(builds.values()) for name, builds in result["errors"].items()}
     close = result.get("half_a_unit_in_the_inputs", {})
     name = max(worst, key=worst.__getitem__)
@@ -274,6 +278,7 @@ def summary(result: Mapping[str, Any], bound: float) -> str:
 
 
 def main() -> None:
+    """Check the robots and write the results."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--robots", nargs="+", choices=FRAMES, default=list(FRAMES))
     dtypes = get_args(Precision)[::-1]
@@ -285,11 +290,11 @@ def main() -> None:
     for dtype in given.dtypes:
         for name in given.robots:
             model = wd.load_robot(name)
-            result = checked(model, dtype, given.functions or list(FUNCTIONS))
+            result = check_robot(model, dtype, given.functions or list(FUNCTIONS))
             results = json.loads(RESULT.read_text()) if RESULT.exists() else {}
-            results["about"] = what_it_ran_on("cpu", [])
+            results["about"] = describe_run("cpu", [])
             before = results.get(f"{name} {dtype}", {}) if given.functions else {}
-            results[f"{name} {dtype}"] = joined(before, result)
+            results[f"{name} {dtype}"] = merge_results(before, result)
             RESULT.write_text(json.dumps(results, indent=1) + "\n")
             bound = 1e-13 if dtype == "float64" else 1e-5
             print(f"{name}, {dtype}: {summary(result, bound)}", flush=True)

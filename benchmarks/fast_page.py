@@ -1,4 +1,7 @@
-"""docs/fast.md's tables from the results folders that docs/figures.md names: `python -m benchmarks.fast_page`."""
+"""Update the tables of docs/fast.md: `python -m benchmarks.fast_page`.
+
+docs/figures.md names the folders of results that they come from.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .figures_page import CALLS, ROOT, chosen
+from .figures_page import CALLS, ROOT, folder_in_page
 from .report import Run, read, short
 from .two_threads import MICROSECONDS
 
@@ -39,22 +42,22 @@ ROWS = (
     ("talos_reduced", "aba"),
     ("talos_reduced", "aba_derivatives"),
 )
-"""Small and large programs: the gains differ by them."""
+"""Small and large programs; the gains depend on the size."""
 FEW = 5
-"""Rounds in which two processors were worth two, of which fewer say nothing."""
+"""Smallest number of rounds with two free processors that gives a ratio."""
 
 MARKS = "<!-- {} -->\n{}\n<!-- end of {} -->"
 
 
-def measured(run: Run, robot: str, algorithm: str, **wanted: Any) -> dict[str, Any] | None:
-    """The last line of warpdyn's own with these entries."""
+def last_record(run: Run, robot: str, algorithm: str, **wanted: Any) -> dict[str, Any] | None:
+    """The last record of warpdyn with these entries; None if there is none."""
     wanted = {"robot": robot, "algorithm": algorithm, "dtype": "float32", "threads": 1, **wanted}
     fitting = [r for r in run.own if all(r.get(key) == value for key, value in wanted.items())]
     return fitting[-1] if fitting else None
 
 
-def calls(run: Run) -> str:
-    """Time of a whole call, by way and batch."""
+def call_table(run: Run) -> str:
+    """Table with the time of a whole call, by kind of call and batch size."""
     shown = [way for way in WAYS if any(way in r["ns"] for r in run.calls)]
     rows = [
         "| | B | " + " | ".join(WAYS[way] for way in shown) + " |",
@@ -69,8 +72,8 @@ def calls(run: Run) -> str:
     return "\n".join(rows)
 
 
-def torch(run: Run) -> str:
-    """Times of whole calls on tensors. "" if the bare `autograd.Function` was not measured."""
+def torch_table(run: Run) -> str:
+    """Table with the times of whole calls on tensors; "" if the bare `autograd.Function` was not measured."""
     shown = [way for way in WAYS_OF_TORCH if any(way in r["ns"] for r in run.calls)]
     if "torch floor" not in shown:
         return ""
@@ -84,17 +87,17 @@ def torch(run: Run) -> str:
     return "\n".join(rows)
 
 
-def ways(run: Run) -> str:
-    """Ratios by robot and algorithm, each of two ways that ran in turns."""
+def ratio_table(run: Run) -> str:
+    """Table of ratios by robot and algorithm, each between two variants that ran in turns."""
     rows = [
         "| | `[n, B]` memory over rows | float32 over float64 |",
         "|---|---|---|",
     ]
     for robot, algorithm in ROWS:
         at = (run, robot, algorithm)
-        by_rows = measured(*at, batch=16384, layout="rows")
+        by_rows = last_record(*at, batch=16384, layout="rows")
         single = run.main(robot, algorithm)
-        double = measured(*at, batch=16384, layout="columns", dtype="float64")
+        double = last_record(*at, batch=16384, layout="columns", dtype="float64")
         ratios = [
             by_rows["ns"] / by_rows["ns_of_columns"] if by_rows else None,
             double["ns"] / single["ns"] if double and single else None,
@@ -104,8 +107,8 @@ def ways(run: Run) -> str:
     return "\n".join(rows)
 
 
-def threads(folder: Path) -> str:
-    """Two threads over one, and what two processes reached; "" where that was not measured."""
+def thread_table(folder: Path) -> str:
+    """Table with the gain of two threads and of two processes; "" if it was not measured."""
     file = folder / "two_threads.json"
     measured = json.loads(file.read_text())["measured"] if file.exists() else []
     by_case: dict[str, list[dict[str, Any]]] = {}
@@ -116,27 +119,28 @@ def threads(folder: Path) -> str:
     heads = (f"{us / 1000:g} ms on one thread" for us in MICROSECONDS)
     rows = ["| | " + " | ".join(heads) + " |", "|---" * (len(MICROSECONDS) + 1) + "|"]
     for name, found in by_case.items():
-        cells = (_shared(r["worth it"]) for r in found)
+        cells = (_thread_cell(r["worth it"]) for r in found)
         rows.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(rows)
 
 
-def _shared(found: dict[str, Any]) -> str:
+def _thread_cell(found: dict[str, Any]) -> str:
+    """Cell with the gain of two threads and, in brackets, of two processes; a dash if too few rounds count."""
     if found["rounds"] < FEW:
         return "–"
     return f"{found['two threads']:.2f}× ({found['two processes']:.2f}×)"
 
 
-def text(page: str, run: Run, called: Run, folder: Path) -> str:
-    """The page with its tables made anew; `called`, `folder`: where ordinary calls were measured."""
+def update_page(page: str, run: Run, called: Run, folder: Path) -> str:
+    """The page with new tables. `called` and `folder` are the results with whole calls."""
     tables = {
-        "calls": calls(called),
-        "torch": torch(called),
-        "ways": ways(run),
-        "threads": threads(folder),
+        "calls": call_table(called),
+        "torch": torch_table(called),
+        "ways": ratio_table(run),
+        "threads": thread_table(folder),
     }
     for name, table in tables.items():
-        if not table:  # what stands there was measured otherwise
+        if not table:  # the page has a table from another run
             continue
         place = re.compile(rf"<!-- {name} -->\n.*?<!-- end of {name} -->", re.DOTALL)
         page = place.sub(lambda _: MARKS.format(name, table, name), page)  # noqa: B023
@@ -144,11 +148,15 @@ def text(page: str, run: Run, called: Run, folder: Path) -> str:
 
 
 def main() -> int:
-    folder, of_calls = chosen(), chosen(CALLS)
+    """Update the page."""
+    folder, of_calls = folder_in_page(), folder_in_page(CALLS)
     if folder is None or of_calls is None:
-        print("docs/figures.md names no folders of results", file=sys.stderr)
+        print(
+            "docs/figures.md names no folders of results: run `python -m benchmarks.figures_page FOLDER`",
+            file=sys.stderr,
+        )
         return 2
-    PAGE.write_text(text(PAGE.read_text(), read(folder), read(of_calls), of_calls))
+    PAGE.write_text(update_page(PAGE.read_text(), read(folder), read(of_calls), of_calls))
     print(f"{PAGE} has the figures of {folder.relative_to(ROOT)} and {of_calls.relative_to(ROOT)}")
     return 0
 

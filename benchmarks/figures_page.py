@@ -1,7 +1,7 @@
-"""The tables of docs/figures.md from folders of results: `python -m benchmarks.figures_page [FOLDER ...]`.
+"""Update the tables of docs/figures.md: `python -m benchmarks.figures_page [FOLDER ...]`.
 
-Marks in the page name two folders: one for the kernels, one for the calls. A folder that is named on the
-command line replaces the one whose kind of lines it has.
+Comments in the page name two folders of results: one for kernels, one for whole calls. A folder on the
+command line replaces the folder that has the same kind of records.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PLACE = re.compile(r"<!-- figures of (\S+) -->\n.*?<!-- end of figures -->", re.
 
 CALLS = re.compile(r"<!-- calls of (\S+) -->\n.*?<!-- end of calls -->", re.DOTALL)
 SHOWN = (1, 1024, 16384, 65536)
-"""Batches of the table of calls."""
+"""Batch sizes in the table of calls."""
 
 ALGORITHMS = (
     "rnea",
@@ -34,14 +34,14 @@ ALGORITHMS = (
 )
 
 
-def chosen(place: re.Pattern[str] = PLACE) -> Path | None:
-    """The folder that the page names; None where it has no marks."""
+def folder_in_page(place: re.Pattern[str] = PLACE) -> Path | None:
+    """The folder that the page names; None if it names none."""
     found = place.search(PAGE.read_text())
     return ROOT / found[1] if found else None
 
 
 def calls_table(run: Run) -> str:
-    """What a plain call takes, and the kernel alone, for one robot."""
+    """Table with the times per robot of a plain call, of the kernel and of a copy."""
     found = {(r["robot"], r["algorithm"], r["batch"]): r for r in run.calls}
     shown = [batch for batch in SHOWN if any(key[2] == batch for key in found)]
     rows = [line(["", *(f"B = {batch:,}" for batch in shown)]), "|---" * (len(shown) + 1) + "|"]
@@ -61,20 +61,20 @@ def calls_table(run: Run) -> str:
         "Nanoseconds per robot, three numbers in each cell: **the plain call**, which allocates its result and uses "
         "row-major arrays, the bound kernel on `[n, B]` memory, and a copy of as many bytes as the result has. "
         f"{about['hardware']}, one core, float32, {about['date']}"
-        f"{busy(run)}."
+        f"{load_remark(run)}."
     )
     return f"{said}\n\n" + "\n".join(rows)
 
 
-def busy(run: Run) -> str:
-    """Remark on other processes, if the machine was loaded while calls were measured."""
+def load_remark(run: Run) -> str:
+    """Remark on other processes if the machine was loaded during the measurement; else ""."""
     loads = [r.get("load", 0.0) for r in run.calls]
     load = median(loads) if loads else 1.0
     return f", on a machine that other processes also used (load {load:.0f})" if load > 1.5 else ""
 
 
 def cell(run: Run, robot: str, algorithm: str) -> tuple[str, float | None]:
-    """Time of one robot and Pinocchio's ratio to it, one reading each; and the best peer's ratio."""
+    """Time per robot with Pinocchio's ratio to it, and the ratio of the fastest peer."""
     own, rivals = run.main(robot, algorithm), run.rivals(robot, algorithm)
     if own is None:
         return "", None
@@ -86,7 +86,7 @@ def cell(run: Run, robot: str, algorithm: str) -> tuple[str, float | None]:
 
 
 def table(run: Run, folder: Path) -> str:
-    """Time for one robot, and how many times as long Pinocchio's call takes; the best peers in a sentence."""
+    """Table with the time per robot and Pinocchio's ratio to it, and a sentence on the fastest peers."""
     shown = [a for a in ALGORITHMS if a in run.algorithms]
     names = {"fk": "fk, all links", "jacobian": "jacobian, one frame"}
     rows = [
@@ -116,36 +116,43 @@ def table(run: Run, folder: Path) -> str:
 
 
 def report_link(folder: Path) -> str:
-    """The folder's report, from the page."""
+    """Link from the page to the folder's report."""
     return f"../{folder.relative_to(ROOT)}/report.md"
 
 
-def text(run: Run, folder: Path) -> str:
+def kernel_section(run: Run, folder: Path) -> str:
+    """Section of the kernels, with its comments."""
     return f"{START.format(folder.relative_to(ROOT))}\n{table(run, folder)}\n{END}"
 
 
-def stands(run: Run, folder: Path) -> bool:
-    return text(run, folder) in PAGE.read_text()
+def is_current(run: Run, folder: Path) -> bool:
+    """True if the page has the section of this run."""
+    return kernel_section(run, folder) in PAGE.read_text()
 
 
-def text_of_calls(run: Run, folder: Path) -> str:
+def call_section(run: Run, folder: Path) -> str:
+    """Section of the calls, with its comments."""
     marks = f"<!-- calls of {folder.relative_to(ROOT)} -->", "<!-- end of calls -->"
     return f"{marks[0]}\n{calls_table(run)}\n{marks[1]}"
 
 
 def main() -> int:
+    """Update both sections."""
     given = [Path(name).resolve() for name in sys.argv[1:]]
-    ways = (PLACE, text, lambda run: run.own), (CALLS, text_of_calls, lambda run: run.calls)
+    ways = (
+        (PLACE, kernel_section, lambda run: run.own),
+        (CALLS, call_section, lambda run: run.calls),
+    )
     for place, written, lines in ways:
-        folder = next((x for x in given if lines(read(x))), chosen(place))
+        folder = next((x for x in given if lines(read(x))), folder_in_page(place))
         page = PAGE.read_text()
         if folder is None or not place.search(page):
             marks = START.format("FOLDER"), END
-            print(f"{PAGE} has no place for figures: add the lines {marks}", file=sys.stderr)
+            print(f"{PAGE} has no section for figures: add the lines {marks}", file=sys.stderr)
             return 2
         table_text = written(read(folder), folder)
         PAGE.write_text(place.sub(lambda _, new=table_text: new, page))
-        print(f"{PAGE} has the figures of {folder.relative_to(ROOT)}")
+        print(f"{PAGE} now has the figures of {folder.relative_to(ROOT)}")
     return 0
 
 

@@ -1,13 +1,16 @@
-"""`python -m benchmarks.files FOLDER...`: every robot description under the folders, read by warpdyn and by others.
+"""Read every robot description in the folders with warpdyn and with other libraries.
 
-URDF, SDF and MJCF files, told apart by their outermost element; URDF beside Pinocchio, MJCF beside
-MuJoCo, and all of them beside Drake in a second table, where these are installed. What both read is
-compared: mass matrix, joint forces and poses of all links and sites, at two random states, in float64.
-A source is a folder that is named, or one in it that is not its only package.
+    python -m benchmarks.files FOLDER... [--lines FILE]
 
-The numbers of a file agree where each is within `TOLERANCE` of the largest of its kind. MJCF files
-that read what lies outside of their own folder are refused as they are; they are read again with
-`includes=` the folder that was named.
+The outermost element of a file tells whether it is URDF, SDF or MJCF. URDF is compared with Pinocchio
+and MJCF with MuJoCo. A second table compares all files with Drake. Libraries that are not installed are
+left out. Of each file the mass matrix, the joint forces and the poses of all links and sites are
+compared at two random states in float64. The tables go to standard output. Their "source" is a folder
+of the command line, or the subfolder of a package if there are several.
+
+Two files agree if each number is within `TOLERANCE`, relative to the largest number of its kind. MJCF
+files that include files from outside their own folder are refused; they are read a second time with
+`includes=` and the folder of the command line.
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ from warpdyn.peers.pinocchio import Pinocchio
 TOLERANCE = 1e-9
 STATES = 2
 SLOW = 0.5
-"""Seconds of a load that are said."""
+"""Load time from which a file is listed as slow [s]."""
 
 Outcome = Literal[
     "agrees",
@@ -59,8 +62,8 @@ SUFFIXES = (".urdf", ".sdf", ".xml", ".mjcf", ".world")
 
 
 @dataclass(frozen=True)
-class Read:
-    """What came of a file: who read it, why not or what differs, the seconds that warpdyn took."""
+class FileOutcome:
+    """Outcome of a file: reason or difference, and the seconds that warpdyn needed."""
 
     source: str
     file: str
@@ -70,34 +73,37 @@ class Read:
     seconds: float
     nv: int = 0
     reader: str = ""
-    """The library beside warpdyn."""
+    """The other library, if it is not the format's own."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the files and print the tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.files", description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
-    parser.add_argument("--lines", type=Path, help="a file for one line of JSON a file")
+    parser.add_argument(
+        "--lines", type=Path, help="write a line of JSON for each robot description"
+    )
     given = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
-    files = [(folder, path, kind) for folder in given.folders for path, kind in found(folder)]
+    files = [(folder, path, kind) for folder in given.folders for path, kind in robot_files(folder)]
     reads = []
     with tqdm(files, file=sys.stderr, unit="file") as bar:
         for folder, path, kind in bar:
             bar.set_postfix_str(path.name[:30])
-            reads += read(folder, path, kind)
+            reads += read_file(folder, path, kind)
     if given.lines:
         given.lines.write_text("".join(json.dumps(asdict(each)) + "\n" for each in reads))
     for reader in dict.fromkeys(each.reader for each in reads):
         print(
             f"{reader}:" if reader else "",
-            *table([x for x in reads if x.reader == reader]),
+            *table_lines([x for x in reads if x.reader == reader]),
             sep="\n",
         )
     return 0
 
 
-def found(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Robot descriptions below a folder, with their formats."""
+def robot_files(folder: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the robot descriptions in a folder with their formats."""
     for path in sorted(folder.rglob("*")):
         if path.suffix.lower() not in SUFFIXES or not path.is_file():
             continue
@@ -110,8 +116,8 @@ def found(folder: Path) -> Iterator[tuple[Path, str]]:
             yield path, chosen.name
 
 
-def read(folder: Path, path: Path, kind: str) -> list[Read]:
-    """A file, read and compared with its format's own library, and with Drake."""
+def read_file(folder: Path, path: Path, kind: str) -> list[FileOutcome]:
+    """Read a file and compare it with the format's own library and with Drake."""
     inside = path.relative_to(folder).parts
     source = (
         f"{folder.name}/{inside[0]}"
@@ -131,18 +137,18 @@ def read(folder: Path, path: Path, kind: str) -> list[Read]:
             why = f"{error}"
             if kind != "MJCF" or "outside of the folder" not in why:
                 break
-        except Exception as error:  # none is expected: it is a defect
+        except Exception as error:  # any other exception is a defect of warpdyn
             why = f"DEFECT {type(error).__name__}: {error}"
             break
     seconds = time.perf_counter() - started
 
-    def own_peer(model: wd.Model) -> Peer:
+    def format_peer(model: wd.Model) -> Peer:
         if kind == "MJCF":
             return MuJoCo(model, path, whole=True)
         return Pinocchio(model, path.read_text(errors="replace"))
 
-    def told(
-        theirs: str | None, peer: Callable[[wd.Model], Peer | Drake] = own_peer
+    def judge(
+        theirs: str | None, peer: Callable[[wd.Model], Peer | Drake] = format_peer
     ) -> tuple[Outcome, str]:
         if ours is None:
             return ("refused by both" if theirs else "by us"), why
@@ -151,29 +157,29 @@ def read(folder: Path, path: Path, kind: str) -> list[Read]:
         if theirs:
             return "by them", theirs
         try:
-            difference = compared(ours, peer(ours))
+            difference = compare(ours, peer(ours))
         except NotComparable as error:
             return "differs", f"not comparable: {error}"
         if difference:
             return "differs", f"{difference}; remarks: {'; '.join(ours.warnings) or 'none'}"
         return ("agrees with includes=" if trusted else "agrees"), ""
 
-    def one(reader: str, outcome: Outcome, words: str) -> Read:
+    def record(reader: str, outcome: Outcome, words: str) -> FileOutcome:
         file, nv = str(path.relative_to(folder)), 0 if ours is None else ours.nv
-        return Read(source, file, kind, outcome, words, round(seconds, 3), nv, reader)
+        return FileOutcome(source, file, kind, outcome, words, round(seconds, 3), nv, reader)
 
-    reads = [one("", *told(refusal(path, kind)))]
+    reads = [record("", *judge(refusal(path, kind)))]
     try:
         drake = Drake(path)
     except ImportError:
         return reads
     except DrakeRefusal as error:
-        return [*reads, one("Drake", *told(str(error)))]
-    return [*reads, one("Drake", *told("", drake.on))]
+        return [*reads, record("Drake", *judge(str(error)))]
+    return [*reads, record("Drake", *judge("", drake.on))]
 
 
 def refusal(path: Path, kind: str) -> str | None:
-    """Why the other library refuses a file; nothing where it reads it, None where there is no other."""
+    """Reason why the other library refuses a file; "" if it reads the file, None if there is no library."""
     try:
         if kind == "MJCF":
             mujoco = import_module("mujoco")
@@ -190,8 +196,8 @@ def refusal(path: Path, kind: str) -> str | None:
     return ""
 
 
-def compared(model: wd.Model, peer: Peer | Drake) -> str:
-    """The largest difference of the first quantity that differs; nothing where all agree."""
+def compare(model: wd.Model, peer: Peer | Drake) -> str:
+    """The first quantity that differs, with its largest difference; "" if all agree."""
     if not model.nv:
         return ""
     links = [name for name in peer.links if not name.startswith("universe")]
@@ -214,8 +220,8 @@ def compared(model: wd.Model, peer: Peer | Drake) -> str:
     return ""
 
 
-def table(reads: Sequence[Read]) -> Iterator[str]:
-    """By format and source, then reasons with how often they occur, then slow loads."""
+def table_lines(reads: Sequence[FileOutcome]) -> Iterator[str]:
+    """Lines of the tables: counts by format and source, reasons with their counts, and slow files."""
     counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for each in reads:
         counts[each.format, each.source][each.outcome] += 1
@@ -228,10 +234,10 @@ def table(reads: Sequence[Read]) -> Iterator[str]:
         numbers = " | ".join(str(each[outcome] or "") for outcome in OUTCOMES)
         yield f"| {kind} | {source} | {sum(each.values())} | {numbers} |"
     for outcome in ("by us", "differs", "by them", "refused by both"):
-        reasons: dict[str, list[Read]] = defaultdict(list)
+        reasons: dict[str, list[FileOutcome]] = defaultdict(list)
         for read_ in reads:
             if read_.outcome == outcome:
-                reasons[f"{read_.format}: {general(read_.why)}"].append(read_)
+                reasons[f"{read_.format}: {without_names(read_.why)}"].append(read_)
         if reasons:
             yield f"\n{outcome}:"
         for why, those in sorted(reasons.items(), key=lambda x: -len(x[1])):
@@ -241,7 +247,7 @@ def table(reads: Sequence[Read]) -> Iterator[str]:
         yield f"slow: {each.seconds:.2f} s {each.source}/{each.file} ({each.nv} coordinates)"
 
 
-def general(why: str) -> str:
+def without_names(why: str) -> str:
     """A reason without the names and numbers of its file."""
     words = re.sub(r"^\S*\.\w+: ", "", why)
     words = re.sub(r"\S+\.xml", "….xml", words)

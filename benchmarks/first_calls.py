@@ -1,11 +1,12 @@
-"""First results: how long a user waits for them, and what interpreting costs until the kernel is there.
+"""Time until the first result, and the cost of the interpreter until the kernel is compiled.
 
-    python -m benchmarks.first_calls [ROBOT ...]   times
-    python -m benchmarks.first_calls bits [ROBOT ...]   interpreted and compiled results, bit by bit
-    python -m benchmarks.first_calls large              programs that take minutes to compile
+    python -m benchmarks.first_calls [ROBOT ...]        measure the times
+    python -m benchmarks.first_calls bits [ROBOT ...]   compare interpreted and compiled results bit by bit
+    python -m benchmarks.first_calls large              measure programs that take minutes to compile
 
-Programs are recorded anew, in an empty cache. The interpreter itself is compiled before, once for each
-kind of processor; that time is a line of its own. Results: benchmarks/results/first_calls.json.
+Every program is recorded anew, with an empty cache. The interpreter is compiled beforehand, once for
+each type of processor; its compile time has a record of its own. Results go to
+benchmarks/results/first_calls.json.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from warpdyn.execution.config import compile_policy
 from warpdyn.execution.launch.launch import prepare
 from warpdyn.model.description import ModelError
 
-from .__main__ import what_it_ran_on
+from .__main__ import describe_run
 from .every_function import Work, takes_robot
 from .robots import tree
 
@@ -44,7 +45,7 @@ RESULT = Path(__file__).parent / "results" / "first_calls.json"
 ROBOTS = ("panda", "quadruped", "humanoid", "cartpole")
 
 ALGORITHMS = ("rnea", "crba", "aba", "fk", "rnea_derivatives")
-"""Functions whose interpreted and compiled batches are compared."""
+"""Functions whose interpreted and compiled times are compared."""
 
 BATCH = 4096
 
@@ -52,7 +53,7 @@ TURNS = 31
 
 
 def first_results(robot: str) -> Iterator[dict[str, Any]]:
-    """The time of the first call of each function [s]."""
+    """Yield the time of the first call of each function [s]."""
     for name in tqdm(sorted(FUNCTIONS), desc=f"first calls, {robot}", leave=False):
         if robot != ROBOTS[0] and not takes_robot(name):
             continue
@@ -61,13 +62,13 @@ def first_results(robot: str) -> Iterator[dict[str, Any]]:
             begun = time.perf_counter()
             FUNCTIONS[name](*work.arguments, **work.options)
             seconds = time.perf_counter() - begun
-        except (ModelError, ValueError):  # it is not for this robot
+        except (ModelError, ValueError):  # the function does not apply to this robot
             continue
         yield {"function": name, "robot": robot, "seconds": round(seconds, 4)}
 
 
 def first_steps() -> Iterator[dict[str, Any]]:
-    """The first step of a simulation and of an environment [s]."""
+    """Yield the time of the first step of a simulation and of an environment [s]."""
     model, make_environment = wd.load_robot("quadruped"), rl.VecEnv  # this imports Torch
     begun = time.perf_counter()
     simulation = wd.Simulation(model, 64)
@@ -80,8 +81,8 @@ def first_steps() -> Iterator[dict[str, Any]]:
     yield {"first step of": "rl.VecEnv", "seconds": time.perf_counter() - begun}
 
 
-def interleaved(runs: Sequence[Callable[[], Any]], turns: int = TURNS) -> list[float]:
-    """Median seconds of each of some functions, which take turns."""
+def interleaved_medians(runs: Sequence[Callable[[], Any]], turns: int = TURNS) -> list[float]:
+    """Median seconds of each function; the functions run in turns."""
     samples: list[list[float]] = [[] for _ in runs]
     for _ in range(turns):
         for run, found in zip(runs, samples, strict=True):
@@ -91,13 +92,13 @@ def interleaved(runs: Sequence[Callable[[], Any]], turns: int = TURNS) -> list[f
     return [float(np.median(found)) for found in samples]
 
 
-def ratios(robot: str) -> Iterator[dict[str, Any]]:
-    """Interpreted by compiled time of a batch in rows, on one thread."""
+def interpreter_ratios(robot: str) -> Iterator[dict[str, Any]]:
+    """Yield the time of an interpreted batch divided by that of a compiled one, in rows, on one thread."""
     for name in tqdm(ALGORITHMS, desc=f"interpreted and compiled, {robot}", leave=False):
         work = in_rows(Work.of(name, wd.load_robot(robot), BATCH))
-        interpreted = bound(work, "never")
-        compiled = bound(work, "wait")
-        slow, fast = interleaved([interpreted, compiled])
+        interpreted = bind_anew(work, "never")
+        compiled = bind_anew(work, "wait")
+        slow, fast = interleaved_medians([interpreted, compiled])
         yield {
             "function": name,
             "robot": robot,
@@ -108,26 +109,26 @@ def ratios(robot: str) -> Iterator[dict[str, Any]]:
 
 
 def in_rows(work: Work) -> Work:
-    """The same states, one row for each robot."""
+    """The same states with a row for each robot."""
     arrays = tuple(np.ascontiguousarray(x) for x in work.arrays)
     return Work(work.name, work.model, arrays, work.options)
 
 
-def bound(work: Work, policy: Any) -> Callable[[], Any]:
-    """A bound call, interpreted or compiled, of a model of its own, since equal models share kernels."""
-    model = another(work.model)
+def bind_anew(work: Work, policy: Any) -> Callable[[], Any]:
+    """Bound call, interpreted or compiled. Its model is new, because equal models share kernels."""
+    model = changed_model(work.model)
     with compile_policy(policy):
         return wd.bind(FUNCTIONS[work.name], model, *work.arrays, **work.options)
 
 
-def another(model: wd.Model) -> wd.Model:
-    """A model with slightly other numbers, so that its kernels are new."""
+def changed_model(model: wd.Model) -> wd.Model:
+    """A model with slightly different numbers, so that its kernels are new."""
     return model.with_armature(0.1 + 0.1 * random.random())
 
 
 def plain_calls() -> Iterator[dict[str, Any]]:
-    """Microseconds of a plain call of panda's rnea for one robot, interpreted."""
-    model = another(wd.load_robot("panda"))
+    """Yield the microseconds of an interpreted plain call of panda's rnea for one robot."""
+    model = changed_model(wd.load_robot("panda"))
     q, v, a = (np.zeros(model.nv, np.float32) + 0.1 * k for k in range(3))
     samples = []
     with compile_policy("never"):
@@ -139,23 +140,23 @@ def plain_calls() -> Iterator[dict[str, Any]]:
     yield {"plain call of": "panda rnea, B = 1", "us": round(1e6 * float(np.median(samples)), 2)}
 
 
-def slowed_down() -> Iterator[dict[str, Any]]:
-    """Time of interpreted calls while another kernel is compiled, by that without."""
+def slowdowns() -> Iterator[dict[str, Any]]:
+    """Yield the time of interpreted calls during a compilation, divided by that without one."""
     model, other = wd.load_robot("panda"), wd.load_robot("humanoid")
     home = np.tile(other.neutral.astype(np.float32), (4, 1))
     still = np.zeros((4, other.nv), np.float32)
     for count in (1, BATCH):
         q, v, a = (np.zeros((count, model.nv), np.float32) + 0.1 * k for k in range(3))
-        run = partial(wd.rnea, another(model), q, v, a)
+        run = partial(wd.rnea, changed_model(model), q, v, a)
         with compile_policy("never"):
             run()
-            alone = calls_for(2.0, run)
-        wd.bind(wd.aba_derivatives, another(other), home, still, still)
+            alone = mean_call_time(2.0, run)
+        wd.bind(wd.aba_derivatives, changed_model(other), home, still, still)
         with compile_policy("never"):
-            meanwhile = calls_for(3.0, run)
+            meanwhile = mean_call_time(3.0, run)
         background.wait_until_idle()
         with compile_policy("never"):
-            again = calls_for(2.0, run)
+            again = mean_call_time(2.0, run)
         yield {
             "while a kernel is compiled": f"panda rnea, B = {count}",
             "us alone": round(1e6 * (alone + again) / 2, 2),
@@ -164,8 +165,8 @@ def slowed_down() -> Iterator[dict[str, Any]]:
         }
 
 
-def calls_for(seconds: float, run: Callable[[], Any]) -> float:
-    """Mean time of a call, over some seconds."""
+def mean_call_time(seconds: float, run: Callable[[], Any]) -> float:
+    """Mean time of a call that is repeated for some seconds."""
     begun, calls = time.perf_counter(), 0
     while time.perf_counter() < begun + seconds:
         run()
@@ -174,7 +175,7 @@ def calls_for(seconds: float, run: Callable[[], Any]) -> float:
 
 
 def interpreter_compiles() -> Iterator[dict[str, Any]]:
-    """Seconds to compile the interpreter, in an empty cache of Warp."""
+    """Yield the seconds to compile the interpreter with an empty Warp cache."""
     for single in (True, False):
         source = interpreter_source(single) + f"// {time.time()}\n"
         begun = time.perf_counter()
@@ -184,8 +185,8 @@ def interpreter_compiles() -> Iterator[dict[str, Any]]:
         yield {"compile the interpreter": name, "seconds": seconds}
 
 
-def bits(robots: Sequence[str]) -> int:
-    """Compare interpreted with compiled results of all functions; returns the number that differ."""
+def compare_bits(robots: Sequence[str]) -> int:
+    """Compare interpreted and compiled results of all functions and return the number that differ."""
     os.environ["WARPDYN_CACHE_DIR"] = tempfile.mkdtemp()
     cases = [
         (robot, name)
@@ -205,61 +206,61 @@ def bits(robots: Sequence[str]) -> int:
 
 
 def compare(robot: str, name: str, dtype: Any) -> tuple[int, list[str]]:
-    """The number of batches of a function that were computed both ways, and those that differ."""
+    """Number of batches of a function that were computed both ways, and a list of those that differ."""
     with compile_policy("never"):
         try:
             model = wd.load_robot(robot)
-            works = [of_dtype(Work.of(name, model, count), dtype) for count in COUNTS]
+            works = [with_dtype(Work.of(name, model, count), dtype) for count in COUNTS]
             kernel = prepare(works[0].describe_call()).kernel
-        except (ModelError, ValueError):  # it is not for this robot
+        except (ModelError, ValueError):  # the function does not apply to this robot
             return 0, []
-        if kernel.loaded:  # another function has the same program
+        if kernel.loaded:  # another function has the same program and was compared
             return 0, []
         assert kernel.interpreted is not None, "the kernel is in a cache"
-        interpreted = [values(work) for work in works]
+        interpreted = [results(work) for work in works]
         load(kernel)
         different = [
             f"{name} of {robot}, {dtype.__name__}, B = {count}"
             for count, work, found in zip(COUNTS, works, interpreted, strict=True)
-            if not all(map(same_bits, found, values(work)))
+            if not all(map(same_bits, found, results(work)))
         ]
     return len(works), different
 
 
 COUNTS = (1, 5, 100, BATCH)
-"""Batches whose bits are compared."""
+"""Batch sizes whose bits are compared."""
 
 
-def of_dtype(work: Work, dtype: Any) -> Work:
+def with_dtype(work: Work, dtype: Any) -> Work:
     """The same call on rows of another dtype."""
     arrays = tuple(np.ascontiguousarray(x, dtype) for x in work.arrays)
     return Work(work.name, work.model, arrays, work.options)
 
 
-def values(work: Work) -> list[np.ndarray]:
-    """The results of a call."""
+def results(work: Work) -> list[np.ndarray]:
+    """Results of a call."""
     found = FUNCTIONS[work.name](*work.arguments, **work.options)
     return [np.array(x) for x in (found if isinstance(found, tuple) else (found,))]
 
 
 def humanoid_on_points(number: int) -> dict[str, Any]:
-    """Options of a simulation of the humanoid with more contact points than its shapes have."""
+    """Options of a humanoid simulation with additional contact points."""
     model = wd.load_robot("humanoid")
     points = wd.ContactPoints(model)
     for k in range(number - len(points)):
         points = points.with_sphere(
             model.link_names[k % len(model.link_names)], (0.0, 0.0, 0.01 * k), 0.02
         )
-    return {"model": another(model), "points": points}
+    return {"model": changed_model(model), "points": points}
 
 
 def large_programs() -> Iterator[dict[str, Any]]:
-    """First call, calls and compile of programs that take minutes to compile."""
+    """Yield first result, call time and compile time of programs that take minutes to compile."""
     model = wd.load(tree(60))
     q = np.random.default_rng(0).uniform(-1.0, 1.0, (64, 60)).astype(np.float32)
-    yield timed_large(
+    yield time_large_program(
         "aba_derivatives, tree of 60 joints",
-        lambda: partial(wd.bind, wd.aba_derivatives, another(model), q, q, q),
+        lambda: partial(wd.bind, wd.aba_derivatives, changed_model(model), q, q, q),
         64,
     )
 
@@ -268,13 +269,13 @@ def large_programs() -> Iterator[dict[str, Any]]:
         model = options.pop("model")
         return lambda: wd.Simulation(model, 64, substeps=1, **options).step
 
-    yield timed_large("step of wd.Simulation(humanoid), 100 points", humanoid, 64)
+    yield time_large_program("step of wd.Simulation(humanoid), 100 points", humanoid, 64)
 
 
-def timed_large(
+def time_large_program(
     name: str, make: Callable[[], Callable[[], Callable[[], Any]]], batch: int
 ) -> dict[str, Any]:
-    """Seconds until the first result, interpreted, and of a compile; time of later calls [us a robot].
+    """Seconds until the first result, interpreted and compiled, and the time of later calls [us per robot].
 
     `make` returns a function that prepares a call of a new model.
     """
@@ -286,26 +287,26 @@ def timed_large(
             run = prepare_call()
             run()
             found[key] = round(time.perf_counter() - begun, 2)
-        (seconds,) = interleaved([run], 9)
+        (seconds,) = interleaved_medians([run], 9)
         found[f"{policy}_us"] = round(1e6 * seconds / batch, 2)
         print(found, flush=True)
     return found
 
 
 def same_bits(x: np.ndarray, y: np.ndarray) -> bool:
-    """True if all numbers have the same bits; all NaN count as one."""
+    """True if all numbers have the same bits. All NaN count as equal."""
     nan = np.isnan(x)
     return np.array_equal(nan, np.isnan(y)) and x[~nan].tobytes() == y[~nan].tobytes()
 
 
 def main(arguments: list[str]) -> int:
-    """Measure and write, or compare."""
+    """Measure and write the results, or compare the bits."""
     wd.runtime.set_num_threads(1)
     wd.config.compile_messages, wd.config.compile = False, "background"
     if arguments[:1] == ["bits"]:
-        return bool(bits(arguments[1:] or ROBOTS))
+        return bool(compare_bits(arguments[1:] or ROBOTS))
     if arguments[:1] == ["large"]:
-        keep(list(large_programs()), "large")
+        write_records(list(large_programs()), "large")
         return 0
     robots = arguments or ROBOTS
     for single in (True, False):
@@ -314,8 +315,8 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["WARPDYN_CACHE_DIR"] = folder
         parts = [first_results(robot) for robot in robots]
-        parts += [first_steps(), *(ratios(robot) for robot in robots)]
-        parts += [plain_calls(), slowed_down(), interpreter_compiles()]
+        parts += [first_steps(), *(interpreter_ratios(robot) for robot in robots)]
+        parts += [plain_calls(), slowdowns(), interpreter_compiles()]
         for part in parts:
             for record in part:
                 records.append({**record, "load": round(os.getloadavg()[0], 2)})
@@ -328,15 +329,15 @@ def main(arguments: list[str]) -> int:
         median = float(np.median([x["seconds"] for x in of_robot]))
         print(f"{robot}: {len(of_robot)} first calls, median {median:.3f} s, worst {worst}")
     found = [x["ratio"] for x in records if "interpreted_ns" in x]
-    print(f"interpreted by compiled: median {np.median(found):.2f}, largest {max(found):.2f}")
-    keep(records, "records")
+    print(f"interpreted / compiled time: median {np.median(found):.2f}, largest {max(found):.2f}")
+    write_records(records, "records")
     return 0
 
 
-def keep(records: list[dict[str, Any]], key: str) -> None:
-    """Write records to the file of results, in place of the earlier ones of this key."""
+def write_records(records: list[dict[str, Any]], key: str) -> None:
+    """Write records to the file of results in place of the earlier ones with this key."""
     kept = json.loads(RESULT.read_text()) if RESULT.exists() else {}
-    kept |= {"about": what_it_ran_on("cpu", ()), key: records}
+    kept |= {"about": describe_run("cpu", ()), key: records}
     RESULT.write_text(json.dumps(kept, indent=1) + "\n")
 
 

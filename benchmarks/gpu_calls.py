@@ -1,9 +1,9 @@
-"""Microseconds of the host for a call on arrays of a GPU, by kind of call.
+"""Host time of a call on GPU arrays, by kind of call [us].
 
     python -m benchmarks.gpu_calls [--envs 4096] [--no-torch]
 
-The host starts so many calls without waiting for the GPU that their kernels hide: the time is that of Python and
-the driver, if the kernels take less. Results: benchmarks/results/gpu_calls.json.
+The host starts many calls without waiting for the GPU. If the kernels are shorter than the calls, the
+time is that of Python and the driver. Results go to benchmarks/results/gpu_calls.json.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ import warp as wp
 import warpdyn as wd
 from warpdyn.cli.hardware import processor
 
-from .__main__ import what_it_ran_on
+from .__main__ import describe_run
 
 RESULT = Path(__file__).parent / "results/gpu_calls.json"
 ROUNDS, CALLS = 5, 400
-"""Rounds, of which the median counts, and the calls of one."""
+"""Number of rounds, whose median counts, and number of calls in a round."""
 
 Call = tuple[str, Callable[[], Any]]
 
 
-def of_warp(model: wd.Model, states: Sequence[np.ndarray], device: str) -> Iterator[Call]:
-    """Calls on Warp arrays."""
+def warp_calls(model: wd.Model, states: Sequence[np.ndarray], device: str) -> Iterator[Call]:
+    """Yield calls on Warp arrays."""
     q, v, a = (wp.array(x, dtype=wp.float32, device=device) for x in states)
     result = wd.rnea(model, q, v, a)
     yield "rnea warp, new result", lambda: wd.rnea(model, q, v, a)
@@ -49,8 +49,8 @@ def of_warp(model: wd.Model, states: Sequence[np.ndarray], device: str) -> Itera
     yield "Simulation.step warp", simulation.step
 
 
-def of_torch(model: wd.Model, states: Sequence[np.ndarray], device: str) -> Iterator[Call]:
-    """Calls on Torch tensors, with and without a gradient."""
+def torch_calls(model: wd.Model, states: Sequence[np.ndarray], device: str) -> Iterator[Call]:
+    """Yield calls on Torch tensors, with and without gradients."""
     import torch  # noqa: PLC0415  an extra
 
     q, v, a = (torch.tensor(x, device=device) for x in states)
@@ -69,8 +69,8 @@ def of_torch(model: wd.Model, states: Sequence[np.ndarray], device: str) -> Iter
     yield "torch.add", lambda: q + v
 
 
-def microseconds(call: Callable[[], Any], device: str) -> float:
-    """Microseconds of the host for one call."""
+def host_microseconds(call: Callable[[], Any], device: str) -> float:
+    """Host time of one call [us]."""
     for _ in range(5):
         call()
     samples = []
@@ -96,11 +96,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     model, draw = wd.load_robot("panda"), np.random.default_rng(0)
     states = [draw.standard_normal((given.envs, model.nv)).astype(np.float32) for _ in range(3)]
     times = {}
-    for kind in (of_warp,) if given.no_torch else (of_warp, of_torch):
+    for kind in (warp_calls,) if given.no_torch else (warp_calls, torch_calls):
         for name, call in kind(model, states, given.device):
-            times[name] = microseconds(call, given.device)
+            times[name] = host_microseconds(call, given.device)
             print(f"{name:40} {times[name]:8.2f} us", flush=True)
-    about = what_it_ran_on(given.device, ()) | {"processor": processor()}
+    about = describe_run(given.device, ()) | {"processor": processor()}
     content = {"about": about, "envs": given.envs, "microseconds": times}
     given.output.write_text(json.dumps(content, indent=1) + "\n")
     return 0

@@ -1,6 +1,6 @@
-"""The tables of docs/gpu.md from the stored results of a GPU: `python -m benchmarks.gpu_page`.
+"""Update the tables of docs/gpu.md from the stored GPU results: `python -m benchmarks.gpu_page`.
 
-Each stands between two marks in the page, with hardware and date above it.
+Each table is between two comments of the page and has its hardware and date above it.
 """
 
 from __future__ import annotations
@@ -26,22 +26,23 @@ Content = Mapping[str, Any]
 
 
 def read(path: Path) -> Content:
+    """Content of a results file."""
     content: Content = json.loads(path.read_text())
     return content
 
 
-def where(content: Content) -> str:
+def conditions(content: Content) -> str:
     """Hardware and date."""
     about = content["about"]
     processor = f", {about['processor']}" if "processor" in about else ""
     return f"{about['hardware']}{processor}, {about['date']}."
 
 
-def times() -> Iterator[str]:
-    """Measured times of all kernels next to those of the model."""
-    content, modelled = read(gpu_times.RESULT), gpu_times.modelled()
+def time_table() -> Iterator[str]:
+    """Lines of the table of measured and modelled times."""
+    content, modelled = read(gpu_times.RESULT), gpu_times.modelled_times()
     found = {(x["call"], x["layout"], x["count"]): x for x in content["records"]}
-    yield f"Microseconds of a launch in a CUDA graph, float32. {where(content)}"
+    yield f"Microseconds of a launch in a CUDA graph, float32. {conditions(content)}"
     yield ""
     heads = [f"{n:,} {x}" for n in gpu_times.BATCHES for x in ("rows", "side by side", "model")]
     yield line(["kernel", "warps", *heads])
@@ -55,20 +56,20 @@ def times() -> Iterator[str]:
         yield line(cells)
 
 
-def model() -> Iterator[str]:
-    """The ratios of measured times to those of the model."""
+def model_ratios() -> Iterator[str]:
+    """Lines with the ratios of measured to modelled times."""
     content = read(gpu_times.RESULT)
     means = ", ".join(f"{key}: {x:.2f}" for key, x in content["measured_by_modelled"].items())
-    yield f"Measured times as multiples of the model's, geometric means without environments. {where(content)}"
+    yield f"Measured times as multiples of the model's, geometric means without environments. {conditions(content)}"
     yield f"{means}."
 
 
-def warps() -> Iterator[str]:
-    """Kernels in one warp, and in several."""
+def warp_table() -> Iterator[str]:
+    """Lines of the table of kernels in one warp and in several."""
     several, one = read(gpu_times.RESULT), read(ONE_WARP)
     found = {(x["call"], x["count"]): x for x in several["records"] if x["layout"] == "rows"}
     single = {(x["call"], x["count"]): x for x in one["records"] if x["layout"] == "rows"}
-    yield f"Microseconds of a launch, in rows, float32. {where(several)}"
+    yield f"Microseconds of a launch, in rows, float32. {conditions(several)}"
     yield ""
     heads = [f"{n:,} {x}" for n in gpu_times.BATCHES for x in ("one warp", "several")]
     yield line(["kernel", "warps", *heads])
@@ -80,21 +81,21 @@ def warps() -> Iterator[str]:
         yield line(cells)
 
 
-def peers(part: str) -> Iterator[str]:
-    """One of the tables of `gpu_peers`."""
+def peer_table(part: str) -> Iterator[str]:
+    """Lines of one of the tables of `gpu_peers`."""
     content = read(tables.RESULT)
     kind = {"dynamics": "a call", "steps": "a step", "scenes": "a step"}[part]
-    yield f"Microseconds of {kind} of all robots, and the other libraries' times as multiples. {where(content)}"
+    yield f"Microseconds of {kind} of all robots, and the other libraries' times as multiples. {conditions(content)}"
     yield ""
     yield from tables.rows(content["records"], part)
 
 
-def learning() -> Iterator[str]:
-    """Steps of learning environments."""
+def learning_table() -> Iterator[str]:
+    """Lines of the table of learning environments."""
     content = read(STEPS)
     found = {(x["task"], x["envs"]): x for x in content["records"]}
     batches = sorted({envs for _, envs in found})
-    yield f"Microseconds of a step of all environments, plain and in a CUDA graph. {where(content)}"
+    yield f"Microseconds of a step of all environments, plain and in a CUDA graph. {conditions(content)}"
     yield ""
     heads = [f"{n:,} {x}" for n in batches for x in ("plain", "graph")]
     yield line(["task", *heads, "million steps/s"])
@@ -106,10 +107,10 @@ def learning() -> Iterator[str]:
         yield line([f"`{task}`", *cells, f"{most:,.0f}"])
 
 
-def calls() -> Iterator[str]:
-    """Microseconds of the host, by kind of call."""
+def call_table() -> Iterator[str]:
+    """Lines of the table of host times, by kind of call."""
     content = read(gpu_calls.RESULT)
-    yield f"Microseconds of the host for a call, {content['envs']:,} robots. {where(content)}"
+    yield f"Microseconds of the host for a call, {content['envs']:,} robots. {conditions(content)}"
     yield ""
     yield line(["call", "us"])
     yield "|---|---|"
@@ -118,30 +119,30 @@ def calls() -> Iterator[str]:
 
 
 TABLES = {
-    "times": times,
-    "warps": warps,
-    **{part: partial(peers, part) for part in tables.TABLES},
-    "learning": learning,
-    "model": model,
-    "calls": calls,
+    "times": time_table,
+    "warps": warp_table,
+    **{part: partial(peer_table, part) for part in tables.TABLES},
+    "learning": learning_table,
+    "model": model_ratios,
+    "calls": call_table,
 }
 
 
-def text(page: str) -> str:
-    """The page with its tables made anew."""
+def update_page(page: str) -> str:
+    """The page with new tables."""
     for name, table in TABLES.items():
         place = re.compile(rf"<!-- {name} -->\n.*?<!-- end of {name} -->", re.DOTALL)
         if not place.search(page):
-            raise ValueError(f"the page has no place for a table: <!-- {name} -->")
+            raise ValueError(f"the page lacks the comment of a table: <!-- {name} -->")
         made = MARKS.format(name, "\n".join(table()))
         page = place.sub(lambda _, made=made: made, page)
     return page
 
 
 def main(arguments: Sequence[str] = ()) -> int:
-    """Write the page; or into another file."""
+    """Write the page, or another file if one is given."""
     (goal,) = map(Path, arguments or [PAGE])
-    goal.write_text(text(PAGE.read_text()))
+    goal.write_text(update_page(PAGE.read_text()))
     return 0
 
 

@@ -1,14 +1,14 @@
-"""Times of the kernels of `cuda_kernels`, measured on a GPU.
+"""Time the kernels of `cuda_kernels` on a GPU.
 
     python -m benchmarks.gpu_times [--batches 4096 65536] [--layouts rows] [--one-warp] [KERNEL ...]
 
-A launch is repeated in a CUDA graph, and events time the replays: the time is the median of the rounds,
-divided by the launches of the graph. It holds the gap between two launches of a graph, which an empty
-kernel has, too. All launches have the same arrays, so those that fit stay in the L2 cache.
+A CUDA graph repeats a launch, and events time the replays. A time is the median of the rounds, divided
+by the launches in the graph. It includes the gap between two launches of a graph, as for an empty
+kernel. All launches have the same arrays, so small arrays stay in the L2 cache.
 
-Kernels are compiled first, in as many processes as there are cores. With `--one-warp` no program is cut
-into parts for several warps. Results: benchmarks/results/gpu_times.json, next to times of the model
-(`cuda_model`).
+Kernels are compiled first, in as many processes as there are cores. With `--one-warp` no program is
+split over several warps. The table also has the times of the model (`cuda_model`). Results go to
+benchmarks/results/gpu_times.json.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from warpdyn.execution.launch.job import Job
 from warpdyn.execution.launch.launch import prepare
 
 from . import roofline
-from .__main__ import what_it_ran_on
+from .__main__ import describe_run
 from .cuda_graph import Graph
 from .cuda_kernels import (
     ENVIRONMENTS,
@@ -55,19 +55,19 @@ DEVICE = "cuda:0"
 BATCHES = (4096, 65536)
 
 LAUNCHES = 20
-"""Launches of a graph."""
+"""Number of launches in a graph."""
 
 ROUNDS, ROUND_SECONDS = 9, 0.01
-"""Rounds, of which the median counts, and the length of one [s]."""
+"""Number of rounds, whose median counts, and the length of a round [s]."""
 
 
 @wp.kernel
-def nothing() -> None:
-    """A kernel whose time is that of a launch."""
+def empty_kernel() -> None:
+    """An empty kernel. Its time is that of a launch."""
 
 
 def seconds_of(launch: Callable[[], Any]) -> float:
-    """Seconds of a launch among others in a CUDA graph."""
+    """Time of a launch among others in a CUDA graph [s]."""
     replays = Work(Graph(launch, DEVICE, LAUNCHES), DEVICE)
     replays.seconds(1)
     number = max(1, round(ROUND_SECONDS / (replays.seconds(2) / 2)))
@@ -75,13 +75,13 @@ def seconds_of(launch: Callable[[], Any]) -> float:
 
 
 def job_of(name: str, layout: str, count: int) -> Job:
-    """The launch of a kernel for `count` robots."""
+    """Launch of a kernel for `count` robots."""
     return prepare(on_device(call_of(name, count), layout, count))
 
 
-def compiled(name: str, one_warp: bool) -> tuple[str, float]:
-    """Compile a kernel in this process; its seconds, or what went wrong."""
-    os.dup2(2, 1)  # what Warp prints is not a result
+def compile_kernel(name: str, one_warp: bool) -> tuple[str, float]:
+    """Compile a kernel in this process and return its name and compile time [s]."""
+    os.dup2(2, 1)  # Warp's messages go to stderr, as they are no results
     wd.config.compile_messages = False
     if one_warp:
         keep_programs_whole()
@@ -94,10 +94,10 @@ def compiled(name: str, one_warp: bool) -> tuple[str, float]:
 
 
 def compile_all(names: Sequence[str], one_warp: bool) -> dict[str, float]:
-    """Compile the kernels side by side; seconds of each."""
+    """Compile the kernels in parallel and return the seconds of each."""
     pool = ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn"))
     with pool, tqdm(total=len(names), desc="compile", file=sys.stderr) as bar:
-        tasks = [pool.submit(compiled, name, one_warp) for name in names]
+        tasks = [pool.submit(compile_kernel, name, one_warp) for name in names]
         found = {}
         for task in tasks:
             name, seconds = task.result()
@@ -107,7 +107,7 @@ def compile_all(names: Sequence[str], one_warp: bool) -> dict[str, float]:
 
 
 def record(name: str, layout: str, count: int) -> dict[str, Any]:
-    """The time of a kernel, and its rates of memory and arithmetic."""
+    """Time of a kernel, and its rates of memory and arithmetic."""
     job = job_of(name, layout, count)
     source, seconds = job.kernel.source, seconds_of(job.launch_once)
     return {
@@ -121,8 +121,8 @@ def record(name: str, layout: str, count: int) -> dict[str, Any]:
     }
 
 
-def modelled() -> dict[tuple[str, str, int], Sequence[Any]]:
-    """Times of the model [us] and their bounds, by kernel, layout and batch."""
+def modelled_times() -> dict[tuple[str, str, int], Sequence[Any]]:
+    """Modelled times [us] and their limits, by kernel, layout and batch size."""
     records: Iterable[Mapping[str, Any]] = json.loads(MODEL.read_text())["records"]
     return {
         (x["call"], x["layout"], int(count)): time
@@ -132,12 +132,12 @@ def modelled() -> dict[tuple[str, str, int], Sequence[Any]]:
 
 
 def table(records: Iterable[Mapping[str, Any]]) -> Iterable[str]:
-    """Measured times next to those of the model."""
+    """Lines of the table of measured and modelled times."""
     yield line(
         ["kernel, layout", "robots", "warps", "measured [us]", "model [us]", "TB/s", "TFLOP/s"]
     )
     yield "|---" * 7 + "|"
-    times = modelled()
+    times = modelled_times()
     for x in records:
         said = times.get((x["call"], x["layout"], x["count"]))
         cells = [f"{x['call']} {x['layout']}", f"{x['count']:,}", str(x["warps"]), f"{x['us']:.1f}"]
@@ -147,8 +147,8 @@ def table(records: Iterable[Mapping[str, Any]]) -> Iterable[str]:
 
 
 def ratios(records: Iterable[Mapping[str, Any]]) -> dict[str, float]:
-    """Geometric means over KERNELS of measured by modelled time, by batch and layout."""
-    times, found = modelled(), dict[str, list[float]]()
+    """Geometric means over KERNELS of measured divided by modelled times, by batch size and layout."""
+    times, found = modelled_times(), dict[str, list[float]]()
     for x in records:
         said = times.get((x["call"], x["layout"], x["count"]))
         if said and x["call"] in KERNELS:
@@ -157,27 +157,29 @@ def ratios(records: Iterable[Mapping[str, Any]]) -> dict[str, float]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Compile, measure, print the table and write it."""
+    """Compile and measure the kernels, print the table and write the results."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("kernels", nargs="*", default=(*KERNELS, *ENVIRONMENTS), metavar="KERNEL")
     parser.add_argument("--batches", type=int, nargs="+", default=BATCHES)
     parser.add_argument("--layouts", nargs="+", choices=LAYOUTS, default=LAYOUTS)
     parser.add_argument("--one-warp", action="store_true")
-    parser.add_argument("--no-limits", action="store_true", help="of the GPU are measured")
+    parser.add_argument(
+        "--no-limits", action="store_true", help="do not measure the limits of the GPU"
+    )
     parser.add_argument("--output", type=Path, default=RESULT)
     given = parser.parse_args(arguments)
     wp.config.quiet, wd.config.compile_messages = True, False
     compiles = compile_all(given.kernels, given.one_warp)
     if given.one_warp:
         keep_programs_whole()
-    empty = wp.launch(nothing, dim=32, device=DEVICE, record_cmd=True)
+    empty = wp.launch(empty_kernel, dim=32, device=DEVICE, record_cmd=True)
     limits, gap = None if given.no_limits else roofline.limits(DEVICE), seconds_of(empty.launch)
     cases = [(x, y, n) for x in given.kernels for y in given.layouts for n in given.batches]
     records = [record(*case) for case in tqdm(cases, desc="measure", file=sys.stderr)]
     print(*table(records), sep="\n")
     print(f"an empty kernel: {1e6 * gap:.2f} us; measured by modelled: {ratios(records)}")
     content = {
-        "about": what_it_ran_on(DEVICE, ()),
+        "about": describe_run(DEVICE, ()),
         "limits": limits,
         "empty_us": round(1e6 * gap, 3),
         "compile_seconds": compiles,

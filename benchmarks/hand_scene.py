@@ -1,4 +1,4 @@
-"""The scene of an Allegro hand that holds a cube, for `benchmarks.scenes`."""
+"""Scenes with a hand that holds a cube, for `benchmarks.scenes`."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from .simulation_robustness import ALLEGRO
 
 
 class Hand:
-    """An Allegro hand, its palm upwards, closes its fingers on a cube of 6.5 cm and holds it.
+    """An Allegro hand with its palm upwards that closes its fingers on a cube of 6.5 cm and holds it.
 
-    All pairs of its boxes and spheres, and of these with the cube, are candidates. The axis x of the
-    hand, the normal of its palm, points upwards. `dt`: the time step [s]. `friction` and `mass` [kg]:
-    those of the cube.
+    Contact candidates are all pairs of the hand's boxes and spheres, and their pairs with the cube. The
+    hand's x axis, the normal of its palm, points upwards. `dt` is the time step [s]; `friction` and `mass`
+    [kg] belong to the cube.
     """
 
     name = "hand"
@@ -46,7 +46,7 @@ class Hand:
         self.start = [*self.open, *place, 0.0, 0.0, 0.0, 1.0]
 
     def targets(self, t: float) -> np.ndarray:
-        """Targets of the drives at a time."""
+        """Targets of the drives at time `t`."""
         return self.open + (self.closed - self.open) * np.clip(t / 0.5, 0.0, 1.0)
 
     def in_mujoco(self) -> tuple[Any, Any]:
@@ -69,10 +69,9 @@ class Hand:
 
 
 class Fingers(Hand):
-    """The hand of the task `hand_reorient`, whose phalanges are capsules, closes its fingers on a cube
-    of 6.5 cm.
+    """The hand of the task `hand_reorient`, with capsules as phalanges, closes its fingers on a cube of 6.5 cm.
 
-    The palm and the phalanges with the cube, and fingertips with one another, are candidates.
+    Contact candidates are the pairs of palm and phalanges with the cube, and the pairs of fingertips.
     """
 
     name = "fingers"

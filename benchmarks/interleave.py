@@ -1,4 +1,4 @@
-"""Things timed in turn, so that all see the same noise."""
+"""Time several functions in turns, so that all of them see the same noise."""
 
 from __future__ import annotations
 
@@ -13,29 +13,30 @@ import warp as wp
 
 ROUNDS = 11
 TURN = 0.02
-"""Seconds that each takes in a round, or one run if that is longer."""
+"""Length of a turn in each round [s]; one run if that is longer."""
 
 SLOW, ROUNDS_OF_SLOW = 0.4, 3
-"""What takes so many seconds a run is run in fewer rounds."""
+"""Length of a run from which fewer rounds are made [s], and their number."""
 
 CORES = sorted(os.sched_getaffinity(0))
 
 
 @dataclass
 class Turn:
-    """Something timed in turn with others. On a GPU between two events of its stream."""
+    """A function that is timed in turns with others; on a GPU between two events of its stream."""
 
     run: Callable[[], Any]
     robots: int
-    """Computed by one run."""
+    """Number of robots in one run."""
     cores: Sequence[int] = ()
-    """That the calling thread may use; none: those that it has."""
+    """Cores of the calling thread. Empty: no change."""
     device: str = "cpu"
     samples: list[float] = field(default_factory=list)
     clock: Callable[[], float] = time.perf_counter
-    """`time.process_time`: of all threads, what other processes do left out."""
+    """`time.process_time` counts all threads of this process and no other processes."""
 
     def take(self) -> None:
+        """Run once per turn and record the time."""
         before = os.sched_getaffinity(0)
         os.sched_setaffinity(
             0, self.cores or before

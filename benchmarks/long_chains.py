@@ -26,7 +26,7 @@ from tqdm import tqdm
 import warpdyn as wd
 from warpdyn.execution.config import compile_policy
 
-from .__main__ import what_it_ran_on
+from .__main__ import describe_run
 
 RESULT = Path(__file__).parent / "results" / "long_chains.json"
 
@@ -127,7 +127,7 @@ def measurements(joints: Sequence[int]) -> Iterator[dict[str, Any]]:
 
 def about() -> dict[str, Any]:
     """The machine, the commit and the versions."""
-    found = what_it_ran_on("cpu", ())
+    found = describe_run("cpu", ())
     found["versions"]["pin"] = metadata.version("pin")
     return found
 

@@ -29,7 +29,7 @@ from warpdyn.execution.batched import describe_call
 from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call
 
-from .__main__ import what_it_ran_on
+from .__main__ import describe_run
 from .interleave import CORES, Turn, take_turns
 from .own_kernel_peers import Peer, peers
 from .robots import robot
@@ -351,7 +351,7 @@ def main() -> int:
     wp.config.log_level = wp.LOG_ERROR
     os.sched_setaffinity(0, CORES[-1:])  # what libraries start threads for
     wd.runtime.set_num_threads(1)
-    about, given = what_it_ran_on("cpu", []), states()
+    about, given = describe_run("cpu", []), states()
     versions = ", ".join(f"{name} {x}" for name, x in about["versions"].items())
     text = [
         "# Users' own kernels",

@@ -22,7 +22,7 @@ from tqdm import tqdm
 
 from warpdyn.peers.peer import first_line
 
-from .__main__ import what_it_ran_on
+from .__main__ import describe_run
 from .interleave import CORES, Turn, take_turns
 from .peers import Installed
 from .simulation_scenes import QUADRUPED_HEIGHT, QUADRUPED_STANCE, standing
@@ -133,7 +133,7 @@ def main() -> None:
         len(CORES),
         arguments.rounds,
     )
-    about = what_it_ran_on("cpu", peers)
+    about = describe_run("cpu", peers)
     print("\n".join(markdown(lines)))
     if arguments.into:
         with (arguments.into / "simulation_peers.jsonl").open("a") as file:

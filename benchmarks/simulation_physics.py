@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from .__main__ import what_it_ran_on
+from .__main__ import describe_run
 from .peers import CannotDo, Installed
 from .simulation_scenes import Row, rows, scenes
 from .simulators import Motion, OnGround, Setting
@@ -119,7 +119,7 @@ def main() -> None:
     chosen = [setting for setting in SETTINGS if setting.simulator in keys]
     table = rows()
     columns = results(chosen, table)
-    about = what_it_ran_on("cpu", peers)
+    about = describe_run("cpu", peers)
     text = [
         "# The same scenes on the ground in warpdyn and in others",
         "",

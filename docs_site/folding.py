@@ -72,7 +72,7 @@ def folding_table() -> str:
 
 def measured_table() -> str:
     """Measured time next to the floor of arithmetic and memory, from the folder that docs/figures.md names."""
-    folder = figures_page.chosen()
+    folder = figures_page.folder_in_page()
     assert folder is not None
     run = records.read(folder)
     lines = [
@@ -118,7 +118,7 @@ def program_table(names: Sequence[str]) -> str:
 
 def _program_row(name: str, robot: str) -> str:
     whose = robot if every_function.takes_robot(name) else "none"
-    work = every_function.program(name, robot)
+    work = every_function.count_work(name, robot)
     if isinstance(work, str):
         return f"| `{name}` | {whose} | {work} | | | | |"
     operations, size = work

@@ -90,7 +90,7 @@ def test_the_speeds_in_the_readme_are_stored_results() -> None:
     """The kernel's time, its ratio to Pinocchio, and the plain and bound calls are rounded from the
     folders that docs/figures.md names."""
     run, calls = (
-        report.read(figures_page.chosen(place))
+        report.read(figures_page.folder_in_page(place))
         for place in (figures_page.PLACE, figures_page.CALLS)
     )
     kernel, (pinocchio,) = (
@@ -116,7 +116,7 @@ def test_the_speeds_in_the_readme_are_stored_results() -> None:
 def test_starts_accuracy_and_targets_agree_with_the_stored_report() -> None:
     """The page and the report have the same compile and import times, worst errors and missed
     targets."""
-    page, folder = FIGURES.read_text(), figures_page.chosen()
+    page, folder = FIGURES.read_text(), figures_page.folder_in_page()
     assert folder is not None
     stored = (folder / "report.md").read_text()
     starts = re.findall(r"^\| ([^|]+) \| (\d[\d.]+) \|$", page, re.MULTILINE)
@@ -185,6 +185,6 @@ def test_the_picture_shows_computed_and_stored_numbers() -> None:
     picture.draw_bars(axes)
     widths = [bar.get_width() for bar in axes.patches]
     plt.close(figure)
-    run = report.read(figures_page.chosen())
+    run = report.read(figures_page.folder_in_page())
     assert widths[0::2] == [1e3 / run.main("panda", a)["ns"] for a in picture.ALGORITHMS]
     assert len(widths) == 2 * len(picture.ALGORITHMS)

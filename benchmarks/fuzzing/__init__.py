@@ -1,1 +1,1 @@
-"""Random inputs that look for silent differences. `python -m benchmarks.fuzzing --help` lists the generators."""
+"""Random inputs that search for silent differences. `python -m benchmarks.fuzzing --help` lists them."""

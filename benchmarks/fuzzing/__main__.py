@@ -1,8 +1,8 @@
-"""Random inputs that look for silent differences.
+"""Random inputs that search for silent differences.
 
-files: damaged robot descriptions, which must give a sound model or a ModelError.
+`files` damages robot descriptions; the result must be a sound model or a ModelError.
 Every other generator compares warpdyn with a peer; each case is equal, refused or different.
-The command exits with 1 if any case differs.
+The exit status is 1 if any case differs.
 """
 
 from __future__ import annotations
@@ -16,15 +16,20 @@ from benchmarks.fuzzing.expressions import expressions
 from benchmarks.fuzzing.outcomes import Outcome, count_outcomes
 
 GENERATORS: dict[str, tuple[Callable[[int], Iterator[Outcome]], str, str]] = {
-    "calls": (array_calls.cases, "call", "arrays of NumPy, Torch and JAX in any layout"),
-    "expressions": (expressions, "text", "texts of own kernels against NumPy, with derivatives"),
-    "mjcf": (mjcf_texts.cases, "text", "random MJCF texts, compared with MuJoCo"),
+    "calls": (array_calls.cases, "call", "calls on arrays of NumPy, Torch and JAX in any layout"),
+    "expressions": (
+        expressions,
+        "text",
+        "random user kernels and their derivatives, compared with NumPy",
+    ),
+    "mjcf": (mjcf_texts.cases, "text", "random MJCF files, compared with MuJoCo"),
 }
-"""For each name: a function from the seed to an endless iterator of outcomes, the unit of the
-progress bar, and the line of the help."""
+"""For each name: a function that takes the seed and yields outcomes without end, the unit of the
+progress bar, and the help text."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the generator that was asked for."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.fuzzing",
         description=__doc__,
@@ -36,7 +41,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command = commands.add_parser(name, help=line, description=line)
         command.add_argument("count", type=int, metavar="COUNT")
         command.add_argument("--seed", type=int, default=0)
-        command.add_argument("--keep", type=Path, metavar="FOLDER", help="where reproductions go")
+        command.add_argument(
+            "--keep", type=Path, metavar="FOLDER", help="folder for the reproductions"
+        )
     given = parser.parse_args(arguments)
     if given.generator == "files":
         return damaged_files.run(given)

@@ -1,8 +1,8 @@
 """Random arrays of NumPy, Torch and JAX in calls, bound calls and derivatives.
 
-The peer is the same call on the same numbers as contiguous float64 NumPy arrays, and for a part of
-the cases `wd.oracle`. A series draws a function, a robot, a library and a layout for each array, and
-repeats the call on new numbers, so that remembered and native calls are among the cases.
+Each call is compared with the same call on contiguous float64 NumPy arrays, and some calls also with
+`wd.oracle`. A series draws a function, a robot, a library, and a layout for each array. It repeats the
+call on new numbers, so that cached and native calls are tested, too.
 """
 
 from __future__ import annotations
@@ -43,32 +43,32 @@ FUNCTIONS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "fk": (wd.fk, ("q",)),
     "height_scan": (wd.height_scan, ("q", "pattern")),
 }
-"""Each with the names of its arguments."""
+"""Functions by name, with the names of their arguments."""
 
 OF_ANY_LIBRARY = ("numpy", "other_numpy")
-"""Layouts that are right for a pattern next to arrays of any library."""
+"""Layouts that are never drawn for a pattern, which may be a NumPy array in any call."""
 
-POINTS = 4  # of a pattern, at most; the model does not determine their number
+POINTS = 4  # largest number of points in a pattern; the model does not determine their number
 TOLERANCE = {"float64": 1e-11, "float32": 2e-4}
-"""Differences relative to the largest entry, at least 1. float32: `aba` divides by small inertias."""
+"""Bounds of differences relative to the largest entry or 1. float32: `aba` divides by small inertias."""
 
 BATCHES = (1, 3, 4, 8, 16, 17, 64)
 CALLS = 6
-"""Calls of a series, at most: the third one is planned, and in C from the fourth on."""
+"""Largest number of calls in a series. The third call is planned, and later calls run in C."""
 LONE = {"plain", "offset", "read_only", "imaginary", "lazy_zeros", "parameter", "numpy", "masked"}
-"""Layouts of one robot's vector."""
+"""Layouts of a vector for one robot."""
 
 LAZY = {"imaginary", "of_an_adjoint", "offset_imaginary", "lazy_zeros"}
 
 OF_TORCH = "Inference tensors cannot be saved for backward"
-"""Words of the RuntimeErrors by which Torch itself refuses a call."""
+"""Start of the RuntimeError message if Torch itself refuses a call."""
 
 REFUSALS = (TypeError, ValueError, NotImplementedError)
 
 
 @dataclass
 class Series:
-    """The function, robot, arrays and options that all calls of a series share."""
+    """Function, robot, arrays and options that all calls of a series share."""
 
     name: str
     robot: str
@@ -80,7 +80,7 @@ class Series:
     out: str
     cotangent: str
     which: str
-    """Torch: which arrays require a gradient."""
+    """Torch: arrays that require a gradient, "all" or "first"."""
     points: int
 
     @property
@@ -93,14 +93,14 @@ class Series:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the call must run, because all of its arrays are ordinary."""
+        """True if all arrays are plain, so that the call must run."""
         if self.library == "jax" and self.out != "none":
             return False
         return {*self.layouts, self.out, self.cotangent} <= {"plain", "none"}
 
     @property
     def must_be_refused(self) -> bool:
-        """Whether the call must be refused."""
+        """True if the call must be refused."""
         used = [LAYOUTS[self.library][x] for x in self.layouts]
         if self.mode == "gradient":
             used.append(LAYOUTS[self.library][self.cotangent])
@@ -124,15 +124,15 @@ def _robot(name: str) -> wd.Model:
 
 
 def cases(seed: int, robots: Sequence[str] = ROBOTS) -> Iterator[Outcome]:
-    """An outcome for each call, without end."""
+    """Yield an outcome for each call, without end."""
     for number in count():
         yield from outcomes(seed, number, robots)
 
 
 def outcomes(seed: int, number: int, robots: Sequence[str] = ROBOTS) -> list[Outcome]:
-    """Those of one series."""
+    """Outcomes of one series."""
     draw = np.random.default_rng([seed, number])
-    series = _drawn(draw, robots)
+    series = _draw_series(draw, robots)
     text = (
         "from benchmarks.fuzzing.array_calls import outcomes\n\n"
         f"# {series}\n"
@@ -143,34 +143,36 @@ def outcomes(seed: int, number: int, robots: Sequence[str] = ROBOTS) -> list[Out
     with precision, patch.object(call_cache, "RUNS_IN_PYTHON", 1):
         for _ in range(draw.integers(1, CALLS + 1)):
             try:
-                reason = _carried_out(series, draw)
+                reason = _run_call(series, draw)
             except REFUSALS as error:
                 if series.is_plain:
                     reason = f"a plain call is refused: {type(error).__name__}: {error}"
                 else:
                     found.append(Outcome("refused", _reason(error)))
                     continue
-            except Exception as error:  # whatever else is not a refusal
+            except Exception as error:  # any other exception is a defect
                 if str(error).startswith(OF_TORCH):
                     found.append(Outcome("refused", _reason(error)))
                     continue
                 reason = f"{series.mode}: {type(error).__name__} {_reason(error)}"
             else:
                 if series.must_be_refused:
-                    reason = f"{series.mode} {series.library}: carried out, to be refused"
+                    reason = f"{series.mode} {series.library}: the call ran but must be refused"
             found.append(Outcome("different", reason, text) if reason else Outcome("equal"))
     return found
 
 
 def _reason(error: Exception) -> str:
-    """The message of an error, without names and numbers."""
+    """Message of an error without names and numbers."""
     text = re.sub(r"\d+", "N", str(error).splitlines()[0])
     text = re.sub(r"\b(q|v|a|tau|out)\b", "x", text)
     text = re.sub(r"\((N, )*N,?\)", "(..)", text)
     return re.sub(r"float(N)", "floatN", text)[:110]
 
 
-def _drawn(draw: np.random.Generator, robots: Sequence[str]) -> Series:
+def _draw_series(draw: np.random.Generator, robots: Sequence[str]) -> Series:
+    """A random series."""
+
     def one(of: Sequence[str]) -> str:
         return str(draw.choice(list(of)))
 
@@ -190,14 +192,14 @@ def _drawn(draw: np.random.Generator, robots: Sequence[str]) -> Series:
         for argument in FUNCTIONS[name][1]
     )
     if all(LAYOUTS[library][x].other_dtype for x in layouts):
-        layouts = ("plain", *layouts[1:])  # else it is a call in the other dtype
+        layouts = ("plain", *layouts[1:])  # otherwise the whole call has the other dtype
     out = "none"
     if mode in ("call", "bound") and lead and draw.random() < 0.4:
         kinds: tuple[str, ...] = (*WRITABLE, "alias", "wide")
         kinds += ("read_only", "spread", "masked") if library == "numpy" else ()
         kinds += ("imaginary", "lazy_zeros", "functional", "leaf") if library == "torch" else ()
         out = one(kinds)
-    # Of cotangents Torch and JAX convert or refuse dtypes and devices themselves.
+    # Torch and JAX themselves convert or refuse the dtypes and devices of cotangents.
     theirs = ("half", "other_dtype", "other_numpy", "without_numbers") if library != "numpy" else ()
     kinds_of_cotangents = [x for x in LAYOUTS[library] if x not in theirs]
     cotangent = one(kinds_of_cotangents) if draw.random() < 0.5 else "plain"
@@ -208,11 +210,11 @@ def _drawn(draw: np.random.Generator, robots: Sequence[str]) -> Series:
     return Series(name, robot, lead, dtype, library, mode, layouts, out, cotangent, which, points)
 
 
-# A call, and what it gives.
+# Calls and their results.
 
 
 def _numbers(draw: np.random.Generator, shape: tuple[int, ...], dtype: str, it: Layout) -> Any:
-    """Numbers that the dtype has, as the layout changes them, in float64."""
+    """Random float64 numbers that are exact in the dtype, as the layout changes them."""
     x = draw.uniform(-2, 2, shape).astype(dtype).astype(float)
     if it.other_dtype:
         x = x.astype("float32").astype(float)
@@ -223,8 +225,8 @@ def _numbers(draw: np.random.Generator, shape: tuple[int, ...], dtype: str, it: 
     return x
 
 
-def _carried_out(series: Series, draw: np.random.Generator) -> str:
-    """One call of the series; how it differs, or nothing."""
+def _run_call(series: Series, draw: np.random.Generator) -> str:
+    """Run one call of the series and return the difference, or ""."""
     model, kinds = series.model, LAYOUTS[series.library]
     shapes = {"q": (model.nq,), "pattern": (series.points, 2)}
     names = FUNCTIONS[series.name][1]
@@ -237,18 +239,19 @@ def _carried_out(series: Series, draw: np.random.Generator) -> str:
     wanted = series.function(model, *numbers)
     if draw.random() < 0.02:
         checked = wd.oracle(series.function, model, *numbers)
-        if problem := _compared("the peer", wanted, checked, "float64"):
+        if problem := _compare("the peer", wanted, checked, "float64"):
             return problem
     if series.mode == "gradient":
-        problem = _gradient(series, draw, numbers, arrays, wanted)
+        problem = _run_gradient(series, draw, numbers, arrays, wanted)
     elif series.mode == "bound":
-        problem = _bound(series, draw, numbers, arrays, wanted)
+        problem = _run_bound(series, draw, numbers, arrays, wanted)
     else:
-        problem = _called(series, arrays, wanted)
-    return problem or _unchanged(series, numbers, arrays)
+        problem = _run_plain(series, arrays, wanted)
+    return problem or _check_inputs(series, numbers, arrays)
 
 
-def _called(series: Series, arrays: list[Any], wanted: Any) -> str:
+def _run_plain(series: Series, arrays: list[Any], wanted: Any) -> str:
+    """Run a plain or jitted call and return the difference, or ""."""
     function, model = series.function, series.model
     if series.mode == "jit":
         # `numpy` is a constant of the program.
@@ -264,15 +267,15 @@ def _called(series: Series, arrays: list[Any], wanted: Any) -> str:
     elif series.out == "none":
         found = function(model, *arrays)
     else:
-        out = _out(series, arrays, np.shape(wanted))
+        out = _out_array(series, arrays, np.shape(wanted))
         found = function(model, *arrays, out=out)
         if found is not out:
             return f"call {series.library}: the result is not out"
-    return _compared(f"{series.mode} {series.library}", found, wanted, series.dtype)
+    return _compare(f"{series.mode} {series.library}", found, wanted, series.dtype)
 
 
-def _out(series: Series, arrays: list[Any], shape: tuple[int, ...]) -> Any:
-    """An array for the result, without numbers."""
+def _out_array(series: Series, arrays: list[Any], shape: tuple[int, ...]) -> Any:
+    """Array for the result, filled with NaN."""
     empty, of_torch = np.full(shape, np.nan), series.library == "torch"
     dtype, kind = series.dtype, series.out
     if kind == "alias":
@@ -297,17 +300,17 @@ def _out(series: Series, arrays: list[Any], shape: tuple[int, ...]) -> Any:
     return torch.from_numpy(made) if of_torch else made
 
 
-def _bound(
+def _run_bound(
     series: Series, draw: np.random.Generator, numbers: list[Any], arrays: list[Any], wanted: Any
 ) -> str:
-    """Bound, run, run on numbers that were changed in place; another bound call writes the result."""
+    """Bind and run, also on changed numbers and with a second bound call on the same result array."""
     function, model = series.function, series.model
     options = {}
     if series.out != "none":
-        options["out"] = _out(series, arrays, np.shape(wanted))
+        options["out"] = _out_array(series, arrays, np.shape(wanted))
     run = wd.bind(function, model, *arrays, **options)
     label = f"bound {series.library}"
-    if problem := _compared(label, run(), wanted, series.dtype):
+    if problem := _compare(label, run(), wanted, series.dtype):
         return problem
     result = run()
     others = [np.array(x) for x in numbers]
@@ -320,7 +323,7 @@ def _bound(
                 arrays[k].copy_(torch.tensor(others[k]))
         numbers[k][...] = others[k]
     later = function(model, *others)
-    if problem := _compared(f"{label}, changed", run(), later, series.dtype):
+    if problem := _compare(f"{label}, changed", run(), later, series.dtype):
         return problem
     if series.library == "jax" or any(
         LAYOUTS[series.library][x].other_dtype for x in series.layouts
@@ -332,14 +335,15 @@ def _bound(
     second = wd.bind(function, model, *given, out=result)
     wanted = function(model, *more)
     for each, right in ((second, wanted), (run, later), (second, wanted)):
-        if problem := _compared(f"{label}, two on one array", each(), right, series.dtype):
+        if problem := _compare(f"{label}, two on one array", each(), right, series.dtype):
             return problem
     return ""
 
 
-def _gradient(
+def _run_gradient(
     series: Series, draw: np.random.Generator, numbers: list[Any], arrays: list[Any], wanted: Any
 ) -> str:
+    """Compute a vector-Jacobian product and return the difference, or ""."""
     function, model = series.function, series.model
     it = LAYOUTS[series.library][series.cotangent]
     w = _numbers(draw, np.shape(wanted), series.dtype, it)
@@ -363,22 +367,24 @@ def _gradient(
     found = list(found) if isinstance(found, (tuple, list)) else [found]
     for x, y in zip(found, right, strict=True):
         if x is None:
-            return f"gradient {series.library}: none came"
-        if problem := _compared(f"gradient {series.library}", x, y, series.dtype):
+            return f"gradient {series.library}: no gradient"
+        if problem := _compare(f"gradient {series.library}", x, y, series.dtype):
             return problem
     return ""
 
 
-# What is compared.
+# Comparisons.
 
 
 def _host(x: Any) -> np.ndarray:
+    """Float64 NumPy array with the same numbers."""
     if isinstance(x, torch.Tensor):
         x = x.detach().clone().numpy()
     return np.asarray(x, dtype=float)
 
 
-def _compared(label: str, found: Any, wanted: Any, dtype: str) -> str:
+def _compare(label: str, found: Any, wanted: Any, dtype: str) -> str:
+    """Difference between two results, or ""."""
     x, y = _host(found), np.asarray(wanted, dtype=float)
     if x.shape != y.shape:
         return f"{label}: shape"
@@ -390,8 +396,8 @@ def _compared(label: str, found: Any, wanted: Any, dtype: str) -> str:
     )
 
 
-def _unchanged(series: Series, numbers: list[Any], arrays: list[Any]) -> str:
-    """No input is written, unless it is `out`."""
+def _check_inputs(series: Series, numbers: list[Any], arrays: list[Any]) -> str:
+    """Message if an input was written that is not `out`; else ""."""
     for x, array, name in zip(numbers, arrays, series.layouts, strict=True):
         if LAYOUTS[series.library][name].refused:
             continue

@@ -1,7 +1,7 @@
-"""Arrays of one library's with the same numbers in unusual memory.
+"""Arrays of a library that have the same numbers in unusual memory layouts.
 
-A layout takes float64 numbers (.., n) and the name of a dtype, and returns an array of NumPy, Torch or
-JAX. `LAYOUTS` says of each whether a call must refuse it.
+A layout takes float64 numbers (.., n) and the name of a dtype and returns an array of NumPy, Torch or
+JAX. `LAYOUTS` has an entry for each that tells whether a call must refuse it.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ Make = Callable[[Numbers, str], Any]
 
 
 class Layout(NamedTuple):
-    """A way to make an array."""
+    """A function that makes an array, and the array's properties."""
 
     make: Make
     refused: bool = False
-    """Whether every call must refuse this layout."""
+    """True if every call must refuse this layout."""
     zero: bool = False
-    """Whether the layout replaces the numbers by zeros."""
+    """True if the layout replaces the numbers by zeros."""
     spread: bool = False
-    """Whether all rows are the first one."""
+    """True if all rows are equal to the first one."""
     other_dtype: bool = False
-    """Whether it has the other dtype: to be refused next to any other layout."""
+    """True if the array has the other dtype, which a call must refuse next to any other layout."""
 
 
 class SubArray(np.ndarray):
-    """A class of the user's."""
+    """A user's subclass of np.ndarray."""
 
 
 def plain(x: Numbers, dtype: str) -> np.ndarray:
@@ -45,7 +45,7 @@ def fortran(x: Numbers, dtype: str) -> np.ndarray:
 
 
 def environments_last(x: Numbers, dtype: str) -> np.ndarray:
-    """[n, B] memory with a leading dimension that is larger."""
+    """[n, B] memory with a larger leading dimension."""
     wide = np.full((*x.shape[1:], len(x) + 3), np.nan, dtype)
     wide[..., : len(x)] = np.moveaxis(x, 0, -1)
     return np.moveaxis(wide[..., : len(x)], -1, 0)
@@ -66,7 +66,7 @@ def reversed_columns(x: Numbers, dtype: str) -> np.ndarray:
 
 
 def offset(x: Numbers, dtype: str) -> np.ndarray:
-    """One number behind what the allocator aligns."""
+    """Memory that starts one number after the allocator's alignment."""
     memory = np.full(x.size + 1, np.nan, dtype)
     memory[1:] = x.ravel()
     return memory[1:].reshape(x.shape)
@@ -115,7 +115,7 @@ def swapped(x: Numbers, dtype: str) -> np.ndarray:
 
 
 def tensor(make: Make, x: Numbers, dtype: str) -> torch.Tensor:
-    """NumPy's layout in a tensor, over the same memory."""
+    """Tensor over the memory of a NumPy layout."""
     return torch.from_numpy(make(x, dtype))
 
 
@@ -124,13 +124,13 @@ def spread_tensor(x: Numbers, dtype: str) -> torch.Tensor:
 
 
 def imaginary(x: Numbers, dtype: str) -> torch.Tensor:
-    """The negation bit."""
+    """Tensor with the negation bit."""
     numbers = torch.tensor(np.array(x, dtype))
     return torch.complex(torch.zeros_like(numbers), -numbers).conj().imag
 
 
 def of_an_adjoint(x: Numbers, dtype: str) -> torch.Tensor:
-    """The negation bit, with the last dimensions turned in memory."""
+    """Tensor with the negation bit, whose last dimensions are transposed in memory."""
     numbers = torch.tensor(np.array(x, dtype)).transpose(-1, -2).contiguous()
     return torch.complex(torch.zeros_like(numbers), -numbers).mH.imag
 
@@ -198,7 +198,7 @@ OF_NUMPY = {
     )
 }
 WRITABLE = ("plain", "fortran", "environments_last", "stepped", "offset", "part")
-"""Layouts of arrays that results can be written to, where there is one leading dimension."""
+"""Layouts of arrays that can hold results, for one leading dimension."""
 
 LAYOUTS: dict[str, dict[str, Layout]] = {
     "numpy": {

@@ -1,10 +1,10 @@
-"""`python -m benchmarks.fuzzing files COUNT`: damaged robot descriptions, read by warpdyn.
+"""Read damaged robot descriptions: `python -m benchmarks.fuzzing files COUNT`.
 
-Each file is one of `SEEDS`, with its neighbours, in which one to four places are damaged: values,
-names, elements, bytes. What comes out must be a sound model or a ModelError, within `SLOW` seconds
-of the processor: a model whose mass matrix, joint forces and poses are finite. A child process reads
-them, so that one that dies or hangs is seen too; what is found is kept under `--keep`, a folder a file,
-and told once for each kind of failure.
+Each case is one of `SEEDS` with one to four damaged places: values, names, elements or bytes. warpdyn
+must return a sound model or raise a ModelError, within `SLOW` seconds of CPU time. The mass matrix, the
+joint forces and the poses of a sound model are finite. A child process reads the files, so that crashes
+and hangs are found, too. `--keep` writes a folder for each finding. Each kind of failure is printed
+once.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ import warpdyn as wd
 from benchmarks.fuzzing.seeds import SEEDS, Files
 
 SLOW = 2.0
-"""Seconds of the processor for one small file."""
+"""Largest CPU time for one small file [s]."""
 
 HANGS = 30.0
-"""Seconds after which a child is taken to hang."""
+"""Time after which a child process counts as hanging [s]."""
 
 LARGEST_NV = 40
-"""Coordinates of models whose numbers are computed."""
+"""Largest number of coordinates of models whose results are computed."""
 
 VALUES = (
     *(
@@ -100,21 +100,21 @@ BITS = (
 
 
 class Finding(NamedTuple):
-    """What a damaged file did: a word or the exception, with the line of code that raised it."""
+    """Failure on a damaged file: a word or the exception with its line of code, and details."""
 
     kind: str
     text: str
 
 
-def damaged(random: Random, data: bytes) -> bytes:
-    """The same file with one to four places changed."""
+def damage(random: Random, data: bytes) -> bytes:
+    """The file with one to four changed places."""
     for _ in range(random.choice((1, 1, 2, 3, 4))):
         data = random.choice(DAMAGES)(random, data)
     return data
 
 
-def _value(random: Random, data: bytes) -> bytes:
-    """One quoted value, or one number, is another."""
+def _replace_value(random: Random, data: bytes) -> bytes:
+    """Replace a quoted value."""
     parts = data.split(b'"')
     if len(parts) < 3:
         return data
@@ -124,16 +124,16 @@ def _value(random: Random, data: bytes) -> bytes:
     return b'"'.join(parts)
 
 
-def _word(random: Random, data: bytes) -> bytes:
-    """One word is another of the file, or a value."""
+def _replace_word(random: Random, data: bytes) -> bytes:
+    """Replace a word by another word of the file or by a value."""
     words = data.split(b" ")
     word = random.choice((random.choice(words), random.choice(VALUES).encode()))
     words[random.randrange(len(words))] = word
     return b" ".join(words)
 
 
-def _element(random: Random, data: bytes) -> bytes:
-    """One line is left out, repeated, or put elsewhere."""
+def _move_line(random: Random, data: bytes) -> bytes:
+    """Remove, repeat or move a line."""
     lines = data.split(b"\n")
     k = random.randrange(len(lines))
     line = lines[k]
@@ -147,8 +147,8 @@ def _element(random: Random, data: bytes) -> bytes:
     return b"\n".join(lines)
 
 
-def _attribute(random: Random, data: bytes) -> bytes:
-    """One attribute is gone, or has the name of another."""
+def _rename_attribute(random: Random, data: bytes) -> bytes:
+    """Rename an attribute or give it the name of another one."""
     parts = data.split(b"=")
     if len(parts) < 3:
         return data
@@ -158,8 +158,8 @@ def _attribute(random: Random, data: bytes) -> bytes:
     return b"=".join(parts)
 
 
-def _bytes(random: Random, data: bytes) -> bytes:
-    """A stretch is gone, doubled, or something else."""
+def _replace_bytes(random: Random, data: bytes) -> bytes:
+    """Remove, double or replace a range of bytes."""
     start = random.randrange(len(data) + 1)
     stop = min(len(data), start + random.choice((0, 1, 4, 40, 400)))
     middle = random.choice(
@@ -169,32 +169,33 @@ def _bytes(random: Random, data: bytes) -> bytes:
 
 
 def _cut(random: Random, data: bytes) -> bytes:
+    """Cut the end of the file."""
     return data[: random.randrange(len(data) + 1)]
 
 
 DAMAGES: tuple[Callable[[Random, bytes], bytes], ...] = (
-    *(_value,) * 6,
-    *(_word,) * 3,
-    *(_element,) * 3,
-    *(_attribute,) * 2,
-    _bytes,
+    *(_replace_value,) * 6,
+    *(_replace_word,) * 3,
+    *(_move_line,) * 3,
+    *(_rename_attribute,) * 2,
+    _replace_bytes,
     _cut,
 )
 
 
 def case(seed: int, k: int, names: Sequence[str]) -> tuple[str, Files]:
-    """The name of the k-th seed among `names`, and its files, one of them damaged."""
+    """Name of the k-th seed among `names`, and its files, one of which is damaged."""
     random = Random(f"{seed}-{k}")
     name = random.choice(names)
     files = dict(SEEDS[name])
     hurt = random.choice(list(files))
     while files == SEEDS[name]:
-        files[hurt] = damaged(random, files[hurt])
+        files[hurt] = damage(random, files[hurt])
     return name, files
 
 
-def told(files: Files, folder: Path, random: Random) -> Finding | None:
-    """What is wrong with what comes of a file; nothing where all is well."""
+def check_files(files: Files, folder: Path, random: Random) -> Finding | None:
+    """Finding on a file; None if its model is sound or it is refused."""
     for name, data in files.items():
         (folder / name).write_bytes(data)
     options = random.choice(({}, {"floating_base": True}, {"floating_base": False}))
@@ -207,7 +208,7 @@ def told(files: Files, folder: Path, random: Random) -> Finding | None:
     except wd.ModelError as error:
         model = None
         if "usd-core cannot read it" in str(error):
-            return None  # however long it took: a damaged size in a .usdc takes gigabytes there
+            return None  # its time does not count: a damaged size in a .usdc takes gigabytes there
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(place.filename).name}:{place.lineno}"
@@ -219,6 +220,7 @@ def told(files: Files, folder: Path, random: Random) -> Finding | None:
 
 
 def _unsound(model: wd.Model) -> Finding | None:
+    """Finding on a model whose results are not finite; else None."""
     if not 0 < model.nv <= LARGEST_NV:
         return None
     q, v = wd.normalize(model, model.neutral), np.full(model.nv, 0.1)
@@ -241,13 +243,13 @@ def _unsound(model: wd.Model) -> Finding | None:
 def _child(
     seed: int, numbers: range, names: Sequence[str], pipe: multiprocessing.connection.Connection
 ) -> None:
-    """Reads the files of these numbers, and sends the number of each before and what came after."""
+    """Read the files of these numbers; send each number before the file is read, and then the finding."""
     with TemporaryDirectory() as name:
         for k in numbers:
             pipe.send((k, None))
             folder = Path(name) / str(k)
             folder.mkdir()
-            found = told(case(seed, k, names)[1], folder, Random(f"options-{seed}-{k}"))
+            found = check_files(case(seed, k, names)[1], folder, Random(f"options-{seed}-{k}"))
             for path in (*folder.iterdir(), folder):
                 path.rmdir() if path.is_dir() else path.unlink()
             if found:
@@ -255,7 +257,7 @@ def _child(
 
 
 def findings(seed: int, count: int, names: Sequence[str]) -> Iterator[tuple[int, Finding | None]]:
-    """The number of each file as it is read, then what is wrong with it."""
+    """Yield the number of each file when it is read, and then its finding."""
     start = 0
     context = multiprocessing.get_context("spawn")
     while start < count:
@@ -284,6 +286,7 @@ def findings(seed: int, count: int, names: Sequence[str]) -> Iterator[tuple[int,
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument("count", type=int, metavar="COUNT")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, metavar="FOLDER")

@@ -1,8 +1,9 @@
-"""Random texts of own kernels in NumPy's notation.
+"""Random user kernels as source code in NumPy's notation.
 
-A text computes with small multiples of 2^-10 as long as it takes decisions: sums, products and remainders of them
-are exact, with a fused multiply-add and without. So a comparison, a floor or a remainder has the same operands
-in NumPy and in a kernel, at ties too. What is rounded (roots, sines, quotients) goes into smooth functions only.
+The arguments of comparisons, floors and remainders are small multiples of 2^-10. Their sums, products and
+remainders are exact, with and without fused multiply-adds. So a comparison has the same operands in
+NumPy and in a kernel, even at ties. Rounded values (roots, sines, quotients) are arguments of smooth
+functions only.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ DEEPEST = 4
 
 
 class Text:
-    """One text: statements, and names that they have given."""
+    """Source of one kernel: statements and the names that they define."""
 
     def __init__(self, random: Random):
         self.random = random
@@ -26,10 +27,10 @@ class Text:
     def one_of(self, *choices: str) -> str:
         return self.random.choice(choices)
 
-    # What decisions are taken by.
+    # Exact values, which comparisons may read.
 
     def vector(self, depth: int) -> str:
-        """An exact array of three."""
+        """Expression for an exact array of three."""
         if depth <= 0 or self.random.random() < 0.1:
             return self._known_vector()
         a, b = (self.vector(depth - 1) for _ in range(2))
@@ -52,7 +53,7 @@ class Text:
         if kind == 10:
             return f"({a} {self.one_of('%', '//')} {self.one_of(*DIVISORS)})"
         if kind == 11:
-            # A computed 0 may have another sign than NumPy's.
+            # The sign of a computed 0 may differ from NumPy's.
             divisor = self.one_of("x", "y", "M[1]", "x[::-1]", "(x - y)")
             return f"({self._known_vector()} {self.one_of('%', '//')} {divisor})"
         if kind < 14:
@@ -86,7 +87,7 @@ class Text:
         return self.one_of(*CONSTANTS)
 
     def scalar(self, depth: int) -> str:
-        """An exact single value."""
+        """Expression for an exact number."""
         kind = self.random.randrange(9)
         if depth <= 0 or kind < 3:
             return self.one_of("s", "x[0]", "y[-1]", "M[0, 1]", "x[1]")
@@ -104,7 +105,7 @@ class Text:
         return f"(M @ {self._known_vector()})[{self.one_of('0', '1', '2')}]"
 
     def condition(self, depth: int) -> str:
-        """Three conditions."""
+        """Expression for three truth values."""
         kind = self.random.randrange(12)
         if self.conditions and kind == 0:
             return self.random.choice(self.conditions)
@@ -125,10 +126,10 @@ class Text:
             return f"np.where({a}, {b}, {self.one_of('x > y', 'True', 'y == 0')})"
         return f"np.logical_{self.one_of('and', 'or', 'xor')}({self.vector(depth - 1)}, {a})"
 
-    # What is rounded.
+    # Rounded values.
 
     def smooth(self, depth: int) -> str:
-        """An array of three, of smooth functions and choices."""
+        """Expression for an array of three, made of smooth functions and choices."""
         if depth <= 0:
             return self.vector(1)
         a, exact = self.smooth(depth - 1), self.vector(depth - 1)
@@ -166,7 +167,7 @@ class Text:
     # Statements.
 
     def statement(self) -> None:
-        """A write in place, an alias, a view, or a loop; and the array that it makes."""
+        """Append an in-place write, an alias, a view or a loop, and the name of its array."""
         name = f"z{len(self.lines)}"
         a, k = self.vector(2), self.one_of("0", "1", "-1")
         first = self.scalar(2)
@@ -222,7 +223,7 @@ class Text:
 
 
 def draw(random: Random) -> str:
-    """The body of a text, whose last line gives the result."""
+    """Body of a random kernel. Its last line returns the result."""
     text = Text(random)
     for _ in range(random.choice((0, 0, 1, 1, 2))):
         text.statement()

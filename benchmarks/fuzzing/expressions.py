@@ -1,8 +1,9 @@
-"""Random expressions of own kernels against plain NumPy, values and derivatives.
+"""Random user kernels compared with plain NumPy: values and derivatives.
 
-The same source runs on NumPy's arrays, in float64 and in long double, and as a kernel. Programs run statement by
-statement; of every tenth group of twenty texts the values and both derivatives are compiled, too. Where NumPy
-itself decides otherwise in long double the environment is left out, and the tolerance grows by what both differ.
+The same source runs on NumPy arrays in float64 and long double, and as a kernel. Kernels run statement by
+statement. For one of ten groups of twenty texts, the values and both derivatives are compiled, too. If
+NumPy's long double takes another branch, the environment is skipped. The tolerance grows with the
+difference between float64 and long double.
 """
 
 from __future__ import annotations
@@ -27,23 +28,23 @@ SHAPES: Mapping[str, tuple[int, ...]] = {"x": (3,), "y": (3,), "M": (3, 3), "s":
 ENVIRONMENTS = 9
 GROUP = 20
 COMPILED = 10
-"""Of so many groups one is compiled."""
+"""One of this many groups is compiled."""
 
 STEP = 1e-6
 ROUNDING = 1e-9
-"""Of values, and of one derivative against the other, relative to the largest number."""
+"""Tolerance of values, and between the two derivatives, relative to the largest number."""
 SLOPES_AGREE, DIFFERENCES = 1e-4, 1e-4
-"""How close slopes on both sides are where a function is taken for smooth, and central differences are then."""
+"""Tolerances: of one-sided slopes, for a function that counts as smooth, and of central differences."""
 FAR = 1e6
-"""Beyond it differences lose too many digits."""
+"""Values above this size lose too many digits in differences."""
 
 COARSE = 4
-"""Environments up to this one have multiples of 1/4, and so ties."""
+"""Environments up to this one have multiples of 1/4, which produce ties."""
 CHOICES = (
     *("==", "!=", "<", ">", "%", "//", "np.logical_", "floor", "ceil", "rint", "sign"),
     *("where", "clip", "max", "min", "abs", "norm", "hypot"),
 )
-"""What has a kink or a jump. At a tie kinks may cancel: differences show a slope that no branch has."""
+"""Functions with a kink or a jump. At a tie, kinks may cancel, and differences show a slope of no branch."""
 
 Text = Callable[..., Any]
 Arrays = dict[str, np.ndarray]
@@ -51,8 +52,8 @@ Arrays = dict[str, np.ndarray]
 _texts = 0
 
 
-def made(body: str) -> Text:
-    """The function of a body."""
+def function_of(body: str) -> Text:
+    """Function with this body."""
     global _texts
     _texts += 1
     file = f"<expression {_texts}>"
@@ -65,15 +66,15 @@ def made(body: str) -> Text:
     return text
 
 
-def repeated(n: int, step: Callable[[Any], Any], state: Any) -> Any:
-    """`wd.kernels.repeat` in Python."""
+def python_repeat(n: int, step: Callable[[Any], Any], state: Any) -> Any:
+    """Python version of `wd.kernels.repeat`."""
     for _ in range(n):
         state = step(state)
     return state
 
 
-def numbers(random: Random) -> list[Arrays]:
-    """Arrays of each environment: multiples of 1/4 with zeros and ties, finer ones, NaN and inf."""
+def random_environments(random: Random) -> list[Arrays]:
+    """Random arrays of each environment: multiples of 1/4 with zeros and ties, finer ones, NaN and inf."""
     environments = []
     for k in range(ENVIRONMENTS):
         fine = 1024 if k > COARSE else 4
@@ -98,27 +99,27 @@ def numbers(random: Random) -> list[Arrays]:
 
 
 def by_numpy(text: Text, arrays: Arrays, dtype: Any = np.float64) -> Any:
-    """The result of the source on NumPy's arrays."""
+    """Result of the source on NumPy arrays."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         copies = {name: np.array(x, dtype=dtype) for name, x in arrays.items()}
-        copies["s"] = copies["s"][()]  # a single value, as a kernel has it
-        return np.asarray(text(None, *copies.values(), repeat=repeated), dtype=dtype)
+        copies["s"] = copies["s"][()]  # a scalar, as in a kernel
+        return np.asarray(text(None, *copies.values(), repeat=python_repeat), dtype=dtype)
 
 
 def difference(
     body: str, text: Text, kernel: Any, random: Random, environments: list[Arrays]
 ) -> str | None:
-    """What differs, if anything does."""
+    """Description of the first difference; None if all agree."""
     model = wd.load_robot("double_pendulum")
     batch = {name: np.stack([one[name] for one in environments]) for name in SHAPES}
     call = describe_call(kernel, (model, *batch.values()), {})
-    program = recorded(call)
+    program = statement_function(call)
     draws = np.random.default_rng(random.randrange(1 << 30))
     along = {name: draws.normal(size=x.shape) for name, x in batch.items()}
-    tangents = recorded(derive(call, "jvp", tuple(SHAPES), along))
+    tangents = statement_function(derive(call, "jvp", tuple(SHAPES), along))
     weights = {"out": draws.normal(size=(ENVIRONMENTS, 3))}
-    adjoints = recorded(derive(call, "vjp", tuple(SHAPES), weights))
+    adjoints = statement_function(derive(call, "vjp", tuple(SHAPES), weights))
     for k, arrays in enumerate(environments):
         inputs = {name: x.tolist() for name, x in arrays.items()}
         got = np.array(program(inputs)["out"])
@@ -127,23 +128,23 @@ def difference(
             continue
         if not close(got, wanted, finer):
             return f"values: {got.tolist()} for NumPy's {wanted.tolist()} at {inputs}"
-        # Slopes are for finite inputs.
+        # Derivatives are compared at finite inputs only.
         if not all(np.isfinite(x).all() for x in (got, *arrays.values())):
             continue
         step = {name: u[k] for name, u in along.items()}
         named = {f"{name} tangent": u for name, u in step.items()}
         moved = np.array(with_seeds(tangents, inputs, named)["out"])
         back = with_seeds(adjoints, inputs, {"out cotangent": weights["out"][k]})
-        found = modes_differ(step, moved, weights["out"][k], back)
+        found = mode_difference(step, moved, weights["out"][k], back)
         if not found and (k > COARSE or not any(word in body for word in CHOICES)):
-            found = differences_differ(text, arrays, step, moved)
+            found = slope_difference(text, arrays, step, moved)
         if found:
             return f"{found} at {inputs}"
     return None
 
 
-def recorded(call: Call) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
-    """A call as a function of numbers, statement by statement."""
+def statement_function(call: Call) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
+    """Function that runs a call on numbers, statement by statement."""
     program = record_call(call, input_shapes(call), None)
 
     def run(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -154,14 +155,14 @@ def recorded(call: Call) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
 
 
 def with_seeds(run: Any, inputs: Mapping[str, Any], seeds: Mapping[str, Any]) -> Any:
-    """A derivative at the inputs; its seeds are the inputs that remain, in order."""
+    """Derivative at the inputs. Its seeds are the remaining inputs, in order."""
     left = [name for name in run.names if name not in inputs]
     values = [np.asarray(x).tolist() for x in seeds.values()]
     return run({**inputs, **dict(zip(left, values, strict=True))})
 
 
 def same_kind(a: Any, b: Any) -> bool:
-    """Whether both are NaN and infinite in the same places, and not far apart."""
+    """True if both are NaN or infinite in the same places and close elsewhere."""
     same = (np.isnan(a) == np.isnan(b)) & (np.isinf(a) == np.isinf(b))
     if not same.all() or not (np.sign(a) == np.sign(b))[np.isinf(a)].all():
         return False
@@ -170,7 +171,7 @@ def same_kind(a: Any, b: Any) -> bool:
 
 
 def close(got: Any, wanted: Any, finer: Any) -> bool:
-    """Whether a result is NumPy's but for rounding."""
+    """True if a result equals NumPy's up to rounding."""
     got, wanted, finer = np.broadcast_arrays(got, wanted, finer)
     odd = ~np.isfinite(wanted)
     if not np.array_equal(got[odd], wanted[odd], equal_nan=True):
@@ -180,8 +181,8 @@ def close(got: Any, wanted: Any, finer: Any) -> bool:
     return bool(np.all(np.abs(got - wanted) <= bound))
 
 
-def modes_differ(step: Arrays, moved: Any, weight: Any, back: Mapping[str, Any]) -> str | None:
-    """Whether forward and reverse mode differ."""
+def mode_difference(step: Arrays, moved: Any, weight: Any, back: Mapping[str, Any]) -> str | None:
+    """Message if forward and reverse mode differ."""
     forward = float(np.sum(weight * moved))
     terms = [np.asarray(back[name]) * step[name] for name in SHAPES]
     reverse = float(sum(np.sum(x) for x in terms))
@@ -194,18 +195,18 @@ def modes_differ(step: Arrays, moved: Any, weight: Any, back: Mapping[str, Any])
 
 
 def passes_infinity(text: Text, arrays: Arrays) -> bool:
-    """True if NumPy divides by zero or overflows: slopes through infinity are NaN, as JAX's and Torch's are."""
+    """True if NumPy divides by zero or overflows. Slopes through infinity are NaN, as in JAX and Torch."""
     try:
         with np.errstate(divide="raise", over="raise"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            text(None, *(np.array(x)[()] for x in arrays.values()), repeat=repeated)
+            text(None, *(np.array(x)[()] for x in arrays.values()), repeat=python_repeat)
     except FloatingPointError:
         return True
     return False
 
 
-def differences_differ(text: Text, arrays: Arrays, step: Arrays, moved: Any) -> str | None:
-    """Whether forward mode differs from differences of NumPy, where the function is smooth."""
+def slope_difference(text: Text, arrays: Arrays, step: Arrays, moved: Any) -> str | None:
+    """Message if forward mode differs from NumPy's finite differences where the function is smooth."""
     at = {
         h: by_numpy(text, {n: x + h * STEP * step[n] for n, x in arrays.items()})
         for h in (-2, -1, 0, 1, 2)
@@ -224,15 +225,15 @@ def differences_differ(text: Text, arrays: Arrays, step: Arrays, moved: Any) -> 
 
 
 def reason_of(error: Exception) -> str:
-    """A refusal without the names and numbers of its text."""
+    """A refusal without the names and numbers of its source."""
     message = re.sub(r"^<expression \d+>:\d+: ", "", str(error))
     return re.sub(r"\d+", "N", message)[:100]
 
 
 def outcome(body: str, random: Random) -> tuple[Outcome, Any]:
-    """What became of one text, and its kernel if it was right."""
-    text = made(body)
-    environments = numbers(random)
+    """Outcome of one source, and its kernel if the result is right."""
+    text = function_of(body)
+    environments = random_environments(random)
     show = f"{body}\n"
     try:
         by_numpy(text, environments[0])
@@ -245,7 +246,9 @@ def outcome(body: str, random: Random) -> tuple[Outcome, Any]:
         found = difference(body, text, kernel, random, environments) if wanted is None else None
         if wanted is not None:
             describe_call(kernel, (wd.load_robot("double_pendulum"), *environments[0].values()), {})
-            return Outcome("different", "NumPy raises, a kernel does not", f"{show}{wanted}"), None
+            return Outcome(
+                "different", "NumPy raises and the kernel does not", f"{show}{wanted}"
+            ), None
     except wd.kernels.RecordingError as error:
         return Outcome("refused", reason_of(error), f"{show}{error}"), None
     except Exception as error:
@@ -256,7 +259,7 @@ def outcome(body: str, random: Random) -> tuple[Outcome, Any]:
 
 
 def with_repeat(text: Text) -> Text:
-    """The text of a kernel, with warpdyn's loop."""
+    """Kernel of a source, with warpdyn's loop."""
 
     def kernel(robot: Any, x: (3,), y: (3,), M: (3, 3), s: ()) -> Any:  # type: ignore[valid-type]
         return text(robot, x, y, M, s, repeat=wd.kernels.repeat)
@@ -265,10 +268,10 @@ def with_repeat(text: Text) -> Text:
 
 
 def compiled_difference(kernels: list[Any], random: Random) -> str | None:
-    """Whether the compiled kernel of many texts differs from their statements, and its derivatives."""
+    """Message if the compiled kernel of many sources, or a derivative, differs from the statements."""
     model = wd.load_robot("double_pendulum")
-    together = wd.kernel(joined([each.text for each in kernels]))
-    environments = numbers(random)
+    together = wd.kernel(combined_kernel([each.text for each in kernels]))
+    environments = random_environments(random)
     batch = {name: np.stack([one[name] for one in environments]) for name in SHAPES}
     call = describe_call(together, (model, *batch.values()), {})
     with np.errstate(all="ignore"):
@@ -283,9 +286,9 @@ def compiled_difference(kernels: list[Any], random: Random) -> str | None:
     along = {name: draws.normal(size=x.shape) for name, x in batch.items()}
     weights = draws.normal(size=values.shape)
     moved = wd.jvp(together, model, *batch.values(), tangents=along)
-    statements = recorded(derive(call, "jvp", tuple(SHAPES), along))
+    statements = statement_function(derive(call, "jvp", tuple(SHAPES), along))
     back = wd.vjp(together, model, *batch.values(), cotangents=weights, wrt=tuple(SHAPES))
-    backward = recorded(derive(call, "vjp", tuple(SHAPES), {"out": weights}))
+    backward = statement_function(derive(call, "vjp", tuple(SHAPES), {"out": weights}))
     finite = np.isfinite(values).all(axis=(1, 2))
     for k, one in enumerate(environments):
         if not finite[k] or not all(np.isfinite(x).all() for x in one.values()):
@@ -302,8 +305,8 @@ def compiled_difference(kernels: list[Any], random: Random) -> str | None:
     return None
 
 
-def joined(texts: list[Text]) -> Text:
-    """A kernel of several texts, each with arrays of its own."""
+def combined_kernel(texts: list[Text]) -> Text:
+    """Kernel of several sources, each with its own copies of the arrays."""
 
     def kernel(robot: Any, x: (3,), y: (3,), M: (3, 3), s: ()) -> Any:  # type: ignore[valid-type]
         results = [text(robot, x.copy(), y.copy(), M.copy(), s * 1.0) for text in texts]
@@ -313,7 +316,7 @@ def joined(texts: list[Text]) -> Text:
 
 
 def expressions(seed: int) -> Iterator[Outcome]:
-    """Outcomes of random texts without end."""
+    """Yield outcomes of random sources, without end."""
     group = 0
     while True:
         right = []

@@ -1,7 +1,7 @@
-"""`python -m benchmarks.fuzzing mjcf COUNT`: random MJCF texts, compared with MuJoCo.
+"""Random MJCF files compared with MuJoCo: `python -m benchmarks.fuzzing mjcf COUNT`.
 
-Texts that MuJoCo refuses are drawn again. Compared at several states: poses of
-bodies and sites, mass matrix, bias force, passive force, actuator force, and keyframes.
+Files that MuJoCo refuses are drawn again. At several states the poses of bodies and sites, the mass
+matrix, and the bias, passive and actuator forces are compared, and the keyframes once.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from warpdyn.peers.mujoco import MuJoCo
 from warpdyn.peers.peer import NotComparable
 
 ACCURACY = 1e-7
-"""Relative to the largest number of a quantity. MuJoCo makes inertias diagonal and normalises quaternions;
-its eigenvectors are good to about 1e-9."""
+"""Tolerance relative to the largest number of a quantity. MuJoCo diagonalises inertias and normalises
+quaternions. Its eigenvectors are accurate to about 1e-9."""
 
 STATES = 2
 CONTROL = 5.0
-"""Standard deviation of controls, so that ranges of control and force are reached."""
+"""Standard deviation of controls, large enough to reach control and force ranges."""
 
 
 def cases(seed: int) -> Iterator[Outcome]:
-    """Outcomes of random texts, without end."""
+    """Yield outcomes of random files, without end."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "robot.xml"
         number = 0
@@ -46,7 +46,7 @@ def cases(seed: int) -> Iterator[Outcome]:
 
 
 def compare(text: str, path: Path, rng: np.random.Generator) -> Outcome | None:
-    """The outcome of one text, which stands in the file; None where MuJoCo refuses it."""
+    """Outcome of one file, whose content is `text`; None if MuJoCo refuses it."""
     try:
         robot = mujoco.MjModel.from_xml_string(text)
     except ValueError:
@@ -68,7 +68,7 @@ def compare(text: str, path: Path, rng: np.random.Generator) -> Outcome | None:
 def _difference(
     model: wd.Model, peer: MuJoCo, robot: mujoco.MjModel, rng: np.random.Generator
 ) -> str:
-    """The first quantity that differs, or ""."""
+    """Name of the first quantity that differs; "" if all agree."""
     data = mujoco.MjData(robot)
     acting = model.with_springs("description").with_friction(viscous="description")
     acting = acting.with_gravity_compensation("description")
@@ -108,6 +108,7 @@ def _difference(
 
 
 def _keyframe_difference(model: wd.Model, peer: MuJoCo, robot: mujoco.MjModel) -> str:
+    """ "keyframe" if a keyframe differs, else ""."""
     for number in range(robot.nkey):
         q = model.configurations[robot.key(number).name]
         qpos = peer._convert(q)[0]
@@ -122,11 +123,12 @@ def _keyframe_difference(model: wd.Model, peer: MuJoCo, robot: mujoco.MjModel) -
 
 
 def _number(robot: mujoco.MjModel, name: str) -> int:
+    """Index of an actuator."""
     return int(mujoco.mj_name2id(robot, mujoco.mjtObj.mjOBJ_ACTUATOR, name))
 
 
 def _silence(robot: mujoco.MjModel, model: wd.Model) -> None:
-    """Give no force to actuators that the model leaves out, each with a remark."""
+    """Set the force of actuators to zero that the model leaves out with a remark."""
     kept = {_number(robot, each.name) for each in model.actuators}
     for number in set(range(robot.nu)) - kept:
         robot.actuator_gainprm[number] = robot.actuator_biasprm[number] = 0.0
@@ -136,6 +138,6 @@ def _silence(robot: mujoco.MjModel, model: wd.Model) -> None:
 
 
 def _without_names(message: str) -> str:
-    """A message whose names and numbers are replaced, so that messages of one kind are counted together."""
+    """A message with names and numbers replaced, so that messages of one kind count together."""
     message = message.partition(": ")[2]
     return re.sub(r"-?\d[\d.e+-]*", "N", re.sub(r'"[^"]*"', '"…"', message))

@@ -1,4 +1,4 @@
-"""The result of one random case, and the loop that counts the results of many."""
+"""Outcome of one random case, and a loop that counts the outcomes of many."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tqdm import tqdm
 
 
 class Outcome(NamedTuple):
-    """What warpdyn did with one random case, compared with its peer."""
+    """Result of one random case in comparison with a peer."""
 
     kind: Literal["equal", "refused", "different"]
     reason: str = ""
-    """Refused: the reason, without names or numbers of this case. Different: which quantity differs."""
+    """Refused: the reason without names or numbers of this case. Different: the quantity that differs."""
 
     reproduction: str = ""
-    """Source text that shows the case again. Only for cases that differ."""
+    """Source that reproduces a case that differs."""
 
 
 def count_outcomes(

@@ -1,8 +1,8 @@
-"""Random MJCF texts.
+"""Random MJCF files.
 
-Each text is a tree of a few bodies. It draws default classes in each other, every way to write an
-orientation, frames, geoms, inertial rules, joints, actuators of every kind, fixed tendons, joint
-equalities and keyframes.
+Each file is a tree of a few bodies. It draws nested default classes, every notation of an orientation,
+frames, geoms, inertial rules, joints, actuators of every kind, fixed tendons, joint equalities and
+keyframes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MOST_JOINTS = 3
 
 
 class RandomText:
-    """One random MJCF text."""
+    """One random MJCF file."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
@@ -25,11 +25,11 @@ class RandomText:
         self.joints: dict[str, str] = {}
         """Type of each joint by its name."""
         self.paths: dict[str, tuple[int, ...]] = {}
-        """For each joint: the numbers of the bodies from the world to its own."""
+        """Indices of the bodies from the world to the joint, by joint name."""
         self.path: tuple[int, ...] = ()
         self.bodies = self.sites = 0
         self.groups = random.random() < 0.2
-        """Whether geoms have groups, of which some do not weigh."""
+        """True if geoms have groups, some of which have no mass."""
 
     def text(self) -> str:
         defaults = self.defaults(0) if self.chance(0.8) else ""
@@ -54,14 +54,14 @@ class RandomText:
         return " ".join(self.number(low, high) for _ in range(count))
 
     def range(self, size: float) -> str:
-        """Two ends around 0, sometimes with 0 outside."""
+        """Two limits around 0. The range sometimes excludes 0."""
         low, high = -self.random.uniform(0.1, size), self.random.uniform(0.1, size)
         if self.chance(0.3):
             low = -high
         return f"{low:.3g} {high:.3g}"
 
     def some(self, **attributes: tuple[float, str]) -> Attributes:
-        """Attributes, each with the share of texts that have it."""
+        """Attributes that are drawn, each with its probability."""
         return {key: word for key, (share, word) in attributes.items() if self.chance(share)}
 
     def element(self, tag: str, attributes: Attributes, content: str = "") -> str:
@@ -204,7 +204,7 @@ class RandomText:
         return "".join(parts)
 
     def joint_attributes(self, word: str) -> Attributes:
-        """Attributes of a joint of this type; "" is a default class."""
+        """Attributes of a joint of this type; "" stands for a default class."""
         single = 0.0 if word == "ball" else 1.0
         return self.some(
             axis=(0.7, self.numbers(3)),
@@ -219,7 +219,7 @@ class RandomText:
             actuatorfrcrange=(0.15 * single, self.range(9)),
         )
 
-    # What acts on joints.
+    # Tendons, equalities and actuators.
 
     def tendon_attributes(self) -> Attributes:
         return self.some(
@@ -242,7 +242,7 @@ class RandomText:
             attributes = self.with_class({"name": f"t{number}", **self.tendon_attributes()})
             *inner, longest = sorted((self.paths[name] for name in joints), key=len)
             if all(longest[: len(path)] == path for path in inner):
-                # Across branches MuJoCo leaves out what the armature couples; warpdyn has it.
+                # MuJoCo leaves out the coupling by an armature across branches; warpdyn has it.
                 attributes |= self.some(armature=(0.3, self.number(0, 1)))
             parts.append(self.element("fixed", attributes, pulled))
         self.tendon_count = len(parts)

@@ -1,4 +1,4 @@
-"""Sound robot descriptions of every format, each using as many branches of its reader as it can."""
+"""Sound robot descriptions of every format, which use as many branches of the readers as possible."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 Files = Mapping[str, bytes]
-"""Content by name, the file to load first."""
+"""Contents by file name. The first file is the one to load."""
 
 
 def stl() -> bytes:
@@ -227,8 +227,8 @@ def PhysicsJoint "generic" (prepend apiSchemas = ["PhysicsLimitAPI:transX",
 """
 
 
-def crate(text: str) -> bytes:
-    """A .usda text as a binary .usdc file; empty without usd-core."""
+def usdc_file(text: str) -> bytes:
+    """Binary .usdc file of a .usda text; empty without usd-core."""
     try:
         sdf = import_module("pxr.Sdf")
     except ImportError:
@@ -249,5 +249,5 @@ SEEDS: dict[str, Files] = {
     "mjcf": {"main.xml": MJCF.encode(), **{k: v.encode() for k, v in _PARTS.items()}, **_MESHES},
     "sdf": {"robot.sdf": SDF.encode()},
     "usda": {"robot.usda": USD.encode()},
-    "usdc": {"robot.usdc": crate(USD)},
+    "usdc": {"robot.usdc": usdc_file(USD)},
 }

@@ -1,5 +1,5 @@
-"""warpdyn compared with other libraries on one GPU: dynamics, standing robots, and contacts between bodies.
+"""warpdyn compared with other libraries on one GPU: dynamics, standing robots, contacts between bodies.
 
-`python -m benchmarks.gpu_peers` runs each library in a process of its own (`__main__`). `dynamics`, `steps` and
-`scenes` measure one library each, `timing` has the clock, and `tables` prints the results.
+`python -m benchmarks.gpu_peers` (`__main__`) runs each library in its own process. `dynamics`, `steps`
+and `scenes` each measure one library, `timing` has the clock, and `tables` prints the results.
 """

@@ -2,10 +2,10 @@
 
     python -m benchmarks.gpu_peers [--parts dynamics steps scenes] [--peers mujoco_warp mjx] [--batches 4096 65536]
 
-Each library runs in processes of its own, one after another. Before, all kernels and programs are compiled, in as
-many processes as there are cores; `--limit` bounds the seconds of each process. What a process has measured is
-kept when it fails or is stopped. Peers that are not installed are left out. Robots of `example-robot-data` (panda)
-are left out where this package is missing. Results: benchmarks/results/gpu_peers.json.
+Each library runs in its own processes, one after another. All kernels and programs are compiled first,
+in as many processes as there are cores. `--limit` bounds the seconds of each process. If a process fails
+or is stopped, its records so far are kept. Peers that are not installed are left out, and so are the
+robots of `example-robot-data` (panda) if it is missing. Results go to benchmarks/results/gpu_peers.json.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from tqdm import tqdm
 import warpdyn as wd
 
 from .. import robots as machines
-from ..__main__ import what_it_ran_on
+from ..__main__ import describe_run
 from . import tables, timing
 
 BATCHES = (4096, 65536)
 COMPILE_BATCH = 64
-"""Robots of a process that compiles; kernels of Warp are the same for all batches, programs of JAX are not."""
+"""Batch size for compilation. Warp's kernels are the same for all batch sizes, JAX programs are not."""
 
 
 class Part(NamedTuple):
-    """The choice of the user: modules of libraries, and names of robots or scenes."""
+    """Modules of libraries, and names of robots or scenes, among which the user chooses."""
 
     peers: Sequence[str]
     names: Sequence[str]
@@ -65,7 +65,7 @@ PACKAGES = {
     "jaxsim": "jaxsim",
     "newton": "newton",
 }
-"""The packages that the module of each peer imports."""
+"""Packages that the module of each peer imports."""
 
 NAMES = {
     "warpdyn": "warpdyn",
@@ -87,7 +87,7 @@ def installed(peer: str) -> bool:
 
 
 def versions() -> dict[str, str]:
-    """Versions of the peers that are installed."""
+    """Versions of the installed peers."""
     found = {}
     for name in ("mujoco", "mujoco-warp", "mujoco-mjx", "jax", "jaxsim", "newton"):
         try:
@@ -98,23 +98,23 @@ def versions() -> dict[str, str]:
 
 
 def measure(given: argparse.Namespace) -> None:
-    """Measure one library in this process; write each line at once."""
+    """Measure one library in this process and write each record immediately."""
     wp.config.quiet, wd.config.compile, wd.config.compile_messages = True, "wait", False
     warnings.simplefilter("ignore")
     (part,), (peer,) = given.parts, given.peers
     module = import_module(f".{part}", __package__)
-    if given.lines == NOWHERE:  # it compiles
+    if given.lines == NOWHERE:  # this process only compiles
         timing.ROUNDS = timing.ROUNDS_OF_SLOW = 1
         timing.TURN = 0.0
     with given.lines.open("a") as file:
-        for found in module.measured(peer, given.names, given.batches, given.device):
+        for found in module.records(peer, given.names, given.batches, given.device):
             about = {"part": part, "library": NAMES[peer]}
             file.write(json.dumps(about | found) + "\n")
             file.flush()
 
 
 def run(given: argparse.Namespace, part: str, peer: str, names: Sequence[str], path: Path) -> str:
-    """Measure one library in a process; what went wrong with it."""
+    """Measure one library in a new process and return an error message, or ""."""
     command = [sys.executable, "-m", __package__, "--parts", part, "--peers", peer]
     command += ["--device", given.device, "--lines", str(path), "--names", *names]
     compiles = path == NOWHERE
@@ -130,7 +130,7 @@ def run(given: argparse.Namespace, part: str, peer: str, names: Sequence[str], p
 
 
 def cases(given: argparse.Namespace) -> Iterator[tuple[str, str, list[str]]]:
-    """Part, library and names of everything that is measured."""
+    """Yield part, library and names of all measurements."""
     for part in given.parts:
         names = [name for name in PARTS[part].names if given.names is None or name in given.names]
         if not machines.installed():
@@ -141,7 +141,7 @@ def cases(given: argparse.Namespace) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def compile_all(given: argparse.Namespace) -> None:
-    """Run everything once on few robots, in as many processes as there are cores."""
+    """Run every case once on few robots, in as many processes as there are cores."""
     tasks = [(part, peer, [name]) for part, peer, names in cases(given) for name in names]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         found = pool.map(lambda x: run(given, *x, NOWHERE), tasks)
@@ -151,7 +151,7 @@ def compile_all(given: argparse.Namespace) -> None:
 
 
 def measure_all(given: argparse.Namespace) -> list[dict[str, Any]]:
-    """Lines of all libraries, measured one after another."""
+    """Records of all libraries, measured one after another."""
     lines: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "lines.jsonl"
@@ -171,8 +171,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--names", nargs="+", metavar="NAME", help="robots and scenes")
     parser.add_argument("--batches", type=int, nargs="+", default=BATCHES)
     parser.add_argument("--device", default="cuda:0")
-    parser.add_argument("--limit", type=float, default=600.0, help="seconds of a process")
-    parser.add_argument("--no-compile", action="store_true", help="it is compiled")
+    parser.add_argument("--limit", type=float, default=600.0, help="longest time of a process [s]")
+    parser.add_argument(
+        "--no-compile", action="store_true", help="skip compilation: the caches are filled"
+    )
     parser.add_argument("--output", type=Path, default=tables.RESULT)
     parser.add_argument("--lines", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
@@ -181,7 +183,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if not given.no_compile:
         compile_all(given)
-    about = what_it_ran_on(given.device, ())
+    about = describe_run(given.device, ())
     about["versions"] |= versions()
     content = {"about": about, "records": measure_all(given)}
     print(*tables.tables(content), sep="\n")

@@ -1,4 +1,4 @@
-"""Dynamics of a library on a GPU, after a comparison with warpdyn's float64 results on the CPU."""
+"""Dynamics of a library on a GPU. Its results are first compared with warpdyn's float64 results on the CPU."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ ROBOTS = ("panda", "quadruped", "humanoid")
 OURS = "warpdyn"
 
 REPEATED = 20
-"""Calls of warpdyn in its second graph. One replay takes the host 4 to 9 us, more than most of its kernels take."""
+"""Calls of warpdyn in its second graph. A replay takes 4 to 9 us on the host, longer than most kernels."""
 
 SAMPLE = 16
-"""States whose results are compared."""
+"""Number of states whose results are compared."""
 
 
 class Case(NamedTuple):
-    """An algorithm on states of a robot, and the true results of the first ones."""
+    """An algorithm on states of a robot, and the true results of the first states."""
 
     robot: Robot
     algorithm: str
@@ -41,8 +41,8 @@ class Case(NamedTuple):
     device: str
     truth: Sequence[np.ndarray]
 
-    def compared(self, answers: Sequence[np.ndarray], near: float = 0.0) -> dict[str, Any]:
-        """The largest difference from the truth, and why the time does not count where it is too large."""
+    def compare(self, answers: Sequence[np.ndarray], near: float = 0.0) -> dict[str, Any]:
+        """Largest difference from the truth, with a reason if it is too large and the time does not count."""
         error = float(worst(answers, self.truth))
         line: dict[str, Any] = {"error": error}
         if not error <= (near or NEAR["float32"]):
@@ -50,10 +50,10 @@ class Case(NamedTuple):
         return line
 
 
-def measured(
+def records(
     key: str, robots: Sequence[str], batches: Sequence[int], device: str
 ) -> Iterator[dict[str, Any]]:
-    """A line for each algorithm, robot and batch, and each form of a call."""
+    """Yield a record for each algorithm, robot, batch size and form of a call."""
     for envs in batches:
         for name in robots:
             robot = robot_named(name)
@@ -66,12 +66,12 @@ def measured(
                         yield line | each
                 except CannotDo as reason:
                     yield line | {"why": str(reason)}
-                except Exception as error:  # theirs, of any kind: told in the table
+                except Exception as error:  # any error of a peer is printed in the table
                     yield line | {"why": f"{type(error).__name__}: {str(error)[:200]}"}
 
 
 def truth(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-    """warpdyn's float64 results of the first states, interpreted on the CPU."""
+    """warpdyn's float64 results for the first states, interpreted on the CPU."""
     policy, wd.config.compile = wd.config.compile, "never"
     try:
         work = Work(robot, algorithm, {name: x[:SAMPLE] for name, x in states.items()}, "float64")
@@ -82,6 +82,7 @@ def truth(robot: Robot, algorithm: str, states: Mapping[str, np.ndarray]) -> lis
 
 
 def _ours(case: Case) -> Iterator[dict[str, Any]]:
+    """Yield records of warpdyn."""
     device = case.device
     for layout in ("columns", "rows"):
         begun = time.perf_counter()
@@ -90,7 +91,7 @@ def _ours(case: Case) -> Iterator[dict[str, Any]]:
         bound()
         wp.synchronize()
         first = round(time.perf_counter() - begun, 2)
-        about = {"layout": layout, "first_s": first, **case.compared(work.answers(SAMPLE))}
+        about = {"layout": layout, "first_s": first, **case.compare(work.answers(SAMPLE))}
         forms: dict[str, tuple[Callable[[], Any], int]] = {"bound call": (bound, 1)}
         if device != "cpu":
             forms["bound call; graph"] = (Graph(bound, device), 1)
@@ -100,12 +101,13 @@ def _ours(case: Case) -> Iterator[dict[str, Any]]:
 
 
 def _theirs(key: str, case: Case) -> Iterator[dict[str, Any]]:
+    """Yield the record of a peer."""
     peer = import_module(f"..peers.{key}", __package__)
     begun = time.perf_counter()
     prepared = peer.prepare(case.robot, case.algorithm, case.states, case.device)
     prepared.run()
     wp.synchronize()
     line = {"form": prepared.form, "first_s": round(time.perf_counter() - begun, 2)}
-    line |= case.compared(prepared.answers(), prepared.near)
+    line |= case.compare(prepared.answers(), prepared.near)
     work = Timed(prepared.start or prepared.run, case.device, prepared.finish)
     yield {**line, "envs": prepared.count, **figures(work, prepared.count)}

@@ -1,4 +1,4 @@
-"""Steps of the scenes of `benchmarks.scenes` on a GPU, once they have settled: warpdyn and MuJoCo Warp."""
+"""Steps of the settled scenes of `benchmarks.scenes` on a GPU, in warpdyn and MuJoCo Warp."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import warp as wp
 from .. import scenes
 from ..simulators.many_in_warpdyn import on_gpu
 from ..simulators.running import Running
-from .steps import line_of
+from .steps import record_of
 
 NAMES = ("grasp", "pile-3", "pile-5")
 FAST = 0.05
-"""A body that moves faster has not settled [m/s, rad/s]."""
+"""Largest speed of a settled body [m/s, rad/s]."""
 
 
-def measured(
+def records(
     key: str, names: Sequence[str], batches: Sequence[int], device: str
 ) -> Iterator[dict[str, Any]]:
-    """A line for each scene, batch and setting of the simulator."""
+    """Yield a record for each scene, batch size and setting of the simulator."""
     for name in names:
         scene = scenes.SCENES[name]()
         for envs in batches:
@@ -30,16 +30,17 @@ def measured(
             begun = time.perf_counter()
             try:
                 for each in MEASURED[key](scene, envs, device):
-                    found = line | line_of(each, device, begun)
+                    found = line | record_of(each, device, begun)
                     if not found["speed"] <= FAST:
                         found["why"] = f"a body moves at {found['speed']:.2f} m/s or rad/s"
                     yield found
                     begun = time.perf_counter()
-            except Exception as error:  # theirs, of any kind: told in the table
+            except Exception as error:  # any error of a peer is printed in the table
                 yield line | {"why": f"{type(error).__name__}: {str(error)[:200]}"}
 
 
 def _ours(scene: scenes.Scene, envs: int, device: str) -> Iterator[Running]:
+    """Yield warpdyn's simulation."""
     one = scenes.simulation(scene, 1, device)
 
     def advance(target: np.ndarray | None) -> None:
@@ -54,7 +55,8 @@ def _ours(scene: scenes.Scene, envs: int, device: str) -> Iterator[Running]:
 
 
 def _theirs(scene: scenes.Scene, envs: int, device: str) -> Iterator[Running]:
-    import mujoco  # noqa: PLC0415  warpdyn is measured without it
+    """Yield MuJoCo Warp's simulations."""
+    import mujoco  # noqa: PLC0415  not needed for warpdyn
 
     from ..simulators.many_in_mujoco_warp import LIMITS, stepping  # noqa: PLC0415  a peer
 

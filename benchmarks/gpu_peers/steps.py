@@ -1,4 +1,4 @@
-"""Steps of robots that stand, with their drives, in a simulator on a GPU."""
+"""Steps of standing robots with drives, in a simulator on a GPU."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from .timing import Work, figures
 
 DT = 0.005
 MOST, MOST_IN_MOTION = 100, 28
-"""Steps between resets: half a second, and 0.14 s."""
+"""Largest number of steps between resets: 0.5 s, and 0.14 s in motion."""
 
 OFF_IN_MOTION = 0.05
-"""A base of a robot in motion that is further off has fallen [m]."""
+"""Largest deviation of a base height in motion; beyond it the robot has fallen [m]."""
 
 IN_MOTION = ("warpdyn", "mujoco_warp")
-"""Simulators that also step robots in motion: each has targets and speeds of its own."""
+"""Simulators that also step robots in motion, each robot with different targets and speeds."""
 
 
 def scenes() -> Mapping[str, OnGround]:
-    """The robots, their drives and the links that stand."""
+    """Robots with their drives and the links that they stand on."""
     return {
         "quadruped": standing(
             "quadruped", QUADRUPED_HEIGHT, QUADRUPED_STANCE, (40.0, 1.0), "*_foot"
@@ -41,10 +41,10 @@ def scenes() -> Mapping[str, OnGround]:
 ROBOTS = ("quadruped", "humanoid")
 
 
-def measured(
+def records(
     key: str, robots: Sequence[str], batches: Sequence[int], device: str
 ) -> Iterator[dict[str, Any]]:
-    """A line for each robot, batch and setting of the simulator, at rest and in motion."""
+    """Yield a record for each robot, batch size and setting of the simulator, at rest and in motion."""
     module = import_module(f"..simulators.many_in_{key}", __package__)
     for name in robots:
         start = settled(scenes()[name], DT)
@@ -58,18 +58,18 @@ def measured(
                 for each in module.running(start, envs, 1, device, **motion):
                     each.advance()
                     wp.synchronize()
-                    yield line | line_of(each, device, begun, start.height, **motion)
+                    yield line | record_of(each, device, begun, start.height, **motion)
                     begun = time.perf_counter()
             except CannotDo as reason:
                 yield line | {"why": str(reason)}
-            except Exception as error:  # theirs, of any kind: told in the table
+            except Exception as error:  # any error of a peer is printed in the table
                 yield line | {"why": f"{type(error).__name__}: {str(error)[:200]}"}
 
 
-def line_of(
+def record_of(
     each: Running, device: str, begun: float, height: float | None = None, *, moving: bool = False
 ) -> dict[str, Any]:
-    """The time of a step of all robots, and whether they still stand."""
+    """Time of a step of all robots, with a reason if a robot has fallen."""
     most, off_at_most = (MOST_IN_MOTION, OFF_IN_MOTION) if moving else (MOST, FALLEN)
     line = {"form": each.form, "first_s": round(time.perf_counter() - begun, 2)}
     work = Work(each.advance, device, each.finish, each.restart, most // each.steps)

@@ -1,4 +1,4 @@
-"""Tables of the results: warpdyn's time of a call or step, and the other libraries' times as multiples of it.
+"""Tables with warpdyn's time per call or step, and the other libraries' times as multiples of it.
 
 python -m benchmarks.gpu_peers.tables [FILE]
 """
@@ -21,7 +21,7 @@ Line = Mapping[str, Any]
 
 
 class Table(NamedTuple):
-    """A table: the name of its first column, the form of warpdyn's call, and the other libraries in order."""
+    """A table: head of its first column, names of its rows, form of warpdyn's call, and the other libraries."""
 
     head: str
     row: Callable[[Line], str]
@@ -47,14 +47,14 @@ TABLES = {
 
 
 def tables(content: Mapping[str, Any]) -> Iterator[str]:
-    """All tables, and what has no time and why."""
+    """Lines of all tables, and the reasons for missing times."""
     for part in TABLES:
         yield from (*rows(content["records"], part), "")
     yield from left_out(content["records"])
 
 
 def rows(records: Iterable[Line], part: str) -> Iterator[str]:
-    """For each batch, warpdyn's time in the table's form, and the fastest form of each other library."""
+    """Lines of a table: warpdyn's time in the table's form, and the fastest form of each other library."""
     table = TABLES[part]
     lines = [x for x in records if x["part"] == part and "why" not in x]
     ours = [x for x in lines if x["library"] == OURS and table.form in x["form"]]
@@ -82,12 +82,12 @@ def rows(records: Iterable[Line], part: str) -> Iterator[str]:
 
 
 def fastest(lines: Iterable[Line]) -> float | None:
-    """The shortest time [us] of some lines."""
+    """Shortest time of some records [us]; None if there are none."""
     return min((x["us"] for x in lines), default=None)
 
 
 def left_out(lines: Iterable[Line]) -> Iterator[str]:
-    """A line for each reason why a library has no time, with the number of its cases."""
+    """Yield a line for each reason why a library has no time, with the number of cases."""
     counts: dict[tuple[str, str, str], int] = {}
     for x in lines:
         if "why" in x:

@@ -1,4 +1,4 @@
-"""Times of repeated work on a device: between two CUDA events, or by the clock for JAX and on a CPU."""
+"""Time of repeated work: between two CUDA events, or by the wall clock for JAX and on a CPU."""
 
 from __future__ import annotations
 
@@ -11,26 +11,29 @@ from typing import Any
 import warp as wp
 
 ROUNDS, TURN = 5, 0.01
-"""Rounds, of which the median counts, and the length of one [s]."""
+"""Number of rounds, whose median counts, and the length of a round [s]."""
 
 SLOW, ROUNDS_OF_SLOW = 0.5, 3
-"""A run of so many seconds has fewer rounds."""
+"""Length of a run from which fewer rounds are made [s], and their number."""
 
 
 @dataclass
 class Work:
-    """`run` starts some work. `finish` waits for what `run` returned; None on a GPU: events time the work."""
+    """Work that is timed: `run` starts it, and `finish` waits for the return value of `run`.
+
+    Without `finish`, CUDA events time the work on a GPU.
+    """
 
     run: Callable[[], Any]
     device: str
     finish: Callable[[Any], Any] | None = None
     restart: Callable[[], Any] | None = None
-    """Puts a state back before each round."""
+    """Resets the state before each round."""
     most: int = 1_000_000
-    """Runs of a round."""
+    """Largest number of runs in a round."""
 
     def seconds(self, runs: int) -> float:
-        """Seconds of so many runs in a row."""
+        """Time of `runs` runs in a row [s]."""
         if self.device != "cpu" and self.finish is None:
             return self._between_events(runs)
         begun, last = time.perf_counter(), None
@@ -41,6 +44,7 @@ class Work:
         return time.perf_counter() - begun
 
     def _between_events(self, runs: int) -> float:
+        """Time of `runs` runs between two events [s]."""
         with wp.ScopedDevice(self.device):
             begin, end = (wp.Event(enable_timing=True) for _ in range(2))
             wp.record_event(begin)
@@ -51,14 +55,12 @@ class Work:
 
 
 def figures(work: Work, robots: int, calls: int = 1) -> dict[str, float]:
-    """Microseconds of a call, median, lowest and highest, and millions of robots a second. A run has `calls`."""
+    """Time per call (median, lowest, highest) [us], and million robots per second. A run has `calls` calls."""
 
     def turn(runs: int) -> float:
         if work.restart:
             work.restart()
-            work.seconds(
-                1
-            )  # the first step from a state that was put back has no start of its solver
+            work.seconds(1)  # after a reset, the solver has no warm start in the first step
         return work.seconds(runs) / runs
 
     runs, once = 1, turn(1)

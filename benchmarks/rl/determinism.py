@@ -21,7 +21,7 @@ import torch
 import warpdyn as wd
 from warpdyn import rl
 
-from ..__main__ import what_it_ran_on
+from ..__main__ import describe_run
 
 RESULTS = Path(__file__).with_name("results") / "determinism.json"
 RUNS = ((0, 1), (0, 2), (1, 1))
@@ -65,7 +65,7 @@ def main() -> None:
     equal = {"one_seed": first == again, "another_seed": first == other}
     print(equal)
     RESULTS.parent.mkdir(exist_ok=True)
-    about = {"about": what_it_ran_on("cpu", ()), "task": arguments.task}
+    about = {"about": describe_run("cpu", ()), "task": arguments.task}
     whole = {**about, "iterations": arguments.iterations, "runs": rows, "equal": equal}
     RESULTS.write_text(json.dumps(whole, indent=1) + "\n")
 

@@ -25,7 +25,7 @@ import torch
 import warpdyn as wd
 from warpdyn import rl
 
-from ..__main__ import what_it_ran_on
+from ..__main__ import describe_run
 
 RESULTS = Path(__file__).with_name("results") / "first_order.json"
 
@@ -142,7 +142,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 found = list(curve(rl.make(task), learner, seed, given.seconds))
                 records.append({"task": task, "learner": learner, "seed": seed, "curve": found})
                 print(records[-1], flush=True)
-                text = json.dumps({"about": what_it_ran_on("cpu", ()), "curves": records})
+                text = json.dumps({"about": describe_run("cpu", ()), "curves": records})
                 given.json.write_text(text + "\n")
     print(table(records))
     return 0

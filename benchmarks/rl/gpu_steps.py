@@ -23,7 +23,7 @@ import warpdyn as wd
 from warpdyn import rl
 from warpdyn.cli.hardware import processor
 
-from ..__main__ import what_it_ran_on
+from ..__main__ import describe_run
 
 RESULT = Path(__file__).parents[1] / "results/gpu_environment_steps.json"
 TASKS = (
@@ -110,7 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for case in tqdm(cases, file=sys.stderr):
         records.append(measured(*case, given.device))
         print(json.dumps(records[-1]), flush=True)
-    about = what_it_ran_on(given.device, ()) | {"processor": processor()}
+    about = describe_run(given.device, ()) | {"processor": processor()}
     about["versions"]["torch"] = torch.__version__
     given.output.write_text(json.dumps({"about": about, "records": records}, indent=1) + "\n")
     return 0

@@ -28,7 +28,7 @@ from warpdyn import rl
 from warpdyn.cli.hardware import processor
 from warpdyn.rl.graph_replay import GraphReplay
 
-from ..__main__ import what_it_ran_on
+from ..__main__ import describe_run
 
 RESULT = Path(__file__).parents[1] / "results/gpu_training.json"
 TASKS = ("quadruped_velocity", "humanoid_velocity", "cartpole_swing_up")
@@ -92,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         records.append(measured(*case, given.device))
         print(json.dumps(records[-1]), flush=True)
     long = curve(given.tasks[0], max(given.envs), given.seconds, given.device)
-    about = what_it_ran_on(given.device, ()) | {"processor": processor()}
+    about = describe_run(given.device, ()) | {"processor": processor()}
     about["versions"]["torch"] = torch.__version__
     results = {"about": about, "records": records, "curve": long}
     given.output.write_text(json.dumps(results, indent=1) + "\n")

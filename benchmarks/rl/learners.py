@@ -21,7 +21,7 @@ import torch.nn as nn
 
 from warpdyn import rl
 
-from ..__main__ import what_it_ran_on
+from ..__main__ import describe_run
 from .pendulum import Pendulum
 
 RESULTS = Path(__file__).with_name("results") / "learners.json"
@@ -195,7 +195,7 @@ def main() -> None:
             )
             print(rows[-1], flush=True)
     RESULTS.parent.mkdir(exist_ok=True)
-    told = {"about": what_it_ran_on("cpu", ()), "task": "Pendulum", "longest": Pendulum.seconds}
+    told = {"about": describe_run("cpu", ()), "task": "Pendulum", "longest": Pendulum.seconds}
     RESULTS.write_text(json.dumps(told | {"rows": rows}, indent=1) + "\n")
 
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from warpdyn import rl
 
-from ..__main__ import what_it_ran_on
+from ..__main__ import describe_run
 from .iteration import shares
 from .others import CONTENDERS
 
@@ -186,7 +186,7 @@ def main() -> None:
     print(text)
     if not arguments.no_store:
         RESULTS.mkdir(exist_ok=True)
-        about = what_it_ran_on("cpu", ()) | {"load": round(float(np.median(loads)), 2)}
+        about = describe_run("cpu", ()) | {"load": round(float(np.median(loads)), 2)}
         told = {"about": about, "rounds": arguments.rounds, "rows": rows, "iterations": iterations}
         (RESULTS / "speed.json").write_text(json.dumps(told, indent=1) + "\n")
         (RESULTS / "speed.md").write_text(text + "\n")

@@ -153,7 +153,7 @@ def draw_arms(axes):
 
 def draw_bars(axes):
     """Robots a second on one core, warpdyn and Pinocchio, from the stored results."""
-    folder = figures_page.chosen()
+    folder = figures_page.folder_in_page()
     run = report.read(folder)
     for k, algorithm in enumerate(ALGORITHMS):
         own = run.main("panda", algorithm)["ns"]

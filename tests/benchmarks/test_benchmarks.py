@@ -288,14 +288,14 @@ def test_programs_of_new_processes_import_existing_names(module, name):
 def test_the_tables_of_the_figures_page_come_from_the_results():
     """The text between the marks in docs/figures.md is what `python -m benchmarks.figures_page`
     writes."""
-    folder = figures_page.chosen()
+    folder = figures_page.folder_in_page()
     if folder is None:
         pytest.skip("no results")
-    run, of_calls = report.read(folder), figures_page.chosen(figures_page.CALLS)
-    assert figures_page.table(run, folder) and figures_page.stands(run, folder)
+    run, of_calls = report.read(folder), figures_page.folder_in_page(figures_page.CALLS)
+    assert figures_page.table(run, folder) and figures_page.is_current(run, folder)
     assert of_calls is not None
     assert (
-        figures_page.text_of_calls(report.read(of_calls), of_calls) in figures_page.PAGE.read_text()
+        figures_page.call_section(report.read(of_calls), of_calls) in figures_page.PAGE.read_text()
     )
 
 
@@ -325,16 +325,18 @@ def test_ordinary_calls_are_timed_and_written_to_the_page(tmp_path, monkeypatch)
     assert "L1 32 KiB, L3 32,768 KiB" in text and "ur5e crba, 144 bytes" in text
     assert {a.figure for a in run.asked} >= {"plain call by bound, one robot"}
     assert "| ur5e rnea | **" in figures_page.calls_table(run)
-    (row,) = (x for x in fast_page.torch(run).splitlines() if x.startswith("| ur5e rnea | 1 |"))
+    (row,) = (
+        x for x in fast_page.torch_table(run).splitlines() if x.startswith("| ur5e rnea | 1 |")
+    )
     assert row.count(" us |") == len(fast_page.WAYS_OF_TORCH)
     for record in run.calls:
         record["ns"].pop("torch floor", None)
-    assert fast_page.torch(run) == ""
+    assert fast_page.torch_table(run) == ""
 
 
 def test_a_cell_of_the_figures_table_has_one_time_and_ratio():
     """The ratio is Pinocchio's. One sentence below the table has the ratios of the best peer."""
-    folder = figures_page.chosen()
+    folder = figures_page.folder_in_page()
     if folder is None:
         pytest.skip("no results")
     lines = figures_page.table(report.read(folder), folder).splitlines()
@@ -348,17 +350,20 @@ def test_a_cell_of_the_figures_table_has_one_time_and_ratio():
 
 def test_the_tables_of_the_speed_page_come_from_the_results():
     """docs/fast.md has every cell that `python -m benchmarks.fast_page` writes."""
-    folder = figures_page.chosen()
+    folder = figures_page.folder_in_page()
     if folder is None:
         pytest.skip("no results")
-    page, of_calls = fast_page.PAGE.read_text(), figures_page.chosen(figures_page.CALLS)
+    page, of_calls = fast_page.PAGE.read_text(), figures_page.folder_in_page(figures_page.CALLS)
     assert of_calls is not None
     run, called = report.read(folder), report.read(of_calls)
-    assert fast_page.text(page, run, called, of_calls) == page
-    assert fast_page.threads(of_calls) in page and fast_page.threads(of_calls).count("× (") >= 12
-    assert fast_page.calls(called) in page and fast_page.ways(run) in page
-    assert fast_page.calls(called).count(" us |") > 40
-    assert len(re.findall(r"[\d.]+×", fast_page.ways(run))) == 2 * len(fast_page.ROWS)
+    assert fast_page.update_page(page, run, called, of_calls) == page
+    assert (
+        fast_page.thread_table(of_calls) in page
+        and fast_page.thread_table(of_calls).count("× (") >= 12
+    )
+    assert fast_page.call_table(called) in page and fast_page.ratio_table(run) in page
+    assert fast_page.call_table(called).count(" us |") > 40
+    assert len(re.findall(r"[\d.]+×", fast_page.ratio_table(run))) == 2 * len(fast_page.ROWS)
 
 
 def test_compile_all_has_a_help_text(

@@ -15,7 +15,7 @@ from benchmarks.contact_detection import (
     PUSHED_FOR,
     PUSHED_FROM,
     Pushes,
-    alarms,
+    count_alarms,
     simulate,
     table,
 )
@@ -44,10 +44,10 @@ def test_pushes_are_detected_without_false_alarms(rods):
         assert np.abs(external[200:ONSET]).max() < 0.1
     strength = np.abs(felt.external[50.0][ONSET:]).max(axis=(0, 2))
     assert strength.min() > 1.0
-    told = [alarms(felt, 50.0, 0.0, threshold) for threshold in (0.5, 3.0, 8.0)]
+    told = [count_alarms(felt, 50.0, 0.0, threshold) for threshold in (0.5, 3.0, 8.0)]
     assert [x.true for x in told] == [(strength > limit).mean() for limit in (0.5, 3.0, 8.0)]
     assert told[0].true == 1.0 > told[2].true and not any(x.false_per_minute for x in told)
-    delays = [alarms(felt, gain, 0.0, 0.5).delay_median_ms for gain in (25.0, 50.0, 150.0)]
+    delays = [count_alarms(felt, gain, 0.0, 0.5).delay_median_ms for gain in (25.0, 50.0, 150.0)]
     assert delays[0] > delays[1] > delays[2] > 0.0
 
 
@@ -66,15 +66,15 @@ def synthetic() -> Pushes:
 def test_an_early_alarm_is_a_false_alarm_and_counts_as_no_push():
     """The test covers rates, shares by force and link, and delays of the other arms. Speed raises
     the threshold."""
-    found = alarms(synthetic(), 50.0, 0.0, 1.5)
+    found = count_alarms(synthetic(), 50.0, 0.0, 1.5)
     assert (
         found.true == 1.0 and found.by_force == (1.0, 1.0, 1.0) and found.by_link[:2] == (1.0, 1.0)
     )
     assert found.false_per_minute == pytest.approx(1 / (4 * 0.8 / 60.0))
     assert found.delay_median_ms == pytest.approx(11.0)
-    slower = alarms(synthetic(), 50.0, 1.0, 1.5)
+    slower = count_alarms(synthetic(), 50.0, 1.0, 1.5)
     assert slower.true == pytest.approx(2 / 3) and slower.by_force == (1.0, 1.0, 0.0)
-    none = alarms(synthetic(), 50.0, 0.0, 9.0)
+    none = count_alarms(synthetic(), 50.0, 0.0, 9.0)
     assert none.true == 0.0 == none.false_per_minute and np.isnan(none.delay_median_ms)
 
 
@@ -86,5 +86,5 @@ def test_the_table_is_printed_and_stored(tmp_path, monkeypatch, capsys):
     assert contact_detection.main(["--pushes", "4", "--json", str(file)]) == 0
     kept = json.loads(file.read_text())["alarms"]
     assert [x["threshold"] for x in kept] == [1.5, 9.0] and kept[0]["true"] == 1.0
-    told = table([alarms(synthetic(), 50.0, 0.0, 1.5)]).splitlines()[-1]
+    told = table([count_alarms(synthetic(), 50.0, 0.0, 1.5)]).splitlines()[-1]
     assert told in capsys.readouterr().out and "| 100.0 % |" in told

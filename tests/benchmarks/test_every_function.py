@@ -16,7 +16,7 @@ from warpdyn.execution.batched import FUNCTIONS
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_a_function_has_a_program(name: str) -> None:
     """The record has operations and bytes for an arm, which has no actuators."""
-    counted = every_function.program(name, "panda")
+    counted = every_function.count_work(name, "panda")
     if name == "actuator_torques":
         assert counted == "panda has no actuators"
     else:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from mjcf_texts import INERTIAL
 
-from benchmarks.files import compared, main
+from benchmarks.files import compare, main
 from warpdyn import load
 
 pytest.importorskip("mujoco")
@@ -62,6 +62,6 @@ def test_a_difference_is_found(tmp_path: Path) -> None:
     path = tmp_path / "arm.xml"
     path.write_text(f"<mujoco>{ARM}</mujoco>")
     model = load(path)
-    assert not compared(model, MuJoCo(model, path, whole=True))
+    assert not compare(model, MuJoCo(model, path, whole=True))
     heavier = model.with_payload("b", 1e-6, com=(0.3, 0, 0))
-    assert compared(heavier, MuJoCo(heavier, path, whole=True)).startswith("mass matrix by")
+    assert compare(heavier, MuJoCo(heavier, path, whole=True)).startswith("mass matrix by")

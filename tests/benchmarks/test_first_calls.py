@@ -114,13 +114,16 @@ def test_same_bits_compares_bits() -> None:
 
 def test_functions_are_timed_alternately() -> None:
     turns: list[int] = []
-    medians = first_calls.interleaved([lambda: turns.append(0), lambda: turns.append(1)], 3)
+    medians = first_calls.interleaved_medians([lambda: turns.append(0), lambda: turns.append(1)], 3)
     assert turns == [0, 1, 0, 1, 0, 1] and len(medians) == 2 and min(medians) >= 0
 
 
 def test_a_compile_policy_applies_to_one_binding() -> None:
     work = first_calls.in_rows(first_calls.Work.of("rnea", wd.load_robot("cartpole"), 3))
     before = wd.config.compile
-    interpreted, compiled = first_calls.bound(work, "never"), first_calls.bound(work, "wait")
+    interpreted, compiled = (
+        first_calls.bind_anew(work, "never"),
+        first_calls.bind_anew(work, "wait"),
+    )
     assert wd.config.compile == before
     np.testing.assert_allclose(interpreted(), compiled(), atol=0.5)  # armatures differ slightly

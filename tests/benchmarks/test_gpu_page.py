@@ -12,12 +12,12 @@ from benchmarks import gpu_page
 def test_the_page_has_the_stored_results() -> None:
     """Its tables are those that `python -m benchmarks.gpu_page` writes."""
     page = gpu_page.PAGE.read_text()
-    assert gpu_page.text(page) == page
+    assert gpu_page.update_page(page) == page
 
 
 def test_a_page_without_marks_is_refused() -> None:
     with pytest.raises(ValueError, match="no place for a table: <!-- times -->"):
-        gpu_page.text("# GPU\n")
+        gpu_page.update_page("# GPU\n")
 
 
 def test_the_page_is_written(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_everything_is_compiled_first(
         return subprocess.CompletedProcess(command, 1, "", "no GPU")
 
     monkeypatch.setattr(subprocess, "run", fails)
-    monkeypatch.setattr(gpu_peers, "what_it_ran_on", lambda device, peers: {"versions": {}})
+    monkeypatch.setattr(gpu_peers, "describe_run", lambda device, peers: {"versions": {}})
     monkeypatch.setattr(tables, "tables", lambda content: [])
     names, output = ("quadruped", "pile-3"), ("--output", str(tmp_path / "peers.json"))
     assert gpu_peers.main(["--peers", "warpdyn", "--names", *names, *output]) == 0
@@ -92,7 +92,7 @@ def test_a_compiling_process_runs_once_and_writes_nothing(
         seen.append((*asked, timing.ROUNDS, timing.ROUNDS_OF_SLOW, timing.TURN, wd.config.compile))
         yield {}
 
-    monkeypatch.setattr(steps, "measured", measured)
+    monkeypatch.setattr(steps, "records", measured)
     gpu_peers.measure(given)
     assert seen == [("warpdyn", ["quadruped"], [8], "cpu", 1, 1, 0.0, "wait")]
 
@@ -106,7 +106,7 @@ def test_a_failing_library_is_reported_with_its_reason(monkeypatch: pytest.Monke
         raise RuntimeError("no GPU")
 
     monkeypatch.setattr(dynamics, "_theirs", fails)
-    lines = list(dynamics.measured("mjx", ["quadruped"], [8], "cpu"))
+    lines = list(dynamics.records("mjx", ["quadruped"], [8], "cpu"))
     reasons = {x["algorithm"]: x["why"] for x in lines}
     assert len(reasons) == 5 and reasons.pop("crba") == "no such function"
     assert set(reasons.values()) == {"RuntimeError: no GPU"}

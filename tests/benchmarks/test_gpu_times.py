@@ -38,7 +38,7 @@ def test_stored_times_were_measured_on_a_gpu() -> None:
 
 
 def test_ratios_are_geometric_means() -> None:
-    times = gpu_times.modelled()
+    times = gpu_times.modelled_times()
     name, layout, count = "panda:rnea", "rows", 4096
     said = times[name, layout, count][0]
     records = [

@@ -30,7 +30,7 @@ def test_the_frame_is_the_last_moving_link_of_a_chain() -> None:
 
 def test_measured_times_agree_with_the_results() -> None:
     """Each row has the time of its record, and no program is faster than its lower bound."""
-    run = records.read(figures_page.chosen())
+    run = records.read(figures_page.folder_in_page())
     rows = re.findall(r"^\| (\w+) `(\w+)` \|.*$", folding.measured_table(), re.MULTILINE)
     assert {robot for robot, _ in rows} == set(folding.MEASURED)
     assert {"rnea", "aba", "crba", "fk", "jacobian"} <= {name for _, name in rows}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import warpdyn as wd
-from benchmarks.fuzzing.damaged_files import case, told
+from benchmarks.fuzzing.damaged_files import case, check_files
 from benchmarks.fuzzing.seeds import SEEDS
 
 pytest.importorskip("mujoco")
@@ -42,7 +42,7 @@ def test_damaged_files_give_models_or_refusals(tmp_path: Path) -> None:
     """The test covers a few files, the command a hundred thousand."""
     for k in range(60):
         name, files = case(3, k, TEXTS)
-        assert told(files, tmp_path, Random(k)) is None, (name, k)
+        assert check_files(files, tmp_path, Random(k)) is None, (name, k)
 
 
 def test_other_exceptions_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,8 +54,8 @@ def test_other_exceptions_are_reported(tmp_path: Path, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(wd, "load", fails)
     raised.append(KeyError("x"))
-    found = told(SEEDS["urdf"], tmp_path, Random(0))
+    found = check_files(SEEDS["urdf"], tmp_path, Random(0))
     assert found is not None and found.kind.startswith("KeyError at test_damaged_files.py")
     raised.append(wd.ModelError("a\nb"))
-    assert told(SEEDS["urdf"], tmp_path, Random(0)) is None
+    assert check_files(SEEDS["urdf"], tmp_path, Random(0)) is None
     assert str(raised[-1]) == r"a\x0ab"
