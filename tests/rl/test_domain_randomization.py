@@ -83,6 +83,7 @@ def test_bumps_replace_level_ground_only() -> None:
     task = rl.make("quadruped_velocity")
     learned = training_task(task, replace(task.recipe, vary=rl.DomainRandomization(bumps=0.02)))
     heights = np.asarray(learned.terrain.heights)
+    assert heights.shape == (241, 241) and learned.terrain.cell == 0.1
     assert -0.02 <= heights.min() < -0.019 and -0.001 < heights.max() <= 0.0
     env = rl.VecEnv(learned, 8, seed=1)
     env.reset()

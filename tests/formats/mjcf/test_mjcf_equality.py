@@ -109,6 +109,30 @@ def test_redundant_constraints_are_accepted() -> None:
     assert model.nv == 0 and model.loops == ()
 
 
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        (0.3, ""),
+        (0.3 + 1.2e-9, ""),
+        (0.3 + 1.6e-9, 'it holds joint "q" at 0.3, and another constraint at 0.3; remove one'),
+        (0.35, 'it holds joint "q" at 0.35, and another constraint at 0.3; remove one of the two'),
+    ],
+)
+def test_a_joint_that_follows_a_held_one_is_held(place: float, said: str) -> None:
+    """A constraint that holds it elsewhere is refused, beyond a billionth of 1 + 0.3."""
+    text = equality(
+        '<joint joint1="p" polycoef="0.1"/><joint joint1="q" joint2="p" polycoef="0.1 2"/>'
+        f'<joint joint1="q" polycoef="{place!r}"/>'
+    )
+    if said:
+        with pytest.raises(ModelError) as refused:
+            load(text)
+        assert said in str(refused.value)
+    else:
+        model = load(text)
+        assert model.nv == 0 and model.loops == ()
+
+
 def test_solref_and_solimp_of_constraints_are_remarked() -> None:
     said = "ignored solref and solimp of <joint>, which is rigid here (line 1)"
     assert said in load(equality('<joint joint1="p" joint2="q" solref="0.1 1"/>')).warnings

@@ -17,6 +17,19 @@ def test_a_robot_step_reads_the_state_the_action_and_the_command() -> None:
     assert step.group == "policy" and step.task.noise == {} and step.task.terrain is None
     assert {"q_now", "v_now", "action", "anew", "asked"} <= set(step.read)
     assert step.first["command"].shape == (3,)
+    assert step.task.push is None and step.task.random_start is False
+    assert set(step.task.vary) == set(rl.make("quadruped_velocity").vary)
+    assert all(each[:4] == (1.0, 1.0, "uniform", "scale") for each in step.task.vary.values())
+
+
+def test_a_robot_step_has_only_the_policys_observations() -> None:
+    """It has no delays, and not what the critic observes in addition."""
+    task = Hold()
+    task.vary = {**Hold.vary, "latency": rl.Vary(0.01, 0.02)}
+    step = RobotStep(task)
+    assert step.task.vary["latency"][:2] == (0.0, 0.0) and step.task.vary["kp"][:2] == (1.0, 1.0)
+    assert step.task.groups == {"policy": Hold.groups["policy"]}
+    assert task.groups == Hold.groups and task.vary["latency"][:2] == (0.01, 0.02)
 
 
 def test_command_limits_come_from_numbers_or_attributes() -> None:
@@ -31,6 +44,20 @@ def test_gains_are_listed_per_joint() -> None:
     assert kp.tolist() == [30.0, 30.0] and kd.tolist() == [2.0, 2.0]
     task = Hold()
     task.drives = wd.PD(np.array([1.0, 2.0]), 0.1, effort=np.array([0.0, 3.0]))
-    assert gains_of(task, 2)[2].tolist() == [np.inf, 3.0]
+    kp, kd, most = gains_of(task, 2)
+    assert (kp.tolist(), kd.tolist(), most.tolist()) == ([1, 2], [0.1, 0.1], [np.inf, 3.0])
+    task.drives = wd.PD(1.0, 0.1, effort=np.array([np.nan, 0.5]))
+    assert gains_of(task, 2)[2].tolist() == [np.inf, 0.5]
     task.drives = None
-    assert gains_of(task, 2)[0].tolist() == [0.0, 0.0]
+    nothing = [[0.0, 0.0], [0.0, 0.0], [np.inf, np.inf]]
+    assert [each.tolist() for each in gains_of(task, 2)] == nothing
+
+
+def test_effort_limits_are_those_of_the_description() -> None:
+    """Where the drives have none of their own."""
+    task = rl.make("quadruped_velocity")
+    task.drives = wd.PD(20.0, 0.5)
+    model = task.model
+    most = gains_of(task, len(model.joint_columns))[2]
+    np.testing.assert_array_equal(most, model.effort_limit[model.joint_columns])
+    assert np.isfinite(most).all()
