@@ -26,7 +26,7 @@ class Algorithm:
 
     @property
     def of(self) -> str | None:
-        """Name of the algorithm that this one differentiates; None if it is no gradient."""
+        """Name of the algorithm that this one differentiates; None if it is not a gradient."""
         return self.name.removesuffix("_vjp") if self.gradient else None
 
 

@@ -81,7 +81,7 @@ def job_of(name: str, layout: str, count: int) -> Job:
 
 def compile_kernel(name: str, one_warp: bool) -> tuple[str, float]:
     """Compile a kernel in this process and return its name and compile time [s]."""
-    os.dup2(2, 1)  # Warp's messages go to stderr, as they are no results
+    os.dup2(2, 1)  # Warp's messages go to stderr, as they are not results
     wd.config.compile_messages = False
     if one_warp:
         keep_programs_whole()

@@ -60,7 +60,9 @@ _WORDS = """
 PARTICIPLES = frozenset(_WORDS.split())
 """Irregular participles. `read`, `split` and others are also verbs, which may name a function."""
 
-PRONOUNS = frozenset(["he", "her", "his", "it", "its", "she", "their", "they", "this", "those", "who", "whose"])
+PRONOUNS = frozenset(
+    ["he", "her", "his", "it", "its", "she", "their", "they", "this", "those", "who", "whose"]
+)
 """Pronouns. The name of a test does not say what they refer to."""
 
 TESTS_AND_TOOLS = ("tests", "benchmarks", "scripts", "docs_site", "examples", "launch")

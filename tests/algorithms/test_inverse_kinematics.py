@@ -297,6 +297,19 @@ def test_a_target_matrix_that_is_not_a_rotation_fails() -> None:
     assert there.success.all()  # position targets read no rotation
 
 
+@pytest.mark.parametrize("weight", [0, 1])
+def test_a_transposed_matrix_is_no_target(weight: float) -> None:
+    """Its position is in the last row. A last row of zeros is a matrix that somebody filled in."""
+    model, hand = wd.load_robot("ur5e"), "tool0"
+    T = reachable(model, 3, [hand])[hand]
+    T[0] = T[0].T
+    T[1, 3, 3] = 0.0
+    found = inverse_kinematics(model, T, frame=hand, orientation_weight=weight)
+    assert found.success.tolist() == [False, True, True]
+    assert np.isnan(found.position_error).tolist() == [True, False, False]
+    assert np.isfinite(found.q).all()
+
+
 @pytest.mark.parametrize("factor", [1e-30, 1e-6, 3.0, 1e30])
 def test_only_the_ratio_of_weights_matters(factor: float) -> None:
     model, hand = wd.load_robot("ur5e"), "tool0"

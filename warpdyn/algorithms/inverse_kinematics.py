@@ -44,6 +44,9 @@ CLOSER = 0.9
 """Factor on the tolerance at which a search ends, so that rounding does not put the result
 outside."""
 
+LAST_ROW = 1e-3
+"""Largest length of the first three entries in the last row of a pose's matrix, which are 0."""
+
 NOT_A_ROTATION = 0.05
 """Largest |R Rᵀ - 1| of a rotation R that is written with few digits."""
 
@@ -343,16 +346,23 @@ def _motion_to_target(T: Placement, target: Placement) -> tuple[Vector, list[Sca
 def _placement(target: Sequence, form: tuple[int, ...], turned: bool) -> Placement:
     """Placement of a target: a 4x4 matrix, a pose x y z qx qy qz qw, or a position alone.
 
-    A quaternion of any length counts by its direction: quaternions from float32 or from text rarely
-    have unit length to the tolerance of a search. If its orientation counts (`turned`), a matrix
-    that is not a rotation becomes NaN, as a quaternion of length zero does.
-    """
+        A quaternion of any length counts by its direction: quaternions from float32 or from text rarely
+        have unit length to the tolerance of a search. If its orientation counts (`turned`), a matrix
+            that is not a rotation becomes NaN, as a quaternion of length zero does. So does the position of a
+        matrix that is transposed.
+        """
     if form == (4, 4):
         T = from_homogeneous(target)
-        return Placement(_rotation_or_nan(T.R), T.p) if turned else T
+        p = T.p * _one_or_nan(target[3][:3])
+        return Placement(_rotation_or_nan(T.R) if turned else T.R, p)
     if form == (7,):
         return from_position_and_quaternion([*target[:3], *normalize_vector(target[3:])])
     return Placement(IDENTITY, Vector(*target))
+
+
+def _one_or_nan(last_row: Sequence[Scalar]) -> Scalar:
+    """1, or NaN if the last row of a matrix has the position: the matrix is transposed."""
+    return select_less(sum((x * x for x in last_row), 0.0), LAST_ROW**2, 1.0, nan)
 
 
 def _rotation_or_nan(R: AnyRotation) -> Rotation:

@@ -94,7 +94,7 @@ def inverse_kinematics(
     distance [m] and θ the angle [rad] to the target. A weight of 0 leaves that part out. Each
     weight is a number, or a mapping with one number for each frame.
     Where a matrix has no rotation, to 5 %, or a quaternion has length zero, `success` is False and
-    `orientation_error` NaN.
+    `orientation_error` NaN. Where a matrix is transposed, `position_error` is NaN.
     restarts: number of further starts, spread evenly within the limits, each with up to
     `iterations` steps. Then the search refines the best configuration found so far. The same `seed`
     gives the same starts.

@@ -68,11 +68,11 @@ def with_friction(
     def values(
         what: str, asked: PerJoint | str, described: Callable[[Joint], Sequence[float]]
     ) -> Mapping[str, float | Sequence[float]]:
-        if asked == "description":
+        if isinstance(asked, str) and asked == "description":
             return {joint.name: described(joint) for joint in self.joints}
         return _by_joint(self, what, asked, lambda joint: joint.kind is not FLOATING)
 
-    if viscous == "description":
+    if isinstance(viscous, str) and viscous == "description":
         tendons = (tendon.with_effects(viscous=tendon.damping) for tendon in self.tendons)
         self = replace(self, tendons=tuple(tendons))
     return _with_effects(
@@ -221,6 +221,11 @@ def _by_joint(
     values: Mapping[str, Any] = {}
     if isinstance(asked, Mapping):
         values = asked
+    elif np.ndim(asked):
+        raise TypeError(
+            f"{what} of {self.name} must be one number, or numbers by joint name, such as "
+            f"{{{self.moving_joints[0].name!r}: 0.1}}; got {asked}"
+        )
     elif asked is not None:
         independent = [j for j in self.joints if j.kind.nv and j.mimic is None]
         values = dict.fromkeys((j.name for j in independent if applies(j)), asked)
