@@ -48,7 +48,7 @@ def test_a_teacher_of_another_task_or_robot_is_refused_by_name(
     mine = barely_trained(Hold(), tmp_path / "mine.onnx")
     with pytest.raises(rl.TaskError, match="observes 6 numbers; Hold for double_pendulum gives 7"):
         read_teacher(Hold(), mine)
-    with pytest.raises(rl.TaskError, match="of the task CartpoleSwingUp and the robot cartpole"):
+    with pytest.raises(rl.TaskError, match="in the task CartpoleSwingUp with the robot cartpole"):
         read_teacher(Hold(), rl.bundled_policy("cartpole_swing_up"))
 
     class Stiff(Hold):
