@@ -190,6 +190,23 @@ def test_invalid_parameters_are_refused() -> None:
         inertial.to_log_cholesky(np.stack([random_parameters(), np.zeros(10)]))
 
 
+@pytest.mark.parametrize(("share", "accepted"), [(0.9, True), (1.2, False)])
+def test_rounding_is_a_billionth(share: float, accepted: bool) -> None:
+    """Of the largest entry of a matrix, and of the largest moment: that is how far a matrix may be from symmetric,
+    and moments from the triangle inequality, on both sides."""
+    off = share * 1e-9
+    matrix = np.diag([1.0, 2.0, 4.0])
+    matrix[1, 2] = 4.0 * off
+    if accepted:
+        inertial.from_body(1.0, np.zeros(3), matrix)
+    else:
+        with pytest.raises(ValueError, match="inertia must be symmetric"):
+            inertial.from_body(1.0, np.zeros(3), matrix)
+    for moments in ((1.0, 3.0, 4.0 * (1.0 + off)), (-4.0 * off, 4.0, 4.0)):
+        body = inertial.from_body(1.0, np.zeros(3), np.diag(moments))
+        assert inertial.triangle_inequality(body) == accepted
+
+
 def test_forms_equal_pinocchios() -> None:
     """Its dynamic parameters, pseudo-inertia and log-Cholesky parameters of the same bodies."""
     pin = pytest.importorskip("pinocchio")

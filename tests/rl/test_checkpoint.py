@@ -32,7 +32,7 @@ def refusal(folder: Path) -> str:
     with pytest.raises(rl.TaskError) as caught:
         rl.Trainer(Hold(), seed=0, folder=folder)
     assert "\n" not in str(caught.value)
-    assert f"{folder / NAME} is no checkpoint of a training: " in str(caught.value)
+    assert f"{folder / NAME} is not a training checkpoint: " in str(caught.value)
     assert str(caught.value).endswith("choose another folder, or remove that file")
     return str(caught.value)
 

@@ -156,7 +156,7 @@ def test_twins_share_only_kernels(deployed: Any) -> None:
 def test_a_policy_that_observes_contacts_is_refused(tmp_path: Path) -> None:
     policy = rl.Policy(linear_policy(tmp_path / "a.onnx", np.zeros((3, 2))))
     with pytest.raises(
-        rl.TaskError, match=r"Feeling cannot move a robot: .* observes touch, which"
+        rl.TaskError, match=r"Feeling cannot control a robot: .* observes touch, which"
     ):
         rl.DeployedPolicy(Feeling(), policy)
 
@@ -176,7 +176,7 @@ def test_objects_are_not_among_the_joints(tmp_path: Path) -> None:
     np.testing.assert_allclose(pusher.torques(q[:1], v[:1]), 500 * wanted.targets, atol=1e-3)
     np.testing.assert_allclose(pusher.torques(q[:1] - 1.0, v[:1]), [50.0])
     task.groups = {"policy": ("place", "speed", "push")}
-    with pytest.raises(rl.TaskError, match="observes push, which comes of contact forces"):
+    with pytest.raises(rl.TaskError, match="observes push, which depends on contact forces"):
         rl.DeployedPolicy(task, policy)
 
 

@@ -14,7 +14,8 @@ from rl_cases import Hold
 
 import warpdyn as wd
 from warpdyn.rl.checkpoint import plain
-from warpdyn.rl.domain_randomization import randomization_of
+from warpdyn.rl.disturbances import disturbed_tasks
+from warpdyn.rl.domain_randomization import randomization_of, randomized_attributes
 from warpdyn.rl.training_task import training_task
 
 
@@ -56,6 +57,19 @@ def test_terms_that_only_the_critic_observes_have_no_noise() -> None:
     assert set(learned.noise) == set(rl.SIM_TO_REAL.noise) - {"velocity"}
 
 
+def test_bodies_on_a_level_plane_get_no_bumps() -> None:
+    """A pair with the ground touches the plane z = 0. The robot among objects is still pushed."""
+    task = rl.make("quadruped_velocity")
+    cube = wd.description.Box(0.1, 0.1, 0.1)
+    task.model = task.model.with_object("cube", cube, mass=1.0, pose=(1.0, 0.0, 0.05))
+    learned = randomized_attributes(rl.SIM_TO_REAL, task, {})
+    assert learned["push"] == rl.SIM_TO_REAL.push and "terrain" in learned
+    task.pairs = wd.ContactPairs(task.model).only(("*_foot", "cube")).with_ground("cube")
+    assert "terrain" not in randomized_attributes(rl.SIM_TO_REAL, task, {})
+    assert "bumps of 2 cm" not in disturbed_tasks(task)
+    assert "5 kg on the base" in disturbed_tasks(task)
+
+
 def test_with_changes_replaces_and_removes_entries() -> None:
     heavy = rl.Vary(0.5, 2.0, how="scale", of="base")
     noise = {"joints": rl.Noise(0.1)}
@@ -91,11 +105,11 @@ def test_an_origin_is_drawn_only_on_a_map_and_not_set_by_begin() -> None:
     """A wrong use is refused with the remedy."""
     task = rl.make("quadruped_velocity")
     task.vary = {"origin": rl.Vary(-1.0, 1.0, how="scale")}
-    with pytest.raises(rl.TaskError, match="'origin' is no number that can be drawn"):
+    with pytest.raises(rl.TaskError, match="'origin' is not a number that can vary"):
         rl.VecEnv(task, 1)
     task.terrain = wd.HeightMap(np.zeros((9, 9)), 0.5)
     task.vary = {"origin": rl.Vary(-1.0, 1.0)}
-    with pytest.raises(rl.TaskError, match='an origin is drawn as how="scale"'):
+    with pytest.raises(rl.TaskError, match='an origin must have how="scale"'):
         rl.VecEnv(task, 1)
     rough = rl.make("quadruped_rough")
     rough.vary = {"origin": rl.Vary(-1.0, 1.0, how="scale")}

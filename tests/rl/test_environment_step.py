@@ -175,7 +175,10 @@ class Wrong(Hold):
             {"begin": lambda robot, s: {"q": np.zeros(3), "v": np.zeros(2)}},
             r"begin: q must be \(2,\) for double_pendulum, got \(3,\)",
         ),
-        ({"control": lambda robot, s: {"angles": s.q}}, "control must give targets, tau, or both"),
+        (
+            {"control": lambda robot, s: {"angles": s.q}},
+            "control must return targets, tau, or both",
+        ),
         (
             {
                 "drives": None,
@@ -188,7 +191,10 @@ class Wrong(Hold):
         ),
         ({"update": lambda robot, s: {"steps": 1.0}}, "update changes steps, which begin does not"),
         ({"reward": lambda robot, s: {"near": 1.0}}, "must name the same rewards; only one.*still"),
-        ({"vary": {"color": rl.Vary(0, 1)}}, "'color' is no number that can be drawn; there are"),
+        (
+            {"vary": {"color": rl.Vary(0, 1)}},
+            "'color' is not a number that can vary; these can: gravity",
+        ),
         ({"keep": {"place": 1.0}}, "begin names place, which keep has"),
         (
             {"promote": lambda robot, s: {"level": 1.0}},

@@ -110,4 +110,4 @@ def test_a_policy_trained_with_another_observation_prints_a_remark(
     remarks = list[str]()
     monkeypatch.setattr(deployment_record, "say", remarks.append)
     rl.evaluate(Doubled(), policy, envs=2)
-    assert "is of another training than Doubled: its observe()" in "".join(remarks)
+    assert "was trained differently from Doubled: its observe()" in "".join(remarks)

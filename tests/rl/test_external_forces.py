@@ -85,6 +85,58 @@ def test_a_held_push_lasts_its_time_and_ends() -> None:
     assert not np.allclose(held[0, 0], held[0, 1], atol=1.0)
 
 
+class Elsewhere(Floating):
+    """Another model of the quadruped, with its own coordinates."""
+
+    def __init__(self, model: wd.Model, push: Any) -> None:
+        self.model, self.push = model, push
+
+    def begin(self, robot: Any, s: Any) -> dict[str, Any]:
+        return {"q": self.model.configurations["home"], "v": np.zeros(self.model.nv)}
+
+    def control(self, robot: Any, s: Any) -> dict[str, Any]:
+        return {"tau": np.zeros(self.model.nv)}
+
+
+CUBE = wd.description.Box(0.1, 0.1, 0.1)
+MODELS = {
+    "with an object": wd.load_robot("quadruped").with_object("cube", CUBE, mass=1.0),
+    "other quaternions": wd.load_robot("quadruped", quaternion="wxyz"),
+    "velocity in the world": wd.load_robot("quadruped", base_velocity="local_world_aligned"),
+}
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_a_push_has_its_speed_in_the_world(name: str) -> None:
+    """1 m/s of the whole robot in a horizontal direction, from an inclined base."""
+
+    class Inclined(Elsewhere):
+        def begin(self, robot: Any, s: Any) -> dict[str, Any]:
+            q = np.array(self.model.configurations["home"])
+            turn = [0.6, 0.0, 0.0, 0.8]
+            q[3:7] = turn if self.model.quaternion == "xyzw" else turn[-1:] + turn[:-1]
+            return {"q": q, "v": np.zeros(self.model.nv)}
+
+    env = rl.VecEnv(Inclined(MODELS[name], rl.Push(1.0, 0.04, least=1.0)), 3, seed=1)
+    env.reset()
+    for pushed in (0.0, 0.0, 1.0):
+        env.step(torch.zeros(3, 1))
+        assert np.linalg.norm(momentum(env), axis=1) == pytest.approx(
+            MASS * pushed, abs=1e-3 * MASS
+        )
+    assert np.abs(momentum(env)[:, 2]).max() < 1e-3 * MASS
+
+
+def test_a_base_among_objects_is_pushed() -> None:
+    """The default link is the robot's base, and not the world in which its objects lie."""
+    env = rl.VecEnv(Elsewhere(MODELS["with an object"], Pushed.push), 3, seed=1)
+    env.reset()
+    for _ in range(25):
+        env.step(torch.zeros(3, 1))
+    assert (env.carried["v"][:, :2].norm(dim=1) > 0.01).all()
+    assert (env.carried["v"][:, 18:] == 0.0).all()
+
+
 def test_mujoco_applies_external_forces_as_joint_forces() -> None:
     """The momentum of the whole robot in MuJoCo changes by force times time."""
     pytest.importorskip("mujoco")
@@ -94,12 +146,15 @@ def test_mujoco_applies_external_forces_as_joint_forces() -> None:
     np.testing.assert_allclose(momentum(env)[:, 0], [3.0 * 0.02, -6.0 * 0.02], rtol=2e-2)
 
 
+PANDA = wd.load_robot("panda")
+
+
 def test_unknown_links_are_refused_by_name() -> None:
     class Nowhere(Pulled):
         def control(self, robot: Any, s: Any) -> dict[str, Any]:
             return {"tau": np.zeros(18), "f_ext": {"bas": np.zeros(6)}}
 
-    class Elsewhere(Pushed):
+    class Armed(Pushed):
         push = rl.HeldPush(1.0, link="arm")
 
     class Nothing(Pulled):
@@ -107,9 +162,11 @@ def test_unknown_links_are_refused_by_name() -> None:
             return {"f_ext": {"base": np.zeros(6)}}
 
     for task, said in (
-        (Nowhere(), "f_ext is of bas, which quadruped does not have; its links are base"),
-        (Elsewhere(), "Elsewhere.push: quadruped has no link 'arm'"),
-        (Nothing(), "must give targets, tau, or both, and f_ext in addition; it gave f_ext"),
+        (Nowhere(), "f_ext names bas, which quadruped does not have; its links are base"),
+        (Armed(), "Armed.push: quadruped has no link 'arm'"),
+        (Elsewhere(PANDA, rl.HeldPush(1.0)), "push: panda has no free base; name the link to push"),
+        (Elsewhere(PANDA, rl.HeldPush(1.0, link="panda_link0")), "'panda_link0' of panda is fixed"),
+        (Nothing(), "must return targets, tau, or both, and optionally f_ext; it returned f_ext"),
     ):
         with pytest.raises(rl.TaskError, match=said):
             env = rl.VecEnv(task, 1)

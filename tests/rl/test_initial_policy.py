@@ -65,7 +65,7 @@ def test_a_training_begun_from_a_checkpoint_has_both_networks(
         == 1
     )
     with pytest.raises(
-        rl.TaskError, match=r"is of another training, with init \w+ instead of none;"
+        rl.TaskError, match=r"belongs to another training run, with init \w+ instead of none;"
     ):
         rl.Trainer(Hold(), recipe=RECIPE, seed=1, folder=again)
 
@@ -145,7 +145,7 @@ def test_a_checkpoint_of_an_earlier_version_is_accepted_with_a_remark(
     remarks = list[str]()
     monkeypatch.setattr(initial_policy, "say", remarks.append)
     rl.Trainer(Hold(), recipe=RECIPE, init=tmp_path / "checkpoint.pt")
-    assert "does not say what its task observed" in "".join(remarks)
+    assert "does not record what its task observed" in "".join(remarks)
 
 
 @pytest.mark.parametrize("kind", ["policy.onnx", "checkpoint.pt"])

@@ -108,10 +108,10 @@ LATE = {"observation_latency": rl.Vary(0.0, 0.01)}
 @pytest.mark.parametrize(
     ("change", "error"),
     [
-        ({"vary": {"observation_latency": rl.Vary(-0.1, 0.1)}}, r"drawn as how=\"abs\", in sec"),
+        ({"vary": {"observation_latency": rl.Vary(-0.1, 0.1)}}, r"must have how=\"abs\", in sec"),
         (
             {"vary": LATE, "sensed": ("height",)},
-            "sensed has height; the group policy has joints, speed, last",
+            "sensed names height; the terms of group policy are joints, speed, last",
         ),
     ],
 )

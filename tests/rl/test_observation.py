@@ -80,12 +80,12 @@ def test_history_has_earlier_observations_with_the_oldest_first(history: Any) ->
     ("change", "error"),
     [
         ({"groups": {"policy": ("height",)}}, "groups: policy has height, which observe does not"),
-        ({"noise": {"height": rl.Noise(1.0)}}, "noise is of height, which observe does not give"),
+        ({"noise": {"height": rl.Noise(1.0)}}, "noise names height, which observe does not return"),
         (
             {"groups": {"policy": ("off",), "hidden": ("off", "speed")}},
-            "noise is of speed, which the policy does not observe; its group policy has off",
+            "noise names speed, which the policy does not observe; its group policy has off",
         ),
-        ({"history": {"actor": 2}}, "history is of actor; there are the groups policy, hidden"),
+        ({"history": {"actor": 2}}, "history names actor; the groups are policy, hidden"),
     ],
 )
 def test_groups_and_noise_of_unknown_terms_are_refused(change: dict[str, Any], error: str) -> None:

@@ -34,7 +34,7 @@ def test_a_policy_of_another_task_or_robot_is_refused(tmp_path: Path) -> None:
         )
 
     policy((6, 2)).check(Hold(), 6)
-    with pytest.raises(rl.TaskError, match=r"task Hold and .* observes 6 numbers; .* gives 5"):
+    with pytest.raises(rl.TaskError, match=r"task Hold with .* observes 6 numbers; .* gives 5"):
         policy((6, 2)).check(Hold(), 5)
     with pytest.raises(rl.TaskError, match="gives 3 actions; Hold for double_pendulum has 2"):
         policy((6, 3)).check(Hold(), 6)
@@ -46,7 +46,7 @@ def test_missing_files_and_files_without_a_network_are_refused(tmp_path: Path) -
     with pytest.raises(rl.TaskError, match="no such policy file"):
         rl.Policy(tmp_path / "none.onnx")
     (tmp_path / "text.onnx").write_text("nothing")
-    with pytest.raises(rl.TaskError, match=r"text.onnx is no ONNX policy"):
+    with pytest.raises(rl.TaskError, match=r"text.onnx is not an ONNX policy"):
         rl.Policy(tmp_path / "text.onnx")
 
 
@@ -76,15 +76,15 @@ def test_networks_with_other_inputs_or_outputs_are_refused(tmp_path: Path) -> No
     whole.graph.output.append(whole.graph.output[0])
     whole.graph.output[1].name = "weights"
     onnx.save(whole, path)
-    with pytest.raises(rl.TaskError, match=r"is no policy: one takes observations \(B, n\)"):
+    with pytest.raises(rl.TaskError, match=r"is not a policy: a policy maps observations \(B, n\)"):
         rl.Policy(path)
 
 
 @pytest.mark.parametrize(
     ("described", "reason"),
     [
-        ("nonsense", "is no JSON: Expecting value"),
-        ("[" * 200_000, "is no JSON: .*recursion"),
+        ("nonsense", "is not JSON: Expecting value"),
+        ("[" * 200_000, "is not JSON: .*recursion"),
         ("[1, 2]", "is a list, not an object"),
         ('{"task": 5}', "the task in its description must be a printable name, got 5"),
         ('{"robot": "a\\u001b[31m"}', r"the robot in its description must be a printable name"),

@@ -90,11 +90,9 @@ def test_access_to_single_environments_is_refused(both: Any) -> None:
     _, theirs = both
     assert theirs.get_attr("num_envs", [0, 3]) == [6, 6]
     assert theirs.env_is_wrapped(object) == [False] * 6
-    with pytest.raises(
-        rl.TaskError, match=r"reach cannot be set in single environments; write into"
-    ):
+    with pytest.raises(rl.TaskError, match=r"reach cannot be set per environment; write into"):
         theirs.set_attr("reach", 1.0)
-    with pytest.raises(rl.TaskError, match="render cannot be called of single environments"):
+    with pytest.raises(rl.TaskError, match="render cannot be called per environment"):
         theirs.env_method("render")
     with pytest.raises(rl.TaskError, match='make them with autoreset="same_step"'):
         SB3Env(rl.VecEnv(Hold(), 2, autoreset="next_step"))

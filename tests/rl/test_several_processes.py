@@ -127,7 +127,10 @@ def test_two_processes_train_one_policy(tmp_path: Path, capsys: pytest.CaptureFi
     assert first["logged"] == [1, 2, 3, 4] and "logged" not in second
     for each in told:
         assert each["resumed"] == [each["ends with"], each["environments"]]
-        assert "is of another training, with seed 3 instead of 4; choose another" in each["refused"]
+        assert (
+            "belongs to another training run, with seed 3 instead of 4; choose another"
+            in each["refused"]
+        )
         assert "the reward still, near is not finite in environment 0" in each["mistake"]
     # Together they are the environments of one process that has all of them.
     whole = rl.VecEnv(Hold(), 32, seed=3)
@@ -191,7 +194,9 @@ def test_processes_without_a_common_address_are_refused(monkeypatch: pytest.Monk
     for name, x in zip(NAMES, (2, 1, 2, 1), strict=True):
         monkeypatch.setenv(name, str(x))
     monkeypatch.delenv("MASTER_ADDR", raising=False)
-    with pytest.raises(rl.TaskError, match=r"2 processes of torchrun do not meet: .*MASTER_ADDR"):
+    with pytest.raises(
+        rl.TaskError, match=r"2 processes of torchrun cannot connect: .*MASTER_ADDR"
+    ):
         rl.Trainer(Hold())
 
 

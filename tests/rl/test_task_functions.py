@@ -124,8 +124,8 @@ def test_an_episode_must_last_at_least_one_step() -> None:
         ({"keep": {"level": rl.Vary(2.0, 0.0)}}, "keep.level: low must not be above high"),
         ({"noise": {"off": rl.Noise(-0.1)}}, "noise.off: size must not be negative, got -0.1"),
         ({"scales": {"off": np.nan}}, "scales.off must be finite, got nan"),
-        ({"numbers": {"goal": [1.0, np.nan]}}, "numbers.goal has an entry that is no number"),
-        ({"tables": {"map": [[np.nan]]}}, "tables.map has an entry that is no number"),
+        ({"numbers": {"goal": [1.0, np.nan]}}, "numbers.goal has an entry that is not a number"),
+        ({"tables": {"map": [[np.nan]]}}, "tables.map has an entry that is not a number"),
         ({"push": rl.Push(-1.0)}, "push: speeds must be 0 <= least <= speed, got 0.0 and -1.0"),
         ({"push": rl.HeldPush(10.0, 2.0, 1.0)}, "push: times must be 0 < hold <= seconds"),
     ],
@@ -140,9 +140,15 @@ def test_invalid_numbers_of_a_task_are_refused(changed: dict[str, Any], error: s
 @pytest.mark.parametrize(
     ("changed", "error"),
     [
-        ({"numbers": {"reach": np.ones(1), "seed": np.ones(2)}}, "numbers: seed is a name of the"),
-        ({"numbers": {"reach": np.ones(1), "scales": np.ones(2)}}, "numbers: scales is a name of"),
-        ({"keep": {"age": 1.0}}, "begin or keep: age is a name of the environment's own; choose"),
+        (
+            {"numbers": {"reach": np.ones(1), "seed": np.ones(2)}},
+            "numbers: the environment reserves the name seed",
+        ),
+        (
+            {"numbers": {"reach": np.ones(1), "scales": np.ones(2)}},
+            "numbers: the environment reserves the name scales",
+        ),
+        ({"keep": {"age": 1.0}}, "begin or keep: the environment reserves the name age; choose"),
         ({"commanded": "speeds"}, "commanded is 'speeds', which begin does not name; it names"),
         ({"update": lambda robot, s: {"passed": s.v}}, r"update: passed must be \(\) as in begin"),
         ({"update": lambda robot, s: {"passed": s.v[:1]}}, r"must be \(\) as in begin, got \(1,\)"),
@@ -170,5 +176,7 @@ def test_arrays_with_wrong_shapes_or_reserved_names_are_refused(
 def test_begin_cannot_return_a_name_of_the_environment(name: str) -> None:
     task, begin = Hold(), Hold.begin
     task.begin = lambda robot, s: {**begin(Hold(), robot, s), name: np.zeros(2)}
-    with pytest.raises(rl.TaskError, match=f"begin or keep: {name} is a name of"):
+    with pytest.raises(
+        rl.TaskError, match=f"begin or keep: the environment reserves the name {name};"
+    ):
         rl.VecEnv(task, 1)

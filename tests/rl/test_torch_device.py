@@ -41,5 +41,5 @@ def test_a_gpu_that_torch_cannot_use_is_replaced_by_the_cpu(
     device, line = torch_device("cuda:0", False)
     assert device == "cpu" and line.startswith("training on the CPU: Warp finds cuda:0, but Torch")
     assert reason in line and "\n" not in line
-    with pytest.raises(rl.TaskError, match=f"{reason}, and a training on cuda:0 needs it"):
+    with pytest.raises(rl.TaskError, match=f"{reason}, which training on cuda:0 needs"):
         torch_device("cuda:0", True)

@@ -118,7 +118,9 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
         assert "\n" not in str(caught.value)
         return str(caught.value)
 
-    assert "is of another training, with seed 0 instead of 1; choose another" in refusal(seed=1)
+    assert "belongs to another training run, with seed 0 instead of 1; choose another" in refusal(
+        seed=1
+    )
     (name, scale), *_ = Hold.scales.items()
     scales = {**Hold.scales, name: 2.0 * scale}
     assert f"with scales {name} {scale} instead of {2.0 * scale};" in refusal(scales=scales)
@@ -263,7 +265,9 @@ def test_a_distillation_resumes_only_with_the_same_teacher(tmp_path: Path) -> No
     rl.export(resumed, folder / "policy.onnx")
     policy = rl.Policy(folder / "policy.onnx")
     assert policy.about["teacher"] == resumed.teacher != "" and policy.deployment["joints"]
-    with pytest.raises(rl.TaskError, match=r"is of another training, with teacher \w+ instead of "):
+    with pytest.raises(
+        rl.TaskError, match=r"belongs to another training run, with teacher \w+ instead of "
+    ):
         rl.Trainer(Hold(), seed=2, teacher=files[1], folder=folder)
     with pytest.raises(rl.TaskError, match="recipe learner distillation instead of warpdyn"):
         rl.Trainer(Hold(), seed=2, folder=folder)

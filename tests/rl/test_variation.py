@@ -67,8 +67,10 @@ def test_noise_has_its_size_and_zero_mean(law: Any, deviation: float) -> None:
         np.testing.assert_allclose([errors.min(0), errors.max(0)], [-sizes, sizes], rtol=0.01)
 
 
-def test_the_largest_of_a_normal_law_is_three_deviations_off() -> None:
-    assert rl.Vary(1.0, 0.5, "normal").largest == 2.5
+def test_the_ends_of_a_normal_law_are_three_deviations_off() -> None:
+    normal, uniform = rl.Vary(1.0, 0.5, "normal"), rl.Vary(1.0, 1.5)
+    assert (normal.smallest, normal.largest) == (-0.5, 2.5)
+    assert (uniform.smallest, uniform.largest) == (1.0, 1.5)
 
 
 @pytest.mark.parametrize(
@@ -78,12 +80,19 @@ def test_the_largest_of_a_normal_law_is_three_deviations_off() -> None:
         (rl.Vary(0.8, 1.2, how="factor"), "how must be one of abs, scale, add; got 'factor'"),
         (rl.Vary(0.8, 1.2, when="start"), "when must be one of startup, reset, interval; got"),
         (rl.Vary(0.8, np.nan), "low and high must be finite"),
+        (rl.Vary(1.2, 0.8), "low must not be above high, got 1.2 and 0.8"),
         (rl.Vary(1.0, -0.1, "normal"), "a deviation must not be negative, got -0.1"),
         (rl.Vary(0.0, 1.0, "log_uniform"), "low must be positive with law"),
         (rl.Vary(0.8, 1.2, when="interval", seconds=0.0), "seconds must be positive, got 0.0"),
         (rl.Push(1.0, seconds=0.0), "seconds must be positive"),
         (rl.Push(1.0, least=2.0), "speeds must be 0 <= least <= speed, got 2.0 and 1.0"),
+        (rl.Push(1.0, least=-0.1), "speeds must be 0 <= least <= speed, got -0.1 and 1.0"),
+        (rl.Push(np.inf), "speeds must be 0 <= least <= speed, got 0.0 and inf"),
         (rl.HeldPush(-1.0), "force must not be negative"),
+        (rl.HeldPush(np.inf), "force must not be negative, got inf"),
+        (rl.HeldPush(1.0, hold=0.0), "times must be 0 < hold <= seconds, got 0.0 and 5.0"),
+        (rl.HeldPush(1.0, hold=5.1), "times must be 0 < hold <= seconds, got 5.1 and 5.0"),
+        (rl.Noise([0.1, -0.1]), "size must not be negative, got [0.1, -0.1]"),
         (rl.Noise(0.1, "gaussian"), "law must be one of uniform, normal; got 'gaussian'"),
         (rl.Noise(np.array([0.1, np.inf])), "size must not be negative"),
     ],
@@ -94,6 +103,19 @@ def test_invalid_fields_of_a_record_are_reported(record: Any, mistake: str) -> N
     assert mistake in said
 
 
-@pytest.mark.parametrize("record", [rl.Vary(1.0, 0.1, "normal"), rl.Push(1.0), rl.Noise([0.1, 0])])
+@pytest.mark.parametrize(
+    "record",
+    [
+        rl.Vary(1.0, 0.1, "normal"),
+        rl.Vary(1.0, 0.0, "normal"),
+        rl.Vary(1.0, 1.0),
+        rl.Vary(0.5, 1.0, "log_uniform", seconds=0.0),
+        rl.Push(1.0, least=1.0),
+        rl.Push(0.0),
+        rl.HeldPush(0.0, hold=5.0),
+        rl.Noise([0.1, 0]),
+    ],
+)
 def test_valid_fields_of_a_record_are_accepted(record: Any) -> None:
+    """Fields that equal a bound are valid, too."""
     assert not [*record.mistakes()]

@@ -170,8 +170,8 @@ def test_environments_have_places_on_a_map_and_keep_their_level() -> None:
             {"mass": rl.Vary(0.9, 1.1, of="wheel*")},
             "no link of double_pendulum that matches 'wheel",
         ),
-        ({"latency": rl.Vary(0.9, 1.1, how="scale")}, 'a latency is drawn as how="abs"'),
-        ({"kp": rl.Vary(-1.0, 2.0)}, "kp must not be negative, and would be drawn down to -1$"),
+        ({"latency": rl.Vary(0.9, 1.1, how="scale")}, 'a latency must have how="abs"'),
+        ({"kp": rl.Vary(-1.0, 2.0)}, "kp must not be negative, but its draws reach down to -1$"),
         ({"kp": rl.Vary(-31.0, 0.0, how="add")}, "kp must not be negative.* down to -1$"),
         ({"mass": rl.Vary(1.0, 0.4, "normal", "scale")}, "mass must not be negative"),
     ],
@@ -216,7 +216,7 @@ def test_numbers_of_pairs_default_to_the_description() -> None:
     assert defaults(task)["pair_friction"] == 0.6
     for pairs, name in ((task.pairs, "pair_stiffness"), ((), "pair_friction")):
         task.pairs, task.vary = pairs, {name: rl.Vary(1.0, 2.0)}
-        with pytest.raises(rl.TaskError, match=f"'{name}' is no number that can be drawn"):
+        with pytest.raises(rl.TaskError, match=f"'{name}' is not a number that can vary"):
             defaults(task)
 
 

@@ -200,7 +200,7 @@ def test_a_restored_state_continues_with_the_same_bits() -> None:
     again = acted(env, 8, 1)
     for x, y in zip(ahead, again, strict=True):
         assert torch.equal(x[0]["hidden"], y[0]["hidden"]) and torch.equal(x[1], y[1])
-    with pytest.raises(ValueError, match="a state has q, v"):
+    with pytest.raises(ValueError, match="a state must have q, v"):
         env.restore({"q": state["q"]})
 
 

@@ -57,6 +57,19 @@ def test_a_load_missing_in_the_model_is_reported() -> None:
     assert wd.diagnose_gravity(MODEL, Q, tau, link=TOOL, params=params).load == ""
 
 
+def test_the_load_is_found_under_the_gravity_and_the_placements_of_params() -> None:
+    """The regressor that fits the load has the varied numbers too."""
+    shoulder = MODEL.joints[1]
+    moved = (*shoulder.pose.position[:2], 0.3, 0.0, 0.2, 0.0, np.sqrt(0.96))
+    params = MODEL.params(gravity=(1.0, 0.5, -3.7), placement={shoulder.name: np.array(moved)})
+    loaded = MODEL.with_payload(TOOL, 0.42, (0.0, 0.01, 0.05))
+    same = loaded.params(gravity=(1.0, 0.5, -3.7), placement={shoulder.name: np.array(moved)})
+    tau = wd.gravity_torques(loaded, Q, params=same)
+    found = wd.diagnose_gravity(MODEL, Q, tau, link=TOOL, params=params)
+    assert found.mass == pytest.approx(0.42) and found.explained == pytest.approx(1.0)
+    np.testing.assert_allclose(found.com, (0.0, 0.01, 0.05), atol=1e-9)
+
+
 def test_too_few_poses_are_refused_and_joints_can_be_left_out() -> None:
     """Fewer than three poses and numbers that are not finite are refused.
 

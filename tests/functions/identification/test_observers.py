@@ -58,12 +58,25 @@ def test_the_momentum_observer_updates_in_place_and_restarts_at_dt_zero() -> Non
     assert not external[1].any() and external[[0, 2]].any()
 
 
+def test_a_time_that_is_no_number_gives_no_number() -> None:
+    """In its own environment alone, in place of a start with no external force."""
+    dt = np.array([1e-3, 1e-3, 1e-3])
+    run = wd.bind(wd.momentum_observer, MODEL, S.q, S.v, S.tau, *STATE, dt=dt)
+    before = [x.copy() for x in run()]
+    dt[1] = np.nan  # what is bound is not checked again
+    after = run()
+    assert np.isnan(after[2][1]).all()
+    for x, y in zip(before, after, strict=True):
+        np.testing.assert_array_equal(x[[0, 2]], y[[0, 2]])
+
+
 def test_invalid_times_gains_and_links_are_refused() -> None:
     """Negative times, a damping of zero, and unknown links."""
     for dt in (-1.0, np.array([0.1, -1.0, 0.1])):
         with pytest.raises(ValueError, match="dt must be"):
             wd.momentum_observer(MODEL, S.q, S.v, S.tau, *STATE, dt=dt)
-    with pytest.raises(ValueError, match="damping must be above 0"):
-        wd.external_wrench(MODEL, S.q, S.tau, frame=MODEL.link_names[-1], damping=0.0)
+    for damping in (0.0, np.inf, np.nan):
+        with pytest.raises(ValueError, match="damping must be above 0 and finite"):
+            wd.external_wrench(MODEL, S.q, S.tau, frame=MODEL.link_names[-1], damping=damping)
     with pytest.raises(KeyError):
         wd.external_wrench(MODEL, S.q, S.tau, frame="nothing")

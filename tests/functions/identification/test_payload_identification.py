@@ -79,6 +79,51 @@ def test_standard_deviations_are_calibrated(random_motion) -> None:
     np.testing.assert_allclose(np.mean(noise, axis=0), 0.1 * NOISE, rtol=0.05)
 
 
+@pytest.mark.parametrize(("friction", "columns"), [(False, 0), (True, 3)])
+def test_noise_of_few_samples_is_not_too_small(friction: bool, columns: int) -> None:
+    """The ten numbers and each joint's friction take degrees of freedom: of 14 samples, 14 - 10 / 6 are left for a
+    joint, or 3 less."""
+    q, v, a = (x[:14] for x in motion())
+    tau, draw, shares = wd.rnea(LOADED, q, v, a), np.random.default_rng(0), []
+    for _ in range(50):
+        measured = tau + draw.normal(size=tau.shape) * 0.1
+        found = wd.identify_payload(MODEL, TOOL, q, v, a, measured, friction=friction)
+        shares.append((found.noise / 0.1) ** 2)
+    assert np.mean(shares) == pytest.approx(1.0, abs=0.1)
+
+
+def test_noise_that_is_known_weighs_the_joints(random_motion) -> None:
+    """The result is that of least squares with it, and standard deviations are in proportion to it."""
+    q, v, a, tau = random_motion
+    measured = tau + np.random.default_rng(0).normal(size=tau.shape) * NOISE
+    found = wd.identify_payload(MODEL, TOOL, q, v, a, measured, noise=NOISE)
+    Y = np.asarray(wd.joint_torque_regressor(MODEL, q, v, a, links=[TOOL]))
+    rest = measured - wd.rnea(MODEL, q, v, a)
+    weighted = (Y / NOISE[:, None]).reshape(-1, 10)
+    wanted = np.linalg.lstsq(weighted, (rest / NOISE).ravel(), rcond=None)[0]
+    np.testing.assert_allclose(found.estimate, wanted, rtol=1e-9, atol=1e-9)
+    assert np.array_equal(found.noise, NOISE) and found.samples == len(q)
+    np.testing.assert_allclose(found.covariance, np.linalg.inv(weighted.T @ weighted), rtol=1e-6)
+    double = wd.identify_payload(MODEL, TOOL, q, v, a, measured, noise=2.0 * NOISE)
+    np.testing.assert_allclose(double.deviations, 2.0 * found.deviations, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("deviations", "refused"), [(2.9, False), (3.1, True)])
+def test_a_mass_may_be_negative_by_three_standard_deviations(
+    random_motion, deviations: float, refused: bool
+) -> None:
+    q, v, a, tau = random_motion
+    bare = wd.rnea(MODEL, q, v, a)
+    one = wd.identify_payload(MODEL, TOOL, q, v, a, tau, noise=np.ones(6))
+    scale = one.mass / one.deviations[0] / deviations
+    identify = partial(wd.identify_payload, MODEL, TOOL, q, v, a, 2.0 * bare - tau)
+    if refused:
+        with pytest.raises(ValueError, match=r"mass would be -2 ± 0\.65 kg: the model"):
+            identify(noise=np.full(6, scale))
+    else:
+        assert identify(noise=np.full(6, scale)).estimate[0] == pytest.approx(-2.0)
+
+
 def test_a_payload_is_identified_from_a_motion_with_jittering_stamps() -> None:
     """Without accelerations.
 
@@ -104,6 +149,40 @@ def test_a_payload_is_identified_from_a_motion_with_jittering_stamps() -> None:
     at = np.linspace(jitter[0], jitter[-1], len(time))
     moved = [np.stack([np.interp(at, time, c) for c in x.T], axis=1) for x in (q, v, tau)]
     assert wd.identify_payload_in_motion(MODEL, TOOL, at, *moved).mass == pytest.approx(2, rel=1e-3)
+
+
+def test_angles_may_jump_by_a_turn_and_quaternions_change_their_sign() -> None:
+    """Positions between two samples are those of the motion, not of its numbers."""
+    model = wd.load_robot("double_pendulum", floating_base=True)
+    assert not any(joint.is_bounded for joint in model.moving_joints)
+    link, draw = model.link_names[-1], np.random.default_rng(0)
+    loaded = model.with_payload(link, 2.0, COM, INERTIA)
+    time = np.arange(0.0, 12.0, 4e-3) + draw.uniform(-1e-3, 1e-3, 3000)
+    w = np.linspace(1.0, 4.0, model.nv)
+    v, a = np.sin(w * time[:, None]), w * np.cos(w * time[:, None])
+    q = np.cos(np.linspace(0.5, 1.5, model.nq) * time[:, None] + np.arange(model.nq))
+    q[:, 7:] = 2.0 * time[:, None]
+    q = wd.normalize(model, q)
+    tau = wd.rnea(loaded, q, v, a)
+    identify = partial(wd.identify_payload_in_motion, model, link, time)
+    smooth = identify(q, v, tau).values
+    np.testing.assert_allclose(smooth, TRUTH, rtol=2e-3, atol=1e-4)
+    q[:, 7:] = (q[:, 7:] + np.pi) % (2.0 * np.pi) - np.pi
+    q[:, 3:7] *= draw.choice([-1.0, 1.0], (len(q), 1))
+    np.testing.assert_allclose(identify(q, v, tau).values, smooth, atol=1e-9)
+
+
+def test_a_pause_of_the_log_is_left_out() -> None:
+    """No motion is made up between samples that are far apart."""
+    time, q, v, tau = swing(250.0, 20.0)
+    there = (time < 8.0) | (time > 9.0)
+    found = wd.identify_payload_in_motion(MODEL, TOOL, *(x[there] for x in (time, q, v, tau)))
+    np.testing.assert_allclose(found.values, TRUTH, atol=1e-7)
+    whole = wd.identify_payload_in_motion(MODEL, TOOL, time, q, v, tau)
+    assert 0.9 * whole.samples < found.samples < 0.95 * whole.samples
+    rare = time[there] % 1.0 < 0.1
+    with pytest.raises(ValueError, match=r"only 0 filtered samples.*pauses of more than 0.025 s"):
+        wd.identify_payload_in_motion(MODEL, TOOL, *(x[there][rare] for x in (time, q, v, tau)))
 
 
 def test_unknown_friction_and_offsets_are_identified() -> None:
@@ -192,7 +271,9 @@ def test_wrong_signs_links_and_samples_are_refused(random_motion) -> None:
     with pytest.raises(ValueError, match="cannot be felt"):
         wd.identify_payload(MODEL, MODEL.root, q, v, a, tau)
     with pytest.raises(ValueError, match="at least 10 samples"):
-        wd.identify_payload(MODEL, TOOL, q[:5], v[:5], a[:5], tau[:5])
+        wd.identify_payload(MODEL, TOOL, q[:9], v[:9], a[:9], tau[:9])
+    few = wd.identify_payload(MODEL, TOOL, q[:10], v[:10], a[:10], tau[:10])
+    np.testing.assert_allclose(few.values, TRUTH, atol=1e-9)
     with pytest.raises(ValueError, match=r"tau must be \(N, nv\) = .*got \(1, 6\)"):
         wd.identify_payload(MODEL, TOOL, q, v, a, tau[:1])
     for noise in (np.ones(7), -np.ones(6), np.zeros(6)):
@@ -211,6 +292,8 @@ def test_wrong_signs_links_and_samples_are_refused(random_motion) -> None:
         wd.identify_payload_in_motion(MODEL, TOOL, time, q, v, tau, cutoff=40.0)
     with pytest.raises(ValueError, match="increasing"):
         wd.identify_payload_in_motion(MODEL, TOOL, 0 * time, q, v, tau)
+    with pytest.raises(ValueError, match=r"a row for each of the 100 instants, got 100, 99, 100"):
+        wd.identify_payload_in_motion(MODEL, TOOL, time / 5, q, v[:99], tau, cutoff=100.0)
     with pytest.raises(ValueError, match="finite"):
         wd.identify_payload(MODEL, TOOL, q, v, a, tau * np.nan)
 

@@ -168,6 +168,7 @@ def test_a_sliding_body_has_its_own_inverse_mass() -> None:
     turned = 'type="box" size="0.1 0.2 0.3" mass="2" euler="0 30 0"'
     other = '<joint type="slide" axis="0 0 1"/>'
     child = '<body pos="0.3 0 0"><joint axis="0 1 0"/><geom size="0.1" mass="1"/></body>'
+    rider = f'<body name="rider" pos="0.3 0 0">{other}<geom {ball}/></body>'
     bodies = [
         body.format("one", 0, "1 0 0", "", ball, ""),
         body.format("two", 1, "1 0 0", other, ball, ""),
@@ -175,13 +176,14 @@ def test_a_sliding_body_has_its_own_inverse_mass() -> None:
         body.format("carrier", 3, "1 0 0", other, ball, child),
         body.format("off", 4, "1 0 0", other, off, ""),
         body.format("turned", 5, "1 0 0", other, turned, ""),
+        body.format("light", 6, "1 0 0", "", 'size="0.1" mass="0.5"', rider),
     ]
     text = f"<mujoco><worldbody>{''.join(bodies)}</worldbody></mujoco>"
     model, theirs = wd.load(text), mujoco.MjModel.from_xml_string(text)
     contact = wd.description.PairContact(
         softness=ContactSoftness(1.0, 1.0, (0.9, 0.95, 0.001, 0.5, 2.0))
     )
-    names = ["one", "two", "tilted", "carrier", "off", "turned"]
+    names = ["one", "two", "tilted", "carrier", "off", "turned", "light", "rider"]
     pairs = wd.ContactPairs(model).only(*names)
     laws = soft_pairs(model, pairs, contact, in_mujoco_steps=True)
     for pair, law in zip(pairs, laws, strict=True):

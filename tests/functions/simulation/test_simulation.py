@@ -308,7 +308,7 @@ def test_invalid_arguments_are_refused() -> None:
         simulation(points=["tip"])
     with pytest.raises(TypeError, match=r"ground must be wd.Ground"):
         simulation(points=[], ground="flat")
-    with pytest.raises(ValueError, match="start is no state: q: shoulder is nan"):
+    with pytest.raises(ValueError, match="start is not a state: q: shoulder is nan"):
         simulation(start=[np.nan, 0.0])
     with pytest.raises(ValueError, match="quaternion of floating_base has length 0, not 1"):
         wd.Simulation(wd.load_robot("quadruped"), 2, points=[], start=np.zeros(19))

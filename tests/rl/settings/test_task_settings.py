@@ -83,7 +83,7 @@ def test_settings_are_applied_before_and_after_the_constructor() -> None:
         ("scales=1", "scales has entries: scales.up; name one of them"),
         ("drives.kpp=1", r"drives has no 'kpp'; did you mean 'kp'\?"),
         ("area=1", "has no setting 'area'"),
-        ("model=panda", "model cannot be changed by text: write a class of your own"),
+        ("model=panda", "model cannot be changed as text: write a subclass of the task"),
         ("dt", "settings are NAME=VALUE, such as scales.turn=1.0; got 'dt'"),
     ],
 )
@@ -115,7 +115,7 @@ def test_a_recipe_file_is_read_below_the_settings(tmp_path: Path) -> None:
         ('{"env": 3}', r"recipe has no 'env'; did you mean 'envs'\?"),
         ('{"envs": "many"}', "recipe.envs must be a whole number, got 'many'"),
         ("[1]", "holds a list, not names"),
-        ("{", "is no recipe: "),
+        ("{", "is not a recipe: "),
     ):
         file.write_text(text)
         with pytest.raises(rl.TaskError, match=said):
@@ -180,7 +180,7 @@ def test_a_name_unlike_any_setting_is_refused_with_all_settings() -> None:
     listed = said.partition("there are ")[2].split(", ")
     assert listed[: len(listed) - len(VARIABLE)] == [*settings_of(Leaning())]
     assert listed[-len(VARIABLE) :] == [f"vary.{n}" for n in VARIABLE]
-    with pytest.raises(rl.TaskError, match=r"^tables cannot be changed by text: write a class"):
+    with pytest.raises(rl.TaskError, match=r"^tables cannot be changed as text: write a subclass"):
         made("tables=1")
     with pytest.raises(
         rl.TaskError, match=r"^keep has entries: keep\.level, keep\.count; name one"
@@ -230,10 +230,10 @@ def test_the_ending_of_a_recipe_file_selects_its_format(
     other = tmp_path / "recipe.yaml"
     other.write_text("envs: 3")
     if sys.version_info >= (3, 11):
-        said = f"{other} is no recipe: its ending must be .toml or .json, got '.yaml'"
+        said = f"{other} is not a recipe: its ending must be .toml or .json, got '.yaml'"
         with pytest.raises(rl.TaskError, match=f"^{re.escape(said)}$"):
             recipe_from_file(other, rl.Recipe())
     monkeypatch.setattr(sys, "version_info", (3, 10, 9))
-    said = f"{other} is no recipe: TOML needs Python 3.11; write it as JSON, recipe.json"
+    said = f"{other} is not a recipe: TOML needs Python 3.11; write it as JSON, recipe.json"
     with pytest.raises(rl.TaskError, match=f"^{re.escape(said)}$"):
         recipe_from_file(other, rl.Recipe())

@@ -99,13 +99,13 @@ def test_files_without_a_motion_are_refused(tmp_path: Path) -> None:
     cases: dict[str, tuple[str, str]] = {
         "x.txt": ("", "CSV or NPZ files, by their ending"),
         "empty.csv": ("", "must have 0 numbers in each row"),
-        "words.csv": ("time,a\n0,b\n", "is no CSV file of a motion"),
-        "ragged.csv": ("time,a\n0,1\n1\n", "is no CSV file of a motion"),
+        "words.csv": ("time,a\n0,b\n", "is not a CSV file of a motion"),
+        "ragged.csv": ("time,a\n0,1\n1\n", "is not a CSV file of a motion"),
         "timeless.csv": ("a\n0\n1\n2\n", "has no column time"),
         "half.csv": ("time,base_x\n0,1\n1,1\n2,1\n", "has no column base_y and 5 more"),
         "uneven.csv": ("time,a\n0,1\n1,1\n2,1\n5,1\n", "frame 3 comes 3 s after the one before"),
         "twice.csv": ("time,a,a\n0,1,1\n1,1,1\n2,1,1\n", "names a column twice"),
-        "text.npz": ("no archive", "is no NPZ file of a motion"),
+        "text.npz": ("no archive", "is not an NPZ file of a motion"),
     }
     for name, (text, error) in cases.items():
         (tmp_path / name).write_text(text)
@@ -120,7 +120,7 @@ def test_files_without_a_motion_are_refused(tmp_path: Path) -> None:
     with pytest.raises(rl.TaskError, match="has the array v; a motion has joint_names, rate"):
         MotionClip.read(tmp_path / "other.npz")
     np.savez(tmp_path / "code.npz", rate=1.0, joint_names=[print], joint_positions=np.zeros((3, 1)))
-    with pytest.raises(rl.TaskError, match=r"is no NPZ file of a motion: Object arrays"):
+    with pytest.raises(rl.TaskError, match=r"is not an NPZ file of a motion: Object arrays"):
         MotionClip.read(tmp_path / "code.npz")
 
 
@@ -189,7 +189,7 @@ def test_unreadable_files_are_refused_in_one_line(
             "frame 1 comes -1 s after the one before, and the mean is -1 s",
         ),
         ("time,a\n0,1\n0,1\n0,1\n", "frame 1 comes 0 s after the one before, and the mean is 0 s"),
-        ("time,a\n0,1\n1,1\n2,1,3\n", "is no CSV file of a motion: "),
+        ("time,a\n0,1\n1,1\n2,1,3\n", "is not a CSV file of a motion: "),
         ("time,a\n0,1,5\n1,1,5\n2,1,5\n", "must have 2 numbers in each row, as many as names"),
         ("time,base_q\n0,1\n1,1\n2,1\n", "0 frames"),
     ],
@@ -281,7 +281,7 @@ def test_an_archive_without_a_motion_is_refused(tmp_path: Path) -> None:
     path, whole = tmp_path / "a.npz", {"joint_positions": np.zeros((3, 1))}
     for rate, said in ((np.array("fast"), "could not convert"), (np.zeros(2), "only")):
         np.savez(path, joint_names=["a"], rate=rate, **whole)
-        with pytest.raises(rl.TaskError, match=f"is no NPZ file of a motion: .*{said}"):
+        with pytest.raises(rl.TaskError, match=f"is not an NPZ file of a motion: .*{said}"):
             MotionClip.read(path)
     size = 300 * 2**20
     np.savez_compressed(path, joint_names=["a"], rate=1.0, joint_positions=np.zeros(size, np.int8))

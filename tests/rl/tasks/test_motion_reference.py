@@ -101,7 +101,7 @@ def test_repeating_a_motion_that_is_not_closed_is_refused() -> None:
     ):
         q = circle(range(13))
         q[-1, column] += change
-        with pytest.raises(rl.TaskError, match=f"so that it cannot repeat: {error}"):
+        with pytest.raises(rl.TaskError, match=f"so it cannot repeat: {error}"):
             reference(q, repeat=True)
     q = circle(range(13))
     q[:, 3:7] = [0.0, 0.0, 0.0, 1.0]

@@ -152,10 +152,10 @@ def test_each_foot_has_one_contact_sphere() -> None:
     [
         (
             {"feet": "*_hoof"},
-            r'no link "\*_hoof" for a foot; .* FL_PAW, FR_PAW, RL_foot and RR_foot',
+            r'no link "\*_hoof" for a foot. .* FL_PAW, FR_PAW, RL_foot and RR_foot',
         ),
-        ({"feet": "*"}, r"a quadruped has four feet; \* fits 18 links of quadruped"),
-        ({"feet": "*_paw"}, "four feet; .* fits 2 links of quadruped: FL_PAW and FR_PAW"),
+        ({"feet": "*"}, r"a quadruped has four feet; \* matches 18 links of quadruped"),
+        ({"feet": "*_paw"}, "four feet; .* matches 2 links of quadruped: FL_PAW and FR_PAW"),
         ({"stance": [0.1] * 11}, "stance must be 12 angles for quadruped, .*; got 11"),
         ({"stance": "kneeling"}, "no configuration 'kneeling' for a stance; it has home"),
         ({"stance": {"*_knee": 1.0}}, r'stance: quadruped has no joint "\*_knee"; it has FL_hip'),
