@@ -14,14 +14,14 @@ from robots import Robot
 
 QUICK = (
     "algorithms/test_aba.py",
-    "algorithms/test_crba.py::test_crba_matches_the_oracle",
-    "algorithms/test_crba.py::test_crba_matches_pinocchio",
-    "algorithms/test_crba.py::test_puma_560_table",
+    "algorithms/test_crba.py::test_crba_equals_the_oracle",
+    "algorithms/test_crba.py::test_crba_equals_pinocchios",
+    "algorithms/test_crba.py::test_the_inertia_matrix_of_the_puma_560_equals_the_published_table",
     "algorithms/test_fk.py",
     "algorithms/test_inverse_kinematics.py",
     "algorithms/test_inverse_kinematics_kernels.py",
-    "algorithms/test_jacobian.py::test_jacobian_matches_the_oracle",
-    "algorithms/test_jacobian.py::test_references_are_one_motion_in_three_frames",
+    "algorithms/test_jacobian.py::test_jacobian_equals_the_oracle",
+    "algorithms/test_jacobian.py::test_references_express_one_motion_in_three_frames",
     "algorithms/test_rnea.py",
     "algorithms/test_rnea_derivatives.py",
     "arrays/test_protocol.py",
@@ -45,7 +45,7 @@ QUICK = (
 
 LEFT_OUT = {
     "algorithms/long_chains/": "NVRTC compiles these long programs for minutes",
-    "algorithms/test_orientation_springs.py::test_stiffness_may_vary": (
+    "algorithms/test_orientation_springs.py::test_stiffness_can_vary_between_environments": (
         "the test gives NumPy parameters with arrays on the device, which is refused"
     ),
 }

@@ -220,7 +220,7 @@ def test_a_robot_far_along_its_rails_loses_no_precision(function, name: str, run
     given = (s.q, s.v) if function is centroidal.average_centroidal_velocity else (s.q,)
     found = run(function, model, *given, dtype=np.dtype("float32"), **options)
     wanted = wd.oracle(function, model, *given, **options)
-    # The angular part has its own size: of an average velocity, beside that of the whole.
+    # The angular part is also compared by its own size. An average velocity is smaller there.
     assert error(found[:, 3:], wanted[:, 3:]) <= ROUND_OFF["float32"]
 
 

@@ -258,7 +258,7 @@ def takes_a_model(function: Any) -> bool:
 
 OF_A_MODEL = {name: each for name, each in public_names().items() if takes_a_model(each)}
 MADE_BY_A_MODEL = {"Params", "kernels.Robot"}
-"""They say who makes them."""
+"""Classes whose own message says how they are made."""
 
 
 @pytest.mark.parametrize("name", sorted(set(OF_A_MODEL) - MADE_BY_A_MODEL))

@@ -172,9 +172,8 @@ def test_joints_stop_near_their_limits() -> None:
     assert not dict(call.options)["scene"].stops
 
 
-# Results as first recorded (2026-11-27): every number of the method counts, such as the compliance
-# of sticking, the way of a rebound, or the share of an error that a step takes back. A change of one
-# of them is a change of these results, and says so here.
+# Results as first recorded (2026-11-27). They change with each number of the method, such as the
+# compliance of sticking, the way of a rebound, or the share of an error that a step corrects.
 
 STEPS_AS_RECORDED: dict[str, dict[str, float]] = {
     "rigid": {

@@ -18,16 +18,16 @@ STANDING = 2.0
 """For how long robots stand, or fall [s]."""
 
 LOW = 0.3
-"""Height of the trunk of what lies [m]."""
+"""The trunk of a robot that has fallen is below this height [m]."""
 
 
 class Passive(NamedTuple):
-    """A robot of Gymnasium that nothing drives.
+    """A robot of Gymnasium without drives.
 
-    until: how long it is compared, position by position [s]. height, joints: what differs at most, of
-    the base [m] and of joints [rad, m]; contacts between bodies, which are not simulated, and MuJoCo's
-    soft limits are in them. clamped: it begins within its limits; from beyond them MuJoCo
-    throws joints back, warpdyn brings them back.
+    until: for how long positions are compared [s]. height, joints: largest differences of the base
+    [m] and of joints [rad, m]. They include contacts between bodies, which are not simulated, and
+    MuJoCo's soft limits. clamped: the robot begins within its limits. From beyond them MuJoCo throws
+    joints back, and warpdyn returns them steadily.
     """
 
     name: str

@@ -75,7 +75,7 @@ def level(count: int, height: float | np.ndarray, model: wd.Model = BOX) -> np.n
     return q
 
 
-# What paper says.
+# Motions with analytic solutions.
 
 
 @pytest.fixture(scope="module")

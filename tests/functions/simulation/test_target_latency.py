@@ -56,7 +56,7 @@ def test_drives_of_a_simulation_use_delayed_targets() -> None:
     plain = wd.Simulation(MODEL, 3, **OPTIONS)
 
     def run(launches: range, reach: list[int]) -> None:
-        """Both on; the plain one is told the targets of so many launches before."""
+        """Steps both. The plain one gets the targets of `reach` launches earlier."""
         for k in launches:
             late.step(wanted[k])
             plain.step(np.array([wanted[max(k - n, launches.start)] for n in reach]))

@@ -26,7 +26,7 @@ class Run:
         self.ended = True
 
 
-def test_every_iteration_is_logged_and_a_resumed_training_continues_its_run(
+def test_each_iteration_is_logged_and_resuming_continues_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs: list[Run] = []
