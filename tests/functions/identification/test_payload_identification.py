@@ -1,4 +1,4 @@
-"""Payloads from torques: exact without noise, calibrated with it, honest where nothing is felt."""
+"""Payloads from torques: exact without noise, calibrated with noise, and unknown if unobservable."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def random_motion():
 
 
 def swing(rate: float, seconds: float, size: float = 1.0):
-    """Sines of a frequency for each joint: times, positions, velocities and torques with the load."""
+    """Sines with one frequency per joint: times, positions, velocities, and torques with the load."""
     time = np.arange(0.0, seconds, 1.0 / rate)
     w = 2 * np.pi * np.array([0.31, 0.43, 0.53, 0.71, 0.83, 0.97])
     high = size * np.array([0.5, 0.4, 0.5, 0.6, 0.8, 1.0])
@@ -52,7 +52,7 @@ def swing(rate: float, seconds: float, size: float = 1.0):
     return time, q, v, wd.rnea(LOADED, q, v, a)
 
 
-def test_without_noise_it_is_exact(random_motion) -> None:
+def test_a_payload_is_exact_without_noise(random_motion) -> None:
     """All ten numbers, to rounding."""
     found = wd.identify_payload(MODEL, TOOL, *random_motion)
     np.testing.assert_allclose(found.values, TRUTH, atol=1e-12)
@@ -61,8 +61,9 @@ def test_without_noise_it_is_exact(random_motion) -> None:
 
 
 def test_standard_deviations_are_calibrated(random_motion) -> None:
-    """Errors over their standard deviations are N(0, 1), of the regression's numbers and of mass,
-    centre and inertia; noise is told joint by joint."""
+    """Errors over their standard deviations are N(0, 1), for the regression's numbers and for mass,
+    centre and inertia. Noise is estimated for each joint.
+    """
     q, v, a, tau = random_motion
     regressed, derived, noise = [], [], []
     wanted = wd.inertial.from_body(2.0, COM, INERTIA)
@@ -123,8 +124,11 @@ def test_a_mass_may_be_negative_by_three_standard_deviations(
         assert identify(noise=np.full(6, scale)).estimate[0] == pytest.approx(-2.0)
 
 
-def test_a_recorded_motion_needs_no_accelerations_and_stamps_may_jitter() -> None:
-    """Exact without noise; with that of a real arm on torques and velocities, calibrated too."""
+def test_a_payload_is_identified_from_a_motion_with_jittering_stamps() -> None:
+    """Without accelerations.
+
+    It is exact without noise, and calibrated with the noise of a real arm.
+    """
     time, q, v, tau = swing(250.0, 10.0)
     exact = wd.identify_payload_in_motion(MODEL, TOOL, time, q, v, tau)
     np.testing.assert_allclose(exact.values, TRUTH, atol=1e-7)
@@ -181,9 +185,11 @@ def test_a_pause_of_the_log_is_left_out() -> None:
         wd.identify_payload_in_motion(MODEL, TOOL, *(x[there][rare] for x in (time, q, v, tau)))
 
 
-def test_friction_and_offsets_need_not_be_known() -> None:
-    """Coulomb, viscous and an offset in each joint: exact with `friction`, wrong without; joints
-    whose torques are not measured are left out."""
+def test_unknown_friction_and_offsets_are_identified() -> None:
+    """Coulomb and viscous friction and an offset per joint: exact with `friction`, wrong without.
+
+    Joints without measured torques are left out.
+    """
     time, q, v, tau = swing(250.0, 10.0)
     rubbed = tau + 3.0 * np.sign(v) + 2.0 * v + np.array([0.5, -1.0, 0.3, 0.2, 0.1, 0.0])
     rubbed[:, 0] = np.nan
@@ -198,9 +204,11 @@ def test_friction_and_offsets_need_not_be_known() -> None:
     assert np.abs(wrong.values - TRUTH).max() > 0.01
 
 
-def test_what_a_motion_does_not_tell_is_said() -> None:
-    """At rest: mass and centre, no inertia. In one pose: not even these. The condition number says
-    it too."""
+def test_unobservable_numbers_are_reported_as_unknown() -> None:
+    """At rest mass and centre are known, but not the inertia.
+
+    In one pose not even these are. The condition number is large.
+    """
     q = wd.random_configuration(MODEL, 40, seed=2)
     rest, noise = np.zeros((40, 6)), np.random.default_rng(0).normal(size=(40, 6)) * 0.02
     tau = wd.rnea(LOADED, q, rest, rest) + noise
@@ -215,9 +223,11 @@ def test_what_a_motion_does_not_tell_is_said() -> None:
     assert {"mass", "com x"} & set(lone.unknown) or len(lone.unknown) >= 7
 
 
-def test_no_impossible_body_is_answered(random_motion) -> None:
-    """Noise that makes the regression's inertia impossible: the nearest body is given, and said; it
-    is nearer in the noise's own metric than the truth is."""
+def test_an_inconsistent_estimate_is_replaced_by_the_nearest_body(random_motion) -> None:
+    """Noise makes the regression's inertia impossible.
+
+    The replacement is reported. In the noise's metric it is nearer than the true body.
+    """
     q, v, a, tau = random_motion
     seen = 0
     for k in range(40):
@@ -234,8 +244,11 @@ def test_no_impossible_body_is_answered(random_motion) -> None:
     assert seen > 5
 
 
-def test_the_highest_cutoff_is_a_quarter_of_the_rate() -> None:
-    """That is accepted, and what is a little higher is refused; likewise the shortest motion."""
+def test_the_cutoff_is_at_most_a_quarter_of_the_rate() -> None:
+    """That frequency is accepted, and higher ones are refused.
+
+    The shortest motion is bounded too.
+    """
     time, q, v, tau = swing(50.0, 4.0)
     identify = partial(wd.identify_payload_in_motion, MODEL, TOOL)
     assert np.isfinite(identify(time, q, v, tau, cutoff=12.5).values).all()
@@ -249,8 +262,8 @@ def test_the_highest_cutoff_is_a_quarter_of_the_rate() -> None:
         identify(time[:80], q[:80], v[:80], tau[:80], cutoff=12.5)
 
 
-def test_refusals(random_motion) -> None:
-    """A sign that is wrong, a link that nothing carries, samples that are too few or too slow."""
+def test_wrong_signs_links_and_samples_are_refused(random_motion) -> None:
+    """Torques of the other sign, a link without a parent joint, and too few or too slow samples."""
     q, v, a, tau = random_motion
     with pytest.raises(ValueError, match="another sign"):
         bare = wd.rnea(MODEL, q, v, a)
@@ -286,9 +299,13 @@ def test_refusals(random_motion) -> None:
 
 
 @pytest.mark.parametrize(("share", "told"), [(0.9, True), (1.1, False)])
-def test_inertias_are_rough_by_the_largest_moment(share: float, told: bool) -> None:
-    """Moments 0.1, 0.06 and 0.05 have one standard deviation in common, a share of what is
-    rough for the largest; it says of all six whether they are known."""
+def test_the_accuracy_of_inertias_is_relative_to_the_largest_moment(
+    share: float, told: bool
+) -> None:
+    """Moments of 0.1, 0.06 and 0.05 have one standard deviation.
+
+    Whether all six are known depends on its ratio to the largest moment.
+    """
     rod = np.diag([0.06, 0.05, 0.1])
     covariance = np.diag([1e-12] * 4 + [(share * ROUGH_INERTIA * 0.1) ** 2] * 6)
     parameters = np.asarray(wd.inertial.from_body(1.0, (0.0, 0.0, 0.0), rod))
@@ -299,8 +316,8 @@ def test_inertias_are_rough_by_the_largest_moment(share: float, told: bool) -> N
     assert set(found.unknown) == (set() if told else {n for n in NUMBERS if n.startswith("I")})
 
 
-def test_a_joint_without_noise_does_not_decide_alone(random_motion) -> None:
-    """Its standard deviation is told as a millionth of the largest one."""
+def test_a_joint_without_noise_does_not_dominate_the_fit(random_motion) -> None:
+    """Its standard deviation is set to a millionth of the largest one."""
     q, v, a, tau = random_motion
     draw = np.random.default_rng(0).normal(size=tau.shape)
     measured = tau + draw * [0.1, 0.1, 0.1, 0.1, 0.1, 0.0]
@@ -310,7 +327,7 @@ def test_a_joint_without_noise_does_not_decide_alone(random_motion) -> None:
 
 
 def test_a_payload_is_described_line_by_line() -> None:
-    """With units; numbers that are rough are not told."""
+    """With units. Inaccurate numbers are not printed."""
     parameters = np.asarray(wd.inertial.from_body(2.0, (0.1, 0.0, -0.05), np.diag([0.3, 0.4, 0.5])))
     covariance = np.diag([0.01**2] + [1e-3**2] * 3 + [0.02**2] * 6)
     for consistent in (True, False):
