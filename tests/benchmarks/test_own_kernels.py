@@ -16,7 +16,7 @@ needs_robots = pytest.mark.skipif(not installed(), reason="example-robot-data is
 def test_a_kernel_of_one_function_is_that_function(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its rows say that the programs are the same letter by letter."""
     monkeypatch.setattr(own_kernels, "BATCH", 32)
-    rows = list(own_kernels.same_text(own_kernels.states()))
+    rows = list(own_kernels.built_in_rows(own_kernels.states()))
     assert sum("| True |" in row for row in rows) == 2 and not any("False" in row for row in rows)
 
 
