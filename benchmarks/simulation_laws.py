@@ -23,7 +23,7 @@ from tqdm import tqdm
 import warpdyn as wd
 from warpdyn.cli.hardware import processor
 
-from .roll_outs import Roll, agm, body, crossings, rolled
+from .roll_outs import Roll, agm, body, crossings, roll_out
 
 G = 9.81
 STEPS = (0.001, 0.005, 0.01)
@@ -71,7 +71,7 @@ def boxes(dt: float) -> Roll:
     gravity = G * np.stack([np.sin(SLOPES), 0 * SLOPES, -np.cos(SLOPES)], 1)
     ground = wd.Ground(FRICTION, STIFFNESS, 0.01)
     scene = {"points": CORNERS, "sweeps": 8, "ground": ground, "gravity": gravity}
-    return rolled(BOX, q, v, dt, 3.0, **scene)
+    return roll_out(BOX, q, v, dt, 3.0, **scene)
 
 
 def _on_faces(dt: float) -> float:
@@ -84,7 +84,7 @@ def _on_faces(dt: float) -> float:
 
 def _dropped(dt: float) -> float:
     """Depth of a ball that fell by 0.2 m, at rest after 1 s [µm]: m g / k."""
-    end = rolled(
+    end = roll_out(
         *(BALL, [0, 0, 0.3, 0, 0, 0, 1], [0.0] * 6, dt, 1.0),
         points=[wd.ContactPoint("b", (0, 0, 0), 0.1)],
         ground=wd.Ground(FRICTION, STIFFNESS, 0.01),
@@ -96,7 +96,7 @@ BALL = body(1.0, [0.4 * 0.01] * 3)
 
 
 def _rolling(dt: float) -> float:
-    end = rolled(
+    end = roll_out(
         *(BALL, [0, 0, 0.1, 0, 0, 0, 1], [1.0, 0, 0, 0, 0, 0], dt, 1.0),
         points=[wd.ContactPoint("b", (0, 0, 0), 0.1)],
         ground=wd.Ground(FRICTION, STIFFNESS, 0.01),
@@ -115,7 +115,7 @@ SPIN = np.array([3.0, 0.2, 1.0]) * 3.0 / np.linalg.norm([3.0, 0.2, 1.0])
 def flight(dt: float, speed: float) -> Roll:
     """A body whose centre of mass is not its origin, spinning about no axis of its own."""
     v = [1.0, 0.5, -0.2, *(SPIN * speed / 3.0)]
-    return rolled(RACKET, [0, 0, 5, 0, 0, 0, 1], v, dt, 1.0, gravity=(0.0, 0.0, 0.0))
+    return roll_out(RACKET, [0, 0, 5, 0, 0, 0, 1], v, dt, 1.0, gravity=(0.0, 0.0, 0.0))
 
 
 def momenta(model: wd.Model, path: Roll) -> np.ndarray:
@@ -158,7 +158,7 @@ TWO = wd.load_urdf(
 def two_bodies(dt: float) -> Roll:
     """Two bodies at a hinge that turns by 4 rad/s, thrown with a spin."""
     v = [1.0, 0.5, 3.0, 1.0, -0.5, 2.0, 4.0]
-    return rolled(TWO, [0, 0, 5, 0, 0, 0, 1, 0.3], v, dt, 1.0)
+    return roll_out(TWO, [0, 0, 5, 0, 0, 0, 1, 0.3], v, dt, 1.0)
 
 
 def _parabola(dt: float) -> float:
@@ -198,7 +198,7 @@ FLIPPING = (0.2, 6.0, 0.3)
 
 def _flips(dt: float) -> float:
     """Mean time between two flips in 10 s [s]."""
-    path = rolled(
+    path = roll_out(
         *(body(1.0, RACKET_J), [0, 0, 5, 0, 0, 0, 1], [0, 0, 0, *FLIPPING], dt, 10.0),
         gravity=(0.0, 0.0, 0.0),
     )
@@ -220,14 +220,14 @@ PERIOD = (2 * math.pi * math.sqrt((BOB_J + BOB_MASS * LENGTH**2) / (BOB_MASS * G
 
 
 def _period(dt: float) -> float:
-    path = rolled(PENDULUM, [SWING], [0.0], dt, 15.0)
+    path = roll_out(PENDULUM, [SWING], [0.0], dt, 15.0)
     return float(2 * np.diff(crossings(path.q[:, 0, 0], dt)).mean())
 
 
 def _double_energy(dt: float) -> float:
     """Largest change of energy in 5 s, of m g (l1 + l2) below the hinge at rest."""
     model = wd.load_robot("double_pendulum")
-    path, every = rolled(model, [1.0, 0.5], [0.0, 0.0], dt, 5.0), round(0.05 / dt)
+    path, every = roll_out(model, [1.0, 0.5], [0.0, 0.0], dt, 5.0), round(0.05 / dt)
     E = np.array(
         [
             wd.oracle(wd.kinetic_energy, model, q[0], v[0])
@@ -271,7 +271,7 @@ TOP_TWIST = [-_precession_rate() * math.sin(TILT), 0.0, TOP_SPIN]
 def _top_on_a_tip(dt: float) -> float:
     """Mean rate of precession over a second, of a free top on a contact that sticks [rad/s]."""
     depth = TOP_MASS * G / 1e5
-    end = rolled(
+    end = roll_out(
         *(TOP, [0, 0, -depth, *TOP_TURN], [0.0, 0, 0, *TOP_TWIST], dt, 1.0),
         points=[wd.ContactPoint("b", (0, 0, 0), 0.0)],
         ground=wd.Ground(2.0, 1e5, 0.01),
@@ -280,7 +280,7 @@ def _top_on_a_tip(dt: float) -> float:
 
 
 def _top_on_a_joint(dt: float) -> float:
-    return _precessed(rolled(HINGED_TOP, TOP_TURN, TOP_TWIST, dt, 1.0))
+    return _precessed(roll_out(HINGED_TOP, TOP_TURN, TOP_TWIST, dt, 1.0))
 
 
 def _precessed(path: Roll) -> float:
