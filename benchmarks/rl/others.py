@@ -45,7 +45,7 @@ class MujocoQuadruped(gymnasium.Env[Any, Any]):
 
         scene = standing("quadruped", QUADRUPED_HEIGHT, QUADRUPED_STANCE, GAINS, "*_foot")
         self._mujoco = mujoco
-        self.robot, self.data = in_mujoco.built(scene, DT)
+        self.robot, self.data = in_mujoco.build(scene, DT)
         self.first = self.data.qpos.copy()
         self.stance = np.array(QUADRUPED_STANCE)
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (12,), np.float32)
@@ -143,7 +143,7 @@ def mujoco_rollout(envs: int, cores: int) -> Contender:
     from ..simulators.running import Settled
 
     scene = standing("quadruped", QUADRUPED_HEIGHT, QUADRUPED_STANCE, GAINS, "*_foot")
-    robot, data = in_mujoco.built(scene, DT)
+    robot, data = in_mujoco.build(scene, DT)
     mujoco.mj_step(robot, data, nstep=400)
     many_in_mujoco.MOST = envs
     (one,) = many_in_mujoco.running(Settled(scene, DT, robot, data), envs, cores)

@@ -66,7 +66,7 @@ def test_the_table_says_what_it_has_and_why_it_has_not() -> None:
 
 
 def test_a_simulator_that_is_not_there_is_named() -> None:
-    from benchmarks.simulation_physics import found
+    from benchmarks.simulation_physics import find_simulators
 
-    there, missing = found(["in_mujoco", "in_nowhere"])
+    there, missing = find_simulators(["in_mujoco", "in_nowhere"])
     assert [peer.key for peer in there] == ["in_mujoco"] and missing == ["in_nowhere"]

@@ -28,7 +28,7 @@ def test_an_arm_that_is_thrown_stays_finite(fewer, dt: float) -> None:
 
 def test_records_take_the_place_of_those_of_the_same_case(fewer) -> None:
     for robot, count in (("arm", 1), ("hand", 2), ("arm", 3)):
-        robustness.keep("thrown", {"robot": robot, "dt": 0.01, "not_finite": count})
+        robustness.write_record("thrown", {"robot": robot, "dt": 0.01, "not_finite": count})
     kept = json.loads((fewer / "thrown.json").read_text())
     assert [r["not_finite"] for r in kept["records"]] == [2, 3]
     assert kept["hardware"]["cores"] > 0

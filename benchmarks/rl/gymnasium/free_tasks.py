@@ -46,7 +46,7 @@ class FreeRunner(GymnasiumTask):
         return {"at": now, "way": now - s.at}
 
     def _place(self, robot: Any, q: Any) -> Any:
-        """Position along x whose change is rewarded [m]."""
+        """Position along x; its change is rewarded [m]."""
         return q[0]
 
 
