@@ -1,9 +1,9 @@
-"""Soft contacts beside JaxSim's: the same states, and roll-outs side by side.
+"""Compare soft contacts with JaxSim's: forces at the same states, and roll-outs.
 
     python -m benchmarks.jaxsim_contacts [box quadruped] [--store]
 
-Needs `pip install jaxsim` beside warpdyn, in an environment of its own. Prints the largest
-differences; --store writes JaxSim's answers to these scenes for the tests.
+This needs warpdyn and `pip install jaxsim` in an environment of their own. It prints the largest
+differences. --store writes JaxSim's results for these scenes; the tests read them.
 """
 
 from __future__ import annotations
@@ -35,9 +35,8 @@ DYNAMIC = ("q_rate", "acceleration world", "deformation_rate", "forces")
 KINDS = {"revolute": 1, "continuous": 1, "prismatic": 2}
 
 
-class Theirs:
-    """A scene as JaxSim's model. Links on fixed joints are lumped here, and points put on the links
-    that move."""
+class JaxSimScene:
+    """A scene as a JaxSim model. Links on fixed joints are merged, and their points belong to moving links."""
 
     def __init__(self, scene: Scene, integrator: str = "semi_implicit"):
         model = scene.model
@@ -127,7 +126,7 @@ class Theirs:
         return T
 
     def data(self, q: np.ndarray, v: np.ndarray, deformation: np.ndarray) -> Any:
-        """JaxSim's record of a state, in the body's representation."""
+        """JaxSim's data of a state, in the body representation."""
         return js.data.JaxSimModelData.build(
             model=self.model,
             base_position=q[:3],
@@ -141,18 +140,18 @@ class Theirs:
         )
 
     def q(self, data: Any) -> np.ndarray:
-        """Our configuration of its record."""
+        """warpdyn's configuration of JaxSim's data."""
         w, x, y, z = np.array(data.base_orientation)
         joints = np.array(data.joint_positions)[self.back]
         return np.array([*np.array(data.base_position), x, y, z, w, *joints])
 
     def columns(self, J: Any) -> np.ndarray:
-        """A Jacobian in our order of joints."""
+        """A Jacobian with its columns in warpdyn's order of joints."""
         J = np.array(J)
         return np.concatenate([J[..., :6], J[..., 6:][..., self.back]], -1)
 
     def answers(self, state: dict[str, np.ndarray]) -> dict[str, Any]:
-        """What JaxSim says of a state."""
+        """JaxSim's results for a state."""
         data = self.data(state["q"], state["v"], state["deformation"])
         wrenches, rates = self.model.contact_model.compute_contact_forces(
             model=self.model, data=data
@@ -194,7 +193,7 @@ class Theirs:
         return result
 
     def roll_out(self) -> np.ndarray:
-        """Configurations every `KEPT` seconds."""
+        """Configurations at intervals of `KEPT` seconds."""
         kp, kd = self.scene.gains
         start = jnp.array(self.scene.q[7:][self.joints])
 
@@ -214,7 +213,7 @@ class Theirs:
         return np.array(kept)
 
     def estimates(self) -> list[dict[str, Any]]:
-        """JaxSim's own estimates of K and D, for a few questions."""
+        """JaxSim's own estimates of K and D for a few inputs."""
         asked = [
             {"max_penetration": 0.005, "number_of_active_collidable_points_steady_state": 4},
             {"max_penetration": 1e-4, "damping_ratio": 0.5},
@@ -241,7 +240,7 @@ def main() -> None:
     arguments = parser.parse_args()
     for name in arguments.scenes or SCENES:
         scene = SCENES[name]()
-        theirs = Theirs(scene)
+        theirs = JaxSimScene(scene)
         kept: dict[str, Any] = {
             **{"jaxsim": version("jaxsim"), "jax": version("jax")},
             "ground": list(scene.ground),
@@ -270,7 +269,7 @@ def main() -> None:
                 largest = np.abs(said[what]).max()
                 print(f"{name} {what}: {np.abs(ours - said[what]).max():.2g} of {largest:.3g}")
         for integrator in PARITY:
-            path = Theirs(scene, integrator).roll_out()
+            path = JaxSimScene(scene, integrator).roll_out()
             kept["roll_outs"][integrator] = _plain(path)
             ours = scene.roll_out(integrator)
             apart = np.abs(path[:, :3] - ours[:, :3]).max()

@@ -1,7 +1,7 @@
-"""Scenes on soft ground that warpdyn and JaxSim both compute: robots, points, states, parameters.
+"""Scenes on soft ground that warpdyn and JaxSim both compute: robots, points, states and parameters.
 
-`benchmarks.jaxsim_contacts` asks JaxSim and stores its answers in `results/jaxsim_contacts.json`;
-tests compare warpdyn with them.
+`benchmarks.jaxsim_contacts` stores JaxSim's results in `results/jaxsim_contacts.json`. Tests compare
+warpdyn with them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import warpdyn as wd
 STORED = Path(__file__).parent / "results" / "jaxsim_contacts.json"
 
 SECONDS = 2.0
-"""How long roll-outs last."""
+"""Length of a roll-out [s]."""
 
 KEPT = 0.1
 """Time between states that are stored [s]."""
@@ -29,8 +29,10 @@ BOX = """<robot name="box"><link name="b"><inertial><origin xyz="0.01 0 -0.005"/
 
 @dataclass(frozen=True)
 class Scene:
-    """A robot, its points, the ground, and where it begins; `gains` of a drive to the joints' start
-    that is held for a step at a time."""
+    """A robot with its contact points, the ground, and the first state.
+
+    `gains`: stiffness and damping of drives to the first joint angles. Their torques change once per step.
+    """
 
     model: wd.Model
     points: tuple[wd.ContactPoint, ...]
@@ -41,7 +43,7 @@ class Scene:
     gains: tuple[float, float] = (0.0, 0.0)
 
     def states(self) -> list[dict[str, np.ndarray]]:
-        """Two states with points in the ground and above it, that stick and slip."""
+        """Two states with sticking and slipping points, in the ground and above it."""
         draw = np.random.default_rng(3)
         states = []
         for depth in (0.004, 0.01):
@@ -57,7 +59,7 @@ class Scene:
         return states
 
     def roll_out(self, integrator: Any) -> np.ndarray:
-        """Configurations every `KEPT` seconds, from the start on: (21, nq)."""
+        """Configurations at intervals of `KEPT` seconds from the start on: (21, nq)."""
         q, v = self.q[None].copy(), self.v[None].copy()
         m = np.zeros((1, len(self.points), 3))
         every = round(KEPT / self.dt)
@@ -85,8 +87,7 @@ class Scene:
 
 
 def box() -> Scene:
-    """A box with an uneven mass, thrown flat onto the ground: it lands on an edge, slides, turns and
-    stops."""
+    """A box with off-centre mass that is thrown onto the ground: it lands on an edge, slides, turns and stops."""
     corners = tuple(
         wd.ContactPoint("b", (x, y, z), 0.0)
         for x in (-0.15, 0.15)
@@ -104,7 +105,7 @@ def box() -> Scene:
 
 
 def quadruped() -> Scene:
-    """A quadruped whose drives hold its stance, dropped from a little above."""
+    """A quadruped whose drives hold its stance, dropped from a small height."""
     model = wd.load_robot("quadruped")
     stance = [0.1, 0.8, -1.5, -0.1, 0.8, -1.5, 0.1, 1.0, -1.5, -0.1, 1.0, -1.5]
     feet = tuple(wd.ContactPoint(f"{leg}_foot", (0, 0, 0), 0.0) for leg in ("FL", "FR", "RL", "RR"))
@@ -117,10 +118,10 @@ def quadruped() -> Scene:
 
 SCENES = {"box": box, "quadruped": quadruped}
 PARITY = ("semi_implicit", "rk4")
-"""Integrators that both have."""
+"""Integrators of both libraries."""
 
 
 def stored() -> dict[str, Any]:
-    """JaxSim's answers by scene."""
+    """JaxSim's results by scene."""
     answers: dict[str, Any] = json.loads(STORED.read_text())
     return answers

@@ -1,7 +1,9 @@
-"""Labelling of logs: rows a second of one core and where the time goes, workers, kills, memory.
+"""Labelling of logs: rows per second and core, time by stage, two workers, killed processes, and memory.
 
-`python -m benchmarks.labels [rows|workers|kills|memory|heads] [--on threads|ray] [--json FILE]`; logs of a
-panda as LeRobot has them, in a folder of memory. Needs the extra `[labels]`, and `[ray]` for --on ray.
+    python -m benchmarks.labels [rows|workers|kills|memory|heads] [--on threads|ray] [--json FILE]
+
+The logs are those of a panda in LeRobot's format, in a folder in memory. This needs the extra
+`[labels]`, and `[ray]` for --on ray.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ EPISODE = 3000
 
 
 def write_log(path: Path, rows: int, given: bool, seed: int = 0) -> None:
-    """Smooth positions at 50 Hz in episodes, float32; with v and a if `given`."""
+    """Write a log of smooth positions at 50 Hz in episodes, in float32; with v and a if `given`."""
     rng = np.random.default_rng(seed)
     t = np.arange(rows)[:, None] * 0.02
     w, phase = rng.uniform(0.1, 1.5, MODEL.nv), rng.uniform(0.0, 6.0, MODEL.nv)
@@ -65,7 +67,7 @@ def write_log(path: Path, rows: int, given: bool, seed: int = 0) -> None:
 
 @contextlib.contextmanager
 def timed(spent: dict[str, float], owner: type, name: str, stage: str) -> Iterator[None]:
-    """CPU time of a method added up, for one stage; of a generator that of its steps."""
+    """Add up the CPU time of a method under the name of a stage; for a generator, the time of its steps."""
     plain: Callable[..., Any] = getattr(owner, name)
 
     def step(call: Callable[[], Any]) -> Any:
@@ -91,8 +93,8 @@ def timed(spent: dict[str, float], owner: type, name: str, stage: str) -> Iterat
         setattr(owner, name, plain)
 
 
-def rows_a_second(folder: Path) -> dict[str, Any]:
-    """CPU ns a row by stage, one thread, best of three."""
+def rows_per_second(folder: Path) -> dict[str, Any]:
+    """CPU time per row by stage [ns], on one thread, best of three."""
     wd.runtime.set_num_threads(1)
     labelling = Labelling(MODEL, read_quantities(MODEL, ["rnea"]), {})
     found: dict[str, Any] = {}
@@ -122,15 +124,15 @@ def rows_a_second(folder: Path) -> dict[str, Any]:
 
 
 def command(folder: Path, out: str, on: str, workers: int) -> list[str]:
-    """The command in a process of its own."""
+    """Command that labels the logs in a new process."""
     return [
         *(sys.executable, "-m", "warpdyn", "label", "panda", str(folder / "logs")),
         *("--quantity", "rnea", "--out", str(folder / out), "--on", on, "--workers", str(workers)),
     ]
 
 
-def logs(folder: Path, files: int, rows: int) -> None:
-    """A folder of logs of different motions."""
+def write_logs(folder: Path, files: int, rows: int) -> None:
+    """Write a folder of logs with different motions."""
     (folder / "logs").mkdir(exist_ok=True)
     for k in range(files):
         write_log(folder / f"logs/{k}.parquet", rows, False, k)
@@ -154,9 +156,11 @@ for source, target in ((first, first + "-out"), (logs, out)):
 
 
 def two_workers(folder: Path, on: str) -> dict[str, Any]:
-    """Seconds of `wd.labels.label` with one worker and with two, in turns. The workers have labelled small
-    files before: what starts them and loads their kernels is not in the seconds."""
-    logs(folder, FILES, 2 * ROWS)
+    """Seconds of `wd.labels.label` with one worker and with two, in turns.
+
+    The workers label small files first, so the times leave out their start and the loading of kernels.
+    """
+    write_logs(folder, FILES, 2 * ROWS)
     (folder / "first").mkdir()
     for k in range(4):
         write_log(folder / f"first/{k}.parquet", 1000, False, k)
@@ -175,8 +179,8 @@ def two_workers(folder: Path, on: str) -> dict[str, Any]:
 
 
 def kills(folder: Path, on: str, times: int) -> dict[str, Any]:
-    """SIGKILL at random moments, of the command on threads and of a worker of Ray; then bytes compared."""
-    logs(folder, FILES, ROWS if on == "ray" else ROWS // 4)
+    """Kill the command on threads, or a Ray worker, at random moments, and compare the files with a normal run."""
+    write_logs(folder, FILES, ROWS if on == "ray" else ROWS // 4)
     subprocess.run(command(folder, "undisturbed", "threads", 2), check=True, capture_output=True)
     begun = time.perf_counter()
     subprocess.run(command(folder, "timed", on, 2), check=True, capture_output=True)
@@ -188,10 +192,10 @@ def kills(folder: Path, on: str, times: int) -> dict[str, Any]:
             time.sleep(draw.uniform(0.3, 1.0) * seconds)
             victims = [running.pid]
         else:  # from the first task on
-            while not workers_below(running.pid) and running.poll() is None:
+            while not ray_workers(running.pid) and running.poll() is None:
                 time.sleep(0.02)
             time.sleep(draw.uniform(0.0, 3.0))
-            victims = workers_below(running.pid)
+            victims = ray_workers(running.pid)
         for pid in draw.sample(victims, min(1, len(victims))):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -199,15 +203,14 @@ def kills(folder: Path, on: str, times: int) -> dict[str, Any]:
         running.wait()
         if on == "threads":
             subprocess.run(command(folder, f"k{k}", on, 2), check=True, capture_output=True)
-        equal += same(folder, f"k{k}")
+        equal += has_same_files(folder, f"k{k}")
         shutil.rmtree(folder / f"k{k}")
     return {"runs": times, "processes killed": killed, "outputs byte for byte the same": equal}
 
 
 def heads(folder: Path, times: int) -> dict[str, Any]:
-    """The command on Ray killed with all that it started, the head too, after a file or more; the same
-    command again; then bytes compared."""
-    logs(folder, FILES, ROWS)
+    """Kill the command on Ray and all its processes after one file or more, repeat it, and compare the files."""
+    write_logs(folder, FILES, ROWS)
     subprocess.run(command(folder, "undisturbed", "threads", 2), check=True, capture_output=True)
     draw, equal, finished = random.Random(1), 0, []
     for k in range(times):
@@ -215,18 +218,18 @@ def heads(folder: Path, times: int) -> dict[str, Any]:
         while not list((folder / f"k{k}").glob("*.parquet")) and running.poll() is None:
             time.sleep(0.02)
         time.sleep(draw.uniform(0.0, 2.0))
-        for pid in [running.pid, *everything_below(running.pid)]:
+        for pid in [running.pid, *descendants(running.pid)]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         running.wait()
         finished.append(len(list((folder / f"k{k}").glob("*.parquet"))))
         subprocess.run(command(folder, f"k{k}", "ray", 2), check=True, capture_output=True)
-        equal += same(folder, f"k{k}")
+        equal += has_same_files(folder, f"k{k}")
         shutil.rmtree(folder / f"k{k}")
     return {"runs": times, "files before": finished, "outputs byte for byte the same": equal}
 
 
-def everything_below(pid: int) -> list[int]:
+def descendants(pid: int) -> list[int]:
     """Descendants of a process."""
     found = []
     for path in Path("/proc").glob("[0-9]*"):
@@ -236,8 +239,8 @@ def everything_below(pid: int) -> list[int]:
     return found
 
 
-def workers_below(pid: int) -> list[int]:
-    """Processes of Ray that run a task, among the descendants of a process."""
+def ray_workers(pid: int) -> list[int]:
+    """Ray processes that run a task, among the descendants of a process."""
     found = []
     for path in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError, IndexError):
@@ -248,6 +251,7 @@ def workers_below(pid: int) -> list[int]:
 
 
 def descends(pid: int, ancestor: int) -> bool:
+    """True if the process is a descendant of `ancestor`, or is `ancestor`."""
     while pid > 1:
         if pid == ancestor:
             return True
@@ -255,15 +259,15 @@ def descends(pid: int, ancestor: int) -> bool:
     return False
 
 
-def same(folder: Path, out: str) -> bool:
-    """Whether all outputs are there, are those of the undisturbed run, and nothing else is."""
+def has_same_files(folder: Path, out: str) -> bool:
+    """True if the outputs equal those of the normal run and there are no other files."""
     expected = {p.name: p.read_bytes() for p in (folder / "undisturbed").glob("*.parquet")}
     there = {p.name: p.read_bytes() for p in (folder / out).iterdir() if p.name != "manifest.json"}
     return expected == there
 
 
 def memory(folder: Path) -> dict[str, Any]:
-    """Peak resident memory of a process that labels one file of one row group, by its rows [MB]."""
+    """Peak memory of a process that labels a file with one row group, by number of rows [MB]."""
     found = {}
     for rows in (ROWS // 4, ROWS, 4 * ROWS):
         write_log(folder / "log.parquet", rows, False)
@@ -288,13 +292,13 @@ def one(source: str, target: str) -> None:
 
 
 def peak_memory() -> int:
-    """Resident memory of this process at most, MB; `ru_maxrss` would count its parent's."""
+    """Peak resident memory of this process [MB]. `ru_maxrss` would include the parent's."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return int(next(line.split()[1] for line in lines if line.startswith("VmHWM"))) // 1024
 
 
 def main() -> None:
-    """Measure, print, and write."""
+    """Measure, print and write the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", nargs="*", default=["rows", "workers", "kills", "memory"])
     parser.add_argument("--on", default="threads", choices=("threads", "ray"))
@@ -302,7 +306,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     measured: dict[str, Callable[[Path], dict[str, Any]]] = {
-        "rows": rows_a_second,
+        "rows": rows_per_second,
         "workers": lambda folder: two_workers(folder, args.on),
         "kills": lambda folder: kills(folder, args.on, args.kills),
         "memory": memory,

@@ -1,11 +1,11 @@
 """Long chains: compile times, and the speed of `aba` compared with Pinocchio.
 
-    python -m benchmarks.long_chains [JOINTS ...]   default: 8 64 128
+    python -m benchmarks.long_chains [JOINTS ...]   (default: 8 64 128)
 
-The axes of a snake alternate between two directions, those of a spiral between three, and those of a
-random chain point anywhere. Programs are recorded and compiled anew, in an empty cache. `aba` runs
-on 1,024 states in rows, float32, on one thread, in turns with Pinocchio in one process.
-Results: benchmarks/results/long_chains.json.
+The joint axes of a snake alternate between two directions and those of a spiral between three. Those of
+a random chain have random directions. Programs are recorded and compiled with an empty cache. `aba`
+runs on 1,024 states in rows, in float32, on one thread, in turns with Pinocchio in one process.
+Results go to benchmarks/results/long_chains.json.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ RESULT = Path(__file__).parent / "results" / "long_chains.json"
 BATCH = 1024
 
 TURNS = 9
-"""Times that each side is measured for `SECONDS`; the median counts."""
+"""Number of measurements of `SECONDS` for each library. The median counts."""
 
 SECONDS = 0.2
 
 
 def snake(number: int) -> np.ndarray:
-    """The axes of a snake's joints, (number, 3)."""
+    """Axes of a snake's joints, (number, 3)."""
     return np.eye(3)[[1 + k % 2 for k in range(number)]]
 
 
@@ -48,7 +48,7 @@ def spiral(number: int) -> np.ndarray:
     return np.eye(3)[[k % 3 for k in range(number)]]
 
 
-def anywhere(number: int) -> np.ndarray:
+def random_axes(number: int) -> np.ndarray:
     """Axes in random directions, (number, 3)."""
     axes = np.random.default_rng(0).normal(size=(number, 3))
     return axes / np.linalg.norm(axes, axis=1, keepdims=True)
@@ -57,12 +57,12 @@ def anywhere(number: int) -> np.ndarray:
 CHAINS: dict[str, Callable[[int], np.ndarray]] = {
     "snake": snake,
     "spiral": spiral,
-    "random": anywhere,
+    "random": random_axes,
 }
 
 
 def chain(name: str, axes: np.ndarray) -> str:
-    """A chain of links of 0.5 kg, 0.1 m from joint to joint, as a URDF text."""
+    """URDF of a chain of links with 0.5 kg each and 0.1 m between joints."""
     parts = [f'<robot name="{name}"><link name="l0"/>']
     for k, axis in enumerate(axes, 1):
         parts.append(
@@ -75,7 +75,7 @@ def chain(name: str, axes: np.ndarray) -> str:
 
 
 def measure(name: str, number: int) -> dict[str, Any]:
-    """The times of one chain [s], [ns] a robot."""
+    """Times of one chain: compilation [s], and `aba` [ns per robot]."""
     import pinocchio as pin  # noqa: PLC0415 (a peer)
 
     text = chain(f"{name}{number}_{time.time_ns()}", CHAINS[name](number))
@@ -90,7 +90,7 @@ def measure(name: str, number: int) -> dict[str, Any]:
             record[f"first_{function.__name__}_s"] = round(time.perf_counter() - begun, 2)
     bound = wd.bind(wd.aba, model, q, v, tau, out=np.empty_like(found))
     data, state = peer.createData(), [x[0].astype(float) for x in (q, v, tau)]
-    # A continuous joint of Pinocchio has cosine and sine for its angle.
+    # Pinocchio represents a continuous joint by cosine and sine.
     state[0] = np.stack([np.cos(state[0]), np.sin(state[0])], axis=1).ravel()
     difference = np.abs(found[0] - pin.aba(peer, data, *state)).max()
     record["difference"] = float(f"{difference / np.abs(found[0]).max():.1e}")
@@ -107,7 +107,7 @@ def measure(name: str, number: int) -> dict[str, Any]:
 
 
 def in_turns(runs: Sequence[Callable[[], Any]]) -> list[float]:
-    """Median process seconds of one run of each function, which take turns."""
+    """Median CPU seconds of one run of each function; the functions run in turns."""
     samples: list[list[float]] = [[] for _ in runs]
     for _ in range(TURNS):
         for run, found in zip(runs, samples, strict=True):
@@ -120,19 +120,21 @@ def in_turns(runs: Sequence[Callable[[], Any]]) -> list[float]:
 
 
 def measurements(joints: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """Yield the record of each chain."""
     cases = [(name, number) for name in CHAINS for number in joints]
     for name, number in tqdm(cases, desc="long chains"):
         yield measure(name, number)
 
 
 def about() -> dict[str, Any]:
-    """The machine, the commit and the versions."""
+    """Machine, commit and versions."""
     found = describe_run("cpu", ())
     found["versions"]["pin"] = metadata.version("pin")
     return found
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure the chains and write the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,11 +1,12 @@
-"""`python -m benchmarks.loops_with_arrays [FILE]`: loops with arrays, rolled and with all steps in a row.
+"""Loops with arrays, rolled and unrolled: `python -m benchmarks.loops_with_arrays [FILE]`.
 
-Contact slots: four sweeps of projected Gauss-Seidel over K slots, each of which gathers and scatters the
-velocities of two of eight bodies, which differ between environments. Riccati: the gains of a regulator
-of six states over K knots backward, then the states forward, and the gradient of their sum.
+Contact slots: four sweeps of projected Gauss-Seidel over K slots. Each slot gathers and scatters the
+velocities of two of eight bodies; the pairs differ between environments. Riccati: backward recursion
+for the gains of a regulator with six states over K knots, then the states forward, and the gradient of
+their sum.
 
-float32, one core. The two forms are timed in turn, in CPU time. Compile times are seconds of CPU time of the process
-and of those that it starts, with empty caches. FILE gets the tables.
+float32, one core. The two forms run in turns, and CPU time is measured. Compile times are CPU seconds
+of the process and its children, with empty caches. The table goes to standard output and to FILE.
 """
 
 from __future__ import annotations
@@ -32,14 +33,16 @@ BATCH = 4096
 BODIES, SWEEPS, STATES = 8, 4, 6
 SLOTS, KNOTS = (4, 8, 16, 32, 64), (8, 32)
 LONGEST = {"contact slots": 8, "Riccati": 32, "Riccati, gradient": 8}
-"""Largest K for which all steps in a row are compiled, because the compile time grows with K."""
+"""Largest K for which the unrolled form is compiled. Its compile time grows with K."""
 
 Loop = Callable[..., list[Any]]
 
 
-def in_a_row(n: int, step: Any, state: Sequence[Any], arrays: Sequence[RowArray]) -> list[Any]:
-    """The result of `loop` with each step recorded separately. An index that differs between
-    environments selects among all rows."""
+def unrolled_loop(n: int, step: Any, state: Sequence[Any], arrays: Sequence[RowArray]) -> list[Any]:
+    """Result of `loop` with each step recorded separately.
+
+    An index that differs between environments selects among all rows.
+    """
     after = list(state)
     for x in arrays:
         x.loops += 1
@@ -51,8 +54,10 @@ def in_a_row(n: int, step: Any, state: Sequence[Any], arrays: Sequence[RowArray]
 
 
 def contact_slots(loop: Loop, rows: list, pairs: list, velocities: list) -> list:
-    """Velocities of the bodies after sweeps over slots. Entries of a row: twelve of a Jacobian, the
-    velocity wanted, and the inverse of the effective mass."""
+    """Velocities of the bodies after sweeps over the slots.
+
+    A row has twelve entries of a Jacobian, the target velocity, and the inverse of the effective mass.
+    """
     K = len(rows)
     slots, bodies = RowArray(rows), RowArray(pairs)
     v, impulses = RowArray(velocities), RowArray([[0.0]] * K)
@@ -74,7 +79,7 @@ def contact_slots(loop: Loop, rows: list, pairs: list, velocities: list) -> list
 
 
 def riccati(loop: Loop, K: int, A: list, B: list, x: list) -> list:
-    """The states of a regulator with one input over K knots."""
+    """States of a regulator with one input over K knots."""
     n = range(STATES)
     gains, states = RowArray([[0.0] * STATES] * K), RowArray([[0.0] * STATES] * K)
 
@@ -104,7 +109,7 @@ def riccati(loop: Loop, K: int, A: list, B: list, x: list) -> list:
 
 def functions(rolled: bool, K: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Both algorithms as functions of a batch."""
-    loop, form = (row_arrays.loop, "rolled") if rolled else (in_a_row, "in_a_row")
+    loop, form = (row_arrays.loop, "rolled") if rolled else (unrolled_loop, "in_a_row")
 
     def slots_text(tree: Any, rows: list, pairs: list, v: list) -> list:
         return contact_slots(loop, rows, pairs, v)
@@ -128,7 +133,7 @@ def functions(rolled: bool, K: int) -> tuple[Callable[..., Any], Callable[..., A
 
 
 def inputs_of(case: str, K: int) -> list[np.ndarray]:
-    """Arrays of a batch."""
+    """Input arrays of a batch."""
     draw = np.random.default_rng(K)
     if case == "contact slots":
         rows = draw.normal(size=(BATCH, K, 14))
@@ -142,7 +147,7 @@ def inputs_of(case: str, K: int) -> list[np.ndarray]:
 
 
 def run_of(case: str, K: int, rolled: bool) -> Callable[[], Any]:
-    """A call of a case."""
+    """Call that runs a case."""
     model, arrays = wd.load_robot("cartpole"), inputs_of(case, K)
     sweeps, regulator = functions(rolled, K)
     if case == "contact slots":
@@ -154,7 +159,7 @@ def run_of(case: str, K: int, rolled: bool) -> Callable[[], Any]:
 
 
 def cpu_seconds() -> float:
-    """CPU time of this process and of the processes below it."""
+    """CPU time of this process and its descendants [s]."""
     ticks, parents = dict[int, int](), dict[int, int]()
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
@@ -173,8 +178,8 @@ def cpu_seconds() -> float:
     return sum(n for process, n in ticks.items() if is_below(process)) / os.sysconf("SC_CLK_TCK")
 
 
-def measured(case: str, K: int) -> Iterator[str]:
-    """A row of the table."""
+def measure_row(case: str, K: int) -> Iterator[str]:
+    """Cells of a row of the table."""
     compile_times, turns, results = [], [], []
     for rolled in (True, False) if LONGEST[case] >= K else (True,):
         run = run_of(case, K, rolled)
@@ -199,6 +204,7 @@ def measured(case: str, K: int) -> Iterator[str]:
 
 
 def main() -> None:
+    """Print the table and write it."""
     folder = tempfile.mkdtemp()
     os.environ["WARPDYN_CACHE_DIR"] = folder
     wd.config.compile = "wait"
@@ -209,7 +215,7 @@ def main() -> None:
     cases = [("contact slots", K) for K in SLOTS]
     cases += [(case, K) for case in ("Riccati", "Riccati, gradient") for K in KNOTS]
     for case, K in cases:
-        lines.append(f"| {' | '.join(measured(case, K))} |")
+        lines.append(f"| {' | '.join(measure_row(case, K))} |")
         print(lines[-1], flush=True)
     if sys.argv[1:]:
         Path(sys.argv[1]).write_text("\n".join(lines) + "\n")

@@ -1,7 +1,7 @@
-"""Peak memory of a process that does one algorithm, beside Pinocchio's and MuJoCo Warp's.
+"""Peak memory of a process that runs one algorithm, compared with Pinocchio and MuJoCo Warp [MiB].
 
-Each figure is of processes of their own: one that compiles for one robot with an empty cache, then
-one that finds the kernel and does the batch. Resident memory as Linux counts it [MiB].
+Each figure needs two new processes: one compiles for one robot with an empty cache, and one reads the
+kernel from the cache and runs the batch. Memory is the resident memory that Linux reports.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .startup import run
 
 BATCH = 65536
 BESIDE = ("panda", "talos_reduced")
-"""Robots for which the other libraries are asked too."""
+"""Robots for which the other libraries are measured, too."""
 
 ALGORITHMS = ("fk", "rnea", "aba", "rnea_derivatives")
 
@@ -95,12 +95,12 @@ OF_MUJOCO_WARP = ("fk", "rnea", "aba")
 
 
 def records(names: Sequence[str], batch: int = BATCH) -> Iterator[dict[str, Any]]:
-    """A record for each robot, algorithm and library; none where a batch's arrays are too large."""
+    """Yield a record for each robot, algorithm and library, if the arrays of the batch are not too large."""
     for name in names:
         robot = robots.robot(name)
         for algorithm in ALGORITHMS:
             at = {"robot": name, "algorithm": algorithm, "batch": batch}
-            own = list(_measured("warpdyn", OURS, at))
+            own = list(_measure("warpdyn", OURS, at))
             yield from own
             if name not in BESIDE or not own:
                 continue
@@ -108,17 +108,17 @@ def records(names: Sequence[str], batch: int = BATCH) -> Iterator[dict[str, Any]
                 if find_spec("pinocchio"):
                     file = Path(folder, "robot.urdf")
                     file.write_text(robot.bare)
-                    yield from _measured("Pinocchio", PINOCCHIO, at, file)
+                    yield from _measure("Pinocchio", PINOCCHIO, at, file)
                 if find_spec("mujoco_warp") and algorithm in OF_MUJOCO_WARP:
                     file = Path(folder, "robot.mjb")
                     _save(robot, file, fused=algorithm != "fk")
-                    yield from _measured("MuJoCo Warp", MUJOCO_WARP, at, file)
+                    yield from _measure("MuJoCo Warp", MUJOCO_WARP, at, file)
 
 
-def _measured(
+def _measure(
     library: str, code: str, at: Mapping[str, Any], file: Path | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Resident after import and loading, at most while compiling and in the run; its arrays."""
+    """Yield resident memory after import, its peaks during compilation and run, and the size of the arrays."""
     with tempfile.TemporaryDirectory() as cache:
         arguments = ([at["robot"], at["algorithm"], count, str(file)] for count in (1, at["batch"]))
         first, second = (
@@ -130,6 +130,7 @@ def _measured(
 
 
 def _save(robot: robots.Robot, file: Path, fused: bool) -> None:
+    """Write MuJoCo's model of a robot."""
     import mujoco
 
     from warpdyn.peers.mujoco import MuJoCo

@@ -1,6 +1,6 @@
-"""The impedance controller of examples/kernels in other libraries, on one panda or on many.
+"""The impedance controller of examples/kernels in other libraries, for a batch of pandas.
 
-By NumPy around warpdyn's calls; in JAX, Torch and CasADi around adam's functions.
+It is written with NumPy and warpdyn's calls, and in JAX, Torch and CasADi with adam's functions.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ STIFFNESS, DAMPING = 400.0, 40.0
 
 
 class Peer(NamedTuple):
-    """`run` does all states; `answers` are its torques, (B, n). `gradient`: forward and backward."""
+    """`run` computes all states, and `answers` returns the torques (B, n). `gradient`: forward and backward."""
 
     name: str
     near: float
-    """Largest difference from the float64 torques, in relation to the largest of these."""
+    """Largest difference from the float64 torques, relative to the largest torque."""
     run: Callable[[], Any]
     answers: Callable[[], np.ndarray]
     gradient: Callable[[], Any] | None = None
 
 
 def in_numpy(robot: Robot, frame: str, states: Mapping[str, np.ndarray]) -> Peer:
-    """Around four of warpdyn's calls, on rows."""
+    """The controller with four of warpdyn's calls, on rows."""
     model, (q, v, target) = robot.model, (states[n] for n in ("q", "v", "target"))
 
     def run() -> np.ndarray:
@@ -45,13 +45,13 @@ def in_numpy(robot: Robot, frame: str, states: Mapping[str, np.ndarray]) -> Peer
 
 
 def in_jax(robot: Robot, frame: str, states: Mapping[str, np.ndarray]) -> Peer:
-    """jit of whole batches of adam's functions (vmap of them fails with this JAX)."""
+    """The controller as a jitted function of whole batches with adam. vmap of adam fails in this JAX."""
     from .peers.in_jax import compiled, jax, jnp
 
     import adam  # isort: skip  (after the flags of in_jax)
     from adam.jax import KinDynComputations  # isort: skip
 
-    K = _in_the_world(
+    K = _adam_in_world_axes(
         KinDynComputations, adam, robot, gravity=lambda g: jnp.asarray(g, jnp.float32)
     )
     H = np.tile(np.eye(4), (len(states["q"]), 1, 1))
@@ -71,13 +71,13 @@ def in_jax(robot: Robot, frame: str, states: Mapping[str, np.ndarray]) -> Peer:
 
 
 def in_torch(robot: Robot, frame: str, states: Mapping[str, np.ndarray]) -> Peer:
-    """Whole batches of adam's functions."""
+    """The controller on whole batches with adam."""
     import adam
     import torch
     from adam.pytorch import KinDynComputations
 
     torch.set_num_threads(1)
-    K = _in_the_world(
+    K = _adam_in_world_axes(
         KinDynComputations,
         adam,
         robot,
@@ -102,13 +102,13 @@ def in_torch(robot: Robot, frame: str, states: Mapping[str, np.ndarray]) -> Peer
 
 
 def in_casadi(robot: Robot, frame: str, states: Mapping[str, np.ndarray]) -> Peer:
-    """`map` of the C that CasADi writes for one robot, built with -O3 -march=native; float64."""
+    """The controller as C that CasADi writes for one robot (-O3 -march=native), with `map`, in float64."""
     import adam
     import casadi
     from adam.casadi import KinDynComputations
 
     n, count = robot.model.nv, len(states["q"])
-    K = _in_the_world(KinDynComputations, adam, robot, gravity=lambda g: g)
+    K = _adam_in_world_axes(KinDynComputations, adam, robot, gravity=lambda g: g)
     q, v, target = (casadi.SX.sym(name, k) for name, k in (("q", n), ("v", n), ("target", 3)))
     H = casadi.SX.eye(4)
     J = K.jacobian_fun(frame)(H, q)[:3, 6:]
@@ -138,7 +138,7 @@ def in_casadi(robot: Robot, frame: str, states: Mapping[str, np.ndarray]) -> Pee
 def peers(
     robot: Robot, frame: str, states: Mapping[str, np.ndarray]
 ) -> Iterator[tuple[str, Peer | None]]:
-    """Each by name; None where its packages are not installed."""
+    """Yield each peer with its name; None if its packages are not installed."""
     for name, make in (
         ("NumPy", in_numpy),
         ("JAX", in_jax),
@@ -151,8 +151,8 @@ def peers(
             yield name, None
 
 
-def _in_the_world(make: Any, adam: Any, robot: Robot, gravity: Any, **options: Any) -> Any:
-    """adam's computations with Jacobians in the world's axes."""
+def _adam_in_world_axes(make: Any, adam: Any, robot: Robot, gravity: Any, **options: Any) -> Any:
+    """adam's functions, with Jacobians in world axes."""
     from .peers.in_adam import GRAVITY, joints_of
 
     K = make(robot.bare, joints_of(robot), gravity=gravity(GRAVITY), **options)
@@ -161,9 +161,9 @@ def _in_the_world(make: Any, adam: Any, robot: Robot, gravity: Any, **options: A
 
 
 def _torques(K: Any, frame: str, H: Any, q: Any, v: Any, target: Any) -> Any:
-    """The controller's text on whole batches.
+    """The controller's torques for whole batches.
 
-    With sums of products in the place of `@` JAX did not compile it within minutes.
+    With sums of products instead of `@`, JAX needs minutes to compile it.
     """
     J = K.jacobian(frame, H, q)[..., :3, 6:]
     error = target - K.forward_kinematics(frame, H, q)[..., :3, 3]
@@ -172,5 +172,6 @@ def _torques(K: Any, frame: str, H: Any, q: Any, v: Any, target: Any) -> Any:
 
 
 def _build(source: Path, library: Path) -> None:
+    """Compile a shared library."""
     command = ["gcc", "-O3", "-march=native", "-fPIC", "-shared", "-o", library, source]
     subprocess.run(command, check=True)

@@ -1,7 +1,7 @@
-"""`python -m benchmarks.own_kernels [FILE]`: what a user's own kernel costs, beside what it replaces.
+"""Cost of user kernels compared with the calls that they replace: `python -m benchmarks.own_kernels [FILE]`.
 
-The kernels are those of examples/kernels. Everything on one core; things that are compared are
-timed in turn, and their results are compared first. FILE gets the tables.
+The kernels are those of examples/kernels. Everything runs on one core. Functions that are compared run
+in turns, after a check of their results. The tables go to standard output and to FILE.
 """
 
 from __future__ import annotations
@@ -55,53 +55,57 @@ print(json.dumps([time.perf_counter() - wall, time.process_time() - cpu]))
 
 
 def example(name: str) -> Mapping[str, Any]:
-    """What an example defines; it runs."""
+    """Names that an example defines. The example runs."""
     with contextlib.redirect_stdout(io.StringIO()):
         return runpy.run_path(str(EXAMPLES / f"{name}.py"))
 
 
 def columns(x: np.ndarray) -> np.ndarray:
-    """float32, the same coordinate of all robots side by side in memory."""
+    """float32 array in which a coordinate of all robots is contiguous."""
     return np.asfortranarray(x.astype(np.float32))
 
 
 def ratio(first: Turn, second: Turn) -> float:
-    """Median over the rounds of how many times the second the first takes; slow ones have few rounds."""
+    """Median over the rounds of the first time divided by the second. Slow functions have few rounds."""
     return median(a / b for a, b in zip(first.samples, second.samples, strict=False))
 
 
 def turns(runs: Sequence[tuple[Callable[[], Any], int]], rounds: int = 21) -> list[Turn]:
+    """Turns of the functions after all rounds."""
     made = [Turn(run, count, CORES[-1:]) for run, count in runs]
     take_turns(made, rounds)
     return made
 
 
 def line(*cells: object) -> str:
+    """Row of a table."""
     return "| " + " | ".join(f"{x:.3g}" if isinstance(x, float) else str(x) for x in cells) + " |"
 
 
 def check(name: str, got: np.ndarray, wanted: np.ndarray, near: float) -> None:
-    """Stop where results differ by more than `near` of the largest."""
+    """Exit if results differ by more than `near`, relative to the largest."""
     difference = np.abs(np.asarray(got, float) - wanted).max() / np.abs(wanted).max()
     if not difference < near:
-        raise SystemExit(f"{name} computes something else: {difference:.1e} off")
+        raise SystemExit(
+            f"{name} has other results than expected: the difference is {difference:.1e}"
+        )
 
 
 @wd.kernel
 def own_rnea(robot: wd.kernels.Robot, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> Any:
-    """The built-in function's text."""
+    """Inverse dynamics, as the built-in function."""
     return robot.rnea(q, v, a)
 
 
 @wd.kernel
 def own_aba(robot: wd.kernels.Robot, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> Any:
-    """The built-in function's text."""
+    """Forward dynamics, as the built-in function."""
     return robot.aba(q, v, tau)
 
 
 @wd.kernel
 def many_operations(robot: wd.kernels.Robot, q: np.ndarray, v: np.ndarray) -> Any:
-    """Arithmetic of the text's own, about 10,000 operations of 7 joints."""
+    """Arithmetic of about 10,000 operations for 7 joints."""
     A = np.outer(q, v) + np.eye(robot.nq)
     for _ in range(13):
         A = 0.1 * A @ A + np.sin(A)
@@ -109,13 +113,14 @@ def many_operations(robot: wd.kernels.Robot, q: np.ndarray, v: np.ndarray) -> An
 
 
 def states() -> dict[str, np.ndarray]:
+    """Random states of a panda."""
     draw, n = np.random.default_rng(0), robot("panda").model.nv
     found = {name: draw.uniform(-1, 1, (BATCH, n)) for name in ("q", "v", "a")}
     return {**found, "target": draw.uniform(0.2, 0.5, (BATCH, 3))}
 
 
-def same_text(given: Mapping[str, np.ndarray]) -> Iterator[str]:
-    """A kernel of one function beside that function."""
+def built_in_rows(given: Mapping[str, np.ndarray]) -> Iterator[str]:
+    """Lines of a table: kernels of one function, compared with that function."""
     yield from ("## The text of a built-in function", "", "Bound calls, `[n, B]` memory.", "")
     yield "| function | the same program, letter by letter | own [ns] | built-in [ns] | own / built-in |"
     yield "|---|---|---|---|---|"
@@ -139,7 +144,7 @@ def same_text(given: Mapping[str, np.ndarray]) -> Iterator[str]:
 
 
 def impedance_rows(given: Mapping[str, np.ndarray]) -> Iterator[str]:
-    """The impedance controller, its gradient, and its peers."""
+    """Lines of a table: the impedance controller, its gradient, and its peers."""
     impedance, panda = example("impedance")["impedance"], robot("panda")
     model, names = panda.model, ("q", "v", "target")
     by_columns = [columns(given[n]) for n in names]
@@ -197,7 +202,7 @@ def impedance_rows(given: Mapping[str, np.ndarray]) -> Iterator[str]:
 def _torch_rows(
     impedance: Any, model: wd.Model, given: Sequence[np.ndarray], wanted: np.ndarray
 ) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """The kernel on Torch's tensors, without and with its gradient by all three arrays."""
+    """Yield calls of the kernel on Torch tensors, without gradients and with gradients of all three arrays."""
     import torch
 
     torch.set_num_threads(1)
@@ -219,7 +224,7 @@ def _torch_rows(
 
 
 def search_rows() -> Iterator[str]:
-    """The user's inverse kinematics beside the built-in one."""
+    """Lines of a table: the user's inverse kinematics compared with the built-in one."""
     found = example("least_squares_ik")
     model, reach, frame = found["model"], found["reach"], found["HAND"]
     start, targets = columns(found["start"]), found["targets"].astype(np.float32)
@@ -260,11 +265,11 @@ EIGHT = (
     ("calibration", "residual", "q measured offsets", "TOOL"),
     ("momentum_observer", "observe", "q v tau integral external", ""),
 )
-"""File, kernel, its arrays, and its frame's name in the file; the eighth has a table of its own."""
+"""File, kernel, its arrays, and the name of its frame. The eighth kernel has its own table."""
 
 
 def eight_rows() -> Iterator[str]:
-    """Each example's kernel beside `wd.rnea` of its robot."""
+    """Lines of a table: each example kernel compared with `wd.rnea` of its robot."""
     yield from ("", "## The example kernels", "", "Bound calls, `[n, B]` memory.", "")
     yield "| kernel | robot | ns for one robot | times its `wd.rnea` |"
     yield "|---|---|---|---|"
@@ -295,7 +300,7 @@ def eight_rows() -> Iterator[str]:
 
 
 def small_rows(given: Mapping[str, np.ndarray]) -> Iterator[str]:
-    """One robot a call; recording; compiling."""
+    """Lines of tables: calls for one robot, recording, and compilation."""
     impedance, model = example("impedance")["impedance"], robot("panda").model
     q, v, a, target = (given[n][:1] for n in ("q", "v", "a", "target"))
     runs = [
@@ -335,10 +340,10 @@ def small_rows(given: Mapping[str, np.ndarray]) -> Iterator[str]:
 def _recording(
     kernel: Any, model: wd.Model, arrays: Sequence[np.ndarray], options: Mapping[str, Any]
 ) -> tuple[float, float, int]:
-    """Seconds to record, seconds to find what is returned, and operations."""
+    """Seconds to record, seconds to find the result shapes, and number of operations."""
     found = []
     for _ in range(7):
-        fresh = wd.kernel(kernel.text)  # knows nothing yet
+        fresh = wd.kernel(kernel.text)  # has no cached calls
         begin = time.process_time()
         call = describe_call(fresh, (model, *arrays), dict(options))
         middle = time.process_time()
@@ -348,6 +353,7 @@ def _recording(
 
 
 def main() -> int:
+    """Print the page and write it."""
     wp.config.log_level = wp.LOG_ERROR
     os.sched_setaffinity(0, CORES[-1:])  # what libraries start threads for
     wd.runtime.set_num_threads(1)
@@ -364,7 +370,7 @@ def main() -> int:
         "",
     ]
     for part in (
-        same_text(given),
+        built_in_rows(given),
         impedance_rows(given),
         eight_rows(),
         search_rows(),

@@ -1,8 +1,8 @@
-"""Draws the viewer's pictures of docs/viewer.md: `python -m benchmarks.pictures [NAME ...]`.
+"""Draw the viewer's pictures of docs/viewer.md: `python -m benchmarks.pictures [NAME ...]`.
 
-Each is a scene of a few lines on one page, seen by a headless Chromium; the same files on any machine but
-for the last bits of its graphics. Without names all are drawn: a minute or two with a graphics card or a
-quiet processor.
+Each picture is a scene of a few lines on one page in headless Chromium. The files are the same on every
+machine up to the last bits of its graphics. Without names all pictures are drawn, which takes one or
+two minutes with a graphics card or on an idle processor.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ FRONT = (1.0, -0.9, 0.45)
 def frame(
     page: Viewer, towards: Any = FRONT, *, distance: float = 1.25, level: float | None = None
 ) -> None:
-    """Light, ground and camera for what is on the page; distance: in sizes of it."""
+    """Set light, ground and camera for the contents of the page. `distance`: in multiples of their size."""
     boxes = [view.box(view.poses) for view in page.robots.values()]
     low, high = np.min([b[0] for b in boxes], 0), np.max([b[1] for b in boxes], 0)
     size = float(np.linalg.norm(high - low))
@@ -46,7 +46,7 @@ def frame(
 
 
 def look_from(page: Viewer, position: Sequence[float], look_at: Sequence[float]) -> None:
-    """The camera at a place [m], on another one."""
+    """Point the camera at one place [m] from another."""
     camera = page.stage.server.initial_camera
     camera.fov = np.radians(32.0)
     camera.position, camera.look_at = np.array(position), np.array(look_at)
@@ -62,7 +62,7 @@ def opening(page: Viewer) -> None:
 
 
 def robots(page: Viewer) -> None:
-    """Every robot that comes with warpdyn, on the ground; those with long ways behind the others."""
+    """Every robot of the package on the ground, large ones behind the others."""
     for name, (x, y) in PLACES.items():
         free = name in ("humanoid", "quadruped")
         model = wd.load_robot(name, floating_base=free)
@@ -74,7 +74,7 @@ def robots(page: Viewer) -> None:
 
 
 def trajectory(page: Viewer) -> None:
-    """Moments of a motion, the last of them the robot itself, and the way of its hand."""
+    """Moments of a motion, the robot at its end, and the path of its hand."""
     arm = wd.load_robot("ur5e")
     start = np.array([-2.5, -1.5, 1.5, -1.57, -1.57, 0.0])
     end = np.array([0.2, -0.8, 1.0, -1.77, -1.57, 0.0])
@@ -94,7 +94,7 @@ def trajectory(page: Viewer) -> None:
 
 
 def ghost(page: Viewer) -> None:
-    """Where an arm is, where it should be, and the force on its hand."""
+    """An arm, its target pose, and the force on its hand."""
     arm = wd.load_robot("panda")
     q = np.array([0.1, -0.35, 0.0, -2.2, 0.0, 1.9, 0.8, 0.03])
     page.add(arm, q, "arm")
@@ -105,7 +105,7 @@ def ghost(page: Viewer) -> None:
 
 
 def gravity(page: Viewer) -> None:
-    """The torques that hold an arm, as colours and numbers."""
+    """Torques that hold an arm, as colours and numbers."""
     arm = wd.load_robot("panda")
     page.add(arm, [0.35, 0.85, 0.0, -1.0, 0.0, 1.7, 0.8, 0.03], "arm")
     frame(page, (0.75, -1.0, 0.3), distance=0.95, level=0.0)
@@ -113,7 +113,7 @@ def gravity(page: Viewer) -> None:
 
 
 def contacts(page: Viewer) -> None:
-    """Spheres that touch the ground, frames, and the forces that carry the robot."""
+    """Spheres that touch the ground, their frames, and the contact forces."""
     dog = wd.load_robot("quadruped", floating_base=True)
     view = page.add(dog, None, "quadruped", opacity=0.4)
     page.over("contact points", name="quadruped")
@@ -131,7 +131,7 @@ def contacts(page: Viewer) -> None:
 
 
 def many(page: Viewer) -> None:
-    """4,096 environments, one array of positions for each link."""
+    """4,096 environments: one array of poses for each link."""
     arm = wd.load_robot("panda")
     q = np.asarray(wd.random_configuration(arm, 4096, seed=0))
     page.add(arm, q, "arms", spacing=1.3)
@@ -140,7 +140,7 @@ def many(page: Viewer) -> None:
 
 
 def walking(page: Viewer) -> None:
-    """The policy that comes with warpdyn, told to go ahead at 1 m/s: every 0.7 s a moment."""
+    """The policy of the package with a command of 1 m/s ahead, every 0.7 s."""
     task, rows = walked((1.0, 0.0, 0.0), 4 * 35 + 50, along_x=True)
     for k, opacity in zip(range(50 + 34, len(rows), 35), (0.3, 0.45, 0.65, 1.0), strict=True):
         page.add(task.model, rows[k], f"moment {k}", opacity=opacity)
@@ -148,7 +148,7 @@ def walking(page: Viewer) -> None:
 
 
 def lifting(page: Viewer) -> None:
-    """The policy that comes with warpdyn has grasped a cube and lifted it from its place on the table."""
+    """The policy of the package lifts a cube from the table."""
     task, policy = rl.make("panda_lift"), rl.Policy(rl.bundled_policy("panda_lift"))
     env = rl.VecEnv(task, 1, seed=3)
     env.reset()
@@ -163,8 +163,7 @@ def lifting(page: Viewer) -> None:
 
 
 def reorienting(page: Viewer) -> None:
-    """A hand that turns a cube, its faces in six colours, and the goal, transparent above it: a goal is drawn, half
-    of the turn is done, and the goal is reached."""
+    """A hand that turns a cube with six colours towards a transparent goal: at the start, halfway and at the goal."""
     task, policy = rl.make("hand_reorient"), rl.Policy(rl.bundled_policy("hand_reorient"))
     env = rl.VecEnv(task, 64, seed=6)
     env.reset()
@@ -174,7 +173,7 @@ def reorienting(page: Viewer) -> None:
             kept.append(env.carried[name].double().numpy().copy())
         env.step(torch.from_numpy(policy(env.observations["policy"])))
     told = np.array(errors)
-    # The robot that reaches its first goal after the largest turn.
+    # Of the robots that reach their first goal, the one with the largest turn.
     ends = (np.array(counts) > 0).argmax(0)
     which = int(np.where(ends > 0, told[0], 0.0).argmax())
     last = int(ends[which]) - 1
@@ -232,7 +231,7 @@ def push(page: Viewer) -> None:
 
 
 def stack(page: Viewer) -> None:
-    """A pyramid of boxes before, while and after a ball of 4 m/s hits it."""
+    """A pyramid of boxes before, during and after the impact of a ball at 4 m/s."""
     told = example("stack")
     scene, rows, *_ = told.simulate(1.0)
     for k, (moment, x) in enumerate(((105, -0.75), (113, 0.0), (122, 0.75))):
@@ -242,7 +241,7 @@ def stack(page: Viewer) -> None:
 
 
 def hand(page: Viewer) -> None:
-    """A hand that has closed around a ball, and the same hand turned over."""
+    """A hand that closes around a ball, and the same hand turned over."""
     told = example("hand_holds_a_ball")
     scene, rows, *_ = told.simulate(6.0)
     for k, (moment, x) in enumerate(((0, -0.25), (99, 0.0), (199, 0.25), (-1, 0.5))):
@@ -262,8 +261,10 @@ def four_bar(page: Viewer) -> None:
 def walked(
     wanted: Sequence[float], steps: int, *, along_x: bool = False
 ) -> tuple[rl.Task, np.ndarray]:
-    """The quadruped's task, and configurations (steps, nq) under the policy that comes with warpdyn,
-    told these velocities; along_x: it faces along x at first."""
+    """The quadruped task, and configurations (steps, nq) under the policy of the package with these commands.
+
+    along_x: the robot faces along x at first.
+    """
     task, policy = rl.make("quadruped_velocity"), rl.Policy(rl.bundled_policy("quadruped_velocity"))
     env, told = rl.VecEnv(task, 1, seed=2), torch.tensor([wanted])
     env.reset()
@@ -278,7 +279,7 @@ def walked(
 
 
 def trot(dog: wd.Model, phases: np.ndarray) -> np.ndarray:
-    """Configurations (n, nq) of a trot, a phase of 1 a cycle: legs across from each other swing together."""
+    """Configurations (n, nq) of a trot. Phase 1 is a cycle; diagonal legs swing together."""
     home = np.array(dog.configurations["home"])
     rows = np.tile(home, (len(phases), 1))
     for leg, shift in (("FL", 0.0), ("RR", 0.0), ("FR", 0.5), ("RL", 0.5)):
@@ -327,8 +328,8 @@ SCENES: dict[str, Callable[[Viewer], None]] = {
 """Scenes by the names of their files."""
 
 
-def written(pixels: np.ndarray, path: Path) -> None:
-    """A PNG of 256 colours, white and those of small things among them, which a median cut loses."""
+def write_png(pixels: np.ndarray, path: Path) -> None:
+    """Write a PNG with 256 colours, which include white and the colours of small objects."""
     image = Image.fromarray(pixels)
     palette = image.quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=2)
     colors = np.array(palette.getpalette()).reshape(-1, 3)
@@ -349,10 +350,10 @@ def main(names: list[str]) -> None:
             for name in names or SCENES:
                 page.clear()
                 SCENES[name](page)
-                # Each in a tab of its own: the ground fades from where a tab's camera was at first.
+                # Each scene needs a new tab: the ground fades from the first camera position of a tab.
                 camera = PageCamera(page.stage, browser, WIDTH, HEIGHT)
                 path = FOLDER / f"{name}.png"
-                written(camera.picture(), path)
+                write_png(camera.picture(), path)
                 camera.close()
                 print(f"{path}: {path.stat().st_size / 1000:.0f} kB", flush=True)
     finally:

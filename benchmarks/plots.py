@@ -1,4 +1,4 @@
-"""Pictures of a run: throughput, ratios, cost by degrees of freedom, roofline, first calls."""
+"""Plots of a run: throughput, ratios, time by degrees of freedom, roofline, and first calls."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FAMILIES = {
 
 
 def draw(folder: Path, run: Run) -> None:
-    """Every picture that the run has numbers for."""
+    """Draw every plot for which the run has numbers."""
     _throughput(folder, run)
     _ratios(folder, run)
     _scaling(folder, run)
@@ -47,7 +47,7 @@ def _title(run: Run) -> str:
 
 
 def _plain(run: Run) -> str:
-    """Precision, cores and batches that the figures are of."""
+    """Precision, cores and batch sizes of the figures."""
     device = run.about.get("device", "cpu")
     sizes = {
         r["batch"] for robot in run.robots for a in run.algorithms if (r := run.main(robot, a))
@@ -57,7 +57,7 @@ def _plain(run: Run) -> str:
 
 
 def _look(k: int) -> dict[str, Any]:
-    """Colour and mark of the k-th robot."""
+    """Colour and marker of the k-th robot."""
     return {"color": f"C{k % 10}", "marker": MARKS[k % len(MARKS)], "markersize": 4}
 
 
@@ -66,9 +66,9 @@ def _named(run: Run, robot: str) -> str:
 
 
 def _throughput(folder: Path, run: Run) -> None:
-    """Robots per second against the batch: a panel for each algorithm, a line for each robot.
+    """Robots per second over the batch size: a panel for each algorithm, a line for each robot.
 
-    Its best peer is dotted.
+    The best peer is dotted.
     """
     algorithms = [a for a in run.algorithms if any(len(run.plain(r, a)) > 1 for r in run.robots)]
     if not algorithms:
@@ -121,7 +121,7 @@ def _peer_colors(run: Run) -> dict[str, Any]:
 
 
 def _ratios(folder: Path, run: Run) -> None:
-    """Bars of how many times warpdyn's time each peer takes, a panel for each robot."""
+    """Bars with the time of each peer divided by warpdyn's, a panel for each robot."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -170,7 +170,7 @@ def _ratios(folder: Path, run: Run) -> None:
 
 
 def _family(algorithm: str) -> tuple[str, int]:
-    """Family of an algorithm, and its place there."""
+    """Family of an algorithm, and its index in the family."""
     for family, names in FAMILIES.items():
         if algorithm in names:
             return family, names.index(algorithm)
@@ -178,7 +178,7 @@ def _family(algorithm: str) -> tuple[str, int]:
 
 
 def _scaling(folder: Path, run: Run) -> None:
-    """Cost of a robot, and of a thousand operations, against degrees of freedom."""
+    """Time per robot, and per thousand operations, over degrees of freedom."""
     if len(run.robots) < 3:
         return
     families = [name for name in FAMILIES if any(_family(a)[0] == name for a in run.algorithms)]
@@ -223,7 +223,7 @@ def _scaling(folder: Path, run: Run) -> None:
 
 
 def _roofline(folder: Path, run: Run) -> None:
-    """Operations per second against operations per byte, under the measured roofs."""
+    """Operations per second over operations per byte, below the measured limits."""
     limits = run.about.get("limits")
     points: dict[str, list[Record]] = {}
     for robot in run.robots:
@@ -261,7 +261,7 @@ def _roofline(folder: Path, run: Run) -> None:
 
 
 def _point(algorithm: str) -> dict[str, Any]:
-    """A mark for each family, a colour for each algorithm of it."""
+    """Marker of an algorithm's family, and colour within it."""
     family, place = _family(algorithm)
     mark = "osD^"[list(FAMILIES).index(family)]
     return {
@@ -294,7 +294,7 @@ def _roofs(axes: Any, limits: dict[str, Any], low: float, high: float) -> None:
 
 
 def _compile(folder: Path, run: Run) -> None:
-    """Seconds of the first call by operations, cold and warm; beside them the peers'."""
+    """Seconds of the first call over operations, cold and warm, next to the peers'."""
     found = [
         (own["operations"], record)
         for key, record in run.compiled.items()

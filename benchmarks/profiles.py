@@ -1,7 +1,7 @@
-"""Where a kernel's time goes on the CPU: its instructions, and what strides cost.
+"""CPU kernels: counts of instructions, and the cost of strides: `python -m benchmarks.profiles`.
 
-`python -m benchmarks.profiles`. Instructions of 512 bits are counted in the compiled object
-(`objdump`), for one pass over the lanes: sixteen robots.
+`objdump` shows the 512-bit instructions of the compiled object. The counts are those of one pass over
+the lanes, which computes sixteen robots. The tables go to standard output.
 """
 
 from __future__ import annotations
@@ -55,8 +55,10 @@ VECTOR = re.compile(r"^\s*[0-9a-f]+:\s+(v\w+)\s+(.*%zmm.*)$")
 
 
 def instructions(name: str, algorithm: str) -> Counter[str]:
-    """Arithmetic, memory and register instructions of 512 bits in what Warp compiles, a long program's
-    companions with it."""
+    """Counts of 512-bit arithmetic, memory and register instructions in Warp's objects of a program.
+
+    A long program has several objects.
+    """
     with tempfile.TemporaryDirectory() as cache:
         run(COMPILE, cache, json.dumps([name, [algorithm], "cpu"]))
         objects = map(str, Path(cache).rglob(f"{KERNELS}{algorithm}_*/*.o"))
@@ -71,7 +73,7 @@ def instructions(name: str, algorithm: str) -> Counter[str]:
 
 
 def _kinds(name: str, operands: str) -> Iterator[str]:
-    """What a vector instruction does; operands in AT&T order, the target last."""
+    """Kind of a vector instruction. Operands are in AT&T order, with the target last."""
     memory = re.search(r"\((%\w+)", operands)
     stack = memory is not None and memory.group(1) in ("%rsp", "%rbp")
     if not name.startswith("vmov"):
@@ -106,7 +108,7 @@ def instruction_table() -> Iterator[str]:
 
 
 def exact(count: int, single: bool) -> int:
-    """The leading dimension that a user gives who does not think of it."""
+    """Leading dimension without padding, as most users have it."""
     return count
 
 
@@ -151,7 +153,7 @@ def main() -> int:
         for row in instruction_table():
             print(row, flush=True)
     else:
-        print("objdump is not installed: no instructions are counted", file=sys.stderr)
+        print("objdump is not installed: instructions are not counted", file=sys.stderr)
     print()
     for row in stride_table():
         print(row, flush=True)

@@ -1,4 +1,4 @@
-"""The lines of a run, sorted, and the figures that were not reached."""
+"""The records of a run, by kind, and the targets that were missed."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A figure that was asked for, as it was measured."""
+class Target:
+    """A target and the measured value."""
 
     figure: str
     robot: str
@@ -33,7 +33,7 @@ class Asked:
 
     @property
     def missing(self) -> float:
-        """How far the value is from what was wanted, relative to that."""
+        """Distance of the value from the target, relative to the target."""
         return abs(self.value / self.wanted - 1)
 
     def __str__(self) -> str:
@@ -43,7 +43,7 @@ class Asked:
 
 @dataclass
 class Run:
-    """What was measured, sorted."""
+    """The records of a run, by kind."""
 
     about: Record = field(default_factory=dict)
     starts: Record = field(default_factory=dict)
@@ -53,10 +53,10 @@ class Run:
 
     memory: list[Record] = field(default_factory=list)
     calls: list[Record] = field(default_factory=list)
-    """Ordinary calls (calls.py), ns by way."""
+    """Whole calls (calls.py), with ns per robot by kind of call."""
 
-    asked: list[Asked] = field(default_factory=list)
-    """What the tables that were written so far have held against a figure."""
+    asked: list[Target] = field(default_factory=list)
+    """Targets of the tables that were written so far."""
 
     @property
     def robots(self) -> list[str]:
@@ -68,7 +68,7 @@ class Run:
         return [name for name in ALGORITHMS if name in found]
 
     def plain(self, robot: str, algorithm: str) -> list[Record]:
-        """Float32, one core, [n, B], by batch."""
+        """Records of the reference case (float32, one core, [n, B]), by batch size."""
         found = [
             r
             for r in self.own
@@ -77,7 +77,7 @@ class Run:
         return sorted(found, key=lambda r: r["batch"])
 
     def main(self, robot: str, algorithm: str) -> Record | None:
-        """The plain case at the batch of the figures, or at the largest below it."""
+        """Record of the reference case at the batch size of the targets, or at the largest below it."""
         found = [
             r for r in self.plain(robot, algorithm) if r["batch"] <= lists.BATCH
         ] or self.plain(robot, algorithm)
@@ -114,11 +114,11 @@ class Run:
         least: bool = True,
         form: str = ".0f",
     ) -> str:
-        """The value; bold where it is not what was wanted, which is remembered."""
+        """The value as text, bold if it misses the target. The target is recorded."""
         text = f"{value:{form}}"
         if wanted is None:
             return text
-        self.asked.append(Asked(figure, robot, what, value, wanted, least, form))
+        self.asked.append(Target(figure, robot, what, value, wanted, least, form))
         return text if self.asked[-1].reached else f"**{text}**"
 
 
@@ -127,7 +127,7 @@ def is_plain(r: Record) -> bool:
 
 
 def read(folder: Path) -> Run:
-    """Records without those that were measured again later; a blank may replace a number."""
+    """Records of a folder without those that were measured again later. A later blank replaces a number."""
     run, timed, remembered = Run(), dict[tuple, Record](), dict[tuple, Record]()
     called = dict[tuple, Record]()
     for line in (folder / "results.jsonl").read_text().splitlines():
@@ -182,7 +182,7 @@ def table(header: str, rows: Sequence[str], title: str, text: str = "") -> Itera
 
 
 def short(ns: float) -> str:
-    """Three digits."""
+    """A number with three digits."""
     return f"{ns:,.0f}" if ns >= 100 else f"{ns:.3g}"
 
 

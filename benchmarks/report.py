@@ -1,4 +1,4 @@
-"""The lines of a run as tables, beside the figures to reach: report.md."""
+"""Write report.md: the records of a run as tables, with the targets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from statistics import median
 
 from . import calls
 from . import cases as lists
-from .records import Asked, Run, is_plain, line, read, rows_of, short, table
+from .records import Run, Target, is_plain, line, read, rows_of, short, table
 from .report_peers import against_pinocchio, beside_all, gradients
 from .roofline import floor_ns
 
@@ -28,7 +28,7 @@ def write(folder: Path, run: Run) -> None:
 
 
 def lines(run: Run, pages: Mapping[str, str] | None = None) -> Iterator[str]:
-    """`pages`: the other texts of the folder."""
+    """Lines of the report. `pages`: names of other pages in the folder."""
     pages = pages or {}
     about = run.about
     yield f"# {about['hardware']}, {about['date']}\n"
@@ -62,8 +62,8 @@ def lines(run: Run, pages: Mapping[str, str] | None = None) -> Iterator[str]:
 
 
 def _missed(run: Run, pages: Mapping[str, str]) -> Iterator[str]:
-    """A row for each figure and robot that has some."""
-    groups: dict[tuple[str, str], list[Asked]] = {}
+    """Lines of a table with a row for each missed target and robot."""
+    groups: dict[tuple[str, str], list[Target]] = {}
     for a in run.asked:
         groups.setdefault((a.figure, a.robot), []).append(a)
     rows = []
@@ -187,7 +187,7 @@ def _flat(run: Run) -> Iterator[str]:
 
 
 def _cache(run: Run) -> str:
-    """How much slower copies are beyond the cache: so are programs bound by memory."""
+    """Sentence on the copy rate beyond the cache, which bounds programs that are limited by memory."""
     rates = {
         float(size): rate for size, rate in run.about.get("limits", {}).get("copy", {}).items()
     }

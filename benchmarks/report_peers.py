@@ -1,4 +1,4 @@
-"""The tables of report.md that hold warpdyn against other libraries."""
+"""Tables of report.md that compare warpdyn with other libraries."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def gradients(run: Run) -> Iterator[str]:
 
 
 def _columns(run: Run) -> dict[str, str]:
-    """Peers that have been timed, with the precision that they compute in."""
+    """Peers that were timed, with the precision that they compute in."""
     return {r["library"]: r["dtype"] for r in run.peers if "ns" in r}
 
 
@@ -113,7 +113,7 @@ NOT_RUN = ("any", "not run: it was not asked for this robot or algorithm")
 
 
 def _reasons(run: Run) -> Reasons:
-    """For each peer and reason where it is blank; the last is what was not run."""
+    """Reasons for blank cells, by peer; the last one is for cases that were not run."""
     found: Reasons = {}
     has = set()
     for r in run.peers:

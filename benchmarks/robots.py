@@ -1,4 +1,4 @@
-"""The robots of the cases, as the same text for warpdyn and for its peers."""
+"""Robots of the cases. warpdyn and its peers read the same URDF."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ JOINTS_OF_TREE = 60
 
 @dataclass(frozen=True)
 class Robot:
-    """A robot, its base fixed or free."""
+    """A robot with a fixed or a free base."""
 
     name: str
     urdf: str
@@ -41,13 +41,13 @@ class Robot:
 
     @cached_property
     def bare(self) -> str:
-        """The text without shapes, mimic and joint dynamics."""
+        """The URDF without shapes, mimic joints and joint dynamics."""
         return etree.tostring(bare(self.urdf), encoding="unicode")
 
 
 @cache
 def robot(name: str) -> Robot:
-    """A robot by name; `_floating` after it frees the base."""
+    """A robot by name. The suffix `_floating` stands for a free base."""
     plain = name.removesuffix("_floating")
     return Robot(name, _text(plain), name != plain or plain in wd.robots.FLOATING)
 
@@ -59,14 +59,14 @@ def _text(name: str) -> str:
         return (Path(wd.robots.__file__).parent / f"{name}.urdf").read_text()
     folder = Path(str(metadata.distribution("example-robot-data").locate_file("cmeel.prefix")))
     text = (folder / "share/example-robot-data/robots" / REAL[name]).read_text()
-    if name == "panda":  # its fingers welded on: seven joints for every library
+    if name == "panda":  # fixed fingers: seven joints for every library
         text = text.replace('type="prismatic"', 'type="fixed"')
     return text
 
 
 @cache
 def tree(joints: int) -> str:
-    """A random tree of revolute joints, five to a limb."""
+    """A random tree of revolute joints with five joints per limb."""
     draw = random.Random(joints)
 
     def vector(size: float) -> list[float]:
@@ -100,7 +100,7 @@ def tree(joints: int) -> str:
 
 
 def installed(names: Mapping[str, str] = REAL) -> bool:
-    """Whether example-robot-data is there."""
+    """True if example-robot-data is installed."""
     try:
         metadata.distribution("example-robot-data")
     except metadata.PackageNotFoundError:

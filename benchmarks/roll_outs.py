@@ -1,4 +1,4 @@
-"""Roll-outs of a simulation, state by state, and what is read from them."""
+"""Roll-outs of a simulation with all states, and quantities of them."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Roll:
     forces: np.ndarray
 
 
-def rolled(model: wd.Model, q: Any, v: Any, dt: float, seconds: float, **options: Any) -> Roll:
-    """All states of a float64 roll-out in place, from no impulses."""
+def roll_out(model: wd.Model, q: Any, v: Any, dt: float, seconds: float, **options: Any) -> Roll:
+    """All states of a float64 roll-out from zero impulses."""
     q, v = (np.atleast_2d(np.array(x, dtype=float)) for x in (q, v))
     count = len(options.get("points", ()))
     free = 6 * model.floating_base
@@ -45,13 +45,13 @@ BODY = """<robot name="body"><link name="b"><inertial><origin xyz="{com}"/><mass
 
 
 def body(mass: float, J: Sequence[float], com: str = "0 0 0") -> wd.Model:
-    """A free body of principal moments of inertia J about its centre of mass."""
+    """A free body with principal moments of inertia J about its centre of mass."""
     text = BODY.format(mass=mass, com=com, **dict(zip(("xx", "yy", "zz"), J, strict=True)))
     return wd.load_urdf(text, floating_base=True)
 
 
 def crossings(x: np.ndarray, dt: float) -> np.ndarray:
-    """Times at which x goes through zero, by straight lines [s]."""
+    """Times of zero crossings of x, by linear interpolation [s]."""
     (k,) = np.nonzero(x[:-1] * x[1:] < 0)
     return (k + x[k] / (x[k] - x[k + 1])) * dt
 

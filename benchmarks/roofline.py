@@ -1,4 +1,4 @@
-"""The machine's limits: copies of memory and multiply-adds, measured by Warp kernels."""
+"""Limits of the machine, measured by Warp kernels: memory copies and multiply-adds."""
 
 from __future__ import annotations
 
@@ -105,9 +105,9 @@ Clock = Callable[[], float]
 
 
 def limits(device: str = "cpu", clock: Clock = time.perf_counter) -> dict[str, Any]:
-    """Bytes per second of copies by size, both ways, and operations per second.
+    """Bytes per second of copies by size (read and written), and operations per second.
 
-    `clock`: of a core; `time.process_time` leaves out what others compute on it.
+    `clock`: clock for a core. `time.process_time` leaves out other processes.
     """
     return _of_gpu(device) if wp.get_device(device).is_cuda else _of_core(clock)
 
@@ -165,7 +165,7 @@ def _timed(run: Callable[[], Any], clock: Clock = time.perf_counter) -> float:
 
 
 def bandwidth(measured: dict[str, Any], size: float) -> float:
-    """Bytes per second of a copy that moves so many bytes, between the sizes that were measured."""
+    """Bytes per second of a copy of this size, interpolated between the measured sizes."""
     sizes = sorted(measured["copy"], key=float)
     return float(
         np.interp(
@@ -177,7 +177,7 @@ def bandwidth(measured: dict[str, Any], size: float) -> float:
 def floor_ns(
     measured: dict[str, Any], operations: float, size: float, batch: int
 ) -> tuple[float, str]:
-    """Nanoseconds that one robot takes at least, and what sets it."""
+    """Lower bound of the time per robot [ns], and the limit that sets it."""
     compute = 1e9 * operations / measured["operations"]
     memory = 1e9 * size / bandwidth(measured, size * batch)
     return max((compute, "arithmetic"), (memory, "memory"))

@@ -1,4 +1,4 @@
-"""Machine code of a kernel, as NVIDIA's disassembler prints it (`pip install nvidia-cuda-nvdisasm`)."""
+"""Machine code of a kernel from NVIDIA's disassembler (`pip install nvidia-cuda-nvdisasm`)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ENDS = ("BRA", "BRX", "JMP", "CALL", "RET", "EXIT")
 
 
 class MachineCode(NamedTuple):
-    """Instructions of a kernel."""
+    """Counts of a kernel's instructions."""
 
     code_instructions: int
     load_blocks: int
@@ -33,7 +33,7 @@ class MachineCode(NamedTuple):
 
 
 def disassembler() -> str | None:
-    """The program, on the path or where its package puts it; None if there is none."""
+    """Path of the disassembler, from PATH or its package; None if it is not installed."""
     found = shutil.which("nvdisasm")
     if found is None:
         packages = Path(sysconfig.get_path("purelib")) / "nvidia"
@@ -51,7 +51,7 @@ def read_machine_code(cubin: Path) -> MachineCode | None:
 
 
 def count(listing: str) -> MachineCode:
-    """Instructions and blocks of a listing."""
+    """Counts of instructions and blocks in a listing."""
     instructions = local = load_blocks = 0
     for block in blocks(listing):
         names = [name.partition(".")[0] for name in block]
@@ -62,13 +62,13 @@ def count(listing: str) -> MachineCode:
 
 
 def words(instruction: str) -> int:
-    """Words of 32 bits that a load or store moves."""
+    """32-bit words that a load or store moves."""
     parts = instruction.split(".")
     return 4 if "128" in parts else 2 if "64" in parts else 1
 
 
 def blocks(listing: str) -> Iterator[list[str]]:
-    """Instructions that run one after the other."""
+    """Yield basic blocks: lists of instructions that run one after another."""
     block: list[str] = []
     for line in listing.splitlines():
         found = INSTRUCTION.match(line)

@@ -1,14 +1,14 @@
-"""Contacts between bodies, compared with MuJoCo C: an arm that grasps a cube, a hand with a cube, a humanoid, and
-piles of cubes.
+"""Contacts between bodies compared with MuJoCo C: an arm that grasps a cube, hands, a humanoid, and piles.
 
     taskset -c 1 python -m benchmarks.scenes [grasp hand fingers humanoid pile-2 pile-3 pile-5 pile-8 pile-12]
                                              [--envs 4096]
     python -m benchmarks.scenes grasp pile-3 --thrown 10000000
 
-Both simulate the same masses, shapes, drives and friction at the same time step. MuJoCo has elliptic cones,
-`implicitfast` and `impratio` 10, and computes in float64 on one thread. warpdyn computes in float32, on the cores that
-the process has. Both have settled before they are timed, in turn. With `--thrown` so many steps are computed from
-random states instead, many of them with bodies inside each other, and states that are not finite are counted.
+Both simulate the same masses, shapes, drives and friction at the same time step. MuJoCo has elliptic
+cones, `implicitfast` and `impratio` 10, and computes in float64 on one thread. warpdyn computes in
+float32 on the cores of the process. Both scenes settle first and are then timed in turns. `--thrown`
+instead computes this number of steps from random states, many with overlapping bodies, and counts
+states that are not finite.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ KD = np.array([450, 450, 350, 350, 200, 200, 200, 100, 100.0])
 
 @dataclass
 class Result:
-    """One scene: contacts, nanoseconds of a step of each, MuJoCo's time over ours, seconds of the first call, and
-    the largest speed of ours at the end [m/s, rad/s]."""
+    """Result of one scene: contacts, ns per step of each, the ratio of MuJoCo's time to warpdyn's, seconds of
+    the first call, and warpdyn's largest speed at the end [m/s, rad/s]."""
 
     scene: str
     contacts: int
@@ -69,7 +69,7 @@ class Result:
 
 
 def arm() -> wd.Model:
-    """A Panda whose fingers move on their own: MuJoCo's reader of URDF has no mimic joints."""
+    """A Panda with independent fingers, because MuJoCo's URDF reader has no mimic joints."""
     root = etree.fromstring(wd.load_robot("panda").to_urdf().encode())
     for mimic in list(root.iter("mimic")):
         mimic.getparent().remove(mimic)
@@ -106,7 +106,7 @@ class Grasp:
         return np.asarray(found.q)[:7]
 
     def targets(self, t: float) -> np.ndarray:
-        """Targets of the drives at a time."""
+        """Targets of the drives at time `t`."""
         s = np.clip(t - 1.0, 0.0, 1.0)
         closing = 0.0155 * np.clip((t - 0.05) / 0.3, 0.0, 1.0)
         joints = self.low + (self.high - self.low) * s * s * (3 - 2 * s)
@@ -120,12 +120,12 @@ class Grasp:
             _add_box(spec.body(f"panda_{side}finger"), PAD, (0.0, sign * PAD_AT[0], PAD_AT[1]))
         spec.add_exclude(bodyname1="panda_leftfinger", bodyname2="panda_rightfinger")
         _add_cube(spec, "cube")
-        robot, data = _compiled(spec)
+        robot, data = _compile(spec)
         data.qpos[:] = [*self.start[:12], 1.0, 0.0, 0.0, 0.0]
         return robot, data
 
     def slip(self, sim: wd.Simulation, robot: Any, data: Any) -> tuple[float, float]:
-        """Distance that the cube slides in the hand from 2 to 7 s, here and in MuJoCo [mm]."""
+        """Sliding of the cube in the hand from 2 to 7 s, in warpdyn and MuJoCo [mm]."""
         ours, theirs = [], []
         for step in range(round(7.0 / (DT * SUBSTEPS))):
             target = self.targets((step + 1) * DT * SUBSTEPS)
@@ -143,7 +143,7 @@ class Grasp:
 
 
 class Pile:
-    """Cubes above each other, a little askew, which fall and come to rest; every pair is a candidate."""
+    """A stack of slightly shifted cubes that fall and come to rest. Every pair is a contact candidate."""
 
     settles = 2.4
     control = None
@@ -163,7 +163,7 @@ class Pile:
             self.start += [x, y, 0.03 + 0.05 * n, *turn / np.linalg.norm(turn)]
 
     def targets(self, _: float) -> None:
-        """No drives."""
+        """None: there are no drives."""
 
     def in_mujoco(self) -> tuple[Any, Any]:
         """MuJoCo's model and state."""
@@ -173,7 +173,7 @@ class Pile:
         option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
         for n in range(self.count):
             _add_cube(spec, f"cube{n}")
-        robot, data = _compiled(spec)
+        robot, data = _compile(spec)
         for n in range(self.count):
             *place, x, y, z, w = self.start[7 * n : 7 * n + 7]
             data.qpos[7 * n : 7 * n + 7] = [*place, w, x, y, z]
@@ -196,7 +196,7 @@ class Humanoid:
         self.start = [*self.model.configurations["qpos0"]]
 
     def targets(self, _: float) -> None:
-        """No drives."""
+        """None: there are no drives."""
 
     def in_mujoco(self) -> tuple[Any, Any]:
         """MuJoCo's model of the same file, and its state."""
@@ -238,8 +238,8 @@ def _add_cube(spec: Any, name: str) -> None:
     _add_box(body, (HALF, HALF, HALF))
 
 
-def _compiled(spec: Any) -> tuple[Any, Any]:
-    """The model with a floor, and its state."""
+def _compile(spec: Any) -> tuple[Any, Any]:
+    """MuJoCo's model with a floor, and its state."""
     spec.option.impratio = 10
     spec.worldbody.add_geom(
         type=mujoco.mjtGeom.mjGEOM_PLANE, size=[1, 1, 0.1], friction=[FRICTION, 0, 0], condim=3
@@ -249,7 +249,7 @@ def _compiled(spec: Any) -> tuple[Any, Any]:
 
 
 def simulation(scene: Scene, envs: int, device: str = "cpu") -> wd.Simulation:
-    """The scene in warpdyn."""
+    """warpdyn's simulation of the scene."""
     return wd.Simulation(
         scene.model,
         envs,
@@ -267,8 +267,8 @@ def simulation(scene: Scene, envs: int, device: str = "cpu") -> wd.Simulation:
     )
 
 
-def settled(scene: Scene, *advance: Callable[[np.ndarray | None], Any]) -> np.ndarray | None:
-    """The last targets, after steps of `SUBSTEPS` with targets to the time when the scene has settled."""
+def settle(scene: Scene, *advance: Callable[[np.ndarray | None], Any]) -> np.ndarray | None:
+    """Step the scene in units of `SUBSTEPS` until it has settled, and return the last targets."""
     target = None
     for step in range(round(scene.settles / (DT * SUBSTEPS))):
         target = scene.targets((step + 1) * DT * SUBSTEPS)
@@ -288,16 +288,16 @@ def mujoco_step(robot: Any, data: Any) -> Callable[[np.ndarray | None], Any]:
     return advance
 
 
-def measured(scene: Scene, envs: int, rounds: int) -> Result:
-    """Settle both, and time them in turn."""
+def measure(scene: Scene, envs: int, rounds: int) -> Result:
+    """Settle both simulations and time them in turns."""
     began = time.perf_counter()
     sim = simulation(scene, envs)
     sim.step(_rows(scene.targets(0.0), envs))
     first = time.perf_counter() - began
     sim.reset()
     robot, data = scene.in_mujoco()
-    settled(scene, lambda target: sim.step(_rows(target, envs)), mujoco_step(robot, data))
-    # The time of this process alone: other processes on the core do not count.
+    settle(scene, lambda target: sim.step(_rows(target, envs)), mujoco_step(robot, data))
+    # CPU time of this process: other processes on the core do not count.
     ours = Turn(sim.step, envs * SUBSTEPS, clock=time.process_time)
     theirs = Turn(lambda: mujoco.mj_step(robot, data, STEPS), STEPS, clock=time.process_time)
     take_turns([ours, theirs], rounds)
@@ -319,8 +319,10 @@ def measured(scene: Scene, envs: int, rounds: int) -> Result:
 
 
 def failures_when_thrown(scene: Scene, envs: int, steps: int) -> float:
-    """Number of states that are not finite in `steps` steps of all environments together. All environments are
-    reset to random states every 100 launches."""
+    """Number of states that are not finite in `steps` steps of all environments together.
+
+    All environments are reset to random states every 100 launches.
+    """
     sim, random = simulation(scene, envs), np.random.default_rng(0)
     model, launches = scene.model, -(-steps // (envs * SUBSTEPS))
     for launch in tqdm(range(launches), unit="launch", leave=False, disable=None):
@@ -364,7 +366,7 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|")
     results = []
     for name in tqdm(names, unit="scene", disable=None):
-        x = measured(SCENES[name](), given.envs, given.rounds)
+        x = measure(SCENES[name](), given.envs, given.rounds)
         results.append(x)
         print(
             f"| {x.scene} | {x.contacts} | {x.ns:,.0f} | {x.mujoco_ns:,.0f} | {x.ratio:.1f} "

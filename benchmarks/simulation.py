@@ -1,9 +1,9 @@
-"""A step of a simulation beside MuJoCo's `mj_step` on the same robot, points, drives and time step.
+"""Time of a simulation step compared with MuJoCo's `mj_step`: same robot, points, drives and time step.
 
     python -m benchmarks.simulation [--envs 4096] [--rounds 11] [--residuals] [--threads]
 
-One thread. Both stand first, and what their feet carry is compared, before anything is timed. MuJoCo
-computes in float64 and could collide anything; its model here has the same spheres and a plane.
+One thread. The robots stand first, and their foot forces are compared before anything is timed. MuJoCo
+computes in float64 and could collide any shapes; its model here has the same spheres and a plane.
 """
 
 from __future__ import annotations
@@ -34,13 +34,12 @@ PANDA_HOME = [0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785]
 
 
 class Scene:
-    """A robot, where it begins, its gains and what touches: nothing where no feet are named, as of
-    an arm on a table."""
+    """A robot with its first state, gains and contact points; without feet, for example an arm, no contacts."""
 
     def __init__(self, name: str, height: float, stance: Sequence[float], gains: Any, feet: str):
         self.name, self.gains = name, gains
         self.robot = wd.load_robot(name)
-        if stance:  # of the first joints; a gripper behind them is locked
+        if stance:  # the first joints have drives; a gripper behind them is locked
             self.robot = self.robot.reduce(self.robot.joint_names[: len(stance)])
         self.model = self.robot.with_armature(0.01)
         self.points = wd.ContactPoints(self.model).only(feet) if feet else ()
@@ -68,7 +67,7 @@ class Scene:
         )
 
     def mujoco(self) -> tuple[Any, Any]:
-        """MuJoCo's model with a plane, the same spheres, drives and step; its state at the start."""
+        """MuJoCo's model with a plane and the same spheres, drives and step, and its state at the start."""
         scene = OnGround(
             self.name,
             self.robot.to_urdf(),
@@ -78,10 +77,10 @@ class Scene:
             armature=0.01,
             free=bool(self.free),
         )
-        return in_mujoco.built(scene, DT)
+        return in_mujoco.build(scene, DT)
 
 
-def compared(scene: Scene, envs: int, rounds: int) -> list[str]:
+def compare(scene: Scene, envs: int, rounds: int) -> list[str]:
     """Lines of the table for one robot."""
     robot, data = scene.mujoco()
     ours = {
@@ -101,7 +100,9 @@ def compared(scene: Scene, envs: int, rounds: int) -> list[str]:
         stands = [in_mujoco.carried(robot, data)[2] / scene.weight]
         stands += [float(sim.forces[:, :, 2].sum(1).mean()) / scene.weight for sim in ours.values()]
         if max(abs(x - 1) for x in stands) > 0.01:
-            raise RuntimeError(f"{scene.name} does not stand: feet carry {stands} of its weight")
+            raise RuntimeError(
+                f"{scene.name} does not stand: its feet carry {stands} of its weight"
+            )
     else:
         off = max(float(np.abs(sim.q - data.qpos).max()) for sim in ours.values())
         if off > 1e-3:
@@ -119,7 +120,7 @@ def compared(scene: Scene, envs: int, rounds: int) -> list[str]:
 
 
 def by_threads(scene: Scene, envs: int, rounds: int) -> list[str]:
-    """What a second thread gives; both take their turns in each round, and of each the best."""
+    """Print the gain of a second thread, from the best turns of each."""
     sims = {n: scene.simulation(envs, "float32", 4, 4) for n in (1, 2)}
     turns = {}
     for n, sim in sims.items():
@@ -135,8 +136,10 @@ def by_threads(scene: Scene, envs: int, rounds: int) -> list[str]:
 
 
 def on_terrain(scene: Scene, envs: int, rounds: int) -> list[str]:
-    """Lines of the table of one robot on the flat, on a plane and on height maps: all at one place,
-    and each somewhere else on a map of 40 m by 40 m. Ratios within rounds."""
+    """Lines of the table for one robot on a flat ground, a plane and height maps.
+
+    On a map of 40 m by 40 m all robots are at one place, or each at another one. Ratios are within rounds.
+    """
     rng = np.random.default_rng(0)
     small = wd.HeightMap.generate("rough", 0.2)
     wide, coarse = wd.HeightMap.tiles(), wd.HeightMap.tiles(cell=0.1)
@@ -158,7 +161,7 @@ def on_terrain(scene: Scene, envs: int, rounds: int) -> list[str]:
         for what, sim in sims.items():
             if (
                 sim.terrain is grounds["a height map, places"]
-            ):  # each as high as the ground below it
+            ):  # each robot at the height of the ground below it
                 scan = wd.height_scan(
                     scene.model, sim.q, np.zeros((1, 2), np.float32), terrain=sim.terrain
                 )
@@ -175,8 +178,7 @@ def on_terrain(scene: Scene, envs: int, rounds: int) -> list[str]:
 
 
 def _seconds(run: Callable[[], Any]) -> float:
-    """Time that a run takes of its own thread, which others on the machine do not take: the least
-    of three."""
+    """CPU time of a run on this thread, the minimum of three."""
     taken = []
     for _ in range(3):
         begin = time.thread_time()
@@ -186,8 +188,10 @@ def _seconds(run: Callable[[], Any]) -> float:
 
 
 def residuals(scene: Scene, envs: int = 256, steps: int = 400) -> list[str]:
-    """What sweeps leave undone: forces after n sweeps against those after 400 from the same state,
-    along roll-outs that are thrown and driven at random, in parts of the weight."""
+    """Print the remaining error of sweeps: forces after n sweeps compared with those after 400 sweeps.
+
+    The states are those of random roll-outs. The error is relative to the weight.
+    """
     rng = np.random.default_rng(0)
     sim = scene.simulation(envs, "float64", 4, 1)
     sim.start[:, 2] = rng.uniform(scene.start[2], scene.start[2] + 0.2, envs)
@@ -219,9 +223,13 @@ def main() -> None:
     parser.add_argument("--envs", type=int, default=4096)
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--robot", choices=("quadruped", "humanoid", "panda"), action="append")
-    parser.add_argument("--residuals", action="store_true", help="of sweeps, instead of times")
+    parser.add_argument(
+        "--residuals", action="store_true", help="print residuals of sweeps instead of times"
+    )
     parser.add_argument("--threads", action="store_true", help="two beside one")
-    parser.add_argument("--terrain", action="store_true", help="on uneven ground, beside the flat")
+    parser.add_argument(
+        "--terrain", action="store_true", help="compare uneven ground with flat ground"
+    )
     arguments = parser.parse_args()
     wd.runtime.set_num_threads(1)
     scenes = {
@@ -239,7 +247,7 @@ def main() -> None:
             print("\n".join(residuals(Scene(*scenes[name]))))
         return
     print(f"{arguments.envs} environments, one thread, median of {arguments.rounds} rounds in turn")
-    against, lines = ("of flat", on_terrain) if arguments.terrain else ("times MuJoCo", compared)
+    against, lines = ("of flat", on_terrain) if arguments.terrain else ("times MuJoCo", compare)
     print(f"| robot | what | ns an environment and step | {against} |\n|---|---|---|---|")
     for name in arguments.robot or scenes:
         print("\n".join(lines(Scene(*scenes[name]), arguments.envs, arguments.rounds)))

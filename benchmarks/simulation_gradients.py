@@ -1,10 +1,10 @@
-"""Gradients through steps of a simulation: against differences, across sweeps, and their time.
+"""Gradients through simulation steps: errors against differences, effect of sweeps, and time.
 
     python -m benchmarks.simulation_gradients [--substeps 1 4 16] [--check] [--sweeps] [--times]
 
-A quadruped on four feet, which stands or slides. Derivatives are products with random cotangents of
-all results, taken in float64 from `wd.vjp` and from differences of fourth order of `wd.step` along
-random directions.
+A quadruped stands or slides on four feet. Derivatives are products with random cotangents of all
+results in float64: from `wd.vjp`, and from fourth-order differences of `wd.step` along random
+directions.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Arrays = dict[str, np.ndarray]
 
 
 class Case:
-    """A quadruped and states of it: what stands, or slides along, one environment."""
+    """States of a quadruped in which one environment stands or slides."""
 
     def __init__(self, slides: bool) -> None:
         self.model = wd.load_robot("quadruped").with_armature(0.01)
@@ -57,7 +57,7 @@ class Case:
         for _ in range(100):
             sim.step(QUADRUPED_STANCE)
         v = sim.v.copy()
-        if slides:  # sideways too: no symmetry, and after the substeps the feet slide still
+        if slides:  # also sideways: no symmetry, and the feet still slide after the substeps
             v[:, 0] += 2.0
             v[:, 1] += 0.5
         draw = np.random.default_rng(0)
@@ -89,14 +89,14 @@ class Case:
     def products(
         self, cotangents: tuple[np.ndarray, ...], substeps: int, sweeps: int = 4
     ) -> Arrays:
-        """Jᵀ w by each input."""
+        """Jᵀ w for each input."""
         positional, options = self.call(self.at, substeps, sweeps)
         bars = wd.vjp(wd.step, *positional, cotangents=cotangents, wrt=INPUTS, **options)
         return dict(zip(INPUTS, bars, strict=True))
 
 
 def cotangents_of(case: Case, substeps: int) -> tuple[np.ndarray, ...]:
-    """Random ones of q, v and torques; of impulses and forces where they are of their size."""
+    """Random cotangents of q, v and torques, and scaled ones of impulses and forces."""
     positional, options = case.call(case.at, substeps)
     draw = np.random.default_rng(1)
     size = {"forces": 0.01}
@@ -108,7 +108,7 @@ def cotangents_of(case: Case, substeps: int) -> tuple[np.ndarray, ...]:
 
 
 def differences(case: Case, w: tuple[np.ndarray, ...], substeps: int) -> dict[str, float]:
-    """The largest error of each input's products, relative to its largest product."""
+    """Largest error of each input's products, relative to its largest product."""
     draw = np.random.default_rng(2)
     bars = case.products(w, substeps)
     directions = {name: draw.normal(size=(DIRECTIONS, *case.at[name].shape[1:])) for name in INPUTS}
@@ -133,7 +133,7 @@ def differences(case: Case, w: tuple[np.ndarray, ...], substeps: int) -> dict[st
             found.append(float(np.sum(bars[name][0] * u)))
             k += len(STENCIL)
         off, size = (float(np.abs(x).max()) for x in (np.subtract(found, wanted), wanted))
-        errors[name] = off / size if size > NONE else off  # friction of what sticks
+        errors[name] = off / size if size > NONE else off  # friction of sticking contacts
     return errors
 
 
@@ -149,7 +149,7 @@ def check(substeps: list[int]) -> None:
 
 
 def by_sweeps(n: int) -> None:
-    """Print how far derivatives of few sweeps are from those of a converged step."""
+    """Print the difference between derivatives of few sweeps and of a converged step."""
     print("| | sweeps | " + " | ".join(INPUTS) + " |\n" + "|---" * (2 + len(INPUTS)) + "|")
     for slides in (False, True):
         case = Case(slides)
@@ -165,7 +165,7 @@ def by_sweeps(n: int) -> None:
 
 
 def times(substeps: list[int], envs: int, rounds: int) -> None:
-    """Print the time of a gradient by state, torques and targets beside that of the roll-out."""
+    """Print the time of a gradient by state, torques and targets, and that of the roll-out."""
     wd.runtime.set_num_threads(1)
     print("| substeps | ns a substep | gradient, times the roll-out | compiled in CPU s |")
     print("|---|---|---|---|")
@@ -188,7 +188,7 @@ def times(substeps: list[int], envs: int, rounds: int) -> None:
 
 
 def main() -> None:
-    """Print the tables that are asked for."""
+    """Print the tables that were asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--substeps", type=int, nargs="+", default=[1, 4, 16])
     parser.add_argument("--check", action="store_true", help="against differences")

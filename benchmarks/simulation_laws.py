@@ -1,9 +1,9 @@
-"""A simulation against what paper says, at several lengths of a step.
+"""Compare a simulation with exact results at several time steps.
 
     python -m benchmarks.simulation_laws [--json benchmarks/results/simulation_laws.json]
 
-Every law gives a figure whose exact value is known; the table has what the step gave at 1, 5 and 10
-ms, in float64. `tests/benchmarks/test_simulation_laws.py` holds each at 5 ms to its tolerance.
+Every law has a figure with a known exact value. The table has the simulated values at 1, 5 and 10 ms,
+in float64. `tests/benchmarks/test_simulation_laws.py` checks each at 5 ms against its tolerance.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tqdm import tqdm
 import warpdyn as wd
 from warpdyn.cli.hardware import processor
 
-from .roll_outs import Roll, agm, body, crossings, rolled
+from .roll_outs import Roll, agm, body, crossings, roll_out
 
 G = 9.81
 STEPS = (0.001, 0.005, 0.01)
@@ -31,8 +31,7 @@ STEPS = (0.001, 0.005, 0.01)
 
 
 class Law(NamedTuple):
-    """A figure: what it is, its exact value, what a step of dt gives, and how far off that may be
-    with steps of `at` seconds."""
+    """A figure: its name, exact value, the value of a simulation with step dt, and a tolerance at step `at`."""
 
     name: str
     exact: float
@@ -57,8 +56,8 @@ SLOPES = np.radians([0.0, 0.0, 20.0, 30.0, *[0.0] * TUMBLING])
 
 @cache
 def boxes(dt: float) -> Roll:
-    """At rest, sliding at 1 m/s, on slopes of 20 and 30 degrees, and thrown with any attitude and
-    spin; 3 s."""
+    """Boxes at rest, sliding at 1 m/s, on slopes of 20 and 30 degrees, and thrown with random attitude and
+    spin, for 3 s."""
     rng = np.random.default_rng(0)
     count = len(SLOPES)
     q, v = np.tile(BOX.neutral, (count, 1)), np.zeros((count, 6))
@@ -71,11 +70,11 @@ def boxes(dt: float) -> Roll:
     gravity = G * np.stack([np.sin(SLOPES), 0 * SLOPES, -np.cos(SLOPES)], 1)
     ground = wd.Ground(FRICTION, STIFFNESS, 0.01)
     scene = {"points": CORNERS, "sweeps": 8, "ground": ground, "gravity": gravity}
-    return rolled(BOX, q, v, dt, 3.0, **scene)
+    return roll_out(BOX, q, v, dt, 3.0, **scene)
 
 
 def _on_faces(dt: float) -> float:
-    """Share of thrown boxes that lie on a face after 3 s: an edge upright, and at rest."""
+    """Share of thrown boxes that rest on a face after 3 s."""
     end = boxes(dt)
     x, y, z, w = end.q[-1, 4:, 3:7].T
     up = np.abs([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]).max(0)
@@ -83,8 +82,8 @@ def _on_faces(dt: float) -> float:
 
 
 def _dropped(dt: float) -> float:
-    """Depth of a ball that fell by 0.2 m, at rest after 1 s [µm]: m g / k."""
-    end = rolled(
+    """Depth of a ball dropped by 0.2 m, at rest after 1 s [µm]: m g / k."""
+    end = roll_out(
         *(BALL, [0, 0, 0.3, 0, 0, 0, 1], [0.0] * 6, dt, 1.0),
         points=[wd.ContactPoint("b", (0, 0, 0), 0.1)],
         ground=wd.Ground(FRICTION, STIFFNESS, 0.01),
@@ -96,7 +95,7 @@ BALL = body(1.0, [0.4 * 0.01] * 3)
 
 
 def _rolling(dt: float) -> float:
-    end = rolled(
+    end = roll_out(
         *(BALL, [0, 0, 0.1, 0, 0, 0, 1], [1.0, 0, 0, 0, 0, 0], dt, 1.0),
         points=[wd.ContactPoint("b", (0, 0, 0), 0.1)],
         ground=wd.Ground(FRICTION, STIFFNESS, 0.01),
@@ -113,13 +112,13 @@ SPIN = np.array([3.0, 0.2, 1.0]) * 3.0 / np.linalg.norm([3.0, 0.2, 1.0])
 
 @cache
 def flight(dt: float, speed: float) -> Roll:
-    """A body whose centre of mass is not its origin, spinning about no axis of its own."""
+    """A body whose centre of mass is off its origin, spinning about no principal axis."""
     v = [1.0, 0.5, -0.2, *(SPIN * speed / 3.0)]
-    return rolled(RACKET, [0, 0, 5, 0, 0, 0, 1], v, dt, 1.0, gravity=(0.0, 0.0, 0.0))
+    return roll_out(RACKET, [0, 0, 5, 0, 0, 0, 1], v, dt, 1.0, gravity=(0.0, 0.0, 0.0))
 
 
 def momenta(model: wd.Model, path: Roll) -> np.ndarray:
-    """Linear momentum, and angular about the centre of mass, in the world's axes: (steps, 6)."""
+    """Linear momentum, and angular momentum about the centre of mass, in world axes: (steps, 6)."""
     return np.array([wd.oracle(wd.centroidal_momentum, model, q[0], v[0]) for q, v in _ends(path)])
 
 
@@ -128,7 +127,7 @@ def _ends(path: Roll) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def drift(model: wd.Model, path: Roll, rows: slice) -> float:
-    """Change of momentum, relative."""
+    """Relative change of momentum."""
     begin, end = momenta(model, path)[:, rows]
     return float(np.linalg.norm(end - begin) / np.linalg.norm(begin))
 
@@ -156,14 +155,16 @@ TWO = wd.load_urdf(
 
 @cache
 def two_bodies(dt: float) -> Roll:
-    """Two bodies at a hinge that turns by 4 rad/s, thrown with a spin."""
+    """Two bodies on a hinge that turns at 4 rad/s, thrown with a spin."""
     v = [1.0, 0.5, 3.0, 1.0, -0.5, 2.0, 4.0]
-    return rolled(TWO, [0, 0, 5, 0, 0, 0, 1, 0.3], v, dt, 1.0)
+    return roll_out(TWO, [0, 0, 5, 0, 0, 0, 1, 0.3], v, dt, 1.0)
 
 
 def _parabola(dt: float) -> float:
-    """How far the centre of mass is from its parabola after 1 s [m], less the g h / 2 that a step
-    of semi-implicit Euler falls too far."""
+    """Distance of the centre of mass from its parabola after 1 s [m].
+
+    The fall of semi-implicit Euler is longer by g h / 2, which is subtracted.
+    """
     path = two_bodies(dt)
     begin, end = (wd.oracle(wd.com, TWO, q[0]) for q, _ in _ends(path))
     speed = momenta(TWO, path)[0, :3] / TWO.total_mass
@@ -172,7 +173,7 @@ def _parabola(dt: float) -> float:
 
 
 def _falling_momentum(dt: float) -> float:
-    """Of the momentum that it began with, what is off after 1 s of fall."""
+    """Error of the momentum after 1 s of fall, relative to the first momentum."""
     begin, end = momenta(TWO, two_bodies(dt))[:, :3]
     fallen = begin - np.array([0, 0, TWO.total_mass * G])
     return float(np.linalg.norm(end - fallen) / np.linalg.norm(begin))
@@ -182,7 +183,7 @@ def _falling_momentum(dt: float) -> float:
 
 
 def flip_time(J: Sequence[float], w: Sequence[float]) -> float:
-    """Seconds from one turning over to the next: half of the period of ω2."""
+    """Seconds between two flips: half the period of ω2."""
     (a, b, c), E2 = J, sum(j * x * x for j, x in zip(J, w, strict=True))
     L2 = sum((j * x) ** 2 for j, x in zip(J, w, strict=True))
     if E2 * b > L2:
@@ -198,7 +199,7 @@ FLIPPING = (0.2, 6.0, 0.3)
 
 def _flips(dt: float) -> float:
     """Mean time between two flips in 10 s [s]."""
-    path = rolled(
+    path = roll_out(
         *(body(1.0, RACKET_J), [0, 0, 5, 0, 0, 0, 1], [0, 0, 0, *FLIPPING], dt, 10.0),
         gravity=(0.0, 0.0, 0.0),
     )
@@ -220,14 +221,14 @@ PERIOD = (2 * math.pi * math.sqrt((BOB_J + BOB_MASS * LENGTH**2) / (BOB_MASS * G
 
 
 def _period(dt: float) -> float:
-    path = rolled(PENDULUM, [SWING], [0.0], dt, 15.0)
+    path = roll_out(PENDULUM, [SWING], [0.0], dt, 15.0)
     return float(2 * np.diff(crossings(path.q[:, 0, 0], dt)).mean())
 
 
 def _double_energy(dt: float) -> float:
-    """Largest change of energy in 5 s, of m g (l1 + l2) below the hinge at rest."""
+    """Largest change of energy in 5 s, relative to m g (l1 + l2)."""
     model = wd.load_robot("double_pendulum")
-    path, every = rolled(model, [1.0, 0.5], [0.0, 0.0], dt, 5.0), round(0.05 / dt)
+    path, every = roll_out(model, [1.0, 0.5], [0.0, 0.0], dt, 5.0), round(0.05 / dt)
     E = np.array(
         [
             wd.oracle(wd.kinetic_energy, model, q[0], v[0])
@@ -246,7 +247,7 @@ TOP_MASS, TOP_LENGTH, TOP_J, TOP_SPIN, TILT = 0.5, 0.05, (4e-4, 4e-4, 6e-4), 100
 
 
 def _precession_rate() -> float:
-    """The slow one of the two [rad/s]; about m g l / (J3 ω3)."""
+    """Slow precession rate [rad/s]; about m g l / (J3 ω3)."""
     a = (TOP_J[0] + TOP_MASS * TOP_LENGTH**2) * math.cos(TILT)
     b, c = TOP_J[2] * TOP_SPIN, TOP_MASS * G * TOP_LENGTH
     return 2 * c / (b + math.sqrt(b * b - 4 * a * c))
@@ -269,9 +270,9 @@ TOP_TWIST = [-_precession_rate() * math.sin(TILT), 0.0, TOP_SPIN]
 
 
 def _top_on_a_tip(dt: float) -> float:
-    """Mean rate of precession over a second, of a free top on a contact that sticks [rad/s]."""
+    """Mean precession rate over one second of a free top on a sticking contact [rad/s]."""
     depth = TOP_MASS * G / 1e5
-    end = rolled(
+    end = roll_out(
         *(TOP, [0, 0, -depth, *TOP_TURN], [0.0, 0, 0, *TOP_TWIST], dt, 1.0),
         points=[wd.ContactPoint("b", (0, 0, 0), 0.0)],
         ground=wd.Ground(2.0, 1e5, 0.01),
@@ -280,11 +281,11 @@ def _top_on_a_tip(dt: float) -> float:
 
 
 def _top_on_a_joint(dt: float) -> float:
-    return _precessed(rolled(HINGED_TOP, TOP_TURN, TOP_TWIST, dt, 1.0))
+    return _precessed(roll_out(HINGED_TOP, TOP_TURN, TOP_TWIST, dt, 1.0))
 
 
 def _precessed(path: Roll) -> float:
-    """Angle about the vertical by which the axis went round [rad]."""
+    """Angle by which the axis has precessed about the vertical [rad]."""
     x, y, z, w = path.q[:, 0, -4:].T
     angle = np.unwrap(np.arctan2(2 * (y * z - w * x), 2 * (x * z + w * y)))
     return float(angle[-1] - angle[0])
@@ -299,7 +300,7 @@ def _depth(dt: float) -> float:
 
 
 def _speed(dt: float, env: int) -> float:
-    """Of a box on a slope after 1 s [m/s]."""
+    """Speed of a box on a slope after 1 s [m/s]."""
     return float(boxes(dt).v[round(1.0 / dt), env, 0])
 
 
@@ -369,7 +370,7 @@ LAWS = (
 
 
 def main() -> None:
-    """Print the table, and keep it."""
+    """Print the table and store it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()

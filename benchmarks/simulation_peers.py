@@ -1,10 +1,11 @@
-"""Steps of a standing quadruped in many environments: warpdyn beside other simulators on a CPU.
+"""Simulation steps of many standing quadrupeds on a CPU, in warpdyn and other simulators.
 
     taskset -c 1 python -m benchmarks.simulation_peers [--envs 4096] [--only mjx brax] [--into FOLDER]
 
-All begin where MuJoCo's has stood for 4 s, step in turn in one process on the cores that it has, and
-must stand at the end, or have no figure. On one core it is the processor's time that counts, so that
-other work on the machine matters less; on more the clock's. What is not installed is named and left out.
+All begin in the state in which MuJoCo's robot has stood for 4 s, and step in turns in one process.
+Robots that do not stand at the end have no figure. On one core, CPU time is measured, so that other
+processes matter less; on several cores, wall time. Simulators that are not installed are named and
+left out.
 """
 
 from __future__ import annotations
@@ -46,10 +47,10 @@ AT_LEAST = 8
 """Steps that each makes before its height is looked at."""
 
 
-def measured(
+def measure(
     start: Settled, keys: Sequence[str], envs: int, cores: int, rounds: int
 ) -> list[dict[str, Any]]:
-    """A line for each way of stepping: nanoseconds of a step of one environment, or why none."""
+    """Yield a record for each way of stepping: ns per step of one environment, or a reason for its absence."""
     clock = time.process_time if cores == 1 else time.perf_counter
     lines: list[dict[str, Any]] = []
     turns: list[tuple[dict[str, Any], Running, Turn]] = []
@@ -62,7 +63,7 @@ def measured(
                 each.advance()
                 turns.append((line, each, Turn(each.advance, each.envs * each.steps, clock=clock)))
                 lines.append(line)
-        except Exception as reason:  # theirs, of any kind: told in the table
+        except Exception as reason:  # any error of a peer is printed in the table
             lines.append({**line, "why": f"{type(reason).__name__}: {first_line(reason)}"})
     take_turns([turn for _, _, turn in turns], rounds)
     for line, each, turn in tqdm(turns, desc="do they stand"):
@@ -78,7 +79,7 @@ def measured(
 
 
 def markdown(lines: Sequence[dict[str, Any]]) -> list[str]:
-    """The table; each is held against warpdyn's four steps a launch of the same run."""
+    """Lines of the table. Ratios refer to warpdyn's four steps per launch in the same run."""
     head = (
         "simulator",
         "how",
@@ -99,8 +100,8 @@ def markdown(lines: Sequence[dict[str, Any]]) -> list[str]:
     return text
 
 
-def found(keys: Sequence[str]) -> tuple[list[Installed], list[str]]:
-    """What can be imported, and names of what cannot."""
+def find_simulators(keys: Sequence[str]) -> tuple[list[Installed], list[str]]:
+    """Simulators that can be imported, and names of the others."""
     there, missing = [], []
     for key in keys:
         try:
@@ -113,20 +114,20 @@ def found(keys: Sequence[str]) -> tuple[list[Installed], list[str]]:
 
 
 def main() -> None:
-    """Print the table; keep its lines where asked, those of other runs of the same day with them."""
+    """Print the table and store its records together with those of other runs of the same day."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--envs", type=int, default=4096)
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--only", nargs="*", choices=PEERS, default=PEERS, metavar="PEER")
     parser.add_argument("--into", type=Path, metavar="FOLDER", help="of benchmarks/results")
     arguments = parser.parse_args()
-    peers, missing = found(arguments.only)
+    peers, missing = find_simulators(arguments.only)
     if missing:
         print(
             f"not installed: {', '.join(missing)}; pip install {' '.join(PIP[x] for x in missing)}"
         )
     scene = standing("quadruped", QUADRUPED_HEIGHT, QUADRUPED_STANCE, (40.0, 1.0), "*_foot")
-    lines = measured(
+    lines = measure(
         settled(scene, DT),
         [peer.key for peer in peers],
         arguments.envs,

@@ -1,9 +1,9 @@
-"""The same scenes on the ground in warpdyn, MuJoCo, Drake and JaxSim: what comes out, and what should.
+"""The same scenes on the ground in warpdyn, MuJoCo, Drake and JaxSim, compared with exact values.
 
     python -m benchmarks.simulation_physics [--only in_mujoco in_drake] [--into FOLDER]
 
-Peers that are not installed are named and left out. Positions after 1 s, forces and slip speeds, with
-the step and what each makes contacts of; --into writes simulation_physics.json and .md.
+Simulators that are not installed are named and left out. The table has positions after 1 s, forces and
+slip speeds, with the time step and the contact model. --into writes simulation_physics.json and .md.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Columns = dict[str, list[float | str]]
 
 
 def results(chosen: Sequence[Setting], table: Sequence[Row]) -> Columns:
-    """What the simulators make of the scenes of these rows."""
+    """Results of the simulators for the scenes of these rows."""
     all_scenes, columns = scenes(), {}
     needed = list(dict.fromkeys(row.scene for row in table))
     for setting in tqdm(chosen, desc="simulators"):
@@ -72,7 +72,7 @@ def _read(row: Row, motion: Motion | str) -> float | str:
 
 
 def markdown(columns: Columns, table: Sequence[Row], dt: float) -> list[str]:
-    """The table of all settings of one step."""
+    """Lines of the table of all settings with one time step."""
     labels = {s.label: s.label.rsplit(",", 1)[0] for s in SETTINGS if s.dt == dt}
     shown = [label for label in labels if label in columns]
     lines = [f"| {1e3 * dt:g} ms | exact | " + " | ".join(labels[x] for x in shown) + " |"]
@@ -93,26 +93,26 @@ def _cell(value: float | str, row: Row) -> str:
     return f"{value:.{row.digits}f}"
 
 
-def found(modules: Sequence[str]) -> tuple[list[Installed], list[str]]:
-    """Simulators that can be imported, and names of those that cannot."""
+def find_simulators(modules: Sequence[str]) -> tuple[list[Installed], list[str]]:
+    """Simulators that can be imported, and names of the others."""
     there, missing = [], []
     for key in modules:
         try:
             module = import_module(f".simulators.{key}", __package__)
             versions = {package: metadata.version(package) for package in module.PACKAGES}
             there.append(Installed(key, module, versions))
-        except ImportError:  # a package that is not there is one as well
+        except ImportError:  # missing packages raise this error, too
             missing.append(key)
     return there, missing
 
 
 def main() -> None:
-    """Print the tables; write them where asked."""
+    """Print the tables and write them if asked."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="*", choices=PEERS, default=PEERS, metavar="PEER")
     parser.add_argument("--into", type=Path, metavar="FOLDER", help="of benchmarks/results")
     arguments = parser.parse_args()
-    peers, missing = found(arguments.only)
+    peers, missing = find_simulators(arguments.only)
     if missing:
         print(f"not installed: {', '.join(missing)}; {PIP}")
     keys = ("in_warpdyn", *(peer.key for peer in peers))
@@ -145,7 +145,7 @@ def main() -> None:
 
 
 def blanks(columns: Columns, table: Sequence[Row]) -> list[tuple[str, str]]:
-    """Where there is no number, and why; once each."""
+    """Yield each reason for a missing number once."""
     blanks = {
         (f"{label}, {row.scene}", value): None
         for label, column in columns.items()

@@ -1,13 +1,13 @@
-"""Robots that are thrown at random, and robots that stand for an hour.
+"""Robots in random states and motions, and robots that stand for an hour.
 
     python -m benchmarks.simulation_robustness thrown [--steps 10000000] [--robot hand --dt 0.01]
     python -m benchmarks.simulation_robustness standing [--envs 4096] [--minutes 60]
 
-Thrown: any attitude, in the ground too, half of all speeds from N(0, 3) and half from N(0, 30),
-targets at joint limits, and up to 1 rad beyond; states that were not finite are counted by the
-simulation, which begins them anew, and by reading what it left. Every 200 steps all are thrown again.
-Standing: what a minute moves the trunks by, speeds, weights, and the memory of the process.
-Results go on in the JSON file of each under benchmarks/results.
+Thrown: robots have any attitude, also inside the ground. Half of all speeds come from N(0, 3) and half
+from N(0, 30). Targets are at joint limits and up to 1 rad beyond. The simulation counts states that are
+not finite and resets them; the remaining states are read and checked, too. All robots are thrown again
+every 200 steps. Standing: movement of the trunks per minute, speeds, weights, and memory of the
+process. Records are added to the JSON files in benchmarks/results.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ENVS, SUBSTEPS, LAUNCHES, HELD = 4096, 4, 50, 5
 
 
 class Thrown(NamedTuple):
-    """A robot, what touches, and its drives."""
+    """A robot, its contact points, and its drives."""
 
     model: wd.Model
     points: wd.ContactPoints
@@ -49,10 +49,12 @@ class Thrown(NamedTuple):
 
 
 def main() -> None:
-    """Run one of the two."""
+    """Run one of the two commands."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=("thrown", "standing"))
-    parser.add_argument("--steps", type=int, default=10**7, help="of an environment, in all")
+    parser.add_argument(
+        "--steps", type=int, default=10**7, help="total number of steps of all environments"
+    )
     parser.add_argument("--robot", choices=("quadruped", "humanoid", "arm", "hand"))
     parser.add_argument("--dt", type=float, choices=STEPS)
     parser.add_argument("--envs", type=int, default=4096)
@@ -63,12 +65,15 @@ def main() -> None:
         return
     for name in [given.robot] if given.robot else ["quadruped", "humanoid", "arm", "hand"]:
         for dt in [given.dt] if given.dt else STEPS:
-            keep("simulation_thrown", throw(name, robot(name), dt, given.steps))
+            write_record("simulation_thrown", throw(name, robot(name), dt, given.steps))
 
 
 def robot(name: str) -> Thrown:
-    """The robots of the page: a quadruped and a humanoid that fall, an arm with a ball at its end
-    that the floor is in the way of, a hand of four fingers that is thrown."""
+    """A robot of the page.
+
+    Quadruped and humanoid fall. An arm has a ball at its end that can hit the floor. A hand with four
+    fingers is thrown.
+    """
     if name in ("quadruped", "humanoid"):
         gains = (25.0, 0.5) if name == "quadruped" else (100.0, 3.0)
         feet = "*_foot" if name == "quadruped" else "*_ankle_roll_link"
@@ -85,7 +90,7 @@ def robot(name: str) -> Thrown:
 
 
 def throw(name: str, thrown: Thrown, dt: float, steps: int) -> dict[str, Any]:
-    """What became of a robot that was thrown and driven at random."""
+    """Record of a robot that was thrown and driven at random."""
     rng = np.random.default_rng(0)
     model = thrown.model
     options: dict[str, Any] = {"points": thrown.points, "control": thrown.control}
@@ -140,7 +145,7 @@ def _begin(sim: wd.Simulation, rng: np.random.Generator, lower: Any, upper: Any)
 
 
 def stand(envs: int, minutes: int) -> None:
-    """Quadrupeds that stand, each in a stance of its own; a record grows minute by minute."""
+    """Yield a record of standing quadrupeds in different stances, minute by minute."""
     scene = Scene("quadruped", 0.32, QUADRUPED_STANCE, (40.0, 1.0), "*_foot")
     rng = np.random.default_rng(0)
     dt, substeps = 0.005, 10
@@ -180,17 +185,17 @@ def stand(envs: int, minutes: int) -> None:
             **{"robot": "quadruped", "envs": envs, "dt": dt, "minutes": minute + 1},
             **{"seconds": time.perf_counter() - begin, "samples": samples},
         }
-        keep("simulation_standing", record)
+        write_record("simulation_standing", record)
 
 
 def _rss() -> float:
-    """Memory of the process [MB]."""
+    """Resident memory of the process [MB]."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def keep(name: str, record: dict[str, Any]) -> None:
-    """Put a record into its file, in the place of one of the same robot, step and number."""
+def write_record(name: str, record: dict[str, Any]) -> None:
+    """Write a record to its file in place of a record with the same robot, step and number."""
     path = RESULTS / f"{name}.json"
     kept = json.loads(path.read_text())["records"] if path.exists() else []
     same = ("robot", "dt", "envs")

@@ -1,4 +1,4 @@
-"""Scenes on the ground whose end is known on paper, a quadruped that stands, and what is read off."""
+"""Scenes on the ground with exact results, a standing quadruped, and the quantities that are compared."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BLOCK = BODY.format(SIDE**2 / 6, name="block")
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table: what is read off a scene's motion, and what it is on paper."""
+    """A row of the table: a quantity of a scene's motion, and its exact value."""
 
     scene: str
     what: str
@@ -57,7 +57,7 @@ def ball(name: str, *, height: float, speed: float = 0.0) -> OnGround:
 def standing(
     name: str, height: float, stance: Sequence[float], gains: tuple[float, float], feet: str
 ) -> OnGround:
-    """A bundled robot with its drives, dropped by some centimetres onto its feet."""
+    """A bundled robot with drives, dropped by some centimetres onto its feet."""
     model = wd.load_robot(name)
     weight = model.total_mass * GRAVITY
     return OnGround(
@@ -73,7 +73,7 @@ def standing(
 
 
 def scenes() -> dict[str, OnGround]:
-    """All of the table, by name."""
+    """All scenes of the table, by name."""
     return {
         "rest": block("rest"),
         "slide": block("slide", speed=SPEED),
@@ -100,7 +100,7 @@ def _depth(motion: Motion, rests_at: float) -> float:
 
 
 def _load(motion: Motion, weight: float) -> float:
-    """The mean over the last tenth of a second, in parts of the weight."""
+    """Mean force over the last tenth of a second, relative to the weight."""
     last = motion.forces[-round(0.1 / motion.dt) :, 2]
     return float(last.mean()) / weight
 
@@ -114,14 +114,14 @@ def _lift(motion: Motion) -> float:
 
 
 def _rebound(motion: Motion) -> float:
-    """How far it rises again after its lowest point [mm]."""
+    """Rise after the lowest point [mm]."""
     z = motion.positions[:, 2]
     low = int(np.argmax(np.diff(z) > 0)) if (np.diff(z) > 0).any() else len(z) - 1
     return 1e3 * (max(float(z[low:].max()), RADIUS) - RADIUS)
 
 
 def rows() -> list[Row]:
-    """The table, row by row."""
+    """Rows of the table."""
     rolls = 2 / 7 * SPEED / (MU * GRAVITY)
     rolled = SPEED * rolls - MU * GRAVITY * rolls**2 / 2 + 5 / 7 * SPEED * (1 - rolls)
     down = GRAVITY * (sin(radians(30)) - MU * cos(radians(30)))

@@ -1,4 +1,4 @@
-"""Compilation, first results, imports and latency of one robot, each in new processes."""
+"""Compilation, first results, imports and latency for one robot, each in new processes."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ print(done)
 
 
 def cores_worth() -> float:
-    """Work of busy processes on all cores by that of one alone: the most threads can gain."""
+    """Rate of busy processes on all cores divided by that of one process: the largest gain of threads."""
     cores = [str(core) for core in sorted(os.sched_getaffinity(0))]
 
     def work(cores: list[str]) -> int:
@@ -104,7 +104,7 @@ def cores_worth() -> float:
 
 
 def run(code: str, cache: str | None, *arguments: str) -> Any:
-    """What a fresh interpreter prints; `cache` is a folder for its kernels, None the user's own."""
+    """JSON output of a new interpreter. `cache` is a folder for its kernels; None for the user's cache."""
     environment = dict(os.environ)
     if cache:
         environment |= {"WARPDYN_CACHE_DIR": f"{cache}/warpdyn", "WARP_CACHE_PATH": f"{cache}/warp"}
@@ -133,9 +133,9 @@ def compile_seconds(
 
 
 def figures(quick: bool = False) -> dict[str, float]:
-    """The figures of `cases.STARTS`.
+    """Figures of `cases.STARTS`.
 
-    Each cold one has an empty cache, so that it pays for Warp's first kernel.
+    Each cold figure has an empty cache, so it includes Warp's first kernel.
     """
     run(FIRST_RESULT, None)
     call, bound = run(LATENCY, None)

@@ -1,4 +1,4 @@
-"""Throughput of one robot and algorithm: cases and peers take turns, to see the same noise."""
+"""Throughput for one robot and algorithm. Cases and peers run in turns, so that all see the same noise."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def measure(
     rounds: int = ROUNDS,
     compile_limit: float = jax_aot.LIMIT,
 ) -> Iterator[Record]:
-    """A record for each case and each peer; the cases are of one robot, algorithm and device."""
+    """Yield a record for each case and each peer. All cases have one robot, algorithm and device."""
     name, algorithm, device = cases[0].robot, cases[0].algorithm, cases[0].device
     robot = robot_named(name)
     at = {"robot": name, "algorithm": algorithm, "device": device, "nv": robot.model.nv}
@@ -147,7 +147,7 @@ def _peers(
     device: str,
     compile_limit: float,
 ) -> Iterator[tuple[Installed, Prepared | str, float, float]]:
-    """Each peer with its work, called once and compared, or with the reason why there is none."""
+    """Each peer with its work, which has run and been compared, or with the reason for its absence."""
     batch = {key: values[:PEER_BATCH] for key, values in states.items()}
     for peer in peers:
         start = time.perf_counter()
@@ -158,7 +158,7 @@ def _peers(
                     cold = jax_aot.seconds(peer, robot, algorithm, prepared, device, compile_limit)
                     start = time.process_time()
                     prepared.run()
-                    # The second where the program was not found after all.
+                    # The second time counts if the program was not in the cache.
                     first = max(cold, time.process_time() - start)
                 else:
                     prepared.run()
@@ -179,7 +179,7 @@ def _peers(
 
 
 def worst(found: Sequence[np.ndarray], wanted: Sequence[np.ndarray]) -> float:
-    """The largest relative difference of several results."""
+    """Largest relative difference of several results."""
     return max(relative_error(x, y) for x, y in zip(found, wanted, strict=True))
 
 

@@ -1,9 +1,11 @@
-"""Two threads beside one, and beside what two processes reach at that moment.
+"""Two threads compared with one, and with two processes at the same moment.
 
-`python -m benchmarks.two_threads [--rounds N] [--json FILE]`. Two processors of a virtual machine are
-not always two cores: a host may run both on one. So each round takes the time of a launch on one
-thread, on two, and on one while a second process does the same: twice the first by the third is what
-two processors are worth just then. Medians of rounds, float32, memory of our own, bound calls.
+    python -m benchmarks.two_threads [--rounds N] [--json FILE]
+
+Two processors of a virtual machine are not always two cores; a host may run both on one core. Each round
+therefore times a launch on one thread, on two threads, and on one thread while a second process does
+the same. Twice the first time divided by the third is the value of two processors at that moment.
+Medians of rounds, float32, memory of warpdyn, bound calls.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ def work(name: str, algorithm: str, batch: int) -> Work:
 
 
 def seconds(run: Callable[[], Any]) -> float:
-    """Of one launch, by the clock."""
+    """Wall time of one launch [s]."""
     run()
     count, begin = 0, time.perf_counter()
     while time.perf_counter() - begin < TURN:
@@ -62,7 +64,7 @@ def seconds(run: Callable[[], Any]) -> float:
 
 
 def alone(name: str, algorithm: str, batch: int) -> None:
-    """The second process: one thread, without an end."""
+    """Main function of the second process: one thread, without end."""
     wd.runtime.set_num_threads(1)
     run = work(name, algorithm, batch).bind()
     print("ready", flush=True)
@@ -72,7 +74,7 @@ def alone(name: str, algorithm: str, batch: int) -> None:
 
 @contextmanager
 def second_process(*case: str) -> Iterator[int]:
-    """Its number; it is stopped, not ended, where it is not wanted."""
+    """Process ID of the second process. It is stopped, not ended, when it is not needed."""
     code = f"from benchmarks.two_threads import alone; alone(*{case[:2]!r}, {case[2]})"
     child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     try:
@@ -87,8 +89,10 @@ def second_process(*case: str) -> Iterator[int]:
 
 
 def measure(name: str, algorithm: str, batch: int, rounds: int) -> dict[str, Any]:
-    """Microseconds on one thread; how many times as fast two are, and two processes, in all rounds and in
-    those in which two processors were worth it."""
+    """Time on one thread [us], and the gains of two threads and two processes.
+
+    Gains are over all rounds, and over the rounds in which two processors were free.
+    """
     wd.runtime.set_num_threads(1)
     one = work(name, algorithm, batch).bind()
     wd.runtime.set_num_threads(2)
@@ -132,7 +136,7 @@ def ratios(took: list[tuple[float, float, float]]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure, print, and write."""
+    """Measure, print and write the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--json", type=Path)

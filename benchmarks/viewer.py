@@ -1,12 +1,12 @@
-"""Updates of robots that reach a browser and are applied there, by a headless Chromium on this machine.
+"""Updates of robots that reach a headless Chromium on this machine and are applied there.
 
     python -m benchmarks.viewer
 
-The server is a process of its own. Each case is measured by three readers: `wire`, a connection like a
-page's that only reads; `undrawn`, the browser without WebGL's draw calls, when it does everything but
-draw; `drawn`, the browser as it is, which without a graphics card draws by the program's own cores. The
-browser counts what comes over its websocket, in viser's own worker; the pictures that show something new;
-and, of many robots, the arrays of poses that go on to WebGL, one for each body that moves.
+The server is a separate process. Three readers measure each case: `wire` is a connection like a page's
+that only reads; `undrawn` is the browser without WebGL draw calls; `drawn` is the complete browser,
+which draws on the CPU if there is no graphics card. The browser counts the messages on its websocket in
+viser's own worker, and the frames that show something new. For many robots it also counts the pose
+arrays that are passed to WebGL, one for each moving body.
 """
 
 from __future__ import annotations
@@ -109,8 +109,8 @@ self.counted = {pictures: 0, fresh: 0, uploads: 0};
 """
 
 
-class Counted:
-    """A page in a browser that counts what comes and what it applies."""
+class CountingPage:
+    """A browser page that counts received and applied messages."""
 
     def __init__(self, browser: Browser, address: str, least: int, drawn: bool):
         self.browser = browser
@@ -119,7 +119,7 @@ class Counted:
         self._least = least
         self.tab = browser.open("about:blank", 1000, 700)
         browser.listen(self.tab.session, self._heard)
-        # viser's connection lives in a worker, which waits until it counts too.
+        # viser's connection is in a worker, which waits until it counts, too.
         self.tab.call(
             "Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True
         )
@@ -130,7 +130,7 @@ class Counted:
             raise RuntimeError("the page has opened no connection")
 
     def read(self) -> dict[str, float]:
-        """Counts since the page opened, and when they were read [s]."""
+        """Counts since the page opened, and the time of reading [s]."""
         arrived = self._evaluate(self.worker, "self.arrived")
         counted = self._evaluate(self.tab.session, "self.counted")
         return {"at": time.perf_counter(), **arrived, **counted}
@@ -159,7 +159,7 @@ class Counted:
 
 
 class Reader:
-    """A connection like a page's that counts what comes and does nothing with it."""
+    """A connection like a page's that counts messages and ignores their contents."""
 
     def __init__(self, address: str, least: int):
         protocols: Any = [f"viser-v{viser.__version__}"]
@@ -169,11 +169,11 @@ class Reader:
         threading.Thread(target=self._run, daemon=True).start()
 
     def read(self) -> dict[str, float]:
-        """Counts so far, and when they were read [s]."""
+        """Counts so far, and the time of reading [s]."""
         return {"at": time.perf_counter(), **self._counts}
 
     def close(self) -> None:
-        """Leave."""
+        """Close the connection."""
         self._connection.close()
 
     def _run(self) -> None:
@@ -183,8 +183,8 @@ class Reader:
             self._counts["updates"] += len(message) > self._least
 
 
-def measured(browser: Browser, case: tuple[str, int, float], reader: str) -> dict[str, Any]:
-    """Updates a second that were sent, that arrived and that were applied; bytes; pictures."""
+def measure(browser: Browser, case: tuple[str, int, float], reader: str) -> dict[str, Any]:
+    """Updates per second that were sent, received and applied; bytes; frames."""
     name, envs, asked = case
     server = subprocess.Popen(
         [sys.executable, "-c", SERVER, json.dumps(case)], stdout=subprocess.PIPE, text=True
@@ -196,11 +196,11 @@ def measured(browser: Browser, case: tuple[str, int, float], reader: str) -> dic
         lines = server.stdout
         threading.Thread(target=lambda: sent.extend(map(json.loads, lines)), daemon=True).start()
         least = 28 * envs if envs > 1 else 0
-        page: Reader | Counted
+        page: Reader | CountingPage
         if reader == "wire":
             page, wanted = Reader(address, least), {"updates": 20.0}
         else:
-            page = Counted(browser, address, least, reader == "drawn")
+            page = CountingPage(browser, address, least, reader == "drawn")
             wanted = {"updates": 20.0, "fresh": 4.0, "uploads": 4.0 * moving * (envs > 1)}
         end = time.monotonic() + 180.0
         while any(page.read()[k] < wanted[k] for k in wanted) and time.monotonic() < end:
@@ -232,7 +232,7 @@ def measured(browser: Browser, case: tuple[str, int, float], reader: str) -> dic
 
 
 def page_of_a_trajectory() -> dict[str, Any]:
-    """Size of ten seconds at 50 pictures a second, as a page and as a recording [bytes]."""
+    """Size of ten seconds at 50 frames per second, as a page and as a recording [bytes]."""
     arm, times = wd.load_robot("panda"), np.linspace(0, 10, 501)
     shown = viewer.Viewer(port=0)
     shown.add(arm)
@@ -248,7 +248,7 @@ def page_of_a_trajectory() -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure all cases, print them, and write them into `RESULT`."""
+    """Measure all cases, print them and write them to `RESULT`."""
     found: dict[str, Any] = {
         "machine": platform.processor() or platform.machine(),
         "cores": os.cpu_count(),
@@ -260,7 +260,7 @@ def main() -> None:
     with Browser() as browser:
         for case in CASES:
             for reader in READERS:
-                found["cases"].append(measured(browser, case, reader))
+                found["cases"].append(measure(browser, case, reader))
                 print(json.dumps(found["cases"][-1]), flush=True)
     RESULT.write_text(json.dumps(found, indent=1) + "\n")
 

@@ -1,4 +1,4 @@
-"""warpdyn's side: an algorithm on arrays of random states, and the space for its results."""
+"""An algorithm of warpdyn on arrays of random states, with arrays for its results."""
 
 from __future__ import annotations
 
@@ -20,22 +20,21 @@ from .robots import Robot
 
 
 def states_of(robot: Robot, count: int) -> dict[str, np.ndarray]:
-    """Random states within limits, exact in float32: every library reads the same numbers."""
+    """Random states within limits, exact in float32, so that every library reads the same numbers."""
     states = random_states(robot.model, count)
     return {name: values.astype(np.float32).astype(float) for name, values in states.items()}
 
 
 def cotangents(shape: tuple[int, ...], count: int) -> np.ndarray:
-    """Cotangents of a result of this shape; those of the first states are always the same."""
+    """Cotangents of a result with this shape. Those of the first states are always the same."""
     values = np.random.default_rng(7).uniform(-1, 1, (count, *shape))
     return values.astype(np.float32).astype(float)
 
 
 class Work:
-    """An algorithm, its arrays on a device, and arrays for its results.
+    """An algorithm with its arrays on a device and arrays for its results.
 
-    `layout`: "columns" has the same entry of all robots side by side in memory, "rows" one robot
-    after the other.
+    `layout`: in "columns" an entry of all robots is contiguous, in "rows" the entries of one robot.
     """
 
     def __init__(
@@ -74,16 +73,16 @@ class Work:
         return describe_call(self.function, self.arguments, self.options)
 
     def call(self) -> Any:
-        """The public function, as users call it."""
+        """The public function, in the form that users call."""
         return self.function(*self.arguments, **self.options)
 
     def bind(self) -> Callable[[], Any]:
         return wd.bind(self.function, *self.arguments, constants="once", **self.options)
 
     def source(self) -> Source:
-        """The kernel's source, which knows operations and bytes of one environment."""
+        """Source of the kernel, with operations and bytes per environment."""
         return kernel_source(self.describe_call())
 
     def answers(self, sample: int) -> list[np.ndarray]:
-        """The first results, in float64."""
+        """First results, in float64."""
         return [on_host(x)[:sample].astype(float) for x in self.outs]

@@ -171,7 +171,6 @@ def _reason(error: Exception) -> str:
 
 
 def _draw_series(draw: np.random.Generator, robots: Sequence[str]) -> Series:
-    """A random series."""
 
     def one(of: Sequence[str]) -> str:
         return str(draw.choice(list(of)))
@@ -251,7 +250,6 @@ def _run_call(series: Series, draw: np.random.Generator) -> str:
 
 
 def _run_plain(series: Series, arrays: list[Any], wanted: Any) -> str:
-    """Run a plain or jitted call and return the difference, or ""."""
     function, model = series.function, series.model
     if series.mode == "jit":
         # `numpy` is a constant of the program.
@@ -343,7 +341,6 @@ def _run_bound(
 def _run_gradient(
     series: Series, draw: np.random.Generator, numbers: list[Any], arrays: list[Any], wanted: Any
 ) -> str:
-    """Compute a vector-Jacobian product and return the difference, or ""."""
     function, model = series.function, series.model
     it = LAYOUTS[series.library][series.cotangent]
     w = _numbers(draw, np.shape(wanted), series.dtype, it)
@@ -377,14 +374,12 @@ def _run_gradient(
 
 
 def _host(x: Any) -> np.ndarray:
-    """Float64 NumPy array with the same numbers."""
     if isinstance(x, torch.Tensor):
         x = x.detach().clone().numpy()
     return np.asarray(x, dtype=float)
 
 
 def _compare(label: str, found: Any, wanted: Any, dtype: str) -> str:
-    """Difference between two results, or ""."""
     x, y = _host(found), np.asarray(wanted, dtype=float)
     if x.shape != y.shape:
         return f"{label}: shape"
@@ -397,7 +392,6 @@ def _compare(label: str, found: Any, wanted: Any, dtype: str) -> str:
 
 
 def _check_inputs(series: Series, numbers: list[Any], arrays: list[Any]) -> str:
-    """Message if an input was written that is not `out`; else ""."""
     for x, array, name in zip(numbers, arrays, series.layouts, strict=True):
         if LAYOUTS[series.library][name].refused:
             continue

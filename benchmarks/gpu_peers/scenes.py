@@ -46,7 +46,7 @@ def _ours(scene: scenes.Scene, envs: int, device: str) -> Iterator[Running]:
     def advance(target: np.ndarray | None) -> None:
         one.step(None if target is None else wp.array(np.float32(target)[None], device=device))
 
-    targets = scenes.settled(scene, advance)
+    targets = scenes.settle(scene, advance)
     state = one.q.numpy()[0], one.v.numpy()[0]
     sim = scenes.simulation(scene, envs, device)
     steps = scenes.SUBSTEPS
@@ -61,7 +61,7 @@ def _theirs(scene: scenes.Scene, envs: int, device: str) -> Iterator[Running]:
     from ..simulators.many_in_mujoco_warp import LIMITS, stepping  # noqa: PLC0415  a peer
 
     robot, data = scene.in_mujoco()
-    scenes.settled(scene, scenes.mujoco_step(robot, data))
+    scenes.settle(scene, scenes.mujoco_step(robot, data))
     robot.opt.solver = mujoco.mjtSolver.mjSOL_NEWTON
     for limits in LIMITS:
         yield stepping(robot, data, envs, limits, device)

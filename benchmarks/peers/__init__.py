@@ -1,8 +1,8 @@
-"""The libraries that warpdyn is measured against, one file each.
+"""Libraries that warpdyn is compared with, one file each.
 
-A peer's module has NAME, PACKAGES (of PyPI), DTYPE, FORM (how it is called) and `prepare`, which
-returns the work ready to be run, or raises `CannotDo` with the reason. Results are compared with
-warpdyn's before anything is timed.
+The module of a peer has NAME, PACKAGES (on PyPI), DTYPE, FORM (the kind of call) and `prepare`.
+`prepare` returns the work, or raises `CannotDo` with the reason. Results are compared with warpdyn's
+before anything is timed.
 """
 
 from __future__ import annotations
@@ -28,44 +28,44 @@ PEERS = (
     "jaxsim",
     "pytorch_kinematics",
 )
-"""Modules of this folder; the first is the one that ratios refer to."""
+"""Modules of this folder. Ratios refer to the first one."""
 
 
 class CannotDo(Exception):  # noqa: N818
-    """The peer has no such function, or reads the robot as another one; says which."""
+    """The peer lacks the function or reads the robot differently. The message has the reason."""
 
 
 @dataclass
 class Prepared:
-    """A peer's work: `run` does `count` robots, to the end unless it `launches`."""
+    """A peer's work. `run` computes `count` robots and waits for the results unless `launches` is true."""
 
     run: Callable[[], Any]
     count: int
     answers: Callable[[], Sequence[np.ndarray]]
-    """Results of the first states, as warpdyn's: order of coordinates, frames, signs."""
+    """Results of the first states in warpdyn's conventions: order of coordinates, frames, signs."""
     form: str = ""
     near: float = 0.0
-    """Largest relative difference from warpdyn's float64 results; 0: what `NEAR` says."""
+    """Largest relative difference from warpdyn's float64 results; 0 stands for `NEAR`."""
     threads: int = 1
     launches: bool = False
-    """`run` only starts the work on a GPU's current stream; it is then timed between two events."""
+    """True if `run` only starts work on the GPU's current stream. Two events then time it."""
     start: Callable[[], Any] | None = None
-    """JAX: starts the work, and returns what `finish` waits for."""
+    """JAX: starts the work and returns the object that `finish` waits for."""
     finish: Callable[[Any], Any] | None = None
 
 
 NEAR = {"float64": 1e-9, "float32": 1e-5}
-"""Largest relative difference of a peer that is timed. float64 is fed with numbers exact in float32. Where a peer's
-float32 cannot reach it, its file says what it reaches and why."""
+"""Largest relative difference of a peer that is timed. Inputs in float64 are exact in float32. If a peer's
+float32 is less accurate, its file has its accuracy and the reason."""
 
 NEAR_OF_FREE_BASE = 1e-6
-"""The same of float64 where the base is free: its quaternion's length is one to float32's precision, which some
-libraries correct and some do not."""
+"""The same in float64 for a free base. Its quaternion has unit length in float32 precision only, which some
+libraries correct and others do not."""
 
 
 @dataclass
 class Installed:
-    """A peer whose packages are there."""
+    """A peer whose packages are installed."""
 
     key: str
     module: ModuleType
@@ -77,7 +77,7 @@ class Installed:
 
 
 def find(keys: Sequence[str]) -> tuple[list[Installed], dict[str, str]]:
-    """The peers that can be imported, and why others cannot."""
+    """The peers that can be imported, and the reasons why others cannot."""
     found, missing = [], {}
     for key in keys:
         try:

@@ -1,7 +1,7 @@
-"""Drake on the same file, answering in warpdyn's coordinates (`pip install drake`).
+"""Drake's results for the same file in warpdyn's coordinates (`pip install drake`).
 
-Drake reads URDF, SDF and MJCF by itself. A free body of its has its quaternion first, w first, and its
-velocity, angular part first, along the world's axes.
+Drake itself reads URDF, SDF and MJCF. Its free bodies have the quaternion first, with w first, and the
+angular velocity first, in world axes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from warpdyn.peers.peer import NotComparable, driven_joints, first_line, xyzw_co
 
 
 class DrakeRefusal(Exception):  # noqa: N818
-    """Drake does not read the file; the text is its own."""
+    """Drake cannot read the file. The message is Drake's."""
 
 
 class Drake:
@@ -29,7 +29,7 @@ class Drake:
     name = "Drake"
 
     def __init__(self, path: Path) -> None:
-        """Read the file; ImportError without Drake, `DrakeRefusal` where it refuses."""
+        """Read the file. Raises ImportError without Drake and `DrakeRefusal` if Drake refuses the file."""
         self.plants = import_module("pydrake.multibody.plant")
         parsing = import_module("pydrake.multibody.parsing")
         logging.getLogger("drake").setLevel(logging.ERROR)
@@ -40,7 +40,7 @@ class Drake:
             raise DrakeRefusal(first_line(error)) from error
 
     def on(self, model: Model) -> Drake:
-        """The same robot as this model; NotComparable where it is another."""
+        """This plant in the coordinates of a model. Raises NotComparable if the robots differ."""
         plant, self.model = self.plant, model
         try:
             if not model.floating_base and plant.HasBodyNamed(model.root) and model.root != "world":
@@ -59,7 +59,7 @@ class Drake:
         return self
 
     def _place(self, joint: Any) -> Any:
-        """Drake's joint; of a free body the one that Drake has made for it."""
+        """Drake's joint; for a free body the joint that Drake adds."""
         plant = self.plant
         if joint.kind is not FLOATING and not joint.kind.single:
             raise NotComparable(f"a {joint.kind.name} joint has other coordinates in Drake")
@@ -74,14 +74,14 @@ class Drake:
 
     @property
     def links(self) -> tuple[str, ...]:
-        """Links that Drake has as bodies or frames."""
+        """Links that are bodies or frames in Drake."""
         plant = self.plant
         return tuple(
             n for n in self.model.link_names if plant.HasBodyNamed(n) or plant.HasFrameNamed(n)
         )
 
     def _set(self, q: np.ndarray) -> np.ndarray:
-        """Hand Drake the configuration; returns G(q), by which its velocity is G v."""
+        """Set Drake's configuration and return G(q); Drake's velocity is G v."""
         full, G = (
             np.zeros(self.plant.num_positions()),
             np.zeros((self.plant.num_velocities(), self.model.nv)),
@@ -102,7 +102,7 @@ class Drake:
         return G
 
     def fk(self, q: np.ndarray) -> np.ndarray:
-        """(nlinks, 4, 4); zeros for links that Drake lacks."""
+        """Poses (nlinks, 4, 4); zeros for links that Drake lacks."""
         self._set(q)
         poses = np.zeros((self.model.nlinks, 4, 4))
         for name in self.links:
@@ -116,12 +116,12 @@ class Drake:
         return poses
 
     def crba(self, q: np.ndarray) -> np.ndarray:
-        """(nv, nv)."""
+        """Mass matrix (nv, nv)."""
         G = self._set(q)
         return G.T @ self.plant.CalcMassMatrix(self.context) @ G
 
     def rnea(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
-        """(nv,) with the standard gravity of both, 9.81 m/s²."""
+        """Joint forces (nv,) at the standard gravity of both, 9.81 m/s²."""
         plant, G = self.plant, self._set(q)
         rates = G @ a
         for d, joint in self.places:
@@ -131,6 +131,6 @@ class Drake:
                 rates[k + 3 : k + 6] += R @ np.cross(own[3:], own[:3])
         plant.SetVelocities(self.context, G @ v)
         none = import_module("pydrake.multibody.tree").MultibodyForces(plant)
-        # Gravity alone: force elements would bring the joints' damping.
+        # Gravity only: all force elements would include the damping of joints.
         forces = plant.CalcInverseDynamics(self.context, rates, none)
         return G.T @ (forces - plant.CalcGravityGeneralizedForces(self.context))

@@ -1,6 +1,6 @@
-"""adam's functions as warpdyn's: a fixed base is the floating one's rows and columns left out.
+"""adam's functions in warpdyn's conventions. For a fixed base, rows and columns of the base are left out.
 
-`K`: an adam KinDynComputations; `xp`: torch or jax.numpy.
+`K` is adam's KinDynComputations; `xp` is torch or jax.numpy.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ GRAVITY = np.array([0.0, 0.0, -9.81, 0.0, 0.0, 0.0])
 
 
 def joints_of(robot: Robot) -> list[str]:
-    """Names in warpdyn's order, which is then adam's."""
+    """Joint names in warpdyn's order, which adam then uses."""
     joints = [joint.name for joint in robot.model.moving_joints if joint.kind.nq != 7]
     if any(joint.kind.nv > 1 for joint in robot.model.moving_joints if joint.kind.nq != 7):
         raise CannotDo("joints of one coordinate only")
@@ -30,7 +30,7 @@ def joints_of(robot: Robot) -> list[str]:
 
 
 def inputs_of(robot: Robot, states: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Base transform, base twist and joint vectors of each state; "a" and "tau" whole."""
+    """Base transform, base twist and joint vectors of each state; "a" and "tau" include the base."""
     q, v, count = states["q"], states["v"], len(states["q"])
     H, twist = np.tile(np.eye(4), (count, 1, 1)), np.zeros((count, 6))
     if robot.floating:
@@ -49,7 +49,7 @@ def inputs_of(robot: Robot, states: Mapping[str, np.ndarray]) -> dict[str, np.nd
 def function_of(
     robot: Robot, algorithm: str, K: Any, xp: Any, solve: Callable
 ) -> tuple[Callable, tuple[str, ...], str]:
-    """The function, the names of its inputs and how it is made."""
+    """The function, the names of its inputs, and a description."""
     frame, first = furthest_link(robot.model), 0 if robot.floating else 6
     plain = ALGORITHMS[algorithm].of or algorithm
 
@@ -96,11 +96,11 @@ def function_of(
 def converted(
     robot: Robot, algorithm: str, states: Mapping[str, np.ndarray], found: np.ndarray
 ) -> np.ndarray:
-    """The first results in warpdyn's frames. A free base's are in the axes of the frame itself.
+    """The first results in warpdyn's frames. Those of a free base are in the axes of the frame itself.
 
-    jacobian_dot is dJ/dt + (V ×) J, with the frame's velocity V = J v, in an inertial frame that
-    coincides with that of J: the product with v is dJ/dt v all the same, for V × V = 0. The term is
-    taken off here, apart from what is timed.
+    jacobian_dot is dJ/dt + (V ×) J with the frame's velocity V = J v, in an inertial frame that coincides
+    with J's frame. Its product with v is still dJ/dt v because V × V = 0. The additional term is
+    subtracted here, outside the timed function.
     """
     if algorithm not in ("jacobian", "jacobian_derivative"):
         return found
@@ -115,7 +115,9 @@ def converted(
     linear, angular = np.split((J @ v[..., None])[..., 0], 2, axis=1)
     extra = np.zeros_like(J)
     extra[:, :3] = np.cross(linear[:, :, None], J[:, 3:], axis=1)
-    if not robot.floating:  # there the axes turn with the frame, which is the rest of the term
+    if (
+        not robot.floating
+    ):  # for a free base the axes turn with the frame, which gives the rest of the term
         extra += np.cross(angular[:, None, :, None], J.reshape(len(J), 2, 3, -1), axis=2).reshape(
             J.shape
         )

@@ -1,7 +1,7 @@
-"""JAX as its peers run best: float32; on a CPU one core and no fusion emitters (100 times for MJX).
+"""JAX with the fastest settings for its peers: float32; on a CPU one core, without fusion emitters.
 
-On a GPU products of matrices are float32, too: JAX's default is TF32, with errors of 1e-4 to 2e-3. It takes
-memory as it needs it, because Warp's arrays lie on the same GPU.
+(Fusion emitters make MJX 100 times slower.) On a GPU, matrix products are float32, too: JAX's default
+TF32 has errors of 1e-4 to 2e-3. JAX allocates memory on demand, because Warp's arrays are on the same GPU.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ import numpy as np
 
 
 class Compiled:
-    """A jitted function and its arrays on a device. A call waits for the end, `start` does not."""
+    """A jitted function with its arrays on a device. A call waits for the results; `start` does not wait."""
 
     finish = staticmethod(jax.block_until_ready)
 
@@ -44,19 +44,19 @@ class Compiled:
         return self.finish(self.start())
 
     def start(self) -> Any:
-        """Results that may not be there yet."""
+        """Results that may not be computed yet."""
         return self.function(*self.arrays)
 
 
 def compiled(
     function: Callable[..., Any], *given: np.ndarray, batched: bool = True, device: str = "cpu"
 ) -> Compiled:
-    """The function of one state, or of all (`batched` False), jitted, on device arrays."""
+    """Jitted function of one state, or of all states (`batched` False), with its arrays on the device."""
     arrays = [on(device, jnp.asarray(x, jnp.float32)) for x in given]
     return Compiled(jax.jit(jax.vmap(function) if batched else function), arrays)
 
 
 def on(device: str, tree: Any) -> Any:
-    """Arrays of a tree on a device of Warp's name; a RuntimeError where JAX has no such device."""
+    """The arrays of a tree on a device with Warp's name. Raises RuntimeError if JAX lacks the device."""
     kind, _, number = device.partition(":")
     return jax.device_put(tree, jax.devices("cpu" if kind == "cpu" else "gpu")[int(number or 0)])

@@ -1,4 +1,4 @@
-"""A robot and its states as MuJoCo's: wxyz, a free base's linear velocity in world axes."""
+"""A robot and its states in MuJoCo's conventions: quaternions wxyz, base velocity in world axes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..robots import Robot
 from . import CannotDo
 
 POSES = ("fk", "fk_frame", "jacobian", "jacobian_derivative")
-"""What needs every link; for all else fixed links are made one body, MuJoCo's default."""
+"""Algorithms that need every link. For all others MuJoCo merges fixed links, its default."""
 
 
 class InMuJoCo:
-    """v of MuJoCo = T v; T (B, nv, nv) turns a free base's linear part into world axes."""
+    """MuJoCo's v is T v. T (B, nv, nv) rotates the linear velocity of a free base into world axes."""
 
     def __init__(self, robot: Robot, algorithm: str, states: Mapping[str, np.ndarray]):
         if robot.model.quaternion != "xyzw":
@@ -50,13 +50,13 @@ class InMuJoCo:
         self.qvel = self.velocities(v)
         self.qacc = self.velocities(states["a"]) + self.drift
         self.force = self.velocities(states["tau"])
-        """T is orthogonal: forces turn as velocities do."""
+        """T is orthogonal, so it also rotates forces."""
 
     def velocities(self, v: np.ndarray) -> np.ndarray:
         return np.einsum("eij,ej->ei", self.T, v)
 
     def forces(self, found: np.ndarray) -> np.ndarray:
-        """MuJoCo's joint forces as warpdyn's."""
+        """MuJoCo's joint forces in warpdyn's coordinates."""
         return np.einsum("eji,ej->ei", self.T[: len(found)], found)
 
     def accelerations(self, found: np.ndarray) -> np.ndarray:
@@ -70,7 +70,7 @@ class InMuJoCo:
         return J @ self.T[: len(J)]
 
     def poses(self, position: np.ndarray, rotation: np.ndarray, names: list[str]) -> np.ndarray:
-        """(B, links, 4, 4) from positions and rotation matrices of MuJoCo's bodies."""
+        """Poses (B, links, 4, 4) from positions and rotation matrices of MuJoCo's bodies."""
         bodies = [self.body(name) for name in names]
         found = np.tile(np.eye(4), (len(position), len(names), 1, 1))
         found[..., :3, 3] = position[:, bodies]
@@ -78,12 +78,12 @@ class InMuJoCo:
         return found
 
     def body(self, name: str) -> int:
-        """Number of a link; that of the world for a fixed root."""
+        """Index of a link's body; the world for a fixed root."""
         return max(mujoco.mj_name2id(self.robot, mujoco.mjtObj.mjOBJ_BODY, name), 0)
 
 
 def rotations(quaternions: np.ndarray) -> np.ndarray:
-    """(B, 3, 3) of (B, 4), xyzw."""
+    """Rotation matrices (B, 3, 3) of quaternions (B, 4), xyzw."""
     x, y, z, w = quaternions.T
     rows = (
         (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),

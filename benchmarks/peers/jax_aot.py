@@ -1,9 +1,8 @@
-"""JAX's programs, compiled ahead: each in a new process, with a time limit, into a disk cache.
+"""Compile JAX programs ahead: each in a new process, with a time limit, into a disk cache.
 
-The process that measures finds the compiled program there. What the cold compilation took, or that
-it did not end within the limit, is kept beside the programs in seconds.jsonl: the last line of a
-program counts. Seconds are those of the processor, of one core: on a machine that does nothing else
-the same as the clock's.
+The measuring process reads the compiled program from the cache. The cold compile time, or the fact
+that it exceeded the limit, is in seconds.jsonl next to the programs; the last record of a program
+counts. Seconds are CPU seconds of one core.
 """
 
 from __future__ import annotations
@@ -38,13 +37,14 @@ CHILD = "import sys; from benchmarks.peers.jax_aot import child; child(*sys.argv
 
 
 def needed(peer: Installed) -> bool:
+    """True if the peer's programs are compiled ahead."""
     return "jax" in peer.module.PACKAGES
 
 
 def seconds(
     peer: Installed, robot: Robot, algorithm: str, prepared: Prepared, device: str, limit: float
 ) -> float:
-    """Seconds of the cold first call, earlier or in a new process. CannotDo beyond the limit."""
+    """Seconds of the cold first call, from a record or a new process. Raises CannotDo beyond the limit."""
     about = {
         "peer": peer.key,
         "robot": robot.name,
@@ -78,7 +78,7 @@ def _known(about: Mapping[str, Any]) -> dict[str, Any] | None:
 def _compile(
     key: str, robot: str, algorithm: str, count: int, device: str, limit: float
 ) -> float | None:
-    """Seconds of a new process with an empty cache; None if not in time. Its programs are kept."""
+    """Seconds of a new process with an empty cache; None if it exceeds the limit. The programs are kept."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=FOLDER) as own:
         done = subprocess.run(
@@ -101,7 +101,7 @@ def _compile(
 
 
 def child(key: str, robot: str, algorithm: str, count: str, device: str, limit: str) -> None:
-    """Print the seconds of the first call, on one core; a signal ends it at the limit."""
+    """Print the seconds of the first call on one core. A signal ends the process at the limit."""
     os.sched_setaffinity(0, CORES[-1:])
     found, _ = find([key])
     states = states_of(robot_named(robot), int(count))

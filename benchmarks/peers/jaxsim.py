@@ -134,7 +134,7 @@ _models: dict[str, Any] = {}
 
 
 def _built(robot: Robot) -> tuple[list[int], Any]:
-    """Its model, and for each of its joints the column of warpdyn's joint vector."""
+    """JaxSim's model, and for each of its joints the column in warpdyn's joint vector."""
     if robot.name not in _models:
         m = js.model.JaxSimModel.build_from_model_description(
             sdf(robot), is_urdf=False, gravity=9.81

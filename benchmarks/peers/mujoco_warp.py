@@ -112,7 +112,7 @@ def prepare(
 
 
 def _dense(robot: Any, M: np.ndarray) -> np.ndarray:
-    """The mass matrix as (B, nv, nv), which it keeps sparse for large robots."""
+    """Mass matrix as (B, nv, nv). MuJoCo Warp stores it sparsely for large robots."""
     nv = robot.nv
     if M.ndim == 3 and M.shape[1] >= nv:
         return M[:, :nv, :nv].astype(float)

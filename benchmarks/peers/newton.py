@@ -60,7 +60,7 @@ def prepare(
     T, drift = free_base(states, base) if n else (np.zeros((count, 0, 0)), np.zeros((count, 0)))
 
     def laid(values: np.ndarray, *heads: np.ndarray) -> np.ndarray:
-        """In its order, behind what describes a free base."""
+        """A joint vector in Newton's order, after the coordinates of a free base."""
         return np.concatenate([*heads, values[:, order[n:]]], axis=1, dtype=np.float32).ravel()
 
     def turned(values: np.ndarray) -> np.ndarray:
@@ -122,7 +122,7 @@ def prepare(
         return np.where(np.array(kept)[None, :, None, None] < 0, np.eye(4), found[:, kept])
 
     def of_frame() -> np.ndarray:
-        """Moved from the centre of mass to the link's origin."""
+        """Results moved from the centre of mass to the link's origin."""
         frame = furthest_link(model)
         body = bodies.index(frame)
         row = m.joint_child.numpy()[: len(names)].tolist().index(body)
@@ -133,7 +133,7 @@ def prepare(
         return columns(found)
 
     def columns(found: np.ndarray) -> np.ndarray:
-        """Columns of its velocities as those of ours: (16, rows, nv)."""
+        """Columns of Newton's velocities in warpdyn's order: (16, rows, nv)."""
         found = np.take(found, np.argsort(order), axis=2)
         found[:, :, :n] = found[:, :, :n] @ T[:16]
         return found
@@ -174,10 +174,9 @@ def prepare(
 
 
 def free_base(states: Mapping[str, np.ndarray], com: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Its base's velocity is T v: of the centre of mass, then angular, in world axes.
+    """Velocity of Newton's base as T v: of the centre of mass, then angular, in world axes.
 
-    Its acceleration, their time derivative, is T a and a drift; forces are conjugate: tau = T.T
-    (its own).
+    Its acceleration, the time derivative, is T a plus a drift. Forces are conjugate: tau = T.T @ theirs.
     """
     R, v = rotations(states["q"][:, 3:7]), states["v"]
     T, drift = np.zeros((len(R), 6, 6)), np.zeros((len(R), 6))

@@ -1,4 +1,4 @@
-"""Pinocchio, called from Python state by state: the peer that every ratio refers to."""
+"""Pinocchio, called from Python for one state after another. Every ratio refers to this peer."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def prepare(
 def converted(
     peer: Pinocchio, states: Mapping[str, np.ndarray], names: tuple[str, ...], count: int
 ) -> list[tuple]:
-    """For each state the arguments in Pinocchio's coordinates."""
+    """Arguments of each state in Pinocchio's coordinates."""
     rows = range(min(count, len(states["q"])))
     own = {"q": [peer.configuration(states["q"][e]) for e in rows]}
     own |= {name: [peer.G @ states[name][e] for e in rows] for name in names if name != "q"}
@@ -66,7 +66,7 @@ def converted(
 def functions(
     model: Any, data: Any, frame: int, G: np.ndarray, links: list[int]
 ) -> dict[str, tuple[Callable, Callable]]:
-    """For each algorithm the call that is timed, and what it found in warpdyn's coordinates."""
+    """For each algorithm the call that is timed, and its results in warpdyn's coordinates."""
 
     def fk_frame(q: np.ndarray) -> Any:
         pin.forwardKinematics(model, data, q)

@@ -1,4 +1,4 @@
-"""Pinocchio's own batch: one Python call, its thread pool inside."""
+"""Pinocchio's own batch functions: one Python call with Pinocchio's thread pool."""
 
 from __future__ import annotations
 

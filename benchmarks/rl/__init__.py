@@ -1,1 +1,1 @@
-"""Trainings that take minutes, and environments beside others', with their results."""
+"""Trainings of several minutes and comparisons with other environments, with their results."""

@@ -1,10 +1,10 @@
-"""Tiles of rough ground that the quadruped leaves on its feet, by kind and difficulty.
+"""Share of rough-ground tiles that the quadruped crosses, by kind and difficulty.
 
     python -m benchmarks.rl.climb [--onboard] [--policy FILE] [--mujoco] [--no-store]
 
-Environments begin in the middle of a tile of 8 m, with a command of 0.5 to 1 m/s ahead towards a
-heading of chance and friction of 0.5 to 1.25. A tile is climbed when the trunk has passed its edge
-within 20 s without a fall. Results and the picture are stored.
+Episodes begin in the middle of a tile of 8 m. The command is 0.5 to 1 m/s ahead towards a random
+heading, and friction is 0.5 to 1.25. A tile counts as climbed if the trunk passes its edge within 20 s
+without a fall. The results and a picture are stored.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ NAMES = {
 
 
 class QuadrupedAhead(QuadrupedRough):
-    """Commanded ahead, on tiles of some levels."""
+    """The quadruped task on tiles of some levels, with commands ahead."""
 
     seconds = 20.0
     numbers = {  # noqa: RUF012
@@ -59,13 +59,13 @@ class QuadrupedAhead(QuadrupedRough):
         self.keep = {**self.keep, "level": rl.Vary(float(first), float(last + 1))}
 
     def _command(self, s: rl.Episode) -> Any:
-        """Nobody is told to stand still."""
+        """A command that is never zero."""
         wanted = s.slowest + (s.fastest - s.slowest) * wd.random.uniform(s.random.at(42), 2)
         return np.concatenate([wanted, np.zeros(1)])
 
 
 class QuadrupedAheadOnboard(QuadrupedAhead):
-    """The same with onboard sensors, which do not see the ground."""
+    """The same task with onboard sensors, which do not observe the ground."""
 
     history = QuadrupedRoughOnboard.history
     groups = QuadrupedRoughOnboard.groups
@@ -73,8 +73,10 @@ class QuadrupedAheadOnboard(QuadrupedAhead):
 
 
 def climbed(env: rl.VecEnv, policy: rl.Policy) -> dict[str, np.ndarray]:
-    """Of each environment's first episode: level, kind, whether it left its tile, and fell; mean
-    errors of its speeds until then."""
+    """Level, kind, and whether the robot left its tile or fell, for the first episode of each environment.
+
+    The result also has the mean errors of the speeds until then.
+    """
     env.reset()
     level, kind = (env.carried[n].floor().numpy().astype(int) for n in ("level", "kind"))
     living, left, fell = np.ones(len(level), bool), *np.zeros((2, len(level)), bool)
@@ -97,7 +99,7 @@ def climbed(env: rl.VecEnv, policy: rl.Policy) -> dict[str, np.ndarray]:
 
 
 def shares(found: dict[str, np.ndarray]) -> dict[str, dict[int, list[float]]]:
-    """By kind and level: how many environments, shares of those that left and that fell."""
+    """Number of environments, and shares of those that left and that fell, by kind and level."""
     table: dict[str, dict[int, list[float]]] = {}
     for k, kind in enumerate(GROUND_KINDS):
         for level in range(LEVELS):
@@ -109,7 +111,7 @@ def shares(found: dict[str, np.ndarray]) -> dict[str, dict[int, list[float]]]:
 
 
 def sizes(kind: str) -> list[str]:
-    """What a kind's levels are, in degrees or centimetres."""
+    """Sizes of a kind's levels, in degrees or centimetres."""
     each = kind.removeprefix("sunken_")
     found = []
     for level in range(LEVELS):
@@ -125,7 +127,7 @@ def sizes(kind: str) -> list[str]:
 
 
 def draw(results: dict[str, Any]) -> None:
-    """Shares by kind and level, a panel for each simulator."""
+    """Plot shares by kind and level, a panel for each simulator."""
     panels = [n for n in ("warpdyn", "MuJoCo") if n in results]
     canvas = Figure(figsize=(8.0, 2.6 * len(panels)), layout="constrained")
     axes = canvas.subplots(len(panels), 1, squeeze=False)[:, 0]

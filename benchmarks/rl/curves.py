@@ -1,9 +1,10 @@
-"""Pictures of the trainings whose curves are stored.
+"""Draw the learning curves that are stored.
 
     python -m benchmarks.rl.curves [TASK ...]
 
-Reads results/TASK-SEED.jsonl, lines of a training's curve.jsonl (each fifth is enough), and draws
-docs/pictures/rl_TASK.png: the return, falls and rewards of all seeds, against steps and CPU seconds.
+The command reads results/TASK-SEED.jsonl, which has lines of a training's curve.jsonl (every fifth is
+enough), and draws docs/pictures/rl_TASK.png: return, falls and rewards of all seeds over steps and CPU
+seconds.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ RESULTS = Path(__file__).parent / "results"
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 
 
-def stored(folder: Path = RESULTS) -> dict[str, dict[int, Path]]:
+def curve_files(folder: Path = RESULTS) -> dict[str, dict[int, Path]]:
     """Files of curves by task and seed."""
     found: dict[str, dict[int, Path]] = {}
     for path in sorted(folder.glob("*-*.jsonl")):
@@ -28,9 +29,9 @@ def stored(folder: Path = RESULTS) -> dict[str, dict[int, Path]]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Draw those of the tasks that are named, or all."""
+    """Draw the curves of the named tasks, or of all."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    there = stored()
+    there = curve_files()
     parser.add_argument("tasks", nargs="*", metavar="TASK", help=f"of {', '.join(there)}")
     parser.add_argument("--into", type=Path, default=PICTURES, metavar="FOLDER")
     args = parser.parse_args(arguments)

@@ -1,9 +1,10 @@
-"""Equal bytes for equal seeds: the weights after 50 iterations of PPO, in processes of their own.
+"""Equal seeds must give equal bytes: compare the weights after 50 iterations of PPO.
 
     python -m benchmarks.rl.determinism [--task cartpole_swing_up] [--iterations 50]
 
-Two runs of a seed, the second with two threads for the environments, and one of another seed, on one
-thread of Torch each. Digests go into benchmarks/rl/results/determinism.json.
+Each training runs in a new process with one Torch thread: two with the same seed, the second with two
+threads for the environments, and one with another seed. Digests go to
+benchmarks/rl/results/determinism.json.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ RUNS = ((0, 1), (0, 2), (1, 1))
 
 
 def digest(task: str, seed: int, threads: int, iterations: int) -> dict[str, Any]:
-    """A training's weights, actor's and critic's, as a digest, and what it has reached."""
+    """Digest of a training's weights (actor and critic), and its final figures."""
     torch.set_num_threads(1)
     wd.runtime.set_num_threads(threads)
     trainer = rl.Trainer(rl.make(task), seed=seed)
@@ -43,7 +44,7 @@ def digest(task: str, seed: int, threads: int, iterations: int) -> dict[str, Any
 
 
 def main() -> None:
-    """Run each in a process, say whether they agree, keep it."""
+    """Run the trainings, print whether they agree, and store the digests."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--task", default="cartpole_swing_up")
     parser.add_argument("--iterations", type=int, default=50)

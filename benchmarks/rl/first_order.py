@@ -1,11 +1,10 @@
-"""SHAC compared with PPO: the return of a policy by the CPU seconds of its training.
+"""Compare SHAC with PPO: the return of a policy over the CPU seconds of its training.
 
     python -m benchmarks.rl.first_order [TASK ...] [--seconds 36] [--seeds 0 1 2]
 
-Both learners train the task with the same domain randomisation, on one thread. Their kernels are
-compiled before. Every 3 CPU seconds the policy is evaluated without exploration: the rewards per
-second of 256 episodes. The evaluation is not counted.
-Results: benchmarks/rl/results/first_order.json.
+Both train the task with the same domain randomisation on one thread, after their kernels are compiled.
+Every 3 CPU seconds the policy is evaluated without exploration: rewards per second of 256 episodes.
+The evaluation time does not count. Results go to benchmarks/rl/results/first_order.json.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ SHAC_OF_TASK: dict[str, dict[str, Any]] = {
 
 
 def curve(task: rl.Task, learner: str, seed: int, seconds: float) -> Iterator[tuple[float, float]]:
-    """CPU seconds of the training and the policy's return after them, one pair after the other."""
+    """Yield pairs of CPU seconds of the training and the policy's return."""
     numbers = NUMBERS[learner]
     if learner == "shac":
         numbers = {**numbers, **SHAC_OF_TASK.get(task.name, {})}
@@ -80,14 +79,14 @@ def curve(task: rl.Task, learner: str, seed: int, seconds: float) -> Iterator[tu
         if used < due:
             continue
         due = used + EVERY
-        yield round(used, 1), round(returned(trainer), 4)
+        yield round(used, 1), round(evaluate(trainer), 4)
         apart = time.process_time() - begun - used
         if used > seconds:
             return
 
 
-def returned(trainer: rl.Trainer) -> float:
-    """Rewards per second of the present policy."""
+def evaluate(trainer: rl.Trainer) -> float:
+    """Rewards per second of the current policy."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "policy.onnx"
         rl.export(trainer, path)
@@ -102,9 +101,11 @@ def first_above(points: Sequence[tuple[float, float]], level: float) -> float | 
 
 
 def table(records: Sequence[dict[str, Any]]) -> str:
-    """A row for each task and learner, with a number for each seed: the return after a third of the
-    time, the return at the end, and the time after which the return stays above PPO's median at the
-    end."""
+    """Lines of a table with a row for each task and learner, and a number for each seed.
+
+    The columns are the return after a third of the time, the return at the end, and the time after which
+    the return stays above PPO's median at the end.
+    """
     lines = [
         "| task | learner | after a third | at the end | CPU s to PPO's end |",
         "|---|---|---|---|---|",

@@ -1,8 +1,8 @@
-"""Steps of learning environments on a GPU, with random actions: plain, and two steps in a CUDA graph.
+"""Time steps of learning environments on a GPU with random actions: plain, and two in a CUDA graph.
 
     python -m benchmarks.rl.gpu_steps [TASK ...] [--batches 4096 16384 65536]
 
-Results: benchmarks/results/gpu_environment_steps.json.
+Results go to benchmarks/results/gpu_environment_steps.json.
 """
 
 from __future__ import annotations
@@ -39,25 +39,25 @@ WARM, STEPS = 30, 100
 """Steps before the clock starts, and steps that are timed."""
 
 
-def waited(device: str) -> None:
+def wait(device: str) -> None:
     """Wait for the device."""
     if device != "cpu":
         torch.cuda.synchronize()
 
 
 def seconds(step: Callable[[int], Any], steps: int, device: str) -> tuple[float, float]:
-    """Seconds of a step until the host has started it, and until the device has done it."""
-    waited(device)
+    """Seconds per step until the host has started it, and until the device has finished it."""
+    wait(device)
     begun = time.perf_counter()
     for k in range(steps):
         step(k)
     host = time.perf_counter() - begun
-    waited(device)
+    wait(device)
     return host / steps, (time.perf_counter() - begun) / steps
 
 
-def measured(task: str, envs: int, device: str) -> dict[str, Any]:
-    """Times of a task with so many environments [us]."""
+def measure(task: str, envs: int, device: str) -> dict[str, Any]:
+    """Times of a task with this number of environments [us]."""
     env = rl.VecEnv(rl.make(task), envs, device=device)
     env.reset()
     actions = [2 * torch.rand(env.action_space.shape, device=device) - 1 for _ in range(8)]
@@ -69,7 +69,7 @@ def measured(task: str, envs: int, device: str) -> dict[str, Any]:
     host, whole = seconds(step, STEPS, device)
     found = {"task": task, "envs": envs, "host_us": 1e6 * host, "us": 1e6 * whole}
     if device != "cpu":
-        graph = captured(step)
+        graph = capture(step)
         found["graph_us"] = 1e6 * seconds(lambda _: graph.replay(), STEPS // 2, device)[1] / 2
     env.check_rewards()
     observations = env.observations.values()
@@ -78,8 +78,8 @@ def measured(task: str, envs: int, device: str) -> dict[str, Any]:
     return {key: round(x, 1) if isinstance(x, float) else x for key, x in found.items()}
 
 
-def captured(step: Callable[[int], Any]) -> torch.cuda.CUDAGraph:
-    """Two steps as a graph: results alternate between two sets of arrays."""
+def capture(step: Callable[[int], Any]) -> torch.cuda.CUDAGraph:
+    """Two steps as a graph; results alternate between two sets of arrays."""
 
     def both() -> None:
         with torch.no_grad():
@@ -108,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cases = [(task, envs) for task in given.tasks for envs in given.batches]
     records = []
     for case in tqdm(cases, file=sys.stderr):
-        records.append(measured(*case, given.device))
+        records.append(measure(*case, given.device))
         print(json.dumps(records[-1]), flush=True)
     about = describe_run(given.device, ()) | {"processor": processor()}
     about["versions"]["torch"] = torch.__version__

@@ -1,9 +1,9 @@
-"""Trainings on a GPU: environment steps a second with CUDA graphs and without, and the return by time.
+"""Trainings on a GPU: environment steps per second with and without CUDA graphs, and the return over time.
 
     python -m benchmarks.rl.gpu_training [TASK ...] [--envs 1024 4096] [--seconds 60]
 
-Each task trains for some iterations in both ways, with equal random numbers. Then the first task trains
-for `--seconds` seconds with graphs. Results: benchmarks/results/gpu_training.json.
+Each task trains for some iterations with and without graphs, with equal random numbers. Then the first
+task trains for `--seconds` seconds with graphs. Results go to benchmarks/results/gpu_training.json.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ def run_plainly(replay: GraphReplay[Any]) -> Any:
 
 
 def trainer_of(task: str, envs: int, device: str) -> rl.Trainer:
-    """A training of PPO with the task's recipe."""
+    """PPO trainer with the task's recipe."""
     made = rl.make(task)
     recipe = replace(made.recipe, envs=envs, learner="warpdyn")
     return rl.Trainer(made, recipe=recipe, seed=0, device=device)
 
 
-def measured(task: str, envs: int, graphs: bool, device: str) -> dict[str, Any]:
-    """Steps a second of a training, and its reward after the last iteration."""
+def measure(task: str, envs: int, graphs: bool, device: str) -> dict[str, Any]:
+    """Steps per second of a training, and its reward after the last iteration."""
     trainer = trainer_of(task, envs, device)
     way = nullcontext() if graphs else patch.object(GraphReplay, "__call__", run_plainly)
     with way:
@@ -67,7 +67,7 @@ def measured(task: str, envs: int, graphs: bool, device: str) -> dict[str, Any]:
 
 
 def curve(task: str, envs: int, seconds: float, device: str) -> dict[str, Any]:
-    """Rewards of a training of so many seconds."""
+    """Rewards during a training of some seconds."""
     trainer = trainer_of(task, envs, device)
     points = [
         [round(x.seconds, 1), x.steps, round(x.reward, 3), round(x.falls, 3)]
@@ -77,7 +77,7 @@ def curve(task: str, envs: int, seconds: float, device: str) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print and write."""
+    """Train, print and write the results."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("tasks", nargs="*", default=TASKS, metavar="TASK")
     parser.add_argument("--envs", type=int, nargs="+", default=(1024, 4096))
@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cases = [(t, n, way) for t in given.tasks for n in given.envs for way in (False, True)]
     records = []
     for case in tqdm(cases, file=sys.stderr):
-        records.append(measured(*case, given.device))
+        records.append(measure(*case, given.device))
         print(json.dumps(records[-1]), flush=True)
     long = curve(given.tasks[0], max(given.envs), given.seconds, given.device)
     about = describe_run(given.device, ()) | {"processor": processor()}

@@ -1,10 +1,10 @@
-"""What trained humanoids do: how many stand 20 s of pushes, how well one walks at 0.5 m/s.
+"""Figures of trained humanoids: how many stand 20 s of pushes, and the errors of walking at 0.5 m/s.
 
     warpdyn train humanoid_stand --folder runs/humanoid_stand-0
     python -m benchmarks.rl.humanoid runs/humanoid_stand-0 runs/humanoid_velocity-0
 
-Policies act without exploring, in 256 environments. Figures go to `results/humanoid.json`, curves
-beside it, every fifth line.
+Policies act without exploration in 256 environments. Figures go to `results/humanoid.json`. Every fifth
+line of each curve is stored in the same folder.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ COMMANDS = ((0.0, 0.0, 0.0), (0.3, 0.0, 0.0), (0.5, 0.0, 0.0), (0.7, 0.0, 0.0), 
 """Speeds that are asked for, forward, sideways [m/s] and turning [rad/s], for 20 s."""
 
 
-def stood(task: rl.Task, policy: rl.Policy, pushes: float | None) -> dict[str, float]:
-    """Who stands. pushes: speed of each one [m/s]; None: pushes are the task's."""
+def measure_standing(task: rl.Task, policy: rl.Policy, pushes: float | None) -> dict[str, float]:
+    """Figures of standing. pushes: speed of each push [m/s]; None for those of the task."""
     if pushes is None:
         return _episodes(rl.VecEnv(task, ENVS, seed=SEED), policy, lambda env, k: None)
     task.push = None
@@ -46,10 +46,10 @@ def stood(task: rl.Task, policy: rl.Policy, pushes: float | None) -> dict[str, f
     return _episodes(rl.VecEnv(task, ENVS, seed=SEED), policy, push)
 
 
-def walked(
+def measure_walking(
     task: rl.Task, policy: rl.Policy, command: tuple[float, float, float] | None
 ) -> dict[str, float]:
-    """Who walks. command: of all environments; None: as the task draws them."""
+    """Figures of walking. command: the same for all environments; None for those of the task."""
 
     def tell(env: rl.VecEnv, k: int) -> None:
         if command is not None:
@@ -61,9 +61,11 @@ def walked(
 def _episodes(
     env: rl.VecEnv, policy: rl.Policy, before: Callable[[rl.VecEnv, int], None]
 ) -> dict[str, float]:
-    """First episodes of 20 s: the share that ends on its feet, the return in a second of the whole
-    time, measures from the second second on until an environment falls; distances from there to
-    the end [m], of those that stay up."""
+    """Figures of first episodes of 20 s.
+
+    They are the share that does not fall, the return per second of the whole time, means from the second
+    second until a fall, and the final distances [m] of robots that do not fall.
+    """
     env.reset()
     up, earned = torch.ones(ENVS, dtype=torch.bool), torch.zeros(ENVS)
     sums: dict[str, float] = {}
@@ -88,7 +90,7 @@ def _episodes(
 
 
 def main() -> None:
-    """Measure the policies of folders, and keep their curves."""
+    """Measure the policies in the folders and store their curves."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folders", nargs="+", type=Path)
     folders = parser.parse_args().folders
@@ -103,7 +105,7 @@ def main() -> None:
         found["cpu_seconds"] = round(json.loads(lines[-1])["cpu_seconds"])
         cases: tuple[Any, ...] = (None, *PUSHES) if standing else (None, *COMMANDS)
         for case in cases:
-            judge = stood if standing else walked
+            judge = measure_standing if standing else measure_walking
             measured = judge(rl.make(name), policy, case)
             key = "the task's" if case is None else str(case)
             found[key] = measured

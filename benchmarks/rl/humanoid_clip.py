@@ -1,8 +1,7 @@
-"""The motion that comes with warpdyn, made by inverse kinematics: a squat with raised arms, then a
-stand on each leg with arms to the sides.
+"""Motion clip of the package, made by inverse kinematics: a squat with raised arms, then one-leg stands.
 
-`python -m benchmarks.rl.humanoid_clip` writes warpdyn/rl/clips/humanoid_routine.npz. The centre of
-mass stays over the feet that stand, so that the motion is balanced when it is slow.
+`python -m benchmarks.rl.humanoid_clip` writes warpdyn/rl/clips/humanoid_routine.npz. The centre of mass
+stays above the supporting feet, so the motion is balanced if it is slow.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ ARMS_ASIDE = {"shoulder_pitch": 0.0, "shoulder_roll": 1.45, "elbow": 1.2}
 
 
 class Moment(NamedTuple):
-    """A pose of the routine, and the time to reach it from the pose before, at rest at both ends.
+    """A pose of the routine, and the time from the previous pose. The motion rests at both ends.
 
-    sink: of the pelvis [m]. lean: of the pelvis, forward [rad]. shift: of the centre of mass from
-    the middle to the left foot, 1 for the foot itself, -1 for the right one. lifted: heights of both
-    feet [m]. forward, aside: shares of the two poses of the arms.
+    sink: lowering of the pelvis [m]. lean: forward tilt of the pelvis [rad]. shift: of the centre of mass
+    from the middle towards the left foot; 1 is above the left foot, -1 above the right one. lifted: heights
+    of both feet [m]. forward, aside: weights of the two arm poses.
     """
 
     seconds: float
@@ -68,12 +67,12 @@ ROUTINE = [
 
 
 def smooth(share: float) -> float:
-    """From 0 to 1 with zero velocity and acceleration at both ends."""
+    """Blend from 0 to 1 with zero velocity and acceleration at both ends."""
     return share**3 * (10.0 - 15.0 * share + 6.0 * share**2)
 
 
 def moments(routine: Sequence[Moment]) -> list[Moment]:
-    """The poses of all frames."""
+    """Poses of all frames."""
     ends = np.cumsum([each.seconds for each in routine])
     frames = []
     for time in np.arange(round(ends[-1] * RATE) + 1) / RATE:
@@ -86,14 +85,13 @@ def moments(routine: Sequence[Moment]) -> list[Moment]:
 
 
 class Posture:
-    """Inverse kinematics of the humanoid for one pose after the other, by weighted least squares
-    with damping."""
+    """Inverse kinematics of the humanoid for successive poses, by damped and weighted least squares."""
 
     def __init__(self) -> None:
         self.model = wd.load_robot("humanoid")
         self.home = np.array(self.model.configurations["home"], float)
         self.q = self.home.copy()
-        # The feet stand where they are at home, flat on the ground.
+        # The feet are flat on the ground at their home positions.
         self.feet = [self._frame(name)[0] for name in FEET]
         self.middle = np.mean([T[:2, 3] for T in self.feet], axis=0)
 
@@ -102,7 +100,7 @@ class Posture:
         return np.asarray(T)[0], np.asarray(J)[0]
 
     def reach(self, moment: Moment, iterations: int = 30) -> np.ndarray:
-        """The configuration of a pose, from the one before."""
+        """Configuration of a pose, from the previous configuration."""
         arms = self._arms(moment)
         for _ in range(iterations):
             rows = list(self._errors(moment, arms))
@@ -132,7 +130,7 @@ class Posture:
             goal = T0[:3, 3] + [0.0, 0.0, lifted]
             yield 10.0, goal - T[:3, 3], J[:3]
             yield 5.0, turn(T0[:3, :3] @ T[:3, :3].T), J[3:]
-        # The centre of mass over the feet that stand.
+        # The centre of mass is above the supporting feet.
         com = np.asarray(wd.com(self.model, self.q[None]))[0]
         side = self.feet[0 if moment.shift > 0 else 1][:2, 3]
         goal = self.middle + np.abs(moment.shift) * (side - self.middle) + [0.02, 0.0]
@@ -153,7 +151,7 @@ def turn(R: np.ndarray) -> np.ndarray:
 
 
 def routine() -> MotionClip:
-    """The whole motion. The lowest point of the feet is on the ground in each frame."""
+    """The whole motion. In each frame the lowest point of the feet is on the ground."""
     posture = Posture()
     frames = moments(ROUTINE)
     for _ in range(5):

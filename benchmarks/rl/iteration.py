@@ -1,8 +1,8 @@
-"""Where the time of a PPO iteration goes, and how long it takes with each learner.
+"""Time of a PPO iteration by part, and with each learner.
 
     python -m benchmarks.rl.iteration [--task quadruped_velocity] [--rounds 5]
 
-compares the learners on one core: CPU time of an iteration, learners in turn, medians.
+The command compares the learners on one core: CPU time of an iteration, learners in turns, medians.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LEARNERS = {
 
 
 def times(task: rl.Task, rounds: int) -> dict[str, float]:
-    """CPU seconds of an iteration by learner: medians of rounds in which each has one iteration."""
+    """CPU seconds of an iteration by learner: medians of rounds in which each learner has one iteration."""
     torch.set_num_threads(1)
     wd.runtime.set_num_threads(1)
     trainers = {
@@ -59,7 +59,7 @@ def times(task: rl.Task, rounds: int) -> dict[str, float]:
 
 
 def shares(task: rl.Task, cores: int, iterations: int = 4) -> dict[str, Any]:
-    """CPU seconds of each part in an iteration of a task's recipe, the first one left out."""
+    """CPU seconds of each part of an iteration with the task's recipe, without the first iteration."""
     torch.set_num_threads(cores)
     wd.runtime.set_num_threads(cores)
     trainer = rl.Trainer(task, seed=0)

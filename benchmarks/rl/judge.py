@@ -1,10 +1,10 @@
-"""Policies that come with warpdyn, judged in MuJoCo without `warpdyn.rl`.
+"""Judge the policies of the package in MuJoCo, without `warpdyn.rl`.
 
     python -m benchmarks.rl.judge [TASK ...] [--policy FILE] [--robots 100] [--no-store]
 
-Each policy is run from its file's metadata by NumPy and onnxruntime (`judge_policy`). Starts,
-commands, targets and objects are drawn here, and falls and successes are counted here. The table
-goes into benchmarks/rl/results/judge.json.
+NumPy and onnxruntime run each policy from its file's metadata (`judge_policy`). This module draws starts,
+commands, targets and objects, and counts falls and successes. The table goes to
+benchmarks/rl/results/judge.json.
 """
 
 from __future__ import annotations
@@ -53,8 +53,7 @@ Found = dict[str, float]
 
 
 def walking(path: Path, robots: int, *, bumps: float = 0.0, pushes: bool = False) -> Found:
-    """Falls in 20 s, and errors of the speeds. Commands are uniform within the record's limits; a
-    new one comes every 10 s."""
+    """Falls in 20 s, and speed errors. Commands are uniform within the record's limits and change every 10 s."""
     rng, policy = np.random.default_rng(7), RecordedPolicy(path, robots)
     record = policy.record
     spec = scene(record["robot"], True, FRICTION, bumps)
@@ -93,7 +92,7 @@ def walking(path: Path, robots: int, *, bumps: float = 0.0, pushes: bool = False
 
 
 def _stand(group: Robots, stance: np.ndarray, rng: np.random.Generator) -> float:
-    """Put robots on the ground in their stance; returns the height of the base [m]."""
+    """Put robots on the ground in their stance and return the height of the base [m]."""
     model, world = group.model, group.worlds[0]
     world.qpos[group.places] = stance
     height = 1.5
@@ -113,8 +112,10 @@ def _stand(group: Robots, stance: np.ndarray, rng: np.random.Generator) -> float
 
 
 def getting_up(path: Path, robots: int) -> Found:
-    """Share of robots that stand 5 s after a fall in a random orientation with random joints. All
-    collision shapes touch each other but those that do so in the stance."""
+    """Share of robots that stand 5 s after a fall in a random orientation with random joint angles.
+
+    All collision shapes touch each other except pairs that touch in the stance.
+    """
     rng, policy = np.random.default_rng(7), RecordedPolicy(path, robots)
     record = policy.record
     spec = scene(record["robot"], True, FRICTION)
@@ -199,7 +200,7 @@ def reaching(path: Path, robots: int, *, spheres: bool = False) -> Found:
 
 
 def _hold_fingers(spec: mujoco.MjSpec, record: dict) -> None:
-    """Drives that hold joints that the record does not have; both fingers are open by 4 cm."""
+    """Add drives for joints that the record lacks. Both fingers are open by 4 cm."""
     for joint in spec.joints:
         if joint.name not in record["joints"]["names"]:
             drive = spec.add_actuator(name=joint.name, target=joint.name)
@@ -217,7 +218,7 @@ def _tool(world: mujoco.MjData) -> np.ndarray:
 def _way(
     group: Robots, world: mujoco.MjData, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Joints at the start, joints at a goal that is clear of the table, and the goal of the hand."""
+    """Start joints, goal joints clear of the table, and the goal of the hand."""
     model = group.model
     low, high = model.jnt_range[:7].T
     middle, half = (low + high) / 2, 0.9 * (high - low) / 2
@@ -244,7 +245,7 @@ def _balls(
     target: np.ndarray,
     rng: np.random.Generator,
 ) -> list[np.ndarray]:
-    """Two spheres (x, y, z, radius) on the way, 5 cm from the arm at both of its ends."""
+    """Two spheres (x, y, z, radius) on the path, 5 cm from the arm at both ends of it."""
     arm = [k for k in range(model.ngeom) if model.geom_bodyid[k] > 0 and model.geom_conaffinity[k]]
     world.qpos[places] = first
     mujoco.mj_kinematics(model, world)
@@ -270,15 +271,17 @@ def _balls(
 
 
 def moving_an_object(path: Path, robots: int, *, lift: bool) -> Found:
-    """Share of objects that are at their goal at the end: a cube that is lifted, or a box that is
-    pushed. Friction is 0.9 for the cube and 0.55 for the box."""
+    """Share of objects at their goal at the end: a lifted cube or a pushed box.
+
+    Friction is 0.9 for the cube and 0.55 for the box.
+    """
     rng, policy = np.random.default_rng(7), RecordedPolicy(path, robots)
     record, friction = policy.record, 0.9 if lift else 0.55
     sides, mass = ((0.04, 0.04, 0.04), 0.1) if lift else ((0.06, 0.06, 0.05), 0.2)
     spec = scene("panda", False, friction)
     for geom in spec.geoms:
         geom.conaffinity = 0
-    # The pads of the fingers and the object are all that touches; contacts are stiff.
+    # Only the finger pads and the object have contacts, and contacts are stiff.
     for name, side in (("panda_leftfinger", 1.0), ("panda_rightfinger", -1.0)):
         pad = spec.body(name).add_geom(pos=[0.0, 0.004 * side, 0.045], size=[0.01, 0.004, 0.01])
         pad.type, pad.contype, pad.conaffinity = mujoco.mjtGeom.mjGEOM_BOX, 1, 0
@@ -366,7 +369,7 @@ JUDGES: dict[str, Callable[[Path, int], Found]] = {
 
 
 def main() -> None:
-    """Judge, print, store."""
+    """Judge the policies, print the table and store it."""
     parser = argparse.ArgumentParser(description=__doc__)
     there = sorted(path.stem for path in POLICIES.glob("*.onnx"))
     parser.add_argument("tasks", nargs="*", metavar="TASK", help=f"of {', '.join(there)}")

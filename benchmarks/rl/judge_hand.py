@@ -1,5 +1,7 @@
-"""A hand that turns a cube in MuJoCo, for `benchmarks.rl.judge`: the maker's description, NumPy and
-MuJoCo alone."""
+"""A hand that turns a cube in MuJoCo, for `benchmarks.rl.judge`.
+
+It uses the manufacturer's description, NumPy and MuJoCo only.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ def hand_with_cube(names: list[str]) -> tuple[mujoco.MjSpec, np.ndarray]:
         str(metadata.distribution("example-robot-data").locate_file(DESCRIPTION))
     ).read_text()
     hand = mujoco.MjSpec.from_string(re.sub(r"<visual>.*?</visual>", "", text, flags=re.DOTALL))
-    hand.compiler.balanceinertia = True  # some of its inertias are those of no body
+    hand.compiler.balanceinertia = True  # some of its inertias are not physical
     for geom in hand.geoms:
         geom.contype, geom.conaffinity = 1, 0
     c, s = np.cos(SLOPE), np.sin(SLOPE)
@@ -73,8 +75,10 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def turning_a_cube(path: Path, robots: int) -> dict[str, float]:
-    """Mean number of goals in 50 s or until the cube falls, and the share of cubes that fall. Each
-    goal differs from the cube's orientation by a turn of 0.6 to 3.1 rad about a random axis."""
+    """Mean number of goals in 50 s or until the cube falls, and the share of cubes that fall.
+
+    Each goal is a rotation of the cube by 0.6 to 3.1 rad about a random axis.
+    """
     rng, policy = np.random.default_rng(7), RecordedPolicy(path, robots)
     record = policy.record
     spec, palm = hand_with_cube(record["joints"]["names"])

@@ -1,8 +1,8 @@
-"""A policy's ONNX file and a robot in MuJoCo, for `benchmarks.rl.judge`: NumPy, onnxruntime and
-MuJoCo alone.
+"""A policy's ONNX file and a robot in MuJoCo, for `benchmarks.rl.judge`.
 
-The file's metadata has the programs that compute observations and targets, the joints and their
-gains (docs/rl_deployment.md). Nothing here imports warpdyn; its folder only has the files.
+The module uses NumPy, onnxruntime and MuJoCo only. The file's metadata has the programs that compute
+observations and targets, and the joints with their gains (docs/rl_deployment.md). Nothing here imports
+warpdyn; its folder only contains the files.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TIMESTEP = 0.002
 
 
 def look(table: np.ndarray, row: Any, column: Any) -> np.ndarray:
-    """Entries of a table. A row or column beyond it is its last or first one."""
+    """Entries of a table. Indices beyond the table use its first or last row or column."""
     places = (
         np.clip(np.asarray(x), 0, size - 1).astype(int)
         for x, size in zip((row, column), table.shape, strict=True)
@@ -72,7 +72,7 @@ def run(
 
 
 class RecordedPolicy:
-    """The network and the programs of a file, with the memory of many robots."""
+    """Network and programs of a file, with the memory of many robots."""
 
     def __init__(self, path: Path, robots: int):
         options = onnxruntime.SessionOptions()
@@ -89,7 +89,7 @@ class RecordedPolicy:
         self.first = np.ones((robots, 1))
 
     def remember(self, **arrays: np.ndarray) -> None:
-        """Set arrays of the memory (robots, size), such as targets, before the first step."""
+        """Set arrays of the memory (robots, size), for example targets, before the first step."""
         for name, x in arrays.items():
             self.memory[f"memory_{name}"] = np.reshape(x, (self.robots, -1))
 
@@ -111,9 +111,9 @@ class RecordedPolicy:
 
 
 def scene(robot: str, free: bool, friction: float, bumps: float = 0.0) -> mujoco.MjSpec:
-    """A robot's URDF over level ground. Its geoms touch the ground and objects, not one another.
+    """Scene with a robot's URDF above level ground. Its geoms touch the ground and objects but not each other.
 
-    bumps: largest height of random bumps 10 cm apart [m].
+    bumps: largest height of random bumps at distances of 10 cm [m].
     """
     spec = mujoco.MjSpec.from_file(str(PACKAGE / "robots" / f"{robot}.urdf"))
     for geom in spec.geoms:
@@ -149,10 +149,10 @@ def add_drives(spec: mujoco.MjSpec, joints: dict[str, Any]) -> None:
 
 
 class Robots:
-    """Robots of one model, each in a world of its own; states in the order and axes of the record.
+    """Robots of one model, each in its own world, with states in the order and axes of the record.
 
-    bases: names of the free bodies, in the record's order. The root of a legged robot comes before
-    its joints, an object after them.
+    bases: names of the free bodies, in the record's order. The root of a legged robot precedes its joints,
+    and an object follows them.
     """
 
     def __init__(self, model: mujoco.MjModel, record: dict[str, Any], count: int):
@@ -191,7 +191,7 @@ class Robots:
         return np.array(qs), np.array(vs)
 
     def advance(self, asked: dict[str, np.ndarray], alive: np.ndarray) -> None:
-        """The simulation's steps of a period; those that are not alive stay where they are."""
+        """Simulate one period. Robots that are not alive do not move."""
         steps = round(self.record["period"] / TIMESTEP)
         for k in np.flatnonzero(alive):
             world = self.worlds[k]
@@ -204,7 +204,7 @@ class Robots:
             mujoco.mj_kinematics(self.models[k], world)
 
     def touches(self, *names: str) -> np.ndarray:
-        """Truth for each robot: a contact with one of these geoms."""
+        """Array with true for each robot that has a contact with one of these geoms."""
         ids = {self.model.geom(n).id for n in names}
         return np.array(
             [any(ids & set(c.geom.tolist()) for c in world.contact) for world in self.worlds]

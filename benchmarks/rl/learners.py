@@ -1,9 +1,9 @@
-"""One task, three learners: rsl_rl, skrl and Stable-Baselines3, each with its PPO, on one CPU core.
+"""Train one task with three learners, rsl_rl, skrl and Stable-Baselines3, with PPO on one CPU core.
 
     python -m benchmarks.rl.learners [--seconds 60] [--seeds 0 1 2]
 
-Each has the numbers of the task's recipe and its own defaults for the rest, and so many CPU seconds.
-Results go into benchmarks/rl/results/learners.json.
+Each learner has the parameters of the task's recipe and its own defaults otherwise. All have the same CPU
+time. Results go to benchmarks/rl/results/learners.json.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class RslRl:
         self.steps = 0
 
     def train(self, seconds: float = np.inf, steps: float = np.inf) -> None:
-        """Until so many CPU seconds are over, or environment steps done."""
+        """Train for some CPU seconds or environment steps."""
         start = time.process_time()
         for progress in self.trainer.run(minutes=np.inf):
             self.steps = progress.steps
@@ -78,7 +78,7 @@ class SB3:
         self.steps = 0
 
     def train(self, seconds: float = np.inf, steps: float = np.inf) -> None:
-        """Until so many CPU seconds are over, or environment steps done."""
+        """Train for some CPU seconds or environment steps."""
         start = time.process_time()
 
         def going(*_: Any) -> bool:
@@ -93,7 +93,7 @@ class SB3:
 
 
 class Skrl:
-    """skrl, whose own wrapper takes the environments as they are."""
+    """skrl, with its own wrapper around the environments."""
 
     NAME, PACKAGE = "skrl", "skrl"
 
@@ -138,7 +138,7 @@ class Skrl:
         self.steps = 0
 
     def train(self, seconds: float = np.inf, steps: float = np.inf) -> None:
-        """Until so many CPU seconds are over, or environment steps done."""
+        """Train for some CPU seconds or environment steps."""
         start, recipe = time.process_time(), self.task.recipe
         while time.process_time() - start < seconds and self.steps < steps:
             for _ in range(recipe.steps):
@@ -155,7 +155,7 @@ LEARNERS: tuple[type[RslRl] | type[Skrl] | type[SB3], ...] = (RslRl, Skrl, SB3)
 
 
 def lengths(learner: RslRl | Skrl | SB3, envs: int = 64) -> float:
-    """Mean length of a first episode without noise [s], of environments that it has not seen."""
+    """Mean length of first episodes without noise [s], in new environments."""
     task = learner.task
     env = rl.VecEnv(task, envs, seed=1000)
     seen, _ = env.reset()
@@ -169,9 +169,9 @@ def lengths(learner: RslRl | Skrl | SB3, envs: int = 64) -> float:
 
 
 def main() -> None:
-    """Train each in turn, print and keep what they reach."""
+    """Train with each learner in turn, print and store the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=60.0, help="of the CPU, each")
+    parser.add_argument("--seconds", type=float, default=60.0, help="CPU seconds of each learner")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     arguments = parser.parse_args()
     torch.set_num_threads(1)

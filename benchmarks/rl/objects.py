@@ -2,9 +2,9 @@
 
     python -m benchmarks.rl.objects TASK [--policy FILE] [--starts 1000] [--seed 1000] [--mujoco N] [--no-store]
 
-Each start is an episode to the last step before its end. Reached: the object is within 2 cm of its goal then.
-`--mujoco N` also simulates the first N starts in MuJoCo C, and compares the returns of both simulators in these.
-Results go into benchmarks/rl/results/TASK.json.
+Each start is an episode up to the last step before its end. The goal is reached if the object is then
+within 2 cm of it. `--mujoco N` also simulates the first N starts in MuJoCo C and compares the returns.
+Results go to benchmarks/rl/results/TASK.json.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from warpdyn.rl.training import training_task
 RESULTS = Path(__file__).with_name("results")
 
 
-def judged(env: rl.VecEnv, policy: rl.Policy) -> dict[str, Any]:
-    """Share of starts whose object is at its goal at the end, and distances there."""
+def judge(env: rl.VecEnv, policy: rl.Policy) -> dict[str, Any]:
+    """Share of starts whose object is at its goal at the end, and the final distances."""
     env.reset()
     ended = np.zeros(env.num_envs, bool)
     for _ in range(env.kernels.length - 1):  # the step after begins new episodes
@@ -49,7 +49,7 @@ def policy_observations(env: rl.VecEnv) -> np.ndarray:
 
 
 def main() -> None:
-    """Judge, print, store."""
+    """Judge the policy, print and store the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("task", nargs="?", default="panda_lift")
     parser.add_argument("--policy", type=Path)
@@ -62,11 +62,11 @@ def main() -> None:
     task, policy = rl.make(args.task), rl.Policy(args.policy or rl.bundled_policy(args.task))
     if args.varied:
         task = training_task(task, task.recipe)
-    result = judged(rl.VecEnv(task, args.starts, seed=args.seed), policy) | {"seed": args.seed}
+    result = judge(rl.VecEnv(task, args.starts, seed=args.seed), policy) | {"seed": args.seed}
     if args.mujoco:
         there = rl.MujocoEnv(task, args.mujoco, seed=args.seed)
         both = rl.sim2sim(task, policy, envs=args.mujoco, seed=args.seed)
-        result["in MuJoCo"] = judged(there, policy) | {"dt": there.dt, "kept": both.return_ratio}
+        result["in MuJoCo"] = judge(there, policy) | {"dt": there.dt, "kept": both.return_ratio}
     result |= {"policy": {n: policy.about[n] for n in ("task", "seed", "iterations", "command")}}
     print(json.dumps(result, indent=1))
     if not args.no_store:

@@ -1,7 +1,7 @@
-"""Quadrupeds that others step: gymnasium's vectors of MuJoCo, MuJoCo's rollout, MuJoCo Playground.
+"""Quadruped environments of other libraries: gymnasium with MuJoCo, MuJoCo's rollout, MuJoCo Playground.
 
-Each function gives a call that takes one step of all environments with random actions, how many these
-are, and what it is. What a library needs is imported where it is asked for.
+Each function returns a call that steps all environments with random actions, the number of
+environments, and a description. Libraries are imported in the functions that need them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DRAWS = 16
 
 
 class Contender(NamedTuple):
-    """Environments that step."""
+    """Environments with a step function."""
 
     advance: Callable[[], Any]
     envs: int
@@ -34,10 +34,10 @@ class Contender(NamedTuple):
 
 
 class MujocoQuadruped(gymnasium.Env[Any, Any]):
-    """One quadruped on the plane in MuJoCo C: our scene, its drives, 4 steps of 5 ms an action.
+    """One quadruped on a plane in MuJoCo C: warpdyn's scene and drives, 4 steps of 5 ms per action.
 
-    It observes as `QuadrupedVelocity` does and ends as it does; of its rewards it has the two for
-    following the command, so that NumPy's share of the time stays small.
+    Observations and ends are those of `QuadrupedVelocity`. It only has the two rewards for following the
+    command, so that NumPy's share of the time stays small.
     """
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class MujocoQuadruped(gymnasium.Env[Any, Any]):
 
         scene = standing("quadruped", QUADRUPED_HEIGHT, QUADRUPED_STANCE, GAINS, "*_foot")
         self._mujoco = mujoco
-        self.robot, self.data = in_mujoco.built(scene, DT)
+        self.robot, self.data = in_mujoco.build(scene, DT)
         self.first = self.data.qpos.copy()
         self.stance = np.array(QUADRUPED_STANCE)
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (12,), np.float32)
@@ -83,7 +83,7 @@ class MujocoQuadruped(gymnasium.Env[Any, Any]):
 
 
 def ours(envs: int, cores: int) -> Contender:
-    """warpdyn's environments, everything in one launch."""
+    """warpdyn's environments in one launch per step."""
     import torch
 
     from warpdyn import rl
@@ -111,7 +111,7 @@ def in_torch(envs: int, cores: int) -> Contender:
 
 
 def physics(envs: int, cores: int) -> Contender:
-    """warpdyn's simulation alone, 4 steps a launch, without a task."""
+    """warpdyn's simulation without a task, 4 steps per launch."""
     import torch
 
     from warpdyn import rl
@@ -131,19 +131,19 @@ def gymnasium_quadruped(envs: int, cores: int) -> Contender:
 
 
 def gymnasium_ant(envs: int, cores: int) -> Contender:
-    """gymnasium's own quadruped, 5 steps of 10 ms an action, a process for each environment."""
+    """gymnasium's own quadruped, 5 steps of 10 ms per action, a process for each environment."""
     return _vector(gymnasium.make_vec("Ant-v5", num_envs=envs, vectorization_mode="async"))
 
 
 def mujoco_rollout(envs: int, cores: int) -> Contender:
-    """MuJoCo C with its own thread pool, without a task: no observation, reward, or end."""
+    """MuJoCo C with its own thread pool, without observations, rewards or ends."""
     import mujoco
 
     from ..simulators import many_in_mujoco
     from ..simulators.running import Settled
 
     scene = standing("quadruped", QUADRUPED_HEIGHT, QUADRUPED_STANCE, GAINS, "*_foot")
-    robot, data = in_mujoco.built(scene, DT)
+    robot, data = in_mujoco.build(scene, DT)
     mujoco.mj_step(robot, data, nstep=400)
     many_in_mujoco.MOST = envs
     (one,) = many_in_mujoco.running(Settled(scene, DT, robot, data), envs, cores)
@@ -151,9 +151,9 @@ def mujoco_rollout(envs: int, cores: int) -> Contender:
 
 
 def playground(envs: int, cores: int) -> Contender:
-    """MuJoCo Playground's Go1 on flat ground in MJX on the CPU, 4 steps of 5 ms an action.
+    """MuJoCo Playground's Go1 on flat ground in MJX on the CPU, 4 steps of 5 ms per action.
 
-    The meshes, which are drawn and never touch, are single tetrahedra: nothing is downloaded.
+    The meshes are only drawn and never touch, so single tetrahedra replace them. Nothing is downloaded.
     """
     import jax
     import jax.numpy as jnp
@@ -220,7 +220,7 @@ def _torch(torch: Any, envs: int) -> list[Any]:
 
 
 def _threads_that_suit(torch: Any, advance: Callable[[], Any], cores: int) -> int:
-    """One, or as many as cores: the faster number of Torch's threads, which is set."""
+    """Set Torch's threads to one or to the number of cores, whichever is faster, and return the number."""
     times = {}
     for threads in (1, cores):
         torch.set_num_threads(threads)
@@ -245,7 +245,7 @@ def _vector(env: Any) -> Contender:
 
 
 def _around(step: Callable[[Any], Any], actions: list[Any]) -> Callable[[], Any]:
-    """A step with the next of the actions."""
+    """Step with the next actions."""
     turn = [0]
 
     def advance() -> None:
@@ -256,7 +256,7 @@ def _around(step: Callable[[Any], Any], actions: list[Any]) -> Callable[[], Any]
 
 
 def _tetrahedron() -> bytes:
-    """An STL file of four small triangles."""
+    """STL file of four small triangles."""
     corners = 0.01 * np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], "<f4")
     text = bytes(80) + struct.pack("<I", 4)
     for face in ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)):

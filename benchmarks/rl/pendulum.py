@@ -1,4 +1,4 @@
-"""An inverted pendulum on its cart: the small task on which learners are tried."""
+"""An inverted pendulum on a cart: a small task for tests of learners."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from warpdyn import rl
 
 
 class Pendulum(rl.Task):
-    """The pole is to stay up, and the cart on its rail: 5 s at most, 1 of reward a second."""
+    """The pole must stay upright and the cart on its rail for at most 5 s. The reward is 1 per second."""
 
     dt, substeps, seconds = 0.005, 4, 5.0
     actions, largest_action = 1, 1.0

@@ -1,10 +1,10 @@
-"""What trained quadrupeds do: errors of speed, falls and return of policies, and their curves.
+"""Figures of trained quadrupeds: speed errors, falls and return of policies, and their curves.
 
     warpdyn train quadruped_velocity --iterations 850 --seed 0
     python -m benchmarks.rl.quadruped runs/quadruped_velocity-0 runs/quadruped_velocity-1
 
-Each folder becomes a line of `results/quadruped_velocity.json` and a curve. Another robot is named
-as in training: `--name solo12 --robot solo12.urdf --stance ...`.
+Each folder becomes an entry of `results/quadruped_velocity.json` and a curve. Other robots need the
+options of the training: `--name solo12 --robot solo12.urdf --stance ...`.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ EVERY = 5
 """Lines of a curve that are kept: one in so many."""
 
 
-def measured(env: rl.VecEnv, policy: rl.Policy, at_once: bool) -> dict[str, Any]:
-    """Means over first episodes, without exploring: errors until an environment falls, the return
-    in a second of the whole time, how many fall. at_once: the first command does not grow from
-    none, as the task has it, but is there when an episode begins."""
+def measure(env: rl.VecEnv, policy: rl.Policy, at_once: bool) -> dict[str, Any]:
+    """Means over first episodes without exploration: errors until a fall, return per second, and falls.
+
+    at_once: the first command has its full size when an episode begins; in the task it grows from zero.
+    """
     env.reset()
     if at_once:
         env.carried["command"].copy_(env.carried["wanted"])
@@ -39,7 +40,7 @@ def measured(env: rl.VecEnv, policy: rl.Policy, at_once: bool) -> dict[str, Any]
         _, reward, fell, _, _ = env.step(torch.from_numpy(policy(env.observations["policy"])))
         earned += torch.where(alive, reward, 0.0)
         alive &= ~fell
-        if k == steps - 1:  # all have begun anew
+        if k == steps - 1:  # all environments have been reset
             break
         for name, x in env.measures().items():
             sums[name] = sums.get(name, 0.0) + float(x[alive].sum())
@@ -53,14 +54,14 @@ def measured(env: rl.VecEnv, policy: rl.Policy, at_once: bool) -> dict[str, Any]
 
 
 def in_mujoco(task: rl.Task, policy: rl.Policy) -> dict[str, Any]:
-    """The part of the return that is kept in MuJoCo C, and falls in both, of 48 for 10 s."""
+    """Share of the return that is kept in MuJoCo C, and falls in both, for 48 robots and 10 s."""
     found = rl.sim2sim(task, policy, seconds=10.0)
     falls = {name: round(x.falls * x.envs) for name, x in vars(found).items() if name != "dt"}
     return {"kept": round(found.return_ratio, 4), "falls": falls, "envs": found.here.envs}
 
 
 def main() -> None:
-    """Measure policies of folders, here and in MuJoCo."""
+    """Measure the policies in the folders, in warpdyn and in MuJoCo."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--name", default="quadruped_velocity")
@@ -82,8 +83,8 @@ def main() -> None:
             "cpu_seconds": round(last["cpu_seconds"]),
             "environment_share": round(last["environment_share"], 3),
             **{name: policy.about[name] for name in ("command", "commit")},
-            "gently": measured(env, policy, at_once=False),
-            "at_once": measured(env, policy, at_once=True),
+            "gently": measure(env, policy, at_once=False),
+            "at_once": measure(env, policy, at_once=True),
             "mujoco": in_mujoco(env.task, policy),
         }
         print(seed, json.dumps(rows[str(seed)]), flush=True)

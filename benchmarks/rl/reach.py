@@ -1,10 +1,11 @@
-"""How many random targets a panda's hand reaches, and what it touches on the way.
+"""Number of random targets that a panda's hand reaches, and its contacts on the way.
 
     python -m benchmarks.rl.reach [TASK] [--policy FILE] [--targets 1000] [--seed 1000] [--no-store]
 
-Each target is an episode from about "ready" to the last step before its end. Reached: within 2 cm
-then, without having touched the table or a sphere. `--blind` has a policy of panda_reach, which
-sees no spheres, walk panda_reach_obstacles. Results go into benchmarks/rl/results/TASK.json.
+Each target is an episode that begins near "ready", up to the last step before its end. A target is
+reached if the hand is then within 2 cm and has not touched the table or a sphere. With `--blind` a
+policy of panda_reach, which does not observe spheres, runs in panda_reach_obstacles. Results go to
+benchmarks/rl/results/TASK.json.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from warpdyn.rl.training import training_task
 RESULTS = Path(__file__).with_name("results")
 
 
-def walked(task: rl.Task, policy: rl.Policy, targets: int, seed: int) -> dict[str, Any]:
-    """Shares of targets, and distances of the hand from them at the end."""
+def measure(task: rl.Task, policy: rl.Policy, targets: int, seed: int) -> dict[str, Any]:
+    """Shares of targets, and final distances of the hand."""
     env = rl.VecEnv(task, targets, seed=seed)
     seen, _ = env.reset()
     touched = np.zeros(targets, bool)
@@ -47,7 +48,7 @@ def walked(task: rl.Task, policy: rl.Policy, targets: int, seed: int) -> dict[st
 
 
 def main() -> None:
-    """Walk, print, store."""
+    """Run the policy, print and store the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("task", nargs="?", default="panda_reach")
     parser.add_argument("--policy", type=Path)
@@ -63,7 +64,7 @@ def main() -> None:
     task = rl.make(args.task)
     if args.varied:
         task = training_task(task, task.recipe)
-    result = walked(task, policy, args.targets, args.seed)
+    result = measure(task, policy, args.targets, args.seed)
     result |= {"policy": {n: policy.about[n] for n in ("task", "seed", "iterations", "command")}}
     print(json.dumps(result, indent=1))
     if not args.no_store:

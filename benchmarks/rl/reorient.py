@@ -1,11 +1,11 @@
-"""Mean number of goals that a hand reaches with its cube in an episode, in warpdyn and in MuJoCo.
+"""Mean number of goals per episode that a hand reaches with its cube, in warpdyn and in MuJoCo.
 
     python -m benchmarks.rl.reorient [--policy FILE] [--episodes 1000] [--seed 1000] [--mujoco N] [--varied]
                                      [--no-store]
 
-An episode lasts 50 s, or until the cube falls. Goals are counted as in MuJoCo Playground's LeapCubeReorient: one more
-when the cube's orientation comes within 0.1 rad of its goal. `--mujoco N` also simulates N episodes in MuJoCo C.
-Results go into benchmarks/rl/results/hand_reorient.json.
+An episode lasts 50 s, or until the cube falls. Goals count as in MuJoCo Playground's LeapCubeReorient: a
+goal is reached when the cube's orientation is within 0.1 rad of it. `--mujoco N` also simulates N
+episodes in MuJoCo C. Results go to benchmarks/rl/results/hand_reorient.json.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TASK = "hand_reorient"
 
 
 def goals_reached(env: rl.VecEnv, policy: rl.Policy) -> dict[str, Any]:
-    """Goals in the first episode of each environment, and how many of these episodes end early."""
+    """Goals in the first episode of each environment, and the number of episodes that end early."""
     env.reset()
     alive = np.ones(env.num_envs, bool)
     goals = np.zeros(env.num_envs)
@@ -49,7 +49,7 @@ def goals_reached(env: rl.VecEnv, policy: rl.Policy) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Judge, print, store."""
+    """Judge the policy, print and store the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--policy", type=Path)
     parser.add_argument("--episodes", type=int, default=1000)

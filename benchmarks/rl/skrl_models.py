@@ -1,4 +1,4 @@
-"""Networks in skrl's form."""
+"""Actor and critic networks for skrl."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def layers(wide: int, hidden: Sequence[int], out: int) -> nn.Sequential:
 
 
 class Actor(GaussianMixin, Model):
-    """Mean and deviation of the actions."""
+    """Network for the mean and deviation of the actions."""
 
     def __init__(self, seen: Any, actions: Any, hidden: Sequence[int]):
         Model.__init__(self, observation_space=seen, action_space=actions, device="cpu")
@@ -33,7 +33,7 @@ class Actor(GaussianMixin, Model):
 
 
 class Critic(DeterministicMixin, Model):
-    """The value of what is seen: of the states, where there are some."""
+    """Network for the value of the states, or of the observations if there are no states."""
 
     def __init__(self, seen: Any, actions: Any, hidden: Sequence[int], states: Any = None):
         Model.__init__(

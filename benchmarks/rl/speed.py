@@ -1,10 +1,11 @@
-"""Environment steps a second of quadrupeds with random actions: ours, the same task in Torch, others.
+"""Environment steps per second of quadrupeds with random actions, in warpdyn and other libraries.
 
     python -m benchmarks.rl.speed [--cores 1 2] [--rounds 5] [--only ours torch] [--no-store]
 
-Each is a process of its own that may use so many cores, and they take turns; what is not installed
-(`pip install playground` for MuJoCo Playground) is named and left out. Then where the time of a PPO
-iteration goes. Medians go into benchmarks/rl/results/speed.json and speed.md.
+Each library runs in its own process on the given number of cores, and the processes take turns.
+Libraries that are not installed (`pip install playground` for MuJoCo Playground) are named and left
+out. The command also measures the parts of a PPO iteration. Medians go to
+benchmarks/rl/results/speed.json and speed.md.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ WARM = 4
 
 
 class Seat:
-    """A contender's process: it makes its environments, then steps them for a turn when asked."""
+    """Process of one library. It creates the environments and steps them for a turn on request."""
 
     def __init__(self, key: str, cores: int, envs: int):
         self.key, self.cores = key, cores
@@ -52,7 +53,7 @@ class Seat:
         self.about = self._hear()
 
     def _hear(self) -> dict[str, Any]:
-        """The next line that is an answer; what a library prints is passed by."""
+        """Next line that is an answer. Other output of the library is skipped."""
         assert self.process.stdout is not None
         last = "it said nothing"
         for line in self.process.stdout:
@@ -82,7 +83,7 @@ class Seat:
 
 
 def seat(key: str, cores: int, envs: int) -> None:
-    """What a contender's process does."""
+    """Main function of a library's process."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[name] = str(cores)
@@ -110,7 +111,7 @@ def seat(key: str, cores: int, envs: int) -> None:
 
 
 def _cpu() -> float:
-    """CPU seconds of this process and of its children so far."""
+    """CPU seconds of this process and of its children."""
     me, ticks = os.getpid(), os.sysconf("SC_CLK_TCK")
     total = time.process_time()
     for path in Path("/proc").glob("[0-9]*/stat"):
@@ -124,7 +125,7 @@ def _cpu() -> float:
 
 
 def markdown(rows: list[dict[str, Any]], iterations: list[dict[str, Any]]) -> str:
-    """The tables."""
+    """Lines of the tables."""
     head = ("environments", "how", "number", "cores", "steps/s", "steps/CPU s", "ours is")
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     best = {x["cores"]: x for x in rows if x["key"] == "ours"}
@@ -145,7 +146,7 @@ def markdown(rows: list[dict[str, Any]], iterations: list[dict[str, Any]]) -> st
 
 
 def main() -> None:
-    """Let them take turns; print and keep the medians."""
+    """Run the processes in turns, print and store the medians."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cores", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--rounds", type=int, default=5)

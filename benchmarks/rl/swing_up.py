@@ -1,9 +1,9 @@
-"""What policies of cartpole_swing_up earn of the Control Suite's 1,000, without exploring.
+"""Returns of cartpole_swing_up policies, of the Control Suite's 1,000, without exploration.
 
     python -m benchmarks.rl.swing_up runs/cartpole_swing_up-0 runs/cartpole_swing_up-1 ...
 
-Folders of `warpdyn train`, one of each seed: 256 episodes from hanging, of other seeds than the
-training's. Results, with the CPU seconds of each training, go into
+The folders are those of `warpdyn train`, one for each seed. A policy has 256 episodes from the hanging
+position, with other seeds than the training. Results, with the CPU seconds of each training, go to
 benchmarks/rl/results/cartpole_swing_up.json.
 """
 
@@ -22,8 +22,8 @@ RESULTS = Path(__file__).with_name("results")
 EPISODES, SEED = 256, 1000
 
 
-def walked(policy: rl.Policy) -> np.ndarray:
-    """What each of the episodes earned, of 1,000."""
+def episode_returns(policy: rl.Policy) -> np.ndarray:
+    """Return of each episode, of 1,000."""
     task = rl.CartpoleSwingUp()
     env = rl.VecEnv(task, EPISODES, seed=SEED)
     seen, _ = env.reset()
@@ -36,10 +36,10 @@ def walked(policy: rl.Policy) -> np.ndarray:
 
 
 def of_folder(folder: Path) -> dict[str, Any]:
-    """A training's figures."""
+    """Figures of a training."""
     policy = rl.Policy(folder / "policy.onnx")
     last = json.loads((folder / "curve.jsonl").read_text().splitlines()[-1])
-    earned = walked(policy)
+    earned = episode_returns(policy)
     return {
         "seed": policy.about["seed"],
         "mean": float(earned.mean()),
@@ -52,7 +52,7 @@ def of_folder(folder: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Walk, print, store."""
+    """Run the policies, print and store the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path)
     found = [of_folder(folder) for folder in parser.parse_args().folders]

@@ -1,4 +1,4 @@
-"""The quadruped's task written in Torch around `wd.Simulation`, as tasks are written elsewhere."""
+"""The quadruped task in Torch around `wd.Simulation`, in the style of other libraries."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from warpdyn.rl.tasks.quadruped_tasks import LEAST_HEIGHT, QuadrupedVelocity
 
 
 def rotated_back(x: torch.Tensor, vector: torch.Tensor) -> torch.Tensor:
-    """A vector of the world (3,) in the axes of bases with quaternions x (B, 4), x y z w."""
+    """A world vector (3,) in the axes of bases with quaternions (B, 4), xyzw."""
     u, w = x[:, :3], x[:, 3:]
     turned = torch.linalg.cross(vector.expand_as(u), u)
     return vector + 2.0 * (w * turned + torch.linalg.cross(turned, u))
 
 
 class TorchQuadruped:
-    """`QuadrupedVelocity` in Torch: the same numbers, rewards, ends and resets, on tensors.
+    """`QuadrupedVelocity` in Torch: the same parameters, rewards, ends and resets, on tensors.
 
-    reset() and step(action) as of `rl.VecEnv`; random numbers are Torch's.
+    reset() and step(action) are those of `rl.VecEnv`; Torch draws the random numbers.
     """
 
     def __init__(self, task: QuadrupedVelocity, envs: int, seed: int = 0):
@@ -55,14 +55,14 @@ class TorchQuadruped:
         self.length = round(task.seconds / task.step_seconds)
 
     def reset(self) -> torch.Tensor:
-        """All environments begin anew; what is observed."""
+        """Reset all environments and return the observations."""
         self._begin(torch.arange(self.envs))
         return self._observe()
 
     def step(
         self, action: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, Any]]:
-        """Observations, rewards, who fell, whose time is over, what ended episodes earned."""
+        """Observations, rewards, falls, time-outs, and returns of episodes that ended."""
         task, sim = self.task, self.sim
         action = action.clip(-task.largest_action, task.largest_action)
         last_v = sim.v.clone()
@@ -120,17 +120,17 @@ class TorchQuadruped:
         return torch.cat([*seen, self._clock()], 1)
 
     def _clock(self) -> torch.Tensor:
-        """Sine and cosine of the phase; zeros of those that are to stand."""
+        """Sine and cosine of the phase; zeros for robots that stand."""
         angle = 2 * torch.pi * self.phase
         moving = ((self.command**2).sum(1, keepdim=True) > 1e-6).float()
         return moving * torch.stack([torch.sin(angle), torch.cos(angle)], 1)
 
     def _swing(self) -> torch.Tensor:
-        """How far the clock lifts feet."""
+        """Lift of the feet by the clock."""
         return (self.diagonal * self._clock()[:, :1]).clip(min=0.0)
 
     def _trot(self) -> torch.Tensor:
-        """What the clock adds to the joints' targets."""
+        """Contribution of the clock to the joint targets."""
         task, (ahead, aside, turn) = self.task, self.command[:, :, None].unbind(1)
         stride = -0.25 * task.period * self.diagonal * self._clock()[:, 1:]
         moved = [
@@ -141,7 +141,7 @@ class TorchQuadruped:
         return torch.einsum("kja,bka->bj", self.reach, torch.stack(moved, 2))
 
     def _begin(self, rows: torch.Tensor) -> None:
-        """Those environments begin anew."""
+        """Reset these environments."""
         n, task = len(rows), self.task
         place, yaw = self._drawn(-0.5, 0.5, n, 2), self._drawn(-torch.pi, torch.pi, n)
         q = torch.zeros(n, task.model.nq)

@@ -2,9 +2,9 @@
 
     python -m benchmarks.rl.tracking [--policy FILE] [--envs 256] [--mujoco 48] [--picture FILE] [--no-store]
 
-Policies act without exploring for 10 s, from random frames of the clip, with and without the task's
-pushes. `--picture` draws moments of one run from the clip's beginning, next to the clip itself.
-Results go into benchmarks/rl/results/motion_tracking.json.
+Policies act without exploration for 10 s from random frames of the clip, with and without the task's
+pushes. `--picture` draws moments of one run from the clip's beginning, next to the clip. Results go to
+benchmarks/rl/results/motion_tracking.json.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOMENTS = (0.0, 1.4, 2.7, 4.6, 6.0, 8.5)
 """Times of a picture's robots [s]."""
 
 
-def judged(policy: rl.Policy, envs: int, *, pushes: bool) -> dict[str, Any]:
+def judge(policy: rl.Policy, envs: int, *, pushes: bool) -> dict[str, Any]:
     """Return, falls and errors of one episode per environment."""
     task = rl.MotionTracking()
     if not pushes:
@@ -40,7 +40,7 @@ def judged(policy: rl.Policy, envs: int, *, pushes: bool) -> dict[str, Any]:
 
 
 def in_mujoco(policy: rl.Policy, envs: int) -> dict[str, Any]:
-    """Return that is kept in MuJoCo C, and falls in both, without pushes and with them."""
+    """Return that is kept in MuJoCo C, and falls in both, with and without pushes."""
     results = {}
     for name, pushes in (("with pushes", True), ("without pushes", False)):
         task = rl.MotionTracking()
@@ -54,7 +54,7 @@ def in_mujoco(policy: rl.Policy, envs: int) -> dict[str, Any]:
 
 
 def draw(policy: rl.Policy, path: Path) -> None:
-    """Moments of a run from the clip's beginning; the clip is transparent."""
+    """Draw moments of a run from the clip's beginning; the clip is transparent."""
     from matplotlib.figure import Figure
 
     task = rl.MotionTracking()
@@ -86,7 +86,7 @@ def draw(policy: rl.Policy, path: Path) -> None:
 
 
 def main() -> None:
-    """Judge, print, draw, store."""
+    """Judge the policy, print, draw and store the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--policy", type=Path)
     parser.add_argument("--envs", type=int, default=256)
@@ -100,7 +100,7 @@ def main() -> None:
         return
     result: dict[str, Any] = {"policy": policy.about}
     for name, pushes in (("with pushes", True), ("without pushes", False)):
-        result[name] = judged(policy, args.envs, pushes=pushes)
+        result[name] = judge(policy, args.envs, pushes=pushes)
         print(name, result[name], flush=True)
     result["in MuJoCo"] = in_mujoco(policy, args.mujoco)
     print(result["in MuJoCo"])

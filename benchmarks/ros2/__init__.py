@@ -1,1 +1,1 @@
-"""Figures of the ROS 2 node over DDS on this machine, a file for each thing measured."""
+"""Measurements of the ROS 2 node over DDS on this machine, one file for each case."""

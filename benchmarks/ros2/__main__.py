@@ -1,15 +1,15 @@
-"""Figures of the ROS 2 node: latency above an echo, many robots, start, stop, memory, closed loop.
+"""Measure the ROS 2 node: latency, many robots, start, stop, memory, closed loop, and faults.
 
-    python -m benchmarks.ros2 latency fleet batch start drift float faults      # a quarter of an hour
-    python -m benchmarks.ros2 soak                                 # ten minutes
-    python -m benchmarks.ros2 collision_stop                       # from a push to the stop
-    python -m benchmarks.ros2 reactions                            # from other faults to theirs
-    python -m benchmarks.ros2 minute                               # a quadruped walks under a policy
-    python -m benchmarks.ros2 latency soak --short                 # whether they run; nothing is kept
+    python -m benchmarks.ros2 latency fleet batch start drift float faults  # a quarter of an hour
+    python -m benchmarks.ros2 soak                 # ten minutes of memory and latency
+    python -m benchmarks.ros2 collision_stop       # time from a push to the stop
+    python -m benchmarks.ros2 reactions            # times from other faults to the stop
+    python -m benchmarks.ros2 minute               # a quadruped walks under a policy
+    python -m benchmarks.ros2 latency soak --short # test run; nothing is stored
 
-Needs the PyPI ROS wheels (scripts/ros_env.sh). Everything runs over DDS on this machine; the node,
-the echo and the plant are separate processes. Results go to benchmarks/results/ros2-<case>.json,
-with the hardware.
+This needs the PyPI ROS wheels (scripts/ros_env.sh). Everything runs over DDS on this machine, and the
+node, the echo and the plant are separate processes. Results, with the hardware, go to
+benchmarks/results/ros2-<case>.json.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ RESULTS = Path(__file__).resolve().parents[1] / "results"
 
 
 def hardware() -> dict[str, Any]:
+    """Hardware and software of this machine."""
     model = [
         x.split(":")[1].strip()
         for x in Path("/proc/cpuinfo").read_text().splitlines()
@@ -86,6 +87,7 @@ SHORT: dict[str, dict[str, Any]] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the cases, print and store the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("cases", nargs="+", choices=CASES)
     parser.add_argument("--messages", type=int, default=60_000, help="for latency, each rate")
@@ -114,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         }.get(case, {})
         if options.short:
             extra |= SHORT.get(case, {})
-        if case not in ("drift", "float", "minute"):  # they start rclpy themselves
+        if case not in ("drift", "float", "minute"):  # these cases start rclpy themselves
             rclpy.init()
         with tempfile.TemporaryDirectory() as folder:
             result = {

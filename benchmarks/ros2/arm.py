@@ -1,4 +1,4 @@
-"""The arm that is measured: the bundled panda with seven joints, and the QoS of its topics."""
+"""The arm of the measurements: the bundled panda with seven joints, and the QoS of its topics."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RELIABLE = {
 
 
 def arm_urdf(folder: Path) -> Path:
-    """The bundled panda with its fingers fixed: seven joints."""
+    """URDF of the bundled panda with fixed fingers: seven joints."""
     text = (ROBOTS / "panda.urdf").read_text()
     head, fingers = text.split('<joint name="panda_finger_joint1"')
     fingers = fingers.replace('type="prismatic"', 'type="fixed"')

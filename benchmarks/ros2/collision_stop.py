@@ -1,4 +1,4 @@
-"""From a push on a simulated arm to the first command of the stop sequence."""
+"""Time from a push on a simulated arm to the first command of the stop sequence."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EFFORT_NOISE, VELOCITY_NOISE = 0.1, 1e-3
 
 
 class PushedArm(Client):
-    """MuJoCo's arm at 1 kHz in this process; what it sends is kept from `record` on."""
+    """MuJoCo's arm at 1 kHz in this process. Its messages are stored from `record` on."""
 
     def __init__(self, urdf: str, model: wd.Model) -> None:
         self.model = model
@@ -52,7 +52,7 @@ class PushedArm(Client):
             self.stopped = time.perf_counter()
 
     def period(self) -> None:
-        """One millisecond: move unless braked, publish, listen."""
+        """Simulate, publish and receive for one millisecond. A braked arm does not move."""
         data = self.arm.data
         if not self.braked:
             self.arm.step(self.torque)
@@ -74,8 +74,8 @@ class PushedArm(Client):
         for _ in range(round(seconds * RATE)):
             self.period()
 
-    def asked(self, service: str, on: bool | None = None) -> None:
-        """Call a service while states go on, until it succeeds."""
+    def call_service(self, service: str, on: bool | None = None) -> None:
+        """Call a service until it succeeds; states continue meanwhile."""
         kind = Trigger if on is None else SetBool
         client: Any = self.node.create_client(kind, service)
         end = time.monotonic() + 30.0
@@ -90,12 +90,14 @@ class PushedArm(Client):
         raise RuntimeError(f"{service} did not succeed")
 
     def trial(self, force: float) -> tuple[float, float, float, float]:
-        """Samples and seconds from the push to the stop, and from the state by which the observer
-        passes the threshold."""
+        """Samples and seconds from the push to the stop.
+
+        The second pair starts at the state for which the observer exceeds the threshold.
+        """
         self.braked = True
         self.arm.reset()
-        self.asked("warpdyn/reset")
-        self.asked("warpdyn/enable", True)
+        self.call_service("warpdyn/reset")
+        self.call_service("warpdyn/enable", True)
         self.periods(0.15)
         self.braked = False
         self.periods(0.25 + float(self.draw.uniform(0.0, 0.05)))
@@ -110,17 +112,17 @@ class PushedArm(Client):
             self.period()
         self.arm.data.xfrc_applied[:] = 0.0
         if self.stopped is None:
-            self.asked("warpdyn/enable", False)
+            self.call_service("warpdyn/enable", False)
             return (np.nan,) * 4
-        told = self._told(first)
+        detected = self._first_detection(first)
         at = np.array([t for t, *_ in self.sent])
         samples = float((at[first:] < self.stopped).sum())
-        node = self.stopped - at[told] if told is not None else np.nan
-        after = float((at[told:] < self.stopped).sum() - 1) if told is not None else np.nan
+        node = self.stopped - at[detected] if detected is not None else np.nan
+        after = float((at[detected:] < self.stopped).sum() - 1) if detected is not None else np.nan
         return samples, self.stopped - at[first], after, node
 
-    def _told(self, first: int) -> int | None:
-        """The first state after the push by which the same observer, here, passes the threshold."""
+    def _first_detection(self, first: int) -> int | None:
+        """First state after the push for which the same observer, in this process, exceeds the threshold."""
         zero = np.zeros(7)
         state: Any = (zero, zero, zero)
         for k, (_, q, v, effort) in enumerate(self.sent):
@@ -141,7 +143,7 @@ def collision_stop(folder: Path, trials: int = TRIALS) -> dict[str, Any]:
         "collision_threshold": THRESHOLD,
         "stale_action": "zero",
         "ramp_time": 0.05,
-        "state_timeout": 10.0,  # a busy machine is to be no stop of its own
+        "state_timeout": 10.0,  # a busy machine must not cause a stop
     }
     node = Child("ros2_node.node", ros_arguments(parameters | RELIABLE), folder / "node.log")
     pushed = PushedArm(file.read_text(), wd.load(file))

@@ -1,4 +1,4 @@
-"""Checks of every command of a node under faults: finite, within the limits, at a bounded rate, with a defined end."""
+"""Check every command of a node under faults: finite, within limits, at a bounded rate, with a defined end."""
 
 from __future__ import annotations
 
@@ -45,5 +45,5 @@ class CommandChecks:
             self.too_fast += rate > 1.0
 
     def bad(self) -> int:
-        """Commands that broke a rule."""
+        """Number of commands that broke a rule."""
         return self.not_finite + self.beyond + self.too_fast

@@ -1,4 +1,4 @@
-"""How far an arm sinks that gravity compensation alone holds."""
+"""Drift of an arm that gravity compensation alone holds."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def drift(folder: Path, seconds: float = 10.0) -> dict[str, Any]:
 
 
 def float_(folder: Path, seconds: float = 60.0, rate: float = 1000.0) -> dict[str, Any]:
-    """A UR5e and a panda, its fingers fixed, held by gravity compensation alone for a minute."""
+    """A UR5e and a panda with fixed fingers, held by gravity compensation alone for a minute."""
     results = {}
     for name, robot in (("ur5e", "ur5e"), ("panda", str(arm_urdf(folder)))):
         run = closed_loop((1.0, seconds), robot=robot, plant={"rate": rate}, node=PATIENT)

@@ -1,4 +1,4 @@
-"""The other side of the node: sends states at a fixed rate and listens for the answers."""
+"""Driver of the node: it sends states at a fixed rate and receives the answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .arm import ARM, Q
 
 
 class Driver(Client):
-    """Sends states at a fixed rate and measures the time until the answer of each."""
+    """Send states at a fixed rate and measure the time until each answer."""
 
     def __init__(self) -> None:
         super().__init__("driver")
@@ -46,18 +46,20 @@ class Driver(Client):
         self.until(lambda: all(p.get_subscription_count() for p in self.to.values()), "matching")
 
     def answered(self, topic: str) -> None:
-        """Wait until somebody publishes there."""
+        """Wait until a topic has a publisher."""
         self.until(lambda: self.node.count_publishers(topic), f"a publisher of {topic}")
 
     def block(self, name: str, number: int, rate: float) -> np.ndarray | None:
-        """Round trips of `number` states at `rate` [s]; None when an answer was lost."""
+        """Round trips of `number` states at `rate` [s]; None if an answer is lost."""
         return self.alternating([name], number, rate)[name]
 
     def alternating(
         self, names: Sequence[str], number: int, rate: float
     ) -> dict[str, np.ndarray | None]:
-        """Round trips [s] of `number` states at `rate` to each of some peers in turn, so that a pause of
-        the machine meets all of them alike; None for a peer of which an answer was lost."""
+        """Round trips [s] of `number` states at `rate` to each of several peers in turn.
+
+        A pause of the machine then affects all of them equally. None for a peer that loses an answer.
+        """
         message = JointState(
             name=ARM,
             position=array("d", Q),

@@ -1,4 +1,4 @@
-"""The bare echo that the node is held against: `python -m benchmarks.ros2.echo events`."""
+"""Bare echo, the reference for the node's latency: `python -m benchmarks.ros2.echo events`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sensor_msgs.msg import JointState
 
 
 def echo(executor: str) -> None:
-    """A node that sends every JointState back as it came."""
+    """A node that returns every JointState unchanged."""
     rclpy.init()
     node = rclpy.create_node("echo")
     back = node.create_publisher(JointState, "echo/back", QoSProfile(depth=200))

@@ -1,4 +1,4 @@
-"""Kinds of faults in goals of FollowJointTrajectory: what they hold, when they come, and how their clients end."""
+"""Kinds of faults in FollowJointTrajectory goals: their contents, their times, and the ends of clients."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ rclpy.spin(node)
 def goal(
     *points: Any, names: Sequence[str] = ARM, seconds: int | None = None, **fields: Any
 ) -> FollowJointTrajectory.Goal:
-    """A goal; seconds: the stamp of its trajectory."""
+    """A goal. seconds: the stamp of its trajectory."""
     trajectory = JointTrajectory(joint_names=list(names), points=list(points))
     if seconds is not None:
         trajectory.header.stamp.sec = seconds
@@ -55,7 +55,7 @@ def goal(
 
 
 def _and_back(time: float = 0.2, **fields: Any) -> FollowJointTrajectory.Goal:
-    """A motion away from Q and back to it."""
+    """A motion away from Q and back."""
     away, back = (
         waypoint(Q + STEP, REST, time=time),
         waypoint(Q, REST, time=2.0 * time),
@@ -64,7 +64,7 @@ def _and_back(time: float = 0.2, **fields: Any) -> FollowJointTrajectory.Goal:
 
 
 def _goal(make: Callable[[Campaign], FollowJointTrajectory.Goal]) -> Kind:
-    """A goal, drawn for each message, with good states."""
+    """Fault with a goal that is drawn for each message, between good states."""
 
     def kind(c: Campaign) -> Send:
         def send() -> None:
@@ -148,8 +148,8 @@ GOALS: dict[str, Kind] = {
 """Kinds that are sent again and again."""
 
 
-def _begun(c: Campaign, message: FollowJointTrajectory.Goal, client: Any = None) -> Any:
-    """Send a goal while good states come; its handle."""
+def _begin_goal(c: Campaign, message: FollowJointTrajectory.Goal, client: Any = None) -> Any:
+    """Send a goal between good states and return its handle."""
     sent = (client or c.goals).send_goal_async(message)
     while not sent.done():
         c.play(c.good, 1)
@@ -157,11 +157,11 @@ def _begun(c: Campaign, message: FollowJointTrajectory.Goal, client: Any = None)
 
 
 def _in_a_goal(then: Callable[[Campaign, Any], None], rest: float = 0.05) -> Kind:
-    """Something that happens on the way of a goal of five seconds."""
+    """Fault with an event during a goal of five seconds."""
 
     def kind(c: Campaign) -> Send:
         def send() -> None:
-            handle = _begun(c, _and_back(5.0))
+            handle = _begin_goal(c, _and_back(5.0))
             c.play_for(c.good, float(c.random.uniform(0.0, rest)))
             then(c, handle)
             c.play_for(c.good, 0.05)
@@ -197,7 +197,7 @@ def _freeze(c: Campaign, handle: Any) -> None:
 
 
 def _moved(c: Campaign, handle: Any) -> None:
-    """The arm follows the goal for a while, and jumps back."""
+    """The arm follows the goal for some time and jumps back."""
     c.play_for(lambda: c.states.publish(c.state(Q + 0.02 * STEP)), 0.1)
 
 
@@ -211,19 +211,19 @@ def _by_topic(topic: str) -> Callable[[Campaign, Any], None]:
 
 
 def _two_clients(c: Campaign) -> Send:
-    """Two clients whose goals replace each other."""
+    """Fault with two clients whose goals replace each other."""
 
     def send() -> None:
         for k in range(6):
             client = (c.goals, c.other_goals)[k % 2]
-            _begun(c, _and_back(0.5 + 0.1 * k), client)
+            _begin_goal(c, _and_back(0.5 + 0.1 * k), client)
             c.play(c.good, int(c.random.integers(1, 10)))
 
     return send
 
 
 def _client_ends(end: int) -> Kind:
-    """A client in another process that ends or freezes on the way of its goal."""
+    """Fault with a client in another process that ends or freezes during its goal."""
 
     def kind(c: Campaign) -> Send:
         def send() -> None:

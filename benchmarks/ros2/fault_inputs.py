@@ -1,4 +1,4 @@
-"""Kinds of faults in poses, in inputs of a law by topic, in a force-torque sensor, and in filters."""
+"""Kinds of faults in poses, law inputs on topics, force-torque sensors, and filters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAN, INF = float("nan"), float("inf")
 
 
 def _pose(change: Callable[[Any], None]) -> Kind:
-    """A pose of the hand, changed; without a law that holds it, an empty one."""
+    """Fault with a changed pose of the hand; an empty pose if no law holds it."""
 
     def kind(c: Campaign) -> Send:
         message = deepcopy(c.home) if c.home is not None else PoseStamped()
@@ -70,7 +70,7 @@ def _in_turn(c: Campaign, sends: Sequence[Send]) -> Send:
 
 
 def _numbers(name: str, *numbers: float) -> Kind:
-    """Numbers on ~/law_inputs/<name>, which a node without such an input does not hear."""
+    """Fault with numbers on ~/law_inputs/<name>. A node without this input does not read them."""
 
     def kind(c: Campaign) -> Send:
         message = Float64MultiArray(data=array("d", numbers))
@@ -105,7 +105,7 @@ LAW_INPUTS: dict[str, Kind] = {
 
 
 def _sensor(value: float, frame: str = "panda_hand", age: float = 0.0, among: bool = True) -> Kind:
-    """A reading of the force-torque sensor, which a node without the law admittance does not hear."""
+    """Fault with a reading of the force-torque sensor. A node without the admittance law does not read it."""
 
     def kind(c: Campaign) -> Send:
         def send() -> None:

@@ -25,7 +25,7 @@ ODD = {"nan": NAN, "inf": INF, "-inf": -INF, "1e9": 1e9, "-1e300": -1e300, "9000
 
 
 def _state(make: Callable[[Campaign], JointState]) -> Kind:
-    """A state, drawn for each message: among good ones or alone."""
+    """Fault with a state that is drawn for each message, between good states or alone."""
 
     def kind(c: Campaign) -> Send:
         return c.among(lambda: c.states.publish(make(c)))
@@ -149,7 +149,7 @@ STATES |= {
 
 
 def _bytes(change: Callable[[Campaign, bytearray], bytes]) -> Kind:
-    """Bytes on joint_states, drawn for each message."""
+    """Fault with bytes on joint_states, drawn for each message."""
 
     def kind(c: Campaign) -> Send:
         whole = bytes(serialize_message(c.state()))
@@ -197,7 +197,7 @@ def waypoint(q: Any = (), v: Any = (), a: Any = (), time: float = 0.0, effort: A
 def _motion(
     topic: str, *points: Any, names: Sequence[str] = ARM, stamp: float | None = None
 ) -> Kind:
-    """A message on ~/reference or ~/trajectory, with good states."""
+    """Fault with a message on ~/reference or ~/trajectory, between good states."""
 
     def kind(c: Campaign) -> Send:
         message = JointTrajectory(joint_names=list(names), points=list(points))

@@ -1,4 +1,4 @@
-"""Kinds of faults in processes, time and requests. Each is thrown once."""
+"""Kinds of faults in processes, time and requests. Each runs once."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ while True:
 
 
 def _frozen(seconds: float, states: bool = True, times: int = 1) -> Kind:
-    """The node's process stops running; the arm's states go on or not."""
+    """Fault with a stopped node process. The arm's states continue or stop."""
 
     def kind(c: Campaign) -> Send:
         process = c.children[0].process.pid
@@ -54,7 +54,7 @@ def _frozen(seconds: float, states: bool = True, times: int = 1) -> Kind:
 
 
 def _frozen_and_moved(c: Campaign) -> Send:
-    """The arm moves on while the node does not run."""
+    """Fault with a stopped node process while the arm moves."""
     process, seconds = c.children[0].process.pid, float(c.random.uniform(0.05, 1.0))
     q, speed = Q.copy(), c.random.uniform(-0.5, 0.5, 7)
 
@@ -79,7 +79,7 @@ def _silence(seconds: float) -> Kind:
 
 
 def _slow(period: float) -> Kind:
-    """States that come seldom."""
+    """Fault with states at a low rate."""
 
     def kind(c: Campaign) -> Send:
         def send() -> None:
@@ -93,7 +93,7 @@ def _slow(period: float) -> Kind:
 
 
 def _late(delay: float) -> Kind:
-    """A burst of states that were held back on their way."""
+    """Fault with a burst of delayed states."""
 
     def kind(c: Campaign) -> Send:
         def send() -> None:
@@ -112,7 +112,7 @@ def _late(delay: float) -> Kind:
 
 
 def _driver(end: int, size: float, seconds: float = STALE * 1.5) -> Kind:
-    """Another process publishes too, and ends or freezes; its positions differ by up to a size [rad]."""
+    """Fault with another publisher that ends or freezes. Its positions differ by up to a size [rad]."""
 
     def kind(c: Campaign) -> Send:
         text = ",".join(map(str, Q + c.random.uniform(-size, size, 7)))
@@ -148,12 +148,12 @@ def _request(*requests: tuple[str, bool | None], rest: float = 0.0) -> Kind:
 
 
 def refused(name: str, value: Any) -> Kind:
-    """A parameter's value that must be refused."""
+    """Fault with a parameter value that must be refused."""
 
     def kind(c: Campaign) -> Send:
         def send() -> None:
             if c.set(name, value):
-                raise RuntimeError(f"{name} = {value!r} was taken")
+                raise RuntimeError(f"{name} = {value!r} was accepted")
 
         return send
 
@@ -161,14 +161,14 @@ def refused(name: str, value: Any) -> Kind:
 
 
 def _changed(name: str, value: Any, back: Any) -> Kind:
-    """A parameter's value that is taken, and taken back."""
+    """Fault with a parameter value that is accepted and then reset."""
 
     def kind(c: Campaign) -> Send:
         def send() -> None:
             taken = c.set(name, value)
             c.play_for(c.good, float(c.random.uniform(0.0, 0.1)))
             if not (taken and c.set(name, back)):
-                raise RuntimeError(f"{name} = {value!r} was not taken")
+                raise RuntimeError(f"{name} = {value!r} was refused")
 
         return send
 

@@ -1,8 +1,8 @@
-"""Thousands of faults thrown at an enabled node over DDS, drawn at random from more than 120 kinds.
+"""Thousands of random faults for an enabled node over DDS, of more than 120 kinds.
 
-Every command is checked (`command_checks`): finite, within the effort limits of the URDF, at the rate that they
-allow. After each fault the node lives, a stop has ended with zeros, and once good states come again (and, where it has
-stopped, after ~/reset and ~/enable) it commands what it commanded before.
+Every command is checked (`command_checks`): finite, within the effort limits of the URDF, at the
+allowed rate. After each fault the node must be alive, and a stop must have ended with zeros. When good
+states continue (after a stop also ~/reset and ~/enable), the node must return to its earlier command.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ LAWS: dict[str, dict[str, Any]] = {
         "law_inputs.virtual_mass": [5.0, 5.0, 5.0, 0.2, 0.2, 0.2],
         "law_inputs.virtual_damping": [200.0, 200.0, 200.0, 8.0, 8.0, 8.0],
         "law_inputs.virtual_stiffness": [2000.0, 2000.0, 2000.0, 80.0, 80.0, 80.0],
-        "ft_deadband": [12.0, 2.0],  # the weight of the hand, which the readings do not have
+        "ft_deadband": [12.0, 2.0],  # weight of the hand, which the readings leave out
     },
 }
 """Parameters of the laws."""
@@ -72,7 +72,7 @@ PATIENCE = 60.0
 
 
 class Campaign(Client):
-    """The peer that throws faults and looks at every command."""
+    """Peer that causes the faults and checks every command."""
 
     def __init__(self, children: Sequence[Child], seed: int) -> None:
         super().__init__("faults", children)
@@ -116,7 +116,7 @@ class Campaign(Client):
         self._topics[topic].publish(message)
 
     def state(self, q: Any = Q, names: Sequence[str] = ARM, **other: Any) -> JointState:
-        """A message at rest; `velocity`, `effort` and `stamp` (seconds) as given."""
+        """A message at rest, with `velocity`, `effort` and `stamp` [s]."""
         message = JointState(name=list(names), position=array("d", map(float, q)))
         velocity = other.get("velocity", [0.0] * len(q))
         message.velocity = array("d", map(float, velocity))
@@ -129,7 +129,7 @@ class Campaign(Client):
         return message
 
     def stamp(self, message: Any, offset: float = 0.0) -> None:
-        """Write the present time plus an offset [s] into a header."""
+        """Write the current time plus an offset [s] into a header."""
         time = self.node.get_clock().now().nanoseconds + round(1e9 * offset)
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(time, 10**9)
 
@@ -152,7 +152,7 @@ class Campaign(Client):
             self.play(send, 1)
 
     def ask(self, service: str, on: bool | None = None) -> Any:
-        """As `call`, while good states come."""
+        """Call a service while good states continue."""
         timer = self.node.create_timer(0.005, self.good)
         try:
             return self.call(service, on)
@@ -160,7 +160,7 @@ class Campaign(Client):
             self.node.destroy_timer(timer)
 
     def recover(self, expected: np.ndarray | None) -> bool:
-        """Bring it back to the torques it had; returns whether it had stopped."""
+        """Return the node to its earlier torques. True if it had stopped."""
         stopped, end = False, time.monotonic() + PATIENCE
         while time.monotonic() < end:
             self.play(self.good, 3)
@@ -180,10 +180,12 @@ class Campaign(Client):
                 last = self.checks.last
                 if expected is None or np.abs(last - expected).max() <= SAME:
                     return stopped
-        raise ProcessError(f"the node did not come back: {self.checks.last} and not {expected}")
+        raise ProcessError(
+            f"the node did not recover: its command is {self.checks.last} and should be {expected}"
+        )
 
     def set(self, name: str, value: Any) -> bool:
-        """Set a parameter while good states come; whether it was taken."""
+        """Set a parameter while good states continue. True if the node accepts it."""
         self.until(self.setting.service_is_ready, "set_parameters")
         request = SetParameters.Request(
             parameters=[Parameter(name, value=value).to_parameter_msg()]
@@ -194,7 +196,7 @@ class Campaign(Client):
         return bool(future.result().results[0].successful)
 
     def among(self, fault: Send) -> Send:
-        """A fault among good states or alone, as it is drawn."""
+        """Fault between good states or alone, as drawn."""
 
         def both() -> None:
             fault()
@@ -203,19 +205,19 @@ class Campaign(Client):
         return both if self.random.random() < 0.6 else fault
 
     def changed(self, value: float) -> np.ndarray:
-        """A good position with another value of one joint."""
+        """A good position with another value for one joint."""
         q = Q.copy()
         q[self.random.integers(7)] = value
         return q
 
     def throw(self, kind: str) -> None:
-        """Throw one fault of a kind."""
+        """Run one fault of a kind."""
         times = 1 if kind in ONCE else int(self.random.integers(1, 30))
         self.play(KINDS[kind](self), times)
 
 
 def home_of(urdf: Path) -> PoseStamped:
-    """The pose of the hand at Q, as a reference."""
+    """Pose of the hand at Q, as a reference."""
     model = wd.load(urdf)
     x, y, z, *quaternion = np.asarray(wd.fk(model, Q, frame=HAND, form="pose")).tolist()
     message = PoseStamped()
@@ -227,17 +229,17 @@ def home_of(urdf: Path) -> PoseStamped:
 
 
 def faults(folder: Path, number: int = 2000, seed: int = 0, law: str = "") -> dict[str, Any]:
-    """Faults drawn at random, thrown at an enabled panda in mode computed_torque, or under an impedance law.
+    """Random faults for an enabled panda in mode computed_torque, or under an impedance law.
 
-    All kinds come in turn, in an order that is drawn. Each stop must have ended with zeros.
+    All kinds come in turn, in random order. Each stop must have ended with zeros.
     """
     parameters = {
         "robot_description_file": str(arm_urdf(folder)),
         **(LAWS[law] if law else {"mode": "computed_torque"}),
         "ramp_time": 0.05,
         "state_timeout": STALE,
-        "allow_several_publishers": True,  # of the drivers
-        "command_type": "joint_command",  # whose stamps give the rate
+        "allow_several_publishers": True,  # the drivers' states
+        "command_type": "joint_command",  # the stamps determine the rate
         "twist_link": HAND,
         # Else a command that this busy process has not yet taken is replaced by the next one.
         "qos_overrides./warpdyn/commands.publisher.depth": 200,
@@ -268,7 +270,7 @@ def faults(folder: Path, number: int = 2000, seed: int = 0, law: str = "") -> di
             stops[kind] += stopped
             if stopped and checks.ends == ends:
                 bad_ends += 1
-                problems.append(f"{k} {kind}: it stopped, and not with zeros")
+                problems.append(f"{k} {kind}: the node stopped without zeros")
             if checks.bad() != before:
                 problems.append(f"{k} {kind}: {checks.bad() - before} bad commands")
             print(f"\r  {k + 1} of {number}, {checks.number} commands", end="", flush=True)

@@ -1,4 +1,4 @@
-"""State in to command out, beside a bare echo of the same message."""
+"""Time from a state to its command, compared with a bare echo of the same message."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ RUNS = 8
 
 
 class Run(NamedTuple):
-    """Blocks of a second of one node and one echo, and what they lost."""
+    """Blocks of one second of a node and an echo, and the lost answers."""
 
     trips: list[list[np.ndarray]]
     """Round trips of the node and of the echo in each complete block [us]."""
@@ -47,12 +47,12 @@ class Run(NamedTuple):
 
 
 def latency(folder: Path, messages: int, fifo: bool = False) -> dict[str, Any]:
-    """State in to command out; every other state goes to a bare echo of the same message.
+    """Time from a state to its command. Every other state goes to a bare echo of the same message.
 
     fifo: node, echo and driver run with SCHED_FIFO, so that other programs do not delay them.
     """
     results: dict[str, Any] = {"fifo": fifo}
-    if fifo:  # children inherit it; PermissionError where it is not allowed
+    if fifo:  # child processes inherit it; PermissionError if it is not allowed
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(FIFO_PRIORITY))
     wanted = (
         ("events", "all guards", 1000.0, messages),
@@ -77,11 +77,11 @@ def _beside_echo(
         "executor": executor,
         "start_enabled": True,
         "realtime": realtime,
-        "state_timeout": 60.0,  # between its blocks no states come
+        "state_timeout": 60.0,  # no states arrive between its blocks
         **(GUARDED if kind == "all guards" else {}),
     }
     runs, arguments = [], ros_arguments(parameters | RELIABLE)
-    wanted = RUNS if number >= RUNS * rate else 1  # a run has at least a second
+    wanted = RUNS if number >= RUNS * rate else 1  # a run lasts at least one second
     for k in range(wanted):
         print(f"\r    run {k + 1} of {wanted}", end="", flush=True)
         runs.append(_run(folder, executor, arguments, number // wanted, rate))
@@ -94,7 +94,7 @@ def _beside_echo(
 
 
 def _run(folder: Path, executor: str, arguments: list[str], number: int, rate: float) -> Run:
-    """A run with new processes."""
+    """Run with new processes."""
     node = Child("ros2_node.node", arguments, folder / "node.log")
     peer = Child("benchmarks.ros2.echo", [executor], folder / "echo.log")
     driver: Driver | None = None
@@ -112,7 +112,7 @@ def _run(folder: Path, executor: str, arguments: list[str], number: int, rate: f
 
 
 def _blocks(driver: Driver, children: dict[str, Child], total: int, rate: float) -> Run:
-    """Blocks of a second, in which every other state goes to the echo."""
+    """Blocks of one second, in which every other state goes to the echo."""
     block = int(min(rate, total))
     driver.alternating(list(children), int(rate), rate)
     trips: list[list[np.ndarray]] = []
@@ -129,11 +129,11 @@ def _blocks(driver: Driver, children: dict[str, Child], total: int, rate: float)
         if len(complete) == len(children):
             trips.append(complete)
             continue
-        left_out += 1  # which state had no answer is not known
+        left_out += 1  # the state without an answer is not known
         for name, each in times.items():
             if each is None:
                 lost[name] += block - len(driver.arrivals[name])
-        if times["node"] is None:  # a busy machine has stopped it
+        if times["node"] is None:  # a busy machine caused a stop
             driver.call("warpdyn/enable", True)
     return Run(trips, shares, lost, left_out)
 
@@ -172,7 +172,7 @@ def _summary(runs: Sequence[Run], rate: float) -> dict[str, Any]:
 
 
 def _interval(pairs: Sequence[np.ndarray], percent: float) -> tuple[float, float]:
-    """95 % confidence interval of the ratio of two percentiles, by resampling whole runs, and whole blocks in each.
+    """95 % confidence interval of the ratio of two percentiles, by resampling of runs and of their blocks.
 
     pairs: times of the node and of the echo (blocks, 2, times) in each run.
     """

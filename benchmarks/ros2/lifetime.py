@@ -1,4 +1,4 @@
-"""From start to stop: how long both last, and whether memory grows in between."""
+"""Duration of start and stop, and growth of memory in between."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .process_use import cpu_seconds, resident_megabytes
 
 
 def start(folder: Path, runs: int = 7) -> dict[str, Any]:
-    """Start to "ready" with cached kernels; SIGINT while enabled to the end of the process."""
+    """Time from start to "ready" with cached kernels, and from SIGINT while enabled to the end of the process."""
     starts, ends, clean = [], [], []
     parameters = {
         "robot_description_file": str(arm_urdf(folder)),
         "start_enabled": True,
         "ramp_time": 0.5,
     }
-    parameters["state_timeout"] = 60.0  # still enabled when the signal comes
+    parameters["state_timeout"] = 60.0  # the node is still enabled at the signal
     for run in range(runs + 1):
         node = Child("ros2_node.node", ros_arguments(parameters), folder / f"start{run}.log")
         driver = Driver()
@@ -55,7 +55,7 @@ def start(folder: Path, runs: int = 7) -> dict[str, Any]:
 def soak(folder: Path, seconds: float = 600.0, rate: float = 1000.0) -> dict[str, Any]:
     """Resident memory, round trips and CPU time over ten minutes at 1 kHz, enabled."""
     parameters = {"robot_description_file": str(arm_urdf(folder)), "start_enabled": True}
-    parameters["state_timeout"] = 60.0  # a busy machine is not what is looked at
+    parameters["state_timeout"] = 60.0  # a busy machine must not count
     node = Child("ros2_node.node", ros_arguments(parameters | RELIABLE), folder / "soak.log")
     driver = Driver()
     samples: list[tuple[float, float]] = []

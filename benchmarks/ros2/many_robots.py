@@ -26,7 +26,7 @@ from .process_use import cpu_seconds
 def fleet(
     folder: Path, seconds: float = 20.0, robots: int = 64, rate: float = 100.0
 ) -> dict[str, Any]:
-    """Many namespaces in one node: every state of every robot must be answered."""
+    """Many namespaces in one node. Every state of every robot must be answered."""
     spaces = [f"r{i}" for i in range(robots)]
     parameters: dict[str, Any] = {
         "robot_description_file": str(arm_urdf(folder)),
@@ -163,7 +163,7 @@ def batch(
 
 
 def _kernel_time(folder: Path, robots: int) -> float:
-    """Median of the computation alone, in this process [us]."""
+    """Median time of the computation alone, in this process [us]."""
     settings = Settings.of({"robot_description_file": str(arm_urdf(folder))})
     computed = Fleet(settings, "", [Counter()]).batch
     state = np.zeros((robots, 2, 7))

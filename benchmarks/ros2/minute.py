@@ -1,4 +1,4 @@
-"""A minute of a quadruped that a policy makes walk in the node, over DDS."""
+"""A quadruped walks for one minute under a policy in the node, over DDS."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LAPS = 3
 
 
 def minute(folder: Path, policy: str = "quadruped_velocity", laps: int = LAPS) -> dict[str, Any]:
-    """60 s under changing commands: falls, errors of the speeds, what the guards noticed."""
+    """60 s under changing commands: falls, speed errors, and actions of the guards."""
     begun = time.monotonic()
     found = walk(COURSE * laps, policy, say=lambda text: print(f"  {text}", flush=True))
     file = Path(policy) if Path(policy).exists() else rl.bundled_policy(policy)

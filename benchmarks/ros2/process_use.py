@@ -1,4 +1,4 @@
-"""What another process of this machine takes, as Linux counts it."""
+"""CPU time and memory of another process, as Linux reports them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 
 
 def cpu_seconds(process: int) -> float:
-    """CPU time of all threads that there are [s], counted in nanoseconds."""
+    """CPU time of all current threads [s], counted in nanoseconds."""
     total = 0
     for thread in Path(f"/proc/{process}/task").iterdir():
-        with suppress(FileNotFoundError, ProcessLookupError):  # a thread that has just ended
+        with suppress(FileNotFoundError, ProcessLookupError):  # the thread has ended
             total += int((thread / "schedstat").read_text().split()[0])
     return total * 1e-9
 

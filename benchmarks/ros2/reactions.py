@@ -1,4 +1,4 @@
-"""From a fault to the first command of the stop sequence and to its last: the times of the safety table."""
+"""Times from a fault to the first and the last command of the stop sequence, for the safety table."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ THRESHOLD, PUSH, TOLERANCE = 3.0, 20.0, 0.5
 
 
 class FaultyArm(Client):
-    """An arm at rest that holds what it is told by a driver, until that fails."""
+    """An arm at rest that follows its driver until the driver fails."""
 
     def __init__(self, model: wd.Model) -> None:
         super().__init__("faulty")
@@ -51,23 +51,23 @@ class FaultyArm(Client):
         self.commands.append((time.perf_counter(), np.array(message.data)))
 
     def good(self) -> None:
-        """The arm rests at Q, and its motors carry it."""
+        """State of the arm at rest at Q, carried by its motors."""
         self.sending, self.frozen, self.drift = True, False, 0.0
         self.message = JointState(name=ARM, velocity=array("d", [0.0] * 7))
         self.move(0.0)
         self.push(0.0)
 
     def move(self, way: float) -> None:
-        """Joint 2 stands so far from Q [rad]."""
+        """Set the deviation of joint 2 from Q [rad]."""
         self.way = way
         self.message.position = array("d", (Q + way * np.eye(7)[1]).tobytes())
 
     def push(self, torque: float) -> None:
-        """What pushes joint 2 [N·m]."""
+        """Set the external torque on joint 2 [N·m]."""
         self.message.effort = array("d", (self._weight - torque * np.eye(7)[1]).tobytes())
 
     def period(self) -> float:
-        """One state, and what comes until the next is due. Returns when it was sent [s]."""
+        """Send one state and receive until the next one is due. Returns the time of sending [s]."""
         if self.drift:
             self.move(self.way + self.drift)
         if not self.frozen:
@@ -86,7 +86,7 @@ class FaultyArm(Client):
         return sent
 
     def client(self, kind: type, service: str) -> Any:
-        """A client whose service is there; it is kept."""
+        """Client of a service that is available; clients are cached."""
         if service not in self._clients:
             self._clients[service] = self.node.create_client(kind, service)
         while not self._clients[service].service_is_ready():
@@ -94,7 +94,7 @@ class FaultyArm(Client):
         return self._clients[service]
 
     def answered(self, kind: type, service: str, **fields: Any) -> Any:
-        """The answer of a service; states go on meanwhile. An answer that is lost is asked for again."""
+        """Answer of a service. States continue meanwhile, and a lost answer is requested again."""
         client = self.client(kind, service)
         for _ in range(15):
             future, end = (
@@ -123,15 +123,17 @@ class FaultyArm(Client):
         raise RuntimeError("~/enable did not succeed")
 
     def trial(self, begin: Callable[[FaultyArm], float]) -> tuple[float, float]:
-        """Seconds from the fault to the first smaller command, and to the last zero; `begin` makes the
-        fault and says when it was."""
+        """Seconds from the fault to the first smaller command and to the last zero.
+
+        `begin` causes the fault and returns its time.
+        """
         self.good()
         while True:
             self.enable()
             self.periods(STEADY)
             self.commands.clear()
             self.periods(0.05)
-            if len(self.commands) > 5:  # else the machine stood still, and the watchdog was right
+            if len(self.commands) > 5:  # otherwise the machine paused, and the watchdog was right
                 break
         begun = begin(self)
         while not self._over() and time.perf_counter() < begun + LONGEST:
@@ -141,7 +143,7 @@ class FaultyArm(Client):
             return np.nan, np.nan
         size = np.array([np.abs(c).max() for c in numbers])
         zero = int(np.argmax(size == 0.0))
-        last = zero  # the last command that is not scaled down
+        last = zero  # the last command before the ramp
         while last > 0 and _shrinks(numbers[last - 1], numbers[last]):
             last -= 1
         return times[last + 1] - begun, times[zero + LAST_COMMANDS - 1] - begun
@@ -152,7 +154,7 @@ class FaultyArm(Client):
 
 
 def _shrinks(before: np.ndarray, after: np.ndarray) -> bool:
-    """Whether a command is the one before, scaled down."""
+    """True if a command is the previous one, scaled down."""
     k = int(np.argmax(np.abs(before)))
     share = after[k] / before[k] if before[k] else 1.0
     return bool(0.0 <= share < 1.0 - 1e-9 and np.allclose(after, share * before, atol=1e-9))
@@ -218,7 +220,7 @@ FAULTS: dict[Callable[[FaultyArm], float], dict[str, Any]] = {
 
 
 def reactions(folder: Path) -> dict[str, Any]:
-    """An arm at 200 Hz, enabled, whose driver fails; state_timeout 0.1 s, stale_action ramp_down."""
+    """An enabled arm at 200 Hz whose driver fails; state_timeout 0.1 s, stale_action ramp_down."""
     file = arm_urdf(folder)
     parameters = {
         "robot_description_file": str(file),

@@ -1,4 +1,4 @@
-"""Scenes on the ground as other simulators build and run them, one file each."""
+"""Scenes on the ground in several simulators, one file each."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ DISSIPATION = 0.01
 
 @dataclass(frozen=True)
 class OnGround:
-    """A robot on the plane z = 0, as every simulator is to build it.
+    """A robot on the plane z = 0, which every simulator builds.
 
-    Gravity leans by `slope` [rad] towards +x: the plane is inclined so, seen along itself.
+    Gravity leans by `slope` [rad] towards +x, as seen in the axes of an inclined plane.
     """
 
     name: str
@@ -47,12 +47,12 @@ class OnGround:
 
     @property
     def gravity(self) -> np.ndarray:
-        """(3,) [m/s²]."""
+        """Gravity (3,) [m/s²]."""
         return GRAVITY * np.array([np.sin(self.slope), 0.0, -np.cos(self.slope)])
 
 
 class Motion(NamedTuple):
-    """What a base did, and what bore it, after each step of `dt`."""
+    """Motion of a base and the forces on it, after each step of `dt`."""
 
     dt: float
     positions: np.ndarray
@@ -63,13 +63,13 @@ class Motion(NamedTuple):
     """(steps, 3): all of the ground on the robot [N]."""
 
     def at(self, seconds: float) -> int:
-        """The step that ends then."""
+        """Index of the step that ends at a time."""
         return round(seconds / self.dt) - 1
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A simulator as it is set for a run."""
+    """A simulator with its settings for a run."""
 
     simulator: str
     """A module of this folder."""
@@ -79,6 +79,6 @@ class Setting:
 
 
 def collected(dt: float, rows: Sequence[tuple[Any, Any, Any]]) -> Motion:
-    """A motion of rows (position, velocity, force)."""
+    """Motion from rows of (position, velocity, force)."""
     positions, velocities, forces = (np.array(x, float) for x in zip(*rows, strict=True))
     return Motion(dt, positions, velocities, forces)

@@ -75,7 +75,7 @@ def roll_out(scene: OnGround, dt: float, approximation: str) -> Motion:
 
 
 def _robot(plant: Any, scene: OnGround) -> Any:
-    """The robot in the plant, with its points, drives and the ground."""
+    """The robot in the plant, with points, drives and ground."""
     urdf = bare(scene.urdf)
     (robot,) = Parser(plant).AddModelsFromString(etree.tostring(urdf, encoding="unicode"), "urdf")
     friction = CoulombFriction(scene.friction, scene.friction)
@@ -102,7 +102,7 @@ def _robot(plant: Any, scene: OnGround) -> Any:
 
 
 def _material(scene: OnGround, friction: Any) -> ProximityProperties:
-    """Twice the stiffness and half the relaxation time for each of two bodies that touch."""
+    """Twice the stiffness and half the relaxation time for each of two bodies in contact."""
     material = ProximityProperties()
     AddContactMaterial(
         properties=material,
@@ -119,7 +119,7 @@ def _actuators(plant: Any) -> list[Any]:
 
 
 def _carried(contacts: Any) -> np.ndarray:
-    """The sum of the forces of all contacts; of a pair's second body, which may be the ground."""
+    """Sum of the forces of all contacts on the robot."""
     total = np.zeros(3)
     for k in range(contacts.num_point_pair_contacts()):
         info = contacts.point_pair_contact_info(k)

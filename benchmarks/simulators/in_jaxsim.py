@@ -1,4 +1,4 @@
-"""Scenes on the ground in JaxSim, float64: its soft contacts, or its rigid ones."""
+"""Scenes on the ground in JaxSim, float64, with soft or rigid contacts."""
 
 from __future__ import annotations
 
@@ -76,7 +76,9 @@ def roll_out(scene: OnGround, dt: float, kind: str) -> Motion:
     kp, kd = scene.gains or (0.0, 0.0)
     limits = jnp.array(own.effort_limit[6:])[order] if names else jnp.zeros(0)
     lean = np.zeros((model.number_of_links(), 6))
-    if scene.slope:  # its gravity is along z: of a single body, at its centre of mass
+    if (
+        scene.slope
+    ):  # JaxSim's gravity is along z: a force at the centre of mass of a single body replaces it
         lean[0, 0] = own.total_mass * scene.gravity[0]
 
     def step(data: js.data.JaxSimModelData, _: None) -> tuple[js.data.JaxSimModelData, tuple]:
@@ -105,7 +107,7 @@ def _forces(model, data, links, torque):
 
 
 def _with_shapes(scene: OnGround) -> str:
-    """The robot as SDF with its points: spheres, or one box for a block's corners."""
+    """SDF of the robot with its points as spheres, or one box for the corners of a block."""
     root = etree.fromstring(sdf(Robot(scene.name, scene.urdf, floating=True)).encode())
     spans = np.ptp([p.centre for p in scene.points], axis=0)
     for link in root.iter("link"):

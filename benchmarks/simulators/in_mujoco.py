@@ -1,4 +1,4 @@
-"""Scenes on the ground in MuJoCo C: elliptic cones, `implicitfast`, `impratio` 100, its own softness."""
+"""Scenes on the ground in MuJoCo C: elliptic cones, `implicitfast`, `impratio` 100, default softness."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ SAYS = (
 )
 
 
-def described(scene: OnGround, dt: float) -> Any:
-    """MuJoCo's specification of a scene: its plane, spheres, drives and options."""
+def scene_spec(scene: OnGround, dt: float) -> Any:
+    """MuJoCo's specification of a scene: plane, spheres, drives and options."""
     model = scene.model
     effort = model.effort_limit[6 * scene.free :]
     return mujoco_scene(
@@ -32,9 +32,9 @@ def described(scene: OnGround, dt: float) -> Any:
     )
 
 
-def built(scene: OnGround, dt: float) -> tuple[Any, Any]:
+def build(scene: OnGround, dt: float) -> tuple[Any, Any]:
     """MuJoCo's model of a scene, and its state at the start."""
-    robot = described(scene, dt).compile()
+    robot = scene_spec(scene, dt).compile()
     data = mujoco.MjData(robot)
     data.qpos[:] = positions(scene)
     if scene.free:
@@ -45,7 +45,7 @@ def built(scene: OnGround, dt: float) -> tuple[Any, Any]:
 
 
 def positions(scene: OnGround) -> list[float]:
-    """Where a scene starts, in MuJoCo's order: the quaternion's w first."""
+    """Start of a scene in MuJoCo's order, with quaternions wxyz."""
     if not scene.free:
         return [*scene.start]
     x, y, z, w = scene.start[3:7]
@@ -53,7 +53,7 @@ def positions(scene: OnGround) -> list[float]:
 
 
 def carried(robot: Any, data: Any) -> np.ndarray:
-    """The sum of its contacts' forces on the robot, in the world [N]."""
+    """Sum of the contact forces on the robot, in the world [N]."""
     total, force = np.zeros(3), np.zeros(6)
     for k in range(data.ncon):
         mujoco.mj_contactForce(robot, data, k, force)
@@ -62,7 +62,7 @@ def carried(robot: Any, data: Any) -> np.ndarray:
 
 
 def roll_out(scene: OnGround, dt: float) -> Motion:
-    robot, data = built(scene, dt)
+    robot, data = build(scene, dt)
     rows = []
     for _ in range(round(scene.seconds / dt)):
         mujoco.mj_step(robot, data)

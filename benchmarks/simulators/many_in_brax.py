@@ -24,7 +24,7 @@ def running(start: Settled, envs: int, threads: int) -> list[Running]:
 
 def _running(start: Settled, count: int, name: str) -> Running:
     pipeline = import_module(f"brax.{name}.pipeline")
-    spec = in_mujoco.described(start.scene, start.dt)
+    spec = in_mujoco.scene_spec(start.scene, start.dt)
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_EULER  # it refuses others, and other cones
     spec.option.cone, spec.option.impratio = mujoco.mjtCone.mjCONE_PYRAMIDAL, 1.0
     spec.compiler.fusestatic = True  # it knows no links on fixed joints

@@ -28,7 +28,7 @@ def running(start: Settled, envs: int, threads: int, device: str = "cpu") -> lis
         robot = copy.copy(start.robot)
         robot.opt.iterations, robot.opt.ls_iterations, robot.opt.cone = iterations, searches, cone
         if cone == mujoco.mjtCone.mjCONE_PYRAMIDAL:
-            robot.opt.impratio = 1.0  # at 100 so few iterations end in NaN
+            robot.opt.impratio = 1.0  # at 100, so few iterations give NaN
         made.append(_running(start, robot, count, device))
     return made
 

@@ -1,4 +1,4 @@
-"""Robots of a scene in MuJoCo Warp, whose CPU kernels run on one thread; on CUDA captured as a graph."""
+"""Robots of a scene in MuJoCo Warp. CPU kernels run on one thread; on CUDA the step is a graph."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STATE = ("qpos", "qvel", "qacc_warmstart")
 def running(
     start: Settled, envs: int, threads: int, device: str = "cpu", *, moving: bool = False
 ) -> list[Running]:
-    """`moving`: each robot with targets and speeds of its own."""
+    """Yield batches. `moving`: each robot has different targets and speeds."""
     count = min(envs, MOST) if device == "cpu" else envs
     motion = start.disturbed(count) if moving else ()
     return [stepping(start.robot, start.data, count, limits, device, motion) for limits in LIMITS]
@@ -39,7 +39,7 @@ def stepping(
     device: str,
     motion: Sequence[np.ndarray] = (),
 ) -> Running:
-    """Worlds that all begin in a state of MuJoCo's; `motion` are targets and speeds of each."""
+    """Worlds that all begin in a MuJoCo state. `motion` has targets and speeds of each."""
     with wp.ScopedDevice(device):
         model = mjw.put_model(robot)
         model.opt.iterations, model.opt.ls_iterations = limits

@@ -1,4 +1,4 @@
-"""Robots of a scene in warpdyn: a launch of four steps, of one, with four sweeps."""
+"""Robots of a scene in warpdyn: four steps per launch, one step per launch, and four sweeps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SWEEPS = 4
 def running(
     start: Settled, envs: int, threads: int, device: str = "cpu", *, moving: bool = False
 ) -> list[Running]:
-    """`moving`: on a GPU, each robot with targets and speeds of its own."""
+    """Yield batches. `moving` (GPU): each robot has different targets and speeds."""
     if device == "cpu":
         wd.runtime.set_num_threads(threads)
     return [_running(start, envs, substeps, device, moving) for substeps in (4, 1)]
@@ -58,8 +58,11 @@ def on_gpu(
     steps: int,
     form: str,
 ) -> Running:
-    """A simulation on a GPU as a graph of one launch. `state` has position and velocity, and `targets` those of the
-    drives or None: a row for all robots, or (envs, n)."""
+    """A simulation on a GPU as a graph of one launch.
+
+    `state` has positions and velocities; `targets` are those of the drives, or None. Each is a row for all
+    robots or (envs, n).
+    """
     device = str(sim.q.device)
 
     def rows(values: Any) -> wp.array:

@@ -1,4 +1,4 @@
-"""Many robots of a scene that other simulators step: what is timed, and that they still stand."""
+"""Batches of robots in simulators: the step that is timed, and a check that the robots stand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SETTLED = 4.0
 
 @dataclass
 class Running:
-    """A batch that `advance` takes a step on, or `steps` at once."""
+    """A batch. `advance` computes `steps` steps."""
 
     form: str
     """Precision, solver, what a call does."""
@@ -38,7 +38,7 @@ class Running:
 
 @dataclass
 class Settled:
-    """A scene in MuJoCo, where it stands; others begin there."""
+    """A scene in MuJoCo that has settled. Other simulators begin in its state."""
 
     scene: OnGround
     dt: float
@@ -51,12 +51,12 @@ class Settled:
 
     @property
     def xyzw(self) -> np.ndarray:
-        """(nq,), where it stands, as warpdyn's and Newton's."""
+        """Configuration (nq,) of the settled scene, in the order of warpdyn and Newton."""
         w, x, y, z = self.data.qpos[3:7]
         return np.array([*self.data.qpos[:3], x, y, z, w, *self.data.qpos[7:]])
 
     def disturbed(self, envs: int) -> tuple[np.ndarray, np.ndarray]:
-        """Targets of the drives and velocities (envs, n) that set each robot in motion."""
+        """Drive targets and velocities (envs, n) that set each robot in motion."""
         draw, joints = np.random.default_rng(1), len(self.scene.start) - 7
         targets = np.array(self.scene.start[7:]) + draw.uniform(-0.1, 0.1, (envs, joints))
         speeds = np.zeros((envs, 6 + joints))
@@ -65,18 +65,18 @@ class Settled:
 
     @property
     def xml(self) -> str:
-        """MJCF of the scene, its ground included."""
-        spec = in_mujoco.described(self.scene, self.dt)
+        """MJCF of the scene with its ground."""
+        spec = in_mujoco.scene_spec(self.scene, self.dt)
         spec.compile()
         return spec.to_xml()
 
 
 def room(data: Any) -> dict[str, int]:
-    """Contacts and rows of constraints for which MuJoCo Warp has memory: twice those of the start."""
+    """Numbers of contacts and constraint rows for MuJoCo Warp's memory: twice those of the start."""
     return {"nconmax": 2 * data.ncon, "njmax": 8 * data.ncon}
 
 
 def settled(scene: OnGround, dt: float) -> Settled:
-    robot, data = in_mujoco.built(scene, dt)
+    robot, data = in_mujoco.build(scene, dt)
     mujoco.mj_step(robot, data, nstep=round(SETTLED / dt))
     return Settled(scene, dt, robot, data)

@@ -17,9 +17,9 @@ def test_curves_are_found_and_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     lines = [{"steps": k, "cpu_seconds": k, "reward": k, "rewards": {}, "falls": 0} for k in (1, 2)]
     for name in ("a_task-0", "a_task-10", "other-1", "other-blind"):
         (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    found = curves.stored(tmp_path)
+    found = curves.curve_files(tmp_path)
     assert {task: list(seeds) for task, seeds in found.items()} == {"a_task": [0, 10], "other": [1]}
-    monkeypatch.setattr(curves, "stored", lambda: found)
+    monkeypatch.setattr(curves, "curve_files", lambda: found)
     curves.main(["a_task", "--into", str(tmp_path)])
     assert (tmp_path / "rl_a_task.png").stat().st_size > 1000
     assert not (tmp_path / "rl_other.png").exists()

@@ -18,7 +18,7 @@ def test_a_kernel_that_calls_one_function_has_the_same_program(
 ) -> None:
     """Its rows say that the programs are identical."""
     monkeypatch.setattr(own_kernels, "BATCH", 32)
-    rows = list(own_kernels.same_text(own_kernels.states()))
+    rows = list(own_kernels.built_in_rows(own_kernels.states()))
     assert sum("| True |" in row for row in rows) == 2 and not any("False" in row for row in rows)
 
 

@@ -68,7 +68,7 @@ def test_the_table_has_numbers_and_reasons_for_blanks() -> None:
 
 
 def test_a_missing_simulator_is_named() -> None:
-    from benchmarks.simulation_physics import found
+    from benchmarks.simulation_physics import find_simulators
 
-    there, missing = found(["in_mujoco", "in_nowhere"])
+    there, missing = find_simulators(["in_mujoco", "in_nowhere"])
     assert [peer.key for peer in there] == ["in_mujoco"] and missing == ["in_nowhere"]

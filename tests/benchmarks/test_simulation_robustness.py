@@ -28,7 +28,7 @@ def test_the_state_of_a_thrown_arm_remains_finite(fewer, dt: float) -> None:
 
 def test_records_replace_those_of_the_same_case(fewer) -> None:
     for robot, count in (("arm", 1), ("hand", 2), ("arm", 3)):
-        robustness.keep("thrown", {"robot": robot, "dt": 0.01, "not_finite": count})
+        robustness.write_record("thrown", {"robot": robot, "dt": 0.01, "not_finite": count})
     kept = json.loads((fewer / "thrown.json").read_text())
     assert [r["not_finite"] for r in kept["records"]] == [2, 3]
     assert kept["hardware"]["cores"] > 0

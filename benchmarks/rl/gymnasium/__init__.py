@@ -1,1 +1,1 @@
-"""Gymnasium's MuJoCo environments as tasks of `warpdyn.rl`, and how policies carry over."""
+"""Gymnasium's MuJoCo environments as tasks of `warpdyn.rl`, and the transfer of policies."""

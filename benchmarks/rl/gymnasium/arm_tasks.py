@@ -66,7 +66,7 @@ class GymnasiumReacher(GymnasiumTask):
         return {"distance": distance(self._way(robot, s)), "effort": sum_of_squares(s.action)}
 
     def _way(self, robot: Any, s: rl.Episode) -> Any:
-        """From the target to the tip (3,) [m]."""
+        """Vector from the target to the tip (3,) [m]."""
         tip, target = (robot.fk(s.q, frame=name)[:3, 3] for name in ("fingertip", "target"))
         return tip - target
 
@@ -116,7 +116,9 @@ class GymnasiumPusher(GymnasiumTask):
         }
 
     def _places(self, robot: Any, s: rl.Episode) -> list[Any]:
-        """Positions of the hand, of the object and of the goal (3,) [m], one step of `dt` late:
-        MuJoCo's Euler step moves bodies before it moves joints."""
+        """Positions of hand, object and goal (3,) [m], delayed by one step of `dt`.
+
+        MuJoCo's Euler step moves bodies before joints.
+        """
         q = s.q - np.where(s.age < 0.5, 0.0, self.dt) * s.v
         return [robot.fk(q, frame=name)[:3, 3] for name in ("tips_arm", self.object, "goal")]

@@ -21,21 +21,21 @@ ROOT = "torso"
 
 
 def free_positions(s: rl.Episode) -> Any:
-    """Configuration of a free robot without x and y: height, quaternion with the real part first,
-    joints."""
+    """Configuration of a free robot without x and y: height, quaternion with w first, joints."""
     return np.concatenate([s.q[2:3], s.q[6:7], s.q[3:6], s.q[7:]])
 
 
 def free_velocities(s: rl.Episode) -> Any:
-    """Velocity of a free robot: the linear one of its root in the world's axes, the angular one in
-    the root's, joints."""
+    """Velocity of a free robot: linear in world axes, angular in root axes, joints."""
     return np.concatenate([s.body(ROOT).rotation @ s.v[:3], s.v[3:]])
 
 
 def contact_wrenches(robot: Any, s: rl.Episode, links: Sequence[str]) -> Any:
-    """Moments about the robot's centre of mass and forces of contacts on links, (links, 6), in the
-    world's axes [N·m, N] (MuJoCo's `cfrc_ext`). A force acts halfway between the ground and its sphere,
-    and where the shapes of its pair are nearest."""
+    """Contact moments about the robot's centre of mass and contact forces on links, (links, 6) [N·m, N].
+
+    They are in world axes (MuJoCo's `cfrc_ext`). A force acts halfway between the ground and its sphere,
+    or at the nearest points of the two shapes.
+    """
     points: Any = s.task.points
     at, centre = robot.point_positions(s.q, points=points), robot.com(s.q)
     total = {link: np.zeros(6) for link in links}
@@ -53,12 +53,12 @@ def contact_wrenches(robot: Any, s: rl.Episode, links: Sequence[str]) -> Any:
 
 
 def _wrench(arm: Any, force: Any) -> Any:
-    """A force and its moment, the moment first (6,)."""
+    """A moment and its force (6,)."""
     return np.concatenate([np.cross(arm, force), force])
 
 
 def _meeting_point(robot: Any, q: Any, first: ContactShape, second: ContactShape) -> Any:
-    """Where spheres or capsules touch (3,) [m]: nearest points of their axes by projections in turn."""
+    """Contact point of spheres or capsules (3,) [m]: nearest points of their axes, by alternating projections."""
     (a, along_a), (b, along_b) = _axis(robot, q, first), _axis(robot, q, second)
     at_a, at_b = a, b
     for _ in range(PROJECTIONS):
@@ -69,7 +69,7 @@ def _meeting_point(robot: Any, q: Any, first: ContactShape, second: ContactShape
 
 
 def _axis(robot: Any, q: Any, shape: ContactShape) -> tuple[Any, Any]:
-    """Centre and half axis of a capsule in the world (3,) [m]; a sphere has none."""
+    """Centre and half axis of a capsule in the world (3,) [m]. The half axis of a sphere is zero."""
     pose = robot.fk(q, frame=shape.link)
     half = 0.5 * shape.size[1] if shape.kind == "capsule" else 0.0
     along = half * np.array([row[2] for row in shape.rotation])
@@ -77,7 +77,7 @@ def _axis(robot: Any, q: Any, shape: ContactShape) -> tuple[Any, Any]:
 
 
 def _nearest(centre: Any, half: Any, point: Any) -> Any:
-    """The point of an axis that is nearest to another point (3,) [m]."""
+    """Point of an axis that is nearest to another point (3,) [m]."""
     share = np.sum((point - centre) * half) / (np.sum(half * half) + TINY)
     return centre + np.clip(share, -1.0, 1.0) * half
 

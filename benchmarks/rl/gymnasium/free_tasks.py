@@ -29,8 +29,7 @@ class FreeRunner(GymnasiumTask):
         self.body_names = [link.name for link in self.bodies]
 
     def _start(self, robot: Any, q: Any, v: Any) -> dict[str, Any]:
-        """The beginning of an episode with these positions and with velocities of MuJoCo: the
-        linear one of the base in the world's axes."""
+        """Beginning of an episode with these positions and MuJoCo velocities, linear in world axes."""
         turn = q[3:7] / np.sqrt(sum_of_squares(q[3:7]))
         q = np.concatenate([q[:3], turn, q[7:]])
         rotation = robot.fk(q, frame=self.model.root)[:3, :3]
@@ -47,7 +46,7 @@ class FreeRunner(GymnasiumTask):
         return {"at": now, "way": now - s.at}
 
     def _place(self, robot: Any, q: Any) -> Any:
-        """Position along x whose change is rewarded [m]."""
+        """Position along x; its change is rewarded [m]."""
         return q[0]
 
 
@@ -96,7 +95,7 @@ MARGIN = 0.002
 
 
 class GymnasiumHumanoid(FreeRunner):
-    """Humanoid-v5: 17 joints, of which a policy observes bodies and contact forces too."""
+    """Humanoid-v5: 17 joints. A policy also observes bodies and contact forces."""
 
     environment, file = "Humanoid-v5", "humanoid.xml"
     dt, substeps, actions, largest_action = 0.003, 5, 17, 0.4

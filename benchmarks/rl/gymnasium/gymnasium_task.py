@@ -1,4 +1,4 @@
-"""The base class of the tasks in this folder, with robots from files of the gymnasium package."""
+"""Base class of the tasks in this folder, with robots from files of the gymnasium package."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class GymnasiumTask(rl.Task):
 
 
 def read_model(file: str) -> wd.Model:
-    """The model of a file of Gymnasium, without remarks on the parts that are not simulated."""
+    """Model of a Gymnasium file, without the remarks on parts that are not simulated."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", wd.ModelWarning)
         return wd.load(ASSETS / file)
@@ -91,5 +91,5 @@ def sum_of_squares(x: Any) -> Any:
 
 
 def number(condition: Any) -> Any:
-    """1 where the condition is true, else 0."""
+    """1 if the condition is true, else 0."""
     return np.where(condition, 1.0, 0.0)

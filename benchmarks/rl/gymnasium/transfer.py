@@ -1,10 +1,10 @@
-"""Returns of policies in warpdyn, where they are trained, and in Gymnasium's own environments.
+"""Returns of policies in warpdyn, in which they are trained, and in Gymnasium's own environments.
 
     python -m benchmarks.rl.gymnasium.transfer TASK [--seed 0] [--minutes M] [--episodes 30] [--no-store]
 
-TASK is a name in `task_list.TASKS`. A policy is trained on one thread. Then its episodes are counted in both
-simulators from the same states, and those of random actions. Actions are clipped to Gymnasium's bounds, without
-exploration. Results go into benchmarks/rl/results/gymnasium.json.
+TASK is a name in `task_list.TASKS`. A policy is trained on one thread. Both simulators then run its
+episodes, and episodes of random actions, from the same states. Actions are clipped to Gymnasium's
+bounds and have no exploration noise. Results go to benchmarks/rl/results/gymnasium.json.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def first_environments(task: GymnasiumTask, episodes: int) -> rl.VecEnv:
 
 
 def returns_here(task: GymnasiumTask, act: Act, episodes: int) -> np.ndarray:
-    """The return of each episode in warpdyn (episodes,)."""
+    """Return of each episode in warpdyn (episodes,)."""
     env = first_environments(task, episodes)
     seen = env.observations["policy"]
     total, alive = np.zeros(episodes), np.ones(episodes, bool)
@@ -54,7 +54,7 @@ def returns_here(task: GymnasiumTask, act: Act, episodes: int) -> np.ndarray:
 
 
 def returns_there(task: GymnasiumTask, act: Act, episodes: int) -> np.ndarray:
-    """The return of each episode in Gymnasium (episodes,), from the same states."""
+    """Return of each episode in Gymnasium (episodes,), from the same states."""
     first = first_environments(task, episodes)
     q, v = (first.carried[name].numpy().astype(float) for name in ("q", "v"))
     env = gymnasium.make(task.environment)
@@ -81,25 +81,25 @@ def random_actions(task: GymnasiumTask, seed: int) -> Act:
 
 
 def figures(returns: np.ndarray) -> dict[str, float]:
-    """Mean, deviation and least of returns."""
+    """Mean, standard deviation and minimum of returns."""
     found = {"mean": returns.mean(), "deviation": returns.std(), "least": returns.min()}
     return {name: round(float(x), 2) for name, x in found.items()}
 
 
 def compare(task: GymnasiumTask, act: Act, episodes: int) -> dict[str, Any]:
-    """Returns of the same actions in both simulators, and the share that is kept there."""
+    """Returns of the same actions in both simulators, and the share that is kept in Gymnasium."""
     here = figures(returns_here(task, act, episodes))
     there = figures(returns_there(task, act, episodes))
     return {"here": here, "there": there, "kept": kept_share(here["mean"], there["mean"])}
 
 
 def kept_share(here: float, there: float) -> float:
-    """The share of a return that is kept; of a cost, which is a negative return, the inverse."""
+    """Share of a return that is kept; its inverse for a negative return, which is a cost."""
     return round(there / here if here > 0 else here / there, 4)
 
 
 def train(task: GymnasiumTask, seed: int, minutes: float | None) -> tuple[Act, dict[str, Any]]:
-    """Train a policy; returns the mean of its actions, and its seed, CPU minutes and steps."""
+    """Train a policy and return its mean actions, with seed, CPU minutes and steps."""
     trainer = rl.Trainer(task, seed=seed)
     shown = time.perf_counter()
     for progress in trainer.run(minutes=minutes):

@@ -13,7 +13,7 @@ rl = pytest.importorskip("warpdyn.rl")
 import torch
 from task_rewards import rewards_on_numbers
 
-from benchmarks.rl.objects import judged
+from benchmarks.rl.objects import judge
 from warpdyn.rl.tasks.lift_tasks import CUBE, FIRM, REACHED, SIDE
 from warpdyn.rl.tasks.panda_hand import FINGERS, HAND, JOINTS
 
@@ -114,7 +114,7 @@ def test_a_launch_equals_the_functions_on_plain_numbers(env: Any) -> None:
 
 def test_the_shipped_policy_lifts_cubes() -> None:
     """From 100 starts. The results of 1,000 are in benchmarks/rl/results."""
-    found = judged(rl.VecEnv(TASK, 100, seed=7), rl.Policy(rl.bundled_policy("panda_lift")))
+    found = judge(rl.VecEnv(TASK, 100, seed=7), rl.Policy(rl.bundled_policy("panda_lift")))
     assert found["reached"] >= 0.95 and found["millimetres"]["50 %"] < 5.0
 
 

@@ -14,7 +14,7 @@ rl = pytest.importorskip("warpdyn.rl")
 import torch
 from task_rewards import rewards_on_numbers
 
-from benchmarks.rl.reach import walked
+from benchmarks.rl.reach import measure
 from warpdyn.rl.environment_step import EnvironmentStep
 from warpdyn.rl.tasks.keep_out import capsule_ends, clearance, height
 from warpdyn.rl.tasks.panda_tasks import HAND, REACHED
@@ -186,7 +186,7 @@ def test_a_launch_equals_the_oracle(task: Any) -> None:
 def test_the_shipped_policy_reaches_its_targets(name: str, least: float) -> None:
     """100 targets of three seconds each. The results of 1,000 are in benchmarks/rl/results."""
     task = REACH if name == "panda_reach" else AROUND
-    found = walked(task, rl.Policy(POLICIES / f"{name}.onnx"), targets=100, seed=7)
+    found = measure(task, rl.Policy(POLICIES / f"{name}.onnx"), targets=100, seed=7)
     assert found["reached"] >= least and found["millimetres"]["50 %"] < 10.0
     assert found["reached"] + found["missed"] + found["touched"] == pytest.approx(1.0)
 

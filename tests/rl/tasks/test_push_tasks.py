@@ -13,7 +13,7 @@ rl = pytest.importorskip("warpdyn.rl")
 import torch
 from task_rewards import rewards_on_numbers
 
-from benchmarks.rl.objects import judged
+from benchmarks.rl.objects import judge
 from warpdyn.rl.tasks.panda_hand import HAND, JOINTS
 from warpdyn.rl.tasks.push_tasks import REACHED, SIDES
 
@@ -107,7 +107,7 @@ def test_a_launch_equals_the_functions_on_plain_numbers(env: Any) -> None:
 
 def test_the_shipped_policy_pushes_boxes() -> None:
     """From 100 starts. The results of 1,000 are in benchmarks/rl/results."""
-    found = judged(rl.VecEnv(TASK, 100, seed=7), rl.Policy(rl.bundled_policy("panda_push")))
+    found = judge(rl.VecEnv(TASK, 100, seed=7), rl.Policy(rl.bundled_policy("panda_push")))
     assert found["reached"] >= 0.95 and found["millimetres"]["50 %"] < 8.0
 
 
