@@ -15,6 +15,7 @@ VELOCITIES = np.array([[0.3, 0.4, 0.0], [1.0, 0.0, -2.0], [0.0, 0.0, 1.0]])
 def test_touching_is_by_the_vertical_force() -> None:
     assert terms.touching(FORCES).tolist() == [1.0, 1.0, 0.0]
     assert terms.touching(FORCES, 10.0).tolist() == [1.0, 0.0, 0.0]
+    assert terms.touching(FORCES, 2.0).tolist() == [1.0, 0.0, 0.0]  # more than the threshold
 
 
 def test_times_in_the_air_and_on_the_ground() -> None:
@@ -40,6 +41,8 @@ def test_speeds_of_feet() -> None:
 
 def test_forces() -> None:
     assert terms.stumble(FORCES) == 1.0 and terms.stumble(FORCES, 20.0) == 0.0
+    sideways = np.array([[0.0, -30.0, -2.0], [3.0, 4.0, 1.3], [3.0, 4.0, 1.2], [0.0, 0.0, 0.0]])
+    assert terms.stumble(sideways) == 2.0
     assert terms.force_excess(FORCES, 40.0) == pytest.approx(10.0)
 
 
