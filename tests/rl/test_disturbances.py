@@ -44,6 +44,8 @@ def test_each_disturbance_changes_one_property() -> None:
     mass = float(QUADRUPED.model.links[0].mass)
     assert torch.allclose(carried["5 kg on the base"]["mass"], torch.tensor(mass + 5.0))
     assert torch.allclose(carried["motors at 0.8"]["strength"], torch.tensor(0.8))
+    friction = carried["joint friction 0.1 v²"]["quadratic_friction"]
+    assert friction.shape == (8, 12) and torch.allclose(friction, torch.tensor(0.1))
     grown, at_once = (carried[n] for n in ("none", "command at once"))
     assert torch.equal(at_once["command"], at_once["wanted"])
     assert not torch.equal(grown["command"], grown["wanted"])

@@ -70,6 +70,8 @@ def test_seconds_shorten_an_evaluation_and_cannot_exceed_the_episode(policy: Pat
     assert short.measures == {} and short.last == {}
     with pytest.raises(rl.TaskError, match=r"lasts 0.2 s: seconds must be at most that.*got 0.4"):
         rl.evaluate(task, policy, envs=16, seconds=0.4)
+    with pytest.raises(rl.TaskError, match=r"at most that and at least a step, got 0.009"):
+        rl.evaluate(task, policy, envs=16, seconds=0.009)
 
 
 def test_equal_seeds_give_equal_evaluations(policy: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ rl = pytest.importorskip("warpdyn.rl")
 import torch
 
 import warpdyn as wd
+from warpdyn.rl.external_forces import external_forces, held_push
 
 MASS = wd.load_robot("quadruped").total_mass
 
@@ -83,6 +85,27 @@ def test_a_held_push_lasts_its_time_and_ends() -> None:
     np.testing.assert_allclose(held, held[:1].repeat(5, 0), atol=0.3)
     assert not np.allclose(forces[22], forces[42], atol=1.0)
     assert not np.allclose(held[0, 0], held[0, 1], atol=1.0)
+
+
+def test_a_push_and_a_force_of_control_on_the_same_link_are_added() -> None:
+    """The push begins 0.4 s after the start of an episode, and lasts 0.1 s."""
+    task, given = Pushed(), np.array([0.0, 0.0, 5.0, 1.0, 2.0, 3.0])
+    upright = SimpleNamespace(fk=lambda q, frame: np.eye(4))
+
+    @wd.kernel
+    def forces(robot: Any, age: ()) -> Any:
+        s, key = SimpleNamespace(age=age, q=None), wd.random.key(1, 2, age)
+        ((link, both),) = external_forces(task, upright, s, {"f_ext": {"base": given}}, key).items()
+        assert link == "base"
+        return np.stack([both, held_push(task, task.push, upright, s, key)])
+
+    ages = np.array([0.0, 19.0, 20.0, 24.0, 25.0])
+    found = np.array([wd.oracle(forces, task.model, age) for age in ages])
+    pushes = found[:, 0] - given
+    np.testing.assert_allclose(pushes, found[:, 1], atol=1e-12)
+    assert not pushes[[0, 1, 4]].any() and not pushes[:, 2:].any()
+    np.testing.assert_allclose(pushes[2], pushes[3])
+    assert 0.0 < np.hypot(*pushes[2, :2]) < 60.0
 
 
 class Elsewhere(Floating):

@@ -101,6 +101,7 @@ def of_a_file(text: str) -> Callable[[Any, Path], object]:
             "the trajectory names panda_joint1, which ur5e does not have; it has shoulder_pan_joint",
         ),
         (lambda page, _: page.trajectory(ARM, [HOME], speed=0.0), "speed must be above 0, got 0"),
+        (lambda page, _: page.trajectory(ARM, [HOME], speed=np.inf), "must be above 0, got inf"),
         (of_a_file("time,panda_joint1\n0,0\n"), "it names no joint of ur5e: panda_joint1; columns"),
         (of_a_file("elbow_joint,time\n0,0\n1\n"), "line 3 has 1 numbers, the first names 2"),
         (of_a_file("elbow_joint,time\n0,0\nnan,1\n"), "not finite in 1 of 2 rows, first in row 1"),
@@ -170,6 +171,7 @@ def test_a_playing_motion_continues_after_bad_input(page: Any) -> None:
     assert page.player is player
     page.add(ARM, HOME)
     assert page.player is None and not player._thread.is_alive(), "it ends with its robot"
+    assert page.controls is None, "and so do its sliders"
     assert lives_on(page)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ import pytest
 import warpdyn as wd
 
 viewer = pytest.importorskip("warpdyn.viewer")
+viewer_module = import_module("warpdyn.viewer.viewer")
 ARM = wd.load_robot("ur5e")
 
 
@@ -41,6 +44,10 @@ def test_a_ghost_and_arrows_are_drawn(page: Any) -> None:
     page.arrows([[0, 0, 0], [1, 0, 0]], [[0, 0, 9.81], [0, 0, 0]], scale=0.01)
     (drawn,) = page._drawn["arrows"]
     assert np.allclose(drawn.points, [[[0, 0, 0], [0, 0, 0.0981]]], atol=1e-6)
+    nan, inf = np.nan, np.inf
+    page.arrows([[nan, 0, 0], [0, 0, 0], [1, 2, 3]], [[1, 0, 0], [0, inf, 0], [0, 0, 1]])
+    (drawn,) = page._drawn["arrows"]
+    assert drawn.points.tolist() == [[[1, 2, 3], [1, 2, 4]]], "those that are not finite are left"
     page.arrows(np.zeros((0, 3)), np.zeros((0, 3)))
     assert "arrows" not in page._drawn
     with pytest.raises(ValueError, match=re.escape("must be (n, 3) both, got (1, 3) and (2, 3)")):
@@ -54,6 +61,10 @@ def test_curves_are_plotted(page: Any) -> None:
     assert np.array_equal(page._plots["torques"].data[1], x)
     with pytest.raises(ValueError, match="curves of 'torques' must be"):
         page.plot("torques", x, {"shoulder": x[:3]})
+    with pytest.raises(
+        ValueError, match=re.escape("curves of 'square' must be (n,) as x is, (5, 1)")
+    ):
+        page.plot("square", x[:, None], {"shoulder": x[:, None]})
 
 
 def test_unknown_robots_and_file_endings_are_refused(page: Any) -> None:
@@ -63,6 +74,19 @@ def test_unknown_robots_and_file_endings_are_refused(page: Any) -> None:
         page.record("robot.png")
     with pytest.raises(viewer.ViewerError, match=r"should end in \.png"):
         page.png("robot.jpg")
+
+
+def test_the_page_waits_until_ctrl_c(page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        if len(slept) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(viewer_module, "time", SimpleNamespace(sleep=sleep))
+    page.wait()
+    assert len(slept) == 3 and min(slept) > 1.0
 
 
 def test_the_server_ends_if_its_robot_is_refused() -> None:

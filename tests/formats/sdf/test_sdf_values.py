@@ -21,6 +21,7 @@ from warpdyn.formats.robot_source import xml_root
 from warpdyn.formats.sdf import sdf_values as chosen
 from warpdyn.formats.sdf.sdf_values import SdfValues, child, children, place
 from warpdyn.model.description import ModelError
+from warpdyn.model.joints import KINDS
 
 
 def test_poses_in_degrees_and_as_quaternions_are_read() -> None:
@@ -35,6 +36,43 @@ def test_poses_in_degrees_and_as_quaternions_are_read() -> None:
         found["a"], placed(1, 2, 3, *np.radians([10, 20, 30])), rtol=0, atol=ROUND_OFF
     )
     assert np.allclose(found["b"], placed(1, 2, 3, 0.4), rtol=0, atol=ROUND_OFF)
+
+
+@pytest.mark.parametrize(
+    ("length", "words", "accepted"),
+    [
+        (0.51, "", True),
+        (1.99, "", True),
+        (0.5, "", False),
+        (2.0, "", False),
+        (1.0, "degrees", False),
+    ],
+)
+def test_quaternions_are_of_nearly_unit_length(length: float, words: str, accepted: bool) -> None:
+    """Between a half and two they are normalised; degrees are for angles."""
+    words = f'{words}="true"' if words else ""
+    numbers = f"{0.6 * length} 0 0 {0.8 * length}"
+    text = robot(
+        f'<link name="a"><pose rotation_format="quat_xyzw" {words}>1 2 3 {numbers}</pose>'
+        "<inertial/></link>"
+    )
+    if accepted:
+        turned = placed(1, 2, 3, 2 * np.arctan2(0.6, 0.8))
+        assert np.allclose(poses(load(text, floating_base=False))["a"], turned, atol=ROUND_OFF)
+    else:
+        with pytest.raises(ModelError, match="a quaternion must be of unit length and has no deg"):
+            load(text, floating_base=False)
+
+
+def test_limits_that_exclude_every_position_are_remarked() -> None:
+    """Those that leave one position are not."""
+    values = SdfValues("text", (1, 9))
+    for lower, upper in ((1.0, 1.0), (-1.0, 1.0), (1.0, -1.0)):
+        limit = f"<limit><lower>{lower}</lower><upper>{upper}</upper></limit>"
+        axis = element(f'<joint name="j"><axis>{limit}</axis></joint>')[0]
+        bounds, *_ = values.axis_data(KINDS["revolute"], axis)
+        assert (bounds.lower, bounds.upper) == (lower, upper)
+    assert values.remarks == ['joint "j": its lower limit 1 is above its upper limit -1']
 
 
 def test_empty_poses_are_the_identity() -> None:

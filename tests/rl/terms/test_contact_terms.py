@@ -15,6 +15,7 @@ VELOCITIES = np.array([[0.3, 0.4, 0.0], [1.0, 0.0, -2.0], [0.0, 0.0, 1.0]])
 def test_touching_compares_the_vertical_force_with_a_threshold() -> None:
     assert terms.touching(FORCES).tolist() == [1.0, 1.0, 0.0]
     assert terms.touching(FORCES, 10.0).tolist() == [1.0, 0.0, 0.0]
+    assert terms.touching(FORCES, 2.0).tolist() == [1.0, 0.0, 0.0]  # more than the threshold
 
 
 def test_times_in_the_air_and_on_the_ground_are_counted() -> None:
@@ -40,6 +41,8 @@ def test_slip_and_landing_speed_use_the_velocities_of_feet() -> None:
 
 def test_stumbles_and_excess_forces_are_measured() -> None:
     assert terms.stumble(FORCES) == 1.0 and terms.stumble(FORCES, 20.0) == 0.0
+    sideways = np.array([[0.0, -30.0, -2.0], [3.0, 4.0, 1.3], [3.0, 4.0, 1.2], [0.0, 0.0, 0.0]])
+    assert terms.stumble(sideways) == 2.0
     assert terms.force_excess(FORCES, 40.0) == pytest.approx(10.0)
 
 

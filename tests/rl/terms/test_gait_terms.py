@@ -23,6 +23,9 @@ def test_the_clock_is_zero_for_a_standing_robot() -> None:
     still = terms.is_moving(np.zeros(3))
     assert terms.clock(0.25, still).tolist() == [0.0, 0.0]
     assert terms.is_moving(np.array([0.0, 0.1, 0.0])) == 1.0
+    small = np.array([0.0012, -0.0009, 0.0])  # 1.5 mm/s
+    assert terms.is_moving(small) == 1.0 and terms.is_moving(0.6 * small) == 0.0
+    assert terms.is_moving(small, 0.0016) == 0.0
 
 
 def test_a_trot_lifts_diagonal_feet_in_turn() -> None:

@@ -19,6 +19,8 @@ def test_limits_are_costs_beyond_the_middle_share() -> None:
     q, lower, upper = np.array([0.95, -1.4, 50.0]), [-1.0, -1.0, -np.inf], [1.0, 1.0, np.inf]
     assert terms.joint_limits(q, lower, upper) == pytest.approx(0.05 + 0.5)
     assert terms.joint_limits(q, lower, upper, share=1.0) == pytest.approx(0.4)
+    one_sided = [-1.0, -np.inf], [np.inf, 1.0]
+    assert terms.joint_limits(np.array([-50.0, 50.0]), *one_sided) == 0.0
     assert terms.speed_limits(V, [2.0, 2.0]) == pytest.approx(0.2)
     assert terms.torque_limits(TORQUES, [10.0, 4.0]) == pytest.approx(0.4)
 
