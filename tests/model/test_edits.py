@@ -50,7 +50,9 @@ def test_effects_are_set_for_all_by_name_or_as_described() -> None:
     with pytest.raises(ValueError, match="must be finite and not negative, got -1"):
         hand().with_friction(coulomb=-1)
     for values in ([0.1] * 3, np.full(3, 0.1)):
-        with pytest.raises(TypeError, match="viscous friction of hand must be one number, or numbers"):
+        with pytest.raises(
+            TypeError, match="viscous friction of hand must be one number, or numbers"
+        ):
             hand().with_friction(viscous=values)
 
 

@@ -172,6 +172,13 @@ def test_inputs_are_what_the_node_does_not_fill(file):
     assert kernel_of_law(f"{file}:tracking") is kernel_of_law(f"{file}:tracking")
 
 
+def test_a_misspelt_law_is_refused_with_the_names() -> None:
+    with pytest.raises(
+        ValueError, match=r"law must be one of .*joint_impedance.*'joint_impedence'"
+    ):
+        kernel_of_law("joint_impedence")
+
+
 def test_on_a_device_it_is_what_it_is_on_the_host(file):
     """By copies, as the built-in torques; with the options, shared inputs and changed ones."""
     fleet = law_fleet(file, "pushed", 2, law_inputs__bias=[0.5] * MODEL.nv)
