@@ -122,13 +122,17 @@ class WarpdynNode(Node):
         self.add_on_set_parameters_callback(
             self._guarding.parameters(self._on_parameters, SetParametersResult)
         )
-        for text in make_realtime() if settings.realtime else ():
+        unlocked = make_realtime() if settings.realtime else []
+        for text in [*parameters.unknown_overrides(self), *unlocked]:
             self.get_logger().warning(text)
         self._begin()
 
     def _begin(self) -> None:
         if not self._models.request(self.settings):
-            self.get_logger().info("waiting for robot_description")
+            self.get_logger().info(
+                "waiting for robot_description: no parameter of that name, nor "
+                "robot_description_file, is set, so it must come on its topic"
+            )
 
     @property
     def _fleet(self) -> Fleet | None:

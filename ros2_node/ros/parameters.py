@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,12 @@ from rclpy.parameter import Parameter as RosParameter
 from warpdyn.user_kernels.own_kernel import OwnKernel
 
 from ..control.settings.node_settings import BY_NAME, LAW_INPUTS, PARAMETERS, Settings
-from ..control.settings.parameter import Parameter
+from ..control.settings.parameter import Parameter, check
 from ..control.torques.law import inputs_of, kernel_of_law
 from ..control.torques.policy_law import policy_and_task
+
+QOS = "qos_overrides."
+"""Beginning of the names of rclpy's parameters that the topics declare."""
 
 
 def declare(node: Node) -> Settings:
@@ -28,6 +32,7 @@ def declare(node: Node) -> Settings:
                 parameter.name, _default(parameter), _descriptor(parameter)
             )
         except ParameterException as error:
+            check(parameter, node._parameter_overrides[parameter.name].value)  # in our own words
             raise ValueError(f"{parameter.name}: {error}") from error
         values[parameter.name] = _value(declared)
     if values["law"]:
@@ -36,6 +41,19 @@ def declare(node: Node) -> Settings:
     if settings.policy:
         policy_and_task(settings.policy, settings.policy_task)  # raises before anything runs
     return settings
+
+
+def unknown_overrides(node: Node) -> list[str]:
+    """A warning for each value at start that has no effect, because the node has no parameter of
+    that name. A file for `/**` may have values of other nodes."""
+    names = node._parameter_overrides
+    unknown = [n for n in names if not node.has_parameter(n) and not n.startswith(QOS)]
+    texts = []
+    for name in unknown:
+        near = get_close_matches(name, list(BY_NAME), n=1)
+        there = f"did you mean {near[0]}?" if near else "ros2 param list has the names"
+        texts.append(f"parameter {name} has no effect: this node has none of that name; {there}")
+    return texts
 
 
 def _law_inputs(node: Node, law: OwnKernel) -> dict[str, Any]:

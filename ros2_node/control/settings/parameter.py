@@ -60,7 +60,8 @@ def check(parameter: Parameter, value: Any) -> Any:
     if isinstance(default, float) and not (parameter.per_joint and _is_list(value)):
         return _number(parameter, value)
     if not _is_list(value):
-        raise ValueError(f"{parameter.name} must be a list, got {value!r}")
+        count = f" of {parameter.length} numbers" if parameter.length else ""
+        raise ValueError(f"{parameter.name} must be a list{count}, got {value!r}")
     if parameter.per_joint or (default and isinstance(default[0], float)):
         return _numbers(parameter, value)
     return _names(parameter, value)

@@ -273,6 +273,11 @@ def from_module_of(kernel: OwnKernel, prefix: str) -> Any:
 @cache
 def kernel_of_law(law: str) -> OwnKernel:
     """The kernel of that name, read once; ValueError if there is none."""
+    if law not in LAWS and ":" not in law:
+        raise ValueError(
+            f"law must be one of {', '.join(LAWS)}, or your own kernel, such as "
+            f"package.module:name or /path/file.py:name; got {law!r}"
+        )
     try:
         return load_kernel(LAWS.get(law, law))
     except (ValueError, ImportError) as error:

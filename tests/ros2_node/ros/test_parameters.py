@@ -7,7 +7,7 @@ import rclpy
 from rclpy.parameter import Parameter as RosParameter
 
 from ros2_node.control.settings.node_settings import PARAMETERS, Settings
-from ros2_node.ros.parameters import declare, ours
+from ros2_node.ros.parameters import declare, ours, unknown_overrides
 
 
 @pytest.fixture
@@ -43,6 +43,23 @@ def test_overrides_reach_their_settings(made):
 def test_a_bad_override_is_an_error_with_its_name(made, name, value):
     with pytest.raises(ValueError, match=name):
         declare(made(**{name: value}))
+
+
+def test_a_number_out_of_bounds_is_named_with_its_bounds(made):
+    with pytest.raises(ValueError, match=r"^kp must lie in 0 \.\. 100000 1/s\^2, got -5$"):
+        declare(made(kp=-5.0))
+    with pytest.raises(ValueError, match=r"gravity must be a list of 3 numbers, got 9\.81"):
+        declare(made(gravity=9.81))
+
+
+def test_a_misspelt_override_is_named(made):
+    """It has no effect. use_sim_time and QoS overrides belong to rclpy."""
+    given = {"torque_scales": 0.5, "payload__weight": 2.0, "kp": 5.0, "use_sim_time": False}
+    node = made(**given, qos_overrides__joint_states__subscription__depth=2)
+    declare(node)
+    scale, weight = unknown_overrides(node)
+    assert "torque_scales has no effect" in scale and "did you mean torque_scale?" in scale
+    assert "payload.weight has no effect" in weight
 
 
 def test_every_parameter_has_a_descriptor(made):

@@ -173,6 +173,13 @@ def test_inputs_are_the_arguments_that_the_node_does_not_provide(file):
     assert kernel_of_law(f"{file}:tracking") is kernel_of_law(f"{file}:tracking")
 
 
+def test_a_misspelt_law_is_refused_with_the_names() -> None:
+    with pytest.raises(
+        ValueError, match=r"law must be one of .*joint_impedance.*'joint_impedence'"
+    ):
+        kernel_of_law("joint_impedence")
+
+
 def test_a_law_gives_the_same_torques_on_a_device(file):
     """Arrays are copied as for the built-in torques, with options, shared inputs and changed
     inputs."""
