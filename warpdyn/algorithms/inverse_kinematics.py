@@ -346,11 +346,11 @@ def _motion_to_target(T: Placement, target: Placement) -> tuple[Vector, list[Sca
 def _placement(target: Sequence, form: tuple[int, ...], turned: bool) -> Placement:
     """Placement of a target: a 4x4 matrix, a pose x y z qx qy qz qw, or a position alone.
 
-        A quaternion of any length counts by its direction: quaternions from float32 or from text rarely
-        have unit length to the tolerance of a search. If its orientation counts (`turned`), a matrix
-            that is not a rotation becomes NaN, as a quaternion of length zero does. So does the position of a
-        matrix that is transposed.
-        """
+    A quaternion of any length counts by its direction: quaternions from float32 or from text rarely
+    have unit length to the tolerance of a search. If its orientation counts (`turned`), a matrix
+        that is not a rotation becomes NaN, as a quaternion of length zero does. So does the position of a
+    matrix that is transposed.
+    """
     if form == (4, 4):
         T = from_homogeneous(target)
         p = T.p * _one_or_nan(target[3][:3])
