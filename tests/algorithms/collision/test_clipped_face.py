@@ -21,7 +21,7 @@ AXES = (Vector(1.0, 0.0, 0.0), Vector(0.0, 1.0, 0.0), Vector(0.0, 0.0, 1.0))
 
 
 def test_face_of_returns_the_face_of_an_axis() -> None:
-    """The first axis with a zero, on the side of the sign. Its own half length is last."""
+    """The first axis with a zero, on the side of the sign. Its own half length is first."""
     face = face_of(AXES, (1.0, 2.0, 3.0), (0.5, 0.0, 0.0), (1.0, -1.0, 1.0))
     assert [*face.normal] == [0.0, -1.0, 0.0] and face.number == 1.0
     assert [*face.x] == [0.0, 0.0, 1.0] and [*face.y] == [1.0, 0.0, 0.0]

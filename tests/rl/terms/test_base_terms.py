@@ -58,7 +58,7 @@ def test_heading_is_the_yaw_of_a_level_base(yaw: float) -> None:
 
 
 def test_tilt_is_the_squared_sine_of_the_angle() -> None:
-    """30 degrees about x: sin² = 1/4. The level velocity does not change with the tilt."""
+    """30 degrees about x: sin² = 1/4. The velocity is converted to level axes."""
     q = np.array([0, 0, 0, np.sin(np.pi / 12), 0, 0, np.cos(np.pi / 12)])
     assert tilt(q) == pytest.approx(0.25) and uprightness(q) == pytest.approx(np.sqrt(0.75))
     v = np.array([1.0, 0, 1.0, 0, 0, 0])
