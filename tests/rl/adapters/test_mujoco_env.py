@@ -247,7 +247,7 @@ def test_a_ball_pushes_a_box_as_in_mujoco() -> None:
     assert means[1] == pytest.approx(float(means[0]), rel=0.2) and means[0] > 2.0
 
 
-def test_what_cannot_be_compared_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tasks_that_mujoco_cannot_simulate_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(rl.TaskError, match=r"dt must divide the task's step, 0.02 s; got 0.003"):
         MujocoEnv(Hold(), 1, dt=0.003)
     rubbing = Slide()
