@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ..algebra.articulated_joint import ArticulatedJoint
 from ..algebra.linear import solve_symmetric
@@ -136,14 +136,16 @@ def generic_configurations(tree: Tree) -> Iterator[list[float]]:
         yield q
 
 
-def unmoved_joint(tree: Tree) -> str | None:
+def unmoved_joint(tree: Tree, held: Collection[int] = ()) -> str | None:
     """Name of a joint that moves no inertia, if there is one: its acceleration is not defined.
 
     Pivots of M = Lᵀ D L at a few configurations: D_i is the inertia that joint i moves when all
-    joints beyond it are free.
+    joints beyond it are free. `held`: coordinates that implicit forces hold in a step.
     """
     for q in generic_configurations(tree):
         M = crba(tree, q)
+        for k in held:
+            M[k][k] += 1.0
         largest = [as_number(M[k][k]) for k in range(tree.nv)]
         for k in reversed(range(tree.nv)):
             if not as_number(M[k][k]) > 1e-13 * largest[k] or largest[k] <= 0.0:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from ..algorithms.aba import unmoved_joint
 from ..execution.request.evaluate import tree_of
 from ..model.checks import remark_double_freedom
@@ -9,9 +11,10 @@ from ..model.description import ModelError
 from ..model.structure import Structure
 
 
-def refuse_unmoved(model: Structure) -> None:
-    """Raise if a joint moves no inertia, because M is then singular."""
-    joint = unmoved_joint(tree_of(model))
+def refuse_unmoved(model: Structure, held: Collection[int] = ()) -> None:
+    """Raise if a joint moves no inertia, because M is then singular. `held`: coordinates that
+    implicit forces hold in a step."""
+    joint = unmoved_joint(tree_of(model), held)
     if joint is not None:
         remedy = "give the links beyond it mass and inertia"
         if joint == model.base_joint:

@@ -78,6 +78,31 @@ def test_explicit_forces_need_joints_that_move_inertia() -> None:
             call()
 
 
+def test_an_implicit_step_needs_inertia_or_a_force_that_holds_the_joint() -> None:
+    """Friction, a spring or a drive; without them the step would be NaN."""
+    text = """<robot name="r"><link name="a"><inertial><mass value="1"/><inertia ixx="1" ixy="0"
+    ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link><link name="b"/><joint name="j"
+    type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint></robot>"""
+    model = wd.load_urdf(text)
+    one = np.ones((1, 1))
+    with pytest.raises(wd.ModelError, match='joint "j" moves no inertia'):
+        wd.step(model, 0 * one, one, 0 * one, dt=0.01)
+    drive = {"targets": one, "control": wd.PD(kp=2.0, kd=1.0)}
+    for held, options in (
+        (model.with_friction(viscous=0.5), {}),
+        (model.with_springs(3.0), {}),
+        (model.with_armature(0.1), {}),
+        (model, drive),
+        (model, {"params": model.params(armature={"j": 0.1})}),
+    ):
+        after = wd.step(held, 0 * one, one, 0 * one, dt=0.01, **options)
+        assert np.isfinite(after.q).all() and np.isfinite(after.v).all()
+    free = wd.load_robot("double_pendulum", floating_base=True)
+    arrays = [np.zeros(n) for n in (free.nv, free.nv)]
+    with pytest.raises(wd.ModelError, match=r"floating_base.*moves no inertia"):
+        wd.step(free, free.neutral, *arrays, dt=0.01)
+
+
 def test_explicit_forces_need_points_on_moving_links() -> None:
     refuse = refusing_for_explicit_forces([wd.ContactPoint(MODEL.root, (0, 0, 0), 0.1)])
     with pytest.raises(

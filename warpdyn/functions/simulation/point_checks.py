@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ...algorithms.simulation.contact_rows import ContactPoint
+from ...algorithms.simulation.contact_rows import ContactPoint, joint_coordinates
 from ...execution.request.evaluate import tree_of
 from ...model import Model
 from ...model.structure import Structure
@@ -64,6 +64,26 @@ def refusing_still_points(points: Sequence[ContactPoint]) -> Callable[[Structure
                 f"contact points on {still[0]!r}, which is fixed in the world, touch nothing that "
                 "moves; leave them out"
             )
+
+    return refuse
+
+
+def refusing_for_implicit_forces(
+    points: Sequence[ContactPoint], driven: bool
+) -> Callable[[Structure], None]:
+    """Function that raises for such points, and for joints that move no inertia and that neither
+    friction, a spring nor, if `driven`, a drive holds. Closed loops may hold them too."""
+    still = refusing_still_points(points)
+
+    def refuse(model: Structure) -> None:
+        still(model)
+        tree = tree_of(model)
+        held = set(joint_coordinates(tree)) if driven else set()
+        for body in tree.bodies:
+            effects = zip(body.v_index, body.effects, strict=False)
+            held |= {k for k, each in effects if each.viscous or each.spring}
+        if not model.loops:
+            refuse_unmoved(model, held)
 
     return refuse
 
