@@ -93,10 +93,12 @@ def test_every_algorithm_stands_there_as_it_is(pages: dict[str, str]) -> None:
 
 def test_data_has_its_module_s_words() -> None:
     """Not those of `dict`; where none stand below it, none."""
-    assert api_pages.said_of("warpdyn.description.KINDS").startswith("Joint kinds by name")
-    assert api_pages.said_of("warpdyn.rl.TASKS").startswith("Tasks that come with warpdyn")
+    assert api_pages.value_docstring("warpdyn.description.KINDS").startswith("Joint kinds by name")
+    assert api_pages.value_docstring("warpdyn.rl.TASKS").startswith("Tasks that come with warpdyn")
     assert (
-        api_pages.said_of("warpdyn.config") == api_pages.said_of("warpdyn.inertial.ENTRIES") == ""
+        api_pages.value_docstring("warpdyn.config")
+        == api_pages.value_docstring("warpdyn.inertial.ENTRIES")
+        == ""
     )
 
 

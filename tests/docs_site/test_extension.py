@@ -31,7 +31,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 def test_links_out_of_the_pages(page: str, written: str, read: str) -> None:
     """A file is a download, a folder its name; what is missing stays, and the build refuses it."""
     source, app = [written], SimpleNamespace(srcdir=str(DOCS))
-    extension.links_outside(app, page, source)  # type: ignore[arg-type]
+    extension.convert_outside_links(app, page, source)  # type: ignore[arg-type]
     assert source == [read]
 
 
@@ -59,7 +59,7 @@ def test_classes_have_their_public_names(monkeypatch: Any) -> None:
 
     names = [("warpdyn.kernels", "Known", Own), ("warpdyn", "value", 3)]
     monkeypatch.setattr(extension.api_pages, "names_of_namespaces", lambda: names)
-    extension.names_as_public(None)  # type: ignore[arg-type]
+    extension.use_public_names(None)  # type: ignore[arg-type]
     assert Own.__name__ == "Known"
 
 
@@ -75,7 +75,7 @@ def test_a_name_has_a_place_under_each_namespace_of_its_module() -> None:
     ]
     doctree = nodes.section()
     doctree += signatures
-    extension.places_by_other_names(None, doctree)  # type: ignore[arg-type]
+    extension.register_other_names(None, doctree)  # type: ignore[arg-type]
     assert [each["ids"] for each in signatures] == [
         ["warpdyn.Link", "warpdyn.description.Link"],
         ["warpdyn.description.Pose", "warpdyn.Pose"],
@@ -88,7 +88,7 @@ def test_an_example_follows_its_docstring() -> None:
     noted: list[str] = []
     app: Any = SimpleNamespace(env=SimpleNamespace(note_dependency=noted.append))
     lines = ["M."]
-    extension.docstring_read(app, "function", "warpdyn.solve", None, None, lines)
+    extension.convert_docstring(app, "function", "warpdyn.solve", None, None, lines)
     assert lines[:2] == ["M.", ""] and ">>> x = wd.solve(model, q, tau)" in lines
     assert any(file.endswith("dynamics.txt") for file in noted)
 
@@ -98,7 +98,7 @@ def test_a_new_example_has_its_pages_read_again(monkeypatch: Any) -> None:
     env: Any = SimpleNamespace(found_docs=["index", "api/dynamics"])
 
     def outdated() -> list[str]:
-        return extension.pages_of_other_examples(None, env, set(), set(), set())  # type: ignore[arg-type]
+        return extension.pages_with_new_examples(None, env, set(), set(), set())  # type: ignore[arg-type]
 
     assert outdated() == ["api/dynamics"]
     assert outdated() == []
@@ -108,7 +108,7 @@ def test_a_new_example_has_its_pages_read_again(monkeypatch: Any) -> None:
 
 def test_a_docstring_is_changed_in_place() -> None:
     lines = ["of `q_*`, M_"]
-    extension.docstring_read(None, "function", "f", None, None, lines)  # type: ignore[arg-type]
+    extension.convert_docstring(None, "function", "f", None, None, lines)  # type: ignore[arg-type]
     assert lines == ["of ``q_*``, M\\_"]
 
 
@@ -125,7 +125,7 @@ def test_a_docstring_is_changed_in_place() -> None:
 def test_a_signature_says_what_a_call_gives(result: str, shown: str) -> None:
     """And speaks of arrays, of whatever library."""
     given = "(q: Array[A], gravity: Array[object] | None, out: warpdyn.arrays.Array[~A])"
-    read = extension.signature_read(None, "function", "f", None, None, given, result)  # type: ignore[arg-type]
+    read = extension.shorten_signature(None, "function", "f", None, None, given, result)  # type: ignore[arg-type]
     assert read == ("(q: Array, gravity: Array | None, out: Array)", shown)
 
 
@@ -143,7 +143,7 @@ def test_a_signature_says_what_a_call_gives(result: str, shown: str) -> None:
     ],
 )
 def test_what_python_spells_at_length_is_short(long: str, short: str) -> None:
-    read, _ = extension.signature_read(None, "function", "f", None, None, long, None)  # type: ignore[arg-type]
+    read, _ = extension.shorten_signature(None, "function", "f", None, None, long, None)  # type: ignore[arg-type]
     assert read == short
 
 
@@ -166,7 +166,7 @@ def test_pages_are_described_and_notebooks_can_be_downloaded() -> None:
     """The description is escaped; only notebooks have the button."""
     for page, button in (("kinematics", False), ("notebooks/payload", True)):
         context = {"body": "<h1>Title</h1><p>x</p>", "pathto": lambda target, _: f"../{target}"}
-        extension.page_completed(None, page, "", context, page_with('a "b"'))
+        extension.complete_page(None, page, "", context, page_with('a "b"'))
         assert 'content="a &quot;b&quot;"' in context["metatags"]
         assert ('href="../_static/notebooks/payload.ipynb" download' in context["body"]) is button
 
@@ -177,7 +177,7 @@ def test_notebooks_are_copied_to_where_their_buttons_lead(tmp_path: Path) -> Non
     ran.mkdir(parents=True)
     (ran / "payload.ipynb").write_text("{}")
     app = SimpleNamespace(outdir=tmp_path / "html", builder=SimpleNamespace(name="html"))
-    extension.notebooks_copied(app, ValueError())
+    extension.copy_notebooks(app, ValueError())
     assert not (tmp_path / "html").exists()
-    extension.notebooks_copied(app, None)
+    extension.copy_notebooks(app, None)
     assert (tmp_path / "html/_static/notebooks/payload.ipynb").read_text() == "{}"
