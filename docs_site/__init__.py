@@ -1,1 +1,1 @@
-"""How docs/ becomes a site: what Sphinx's pages need of the library itself, and nothing else."""
+"""Extension of Sphinx that builds the site from docs/ with pages from the library itself."""

@@ -1,7 +1,7 @@
-"""An example of each public name: that of its docstring, or one of the files in examples/.
+"""Examples of public names: from the docstring, or from one of the files in examples/.
 
-A block of a file is a line with the names that it is for, then what a user types, and what is printed.
-It may use the names of `SETUP`; the lines that make them stand before it on the page.
+A block of a file is a line with names, then the input and the output of an example for them. It may use
+the names of `SETUP`; the page shows the lines that define them first.
 """
 
 from __future__ import annotations
@@ -57,19 +57,19 @@ linkage = parts.connect("bar", (0.5, 0, 0), "right", (0, 0, -0.3)).build()
 
 
 def examples() -> dict[str, str]:
-    """Each example by the path of the name that it is for, complete but for the two imports."""
+    """Example by path of its public name, complete except for the two imports."""
     read: dict[str, str] = {}
     for file in sorted(FOLDER.glob("*.txt")):
         for block in file.read_text().strip().split("\n\n"):
             names, text = block.split("\n", 1)
-            read |= dict.fromkeys(names.split(), complete(text))
+            read |= dict.fromkeys(names.split(), with_setup(text))
     return read
 
 
-def complete(text: str) -> str:
-    """An example behind the lines of `SETUP` that make the names it uses and does not make itself."""
+def with_setup(text: str) -> str:
+    """The example after the lines of `SETUP` that define the names it uses."""
     parts = doctest.DocTestParser().get_examples(text)
-    wanted, lines = used("".join(part.source for part in parts)), []
+    wanted, lines = used_names("".join(part.source for part in parts)), []
     for line, made_there, used_there in names_of_setup():
         if made_there & wanted:
             wanted |= used_there
@@ -79,22 +79,22 @@ def complete(text: str) -> str:
 
 @cache
 def names_of_setup() -> list[tuple[str, set[str], set[str]]]:
-    """The lines of `SETUP`, the last one first, with the names that each makes and uses."""
+    """Lines of `SETUP` in reverse order, with the names that each defines and uses."""
     lines = reversed(SETUP.strip().splitlines())
-    return [(line, made(symtable(line, "", "exec")), used(line)) for line in lines]
+    return [(line, defined_names(symtable(line, "", "exec")), used_names(line)) for line in lines]
 
 
-def used(code: str) -> set[str]:
-    """Names that code takes from around it."""
+def used_names(code: str) -> set[str]:
+    """Names that the code uses without defining them."""
     top = symtable(code, "", "exec")
     tables, names = [top], set()
     while tables:
         table = tables.pop()
         tables += table.get_children()
         names |= {s.get_name() for s in table.get_symbols() if table is top or s.is_global()}
-    return names - made(top)
+    return names - defined_names(top)
 
 
-def made(table: SymbolTable) -> set[str]:
-    """Names that code binds."""
+def defined_names(table: SymbolTable) -> set[str]:
+    """Names that the code defines."""
     return {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}

@@ -1,4 +1,4 @@
-"""The API reference: pages of public names by the families that the library's own modules are."""
+"""API reference: pages of public names, by module of the library."""
 
 from __future__ import annotations
 
@@ -71,14 +71,14 @@ LAWS = (joint_impedance, cartesian_impedance, admittance, teaching)
 
 
 def pages() -> dict[str, str]:
-    """Text of each page by its file's name, the index among them."""
+    """Source of each page by file name, including the index."""
     written: dict[str, str] = {}
     for module, names in families().items():
         if module in NAMESPACES:
             written[module.rpartition(".")[2]] = _of_module(module, NAMESPACES[module])
             continue
         stem = module.rpartition(".")[2]
-        # Without "(API)" a search would show two pages of one title, the guide's and this.
+        # "(API)" distinguishes the page from the guide with the same title in search results.
         heading, blocks = f"{title(module)} (API)", map(directive, in_order(names, stem))
         written[stem] = _page(heading, sentence_of(module), blocks)
     for module, (page, heading) in OTHER_MODULES.items():
@@ -89,21 +89,21 @@ def pages() -> dict[str, str]:
         sentence_of("ros2_node.laws"),
         (f".. autofunction:: {law}\n" for law in laws),
     )
-    written |= {f"text_{name}": _text(name) for name in texts()}
+    written |= {f"text_{name}": _source_page(name) for name in algorithm_modules()}
     written["matrix"] = function_matrix.page()
     written["index"] = _index()
     return written
 
 
 def title(module: str) -> str:
-    """The title of a module's page, without "(API)"; a comment of `wd.__all__`, too."""
+    """Title of a module's page, without "(API)". It is also a comment of `wd.__all__`."""
     room, stem = module.split(".")[1], module.rpartition(".")[2]
     return ROOMS.get(room) or TITLES.get(stem) or stem.replace("_", " ").capitalize()
 
 
 @cache
-def texts() -> dict[str, str]:
-    """The algorithms' modules by name, those of inner rooms too: `warpdyn.algorithms.rnea`."""
+def algorithm_modules() -> dict[str, str]:
+    """Modules of the algorithms by name, including those of inner rooms: `warpdyn.algorithms.rnea`."""
     start = "warpdyn.algorithms."
     found = walk_packages(warpdyn.algorithms.__path__, start)
     modules = sorted(module.name for module in found if not module.ispkg)
@@ -111,8 +111,7 @@ def texts() -> dict[str, str]:
 
 
 def families() -> dict[str, list[str]]:
-    """Public names by the module whose page has them, in the order of `wd.__all__`: a room's, or a
-    module's of the functions."""
+    """Public names by the module whose page has them, in the order of `wd.__all__`."""
     found: dict[str, list[str]] = {}
     for name, thing in public().items():
         module = home(name, thing)
@@ -122,39 +121,39 @@ def families() -> dict[str, list[str]]:
 
 
 def in_order(names: Iterable[str], stem: str) -> list[str]:
-    """What a page is named after first, then functions, then the classes of their results."""
+    """Names in the order of a page: the name of the page, functions, and the classes of their results."""
     return sorted(names, key=lambda name: (name != stem, not name.islower()))
 
 
 def public() -> dict[str, Any]:
-    """Everything of `wd.__all__`, by name."""
+    """Public objects of `wd.__all__` by name."""
     return {name: getattr(wd, name) for name in wd.__all__}
 
 
 def names_of_namespaces() -> list[tuple[str, str, Any]]:
-    """Module, name and object of each public name, at the top and in the namespaces."""
+    """Module, name and object of each public name, at the top level and in the namespaces."""
     modules = [import_module(name) for name in (TOP, *NAMESPACES)]
     return [(m.__name__, name, getattr(m, name)) for m in modules for name in m.__all__]
 
 
 def home(name: str, thing: Any) -> str:
-    """The module under which a name is filed: the one that defines it."""
+    """Module that defines a name; its page has the name."""
     defines = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", "")
     return PLACES.get(name) or str(defines)
 
 
 def directive(name: str) -> str:
-    """What makes autodoc describe a public name of warpdyn."""
+    """Lines of the autodoc directive for a public name of warpdyn."""
     return _described(f"warpdyn.{name}", public()[name])
 
 
 def sentence_of(module: str) -> str:
-    """The first sentence of a module's docstring."""
+    """First sentence of a module's docstring."""
     return (inspect.getdoc(import_module(module)) or "").split("\n\n")[0].replace("\n", " ")
 
 
-def said_of(data: str) -> str:
-    """What stands below the value of a name of `PLACES`, where its module sets it; "" for others."""
+def value_docstring(data: str) -> str:
+    """Docstring below the value of a name of `PLACES` in its module; "" for other names."""
     name = data.rpartition(".")[2]
     if name not in PLACES:
         return ""
@@ -177,7 +176,7 @@ def _described(path: str, thing: Any) -> str:
 
 
 def _of_module(module: str, title: str) -> str:
-    """The page of a module with all its public names."""
+    """Page of a module with all its public names."""
     thing = import_module(module)
     blocks = (_described(f"{module}.{name}", getattr(thing, name)) for name in thing.__all__)
     return _page(title, sentence_of(module), blocks)
@@ -188,9 +187,9 @@ def _page(title: str, sentence: str, directives: Iterable[str]) -> str:
     return f"# {title}\n\n{sentence}\n\n{blocks}"
 
 
-def _text(name: str) -> str:
-    """An algorithm's file, as it stands."""
-    module = texts()[name]
+def _source_page(name: str) -> str:
+    """Page with the source of an algorithm."""
+    module = algorithm_modules()[name]
     sentence = sentence_of(module)
     place = f"../../{module.replace('.', '/')}.py"
     return f"# {name}.py\n\n{sentence}\n\n```{{literalinclude}} {place}\n```\n"
@@ -208,12 +207,12 @@ def _index() -> str:
         + _tree("Which arrays, devices and gradients", ["matrix"])
         + "".join(_tree(title, names) for title, names in pages_of.items())
         + _tree("Learning, labels, viewing, ROS 2", others)
-        + _tree("Source of the algorithms", [f"text_{name}" for name in texts()])
+        + _tree("Source of the algorithms", [f"text_{name}" for name in algorithm_modules()])
     )
 
 
 def section(module: str) -> str:
-    """The heading in the index under which a page stands."""
+    """Heading of a page in the index."""
     if module in NAMESPACES:
         return "Namespaces"
     _, room, *inner = module.split(".")

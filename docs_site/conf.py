@@ -1,4 +1,4 @@
-"""Sphinx's settings for the site that `bash scripts/docs.sh` builds from docs/."""
+"""Sphinx settings for the site that `bash scripts/docs.sh` builds from docs/."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))  # this checkout, whatever is installed
+sys.path.insert(0, str(ROOT))  # this checkout instead of an installed package
 
 import warpdyn  # noqa: E402
 
@@ -18,14 +18,14 @@ version = release = warpdyn.__version__
 extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
-    "sphinx.ext.viewcode",  # [source] of every entry, and pages of the files
+    "sphinx.ext.viewcode",  # [source] links of all entries, and pages of the files
     "sphinx_copybutton",
     "docs_site.extension",
 ]
 exclude_patterns = ["**/.ipynb_checkpoints"]
 root_doc = "index"
 
-# Docstrings are prose with `code` in it (docs_site/docstrings.py); napoleon would take "q: (B, nq)" for a type.
+# Docstrings are prose with `code` (docs_site/docstrings.py). napoleon would read "q: (B, nq)" as a type.
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 python_maximum_signature_line_length = 88
@@ -36,7 +36,7 @@ nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 nb_render_markdown_format = "myst"  # so that tables in it are rendered
-nb_output_stderr = "remove"  # lines of compiles, and Warp's about a driver that is not there
+nb_output_stderr = "remove"  # messages on compilation, and Warp's message on a missing driver
 copybutton_exclude = ".linenos, .gp, .go"
 
 html_theme = "furo"

@@ -1,4 +1,4 @@
-"""warpdyn's docstrings, plain text with `code` in it, as reStructuredText."""
+"""Convert warpdyn's docstrings, plain text with `code`, to reStructuredText."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ ITEM = re.compile(r"(Returns|Raises)\b|[a-z]\w*(, [a-z]\w*)*: ")
 
 
 def as_rst(lines: Sequence[str]) -> list[str]:
-    """The lines of a docstring: `code` is code, other marks are plain, examples and indented blocks
-    stay, and what is said of an argument or a result is a paragraph of its own."""
+    """Lines of a docstring in reStructuredText.
+
+    `code` becomes code, and other marks are escaped. Examples and indented blocks are kept. The description
+    of an argument or a result becomes a paragraph.
+    """
     written: list[str] = []
     example = indented = False
     for line in lines:

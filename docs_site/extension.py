@@ -1,4 +1,4 @@
-"""The site's own steps in Sphinx's build."""
+"""Steps of the Sphinx build that are specific to this site."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ SHORTER = {
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Add the steps; pages may be read in parallel."""
+    """Add the steps. Pages may be read in parallel."""
     mathematics.setup(app)
     app.add_directive("recording", RecordingDirective)
     app.add_directive("torques", TorquesDirective)
     app.add_directive("folding", FoldingDirective)
     app.connect("builder-inited", write_api_pages)
-    app.connect("builder-inited", names_as_public)
-    app.connect("env-get-outdated", pages_of_other_examples)
-    app.connect("source-read", links_outside)
-    app.connect("doctree-read", places_by_other_names)
-    app.connect("html-page-context", page_completed)
-    app.connect("build-finished", notebooks_copied)
-    app.connect("autodoc-process-docstring", docstring_read)
-    app.connect("autodoc-process-signature", signature_read)
+    app.connect("builder-inited", use_public_names)
+    app.connect("env-get-outdated", pages_with_new_examples)
+    app.connect("source-read", convert_outside_links)
+    app.connect("doctree-read", register_other_names)
+    app.connect("html-page-context", complete_page)
+    app.connect("build-finished", copy_notebooks)
+    app.connect("autodoc-process-docstring", convert_docstring)
+    app.connect("autodoc-process-signature", shorten_signature)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
 class RecordingDirective(SphinxDirective):  # type: ignore[misc]  # Sphinx, where it is not installed
-    """A picture that gives way to the recording of that name, when asked or (`:plays:`) by itself."""
+    """A picture that is replaced by the recording of the same name on a click, or with `:plays:` at once."""
 
     required_arguments = 1
     option_spec: ClassVar[dict[str, Any]] = {
@@ -78,7 +78,7 @@ class RecordingDirective(SphinxDirective):  # type: ignore[misc]  # Sphinx, wher
 
 
 class TorquesDirective(SphinxDirective):  # type: ignore[misc]  # Sphinx, where it is not installed
-    """Sliders and torques that the reader's browser computes, in place of the text."""
+    """Sliders, and torques that the reader's browser computes, in place of the text."""
 
     has_content = True
 
@@ -94,7 +94,7 @@ class TorquesDirective(SphinxDirective):  # type: ignore[misc]  # Sphinx, where 
 
 
 class FoldingDirective(SphinxDirective):  # type: ignore[misc]  # Sphinx, where it is not installed
-    """What functions fold to, and their times beside the floor: `{folding} rnea, bias_forces`."""
+    """Table of folded functions and their times next to the lower bound: `{folding} rnea, bias_forces`."""
 
     required_arguments = 1
     final_argument_whitespace = True
@@ -107,7 +107,7 @@ class FoldingDirective(SphinxDirective):  # type: ignore[misc]  # Sphinx, where 
 
 
 def write_api_pages(app: Sphinx) -> None:
-    """The pages of the API reference, into docs/api/, where git does not look; unchanged ones stay."""
+    """Write the pages of the API reference into docs/api/, which git ignores. Unchanged files are not written."""
     folder = Path(app.srcdir) / "api"
     folder.mkdir(exist_ok=True)
     pages = api_pages.pages()
@@ -120,27 +120,27 @@ def write_api_pages(app: Sphinx) -> None:
             path.write_text(text)
 
 
-def pages_of_other_examples(
+def pages_with_new_examples(
     app: Sphinx, env: Any, added: set[str], changed: set[str], removed: set[str]
 ) -> list[str]:
-    """The pages of the API reference, where an example is new: no page depends on its file yet."""
+    """Pages of the API reference with a new example. Sphinx does not know that they depend on its file."""
     before, env.warpdyn_examples = getattr(env, "warpdyn_examples", None), dict(EXAMPLES)
     pages = [page for page in env.found_docs if page.startswith("api/")]
     return pages if before != EXAMPLES else []
 
 
-def names_as_public(app: Sphinx) -> None:
-    """A class whose public name is another than its own has that one here; autodoc would say "alias of"."""
+def use_public_names(app: Sphinx) -> None:
+    """Give each class its public name; autodoc would write "alias of"."""
     for _, name, thing in api_pages.names_of_namespaces():
         if inspect.isclass(thing):
             thing.__name__ = name
 
 
-def places_by_other_names(app: Sphinx, doctree: nodes.document) -> None:
-    """Give a name a place under each namespace that its module's names are in.
+def register_other_names(app: Sphinx, doctree: nodes.document) -> None:
+    """Register a name under each namespace that has the names of its module.
 
-    The pages of sources link to a module's names under one prefix, that of the first: `warpdyn.Link`, and
-    `warpdyn.Pose` for `warpdyn.description.Pose`.
+    Pages of sources link to the names of a module under its first prefix: `warpdyn.Link`, and `warpdyn.Pose`
+    for `warpdyn.description.Pose`.
     """
     prefixes: dict[str, set[str]] = {}
     for prefix, _, thing in api_pages.names_of_namespaces():
@@ -153,8 +153,8 @@ def places_by_other_names(app: Sphinx, doctree: nodes.document) -> None:
             signature["ids"] += sorted(f"{other}.{name}" for other in others)
 
 
-def links_outside(app: Sphinx, page: str, source: list[str]) -> None:
-    """Files of the repository are downloads, a folder is its name, and the README is the front page."""
+def convert_outside_links(app: Sphinx, page: str, source: list[str]) -> None:
+    """Turn links to repository files into downloads, to folders into names, and to the README into the front page."""
     docs = Path(app.srcdir).resolve()
     here = (docs / page).parent
 
@@ -170,10 +170,10 @@ def links_outside(app: Sphinx, page: str, source: list[str]) -> None:
     source[0] = OUTSIDE.sub(shown, source[0])
 
 
-def page_completed(
+def complete_page(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """A description for search engines; of a notebook, a button that gets it with its outputs."""
+    """Add a description for search engines and, on a notebook's page, a button that downloads the notebook."""
     if doctree is None:
         return
     described = description(doctree)
@@ -187,14 +187,14 @@ def page_completed(
 
 
 def description(doctree: nodes.document) -> str:
-    """The first paragraph of a page, cut after a word at most 160 characters on."""
+    """First paragraph of a page, cut after a word to at most 160 characters."""
     text = next((p.astext() for p in doctree.findall(nodes.paragraph) if p.astext().strip()), "")
     text = " ".join(text.split())
     return text if len(text) <= 160 else text[:157].rpartition(" ")[0] + " ..."
 
 
-def notebooks_copied(app: Sphinx, failed: Exception | None) -> None:
-    """Notebooks as they were run, to where their buttons lead."""
+def copy_notebooks(app: Sphinx, failed: Exception | None) -> None:
+    """Copy the executed notebooks to the targets of their buttons."""
     ran = Path(app.outdir).parent / "jupyter_execute" / "notebooks"
     if failed is None and app.builder.name == "html" and ran.exists():
         folder = Path(app.outdir) / "_static" / "notebooks"
@@ -203,11 +203,11 @@ def notebooks_copied(app: Sphinx, failed: Exception | None) -> None:
             shutil.copy(file, folder)
 
 
-def docstring_read(
+def convert_docstring(
     app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]
 ) -> None:
-    """Docstrings as reStructuredText; of data what stands below it, not what its type says. With their examples."""
-    if what == "data" and (said := api_pages.said_of(name)):
+    """Convert docstrings to reStructuredText and add examples. Data have the docstring below their value."""
+    if what == "data" and (said := api_pages.value_docstring(name)):
         lines[:] = said.splitlines()
     lines[:] = as_rst(lines)
     if name in EXAMPLES:
@@ -216,7 +216,7 @@ def docstring_read(
             app.env.note_dependency(str(file))
 
 
-def signature_read(
+def shorten_signature(
     app: Sphinx,
     what: str,
     name: str,
@@ -225,7 +225,7 @@ def signature_read(
     given: str | None,
     result: str | None,
 ) -> tuple[str | None, str | None]:
-    """A signature as a reader sees it: of arrays, whatever library they are of, and with what a call gives."""
+    """Shorten a signature: general array types, and the type of the result."""
     if result is not None and (call := CALL.fullmatch(result)):
         result = "Array" if call[1] == "A" else call[1]
     return _shortened(given), _shortened(result)

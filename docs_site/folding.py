@@ -1,4 +1,4 @@
-"""What algorithms fold to for a robot, recorded when the site is built, beside what was measured."""
+"""Operations and bytes of an algorithm's program for a robot, recorded during the build, and measured times."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ MEASURED = ("panda", "talos_reduced")
 """Robots of the benchmarks that are most like them: 7 and 32 degrees of freedom."""
 
 
-def recorded(name: str, robot: str) -> tuple[int, int]:
-    """Operations and bytes, read and written, of a function's float32 program for one robot."""
+def count_work(name: str, robot: str) -> tuple[int, int]:
+    """Operations, and bytes read and written, of a function's float32 program for one robot."""
     model = wd.load_robot(robot)
     function = FUNCTIONS[name]
     needs_frame = "frame" in inspect.signature(function.describe).parameters and name != "fk"
@@ -52,7 +52,7 @@ def recorded(name: str, robot: str) -> tuple[int, int]:
 
 
 def last_link(model: wd.Model) -> str:
-    """The link behind the most joints."""
+    """Link behind the most joints."""
     depth = {model.root: 0}
     for joint in model.joints:
         depth[joint.child] = depth[joint.parent] + (joint.kind.nv > 0)
@@ -60,18 +60,18 @@ def last_link(model: wd.Model) -> str:
 
 
 def folding_table() -> str:
-    """Operations and bytes of each algorithm for both robots, as Markdown."""
+    """Markdown table of operations and bytes of each algorithm for both robots."""
     models = [wd.load_robot(robot) for robot in ROBOTS]
     head = " | ".join(f"{m.name}, nv = {m.nv}: operations | bytes" for m in models)
     lines = [f"| algorithm | {head} |", "|---|" + "---:|" * (2 * len(models))]
     for name in ALGORITHMS:
-        counts = [f"{x:,}" for robot in ROBOTS for x in recorded(name, robot)]
+        counts = [f"{x:,}" for robot in ROBOTS for x in count_work(name, robot)]
         lines.append(f"| `{name}` | {' | '.join(counts)} |")
     return "\n".join(lines)
 
 
 def measured_table() -> str:
-    """Measured time next to the floor of arithmetic and memory, from the folder that docs/figures.md names."""
+    """Markdown table of measured times and lower bounds, from the results folder that docs/figures.md names."""
     folder = figures_page.folder_in_page()
     assert folder is not None
     run = records.read(folder)
@@ -106,7 +106,7 @@ HEAD = (
 
 
 def program_table(names: Sequence[str]) -> str:
-    """What functions fold to, as Markdown: counted now, beside the stored times."""
+    """Markdown table of operations and bytes of functions, counted during the build, and stored times."""
     rows = [
         _program_row(name, robot)
         for name in names
@@ -125,10 +125,10 @@ def _program_row(name: str, robot: str) -> str:
     cells = [f"`{name}`", whose, f"{operations:,}", f"{size:,}"]
     about, stored = times()
     time = stored.get((name, robot))
-    # A time is of its program: where that has changed since, it is measured again, not shown.
+    # If a program has changed since the measurement, its time is not shown.
     if time is None or (time["operations"], time["bytes"]) != work:
         return f"| {' | '.join(cells)} | | | |"
-    if repeats(FUNCTIONS[name]):  # an unknown number of steps has no floor
+    if repeats(FUNCTIONS[name]):  # a program with an unknown number of steps has no lower bound
         return f"| {' | '.join([*cells, records.short(time['ns'])])} | | |"
     floor, what = floor_ns(about["limits"], operations, size, time["batch"])
     cells += [records.short(time["ns"]), f"{records.short(floor)} ({what})"]
@@ -137,13 +137,13 @@ def _program_row(name: str, robot: str) -> str:
 
 @cache
 def times() -> tuple[Mapping[str, Any], Mapping[tuple[str, str], Mapping[str, Any]]]:
-    """Where `benchmarks.every_function` measured, and its records by function and robot."""
+    """Conditions of `benchmarks.every_function`, and its records by function and robot."""
     read = json.loads(every_function.RESULT.read_text())
     return read["about"], {(r["function"], r["robot"]): r for r in read["records"] if "ns" in r}
 
 
-def where_measured() -> str:
-    """Hardware and date of these times, and how busy the machine was."""
+def conditions() -> str:
+    """Hardware, date and load of these measurements."""
     about, stored = times()
     load = median(time["load"] for time in stored.values())
     return (

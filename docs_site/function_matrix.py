@@ -1,4 +1,4 @@
-"""Which function takes which arrays, and what it does with them: read from the library's own tables."""
+"""Table of all functions: supported arrays, devices and gradients, from the library's own tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ YES, NO = "yes", "–"
 
 @dataclass(frozen=True)
 class Row:
-    """What one public function of arrays does."""
+    """Properties of a public array function."""
 
     name: str
     path: str
@@ -64,7 +64,7 @@ def kernels() -> dict[str, Function]:
 
 
 def repeats(function: Function) -> bool:
-    """Whether its call says `repeats=True`: an unknown number of steps, and so no derivatives."""
+    """True if the call has `repeats=True`: an unknown number of steps, and no derivatives."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(function.describe)))
     return any(
         keyword.arg == "repeats" and isinstance(keyword.value, ast.Constant) and keyword.value.value
@@ -75,7 +75,7 @@ def repeats(function: Function) -> bool:
 
 
 def page() -> str:
-    """The table as a page of Markdown."""
+    """Markdown page with the table."""
     libraries, devices = list(REGISTRY.values()), list(DEVICES.values())
     head = ["function", *libraries, "gradient", "params", "float64", *devices]
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]

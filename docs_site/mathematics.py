@@ -1,4 +1,4 @@
-"""Equations as MathML, which browsers draw by themselves: no script, no network, by docutils' own reader of LaTeX."""
+"""Equations as MathML by docutils' LaTeX reader. Browsers draw MathML without scripts or network access."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ ACCENT = re.compile(
 
 
 def setup(app: Sphinx) -> None:
-    """Offer it as the renderer "mathml"."""
+    """Register the renderer "mathml"."""
     app.add_html_math_renderer("mathml", (_inline, None), (_display, None))
 
 
 def mathml(latex: str, block: bool = False) -> str:
     """An equation as a `<math>` element.
 
-    Dots, hats and bars stand above their letters: as accents, browsers draw them into tall ones where
-    no font for mathematics is installed.
+    Dots, hats and bars are placed above their letters. As accents, browsers without a mathematics font would
+    stretch them.
     """
     text = str(latex2mathml.tex2mathml(latex, as_block=block))
-    text = text.replace("&ApplyFunction;", "\u2061")  # a name that HTML knows, and XML does not
+    text = text.replace("&ApplyFunction;", "\u2061")  # an entity of HTML that XML lacks
     return ACCENT.sub(r'<mover>\1<mo stretchy="false" mathsize="140%">\2</mo>\3</mover>', text)
 
 

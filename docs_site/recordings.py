@@ -1,6 +1,6 @@
-"""Robots that move on the site, as recordings that one shared client plays.
+"""Recordings of moving robots for the site, which one shared client plays.
 
-`python -m docs_site.recordings FOLDER` makes them; with `--posters` their pictures.
+`python -m docs_site.recordings FOLDER` writes them, with `--posters` their pictures.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CLOSER = 0.75
 
 
 def write_all(folder: Path) -> None:
-    """The client and every recording."""
+    """Write the client and every recording."""
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(CLIENT, folder / "index.html")
     for name, page in shown():
@@ -37,13 +37,13 @@ def write_all(folder: Path) -> None:
 
 
 def write_posters(folder: Path) -> None:
-    """A picture of each motion, `motion_<name>.png`, by a headless Chromium."""
+    """Write a picture of each motion, `motion_<name>.png`, with a headless Chromium."""
     for name, page in shown():
         page.png(folder / f"motion_{name}.png", width=960, height=600)
 
 
 def shown() -> Iterator[tuple[str, Viewer]]:
-    """A page with each motion, by name: where it is after a third of its time, and the camera on all of it."""
+    """Page of each motion by name, at a third of its time, with the camera on the whole motion."""
     page = Viewer(port=0)
     try:
         for name, motion in MOTIONS.items():
@@ -64,7 +64,7 @@ def shown() -> Iterator[tuple[str, Viewer]]:
 
 
 def look(page: Viewer, low: np.ndarray, high: np.ndarray) -> None:
-    """Light, ground and camera for a box that a motion stays in."""
+    """Set light, ground and camera for a box around a motion."""
     page.stage.ground(min(float(low[2]), 0.0), float(np.linalg.norm(high - low)))
     page.stage.look(low, high)
     camera = page.stage.server.initial_camera
@@ -72,13 +72,13 @@ def look(page: Viewer, low: np.ndarray, high: np.ndarray) -> None:
 
 
 def quadruped() -> tuple[wd.Model, np.ndarray, float]:
-    """The policy that comes with warpdyn walks in a circle."""
+    """The policy of the package walks in a circle."""
     task, rows = walked((0.45, 0.0, 0.9), 400)
     return task.model, rows, len(rows) * task.dt * task.substeps
 
 
 def fall() -> tuple[wd.Model, np.ndarray, float]:
-    """Nine quadrupeds are dropped, each from another height, and land on their feet."""
+    """Nine quadrupeds are dropped from different heights and land on their feet."""
     model = wd.load_robot("quadruped")
     start = np.tile(model.configurations["home"], (9, 1))
     start[:, 2] += np.linspace(0.05, 0.45, 9)
@@ -92,7 +92,7 @@ def fall() -> tuple[wd.Model, np.ndarray, float]:
 
 
 def reach() -> tuple[wd.Model, np.ndarray, float]:
-    """An arm's tool goes round a circle by inverse kinematics."""
+    """An arm's tool follows a circle by inverse kinematics."""
     model = wd.load_robot("ur5e")
     turn = np.linspace(0.0, 2 * np.pi, 121)
     T = np.tile(np.diag([1.0, -1.0, -1.0, 1.0]), (len(turn), 1, 1))
@@ -107,22 +107,22 @@ def reach() -> tuple[wd.Model, np.ndarray, float]:
 
 
 def stack() -> tuple[wd.Model, np.ndarray, float]:
-    """A ball of 4 m/s knocks a pyramid of boxes over."""
-    with interpreted():
+    """A ball at 4 m/s knocks over a pyramid of boxes."""
+    with without_compilation():
         scene, rows, *_ = example("stack").simulate(0.1)
     return scene, rows[11:, 3], 0.01 * (len(rows) - 12)
 
 
 def hand() -> tuple[wd.Model, np.ndarray, float]:
     """A hand closes around a ball and turns over."""
-    with interpreted():
+    with without_compilation():
         scene, rows, *_ = example("hand_holds_a_ball").simulate(4.0)
     return scene, rows[:, 2], 0.01 * (len(rows) - 1)
 
 
 @contextmanager
-def interpreted() -> Iterator[None]:
-    """A block in which no kernel is compiled: these simulations are short."""
+def without_compilation() -> Iterator[None]:
+    """Context without kernel compilation, because these simulations are short."""
     before = wd.config.compile
     wd.config.compile = "never"
     try:

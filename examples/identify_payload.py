@@ -27,7 +27,7 @@ NAMES = [f"params:{quantity}" for quantity in TRUE]
 
 
 def measured(model: wd.Model, samples: int, noise: float) -> tuple[list[np.ndarray], np.ndarray]:
-    """Random motions (q, v, a) and their joint torques, with noise of that standard deviation [N·m, N]."""
+    """Random motions (q, v, a) and their joint torques, with noise of this standard deviation [N·m, N]."""
     draw = np.random.default_rng(0)
     q = wd.random_configuration(model, samples, seed=1)
     motion = [
@@ -40,7 +40,7 @@ def measured(model: wd.Model, samples: int, noise: float) -> tuple[list[np.ndarr
 
 
 def holding(model: wd.Model, payload: dict[str, np.ndarray]) -> wd.Params:
-    """The payload's numbers, the same for all samples."""
+    """Parameters of a payload, the same for all samples."""
     return model.params(**{quantity: {"payload": value} for quantity, value in payload.items()})
 
 
@@ -52,7 +52,7 @@ def errors(payload: dict[str, np.ndarray]) -> list[float]:
 def identify(
     model: wd.Model, motion: list[np.ndarray], tau: np.ndarray, steps: int = 6
 ) -> list[dict[str, np.ndarray]]:
-    """The payload after each iteration, the guess first."""
+    """Estimated payload after each iteration, starting with the initial guess."""
     payload, found = GUESS, [GUESS]
     for _ in range(steps):
         params = holding(model, payload)

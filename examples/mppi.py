@@ -29,7 +29,7 @@ class Rollouts:
         self.accelerate = wd.bind(wd.aba, model, self.q, self.v, self.tau, out=self.a)
 
     def cost(self, q: np.ndarray, v: np.ndarray, forces: np.ndarray) -> np.ndarray:
-        """Of each sample from the state (q, v) under forces (HORIZON, samples)."""
+        """Cost of each sample from the state (q, v) under forces (HORIZON, samples)."""
         self.q[:], self.v[:] = q, v
         total = np.zeros(forces.shape[1], np.float32)
         for force in forces:
@@ -45,7 +45,7 @@ class Rollouts:
 
 
 def price(q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Of being away from the upright pole in the middle of the track."""
+    """Cost of a distance from the upright pole in the middle of the track."""
     x, angle = q.T
     return (
         20 * (1 - np.cos(angle)) + 2 * x**2 + 100 * np.maximum(abs(x) - 2, 0) + 0.1 * v[:, 0] ** 2

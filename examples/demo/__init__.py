@@ -1,1 +1,1 @@
-"""The demo of scripts/demo.sh: algorithms are checked and timed; an arm falls and is held, in a picture and live."""
+"""The demo of scripts/demo.sh: checks and times of algorithms, then an arm that falls and is held."""

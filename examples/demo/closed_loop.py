@@ -44,8 +44,7 @@ def closed_loop(
     robot: str = "panda",
     say: Callable[[str], None] = lambda text: None,
 ) -> Run:
-    """Fall for seconds[0], hold for seconds[1]. `plant` and `node` are parameters of the two
-    processes."""
+    """Fall for seconds[0], then hold for seconds[1]. `plant` and `node` are parameters of the two processes."""
     with tempfile.TemporaryDirectory(prefix="warpdyn_demo_") as folder:
         trace = Path(folder) / "trace.npz"
         # The arm is simulated, so bundled robots without effort limits may be used.

@@ -1,6 +1,6 @@
-"""Checks and times of the dynamics, then a picture of gravity compensation.
+"""Check and time the dynamics, then draw gravity compensation.
 
-python -m examples.demo.demo [ROBOT] [-o FILE]      # in warpdyn's folder, as scripts/demo.sh does
+python -m examples.demo.demo [ROBOT] [-o FILE]      (in warpdyn's folder, as scripts/demo.sh does)
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ MOST_NUMBERS = 8
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the demo; returns its exit code."""
+    """Run the demo and return its exit code."""
     text = "Compute, check and time 4,096 random states, then draw gravity compensation."
     parser = CommandParser(prog="demo", description=text)
     add_robot(parser)
@@ -88,7 +88,7 @@ def demo(args: argparse.Namespace) -> int:
 
 
 def holding_torques(model: Model) -> str:
-    """The first numbers, which wait for no kernel: torques that hold the robot at rest."""
+    """First result without any compiled kernel: torques that hold the robot at rest."""
     still = np.zeros((1, model.nv))
     begun = time.perf_counter()
     tau = rnea(model, start_of(model)[None], still, still)[0]
@@ -134,7 +134,7 @@ def simulate(model: Model) -> Trajectories:
 
 
 def start_of(model: Model) -> np.ndarray:
-    """Positions of release (nq,) within limits, spread out like their lines in the picture."""
+    """Initial positions (nq,) within limits, spread out as in the picture."""
     lower, upper = position_bounds(model)
     share = 0.6 + 0.15 * np.cos(1.7 * np.arange(model.nq))
     start = np.where(has_stops(model), lower + share * (upper - lower), model.neutral + share)
@@ -161,7 +161,7 @@ def stop_at_limits(model: Model, q: np.ndarray, v: np.ndarray) -> None:
 
 
 def story(model: Model, motion: Trajectories) -> str:
-    """The picture in one sentence."""
+    """Description of the picture in one sentence."""
     turning = (joint for joint in model.moving_joints if joint.kind.single and joint.kind.turns)
     angles = [model.coordinates[joint.name].q.start for joint in turning]
     if not angles:

@@ -1,10 +1,10 @@
 """Live demo of gravity compensation: the node and a MuJoCo arm in two processes, over local DDS.
 
-The arm falls for three seconds without torque. It is put back and held by its brakes, ~/enable lets
-the torques rise, the brakes open, and it stays. Prints how far the joints moved in both phases and
-saves the plot.
+The arm falls for three seconds without torque. Then it is reset and held by its brakes, ~/enable ramps
+up the torques, the brakes open, and the arm holds its position. The demo prints how far the joints
+moved in both phases and saves the plot.
 
-    python -m examples.demo.live_arm [--robot ROBOT]    # in warpdyn's folder, as scripts/ros_demo.sh does
+    python -m examples.demo.live_arm [--robot ROBOT]    (in warpdyn's folder, as scripts/ros_demo.sh does)
 """
 
 from __future__ import annotations
@@ -60,9 +60,7 @@ def plot(run: Run, file: Path) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument(
-        "--plot", type=Path, default=Path("demo_ros2.png"), help="where the plot goes"
-    )
+    parser.add_argument("--plot", type=Path, default=Path("demo_ros2.png"), help="file of the plot")
     parser.add_argument(
         "--robot", default="panda", help="bundled robot or URDF file; its base is fixed"
     )

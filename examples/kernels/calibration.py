@@ -25,7 +25,7 @@ def residual(
 
 model, SAMPLES, NOISE, TOOL = wd.load_robot("ur5e"), 500, 1e-3, "tool0"
 rng = np.random.default_rng(0)
-true = rng.uniform(-0.05, 0.05, model.nv)  # what the encoders lack [rad]
+true = rng.uniform(-0.05, 0.05, model.nv)  # offsets of the encoders [rad]
 q = wd.random_configuration(model, SAMPLES, seed=1)
 measured = np.array(wd.fk(model, q + true, frame=TOOL))
 measured[:, :3] += NOISE * rng.normal(size=(SAMPLES, 3, 4))

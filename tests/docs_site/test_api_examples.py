@@ -104,13 +104,13 @@ def plain(text: str) -> str:
 def test_an_example_begins_with_definitions_of_its_names() -> None:
     """They are the lines that define its names, and those that these need. Names that the example
     defines need none."""
-    assert api_examples.complete(">>> q.shape\n").splitlines() == [
+    assert api_examples.with_setup(">>> q.shape\n").splitlines() == [
         '>>> model = wd.load_robot("double_pendulum")',
         ">>> q = wd.random_configuration(model, 3, seed=0)",
         ">>> q.shape",
     ]
     own = ">>> q = np.zeros(2)\n>>> (lambda model: model)(q)\n"
-    assert api_examples.complete(own) == own
+    assert api_examples.with_setup(own) == own
 
 
 def test_the_checker_distinguishes_numbers() -> None:

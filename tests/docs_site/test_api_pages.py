@@ -96,10 +96,12 @@ def test_every_algorithm_file_is_included_unchanged(pages: dict[str, str]) -> No
 
 def test_data_has_the_docstring_of_its_module() -> None:
     """It is not that of `dict`. Without a docstring below the name there is none."""
-    assert api_pages.said_of("warpdyn.description.KINDS").startswith("Joint kinds by name")
-    assert api_pages.said_of("warpdyn.rl.TASKS").startswith("Tasks that come with warpdyn")
+    assert api_pages.value_docstring("warpdyn.description.KINDS").startswith("Joint kinds by name")
+    assert api_pages.value_docstring("warpdyn.rl.TASKS").startswith("Tasks that come with warpdyn")
     assert (
-        api_pages.said_of("warpdyn.config") == api_pages.said_of("warpdyn.inertial.ENTRIES") == ""
+        api_pages.value_docstring("warpdyn.config")
+        == api_pages.value_docstring("warpdyn.inertial.ENTRIES")
+        == ""
     )
 
 

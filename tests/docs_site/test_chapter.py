@@ -29,7 +29,7 @@ def test_no_algorithm_is_missing() -> None:
     """Each file of warpdyn/algorithms/ has one section, and the list on the chapter's page names
     it."""
     written = [name for page in PAGES for name, _ in SECTION.findall(page.read_text())]
-    assert sorted(written) == sorted(api_pages.texts())
+    assert sorted(written) == sorted(api_pages.algorithm_modules())
     front = (ROOT / "docs/computation.md").read_text()
     for page in PAGES:
         row = re.search(rf"^\| \[.*\]\(computation/{page.name}\) \| (.*) \|$", front, re.MULTILINE)
@@ -38,14 +38,14 @@ def test_no_algorithm_is_missing() -> None:
         assert re.findall(r"`(\w+)`", row[1]) == own
 
 
-@pytest.mark.parametrize("name", api_pages.texts())
+@pytest.mark.parametrize("name", api_pages.algorithm_modules())
 def test_a_section_has_equations_and_source_code(name: str) -> None:
     """The code is included from the algorithm's own file, and the names it selects exist."""
     section = SECTIONS[name]
     assert "```{math}" in section
     included = TEXT.findall(section)
     assert {module for module, _ in included} == {name}
-    code = (ROOT / f"{api_pages.texts()[name].replace('.', '/')}.py").read_text()
+    code = (ROOT / f"{api_pages.algorithm_modules()[name].replace('.', '/')}.py").read_text()
     for _, options in included:
         for option, wanted in re.findall(r":([\w-]+): (.+)", options):
             there = rf"^(def|class) {wanted}\b" if option == "pyobject" else re.escape(wanted)
@@ -69,7 +69,7 @@ def test_a_table_has_the_recorders_counts() -> None:
     """The stored time of the same program is next to its lower bound, and not below it."""
     *_, arm, humanoid = folding.program_table(["rnea"]).splitlines()
     cells = [cell.strip() for cell in arm.strip("|").split("|")]
-    operations, _ = folding.recorded("rnea", "panda")
+    operations, _ = folding.count_work("rnea", "panda")
     assert cells[:3] == ["`rnea`", "panda", f"{operations:,}"]
     assert "| humanoid |" in humanoid
     about, stored = folding.times()

@@ -32,7 +32,7 @@ def test_links_to_other_files_become_downloads(page: str, written: str, read: st
     """A link to a folder becomes its name. A missing target is not changed, and the build refuses
     it."""
     source, app = [written], SimpleNamespace(srcdir=str(DOCS))
-    extension.links_outside(app, page, source)  # type: ignore[arg-type]
+    extension.convert_outside_links(app, page, source)  # type: ignore[arg-type]
     assert source == [read]
 
 
@@ -60,7 +60,7 @@ def test_classes_have_their_public_names(monkeypatch: Any) -> None:
 
     names = [("warpdyn.kernels", "Known", Own), ("warpdyn", "value", 3)]
     monkeypatch.setattr(extension.api_pages, "names_of_namespaces", lambda: names)
-    extension.names_as_public(None)  # type: ignore[arg-type]
+    extension.use_public_names(None)  # type: ignore[arg-type]
     assert Own.__name__ == "Known"
 
 
@@ -77,7 +77,7 @@ def test_a_name_has_an_anchor_in_each_namespace_of_its_module() -> None:
     ]
     doctree = nodes.section()
     doctree += signatures
-    extension.places_by_other_names(None, doctree)  # type: ignore[arg-type]
+    extension.register_other_names(None, doctree)  # type: ignore[arg-type]
     assert [each["ids"] for each in signatures] == [
         ["warpdyn.Link", "warpdyn.description.Link"],
         ["warpdyn.description.Pose", "warpdyn.Pose"],
@@ -90,7 +90,7 @@ def test_an_example_follows_its_docstring() -> None:
     noted: list[str] = []
     app: Any = SimpleNamespace(env=SimpleNamespace(note_dependency=noted.append))
     lines = ["M."]
-    extension.docstring_read(app, "function", "warpdyn.solve", None, None, lines)
+    extension.convert_docstring(app, "function", "warpdyn.solve", None, None, lines)
     assert lines[:2] == ["M.", ""] and ">>> x = wd.solve(model, q, tau)" in lines
     assert any(file.endswith("dynamics.txt") for file in noted)
 
@@ -100,7 +100,7 @@ def test_a_new_example_makes_its_pages_be_read_again(monkeypatch: Any) -> None:
     env: Any = SimpleNamespace(found_docs=["index", "api/dynamics"])
 
     def outdated() -> list[str]:
-        return extension.pages_of_other_examples(None, env, set(), set(), set())  # type: ignore[arg-type]
+        return extension.pages_with_new_examples(None, env, set(), set(), set())  # type: ignore[arg-type]
 
     assert outdated() == ["api/dynamics"]
     assert outdated() == []
@@ -110,7 +110,7 @@ def test_a_new_example_makes_its_pages_be_read_again(monkeypatch: Any) -> None:
 
 def test_a_docstring_is_changed_in_place() -> None:
     lines = ["of `q_*`, M_"]
-    extension.docstring_read(None, "function", "f", None, None, lines)  # type: ignore[arg-type]
+    extension.convert_docstring(None, "function", "f", None, None, lines)  # type: ignore[arg-type]
     assert lines == ["of ``q_*``, M\\_"]
 
 
@@ -127,7 +127,7 @@ def test_a_docstring_is_changed_in_place() -> None:
 def test_a_signature_shows_the_result_of_a_call(result: str, shown: str) -> None:
     """Arrays are shown without their library."""
     given = "(q: Array[A], gravity: Array[object] | None, out: warpdyn.arrays.Array[~A])"
-    read = extension.signature_read(None, "function", "f", None, None, given, result)  # type: ignore[arg-type]
+    read = extension.shorten_signature(None, "function", "f", None, None, given, result)  # type: ignore[arg-type]
     assert read == ("(q: Array, gravity: Array | None, out: Array)", shown)
 
 
@@ -145,7 +145,7 @@ def test_a_signature_shows_the_result_of_a_call(result: str, shown: str) -> None
     ],
 )
 def test_long_python_spellings_are_shortened(long: str, short: str) -> None:
-    read, _ = extension.signature_read(None, "function", "f", None, None, long, None)  # type: ignore[arg-type]
+    read, _ = extension.shorten_signature(None, "function", "f", None, None, long, None)  # type: ignore[arg-type]
     assert read == short
 
 
@@ -168,7 +168,7 @@ def test_pages_are_described_and_notebooks_can_be_downloaded() -> None:
     """The description is escaped. Only notebooks have the button."""
     for page, button in (("kinematics", False), ("notebooks/payload", True)):
         context = {"body": "<h1>Title</h1><p>x</p>", "pathto": lambda target, _: f"../{target}"}
-        extension.page_completed(None, page, "", context, page_with('a "b"'))
+        extension.complete_page(None, page, "", context, page_with('a "b"'))
         assert 'content="a &quot;b&quot;"' in context["metatags"]
         assert ('href="../_static/notebooks/payload.ipynb" download' in context["body"]) is button
 
@@ -179,7 +179,7 @@ def test_notebooks_are_copied_to_the_targets_of_their_buttons(tmp_path: Path) ->
     ran.mkdir(parents=True)
     (ran / "payload.ipynb").write_text("{}")
     app = SimpleNamespace(outdir=tmp_path / "html", builder=SimpleNamespace(name="html"))
-    extension.notebooks_copied(app, ValueError())
+    extension.copy_notebooks(app, ValueError())
     assert not (tmp_path / "html").exists()
-    extension.notebooks_copied(app, None)
+    extension.copy_notebooks(app, None)
     assert (tmp_path / "html/_static/notebooks/payload.ipynb").read_text() == "{}"

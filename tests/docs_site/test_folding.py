@@ -16,7 +16,7 @@ def test_operations_agree_with_the_recorder() -> None:
     fewer without a velocity."""
     model = wd.load_robot("panda")
     call = wd.rnea.describe(model, ..., ..., ...)
-    operations, read_and_written = folding.recorded("rnea", "panda")
+    operations, read_and_written = folding.count_work("rnea", "panda")
     assert operations == record_call(call, input_shapes(call), True).operations
     assert read_and_written == 4 * (model.nq + 3 * model.nv) - 4  # one q is not read
     still = wd.rnea.describe(model, ..., None, None)
