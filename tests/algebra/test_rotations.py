@@ -84,3 +84,7 @@ def test_the_identity_changes_nothing(draw) -> None:
     u = vector(draw)
     assert list(IDENTITY.to_parent(u)) == list(u) == list(IDENTITY.to_child(u))
     assert as_matrix(IDENTITY) is IDENTITY
+
+
+def test_a_vector_shows_its_numbers() -> None:
+    assert repr(Vector(1.0, -2.5, 0.0)) == "Vector(1.0, -2.5, 0.0)"

@@ -215,3 +215,8 @@ def test_invalid_groups_and_results_are_refused() -> None:
         GROUP(wd.crba, padded("q"), each={"params": [None]})
     with pytest.raises(ValueError, match=r"out\[0\] must be \(26, 2, 2\), got \(26, 2\)"):
         GROUP(wd.crba, padded("q"), out=np.zeros((26, 2)))
+
+
+def test_widths_are_those_of_the_widest_model() -> None:
+    assert GROUP.count == 26
+    assert GROUP.nq == max(model.nq for model in MODELS) > min(model.nq for model in MODELS)

@@ -12,6 +12,7 @@ import pytest
 from log_files import ARM, cubic, lerobot, write_bag
 
 import warpdyn as wd
+from warpdyn.labels import own_outputs
 from warpdyn.labels.own_outputs import OutputState, output_state, refuse_foreign, stamp_of
 
 quiet = partial(wd.labels.label, progress=False)
@@ -117,3 +118,18 @@ def test_a_refusal_counts_the_other_files(count: int, more: str) -> None:
     with pytest.raises(ValueError, match=rf"^0\.npz{more} is not an output of warpdyn and would"):
         refuse_foreign(targets, Path("out"))
     refuse_foreign([], Path("out"))
+
+
+def test_an_output_whose_package_is_missing_counts_as_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not refused as foreign: labelling the log says what is missing."""
+
+    def missing(target: Path) -> None:
+        raise ModuleNotFoundError("pyarrow")
+
+    path = tmp_path / "a.parquet"
+    path.write_bytes(b"PAR1")
+    assert own_outputs.metadata_of(path) is None
+    monkeypatch.setattr(own_outputs, "read_metadata", missing)
+    assert own_outputs.metadata_of(path) == {}

@@ -14,6 +14,7 @@ from states import error, states
 import warpdyn as wd
 from warpdyn.model import Model
 from warpdyn.model.builder import ModelBuilder
+from warpdyn.model.closed_loops.loop import Loop
 from warpdyn.model.description import ModelError, ModelWarning, Pose
 from warpdyn.model.joints import KINDS
 
@@ -185,3 +186,17 @@ def test_integers_and_floats_give_equal_models() -> None:
         return builder.build()
 
     assert pendulum(1) == pendulum(1.0) and pendulum(1).key == pendulum(1.0).key
+
+
+def test_loops_of_both_kinds_are_built() -> None:
+    """Between two links or with the world, at their poses."""
+    at, there = (0.1, 0.2, 0.3), (0.4, 0.5, 0.6)
+    builder = ModelBuilder("r").add_link("a", mass=1.0).add_link("b", mass=1.0)
+    builder.add_joint("j", "continuous", "a", "b")
+    weld, hinge = (
+        builder.weld("b", at, None, there, "w").hinge("b", at, "a", there, "h").build().loops
+    )
+    assert (weld.name, weld.first, weld.second) == ("w", "b", None)
+    assert (hinge.name, hinge.first, hinge.second) == ("h", "b", "a")
+    for made, loop in ((weld, Loop.weld), (hinge, Loop.hinge)):
+        assert made == loop("b", Pose(at), made.second, Pose(there), name=made.name)

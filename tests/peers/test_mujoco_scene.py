@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hand_made_urdf import PLANAR
 from module_numbers import module_numbers
 
 import warpdyn as wd
-from warpdyn.peers.mujoco_scene import Drives, Heights, Slope, mujoco_scene
+from warpdyn.peers.mujoco_scene import Drives, Heights, Slope, _set_spring, mujoco_scene
 from warpdyn.peers.peer import NotComparable
 
 mujoco = pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install mujoco)")
@@ -130,3 +132,12 @@ def test_numbers_change_only_on_purpose():
         "LIGHT": 1e-06,
         "LIGHT_SIZE": 0.01,
     }
+
+
+def test_a_spring_is_a_number_or_a_polynomial() -> None:
+    """As the version of MuJoCo has it."""
+    old, new = (SimpleNamespace(stiffness=x) for x in (0.0, np.zeros(3)))
+    for joint in (old, new):
+        _set_spring(joint, 3.0, 0.2)
+        assert joint.springref == 0.2
+    assert old.stiffness == 3.0 and new.stiffness == [3.0, 0.0, 0.0]

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 rl = pytest.importorskip("warpdyn.rl")
 import torch
+from policy_files import linear_policy
 from rl_cases import Doubled, Hold
 
 from warpdyn.rl import initial_policy
@@ -167,3 +169,11 @@ def test_a_file_with_another_observation_prints_a_remark(
     monkeypatch.setattr(deployment_record, "say", remarks.append)
     rl.Trainer(Doubled(), recipe=RECIPE, init=trained[1] / kind)
     assert "its observe() or update() computed another speed" in "".join(remarks)
+
+
+def test_a_network_that_warpdyn_did_not_export_is_refused(tmp_path: Path) -> None:
+    path = linear_policy(tmp_path / "a.onnx", np.zeros((6, 2)), task="Hold")
+    with pytest.raises(
+        rl.TaskError, match=r"a\.onnx is no policy that warpdyn exported: it has the"
+    ):
+        initial_policy.network_of_onnx(path)

@@ -15,7 +15,11 @@ from pushed_box import BOX, PUSHER, PushedBox
 from rl_cases import ENVS, Hold, run
 
 from warpdyn.rl.environment_step import EnvironmentStep
-from warpdyn.rl.varied_simulation import contact_memory, defaults
+from warpdyn.rl.varied_simulation import (
+    _default_of_sensor_or_joint,
+    contact_memory,
+    defaults,
+)
 
 
 class Heavy(Hold):
@@ -251,3 +255,13 @@ def test_attributes_that_a_step_refuses_are_reported_for_the_task() -> None:
         rl.TaskError, match=r"Hold: integrator must be one of semi_implicit, .*'euler'"
     ):
         env.step(torch.zeros(1, 2))
+
+
+@pytest.mark.parametrize("name", ["quadratic_friction", "encoder_bias"])
+def test_joints_of_several_freedoms_have_no_such_numbers(name: str) -> None:
+    task = Hold()
+    arm = wd.ModelBuilder("b").add_link("a").add_link("c", 1.0, (0, 0, 0), np.eye(3))
+    task.model = arm.add_joint("j", "ball", "a", "c").build()
+    task.vary = {name: rl.Vary(0.0, 1.0)}
+    with pytest.raises(rl.TaskError, match=f"Hold.vary: {name} needs joints of one freedom each"):
+        _default_of_sensor_or_joint(task, name)

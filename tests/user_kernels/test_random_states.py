@@ -109,3 +109,14 @@ def test_equal_programs_are_accepted() -> None:
     refuse_different_programs("noisy", shifted(1.0), shifted(1.0))
     with pytest.raises(RecordingError, match=r"^noisy draws"):
         refuse_different_programs("noisy", shifted(1.0), shifted(2.0))
+
+
+def test_a_variable_that_is_assigned_later_has_no_state() -> None:
+    """The function of a closure may be examined before all its variables have values."""
+
+    def reads() -> Any:
+        return later
+
+    before = random_states(reads, {})
+    later = np.random.default_rng(1)
+    assert len(random_states(reads, {})) == len(before) + 1

@@ -176,3 +176,13 @@ def test_the_radius_of_a_ring_follows_its_link() -> None:
     z = np.array([0.0, 0.0, 1.0])
     found = [_girth(view, link, z) for link in range(4)]  # type: ignore[arg-type]
     np.testing.assert_allclose(found, [0.6, 0.84, 1.0, 0.3], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "name", ["joint axes", "centres of mass", "contact points", "gravity torques"]
+)
+def test_a_robot_without_any_shows_nothing(name: str) -> None:
+    """One link without mass, shapes and joints."""
+    model = wd.ModelBuilder("bare").add_link("base").build()
+    view = SimpleNamespace(model=model, first=np.array([[0, 0, 0, 0, 0, 0, 1.0]]))
+    assert OVERLAYS[name](None, view, "/over") == []  # type: ignore[arg-type]

@@ -12,7 +12,15 @@ import warpdyn as wd
 
 viewer = pytest.importorskip("warpdyn.viewer")
 from warpdyn.model.description import Geometry, Link, Pose
-from warpdyn.viewer.shapes import BOX, ENDLESS, TOUCHING, inertia_box, solids, triangles
+from warpdyn.viewer.shapes import (
+    BOX,
+    ENDLESS,
+    TOUCHING,
+    inertia_box,
+    smooth_faces,
+    solids,
+    triangles,
+)
 
 POSE = Pose.at((0.1, 0.2, 0.3), (0.0, 0.0, np.pi / 2))
 
@@ -208,3 +216,10 @@ def test_a_missing_mesh_is_replaced_and_reported_once() -> None:
         (line,) = drawn.remarks
         assert line.startswith('base: the mesh "package://nowhere/part.stl" is not drawn: ')
         assert "ROS_PACKAGE_PATH" in line
+
+
+def test_a_mesh_without_faces_stays_without_faces() -> None:
+    import trimesh
+
+    empty = trimesh.Trimesh(np.zeros((3, 3)), np.zeros((0, 3), int), process=False)
+    assert smooth_faces(empty).faces.shape == (0, 3)

@@ -57,6 +57,7 @@ def test_a_payload_is_exact_without_noise(random_motion) -> None:
     found = wd.identify_payload(MODEL, TOOL, *random_motion)
     np.testing.assert_allclose(found.values, TRUTH, atol=1e-12)
     assert found.consistent and not found.unknown and found.condition < 100.0
+    np.testing.assert_allclose(found.com, COM, atol=1e-12)
     assert found.mass == pytest.approx(2.0) and "mass: 2 ±" in str(found)
 
 

@@ -363,3 +363,7 @@ def test_a_map_smaller_than_the_robot_gives_one_warning() -> None:
 
 def test_documented_numbers() -> None:
     check_numbers("functions.simulation.terrain", MOST_NODES=2**24)
+
+
+def test_a_height_map_shows_its_size() -> None:
+    assert repr(wd.HeightMap(np.zeros((5, 9)), 0.25)) == "<HeightMap of 1 m by 2 m, 0.25 m a cell>"

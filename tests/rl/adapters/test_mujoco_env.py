@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -356,3 +357,10 @@ def test_the_frequency_of_a_drive_is_the_root_of_stiffness_over_inertia() -> Non
     task.model, task.drives = rod, wd.PD(25.0, 0.0)
     inertia = float(wd.oracle(wd.crba, rod, np.zeros((1, 1)))[0, 0, 0])
     assert drive_frequency(task) == pytest.approx(np.sqrt(25.0 / inertia))
+
+
+def test_a_number_is_the_environments_or_of_all_or_the_default() -> None:
+    of_one, of_all = torch.tensor([[1.0], [2.0]]), torch.tensor([3.0, 4.0])
+    env = SimpleNamespace(carried={"kp": of_one}, numbers={"kp": of_all, "kd": of_all})
+    found = [rl.MujocoEnv._number_of(env, name, 1, 5.0).tolist() for name in ("kp", "kd", "effort")]
+    assert found == [[2.0], [3.0, 4.0], 5.0]

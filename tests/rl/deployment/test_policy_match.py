@@ -14,7 +14,7 @@ from rl_cases import Hold
 import warpdyn as wd
 from warpdyn.rl.deployment import deployment_record as records
 from warpdyn.rl.deployment.deployment_record import deployment_record, say_other_programs
-from warpdyn.rl.deployment.policy_match import check_match
+from warpdyn.rl.deployment.policy_match import check_match, other_programs
 
 
 @pytest.fixture(scope="module")
@@ -152,3 +152,22 @@ def test_a_changed_observation_prints_a_remark(
     assert len(remarks) == bool(said) and said in "".join(remarks)
     say_other_programs("a.onnx", {}, task)
     assert len(remarks) == bool(said)
+
+
+def test_another_number_of_joints_is_named(record: dict[str, Any]) -> None:
+    """Alone, without the names; and so are other columns of q."""
+    other = copy.deepcopy(record)
+    other["joints"]["names"] = other["joints"]["names"][:1]
+    said = refused(other, record)
+    assert "it moves 1 joints instead of 2" in said and "its joint" not in said
+    other = copy.deepcopy(record)
+    other["q"] = ["x", "y"]
+    assert f"its q is ['x', 'y'], not {record['q']}" in refused(other, record)
+
+
+def test_records_that_cannot_be_compared_have_no_other_programs(record: dict[str, Any]) -> None:
+    """A file without programs, or with an observation that is damaged, is no other training."""
+    assert other_programs({}, record) == other_programs(record, {"programs": "none"}) == []
+    damaged = copy.deepcopy(record)
+    del damaged["observation"]["terms"]
+    assert other_programs(damaged, record) == []

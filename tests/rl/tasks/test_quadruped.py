@@ -237,3 +237,8 @@ def test_robots_without_shapes_or_in_other_conventions_are_refused() -> None:
     )
     with pytest.raises(rl.TaskError, match="xyzw quaternions and world base velocities"):
         standing(FOUND.with_base_velocity("world"))
+
+
+def test_feet_must_be_below_the_base() -> None:
+    with pytest.raises(rl.TaskError, match=r"its feet are not below its base \(height -0.1 m\)"):
+        rl.Quadruped(height=-0.1).standing(wd.load_robot("quadruped", floating_base=True))

@@ -372,6 +372,22 @@ def test_an_accepted_message_ends_the_prediction():
         assert steps.contradicts(of_joint, positions, (still[:1],) * 2, 0, 1.03, 0.1) == said
 
 
+def test_a_new_start_ends_the_reckoning_of_all_joints():
+    """A message that is dropped after it, of the second joint, does not bring back that of the first."""
+    steps, q, still = (
+        PositionSteps(np.full(2, 2.0), np.zeros(2, bool)),
+        np.full(2, 0.5),
+        np.zeros(2),
+    )
+    steps.note(slice(None), 0, 1.0)
+    steps.drop(slice(None), still, still, 0, 1.01, 0.1)
+    steps.forget()
+    steps.note(slice(None), 0, 2.0)
+    steps.drop(slice(1, 2), still[:1], still[:1], 0, 2.01, 0.1)
+    positions = q[:1], q[:1]
+    assert not steps.contradicts(slice(0, 1), positions, (still[:1],) * 2, 0, 2.01, 0.1)
+
+
 def test_positions_as_old_as_the_timeout_are_still_checked():
     for passed, said in ((0.125, True), (0.1875, False)):
         steps = of_one_joint()
