@@ -174,6 +174,6 @@ def test_a_file_with_another_observation_prints_a_remark(
 def test_a_network_that_warpdyn_did_not_export_is_refused(tmp_path: Path) -> None:
     path = linear_policy(tmp_path / "a.onnx", np.zeros((6, 2)), task="Hold")
     with pytest.raises(
-        rl.TaskError, match=r"a\.onnx is no policy that warpdyn exported: it has the"
+        rl.TaskError, match=r"a\.onnx is not a policy that warpdyn exported: it has the"
     ):
         initial_policy.network_of_onnx(path)

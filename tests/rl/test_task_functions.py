@@ -126,6 +126,16 @@ def test_an_episode_must_last_at_least_one_step() -> None:
         ({"scales": {"off": np.nan}}, "scales.off must be finite, got nan"),
         ({"numbers": {"goal": [1.0, np.nan]}}, "numbers.goal has an entry that is not a number"),
         ({"tables": {"map": [[np.nan]]}}, "tables.map has an entry that is not a number"),
+        ({"actions": 0}, "actions must be a whole number of at least 1, got 0"),
+        ({"largest_action": np.ones(2)}, "largest_action must be one number, got"),
+        ({"gravity": 9.81}, r"gravity must be three numbers, such as \(0, 0, -9.81\), got 9.81"),
+        ({"vary": {"mass": (0.8, 1.2)}}, r"vary.mass must be an rl.Vary, .* got \(0.8, 1.2\)"),
+        ({"noise": {"off": 0.1}}, "noise.off must be an rl.Noise, .*, got 0.1"),
+        ({"push": (1.0, 2.0)}, r"push must be an rl.Push or rl.HeldPush, .* got \(1.0, 2.0\)"),
+        ({"history": 3}, r"history must be a dictionary by name, \{.policy.: 3\}, got 3"),
+        ({"groups": {"policy": "off"}}, "groups.policy must be names of terms, each once, .*'off'"),
+        ({"groups": {"policy": ("off", "off")}}, "groups.policy must be names of terms, each once"),
+        ({"drives": None, "vary": {"kp": rl.Vary(1.0, 2.0)}}, "vary.kp belongs to drives, and"),
         ({"push": rl.Push(-1.0)}, "push: speeds must be 0 <= least <= speed, got 0.0 and -1.0"),
         ({"push": rl.HeldPush(10.0, 2.0, 1.0)}, "push: times must be 0 < hold <= seconds"),
     ],
@@ -135,6 +145,25 @@ def test_invalid_numbers_of_a_task_are_refused(changed: dict[str, Any], error: s
     task.__dict__.update(changed)
     with pytest.raises(rl.TaskError, match=error):
         rl.VecEnv(task, 1)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_misspelt_attribute_is_a_warning() -> None:
+    """Other attributes are the task's own, such as a stance."""
+    task = Hold()
+    task.__dict__.update(stance=np.zeros(2), _noises=None)
+    task_functions.check_numbers(task)
+    for name, near in (
+        ("noises", "noise"),
+        ("is_terminated", "is_terminal"),
+        ("second", "seconds"),
+    ):
+        task = Hold()
+        task.__dict__[name] = None
+        with pytest.warns(
+            UserWarning, match=f"{name} is not an attribute of .*did you mean {near}?"
+        ):
+            task_functions.check_numbers(task)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ class Observation:
     def __init__(self, task: Task, terms: Mapping[str, tuple[int, ...]]):
         self.task, self.terms = task, terms
         groups = task.groups or {POLICY: tuple(terms)}
+        _check_groups(task, groups, terms)
         self.entries = {
             g: {n: _size(task, g, n, terms) for n in each} for g, each in groups.items()
         }
@@ -114,6 +115,16 @@ def terms_of(found: Any) -> dict[str, Any]:
 
 def _array(x: Any) -> Any:
     return x if hasattr(x, "shape") else np.asarray(x, dtype=float)
+
+
+def _check_groups(task: Task, groups: Mapping[str, Any], terms: Mapping[str, Any]) -> None:
+    """Raise if a group is one string, which is a sequence of letters, or has a term twice."""
+    for group, each in groups.items():
+        if isinstance(each, str) or len(set(each)) != len(each):
+            raise TaskError(
+                f"{task.name}.groups.{group} must be names of terms, each once, such as "
+                f"{tuple(terms)}; got {each!r}"
+            )
 
 
 def _size(task: Task, group: str, term: str, terms: Mapping[str, tuple[int, ...]]) -> int:

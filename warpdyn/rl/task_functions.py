@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from ..user_kernels.values import objects
 from .episode_bodies import body_state
 from .task import Episode, Task, TaskError
 from .terms import every
-from .variation import ENCODER_BIAS, Push, Vary
+from .variation import ENCODER_BIAS, HeldPush, Noise, Push, Vary
 
 EXAMPLES = {
     "begin": '{"q": ..., "v": ...}',
@@ -26,6 +28,18 @@ EXAMPLES = {
     "reward": '{"upright": ...}',
 }
 """Results of a task's methods, as text for errors."""
+
+MAPPINGS = {
+    "scales": '{"upright": 1.0}',
+    "vary": '{"friction": rl.Vary(0.4, 1.0)}',
+    "noise": '{"joints": rl.Noise(0.01)}',
+    "history": '{"policy": 3}',
+    "groups": '{"policy": ("joints", "speeds")}',
+    "keep": '{"level": 0.0}',
+    "numbers": '{"tilt": np.array([0.2])}',
+    "tables": '{"origins": np.zeros((3, 4))}',
+}
+"""Attributes of a task that are dictionaries, as text for errors."""
 
 OF_ENVIRONMENT = frozenset(
     [
@@ -57,10 +71,12 @@ OF_ENVIRONMENT = frozenset(
 
 def check_numbers(task: Task) -> None:
     """Raise if a number of the task makes no sense: a time, a bound, a draw, noise or a push."""
+    _check_types(task)
+    _warn_of_misspellings(task)
     for name in ("dt", "largest_action"):
         if not 0 < getattr(task, name) < np.inf:
             raise TaskError(f"{task.name}.{name} must be positive, got {getattr(task, name)}")
-    counts = {"substeps": task.substeps, "sweeps": task.sweeps}
+    counts = {"actions": task.actions, "substeps": task.substeps, "sweeps": task.sweeps}
     for name, count in {**counts, **{f"history.{n}": x for n, x in task.history.items()}}.items():
         whole_number(f"{task.name}.{name}", count, error=TaskError)
     kept = {n: x for n, x in task.keep.items() if isinstance(x, Vary)}
@@ -75,6 +91,52 @@ def check_numbers(task: Task) -> None:
     _check_arrays(task)
     for mistake in () if task.push is None else task.push.mistakes():
         raise TaskError(f"{task.name}.push: {mistake}")
+
+
+def _warn_of_misspellings(task: Task) -> None:
+    """Warn of an attribute that is nearly one of a task's: it would have no effect."""
+    known = [name for name in dir(Task) if not name.startswith("_")]
+    own = {name for kind in type(task).__mro__ for name in vars(kind)} | set(vars(task))
+    for name in sorted(own - set(known)):
+        near = get_close_matches(name, known, n=1, cutoff=0.82)
+        if near and not name.startswith("_"):
+            warnings.warn(
+                f"{task.name}.{name} is not an attribute of rl.Task, so that an environment does not "
+                f"read it; did you mean {near[0]}?",
+                stacklevel=2,
+            )
+
+
+def _check_types(task: Task) -> None:
+    """Raise for an attribute of another type, such as a tuple in place of a `Vary`."""
+    # These errors would otherwise come from where the attribute is used, without its name.
+    if task.push is not None and not isinstance(task.push, Push | HeldPush):
+        raise TaskError(
+            f"{task.name}.push must be an rl.Push or rl.HeldPush, such as rl.Push(1.0, 5.0), "
+            f"got {task.push!r}"
+        )
+    for name, example in MAPPINGS.items():
+        if not isinstance(getattr(task, name), Mapping):
+            raise TaskError(
+                f"{task.name}.{name} must be a dictionary by name, {example}, "
+                f"got {getattr(task, name)!r}"
+            )
+    for name, kind in (("vary", Vary), ("noise", Noise)):
+        for entry, record in getattr(task, name).items():
+            if not isinstance(record, kind):
+                raise TaskError(
+                    f"{task.name}.{name}.{entry} must be an rl.{kind.__name__}, "
+                    f"{MAPPINGS[name]}, got {record!r}"
+                )
+    if np.shape(task.gravity) != (3,):
+        raise TaskError(
+            f"{task.name}.gravity must be three numbers, such as (0, 0, -9.81), got {task.gravity!r}"
+        )
+    if np.ndim(task.largest_action):
+        raise TaskError(
+            f"{task.name}.largest_action must be one number, got {task.largest_action!r}; "
+            "scale single actions in control"
+        )
 
 
 def _check_arrays(task: Task) -> None:

@@ -167,6 +167,8 @@ def _default(task: Task, name: str) -> Any:
         return _default_of_sensor_or_joint(task, name)
     if name in OF_MODEL:
         return [nominal_value(name, owner) for owner in owners(task, name)]
+    if name in (*DRIVEN, "latency"):
+        raise TaskError(f"{task.name}.vary.{name} belongs to drives, and the task has none")
     raise TaskError(
         f"{task.name}.vary: {name!r} is not a number that can vary; these can: gravity, "
         f"{', '.join((*DRIVEN, 'latency', *SENSORS, QUADRATIC, *TOUCHED, *OF_PAIRS))}, those of the drives and of the "
