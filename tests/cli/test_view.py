@@ -25,10 +25,13 @@ def test_a_page_is_written_and_told(tmp_path: Path, capsys: pytest.CaptureFixtur
     ("options", "error"),
     [
         (["--trajectory", "nowhere.csv"], "there is no file nowhere.csv"),
-        (["--record", "arm.mp4"], "arm.mp4 should end in .html, a page, or .viser, a recording"),
-        (["--png", "arm.gif"], "arm.gif should end in .png"),
+        (["--record", "arm.mp4"], "arm.mp4 must end in .html for a page or .viser for a recording"),
+        (["--png", "arm.gif"], "arm.gif must end in .png"),
         (["--png", "no/arm.png"], "no/arm.png cannot be written: there is no folder no"),
-        (["--host", "no where"], "no where is no address to listen at (Name or service not known)"),
+        (
+            ["--host", "no where"],
+            "no where is not an address to listen on (Name or service not known)",
+        ),
         (
             ["--trajectory", "a.csv", "--envs", "4"],
             "--trajectory gives the number of robots; leave out --envs",
