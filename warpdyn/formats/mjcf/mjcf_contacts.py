@@ -308,11 +308,8 @@ class MjcfContacts:
         if bodies:
             yield "contacts between bodies without pairs="
         if still:
-            why = (
-                "without pairs="
-                if self.has_world
-                else "(the base is free, so no link is the world)"
-            )
+            free = "(the base is free, so no link is the world)"
+            why = "without pairs=" if self.has_world else free
             yield f"contacts with shapes of the world other than the floor {why}"
 
     def _count_nonzero(self, key: str) -> int:
