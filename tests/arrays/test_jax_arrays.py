@@ -35,7 +35,7 @@ def test_a_wrong_dtype_is_refused_in_the_words_of_jax() -> None:
 def test_out_is_refused() -> None:
     """JAX arrays cannot be written in place."""
     q = jax.numpy.zeros((2, MODEL.nq))
-    with pytest.raises(TypeError, match="JAX arrays cannot be written in place; do not pass out="):
+    with pytest.raises(TypeError, match="JAX arrays cannot be written in place; leave out out="):
         wd.crba(MODEL, q, out=jax.numpy.zeros((2, MODEL.nv, MODEL.nv)))
 
 

@@ -97,7 +97,7 @@ def test_read_only_inputs_are_taken_and_a_read_only_out_is_not() -> None:
     q.setflags(write=False)
     assert np.all(np.isfinite(wd.crba(model, q)))
     out.setflags(write=False)
-    with pytest.raises(ValueError, match="out is read-only"):
+    with pytest.raises(ValueError, match="out is read-only; pass a writable array"):
         wd.crba(model, q, out=out)
 
 

@@ -229,7 +229,7 @@ def test_numbers_move(library: Library, device: str) -> None:
         assert library.view("x", small).strides[0] == 1
     assert np.array_equal(host(library.move_to(small, "float64", None)), host(small))
     if library.name == "numpy":
-        with pytest.raises(ValueError, match="numpy arrays lie on the CPU, not on cuda:0"):
+        with pytest.raises(ValueError, match="numpy arrays are on the CPU, not on cuda:0"):
             library.move_to(array, "float32", "cuda:0")
 
 

@@ -41,7 +41,7 @@ def test_what_is_plain_stays() -> None:
 def test_no_string_of_c_holds_these() -> None:
     """A NUL would end the string, half of a surrogate pair has no UTF-8: refused by name."""
     for name in ("a\0b", "a\ud800"):
-        with pytest.raises(ValueError, match=r"cannot be a string of C.*rename it"):
+        with pytest.raises(ValueError, match=r"cannot be a C string.*rename it"):
             string_literal(name)
 
 

@@ -215,7 +215,7 @@ def test_a_simulation_reads_what_is_assigned(lazy: Callable[[Any], Any]) -> None
         sim.step()
     assert torch.equal(sims[0].q, sims[1].q)
     push = {ARM.link_names[-1]: lazy(torch.ones(B, 6, dtype=q.dtype))}
-    with pytest.raises(ValueError, match=r"bind reads arrays where they lie"):
+    with pytest.raises(ValueError, match=r"bind reads arrays in place"):
         wd.Simulation(ARM, B, like=q.clone(), points=[], f_ext=push).step()
 
 

@@ -154,7 +154,7 @@ def test_arrays_of_another_library_in_a_traced_call(array: str) -> None:
             with pytest.raises(TypeError) as refused:
                 torch_gradients._launch_by_operator(operation, [q, q, q])
             assert str(refused.value) == (
-                "all arrays of a call must be of one library: gravity is no Torch tensor; convert it"
+                "all arrays of a call must be of one library: gravity is not a Torch tensor; convert it"
             )
 
 

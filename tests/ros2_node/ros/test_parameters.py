@@ -80,7 +80,7 @@ def test_inputs_of_a_law_are_parameters(made):
     told = node.describe_parameter("law_inputs.stiffness")
     assert told.description.startswith("Input of the law, shape") and told.dynamic_typing
     with pytest.raises(
-        ValueError, match=r"law_inputs\.stif is no input of .*, which has law_inputs"
+        ValueError, match=r"law_inputs\.stif is not an input of .*, which has law_inputs"
     ):
         declare(made(law="joint_impedance", law_inputs__stif=1.0))
 
