@@ -97,7 +97,7 @@ def test_an_array_on_another_device_is_refused() -> None:
             return [SimpleNamespace(platform=x) for x in self.platforms]
 
     for platforms in (("cuda",), ("cpu", "cuda")):
-        with pytest.raises(ValueError, match=r"q is a JAX array on .*cuda.*; warpdyn takes JAX"):
+        with pytest.raises(ValueError, match=r"q is a JAX array on .*cuda.*; warpdyn accepts JAX"):
             LIBRARY.view("q", Array(*platforms))
 
 

@@ -149,7 +149,7 @@ def test_without_a_browser_it_says_so(tmp_path: Path, monkeypatch: pytest.Monkey
     shown = viewer.show(MODEL, controls=False)
     monkeypatch.setattr("shutil.which", lambda name: None)
     try:
-        with pytest.raises(viewer.ViewerError, match="a picture needs a browser: none of chromium"):
+        with pytest.raises(viewer.ViewerError, match="a picture needs a browser, but neither chromium"):
             shown.png(tmp_path / "arm.png")
     finally:
         shown.stop()

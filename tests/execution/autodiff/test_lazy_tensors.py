@@ -223,7 +223,7 @@ def test_a_simulation_reads_what_is_assigned(lazy: Callable[[Any], Any]) -> None
 def test_bound_calls_and_results_refuse_lazy_tensors(lazy: Callable[[Any], Any]) -> None:
     """What is read or written where it lies must hold its numbers there."""
     q, v, a = drawn(B, 6)
-    with pytest.raises(ValueError, match=r"could read a copy of v only: .*lazy"):
+    with pytest.raises(ValueError, match=r"could only read a copy of v: .*lazy"):
         wd.bind(wd.rnea, ARM, q, lazy(v), a)
     for _ in range(CALLS):
         wd.rnea(ARM, q, v, a, out=torch.empty_like(q))
