@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..algebra.linear import dot, factorise
-from ..algebra.scalar import Scalar, exp, select_less
+from ..algebra.scalar import Scalar, exp, select_less_equal
 from ..algebra.spatial import ZERO_MOTION, Force, Motion, Placement
 from ..model.tree import WORLD, Tree
 from .free_rotors import free_rotors
@@ -75,12 +75,12 @@ def momentum_observer(
     rubbing = passive_forces(tree, q, v, gravity)
     pushed = [t + c - g - r for t, c, g, r in zip(tau, turning, down, rubbing, strict=True)]
     (elapsed,) = dt
-    passed = select_less(0.0, elapsed, elapsed, 1.0)
+    passed = select_less_equal(elapsed, 0.0, 1.0, elapsed)  # NaN stays
     share = 1.0 - exp(-gain[0] * passed)
     observed = []
     for k, old in enumerate(external):
         mean = (p[k] - momentum[k]) * (1.0 / passed) - (pushed[k] + rate[k]) * 0.5
-        observed.append(select_less(0.0, elapsed, old + share * (mean - old), 0.0))
+        observed.append(select_less_equal(elapsed, 0.0, 0.0, old + share * (mean - old)))
     return p, pushed, observed
 
 

@@ -204,7 +204,9 @@ def _bind(call: Call, target: str | None, constants: Constants = "each_run") -> 
             f"bind_single is for one environment on the CPU, got {job.count} on {job.kernel.device}"
         )
     run: Callable[[], Any] = job.bind(constants)
-    return run if call.named is None else BoundCall(lambda: call.user_result(run()))
+    return (
+        run if call.named is None else BoundCall(lambda *surplus: call.user_result(run(*surplus)))
+    )
 
 
 def check_first_argument(args: tuple, kwargs: dict[str, Any]) -> None:

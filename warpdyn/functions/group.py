@@ -151,9 +151,9 @@ class Group:
             for (args, keywords), mine in zip(calls, outs, strict=True)
         ]
 
-        def run() -> A | tuple[A, ...]:
+        def run(*surplus: Any) -> A | tuple[A, ...]:
             for launch in launches:
-                launch()
+                launch(*surplus)  # which refuses them
             return make_result()
 
         return BoundCall(run)

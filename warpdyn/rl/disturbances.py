@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..model.scene.free_bodies import robot_base
 from .adapters.mujoco_env import MujocoEnv
-from .domain_randomization import uneven_ground
+from .domain_randomization import can_have_bumps, uneven_ground
 from .evaluation import Evaluation, Watch, evaluate_in, find_task_and_policy
 from .policy import Policy
 from .task import Task, TaskError
@@ -48,18 +49,18 @@ def disturbed_tasks(task: Task) -> dict[str, Task]:
         found[name] = copy(nominal)
         found[name].vary = {**nominal.vary, **vary}
 
-    if task.model.floating_base:
+    base = robot_base(task.model)
+    if base is not None:
         add("push 1 m/s every 3 s")
         found["push 1 m/s every 3 s"].push = Push(1.0, 3.0, least=1.0)
     if task.points:
         add("friction 0.2", friction=_always(0.2))
-    if task.points and task.terrain is None:
+    if can_have_bumps(task):
         add("bumps of 2 cm")
         vars(found["bumps of 2 cm"]).update(uneven_ground(nominal, BUMPS))
     if task.drives is not None:
         add("latency 20 ms", latency=_always(0.02))
-    if task.model.floating_base:
-        base = task.model.links[0].name
+    if base is not None:
         add("5 kg on the base", mass=Vary(5.0, 5.0, how="add", of=base))
     if task.drives is not None:
         add("motors at 0.8", strength=Vary(0.8, 0.8, how="scale"))

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ..algorithms.simulation.contact_shapes import GROUND
 from ..functions.simulation.terrain import HeightMap
+from ..model.scene.free_bodies import robot_base
 from .task import Task
 from .variation import ORIGIN, DomainRandomization, Noise, Push, Vary
 from .varied_simulation import DRIVEN, TOUCHED
@@ -16,6 +18,13 @@ from .varied_simulation import DRIVEN, TOUCHED
 SIDE, CELL, PLACES = 24.0, 0.1, 4.0
 """Length of the sides of uneven ground and the distance of its nodes [m]; episodes begin within
 ±PLACES of its middle."""
+
+
+def can_have_bumps(task: Task) -> bool:
+    """True if the robot touches the level ground with contact points, and no pair touches it: pairs
+    know the plane z = 0 only."""
+    on_plane = any(pair.first == GROUND for pair in task.pairs)
+    return bool(task.points) and task.terrain is None and not on_plane
 
 
 def uneven_ground(task: Task, height: float, seed: int = 0) -> dict[str, Any]:
@@ -40,9 +49,9 @@ def randomized_attributes(
     }
     vary = {name: x for name, x in domain.vary.items() if name not in left_out}
     noise = {name: x for name, x in domain.noise.items() if name in terms}
-    push = domain.push if task.model.floating_base else None
+    push = domain.push if robot_base(task.model) else None
     changes = {"vary": task.vary}
-    if domain.bumps and task.points and task.terrain is None:
+    if domain.bumps and can_have_bumps(task):
         changes = uneven_ground(task, domain.bumps)
     return {
         **changes,

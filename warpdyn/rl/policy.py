@@ -89,7 +89,7 @@ class Policy:
 
 
 def _read_file(path: Path) -> bytes:
-    """The bytes of a policy's file. TaskError: it does not exist, is no regular file, or is too
+    """The bytes of a policy's file. TaskError: it does not exist, is not a regular file, or is too
     large."""
     try:
         return read_regular_file(path, LARGEST, "name an ONNX file of a policy")
@@ -111,7 +111,7 @@ def _about(path: Path, described: str | None, key: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         said = str(error) or type(error).__name__
         raise TaskError(
-            f"{path}: its description ({key!r} in the metadata) is no JSON: {said}; export the policy "
+            f"{path}: its description ({key!r} in the metadata) is not JSON: {said}; export the policy "
             "again with warpdyn.rl.export"
         ) from None
     if not isinstance(about, dict):

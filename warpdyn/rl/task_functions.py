@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from ..functions.whole_numbers import whole_number
+from ..model.scene.free_bodies import free_joint_of, robot_base
 from ..user_kernels import random_numbers
 from ..user_kernels.conditions import Condition
 from ..user_kernels.random_numbers import Key
 from ..user_kernels.values import objects
+from .episode_bodies import body_state
 from .task import Episode, Task, TaskError
-from .terms import every, world_to_base
+from .terms import every
 from .variation import ENCODER_BIAS, Push, Vary
 
 EXAMPLES = {
@@ -258,10 +260,14 @@ def ends(task: Task, robot: Any, s: Episode, finite: Any, late: Any) -> tuple[An
 
 def push_base(task: Task, push: Push, s: Episode, key: Key) -> Any:
     """Velocities after a push, if one is due."""
-    if not task.model.floating_base:
+    base = robot_base(task.model)
+    if base is None:
         raise TaskError(f"{task.name}.push: {task.model.name} has no free base")
     draws = random_numbers.uniform(key, 2, [0.0, push.least], [2 * np.pi, push.speed])
     level = np.stack([np.cos(draws[0]), np.sin(draws[0]), 0.0]) * draws[1]
-    kick = world_to_base(s.q, level)
+    in_base_axes = not task.model.floating_base or task.model.base_velocity == "local"
+    kick = body_state(task.model, s.q, s.v, base).rotation.T @ level if in_base_axes else level
     now = every(s.age, push.seconds / task.step_seconds)
-    return np.concatenate([s.v[:3] + np.where(now, kick, 0.0), s.v[3:]])
+    first = task.model.coordinates[free_joint_of(task.model, base).name].v.start
+    pushed = s.v[first : first + 3] + np.where(now, kick, 0.0)
+    return np.concatenate([s.v[:first], pushed, s.v[first + 3 :]])

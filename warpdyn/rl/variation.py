@@ -100,7 +100,7 @@ class HeldPush(NamedTuple):
     """A force on a link every `seconds` [s], held for `hold` [s], in a random horizontal direction,
     of at most `force` [N]. It acts at the link's origin.
 
-    link: its name; empty for the robot's root.
+    link: its name; empty for the robot's free base.
     """
 
     force: float
@@ -161,8 +161,8 @@ class DomainRandomization(NamedTuple):
     bumps: height of small bumps on level ground [m]; each episode of an environment begins at a
     different place.
     Entries that a task cannot have are left out: numbers of the ground and bumps without contact
-    points, bumps on a terrain of the task's own, numbers of drives without drives, noise on terms
-    that its policy does not observe, pushes without a free base.
+    points, bumps on a terrain of the task's own or with pairs on the ground, numbers of drives
+    without drives, noise on terms that its policy does not observe, pushes without a free base.
     """
 
     vary: Mapping[str, Vary] = {}

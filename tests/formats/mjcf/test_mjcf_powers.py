@@ -1,4 +1,5 @@
-"""MJCF: the first number of an attribute acts, and those of powers are remarked, for all owners alike."""
+"""MJCF: only the first number of an attribute acts, and numbers of higher powers are remarked, for
+every owner."""
 
 from __future__ import annotations
 

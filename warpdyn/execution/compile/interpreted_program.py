@@ -21,7 +21,7 @@ from ...codegen.bytecode.instructions import MOST_BOUNDS
 from ...codegen.lanes import count
 from ...codegen.source import Source
 from .bytecode_checks import check
-from .kernel import Command
+from .kernel import Command, refuse_surplus
 
 _Function = Callable[[int, int], None]
 
@@ -137,7 +137,9 @@ class InterpretedCommand(Command):
         function = self.program.interpreter.function
         bounds, arguments = ctypes.addressof(self._bounds), ctypes.addressof(self.arguments)
 
-        def run(result: Any = None) -> Any:
+        def run(result: Any = None, *surplus: Any) -> Any:
+            if surplus:
+                refuse_surplus(surplus)
             if runtime._apic_capture is None:
                 function(bounds, arguments)
             else:

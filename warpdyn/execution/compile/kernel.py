@@ -8,7 +8,7 @@ import linecache
 import os
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import warp as wp
 
@@ -151,6 +151,14 @@ def _words(bounds: Any) -> list[int]:
     return list(words)
 
 
+def refuse_surplus(surplus: tuple[Any, ...]) -> NoReturn:
+    """Raise for the arguments of a bound call, which takes none."""
+    raise TypeError(
+        f"a bound call takes no arguments, got {len(surplus)}: it reads the arrays that it was bound "
+        "to. Change these in place (q[:] = ...), or call the function itself"
+    )
+
+
 def _entry(launch: wp.Launch) -> Callable[..., Any] | None:
     """A CPU kernel without Warp's wrapper functions, which take 3 us; None if this version of Warp
     keeps it elsewhere.
@@ -163,7 +171,9 @@ def _entry(launch: wp.Launch) -> Callable[..., Any] | None:
         return None
     bounds, packed = (ctypes.byref(x) for x in launch.params)
 
-    def run(result: Any = None) -> Any:
+    def run(result: Any = None, *surplus: Any) -> Any:
+        if surplus:
+            refuse_surplus(surplus)
         if runtime._apic_capture is None:
             forward(bounds, packed)
         else:

@@ -13,7 +13,7 @@ from ...arrays.layout import BLOCK, LOOP_BLOCK
 from ...codegen.arguments import FIELDS, HEADER
 from .. import threads
 from ..compile.compiling import Kernel
-from ..compile.kernel import Command
+from ..compile.kernel import Command, refuse_surplus
 from ..config import config
 from .native_threads import shared_launch
 
@@ -172,7 +172,9 @@ class Job:
                 bound = BoundCall(launch, result)
             else:
 
-                def run_in_place() -> Array:
+                def run_in_place(*surplus: Any) -> Array:
+                    if surplus:
+                        refuse_surplus(surplus)
                     launch()
                     return result
 
@@ -180,7 +182,9 @@ class Job:
             bound.held = (self.keep, commands)
             return bound
 
-        def run() -> Array:
+        def run(*surplus: Any) -> Array:
+            if surplus:
+                refuse_surplus(surplus)
             launch()
             return self.user_result()
 

@@ -250,7 +250,7 @@ class MjcfValues(Reading):
         if way == "quat":
             norm = math.hypot(*numbers)
             if norm < TINY:
-                raise self.refusal(element, "quat is zero; 1 0 0 0 is no rotation")
+                raise self.refusal(element, "quat is zero; write 1 0 0 0 for no rotation")
             w, x, y, z = (number / norm for number in numbers)
             return quaternion_rotation([x, y, z, w])
         if way == "axisangle":

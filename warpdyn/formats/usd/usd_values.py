@@ -394,4 +394,4 @@ def error_message(error: Exception) -> str:
     try:
         return " ".join(str(error).split())[-300:]
     except UnicodeDecodeError:
-        return "its bytes are no text"
+        return "its bytes are not text"

@@ -129,7 +129,10 @@ def diagnose_gravity(
     if not link:
         return GravityDiagnosis(found, len(q))
     # The payload: least squares for mass and first moments of the link, which explain what is left.
-    Y = np.asarray(joint_torque_regressor(model, q, None, None, links=[link], gravity=gravity))
+    columns_of_link = joint_torque_regressor(
+        model, q, None, None, links=[link], gravity=gravity, params=params
+    )
+    Y = np.asarray(columns_of_link)
     A = Y[:, columns, :4].reshape(-1, 4)
     x, _, rank, _ = np.linalg.lstsq(A, rest.ravel(), rcond=1e-9)
     left = rest.ravel() - A @ x

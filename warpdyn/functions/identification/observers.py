@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ...algorithms import momentum_observer as _observer
 from ...arrays import A, Array
 from ...execution.batched import batched
@@ -103,8 +105,8 @@ def external_wrench(
     that is small compared with the arm's length changes the other components little.
     Haddadin, De Luca and Albu-Schäffer, IEEE T-RO 33 (2017), section V.
     """
-    if not damping > 0.0:
-        raise ValueError(f"damping must be above 0, got {damping!r}")
+    if not 0.0 < damping < math.inf:
+        raise ValueError(f"damping must be above 0 and finite, got {damping!r}")
     options = (*of_link(model, frame, reference), ("damping", float(damping)))
     return Call.of(
         _observer.external_wrench,

@@ -10,9 +10,11 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike
 
 from ...model import Model
+from ...model.coordinate_ranges import continue_angles
 from ...model.model import check_model
 from .. import inertial
 from ..dynamics import rnea
+from ..manifold import interpolate
 from ..regressors import joint_torque_regressor
 
 NUMBERS = ("mass", "com x", "com y", "com z", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
@@ -24,6 +26,9 @@ HIDDEN = 1e-8
 ROUGH_MASS, ROUGH_COM, ROUGH_INERTIA = 0.2, 0.02, 0.5
 """Largest standard deviation of a number that counts as known: a share of the mass; metres; a share
 of the largest principal moment."""
+PAUSE = 2.5
+"""Number of sampling periods without a sample that make a pause, if it is also longer than the
+filter resolves."""
 MARGIN = 2
 """Samples on each side that finite differences of velocities need."""
 
@@ -154,6 +159,7 @@ def identify_payload_in_motion(
     as in `identify_payload`.
     The function differentiates velocities, which adds noise. It then filters residual and regressor
     with the same low-pass filter and keeps samples so far apart that their noise is independent.
+    Samples near a pause of several sampling periods in `time` are left out.
     (Gautier, Dynamic identification of robots with power model, ICRA 1997, also filters both in
     parallel.)
     """
@@ -175,15 +181,46 @@ def identify_payload_in_motion(
             f"the motion lasts {instants[-1] - instants[0]:.3g} s; with a cutoff of {cutoff:g} Hz "
             f"at least {40 * zero * h:.3g} s are needed"
         )
-    q, v, tau = (
-        np.stack([np.interp(even, instants, column) for column in np.asarray(x, float).T], axis=1)
-        for x in (q, v, tau)
-    )
+    q, v, tau = _at_instants(model, even, instants, q, v, tau)
     a = (v[:-4] - 8.0 * v[1:-3] + 8.0 * v[3:-1] - v[4:]) / (12.0 * h)
     q, v, tau = (np.ascontiguousarray(x[MARGIN:-MARGIN]) for x in (q, v, tau))
     parts = (_low_pass(x, zero) for x in _linear(model, link, q, v, a, tau, joints, gravity))
     Y, rest, rubs = parts
-    return _regression(link, Y, rest, rubs if friction else None, None)
+    pause = max(PAUSE * h, 0.25 / cutoff)
+    whole = _without_pauses(instants, even, pause, zero)
+    if np.count_nonzero(whole) < 10 < len(whole):
+        raise ValueError(
+            f"only {np.count_nonzero(whole)} filtered samples are left between the pauses of more "
+            f"than {pause:.2g} s in time, at least 10 are needed: record a motion without pauses"
+        )
+    friction_columns = rubs[whole] if friction else None
+    return _regression(link, Y[whole], rest[whole], friction_columns, None)
+
+
+def _at_instants(
+    model: Model, at: np.ndarray, instants: np.ndarray, q: ArrayLike, v: ArrayLike, tau: ArrayLike
+) -> list[np.ndarray]:
+    """Configurations, velocities and torques of a motion at other instants, between its samples."""
+    rows = [np.asarray(x, dtype=float) for x in (q, v, tau)]
+    if any(len(x) != len(instants) for x in rows):
+        raise ValueError(
+            f"q, v and tau must have a row for each of the {len(instants)} instants, got "
+            f"{', '.join(str(len(x)) for x in rows)}"
+        )
+    q = continue_angles(model, rows[0])
+    after = np.clip(np.searchsorted(instants, at, side="right"), 1, len(instants) - 1)
+    share = (at - instants[after - 1]) / (instants[after] - instants[after - 1])
+    between = np.asarray(interpolate(model, q[after - 1], q[after], share))
+    others = (np.stack([np.interp(at, instants, c) for c in x.T], axis=1) for x in rows[1:])
+    return [between, *others]
+
+
+def _without_pauses(instants: np.ndarray, even: np.ndarray, pause: float, zero: int) -> np.ndarray:
+    """True for each filtered sample that no instant within a pause contributes to."""
+    pauses = np.diff(instants) > pause
+    inside = pauses[np.clip(np.searchsorted(instants, even, side="right") - 1, 0, len(pauses) - 1)]
+    differences = np.any(sliding_window_view(inside, 2 * MARGIN + 1), axis=1)
+    return np.asarray(~np.any(_windows(np.asarray(differences), zero), axis=-1))
 
 
 def _linear(
@@ -212,8 +249,12 @@ def _low_pass(x: np.ndarray, zero: int) -> np.ndarray:
     `zero` samples apart too."""
     k = np.arange(-4 * zero, 4 * zero + 1)
     kernel = np.sinc(k / zero) * np.hamming(len(k))
-    windows = sliding_window_view(x, len(k), axis=0)[::zero]
-    return np.asarray(windows @ (kernel / kernel.sum()))
+    return np.asarray(_windows(x, zero) @ (kernel / kernel.sum()))
+
+
+def _windows(x: np.ndarray, zero: int) -> np.ndarray:
+    """The samples (samples, ...) that each result of `_low_pass` reads, along a last axis."""
+    return sliding_window_view(x, 8 * zero + 1, axis=0)[::zero]
 
 
 def _regression(

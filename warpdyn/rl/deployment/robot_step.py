@@ -46,7 +46,7 @@ class RobotStep(EnvironmentStep):
         self._check()
 
     def _command(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
-        """Targets and joint forces of an action, without external forces, which are no command."""
+        """Targets and joint forces of an action, without external forces, which are not a command."""
         s = self._acting(fields, self._key(robot, fields))
         wanted = control(self.task, robot, s)
         return {n: x for n, x in wanted.items() if n != "f_ext"}
