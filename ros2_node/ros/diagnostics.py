@@ -1,4 +1,4 @@
-"""The topic /diagnostics: one message per period, and one at once when a level changes."""
+"""The topic /diagnostics: a message per period, and immediately when a level changes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Outputs for people and planners, published at publish_frequency: those of the table, for fresh
-robots."""
+"""Outputs for people and planners, published at publish_frequency: the outputs of the table, for
+robots with fresh states."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Display:
             except ImportError:
                 node.get_logger().warning(
                     f"{output.parameter} is true but {output.needs} is not installed: "
-                    f"no {output.name}, all else goes on"
+                    f"{output.name} is not published"
                 )
         batch = "~/batch/"
         self._batch = [
@@ -55,7 +55,7 @@ class Display:
         self._joint_names.publish(String(data="\n".join(model.joint_names)))
 
     def show(self, fleet: Fleet, stamps: Sequence[Time], now: float) -> None:
-        """Publish fresh outputs: those of the robots' states, and of a batch that was not shown
+        """Publish outputs of fresh states: of the robots, and of a batch that has not been shown
         yet."""
         timeout = fleet.settings.state_timeout
         fresh = [i for i, robot in enumerate(fleet.robots) if robot.age(now) <= timeout]

@@ -23,8 +23,8 @@ class GateServices:
     """Answers for one robot, or for all. With `command_controller`, ~/enable and automatic starts
     ask the controllers first.
 
-    now: the watchdog's time at a reading of the steady clock [s]. look: counts the publishers of
-    states and commands, before anything is enabled.
+    now: function that returns the watchdog's time for a time of the steady clock [s]. look:
+    function that counts the publishers of states and commands; called before robots are enabled.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class GateServices:
         self._wiring, self._log = wiring, node.get_logger()
         self._controllers = Controllers(node, settings.command_controller, names)
         self._asked: dict[int, Future[Verdict]] = {}
-        """Answers of the controllers of robots that shall start by themselves."""
+        """Answers of the controllers of robots that start automatically."""
         self._closings = [0] * len(names)
         """Number of requests to close each robot's gate."""
         enable = self.enable_in_order if settings.command_controller else self.enable
@@ -57,16 +57,16 @@ class GateServices:
         wiring.serve(Trigger, "~/reload", self.reload, everyone)
 
     def start(self) -> None:
-        """Let the robots start automatically once more, with `start_enabled`."""
+        """Let the robots start automatically again, if `start_enabled` is set."""
         for robot in self._supervisor.robots:
             robot.start()
 
     def watch(self, steady: float) -> None:
-        """Ask controllers, take their answers, start robots; call it often."""
+        """Ask controllers, process their answers, start robots; call it often."""
         self._controllers.watch(steady)
         for i, robot in enumerate(self._supervisor.robots if self._controllers else ()):
             verdict = self._asked.get(i)
-            if robot.gate.phase not in STARTING:  # closed meanwhile, or another model's
+            if robot.gate.phase not in STARTING:  # closed meanwhile, or of another model
                 self._asked.pop(i, None)
             elif verdict is None:
                 if robot.status(self._supervisor.clock.now) is Status.READY:
@@ -81,7 +81,7 @@ class GateServices:
             self._supervisor.robots[i].withdraw()
             return
         good, text = self._supervisor.enable([i], True, self._now(steady), steady)
-        if good:  # else it is asked again, as where its state has just become stale
+        if good:  # else it is asked again, for example if its state has just become stale
             self._log.info("; ".join(filter(None, [f"started: {text}", verdict.remark])))
 
     def enable(self, robots: list[int], request: SetBool.Request) -> Answer:

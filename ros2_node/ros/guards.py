@@ -7,8 +7,8 @@ from typing import Any
 
 
 class Guards:
-    """Wrappers for callbacks; `fail` gets the error's text, and the number of the callback's robot,
-    or None."""
+    """Wrappers for callbacks. `fail` receives the error's text, and the number of the callback's
+    robot or None."""
 
     def __init__(self, fail: Callable[[str, int | None], None]) -> None:
         self._fail = fail

@@ -1,5 +1,5 @@
-"""Launch arguments, which are texts, as values of the node's parameters. This needs neither
-`launch` nor rclpy."""
+"""Conversion of launch arguments, which are strings, to values of the node's parameters. It needs
+neither `launch` nor rclpy."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def parameters_given(texts: Mapping[str, str]) -> dict[str, Any]:
         if text.strip():
             parameter = SIM_TIME if name == SIM_TIME.name else BY_NAME[name]
             value = check(parameter, _read(parameter, text.strip()))
-            # launch has no empty list; the node reads [""] as one
+            # launch has no empty list; the node reads [""] as empty
             given[name] = (list(value) or [""]) if isinstance(value, tuple) else value
     return given
 
@@ -51,7 +51,7 @@ def parameter_file(path: str) -> str:
 
 
 def _read(parameter: Parameter, text: str) -> Any:
-    """The value of a text, as its parameter's type reads it; otherwise the text itself."""
+    """The value of a string for the type of its parameter; if it is invalid, the string itself."""
     default = parameter.default
     if isinstance(default, bool):
         return {"true": True, "false": False}.get(text.lower(), text)

@@ -103,13 +103,13 @@ def rviz_argument() -> tuple[str, str, str, tuple[str, ...]]:
 
 def rviz(*arguments: str) -> OpaqueFunction:
     """RViz with the package's configuration and these command line arguments, if the argument
-    `rviz` is true; if it is not installed, a message."""
+    `rviz` is true; a message if it is not installed."""
 
     def start(context: Any) -> list[Any]:
         try:
             packages.get_package_prefix("rviz2")
         except packages.PackageNotFoundError:
-            return [LogInfo(msg="rviz2 is not installed: all else goes on without a picture")]
+            return [LogInfo(msg="rviz2 is not installed: the launch continues without it")]
         picture = package_file("rviz", "warpdyn.rviz")
         return [
             Node(

@@ -85,7 +85,7 @@ def ours(parameters: list[RosParameter]) -> dict[str, Any]:
 def _value(parameter: RosParameter) -> Any:
     value = parameter.value
     empty = parameter.type_ in (RosParameter.Type.NOT_SET, RosParameter.Type.BYTE_ARRAY)
-    return [] if empty and not value else value  # how YAML's [] arrives
+    return [] if empty and not value else value  # the form in which YAML's [] arrives
 
 
 def _default(parameter: Parameter) -> Any:

@@ -51,7 +51,7 @@ def _odometry() -> type:
         from nav_msgs.msg import Odometry
     except ImportError as error:
         raise ValueError(
-            "policy needs nav_msgs for odom, which is not installed: the package nav_msgs of ROS, or "
+            "policy needs nav_msgs for odom, which is not installed: install the ROS package nav_msgs, or "
             "pip install ros-nav-msgs"
         ) from error
     return Odometry  # type: ignore[no-any-return]

@@ -21,7 +21,7 @@ from .streams import tolerate_lost_output
 
 
 class Collecting(Protocol):
-    """A node whose states wait until no event is left."""
+    """A node that collects states until no event is left."""
 
     handled: int
     """Number of states received."""
@@ -30,10 +30,10 @@ class Collecting(Protocol):
 
     @property
     def pending(self) -> bool:
-        """True if states wait for a launch."""
+        """True if states are waiting for a launch."""
 
     def flush(self) -> None:
-        """Compute for all states that wait."""
+        """Compute the torques of all waiting states."""
 
 
 def make_executor(node: Node, kind: str) -> Executor:
@@ -58,7 +58,8 @@ def spin(node: Collecting, executor: Executor, stopped: Callable[[], bool]) -> N
     come in."""
     while rclpy.ok() and not stopped() and node.exit_code is None:
         before, pending = node.handled, node.pending
-        # While states wait, look for another event without waiting; when none came, compute.
+        # While states are waiting, look for another event without blocking; if there is none,
+        # compute.
         executor.spin_once(timeout_sec=0.0 if pending else 0.2)
         if pending and node.handled == before:
             node.flush()
@@ -76,7 +77,7 @@ class Stoppable(Collecting, Protocol):
 
     @property
     def settings(self) -> Settings:
-        """The present parameters."""
+        """The current parameters."""
 
     def stop(self) -> None:
         """Run the stop sequence of every enabled robot."""
@@ -102,8 +103,8 @@ def make_node(
 
 
 def run(node: Stoppable, stopped: Callable[[], bool]) -> int:
-    """Handle events until the node is to stop; the robots are stopped however that ends. Returns
-    the exit code."""
+    """Handle events until the node is told to stop. The robots are stopped however this ends.
+    Returns the exit code."""
     try:
         spin(node, make_executor(cast(Node, node), node.settings.executor), stopped)
     finally:

@@ -21,7 +21,7 @@ class PublisherCounts:
     """Checks of the graph for each robot, reported to supervisor and diagnostics.
 
     A check takes about 20 us for a topic, 150 us for one with two publishers. A timer and ~/enable
-    start it; none comes between a state and its command.
+    start it, never between a state and its command.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class PublisherCounts:
 
 
 def _full_name(info: Any) -> str:
-    """Full name of a publisher's node, which the graph may learn later than the publisher."""
+    """Full name of a publisher's node, which may appear in the graph later than the publisher."""
     if info.node_name.startswith("_NODE_NAME_UNKNOWN"):
         return "a node without a known name"
     return f"{info.node_namespace.rstrip('/')}/{info.node_name}"

@@ -29,14 +29,14 @@ class Publishers(Protocol):
         """Prepare for a model; latched messages are published now."""
 
     def has_subscribers(self, robot: int) -> bool:
-        """True if one robot's value has subscribers and so is worth computing."""
+        """True if one robot's value has subscribers and is therefore worth computing."""
 
     def send(self, robot: int, value: np.ndarray, stamp: Time) -> None:
         """Publish one robot's value."""
 
 
 class LinkNames:
-    """Link names, one per line, latched, in the order of the link poses; nothing is sent later."""
+    """Link names, one per line, latched, in the order of the link poses. Published once per model."""
 
     def __init__(
         self, node: Node, robots: Sequence[RobotNames], topics: Topics, settings: Settings

@@ -2,9 +2,9 @@
 written once.
 
 Making Python objects of a JointState with seven names costs more than all the node's computations
-on it. The learned form of a message is compared with rclpy's own reading and writing of it. If they
-differ (another byte order, another encoding of an RMW), or if a publisher always sends new forms,
-rclpy reads and writes.
+on it. The learned form of a message is compared with how rclpy reads and writes it. If they differ
+(another byte order, another encoding of an RMW), or if a publisher always sends new forms, rclpy
+reads and writes the messages.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class StateMessage(NamedTuple):
 
 
 class Form:
-    """All of a JointState except its numbers: their positions, and the bytes before them."""
+    """Everything in a JointState except its numbers: their positions, and the bytes before them."""
 
     def __init__(self, data: bytes, message: JointState) -> None:
         """data: a message, of which `message` is rclpy's reading; ValueError if it is not plain
@@ -172,7 +172,7 @@ class NumbersWriter:
         return bytes(serialize_message(self._message))
 
     def _equal(self, data: bytes, numbers: np.ndarray, stamp: Any) -> bool:
-        """True if rclpy reads from these bytes what it would have written."""
+        """True if rclpy reads these bytes as the message that it would have written."""
         self._fill(numbers, stamp)
         return bool(deserialize_message(data, type(self._message)) == self._message)
 

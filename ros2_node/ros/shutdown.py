@@ -20,8 +20,8 @@ ACKNOWLEDGE = Duration(nanoseconds=200_000_000)
 
 
 def ending_signals() -> Callable[[], bool]:
-    """Catch the signals of ENDING from now on. Returns a function that is True once one has come. Where
-    SIGHUP is ignored, as under nohup, it stays so."""
+    """Catch the signals of ENDING from now on. Returns a function that returns True once a signal
+    has arrived. If SIGHUP is ignored, as under nohup, it stays ignored."""
     received: list[int] = []
     for number in ENDING:
         if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
@@ -41,7 +41,7 @@ def stop_robots(fleet: Fleet, topics: Sequence[TorqueTopics], log: RcutilsLogger
             try:
                 if command is not None:
                     sender.send_command(command)
-            except Exception as error:  # a publisher that is gone, a context that is shut down
+            except Exception as error:  # the publisher is destroyed, or the context is shut down
                 unsent[sender] = str(error)
         time.sleep(STOP_PERIOD)
     for _, sender in pairs:

@@ -104,7 +104,7 @@ class TrajectoryAction:
                 self._finish(each, robot)
 
     def _begin(self, i: int, handle: Any) -> None:
-        """Follow a goal, or note why not."""
+        """Follow a goal, or store the reason for refusing it."""
         each = _OpenGoal(i, handle, TrajectoryGoal(), Future())
         self._open.append(each)
         self._results[bytes(handle.goal_id.uuid)] = each.result
@@ -145,16 +145,16 @@ class TrajectoryAction:
         return await self._results.pop(bytes(handle.goal_id.uuid))
 
     def _look(self, each: _OpenGoal, robot: Robot | None, now: float) -> None:
-        """End a goal whose robot does not follow it any more, or send its feedback."""
+        """End a goal that its robot no longer follows, or send its feedback."""
         if robot is None or robot.trajectory is not each.follower:
             each.goal.finish(TrajectoryEnd.STOPPED, "aborted: another model has replaced the robot")
             return
-        if robot.gate.phase is not Phase.ENABLED:  # states may have stopped, too
+        if robot.gate.phase is not Phase.ENABLED:  # states may have stopped as well
             robot.trajectory.end(NOT_FOLLOWED)
             each.goal.finish(TrajectoryEnd.STOPPED, NOT_FOLLOWED)
             return
         progress = robot.trajectory.progress(each.goal, now, robot.state)
-        # The clock of a simulation may go back.
+        # The clock of a simulation may jump back.
         if progress is not None and abs(now - each.feedback_at) >= FEEDBACK_PERIOD:
             each.feedback_at = now
             stamp = self._clock.now().to_msg()

@@ -1,5 +1,5 @@
-"""Messages of trajectories: what ~/trajectory and the action FollowJointTrajectory have in common, and the action's
-tolerances, results and feedback."""
+"""Messages of trajectories: the common part of ~/trajectory and the action FollowJointTrajectory,
+and the action's tolerances, results and feedback."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def action_kind() -> Any:
 
 
 def waypoints_of(message: JointTrajectory) -> list[Waypoint]:
-    """The points of a trajectory; TrajectoryRefusedError where they have efforts."""
+    """The points of a trajectory. TrajectoryRefusedError: they have efforts."""
     if any(len(point.effort) for point in message.points):
         raise TrajectoryRefusedError("its points have efforts, which are not followed")
     return [
@@ -66,7 +66,7 @@ def delay_of(message: JointTrajectory, now: int) -> float:
 
 
 def fill_tolerances(goal: TrajectoryGoal, request: Any) -> None:
-    """Read the tolerances of an action's goal; TrajectoryRefusedError where the node cannot keep them."""
+    """Read the tolerances of an action's goal. TrajectoryRefusedError: the node cannot check them."""
     extra = request.component_path_tolerance or request.component_goal_tolerance
     if extra or request.multi_dof_trajectory.points or request.multi_dof_trajectory.joint_names:
         raise TrajectoryRefusedError(
@@ -80,7 +80,7 @@ def fill_tolerances(goal: TrajectoryGoal, request: Any) -> None:
         for tolerance in tolerances:
             _check_tolerance(which, tolerance, names)
             for bound, read in ((tolerance.position, far), (tolerance.velocity, fast)):
-                if bound:  # 0 stands for the parameter, a negative number for none
+                if bound:  # 0 means the parameter's value, a negative number means no tolerance
                     read[tolerance.name] = bound if bound > 0.0 else math.inf
     wait = nanoseconds(request.goal_time_tolerance) * 1e-9
     if wait:

@@ -48,7 +48,7 @@ class TrajectoryTopics:
         self._action = TrajectoryAction(node, wiring, names, robots, now)
 
     def report(self) -> None:
-        """Publish each status that has changed, and what the action has to tell."""
+        """Publish each status that has changed, and results and feedback of the action."""
         self._action.report()
         for i, robot in enumerate(self._robots()):
             if (status := robot.trajectory.status) is not self._published[i]:
@@ -64,7 +64,7 @@ class TrajectoryTopics:
             return
         try:
             message = deserialize_message(data, JointTrajectory)
-        except Exception:  # any error of rclpy for bytes that are not JointTrajectory
+        except Exception:  # rclpy raises any error for bytes that are not a JointTrajectory
             robots[i].trajectory.refuse("the message is not a trajectory_msgs/JointTrajectory")
             return
         refusal = self._read(robots[i], message)

@@ -44,8 +44,8 @@ class Recurring:
 
 
 class Wiring:
-    """Factory of a node's inputs. `mismatched` gets a text on a QoS mismatch, with its policy, and
-    the robot's number."""
+    """Factory of a node's inputs. `mismatched` receives a text about a QoS mismatch, with its
+    policy, and the robot's number."""
 
     def __init__(self, node: Node, guards: Guards, mismatched: Callable[[str, int], None]) -> None:
         self._node, self._guards, self._mismatched = node, guards, mismatched
@@ -147,8 +147,8 @@ class Wiring:
             recurring.catch_up(steady)
 
     def mismatches(self, steady: float) -> list[str]:
-        """Texts of the mismatches that persist. DDS reports when one begins; its end is read from
-        the graph, once that has settled."""
+        """Texts of the mismatches that persist. DDS reports when one begins; its end is found in
+        the graph, once the graph has settled."""
         for text, (topic, since) in list(self._standing.items()):
             if steady - since > SETTLED and not self._mismatched_on(topic):
                 del self._standing[text]

@@ -35,7 +35,7 @@ def test_the_error_for_a_wrong_dtype_names_the_jax_conversion() -> None:
 def test_out_is_refused() -> None:
     """JAX arrays cannot be written in place."""
     q = jax.numpy.zeros((2, MODEL.nq))
-    with pytest.raises(TypeError, match="JAX arrays cannot be written in place; do not pass out="):
+    with pytest.raises(TypeError, match="JAX arrays cannot be written in place; leave out out="):
         wd.crba(MODEL, q, out=jax.numpy.zeros((2, MODEL.nv, MODEL.nv)))
 
 
@@ -98,7 +98,7 @@ def test_an_array_on_another_device_is_refused() -> None:
             return [SimpleNamespace(platform=x) for x in self.platforms]
 
     for platforms in (("cuda",), ("cpu", "cuda")):
-        with pytest.raises(ValueError, match=r"q is a JAX array on .*cuda.*; warpdyn takes JAX"):
+        with pytest.raises(ValueError, match=r"q is a JAX array on .*cuda.*; warpdyn accepts JAX"):
             LIBRARY.view("q", Array(*platforms))
 
 

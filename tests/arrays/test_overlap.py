@@ -96,7 +96,7 @@ def test_inputs_may_be_read_only_and_out_may_not() -> None:
     q.setflags(write=False)
     assert np.all(np.isfinite(wd.crba(model, q)))
     out.setflags(write=False)
-    with pytest.raises(ValueError, match="out is read-only"):
+    with pytest.raises(ValueError, match="out is read-only; pass a writable array"):
         wd.crba(model, q, out=out)
 
 

@@ -230,7 +230,7 @@ def test_arrays_can_be_converted_to_another_dtype(library: Library, device: str)
         assert library.view("x", small).strides[0] == 1
     assert np.array_equal(host(library.move_to(small, "float64", None)), host(small))
     if library.name == "numpy":
-        with pytest.raises(ValueError, match="numpy arrays lie on the CPU, not on cuda:0"):
+        with pytest.raises(ValueError, match="numpy arrays are on the CPU, not on cuda:0"):
             library.move_to(array, "float32", "cuda:0")
 
 

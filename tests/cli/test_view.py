@@ -25,12 +25,12 @@ def test_a_page_is_written_and_reported(tmp_path: Path, capsys: pytest.CaptureFi
     ("options", "error"),
     [
         (["--trajectory", "nowhere.csv"], "there is no file nowhere.csv"),
-        (["--record", "arm.mp4"], "arm.mp4 should end in .html, a page, or .viser, a recording"),
-        (["--png", "arm.gif"], "arm.gif should end in .png"),
+        (["--record", "arm.mp4"], "arm.mp4 must end in .html for a page or .viser for a recording"),
+        (["--png", "arm.gif"], "arm.gif must end in .png"),
         (["--png", "no/arm.png"], "no/arm.png cannot be written: there is no folder no"),
         (
             ["--host", "no where"],
-            "no where is not an address to listen at (Name or service not known)",
+            "no where is not an address to listen on (Name or service not known)",
         ),
         (
             ["--trajectory", "a.csv", "--envs", "4"],

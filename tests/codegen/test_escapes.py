@@ -42,7 +42,7 @@ def test_plain_text_is_not_escaped() -> None:
 def test_names_that_c_strings_cannot_hold_are_refused() -> None:
     """A NUL would end the string, and half of a surrogate pair has no UTF-8."""
     for name in ("a\0b", "a\ud800"):
-        with pytest.raises(ValueError, match=r"cannot be a string of C.*rename it"):
+        with pytest.raises(ValueError, match=r"cannot be a C string.*rename it"):
             string_literal(name)
 
 

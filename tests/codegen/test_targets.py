@@ -85,7 +85,7 @@ def test_names_and_devices_are_registered_once(received: list) -> None:
     """A second backend with the same name, or for the same device, is refused."""
     with pytest.raises(ValueError, match="target 'dummy' is registered already"):
         register("dummy", lambda program, single: "")
-    with pytest.raises(ValueError, match="kernels of device 'cuda' are written by 'cuda'"):
+    with pytest.raises(ValueError, match="kernels of device 'cuda' are already written by 'cuda'"):
         register("other", lambda program, single: "", device="cuda")
     assert "other" not in TARGETS
 

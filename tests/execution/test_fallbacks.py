@@ -242,7 +242,7 @@ def test_plain_numbers_are_passed_by_value(single: bool) -> None:
     with pytest.raises(ValueError) as refused:
         array_of_numbers(x, [*most, 0.5], first)
     assert str(refused.value) == (
-        f"gravity has {MOST_BY_VALUE + 1} plain numbers, and a launch on cuda:0 takes at most "
+        f"gravity has {MOST_BY_VALUE + 1} plain numbers, but a launch on cuda:0 takes at most "
         f"{MOST_BY_VALUE}; pass an array of torch there"
     )
     with pytest.raises(

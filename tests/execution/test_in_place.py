@@ -162,7 +162,10 @@ def test_a_tape_refuses_results_over_inputs() -> None:
         wp.array(np.ones((4, MODEL.nv)), dtype=wp.float64, device="cpu", requires_grad=True)
         for _ in range(2)
     )
-    with wp.Tape(), pytest.raises(ValueError, match="out is q, which the gradient has yet to read"):
+    with (
+        wp.Tape(),
+        pytest.raises(ValueError, match="out is q, which the gradient still has to read"),
+    ):
         wd.integrate(MODEL, q, v, out=q)
     wd.integrate(MODEL, q, v, out=q)
 

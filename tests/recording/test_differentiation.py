@@ -261,7 +261,7 @@ def test_loops_that_end_early_have_no_derivatives() -> None:
     for mode in modes:
         for unrolls, words in (
             (False, "only a loop that is repeated a known number of times has derivatives"),
-            (True, "it has no derivatives: it repeats until it is done. Detach its arrays"),
+            (True, "a loop that repeats until it is done has no derivatives; detach its arrays"),
         ):
             with pytest.raises(TypeError, match=words):
                 record(

@@ -151,7 +151,9 @@ def test_a_picture_without_a_browser_is_refused(
     shown = viewer.show(MODEL, controls=False)
     monkeypatch.setattr("shutil.which", lambda name: None)
     try:
-        with pytest.raises(viewer.ViewerError, match="a picture needs a browser: none of chromium"):
+        with pytest.raises(
+            viewer.ViewerError, match="a picture needs a browser, but neither chromium"
+        ):
             shown.png(tmp_path / "arm.png")
     finally:
         shown.stop()

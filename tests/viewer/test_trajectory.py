@@ -65,7 +65,7 @@ def test_joints_by_name_leave_the_others_at_home() -> None:
         (np.zeros((0, 6)), None, "got (0, 6)"),
         (np.zeros((4, 6)), [0, 1, 2], "times must be (4,), one for each row, got (3,)"),
         (np.zeros((3, 6)), [0, np.nan, 1], "not finite in 1 of 3 rows, first in row 1"),
-        (np.zeros((3, 6)), [0, 2, 1], "times must rise; row 2 has 1 s after 2 s"),
+        (np.zeros((3, 6)), [0, 2, 1], "times must increase; row 2 has 1 s after 2 s"),
         (np.array([[0.0] * 6, [np.nan] * 6]), None, "not finite in 1 of 2 rows, first in row 1"),
         ({"wheel": [0.0]}, None, "names wheel, which ur5e does not have; it has shoulder"),
         ({}, None, "names no joint of ur5e"),

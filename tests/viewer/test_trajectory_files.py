@@ -89,7 +89,7 @@ def test_joint_states_of_a_bag_are_read(tmp_path: Path, kind: str) -> None:
         ("a.csv", f"time,{FIRST}\n\n0,1\n\n1\n", "line 5 has 1 numbers, the first names 2"),
         ("a.csv", f"time,{FIRST}\n0,fast\n", "not a table of numbers with a header line"),
         ("a.csv", f"time,{FIRST}\n0,1\n1,\n", "not finite in 1 of 2 rows, first in row 1"),
-        ("a.npz", "no archive", "it is no .npz file; numpy.savez writes one"),
+        ("a.npz", "no archive", "it is not an .npz file, which numpy.savez writes"),
         ("a.mcap", "no bag", "rosbags cannot read it"),
         (
             "a.txt",
@@ -161,7 +161,7 @@ def test_a_file_that_is_too_large_is_refused(
     assert trajectory_files.LARGEST == 2 * 2**30
     with path.open("r+b") as file:
         file.truncate(2 * 2**30 + 1)
-    said = f"{path} has more than 2 GiB; take a part of it"
+    said = f"{path} has more than 2 GiB; read a part of it"
     with pytest.raises(viewer.ViewerError, match=f"^{re.escape(said)}$"):
         read_trajectory(ARM, path)
     path.write_text(f"time,{FIRST}\n0,1\n1,1\n")
@@ -217,5 +217,7 @@ def test_a_bag_without_messages_and_one_without_its_package(
     assert motion.q[:, 0].tolist() == [[1.0, 2.0], [1.0, 2.0], [3.0, 2.0]]
     assert motion.times == pytest.approx([0.0, 1.0, 2.0], abs=1e-5)
     monkeypatch.setitem(sys.modules, "rosbags.highlevel", None)
-    with pytest.raises(viewer.ViewerError, match="the package rosbags reads it, which is not inst"):
+    with pytest.raises(
+        viewer.ViewerError, match="reading it needs the package rosbags, which is not inst"
+    ):
         read_trajectory(ARM, bag)

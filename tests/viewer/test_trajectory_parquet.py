@@ -66,7 +66,7 @@ def test_joints_without_a_column_do_not_move(tmp_path: Path) -> None:
             "it names no joint of double_pendulum: panda_joint1; columns are",
         ),
         ({"q": [[0.0, 0.0, 0.0]]}, "is (T, 2) or (T, B, 2), got (1, 3)"),
-        ({FIRST: [0.0, 1.0], "time": [1.0, 0.0]}, "times must rise; row 1 has 0 s after 1 s"),
+        ({FIRST: [0.0, 1.0], "time": [1.0, 0.0]}, "times must increase; row 1 has 0 s after 1 s"),
     ],
     ids=(
         "missing values",

@@ -70,9 +70,9 @@ def test_curves_are_plotted(page: Any) -> None:
 def test_unknown_robots_and_file_endings_are_refused(page: Any) -> None:
     with pytest.raises(viewer.ViewerError, match="no robot is called 'leg'; there are robot"):
         page.update(ARM.neutral, "leg")
-    with pytest.raises(viewer.ViewerError, match=r"should end in \.html, a page, or \.viser"):
+    with pytest.raises(viewer.ViewerError, match=r"must end in \.html for a page or \.viser"):
         page.record("robot.png")
-    with pytest.raises(viewer.ViewerError, match=r"should end in \.png"):
+    with pytest.raises(viewer.ViewerError, match=r"must end in \.png"):
         page.png("robot.jpg")
 
 

@@ -1,5 +1,5 @@
-"""JAX arrays, including traced ones; imported when the first one arrives. Results are NumPy memory
-first."""
+"""JAX arrays, including traced ones; imported when the first one arrives. Results are first written
+to NumPy memory."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class JaxArrays(NumpyArrays):
         if not hasattr(array, "devices") or isinstance(array, jax.core.Tracer):
             raise TypeError(
                 f"{name} is traced by JAX (inside jit, grad or vmap): the call's first array must "
-                "be one of JAX's too (jnp.asarray), and bind takes none that are traced"
+                "be a JAX array too (jnp.asarray), and bind accepts no traced arrays"
             )
         if any(d.platform != "cpu" for d in array.devices()):
             raise ValueError(
                 f"{name} is a JAX array on {array.devices()}; "
-                "warpdyn takes JAX arrays on the CPU only, so far"
+                "warpdyn accepts JAX arrays on the CPU only"
             )
         if array.dtype not in (np.float32, np.float64):
             raise wrong_dtype(name, array.dtype, f"{name}.astype(jnp.float32)")
@@ -59,7 +59,7 @@ class JaxArrays(NumpyArrays):
     def as_column(self, value: Any, like: Any, rows: tuple[int, ...]) -> Any:
         if value.ndim == 0:
             value = jnp.asarray(value, like.dtype)
-        return jnp.broadcast_to(value, rows)[..., None]  # here NumPy's numbers become JAX arrays
+        return jnp.broadcast_to(value, rows)[..., None]  # NumPy values become JAX arrays here
 
     def stack_values(
         self, values: Sequence[Any], shape: tuple[int, ...], count: int | None, dtype: Any

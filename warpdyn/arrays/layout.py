@@ -23,7 +23,7 @@ class Cache(NamedTuple):
 
 @cache
 def data_caches(folder: Path = FOLDER) -> tuple[Cache, ...]:
-    """Caches of the first core that hold data, the nearest first; () where the system does not say."""
+    """Data caches of the first core, the nearest first; () if the system does not report them."""
     found = []
     for place in folder.glob("index*"):
         try:
@@ -39,7 +39,7 @@ def data_caches(folder: Path = FOLDER) -> tuple[Cache, ...]:
 
 
 def last_level_cache() -> int | None:
-    """Bytes of the furthest cache, which cores share; None where the system does not say."""
+    """Bytes of the last-level cache, which cores share; None if the system does not report it."""
     found = data_caches()
     return found[-1].size if found else None
 
@@ -88,10 +88,11 @@ def padded_count(count: int, single: bool) -> int:
     """Leading dimension for `count` environments side by side: one rule for all memory made here.
 
     It is an odd number of cache lines, and not a multiple of eight pages if it is 32 pages or more.
-    Rows an even number of lines apart share fewer of the cache's sets, a power of two the fewest:
-    all links of a 7-joint arm, 16,384 environments, take 33 ns each to write with rows 64 KiB
-    apart, and 15 with a line between; with 65,408 environments, rows 512 bytes from a multiple of 4
-    KiB, 33 and 14. The same holds for pages in the table of translations: the gradient of a
+    Rows whose distance is an even number of lines share fewer sets of the cache, and fewest for
+    powers of two: all links of a 7-joint arm, 16,384 environments, take 33 ns each to write with
+    rows 64 KiB apart, and 15 with a line between; with 65,408 environments, rows 512 bytes from a
+    multiple of 4
+    KiB, 33 and 14. The same holds for pages in the translation lookaside buffer: the gradient of a
     32-joint robot's rnea, 218 rows 256 KiB and a line apart, takes 132 ns, 113 with three pages
     more between them, and 113 with few environments (one core, AVX-512; one page more is worse for
     stores).

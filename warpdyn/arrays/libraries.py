@@ -2,8 +2,8 @@
 
 A library is recognised by the module that its arrays' type comes from, and its file here is
 imported when the first of its arrays arrives: no library is imported that the caller has not
-imported. A further library is a file `<name>_arrays.py` with its `LIBRARY`, and a line of
-`REGISTRY` and `_LIBRARIES`; or, from outside, a call of `register`.
+imported. To add a library, add a file `<name>_arrays.py` with its `LIBRARY`, and a line to
+`REGISTRY` and `_LIBRARIES`. From outside warpdyn, call `register`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ titles = dict(REGISTRY)
 
 
 def register(library: Library, title: str | None = None) -> None:
-    """Add a further library, whose arrays are recognised by its `array_type`."""
+    """Add a library, whose arrays are recognised by its `array_type`."""
     kinds = library.array_type
     known.update(dict.fromkeys(kinds if isinstance(kinds, tuple) else (kinds,), library))
     titles[library.name] = title or library.name
@@ -73,7 +73,7 @@ def find_library(array: object) -> Library | None:
         package = base.__module__.partition(".")[0]
         library = known.get(base) or _load_built_in(PACKAGES.get(package, package))
         if library is not None and isinstance(array, library.array_type):
-            known[kind] = library  # from now on this type is found at once
+            known[kind] = library  # from now on this type is found immediately
             return library
     return None
 

@@ -39,7 +39,8 @@ if sys.implementation.name == "cpython":
 
 
 def check_unmasked(name: str, array: Any) -> Any:
-    """The array itself. One with masked entries is refused, because their numbers mean nothing."""
+    """The array itself. An array with masked entries is refused, because their values are
+    meaningless."""
     if type(array) is np.ndarray:  # without importing numpy.ma, which takes 20 ms
         return array
     if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
@@ -108,8 +109,8 @@ class LikeNumpy(Library):
     def move_to(self, array: Any, dtype: str, device: Any) -> Any:
         if device is not None and str(device) != "cpu":
             raise ValueError(
-                f"{self.name} arrays lie on the CPU, not on {device}; "
-                "make them with like= an array that lies there"
+                f"{self.name} arrays are on the CPU, not on {device}; "
+                "pass like= an array on that device"
             )
         return array.astype(dtype, copy=False)
 

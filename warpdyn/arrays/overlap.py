@@ -15,10 +15,10 @@ def check_writable(out: Array, v: View) -> None:
     if not v.library.in_place:
         raise TypeError(
             f"{titles[v.library.name]} arrays cannot be written in place; "
-            "do not pass out=, and use the result"
+            "leave out out= and use the result"
         )
     if isinstance(out, np.ndarray) and not out.flags.writeable:
-        raise ValueError("out is read-only")
+        raise ValueError("out is read-only; pass a writable array")
     # Innermost dimension first: a step must reach beyond the extent of the dimensions so far.
     reach = 0
     for stride, size in sorted(zip(map(abs, v.strides), v.shape, strict=True)):

@@ -28,7 +28,7 @@ class Array(Protocol[Sliced_co]):
     """An array of any library that libraries.py knows: the attributes that all of them have.
 
     `Array[A]` is one whose parts are A. With it a type checker infers that functions of NumPy
-    arrays return NumPy arrays, without assuming that results have the number of dimensions of an
+    arrays return NumPy arrays, without assuming that results have as many dimensions as an
     argument.
     """
 
@@ -87,7 +87,7 @@ class Part(NamedTuple):
 
 
 class Library(ABC):
-    """The functions of one array library, which has one instance.
+    """The functions of one array library, as a single instance.
 
     A call needs `view`, `allocate`, `environment_first`, `first_of` and `with_leading`, and
     `from_host` for plain numbers. The other functions serve the oracle, coordinates by name,
@@ -107,7 +107,7 @@ class Library(ABC):
     in_place: bool = True
     """True if arrays can be written in place: a result is then the memory that its kernel wrote."""
     own_streams: bool = False
-    """True if the library works on CUDA streams of its own instead of Warp's."""
+    """True if the library uses its own CUDA streams instead of Warp's."""
     takes_numpy: bool = False
     """True if NumPy arrays in a call with the library's own arrays are converted, as its operations
     do."""
@@ -172,8 +172,8 @@ class Library(ABC):
 
     @abstractmethod
     def replace_rows(self, array: Any, mask: Any, rows: Any) -> Any:
-        """The array with the rows of `rows`, of its own kind, where a mask (B,) of this library or
-        of NumPy holds. It is written in place if the library can do so."""
+        """The array with the rows of `rows`, an array of this library, where a mask (B,) of this
+        library or of NumPy is true. It is written in place if the library can do so."""
 
     @abstractmethod
     def move_to(self, array: Any, dtype: str, device: Any) -> Any:
@@ -229,12 +229,11 @@ class Library(ABC):
         """True if results computed from arrays that have a `sort` need gradients by them."""
         return False
 
-    def mark_written(self, arrays: Sequence[Any]) -> None:  # noqa: B027 (most need not know)
+    def mark_written(self, arrays: Sequence[Any]) -> None:  # noqa: B027 (most libraries need not know)
         """Tell the library that a kernel has written the caller's arrays."""
 
     def at_rest(self) -> bool:
-        """True if nothing, such as a tracer, is recording the library's operations at the
-        moment."""
+        """True if nothing (such as a tracer) is currently recording the library's operations."""
         return True
 
     def sum_into_table(self, shares: Any, shape: tuple[int, ...], out: Any) -> Any:
@@ -276,11 +275,11 @@ class Library(ABC):
         of `like`, for `row_writes`."""
         raise NotImplementedError(f"{self.name} arrays are on the CPU")
 
-    def finish(self, array: Any) -> None:  # noqa: B027 (on the CPU nothing is late)
-        """Wait until a new array holds its numbers, for one that calls on any stream may read."""
+    def finish(self, array: Any) -> None:  # noqa: B027 (on the CPU nothing is asynchronous)
+        """Wait until a new array holds its numbers, so that calls on any stream may read it."""
 
     def stream(self, device: str) -> Any:
-        """The CUDA stream that the library works on at the moment; None for Warp's own."""
+        """The CUDA stream that the library currently uses; None for Warp's own."""
         return None
 
 

@@ -43,8 +43,7 @@ def draw_by_law(
 
 @wp.func
 def place(e: int, owner: int, owners: int, c: int) -> wp.uint64:
-    """Counter of number c of an owner in environment e: each owner has eight, which no other
-    shares."""
+    """Counter of number c of an owner in environment e. Each owner has eight counters of its own."""
     return (wp.uint64(e) * wp.uint64(owners) + wp.uint64(owner)) * wp.uint64(8) + wp.uint64(c)
 
 
@@ -155,7 +154,7 @@ def vary(
     """
     if not out.shape[0]:
         return
-    # Warp wraps the memory of any library here, so that one kernel serves all of them.
+    # Warp wraps the memory of any library, so one kernel serves all of them.
     dtype, size = (wp.float32, 4) if out.single else (wp.float64, 8)
     strides = tuple(s * size for s in out.strides)
     rows = wp.array(

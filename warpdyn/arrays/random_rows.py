@@ -23,7 +23,7 @@ TURN = wp.constant(wp.float64(6.283185307179586))
 UNIT = wp.constant(wp.float64(2.0**-53))
 PLAIN, QUATERNION, WITHIN = 0, 1, 2
 COLUMNS = 32
-"""Number of columns of one launch, whose ranges travel with it as vectors of this length."""
+"""Number of columns of one launch, whose ranges are passed to it as vectors of this length."""
 Ranges = wp.types.vector(length=COLUMNS, dtype=wp.float64)
 Roles = wp.types.vector(length=COLUMNS, dtype=wp.int32)
 

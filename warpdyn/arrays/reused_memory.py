@@ -1,4 +1,4 @@
-"""Reuse of the memory of large results, NumPy's and Torch's, after their arrays are gone.
+"""Reuse of the memory of large NumPy and Torch results after their arrays have been freed.
 
 The operating system fills new memory with zeros at the first touch, page by page, which
 can take longer than writing the results.
@@ -101,8 +101,8 @@ class ReusedMemory:
             yield from pieces.copy()
 
     def _keep(self, new: _Piece) -> None:
-        """Keep a piece from now on. If the pieces then exceed the bound, those of sizes that were
-        not needed for long are dropped."""
+        """Keep a piece from now on. If the pieces then exceed the bound, pieces of the sizes that
+        have been unused for longest are dropped."""
         whole = new.raw.size
         if whole > self.most:
             return
@@ -157,7 +157,7 @@ MEMORY = ReusedMemory(_most())
 
 
 def empty_cache() -> None:
-    """Return the memory of results that no longer exist to the operating system.
+    """Return the memory of freed results to the operating system.
 
     Large results, NumPy's and Torch's on the CPU, are written into the memory of earlier ones, of
     which at most a sixteenth of the machine's memory is kept, between 256 MB and 1 GB (environment

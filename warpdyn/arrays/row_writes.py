@@ -1,6 +1,6 @@
 """Rows of several arrays, written in one launch on their device.
 
-Rows are chosen by a mask or by indices that lie on the device, so that nothing waits for it, and a
+Rows are chosen by a mask or by indices on the device. The host does not wait for the device, and a
 graph capture records the launch.
 """
 
@@ -61,7 +61,7 @@ class RowWrite(NamedTuple):
 def write_rows(writes: Sequence[RowWrite], where: wp.array | None, stream: Any = None) -> None:
     """Write rows of arrays of one dtype and one number of rows.
 
-    where: a mask, or indices; None: all rows. Indices that are not rows are left out.
+    where: a mask, or indices; None: all rows. Indices outside of the rows are left out.
     """
     first = writes[0].array
     if where is None:
@@ -85,7 +85,7 @@ def write_rows(writes: Sequence[RowWrite], where: wp.array | None, stream: Any =
 
 
 def can_write(write: RowWrite) -> bool:
-    """True if one stride leads through the entries of a row, in the array and in its values."""
+    """True if the entries of a row have a single stride, in the array and in its values."""
     trailing = write.array.shape[1:]
     views = (write.array,) if write.values is None else (write.array, write.values)
     return all(_entries(v, trailing) is not None for v in views)
@@ -106,12 +106,14 @@ def _fields(write: RowWrite) -> tuple[int, ...]:
 def _strides(view: View, trailing: tuple[int, ...]) -> tuple[int, int]:
     found = _entries(view, trailing)
     if found is None:
-        raise ValueError(f"no single stride leads through rows {trailing}, strides {view.strides}")
+        raise ValueError(
+            f"rows of shape {trailing} have no single stride (strides {view.strides}); pass a contiguous array"
+        )
     return prod(trailing), found
 
 
 def _entries(view: View, trailing: tuple[int, ...]) -> int | None:
-    """The stride through the entries of a row; None if there is none."""
+    """The single stride of the entries of a row; None if they have none."""
     strides = view.strides[len(view.strides) - len(trailing) :]
     row = rows_of(view._replace(shape=trailing, strides=strides), len(trailing))
     return None if row is None else row.strides[0]

@@ -1,8 +1,8 @@
 """Values of several links or joints in one array of their library, with environments side by side.
 
 A kernel reads such an array row by row in place, a vector of environments at a time. Values in rows
-of one environment have to be transposed first, which costs a quarter more (rnea of panda with 94
-numbers varied).
+of one environment must be transposed first, which takes 25 % more time (rnea of panda with 94
+varied numbers).
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ DEVICES = ("cpu", "cuda")
 REUSED_FROM = 1 << 23
 """Size in bytes from which a result on the CPU lies in reused memory. Torch asks the C library,
 which returns large pieces to the system when they are freed: to fill 64 MiB of a new tensor takes
-24 ms, compared with 2.4 ms in memory that is there. Smaller results take the same time either
+24 ms, compared with 2.4 ms in reused memory. Smaller results take the same time either
 way."""
 
 KEPT_AS_LIKENESS = 256
@@ -55,7 +55,7 @@ class TorchArrays(LikeNumpy):
             raise TypeError(f"{name} is sparse ({array.layout}); pass {name}.to_dense()")
         if array.requires_grad and torch.is_grad_enabled():
             raise NotImplementedError(
-                f"{name} requires a gradient, and this call gives none; "
+                f"{name} requires a gradient, but this call computes none; "
                 f"pass {name}.detach(), or call under torch.no_grad()"
             )
         where, single = array.device, array.dtype is torch.float32
@@ -64,7 +64,7 @@ class TorchArrays(LikeNumpy):
                 f"{name} must be on the CPU or a CUDA device, got a tensor on {where.type!r}; "
                 f"pass {name}.cpu()"
                 if where.type != "meta"
-                else f"{name} is on the device 'meta', where tensors have shapes and no numbers; "
+                else f"{name} is on the device 'meta', where tensors have shapes but no numbers; "
                 f"make it with torch.empty_like({name}, device='cpu') and fill it"
             )
         if array.is_neg():
@@ -99,7 +99,7 @@ class TorchArrays(LikeNumpy):
             isinstance(x, torch.Tensor) and x.requires_grad for x in arrays
         )
 
-    # Without a function of ours around it, which would take as long as the call itself.
+    # Not wrapped in a Python function, which would take as long as the call itself.
     address = staticmethod(torch.Tensor.data_ptr)  # type: ignore[assignment]
 
     def maker(self, device: str, single: bool, shape: tuple[int, ...]) -> Callable[[], Any]:
@@ -116,7 +116,7 @@ class TorchArrays(LikeNumpy):
         return not (followers() or transforms() or forward_ad._current_level >= 0)
 
     def mark_written(self, arrays: Sequence[torch.Tensor]) -> None:
-        # Then a backward pass that reads the old numbers raises.
+        # A backward pass that reads the old numbers then raises.
         for each in arrays:
             if not each.is_inference():
                 torch.autograd.graph.increment_version(each)
@@ -162,7 +162,7 @@ class TorchArrays(LikeNumpy):
 
     def replace_rows(self, array: torch.Tensor, mask: Any, rows: torch.Tensor) -> torch.Tensor:
         mask = torch.as_tensor(mask, device=array.device)
-        # Masked assignment would wait for a number to travel to the host.
+        # Masked assignment would wait for a transfer to the host.
         return array.copy_(torch.where(mask.reshape(-1, *[1] * (array.ndim - 1)), rows, array))
 
     def move_to(self, array: torch.Tensor, dtype: str, device: Any) -> torch.Tensor:
@@ -238,8 +238,7 @@ time of `torch.cuda.current_stream`, which makes objects; None in a Torch withou
 
 _streams: dict[tuple[int, int], Any] = {}
 """Warp's wrappers of Torch's streams, by device and handle. Warp makes a CUDA event for each new
-wrapper. Torch takes its streams from a pool that lives as long as the process, so that there are
-few."""
+wrapper. Torch takes its streams from a pool that lives as long as the process, so there are few."""
 
 
 def _warp_stream(stream: Any) -> Any:

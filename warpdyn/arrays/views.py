@@ -50,7 +50,7 @@ def empty(
 
 @lru_cache(maxsize=64)
 def numbers(library: Library, single: bool, values: tuple[float, ...]) -> Array:
-    """Plain numbers as a read-only array on the CPU; it is kept, so that a repeated call allocates
+    """Plain numbers as a read-only array on the CPU; it is cached, so that repeated calls allocate
     nothing."""
     host = np.asarray(values, dtype=np.float32 if single else np.float64)
     return library.from_host(host, "cpu")
@@ -69,7 +69,7 @@ def column(name: str, value: Any, like: Array) -> Any:
     rows = tuple(like.shape[:-1])
     if not hasattr(value, "shape"):
         raise TypeError(
-            f"{name} must be a number, or an array of one for each row, got {type(value).__name__}"
+            f"{name} must be a number, or an array with one for each row, got {type(value).__name__}"
         )
     if getattr(value, "ndim", 1) and tuple(value.shape) != rows:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Warp arrays. They cannot be without dimensions or be broadcast, so that parts are copied into
+"""Warp arrays. They have at least one dimension and cannot be broadcast, so parts are copied into
 place."""
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class WarpArrays(Library):
         return wp.empty(shape, dtype=wp.float32 if single else wp.float64, device=device)
 
     def maker(self, device: str, single: bool, shape: tuple[int, ...]) -> Callable[[], wp.array]:
-        # Without Warp's function around it, which takes as long again.
+        # Without Warp's wrapper function, which would double the time.
         kind, make = (wp.float32 if single else wp.float64), cast(Callable[..., wp.array], wp.array)
         return partial(make, shape=shape, dtype=kind, device=wp.get_device(device))
 
@@ -127,7 +127,7 @@ class WarpArrays(Library):
         if not (self.on_cuda(array) and isinstance(where, slice) and where == slice(None)):
             super().assign(array, where, values)
             return
-        # Without a copy to the host and back, which waits.
+        # Without a copy to the host and back, which would wait for the device.
         if isinstance(values, wp.array):
             values = self.move_to(values, array.dtype.__name__, array.device)
         else:
@@ -242,13 +242,13 @@ class WarpArrays(Library):
 
 
 def copied_from_host(values: Any, dtype: Any, device: Any) -> wp.array:
-    """Numbers of the host as an array on the device. A graph capture would keep the copy, and each
-    replay would read memory of the host that is free by then, so that a capture is refused."""
+    """Numbers of the host as an array on the device. Refused in a graph capture: it would record
+    the copy, and each replay would read host memory that has been freed."""
     where = wp.get_device(device)
     if where.is_cuda and where.is_capturing:
         raise RuntimeError(
             f"numbers of the host cannot be copied to {where} while a graph is captured: the graph "
-            "would copy them again at each replay, when they are gone; make the arrays, or bind the "
+            "would copy them again at each replay, after they are freed; make the arrays, or bind the "
             "call, before the capture"
         )
     return wp.array(values, dtype=dtype, device=where)

@@ -29,8 +29,9 @@ from . import headers
 class ArrayForm:
     """How a target reads and writes an array at an index that it computes.
 
-    The arguments of all are the address of the array, the entry in a row, the index, and the numbers
-    of rows and of entries in a row; those of `write` and `scatter` have the value behind them.
+    Each operation receives the address of the array, the entry in a row, the index, the number of
+    rows and the number of entries in a row. `write` and `scatter` also receive the value, as the
+    last argument.
     """
 
     read: Callable[[str, int, str, int, int], str]
@@ -196,7 +197,7 @@ def copy_arrays(routine: Program, out: str) -> Iterator[str]:
 
 
 def keep_arrays(routine: Program, block: str) -> Iterator[str]:
-    """Lines that keep the arrays that a loop writes, behind the state, in a block of kept values."""
+    """Lines that store the arrays that a loop writes behind its state, in a block of kept values."""
     written = [j for j, x in enumerate(routine.arrays) if x.is_written]
     yield from _copy_lines(written, routine, block, prod(routine.inputs[COLUMN]))
 

@@ -10,14 +10,14 @@
 $fields
   };
 
-/// [companion] What calls the parts of a companion (companions.py), a member of Lanes.
+/// [companion] The function of an extra unit that calls its parts (translation_units.py), a member of Lanes.
   static void run(const Block* blocks, int group) {
 $calls
   }
-/// [address] The body of a companion: where that is goes to the place that args[0] tells.
+/// [address] The body of an extra unit: it writes the address of its function to the place in args[0].
 *(I64*)args[0] = (I64)&Lanes::run;
 
-/// [companions] Before the body of a kernel with companions: with a count below zero args[0] tells where they are.
+/// [companions] Before the body of a kernel with extra units: with a count below zero, args[0] holds their addresses.
 static void (*companions[$number])(const Lanes::Block*, int);
 if (args[1] < 0) {
   for (int k = 0; k < $number; ++k) companions[k] = ((void (**)(const Lanes::Block*, int))args[0])[k];

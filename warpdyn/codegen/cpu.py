@@ -1,6 +1,6 @@
 """The CPU form of a program: one environment in each lane of a vector (lanes.py).
 
-A block of as many environments as there are lanes goes through the program at once. `tiles` reads
+The program computes a block of environments at once, one in each lane. `tiles` reads
 and writes the arrays, and `partition` cuts the program into functions.
 """
 
@@ -47,10 +47,10 @@ BLOCK_FIELDS = (("const T*", "constants"), ("V*", "turn"), ("V*", "work"))
 
 def source(program: Program, single: bool) -> list[str]:
     """Body of the native function `(args)` that computes `count` environments from `first` on, then
-    the further translation units of a long one."""
+    the extra translation units of a long program."""
     cpu_source = CpuSource(program, single)
     sources = cpu_source.write_sources()
-    # The dialect refers to the object, and would keep the program in memory.
+    # The dialect refers to this object, so it would keep the program in memory.
     vars(cpu_source).pop("dialect", None)
     return sources
 
@@ -83,7 +83,7 @@ class CpuSource:
         }
 
     def _results(self) -> list[tuple[InPlace | Tile, DistinctValues]]:
-        """The array of each result, with its entries that are computed and those that are constant."""
+        """The array of each result, with its computed and its constant entries."""
         results = []
         for name, outputs in self.program.outputs_of.items():
             array = self.arrays[result_identifier(name)]
@@ -121,7 +121,7 @@ class CpuSource:
 
     @cached_property
     def turns(self) -> dict[int, tuple[str, str]]:
-        """Where the sine and the cosine of each angle are found."""
+        """C++ of the sine and cosine of each angle."""
         angles = enumerate(self.program.angles)
         return {angle: (f"turn[{2 * k}]", f"turn[{2 * k + 1}]") for k, angle in angles}
 
@@ -148,7 +148,8 @@ class CpuSource:
 
     def _bodies(self) -> list[list[str]]:
         """Lines of each part."""
-        # One set for all parts: what a later part recalls or loads again has been stored already.
+        # One set for all parts: outputs that a later part recalls or loads again are already
+        # stored.
         stored: set[int] = set()
         bodies = []
         for part in self.parts:
@@ -163,15 +164,15 @@ class CpuSource:
         lines: list[str] = []
         for array, values in self.results:
             if isinstance(array, InPlace):
-                # In place there is no tile that could keep them from block to block: they are few,
-                # and the last part writes them each time.
+                # Arrays in place have no tile that could keep constants from block to block. They
+                # are few, so the last part writes them each time.
                 self.bodies[-1] += [
                     f"{array.entry(k)} = V{{}} + {literal(value, self.single)};"
                     for k, value in values.constants
                 ]
             elif array.size:
-                # Into the tile once, before the first block, and from there with the rest; to
-                # contiguous rows, which have no tile, directly.
+                # They are written into the tile once, before the first block, and copied from there
+                # with the rest. Contiguous rows have no tile and are written directly.
                 more, write = values.tables(self.single)
                 tables += more
                 lines.append(write)
@@ -214,7 +215,7 @@ class CpuSource:
     # Kernel
 
     def write_sources(self) -> list[str]:
-        """C++ of the kernel, then of its further translation units."""
+        """C++ of the kernel, then of its extra translation units."""
         opened, members = self.part_opening, self.members
         parts = [
             headers.piece("parts.h", "part", name=f"part{k}", body="\n".join(body), **opened)
@@ -279,7 +280,7 @@ class CpuSource:
         )
 
     def _translation_unit(self, members: Sequence[str], parts: Sequence[str], unit: range) -> str:
-        """C++ of a further translation unit: its parts, and the routines that they call."""
+        """C++ of an extra translation unit: its parts, and the routines that they call."""
         functions: list[str] = []
         for name, function in self.functions.items():
             if any(f"{self.regions[name].function}(" in parts[k] for k in unit):

@@ -2,8 +2,8 @@
 
 Environments need different numbers of steps, so a lane does not wait for its neighbours: when the
 environment in it is done, the next one takes its place. The phases before and after the loop are
-computed for as many environments at once as there are lanes. Lanes do not affect each other, so
-that a result depends on neither its place nor the batch.
+computed for as many environments at once as there are lanes. Lanes do not affect each other, so a
+result depends on neither its place nor the batch.
 """
 
 from __future__ import annotations
@@ -112,7 +112,8 @@ class LoopSource:
         )
 
     def _inputs_of(self, phase: Program) -> dict[str, int]:
-        """The inputs that a phase reads, with their sizes: environments enter it with these alone."""
+        """The inputs that a phase reads, with their sizes. An environment enters the phase with
+        only these."""
         names = {s.arguments[0] for s in phase.statements if s.operation == "input"}
         read = set(map(input_identifier, names))
         return {a: n for a, n in self.inputs.items() if a in read}

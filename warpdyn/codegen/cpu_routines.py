@@ -1,5 +1,5 @@
-"""Functions of the CPU form for code that is written once: a function called for many columns, the
-step of a loop.
+"""Functions of the CPU form for code that is written once: a function that is called for many
+columns, or the step of a loop.
 
 A routine is called with the addresses of its inputs and its results in the workspace of the program
 that calls it. Its own workspace lies behind them.
@@ -134,8 +134,8 @@ class TileFunctions:
 
 
 class SharedPlaces(NamedTuple):
-    """Places of a loop's shared inputs in a block: of all, and of those that are to be written, None
-    for one that an earlier loop has written."""
+    """Places of a loop's shared inputs in a block: of all inputs, and of the inputs that must be
+    written (None if an earlier loop has written it)."""
 
     read: Sequence[int]
     written: Sequence[int | None]
@@ -360,8 +360,8 @@ def _loop(
 def _keep_state(
     routine: Program, repetition: Repetition, size: int, results: int, shared: Sequence[int]
 ) -> str:
-    """C++ at the begin of a step: copies of arrays, the ends of the loop, and the copy of the state for
-    the derivative."""
+    """C++ at the beginning of a step: copies of arrays, the ends of the loop, and the copy of the
+    state for the derivative."""
     copies = " ".join(copy_arrays(routine, "out"))
     copies = f"if (step == 0) {{ {copies} }}" if copies else ""
     if repetition.needed is not None:

@@ -3,9 +3,9 @@
 A block is one warp. Its lanes read rows of the inputs and write rows of the results together, through
 shared memory (`cuda_rows`), so that a warp moves whole lines of memory in each memory order.
 
-Loads come first. They wait for memory together if no branch stands between them, so sines and cosines
-have none: angles beyond the range of the polynomials are reduced to one turn in a single branch, in
-front of the statements.
+Loads come first. They wait for memory together only if there is no branch between them. Therefore
+sines and cosines have no branch: angles beyond the range of the polynomials are reduced to one turn
+in a single branch in front of the statements.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ class CudaThread(OneEnvironment):
         yield "const I64 left = count - own + lane;"
         yield "const int here = left < lanes ? (int)left : lanes;"
         yield "if (here <= 0) return;"
-        # A lane without an environment computes the last one too: the others need it for their rows.
+        # A lane without an environment computes the last one again, because the other lanes need it
+        # to copy rows.
         yield "const bool alive = lane < here;"
         yield "const I64 e = first + (alive ? own : count - 1);"
         yield from self.look_ups()
@@ -89,7 +90,7 @@ class CudaThread(OneEnvironment):
         yield "const I64 own = tid;"
 
     def late_pieces(self, warp: int) -> Iterator[str]:
-        """Memory of a thread for those pieces of a warp that have no shared memory."""
+        """Memory of a thread for the pieces of a warp that have no shared memory."""
         for piece in self.staging.pieces:
             if piece.offset is None and piece.warp == warp:
                 yield f"T {piece.array}_late{piece.start}[{piece.size}];"
@@ -135,7 +136,7 @@ class CudaThread(OneEnvironment):
         yield self.after_reading()
 
     def _rows(self, name: str) -> Iterator[str]:
-        """Where the first row of a warp lies, if rows follow each other, and the place of an entry."""
+        """The place of a warp's first row, if rows follow each other, and the place of an entry."""
         address, environment, *strides = self.layout.fields(name)
         shape = self.shapes[name]
         size, together, offset = prod(shape), ["true"], []
@@ -161,7 +162,7 @@ class CudaThread(OneEnvironment):
         return rows.own(entry) if rows else super().load(array, entry)
 
     def store(self, outputs: list[int], value: str) -> str:
-        """Statements that store a value as these outputs, and write pieces that are complete then."""
+        """Statements that store a value as these outputs, and write the pieces that this completes."""
         lines = []
         for k in outputs:
             piece = self.staging.piece_of(k)
@@ -239,7 +240,7 @@ class CudaThread(OneEnvironment):
         )
 
     def near_angles(self, near: Mapping[str, str]) -> Iterator[str]:
-        """Angles within the range of the polynomials, and quarter turns in addition to each."""
+        """Angles within the range of the polynomials, and the quarter turns to add to each."""
         for angle, name in near.items():
             yield f"T {name} = {angle}; int {name}_quarters = 0;"
         is_far = FAR[self.single].format
@@ -253,7 +254,7 @@ class CudaThread(OneEnvironment):
         yield "}"
 
     def reduce_far(self, count: int, is_far: str) -> Iterator[str]:
-        """Angles in `far` to quarter turns and the rest."""
+        """Reduce angles in `far` to quarter turns and a remainder."""
         yield headers.piece("sines.h", "far", self.single, count=count, is_far=is_far)
 
 

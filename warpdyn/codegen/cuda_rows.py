@@ -1,9 +1,9 @@
 """Rows of a kernel's arrays in a warp's shared memory.
 
-A robot's numbers often lie in a row, next to each other. If each lane read and wrote a row of its own,
-a warp would move eight times as much memory as it needs, because memory moves in sectors of 32 bytes
-(CUDA C++ Programming Guide, device memory accesses). So the lanes copy the rows of inputs to shared
-memory together, and pieces of the rows of results from it. A piece is written as soon as its last
+A robot's numbers are often contiguous, in a row. If each lane read and wrote its own row, a warp
+would move eight times as much memory as it needs, because memory moves in sectors of 32 bytes (CUDA
+C++ Programming Guide, device memory accesses). Therefore the lanes together copy the rows of inputs
+to shared memory, and pieces of the rows of results from it. A piece is written as soon as its last
 number is known, and its shared memory is used again.
 """
 
@@ -47,8 +47,8 @@ PIECE_BYTES = 256
 """Largest piece of a row of results."""
 
 Time = tuple[int, int]
-"""When a number is stored: the phase of the block, and the number of the statement in its warp. What
-different warps do is in order only if the phases differ."""
+"""When a number is stored: the phase of the block, and the number of the statement in its warp.
+Work of different warps is ordered only if its phases differ."""
 
 
 @dataclass(eq=False)
@@ -65,7 +65,8 @@ class StagedRows:
 
     @property
     def width(self) -> int:
-        """Distance of rows in shared memory, such that at most four lanes reach one of its banks."""
+        """Distance of rows in shared memory, chosen so that at most four lanes access the same
+        bank."""
         return self.size if gcd(self.size, LANES) <= 4 else self.size | 1
 
     def own(self, entry: int) -> str:
@@ -94,7 +95,7 @@ class Staging:
         """Numbers of each piece that are not stored yet."""
 
     def relay_of(self, warp: int) -> int:
-        """First of the shared memory through which a warp's pieces leave."""
+        """Beginning of the shared memory through which a warp's pieces are written."""
         assert self.relay is not None, "pieces without shared memory need a relay"
         widest = max(piece.width for piece in self.pieces if piece.offset is None)
         return self.relay + warp * LANES * widest
@@ -109,7 +110,7 @@ class Staging:
         return not self._waiting[piece]
 
     def constants(self, piece: StagedRows, single: bool) -> Iterator[str]:
-        """Stores of those entries of a piece that are constants."""
+        """Stores of the constant entries of a piece."""
         for k in self._outputs(piece):
             if self._is_constant(k):
                 value = literal(self.program.outputs[k].constant, single)
@@ -129,7 +130,7 @@ class Staging:
         return [k for k, rows in self._piece.items() if rows is piece]
 
     def place_inputs(self) -> None:
-        """Give shared memory to the inputs, as long as it has room."""
+        """Give shared memory to inputs until it is full."""
         for name, shape in self.program.inputs.items():
             rows = StagedRows(input_identifier(name), 0, prod(shape), self.size)
             end = self.size + LANES * rows.width
@@ -173,7 +174,8 @@ class Staging:
                     self._waiting[piece] = number
 
     def place_pieces(self, times: Sequence[Time | None], most_bytes: int) -> bool:
-        """Give each piece the first free shared memory behind what is taken; False if some find none.
+        """Give each piece the first free shared memory after the occupied part; False if there is
+        not enough for all.
 
         `times`: when each output is stored; None for constants.
         """
@@ -204,7 +206,7 @@ class Staging:
 
 
 def _borders(size: int, longest: int, sector: int) -> list[int]:
-    """Borders of the pieces of a row: pieces of about equal size, in whole sectors. A single number is
-    no piece."""
+    """Borders of the pieces of a row: pieces of about equal size, in whole sectors. A single number
+    is not a piece."""
     number = ceil(size / longest) if size > 1 else 0
     return [*(sector * ceil(k * size / number / sector) for k in range(number)), size]

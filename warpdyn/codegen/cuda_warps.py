@@ -1,4 +1,4 @@
-"""The CUDA form of a program in several parts, each on a warp of its own.
+"""The CUDA form of a program in several parts, each on a separate warp.
 
 A block has several warps and serves 32 environments. A lane of each warp works on the same
 environment: its part of the program (`warp_cut`), with fewer values in its registers. Values that
@@ -101,7 +101,7 @@ def is_fast_in_one_warp(program: Program, single: bool) -> bool:
 
 
 def best_thread(program: Program, single: bool, *most_bytes: int) -> CudaThread:
-    """The best cut that is worth it and has room in shared memory, else the whole program.
+    """The best cut that saves time and fits into shared memory, else the whole program.
 
     `most_bytes`: limits of shared memory in the order in which they are tried, until a cut saves
     enough (`GOOD_CUT`); by default that of a block without an option of the launch.
@@ -115,7 +115,7 @@ def best_thread(program: Program, single: bool, *most_bytes: int) -> CudaThread:
 
     @cache
     def cuts(warps: int) -> list[WarpCut]:
-        """The cuts that are worth it, the best one first."""
+        """The cuts that save time, the best one first."""
         worth = [cut for cut in needs.cuts(warps) if cut.cost <= WORTH * whole]
         return sorted(worth, key=lambda cut: cut.cost)
 
@@ -144,7 +144,7 @@ def thread_of_cut(
 
 
 class CudaWarps(CudaThread):
-    """The function of a thread of such a block."""
+    """The function of a thread of a block with several warps."""
 
     def __init__(
         self,
@@ -179,7 +179,7 @@ class CudaWarps(CudaThread):
         """False if the exchanged values do not fit into shared memory."""
 
     def _choose_owners(self) -> list[int | None]:
-        """The warp that stores each output: for a piece, the one that computes most of it."""
+        """The warp that stores each output; for a piece, the warp that computes most of it."""
         places, outputs = places_of(self.cut), self.program.outputs
         shares: dict[object, Counter[int]] = {}
         for k, output in enumerate(outputs):
@@ -212,8 +212,8 @@ class CudaWarps(CudaThread):
 
     @property
     def barrier(self) -> str:
-        """All warps meet. They come from different places of the program, so each waits for a number
-        of threads (PTX ISA, bar)."""
+        """All warps meet. They arrive from different places in the program, so each waits for a
+        number of threads (PTX ISA, bar)."""
         return f'asm volatile("bar.sync 1, {LANES * self.warps};" ::: "memory");'
 
     def statements(self, program: Program, dialect: Dialect) -> Iterator[str]:
@@ -239,10 +239,10 @@ class CudaWarps(CudaThread):
         dialect = replace(dialect, moves=moves)
         yield from super().late_pieces(warp)
         front = self.parts.front[warp]
-        everything = {s.target for s in front}  # outputs among them have statements of their own
+        everything = {s.target for s in front}  # outputs among them have separate statements
         direct = [s for s in front if self.is_direct(s)]
         yield from emit(self.program, direct, dialect, everything)
-        yield self.barrier  # all have read the inputs
+        yield self.barrier  # all warps have read the inputs
         rest = [s for s in front if not self.is_direct(s)]
         yield from emit(self.program, rest, dialect, everything)
         angles = self._angles(warp)
@@ -266,7 +266,7 @@ class CudaWarps(CudaThread):
         return {f"t{angle}": f"near{angle}" for angle in self.program.angles if angle in read}
 
     def reduce_far(self, count: int, is_far: str) -> Iterator[str]:
-        """All parts call one function, so that the library's long functions are there once."""
+        """All parts call one function, so that the library's long functions appear once."""
         yield f"Far::reduce(far, quarters, {count});"
 
     def _slot(self, s: Statement) -> str:

@@ -75,7 +75,7 @@ class Region(NamedTuple):
 
 def literal(value: float, single: bool) -> str:
     """A C++ constant of full precision; 0 in place of -0."""
-    # Rounded once: nine digits of the double may lie on the other side of a halfway point.
+    # Rounded once: nine digits of the double may be on the other side of a halfway point.
     if single:
         value = c_float(value).value
     value += 0.0
@@ -136,13 +136,13 @@ def emit(
             right = expression(statement, dialect)
         yield f"const {dialect.type} {target} = {right};"
         if statement.target not in stored:
-            # Stored at once, not at the end: memory works while the program continues, and a value
-            # that is only an output frees its register.
+            # Stored immediately instead of at the end: memory works while the program continues,
+            # and a value that is only an output frees its register.
             stored.add(statement.target)
             entries = program.stores.get(statement.target, [])
             for negative in (False, True):
                 same = [k for k in entries if program.outputs[k].negative is negative]
-                if same:  # a value may be an output here and its negative another there
+                if same:  # a value may be one output and its negative another
                     yield dialect.store(same, f"{'-' if negative else ''}{target}")
 
 
@@ -158,7 +158,7 @@ def _routine(program: Program, statement: Statement, dialect: Dialect) -> Iterat
     )
     for k, x in enumerate(values):
         at = k if called or not region.places else region.places[k]
-        if x is None or at is None:  # it is in place already
+        if x is None or at is None:  # it is already in place
             continue
         if region.barrier and k % BARRIER_AFTER == BARRIER_AFTER - 1:
             yield region.barrier

@@ -1,4 +1,4 @@
-"""Escaping of users' names and sentences in generated C and C++: in comments and in strings.
+"""Escaping of users' text in generated C and C++: in comments and in strings.
 
 A name comes from a file that a stranger may have written. Whatever characters it has, it must not
 end the comment or the string that contains it.
@@ -34,7 +34,7 @@ def string_literal(text: str) -> str:
     """
     if "\0" in text or any("\ud800" <= x <= "\udfff" for x in text):
         raise ValueError(
-            f"{text!r} cannot be a string of C: it has a NUL or half of a surrogate pair; rename it"
+            f"{text!r} cannot be a C string: it contains a NUL or half of a surrogate pair; rename it"
         )
     return f'"{"".join(map(_byte, text.encode("utf-8")))}"'
 

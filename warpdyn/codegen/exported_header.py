@@ -34,8 +34,8 @@ class ExportedFunction:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Number of entries of each array. C does not allow empty arrays, so that empty ones get an
-        entry that nobody uses."""
+        """Number of entries of each array. C does not allow empty arrays, so empty ones get an
+        unused entry."""
         return {c: max(prod(shape), 1) for c, shape in self.shapes.items()}
 
     @property
@@ -177,8 +177,8 @@ def _helpers(style: Style, functions: Sequence[ExportedFunction]) -> Iterator[st
 
 
 def _apart() -> Iterator[str]:
-    """A macro that keeps a function from being inlined: compilers need long for functions of
-    thousands of lines."""
+    """A macro that keeps a function from being inlined, because compilers are slow with functions
+    of thousands of lines."""
     yield from ("#ifndef WARPDYN_APART", "#if defined(__GNUC__)")
     yield "#define WARPDYN_APART __attribute__((noinline))"
     yield from ("#else", "#define WARPDYN_APART", "#endif", "#endif")

@@ -1,16 +1,16 @@
 """C++ from the headers of this folder, as text to put into a kernel.
 
-Warp compiles a kernel's body as text. The steps of the C++ preprocessor are therefore done here,
-once for each precision, so that the bytes are the same for every compiler:
+Warp compiles a kernel's body as text. Therefore this module does the steps of the C++ preprocessor,
+once for each precision, so that the text is the same for every compiler:
 
 - `#if WARPDYN_FLOAT`, `#else`, `#endif`: one branch stays. `#ifdef WARPDYN_NARROW` stays as it is.
 - `#include "other.h"`: the text of a header of this folder.
 - `$place`: to a compiler a macro; in a kernel, the text that a program puts there.
 
-A comment of three slashes is for the reader of the header and does not reach the kernel. One that
-begins with a name in brackets, `/// [name]`, begins a piece; the text before the first piece is not
-part of a kernel either. Headers are named in full where they are used: `execution/compile/cache.py`
-looks for their names to know which files decide a program.
+A comment of three slashes is for the reader of the header and is left out of kernels. A comment
+with a name in brackets, `/// [name]`, begins a piece. The text before the first piece is also left
+out of kernels. Headers are named in full where they are used, because `execution/compile/cache.py`
+looks for their names to find the files that determine a program.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _INCLUDE = re.compile(r'\s*#include "([\w.]+)"')
 DECIDED_HERE = ["#if", "WARPDYN_FLOAT"]
 
 LEFT_TO_THE_COMPILER = ["#ifdef", "WARPDYN_NARROW"]
-"""It depends on the processor: see `lanes.NARROW`."""
+"""A condition that the compiler decides, because it depends on the processor (`lanes.NARROW`)."""
 
 
 def piece(header: str, name: str, single: bool = False, /, **places: str | int) -> str:
     """A piece of a header, for float or double, with every place filled in.
 
-    An open place, or one that the piece does not have, is an error: text that a compiler accepts
-    with a place missing computes something else.
+    ValueError: a place of the piece has no text, or a text has no place in it. A compiler might
+    accept the piece without the text, and the kernel would compute something else.
     """
     text = pieces(header, single)[name]
     wanted = set(_PLACE.findall(text))

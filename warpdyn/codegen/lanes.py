@@ -20,10 +20,10 @@ BYTES = 64
 NARROW = """#ifndef __AVX512F__
 #define WARPDYN_NARROW
 #endif"""
-"""Before a program with arrays in loops: its vectors are narrow on processors without AVX-512. There a
-vector of a cache line takes two of sixteen registers, and such programs need more than that. With narrow
-vectors a grasp and a pile take 0.7 to 0.8 of the time (AMD EPYC, AVX2), and half the code. Other programs
-take equally long with both."""
+"""Text in front of a program with arrays in loops: its vectors are narrow on processors without
+AVX-512. There a vector of a cache line takes two of sixteen registers, and such programs need more
+than that. With narrow vectors a grasp and a pile take 0.7 to 0.8 of the time (AMD EPYC, AVX2), and
+half the code. Other programs take equally long with both."""
 
 
 def count(single: bool) -> int:
@@ -95,8 +95,8 @@ class Constants:
     """The constants of a program, in a table that its functions receive. A call with a constant
     gives its C++. `tables`: those that the program looks up.
 
-    A literal takes an instruction of ten bytes for its address, which the lanes have to wait for:
-    with the table a 32-joint robot's aba takes 63 ns instead of 80, all derivatives of its rnea 219
+    A literal needs an instruction of ten bytes for its address, for which the lanes have to wait.
+    With the table a 32-joint robot's aba takes 63 ns instead of 80, all derivatives of its rnea 219
     instead of 256 (one core).
     """
 

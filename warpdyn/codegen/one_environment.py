@@ -1,4 +1,4 @@
-"""A program for one environment, in which every value is one number.
+"""A program for one environment, in which every value is a single number.
 
 A CUDA thread computes one environment in this form (cuda.py), and a kernel for a single robot runs
 it on the CPU (scalar_kernel.py).
@@ -120,7 +120,7 @@ class OneEnvironment:
         ]
 
     def is_stored_alone(self, output: int) -> bool:
-        """True for an output that a statement of its own stores."""
+        """True for an output that a separate statement stores."""
         return True
 
     def place(self, output: int) -> str:

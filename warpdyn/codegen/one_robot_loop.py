@@ -107,8 +107,8 @@ def write_loop(
 
     `stride`: entries of each kept state that it reads; `body`: a step's statements, from the names
     of the input arrays there and the place of the results; `counter`: the number of the step as a
-    value, if that is not a number; `beyond`: a function that tells of a value and a step if the
-    value is beyond the step, if values are not numbers.
+    value, if that is not a number; `beyond`: a function of a value and a step that returns whether
+    the value is beyond the step, if values are not numbers.
     """
 
     def goes_on(x: str) -> str:
@@ -116,13 +116,13 @@ def write_loop(
 
     size = prod(routine.inputs[COLUMN])
     results = prod(routine.results["out"])
-    if results:  # C++ has no array of length 0, which a loop on arrays alone would need
+    if results:  # C++ has no array of length 0, which a loop without a state would need
         yield f"{T} then[{results}];"
     yield from (f"out[{k}] = column[{k}];" for k in range(size))
     yield from copy_arrays(routine, "out")
     yield f"for (int step = 0; step < {repetition.times}; ++step) {{"
     if repetition.needed is not None:
-        # Written so that NaN needs no steps.
+        # Written so that NaN means no steps.
         yield f"if (!({goes_on(f'shared[{repetition.needed}]')})) break;"
     if repetition.last is not None:
         yield f"if (!({goes_on(f'out[{repetition.last}]')})) break;"
@@ -147,7 +147,7 @@ def write_loop(
 
 
 def _reads_kept(routine: Program) -> bool:
-    """True if a step reads what another loop has kept."""
+    """True if a step reads values that another loop has kept."""
     return any(
         s.operation == KEPT_ROWS or (s.operation == "input" and s.arguments[0] == KEPT)
         for s in routine.statements

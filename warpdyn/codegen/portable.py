@@ -1,8 +1,8 @@
 """A program as C99 or C++17 functions that do not need Warp: for one robot, and for lanes.
 
 In C++ a program is one function template on the type of its values, numbers or lanes of them; in C
-it is written once for each. The code has no allocation, no loop of unknown length and no global
-state; choices are selects.
+it is written once for each type. The code has no allocation, no loop of unknown length and no
+global state; choices are selects.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ RESERVED = re.compile(
 """Names that a header uses itself: no function may have one of them."""
 
 OF_A_LIBRARY = ("exp", "log", "atan2")
-"""Functions for which there is no code of ours."""
+"""Functions for which warpdyn has no code."""
 
 PORTABLE_FORMS = {
     **FORMS,
@@ -75,8 +75,7 @@ slow if there is no instruction."""
 
 
 def without_a_library(program: Program) -> set[str]:
-    """Functions of the C library that a program needs, because there is no code of ours for
-    them."""
+    """Functions of the C library that a program needs, because warpdyn has no code for them."""
     inner = [without_a_library(routine) for routine in program.routines.values()]
     return {x for x in OF_A_LIBRARY if program.uses(x)}.union(*inner)
 
@@ -189,7 +188,7 @@ def _without_unused_loads(part: Sequence[Statement], program: Program) -> list[S
 
 
 def _turns(program: Program, dialect: Dialect, style: Style, lanes: bool) -> Iterator[str]:
-    """Sines and cosines of all angles computed from inputs, in a loop of its own, which compilers
+    """Sines and cosines of all angles computed from inputs, in a separate loop, which compilers
     vectorise: a panda's `rnea` then takes less than half of the time."""
     angles = program.angles
     if not angles:
@@ -209,8 +208,8 @@ def _alive(program: Program) -> list[Statement]:
     needed, alive = set(program.stores), list[Statement]()
     changes = {"frame", "call", *ARRAY_OPERATIONS}.difference(READS)
     for each in reversed(program.statements):
-        # A routine's results are read through its arrays, so `frame` and `call` always stay, and
-        # so do changes of arrays.
+        # A routine's results are read through its arrays, so `frame` and `call` always stay, and so
+        # do writes to arrays.
         if each.target not in needed and each.operation not in changes:
             continue
         statement = each

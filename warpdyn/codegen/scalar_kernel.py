@@ -1,11 +1,11 @@
 """The scalar form of a program for the CPU: one environment, every value one number.
 
-It is the code of one environment (one_environment.py) with the CPU's functions. A single robot
-leaves all lanes of a vector but one idle, and pays for their width: many processors lower their
-clock for about a millisecond once they have multiplied in wide vectors. On an Intel Xeon of 2.5 GHz
-(Cascade Lake) Python runs 1.3 times slower after each launch of panda's rnea in lanes, and at full
-speed after the scalar one; the launch takes 0.7 us instead of 1.0, a joint impedance law with its
-loops 10 instead of 18.
+It is the code of one environment (one_environment.py) with the CPU's functions. With a single
+robot, all lanes of a vector but one are idle, and their width has a cost: many processors lower
+their clock for about a millisecond once they have multiplied in wide vectors. On an Intel Xeon of
+2.5 GHz (Cascade Lake) Python runs 1.3 times slower after each launch of panda's rnea in lanes, and
+at full speed after the scalar one; the launch takes 0.7 us instead of 1.0, a joint impedance law
+with its loops 10 instead of 18.
 """
 
 from __future__ import annotations

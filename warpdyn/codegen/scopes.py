@@ -1,4 +1,4 @@
-"""Statements in nested scopes, for a compiler that is slow with many variables in one of them."""
+"""Statements in nested scopes, for a compiler that is slow with many variables in one scope."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ EPYC under load, Warp 1.19). The machine code is the same."""
 
 
 def in_scopes(lines: Iterable[str]) -> Iterator[str]:
-    """The lines, with another scope in each scope after VARIABLES of them; all end with the last
+    """The lines, with a new inner scope after every VARIABLES lines. All scopes end with the last
     line."""
     opened = count = depth = 0
     for line in lines:

@@ -2,10 +2,9 @@
 
 A routine reads hundreds of values from the workspace, and writes whole columns of results.
 Written as statements they are a seventh of a floating humanoid's aba_derivatives, and a third of
-its compile time: each store is a choice (past the cache or not), and a compiler's schedulers
-compare all memory accesses of a block with each other. With tables it takes 6.2 s of CPU
-instead of 9.7, and runs in 2.95 us instead of 3.08 (float32, 4,096 environments, one core of an
-AMD EPYC).
+its compile time: each store has a branch (past the cache or not), and a compiler's schedulers
+compare all memory accesses of a block with each other. With tables it takes 6.2 s of CPU instead of
+9.7, and runs in 2.95 us instead of 3.08 (float32, 4,096 environments, one core of an AMD EPYC).
 """
 
 from __future__ import annotations

@@ -44,7 +44,9 @@ def register(target: str, code: Code, device: str | None = None) -> None:
     if target in TARGETS:
         raise ValueError(f"target {target!r} is registered already")
     if device is not None and device in {backend.device for backend in TARGETS.values()}:
-        raise ValueError(f"kernels of device {device!r} are written by {target_of(device)!r}")
+        raise ValueError(
+            f"kernels of device {device!r} are already written by {target_of(device)!r}"
+        )
     TARGETS[target] = Backend(code, device)
 
 

@@ -1,10 +1,10 @@
 """Arrays of a block of environments on the CPU: accessed in place, or through a tile.
 
-Vectors of coordinates whose environments lie side by side are accessed in place. Everything
-else (rows of one environment, other strides, the last incomplete block) goes through a *tile*, one
-vector an entry. Tiles are filled and emptied by transposing in registers if rows are dense, and
-element by element if they are not (`gather` and `scatter` in lanes.h). In the tile of a large
-result each value that repeats (symmetry) or is constant is stored once.
+Arrays of coordinates in which environments are side by side are accessed in place. All other arrays
+(rows of one environment, other strides, the last incomplete block) are copied through a *tile*,
+with one vector per entry. Tiles are filled and emptied by transposing in registers if rows are
+dense, and element by element if they are not (`gather` and `scatter` in lanes.h). In the tile of a
+large result each value that repeats (symmetry) or is constant is stored once.
 """
 
 from __future__ import annotations
@@ -74,9 +74,9 @@ class InPlace(_Array):
     """An input, or a result of one trailing dimension, accessed in place if its environments
     lie side by side and its entries evenly apart, else in a tile.
 
-    Each access prefetches its own address plus `ahead`. In place that is the same row further on.
-    In a tile, whose entries are a cache line each, it is line by line the memory from which the
-    tile will be filled next.
+    Each access prefetches its own address plus `ahead`. In place, that is the same row for later
+    environments. In a tile, whose entries are a cache line each, it is, line by line, the memory
+    from which the tile will be filled next.
     """
 
     @property
@@ -107,13 +107,13 @@ class InPlace(_Array):
     def fill(self) -> Iterator[str]:
         """Statements that set the array's fields in a block and gather inputs into the tile."""
         a = self.id
-        # Parts use the same code in both cases, so that the tile has to look like memory: entry k
-        # is k steps further on, where a step is the array's or, in a tile, one vector.
+        # Parts use the same code in both cases, so the tile must look like memory: entry k is k
+        # steps from the first, where a step is the array's stride or, in a tile, one vector.
         yield f"at.{a}_tile = {a}_tiles[group];"
         yield f"at.{a}_in_place = here == N && {a}_env == 1 && {a}_even{self.apart};"
         yield f"at.{a} = at.{a}_in_place ? {a} + e : ({self.const}T*)at.{a}_tile;"
         yield f"at.{a}_ld = at.{a}_in_place ? {a}_step : N;"
-        # Difference of addresses in different arrays: added to an address in the tile it gives the
+        # Difference of addresses in different arrays. Added to an address in the tile, it gives the
         # memory from which a later block will be gathered.
         from_tile = f"{a} + (e + AHEAD) * {a}_env - (const T*)at.{a}_tile"
         yield f"at.{a}_ahead = at.{a}_in_place ? AHEAD : {from_tile};"
@@ -129,9 +129,9 @@ class Tile(_Array):
     """A result of several trailing dimensions, or a large one, written entry by entry through a
     table of places: its rows if environments lie side by side, else its tile.
 
-    A value is written where it is computed, so that memory works while the program continues: all
-    derivatives of a 32-joint robot's rnea, 803 rows, took 100 ns an environment more by way of the
-    tile (16,384 environments, one core).
+    A value is written as soon as it is computed, so that memory works while the program continues:
+    all derivatives of a 32-joint robot's rnea, 803 rows, took 100 ns more per environment through
+    the tile (16,384 environments, one core).
     """
 
     @property
@@ -149,8 +149,9 @@ class Tile(_Array):
         """Statements that set the array's fields in a block: one table of places, the rows' or the
         tile's."""
         a = self.id
-        # In the tile an entry's place is its value's, so that a value shared by many entries is
-        # stored once. Only whole blocks side by side go straight to memory, and past the cache.
+        # In the tile the place of an entry is that of its value, so a value that many entries share
+        # is stored once. Only whole blocks side by side are written directly to memory, past the
+        # cache.
         yield f"at.{a}_tile = {a}_tiles[group];"
         yield f"at.{a}_in_rows = here == N && {a}_env == 1{self.apart};"
         yield f"at.{a}_now = at.{a}_in_rows && {a}_stream;"
@@ -200,9 +201,9 @@ class DistinctValues:
         """Tables of a large result's entries, with constants put into the tile, and the C++ that
         writes constants to rows side by side."""
         a, lanes_count = self.id, lanes.count(single)
-        # Two tables: parts use this one or a table of offsets, which may be large; `scatter` uses
-        # this one alone, and short integers save 3% of 1,024 inverses of mass matrices of 32
-        # joints, 1% of the matrices.
+        # Two tables: parts use this one or a table of offsets, which may be large. `scatter` uses
+        # only this one, with short integers, which save 3% of the time of 1,024 inverse mass
+        # matrices of 32 joints, and 1% of that of the mass matrices.
         in_tile = ", ".join(f"{k} * N" for k in self.slot)
         tables = [
             f"static const int {a}_entry[] = {{{in_tile}}};",
@@ -250,7 +251,7 @@ def _declare(
     yield f"else {{ int k = 0; {loops} {offset} }}"
     yield f"V {a}_tiles[{group}][{max(slots, lanes.count(True))}] __attribute__((aligned(64)));"
     if not const:
-        # Stores past the cache write whole lines, so that every row has to begin with one.
+        # Stores past the cache write whole lines, so every row must begin with a line.
         yield f"bool {a}_stream = stream && (I64)({a} + first * {a}_env) % 64 == 0;"
         yield f"{a}_stream &= {a}_env == 1 || (stream > 1 && {a}_env % N == 0);"
         lines = " && ".join(f"{step} % N == 0" for step, _ in more)

@@ -1,9 +1,9 @@
-"""Parallel compilation of long programs: their parts are divided among several sources, the
-companions of a kernel.
+"""Parallel compilation of long programs: their parts are divided among several sources, the extra
+translation units of a kernel.
 
 The time of a compiler grows with the length of a source, and it uses one core. The parts of a
-program share only the block that they work on, so that each companion can be compiled separately.
-The kernel calls the companions by their addresses, which it receives before its first launch
+program share only the block that they work on, so each unit can be compiled separately. The kernel
+calls the functions of the other units by their addresses, which it receives before its first launch
 (`execution/compile/compiling.py`).
 """
 
@@ -15,22 +15,22 @@ from itertools import accumulate, groupby
 from . import headers, lanes
 
 SIZE = 300_000
-"""Approximate number of characters of the parts in one companion, which compile in a second.
-Smaller companions would keep more cores busy, but cost more in total: a floating humanoid's
-aba_derivatives, 2.5 million characters, takes one core 14.5 s with three companions, 15.3 with
+"""Approximate number of characters of the parts in one extra unit, which compile in a second.
+Smaller units would keep more cores busy, but cost more in total: a floating humanoid's
+aba_derivatives, 2.5 million characters, takes one core 14.5 s with three units, 15.3 with
 seven and 17.6 with thirteen; two cores 10.5, 9.3 and 9.7 (AMD EPYC)."""
 
 
 def divide_parts(texts: Sequence[str]) -> list[range]:
-    """The parts of each companion, in order and of about equal length; none if all parts together
-    are no longer than one and a half companions."""
+    """The parts of each extra unit, in order and of about equal length; none if all parts together
+    are no longer than one and a half units."""
     ends = [*accumulate(map(len, texts))]
     number = round(ends[-1] / SIZE) if ends else 0
     if number < 2:
         return []
 
     def unit_of_part(part: int) -> int:
-        """The companion that contains the middle of a part."""
+        """The extra unit that contains the middle of a part."""
         return int((ends[part] - len(texts[part]) / 2) * number / ends[-1])
 
     shares = (list(parts) for _, parts in groupby(range(len(texts)), key=unit_of_part))
@@ -52,8 +52,8 @@ def translation_unit(
     parts: range,
     narrow: bool,
 ) -> str:
-    """The source of a companion. `functions`: those of its parts, and all that they call. `narrow`: as in
-    `lanes.frame`."""
+    """The source of an extra unit. `functions`: those of its parts, and all functions that they
+    call. `narrow`: as in `lanes.frame`."""
     return lanes.frame(
         single,
         ahead=ahead,
@@ -65,7 +65,7 @@ def translation_unit(
 
 
 def unit_calls(number: int) -> tuple[str, str]:
-    """C++ of a kernel with this number of companions: the code that receives their addresses, and
+    """C++ of a kernel with this number of extra units: the code that receives their addresses, and
     the code that calls them."""
     text = headers.piece("blocks.h", "companions", number=number)
     return text, "\n".join(f"  companions[{k}](blocks, group);" for k in range(number))

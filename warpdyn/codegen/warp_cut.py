@@ -1,10 +1,10 @@
 """A program cut into parts that several warps of a CUDA block compute at the same time.
 
-The parts follow from the program's dependencies alone: the legs of a robot, for example, depend on
-the base but not on each other, and neither do the columns of a derivative. The cut has *phases*,
-with a barrier between two of them. In a phase, a warp computes statements that need nothing from
-the other warps' statements of the same phase. Values of earlier phases come through shared memory,
-unless the warp has computed them itself. Cheap values are computed by several warps.
+The parts follow from the program's dependencies: the legs of a robot, for example, depend on the
+base but not on each other, and the columns of a derivative do not depend on each other. The cut has
+*phases*, with a barrier between two of them. In a phase, a warp computes statements that need
+nothing from the other warps' statements of the same phase. Values of earlier phases come through
+shared memory, unless the warp has computed them itself. Cheap values are computed by several warps.
 
 This is a greedy schedule in supersteps (Valiant, A bridging model for parallel computation, 1990).
 Each statement has a *closure*: the statements that it needs and that no phase has computed. A phase
@@ -51,8 +51,8 @@ LARGE, EAGERNESS_OF_LARGE = 10000, (2.5,)
 
 @dataclass(frozen=True)
 class WarpCut:
-    """Parts of a program. Inputs, and angles that follow from them, are in no part: each warp reads
-    those that it needs."""
+    """Parts of a program. Inputs, and angles that follow from them, belong to no part: each warp
+    reads the ones that it needs."""
 
     phases: tuple[tuple[tuple[int, ...], ...], ...]
     """Targets of the statements by phase and warp, in the program's order. Cheap statements may be
@@ -96,7 +96,7 @@ class Dependencies:
         all angles that it needs."""
         inputs = {s.target for s in program.statements if s.operation == "input"}
         self.everywhere = inputs | {s.target for s in program.angle_statements}
-        """Inputs, and what angles that follow from them need."""
+        """Inputs, and the statements that the angles which follow from them need."""
         self.targets = [s.target for s in program.statements if s.target not in self.everywhere]
         """All other statements, in order."""
         self.weights = {s.target: WEIGHTS.get(s.operation, 1) for s in program.statements}
@@ -150,7 +150,7 @@ class _GreedySchedule:
         for size in reversed(list(closures.sizes_to_try(self.warps))):
             computed = min(self.warps * size, closures.total)
             if computed <= most * (self.barrier + 2 * computed / self.warps):
-                continue  # even if all warps were full and nothing were computed twice
+                continue  # the bound if all warps were full and nothing were computed twice
             candidates = closures.largest_within(size)
             for ordered in (candidates, sorted(candidates, key=lambda i: -closures.size[i])):
                 phase = self._fill(closures, ordered, size, held)
@@ -228,11 +228,12 @@ class _Closures:
             size *= GROWTH
 
     def largest_within(self, size: float) -> list[int]:
-        """Statements with closures of at most this size that no larger one of these contains."""
+        """Statements with closures of at most this size that are not contained in a larger one of
+        them."""
         return [target for target in self.targets if self.size[target] <= size < self._next[target]]
 
     def leaf_bits(self, values: set[int]) -> int:
-        """Bits of those leaves that are among these values."""
+        """Bits of the leaves that are among these values."""
         mask = 0
         for x, bit in self._leaves.items():
             if x in values:

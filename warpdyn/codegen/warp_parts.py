@@ -18,7 +18,7 @@ and `store()` stores it as an output."""
 
 
 class WarpParts:
-    """What each warp computes.
+    """The statements of each warp.
 
     `owners`: the warp that stores each output; None for constants. `early`: targets of inputs that
     each warp reads before the first phase.
@@ -61,7 +61,7 @@ class WarpParts:
             places = self.places.get(output.node, {}) if output.node is not None else {}
             if output.node is None or warp is None or warp in places:
                 continue
-            phase = min(places.values()) + 1 if places else 0  # an input is there from the start
+            phase = min(places.values()) + 1 if places else 0  # inputs are available from the start
             values = late.setdefault((phase, warp), [])
             if output.node not in values:
                 values.append(output.node)
@@ -103,7 +103,8 @@ class WarpParts:
     def _with_slots(
         self, warp: int, part: Sequence[Statement], homes: Mapping[int, tuple[int, int]]
     ) -> list[Statement]:
-        """The statements with the slots of values that are read, and written."""
+        """The statements, with slots for the values that the warp reads from other warps and writes
+        for them."""
         complete = []
         for s in part:
             if s.operation == FETCH:

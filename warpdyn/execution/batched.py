@@ -37,7 +37,7 @@ class Function(Generic[P, R]):
     """A public function: `describe` returns its computation as a `Call`, and calling the function
     runs it.
 
-    It has the name, docstring and signature of `describe`, with the result that users get.
+    It has the name, docstring and signature of `describe`, with the result type that users receive.
     """
 
     of_a_model: bool
@@ -61,7 +61,7 @@ class Function(Generic[P, R]):
             known: R = self._calls.entry(args, kwargs)
             if known is not MISS:
                 return known
-        # Nearly always it is a model, and `isinstance` is cheaper than the check.
+        # The argument is nearly always a model, and `isinstance` is cheaper than the check.
         if self.of_a_model and not (args and isinstance(args[0], Model)):
             check_first_argument(args, kwargs)
         seen = self._calls.key_of(args, kwargs) if plain else None
@@ -128,7 +128,7 @@ replace_when_compiled(Function.__call__, _traceable_call)
 
 
 def _result(signature: inspect.Signature) -> Any:
-    """R of a signature's `-> Call[R]`, a string if annotations are not evaluated."""
+    """R in a signature's `-> Call[R]`; a string if annotations are not evaluated."""
     returned = signature.return_annotation
     if isinstance(returned, str):
         return returned.removeprefix("Call[").removesuffix("]")
@@ -184,7 +184,7 @@ def bind(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[[]
     """
     parameters = getattr(function, "__signature__", inspect.Signature()).parameters
     constants: Constants = "each_run"
-    if "constants" not in parameters:  # otherwise it is an option of the function itself
+    if "constants" not in parameters:  # any other value is an option of the function itself
         constants = kwargs.pop("constants", constants)
     if constants not in get_args(Constants):
         raise ValueError(f'constants must be "each_run" or "once", got {constants!r}')

@@ -16,7 +16,7 @@ def compiling() -> Iterator[None]:
     Example for the kernels of a training step, including gradients:
 
         with wd.kernels.compiling():
-            train_step(q, v)  # once, with arrays of the right kind; few rows will do
+            train_step(q, v)  # once, with arrays of the right kind; a few rows suffice
 
     Results in the block are zeros (arrays passed as `out` do not change), so the block must not
     contain a loop that waits for convergence. A block that raises compiles nothing. It affects all

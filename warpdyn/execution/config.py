@@ -56,10 +56,11 @@ class Config:
         self.compile = _of_environment(os.environ.get(COMPILE) or "background")
         self.compile_device = None
 
-    if not TYPE_CHECKING:  # a type checker is to reject unknown switches itself
+    if not TYPE_CHECKING:  # a type checker rejects unknown switches itself
 
         def __setattr__(self, name: str, value: bool | str | None) -> None:
-            """Raise for a switch that does not exist, which would change nothing."""
+            """Set a switch. Raises for one that does not exist, because setting it would have no
+            effect."""
             switches = list(Config.__annotations__)
             if name not in switches:
                 meant = next(iter(get_close_matches(name, switches, n=1)), None)
@@ -85,7 +86,7 @@ _CHOICE = ", ".join(f'"{x}"' for x in get_args(Compile)[:-1]) + ' or "never"'
 
 
 def _of_environment(value: str) -> Any:
-    """The value of WARPDYN_COMPILE; ValueError if there is no such choice."""
+    """The value of WARPDYN_COMPILE. ValueError: it is not one of the choices."""
     if value not in get_args(Compile):
         raise ValueError(f"{COMPILE} must be {_CHOICE}, got {value!r}")
     return value

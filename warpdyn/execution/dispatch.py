@@ -119,7 +119,7 @@ def in_one_library(call: Call) -> Call:
     moved = {}
     for name, x in arrays.items():
         if by_value and inputs[name].plain and isinstance(x, np.ndarray) and x.ndim < 2:
-            continue  # the launch passes the numbers
+            continue  # the launch passes these numbers by value
         if isinstance(x, np.ndarray) and library_of(x) is NUMPY and x.dtype.kind == "f":
             if not (inputs[name].plain and x.ndim == 1):
                 _check_dtype(inputs[name].label, x, like, library)
@@ -129,7 +129,7 @@ def in_one_library(call: Call) -> Call:
 
 
 def _check_dtype(name: str, x: np.ndarray, like: Any, library: Library) -> None:
-    """Raise for numbers that would lose digits, or have more digits than the result."""
+    """Raise for numbers whose precision differs from that of the result."""
     wanted = dtype_name(like.dtype)
     if x.dtype.name != wanted and wanted in ("float32", "float64"):
         raise TypeError(

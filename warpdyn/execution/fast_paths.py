@@ -1,7 +1,7 @@
 """The one hook of `native/`, the optional folder of calls in C.
 
 Without the folder, or with versions of CPython, NumPy, Torch or Warp that it was not tested with,
-calls take their path in Python: microseconds slower, with the same results.
+calls are made in Python: microseconds slower, with the same results.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def _native_call() -> ModuleType | None:
 
 
 def calls_in_c(cache: CallCache) -> CallsInC | None:
-    """The calls of a function that a function in C carries out; None if there is no such function, or
-    if it is not compiled yet."""
+    """The calls of a function that are made in C; None if the C functions cannot be used or are not
+    compiled yet."""
     native = _native_call()
     if native is None or not native.is_ready():
         return None

@@ -15,7 +15,7 @@ _locks: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
 
 def lock_of(thing: object) -> Any:
-    """The reentrant lock of an object, which goes with the object."""
+    """The reentrant lock of an object, which is freed with the object."""
     return _locks.setdefault(thing, threading.RLock())
 
 
@@ -26,7 +26,7 @@ def run_once(make: Callable[[], Result]) -> Callable[[], Result]:
 
     @wraps(make)
     def first_result() -> Result:
-        if not kept:  # no lock after the first call, because a large launch asks each time
+        if not kept:  # no lock after the first call, because every large launch calls it
             with lock_of(make):
                 if not kept:
                     kept.append(make())
@@ -38,5 +38,5 @@ def run_once(make: Callable[[], Result]) -> Callable[[], Result]:
 
 
 if hasattr(os, "register_at_fork"):
-    # In the child no thread is left that would release them.
+    # After a fork the child has no thread that would release them.
     os.register_at_fork(after_in_child=_locks.clear)

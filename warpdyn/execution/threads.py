@@ -93,9 +93,9 @@ def slices(count: int, threads: int, unit: int, least: float) -> list[tuple[int,
     """Slices [first, number) of `count`, each but the last a multiple of `unit`.
 
     Guided self-scheduling (Polychronopoulos and Kuck 1987): each slice is half of a thread's share
-    of the rest, but not less than `least`. So there are few slices, and none is long at the end. A
-    thread that returns from a slice may meet another one that holds the GIL, and is then woken
-    late. This is more frequent with more slices.
+    of the rest, but not less than `least`. This gives few slices, and the last ones are short. A
+    thread that returns from a slice may have to wait for another that holds the GIL, and is then
+    woken late. This happens more often with more slices.
     """
     if threads == 1:
         return [(0, count)] if count else []

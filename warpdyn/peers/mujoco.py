@@ -202,7 +202,6 @@ class MuJoCo:
         return T.T @ M @ T
 
     def rnea(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
-        """(nv,) joint forces."""
         return self._convert(q)[1].T @ self.call("rnea", q, v, a)()
 
     def aba(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:

@@ -91,7 +91,6 @@ class Pinocchio:
         return partial(functions[algorithm], self.robot, self.data, *arrays)
 
     def fk(self, q: np.ndarray) -> np.ndarray:
-        """(nlinks, 4, 4) poses of all links."""
         self.call("fk", q)()
         return np.array(
             [self.data.oMf[self._frame(name)].homogeneous for name in self.model.link_names]
@@ -107,7 +106,6 @@ class Pinocchio:
         return self.G.T @ (upper + np.triu(upper, 1).T) @ self.G
 
     def rnea(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
-        """(nv,) joint forces."""
         return self.G.T @ self.call("rnea", q, v, a)()
 
     def aba(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:

@@ -4,9 +4,9 @@ Forward, a tangent array is read and written where its array is, at the same ind
 once more with the tangents, on a copy of its arrays.
 
 Backward, an adjoint array is visited in reverse: the adjoint of a read is added to the adjoint of the
-entry, and a write takes the adjoint of the entry for its value and leaves 0. The loop backward needs
-what each step has found: the loop keeps its state and the arrays that it writes, as they are before each
-step, and one copy of the arrays that it only reads.
+entry, and a write gives the adjoint of the entry to its value and leaves 0. The backward loop needs
+the values that each step started from. Therefore the loop keeps its state and the arrays that it
+writes, as they are before each step, and one copy of the arrays that it only reads.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ class ArrayAdjoints(_DerivedArrays):
             array, index, *row = arguments
             if not self.has(array):
                 return
-            # The value takes the adjoint of the entry, which what was there before does not reach.
+            # The value takes the adjoint of the entry. The overwritten value has none.
             bar, read = self.of(array), READ if operation == WRITE else GATHER
             shares = [
                 (x, _read(bar, read, str(j), index))
@@ -180,7 +180,7 @@ def _keep(graph: Graph, name: str, kept: bool, begun: bool) -> None:
     how = routine.repetition
     assert how is not None
     how = replace(how, kept=how.kept or kept, begun=how.begun or begun)
-    if how.kept:  # the loop that goes back reads what each step has kept
+    if how.kept:  # the backward loop reads the values kept before each step
         how = replace(how, needed=None, last=None)
     graph.routines[name] = replace(routine, repetition=how)
 
@@ -218,7 +218,7 @@ def array_loop_tangents(
     with_tangents = {j for j, x in enumerate(before) if arrays.has(x)}
     active, active_arrays = active_entries(routine, begin, entries, tables.keys(), with_tangents)
     _keep(graph, name, kept=False, begun=True)
-    # The loop that runs once more begins with copies, because the first one changes the arrays.
+    # The repeated loop begins with copies, because the first one changes the arrays.
     number, size = len(routine.arrays), len(state)
     handles = [_handle(_begun(graph, name, call, j, routine)) for j in range(number)]
     tangents_of_arrays = [_handle(arrays.of(before[j])) for j in active_arrays]

@@ -37,7 +37,7 @@ Local = Callable[[Graph, Any], Any]
 
 
 class RecordedRows:
-    """The memory of an array in a recording: the node that stands for its present contents."""
+    """The memory of an array in a recording: the node that stands for its current contents."""
 
     __slots__ = ("array", "graph", "local", "make")
 
@@ -75,7 +75,7 @@ class RecordedRows:
         self.array = after
 
     def _value(self, place: int | float, j: int, x: Any) -> int | float | str:
-        """The value of an entry as an argument, or "" if the entry has it already."""
+        """The value of an entry as an argument, or "" if the entry already has this value."""
         if not isinstance(x, self.make):
             return float(x)
         node = self.local(self.graph, x).plain()
@@ -188,8 +188,8 @@ def record_loop_of(
     last: int | None = None,
 ) -> list[Any]:
     """The state after one loop. `reads`: the call of a loop whose kept states the steps read, the
-    last one first. `needed`: the number of steps that change something. `last`: the entry of the
-    state with that number.
+    last one first. `needed`: the number of steps that have an effect. `last`: the entry of the
+    state that holds this number.
 
     It is recorded in the innermost graph that is open, because the
     arrays change with each step of the loop around it."""
@@ -230,7 +230,7 @@ def record_loop_of(
         entry = inside.nodes[inner.index][1][1]
     elif needed is not None:
         times = min(times, max(ceil(needed), 0))
-    # The loop whose kept states are read comes before: its state is one more value from outside.
+    # The loop whose kept states are read comes first: its state is one more value from outside.
     shared, source = values_from_outside(graph, inside, reads)
     routine = Routine(
         inside,
@@ -286,7 +286,7 @@ one statement are all alive at once."""
 
 def _new_array(graph: Graph, rows: Sequence[Sequence[int | float]]) -> int:
     """The node of a new array."""
-    name = f"array{len(graph.arrays)}"  # two arrays with equal values are two arrays
+    name = f"array{len(graph.arrays)}"  # arrays with equal values are still different arrays
     number, width = len(rows), len(rows[0])
     written = {
         k: [x if isinstance(x, int) or x or copysign(1.0, x) < 0 else "" for x in row]

@@ -2,8 +2,8 @@
 same graph.
 
 Griewank and Walther, Evaluating Derivatives (2008), chapters 3.1 and 3.2. Constants are not
-differentiated, and results that nobody needs are dropped with all other dead nodes, so a
-derivative's program contains only those parts of the function that it reads.
+differentiated. Unused results are dropped with all other dead nodes, so a derivative's program
+contains only the parts of the function that it needs.
 
 The derivative of a loop is a loop. Forward, its step carries the tangents along with the state.
 Backward, it visits the states, which the first loop has kept, from the last to the first.
@@ -53,9 +53,9 @@ def pushforward(
     tables: Mapping[str, Table] = MappingProxyType({}),
     arrays: ArrayTangents | None = None,
 ) -> list[Scalar]:
-    """J u: tangents of `outputs` for the given tangents of the inputs `wrt`. The tangents of the
-    tables' numbers come from `tables`, another table for each. `arrays`: the tangents of the arrays
-    of a loop, which they also leave as they are after the step."""
+    """J u: tangents of `outputs` for the given tangents of the inputs `wrt`. `tables`: for each
+    table, the table with the tangents of its numbers. `arrays`: the tangents of the arrays of a
+    loop; on return, their tangents after the step."""
     first = _first_symbol(wrt, outputs)
     if arrays:
         first = arrays.symbol
@@ -137,7 +137,7 @@ def pull_back(
     moving = {*reached, *start}
     loops: dict[int, dict[int, Scalar]] = {}
     unsafe = unsafe_nodes(graph, reached[-1] + 1 if reached else 0)
-    # Backward through the nodes: when node i comes, every node that reads it has added to its
+    # Backward through the nodes: when node i is reached, every node that reads it has added to its
     # adjoint. For a loop the adjoints of all its results are collected first.
     for i in reversed(reached):
         if graph.nodes[i][0] in ARRAY_OPERATIONS:
@@ -189,9 +189,7 @@ def _between(
     moving = set(start)
     for i in range(max(ends, default=-1) + 1):
         operation, arguments = graph.nodes[i]
-        if (
-            operation == LOOK
-        ):  # its index is a whole number, and a look-up does not have a derivative by it
+        if operation == LOOK:  # its index is a whole number, by which a look-up has no derivative
             moves = arguments[0] in tables
         elif operation == "call" and looks(graph.routines[arguments[0]], tables):
             moves = True

@@ -1,5 +1,4 @@
-"""The nodes of a recording, those of its loops and routines, and the outside values that these
-read."""
+"""The nodes of a recording and of its loops and routines, and the outside values that these read."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ CONSTANT = "constant"
 
 
 class ForeignError(TypeError):
-    """A value is used in a function or loop in which it is not known."""
+    """A value is used in a function or loop to which it does not belong."""
 
 
 class UnknownError(TypeError):
@@ -111,7 +110,7 @@ class Graph:
         return found
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the tables that only a recording needs."""
+        """The graph without the tables that only recording needs."""
         return {**vars(self), "_index": {}, "multiples": {}}
 
     def finish(self) -> None:
@@ -123,7 +122,8 @@ class Graph:
             routine.graph.finish()
 
     def without_constants(self) -> dict[int, int]:
-        """Let nodes read the values of nodes that stand for them as constants, and say which."""
+        """Make nodes read what a node of CONSTANT stands for instead of that node. Returns what each
+        of these nodes stands for."""
         origin: dict[int, int] = {}
         if not any(operation == CONSTANT for operation, _ in self.nodes):
             return origin
@@ -165,8 +165,8 @@ source behind the name, the values of an earlier sweep."""
 
 KEPT_WHOLE = 16
 """Number of steps up to which the adjoint of a loop keeps the state before each. A longer loop is
-recorded as a loop of loops if it is differentiated: some states are kept, and those between are
-computed once more."""
+recorded as a loop of loops if it is differentiated: some states are kept, and those in between are
+computed again."""
 
 
 ROLL_FROM = 20_000
@@ -176,8 +176,8 @@ called: longer straight-line programs take more time to compile than they save."
 
 def segments(times: int) -> tuple[int, int, int]:
     """Steps of a loop before its first segment, the number of segments, and the steps of each,
-    chosen so that few states are kept. No steps come before if that costs few more states, because
-    they are another loop."""
+    chosen so that few states are kept. If it costs only a few more states, there are no steps
+    before the first segment, because they would need another loop."""
 
     def count_kept_states(length: int) -> float:
         first = times % length
@@ -232,8 +232,8 @@ class SweepSource:
 
 @dataclass(frozen=True)
 class Sweep:
-    """The rows that a routine visits. Each path begins with a state of its own, and its step runs
-    once for each row of the path, on the state that the step before has left.
+    """The rows that a routine visits. Each path begins with its own state, and its step runs
+    once for each row of the path, on the state that the previous step returned.
 
     The results of a step are the next state, and then the values of that step. A call of the
     routine returns the values of all steps of all paths, and then the last state of each path.

@@ -13,7 +13,7 @@ from ..algebra import scalar
 def _as_in_a_kernel(
     function: Callable[[Any], Any], otherwise: Callable[[float], Any]
 ) -> Callable[[Any], Any]:
-    """A function of a scalar that gives inf or NaN where Python raises."""
+    """A function of a scalar that returns inf or NaN where Python raises."""
 
     def run_without_raising(x: Any) -> Any:
         try:

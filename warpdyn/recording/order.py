@@ -82,7 +82,7 @@ def fuse_products(graph: Graph, order: Sequence[int], stored: Set[int]) -> list[
     """Statements of the ordered nodes, in which products that are used only once are joined to the
     sum that uses them.
 
-    `stored`: nodes that are results and need statements of their own.
+    `stored`: nodes that are results, and therefore need their own statements.
     """
     nodes = graph.nodes
     # A product joins a sum only if nothing else reads it, or it would be computed twice.

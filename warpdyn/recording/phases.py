@@ -54,8 +54,7 @@ def phases(program: Program) -> Phases | None:
     shared = list(nodes[frame][1][1:])
     first = set(visit_nodes(program.graph, (x for x in (*shared, *state) if isinstance(x, int))))
 
-    # The last phase, with inputs in place of the values that the loop and the first phase have
-    # computed.
+    # The last phase, with inputs in place of the values computed by the loop and the first phase.
     carried = {node: k for k, node in enumerate(shared)}
     after = Graph()
     copies: dict[int, int] = {}

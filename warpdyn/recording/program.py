@@ -95,7 +95,7 @@ class Program:
     def fused_statements(self) -> dict[int, Statement]:
         """Live statements by their targets, each after those that it needs.
 
-        Every order has the same ones, except for cells of tables.
+        They are the same in every order, except for cells of tables.
         """
         written = {array.after for array in self.arrays}
         demanded = visit_nodes(self.graph, sorted(self.output_nodes | written))

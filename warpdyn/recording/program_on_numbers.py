@@ -45,8 +45,8 @@ def evaluate(
             values[s.target] = entries[array][k]
             continue
         operands = [values[x] if isinstance(x, int) else x for x in s.arguments]
-        # Operations without a value of their own come first: a call's value is the list that
-        # `of` reads, and a cell's the list that `corner` reads.
+        # Operations whose value is not a number come first: a call's value is the list that `of`
+        # reads, and a cell's is the list that `corner` reads.
         match s.operation:
             case "frame":
                 values[s.target] = operands[1:]

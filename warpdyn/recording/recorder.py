@@ -33,7 +33,7 @@ class Symbol:
     """A scalar known only when the program runs."""
 
     __slots__ = ("graph", "index", "negative")
-    __array_ufunc__ = None  # a NumPy number on the left leaves the operation to the symbol
+    __array_ufunc__ = None  # a NumPy number on the left defers to the symbol's operation
 
     def __init__(self, graph: Graph, index: int, negative: bool = False):
         self.graph, self.index, self.negative = graph, index, negative
@@ -62,7 +62,7 @@ class Symbol:
         return -self + other
 
     def _plus(self, other: Symbol, negative: bool) -> Symbol | float:
-        """The sum with another symbol, whose sign is `negative` in place of its own."""
+        """The sum with another symbol, whose sign is replaced by `negative`."""
         graph = self.graph
         if other.graph is not graph:
             a, b = together(self, Symbol(other.graph, other.index, negative))
@@ -184,7 +184,7 @@ class Symbol:
             record_routine(function, graph, shared, [columns[n] for n in g], input_symbols, local)
             for g in groups
         ]
-        # Groups are recorded as routines first, because only then is it known how long they are.
+        # Groups are first recorded as routines, because their length is only known afterwards.
         operations = [r.graph.size() * len(g) for (r, _), g in zip(routines, groups, strict=True)]
         if sum(operations) <= ROLL_FROM:
             return [list(function(shared, column)) for column in columns]

@@ -1,5 +1,4 @@
-"""Steps of loops that are recorded once more, in another graph: parts that derivatives of all loops
-share."""
+"""Recording a loop's step again in another graph, which the derivatives of all loops need."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ from .table import LOOK, looks
 
 
 def carriers(operation: str, arguments: Sequence[Any]) -> list[int]:
-    """The arguments of a node by which its value has a derivative; an index is none of them."""
+    """The arguments of a node by which its value has a derivative; an index is not among them."""
     if operation in READS:
         return [arguments[0]]
     if operation in WRITES:
@@ -38,12 +37,12 @@ def carriers(operation: str, arguments: Sequence[Any]) -> list[int]:
 
 
 def with_sign(value: Scalar, x: Symbol) -> Scalar:
-    """The value of a symbol's node as that of the symbol."""
+    """The value of a symbol, from the value of its node."""
     return -value if x.negative else value
 
 
 def is_moving(tangent: Scalar) -> bool:
-    """False for the number 0."""
+    """True unless the tangent is the number 0."""
     return not (isinstance(tangent, (int, float)) and tangent == 0.0)
 
 
@@ -159,7 +158,7 @@ def _replay_array(source: Graph, i: int, graph: Graph, operands: Sequence[Any]) 
         name = graph.nodes[frame.index][1][0]
         return Symbol(graph, graph.node(LEND, name, frame.index, *(x.index for x in lent)))
     if operation in (ROWS, ZEROS, UNSET):
-        # Another name makes it another array.
+        # The new name makes it a different array.
         name = f"array{len(graph.arrays)}"
         sizes = operands[1:2] if operation == ROWS else operands[1:3]
         rest = plain_operands(operands[2:]) if operation == ROWS else []

@@ -1,5 +1,5 @@
-"""Steps that are recorded once and run many times: in a graph of their own, or one after the other
-in line."""
+"""Steps that are recorded once and run many times, in a separate graph, or recorded in line one
+after the other."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ def unroll(
     """The state after `times` steps, each recorded separately, so that the recording has
     derivatives."""
     if until is not None:
-        raise TypeError("it has no derivatives: it repeats until it is done. Detach its arrays")
+        raise TypeError(
+            "a loop that repeats until it is done has no derivatives; detach its arrays"
+        )
     after = list(state)
     for _ in range(times):
         after = list(step(after))
@@ -95,7 +97,7 @@ def record_sweep(
     input_symbols: Callable[[Graph, str, int], list[Any]],
     local: Callable[[Graph, Any], Any],
 ) -> RecordedSweep:
-    """The step of a sweep, recorded in a graph of its own inside `graph`.
+    """The step of a sweep, recorded in a separate graph inside `graph`.
 
     State entries that are zero at the beginning of every path, and stay zero, are not part of the
     state.
@@ -175,7 +177,7 @@ class _Columns:
         return tuple(tuple(float(self.columns[k][n]) for k in self.fixed) for n in rows)
 
     def values(self) -> list[Any]:
-        """A value of each source, which has to come before, and the symbols of all rows."""
+        """A value of each source, which must be computed first, and the symbols of all rows."""
         before = [self.columns[next(iter(entries))][0] for entries in self.sources.values()]
         rows = range(len(self.columns[0])) if self.columns else ()
         return [*before, *(self.columns[k][n] for n in rows for k in self.varying)]

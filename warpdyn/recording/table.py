@@ -1,4 +1,4 @@
-"""Tables that programs look up: arrays that serve all environments, and that are in no tile."""
+"""Tables that programs look up: arrays that all environments share, outside of tiles."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def in_cells(statements: Sequence[Statement], stored: Set[int]) -> list[Statemen
         if cell is None:
             grouped.append(s)
         elif cell not in done:
-            # All four stand where the first one stood, which already needed the cell's first
+            # All four take the place of the first one, which already needed the cell's first
             # corner.
             done.add(cell)
             grouped.append(Statement(~s.target, CELL, cell))

@@ -22,7 +22,7 @@ from .task import Task, TaskError
 
 SEEN = 2**20
 """Number of observations that the normalisation of an ONNX file counts for: its own number is not
-in the file. A training of 1,024 environments and 24 steps sees as many in 43 iterations."""
+in the file. Training with 1,024 environments and 24 steps reaches this number in 43 iterations."""
 
 
 def start_from(learner: Learner, kernels: EnvironmentStep, path: Path, deviation: float) -> str:

@@ -49,11 +49,11 @@ Listener = Callable[[str, dict[str, Any]], None]
 
 
 def find_browser() -> str:
-    """Path of a browser; `ViewerError` if there is none."""
+    """Path of a browser. `ViewerError`: none is installed."""
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
         raise ViewerError(
-            "a picture needs a browser: none of chromium, google-chrome is there; "
+            "a picture needs a browser, but neither chromium nor google-chrome is installed; "
             "on Debian and Ubuntu: apt-get install chromium"
         )
     return found
@@ -145,7 +145,9 @@ class Browser:
         try:
             return answer.result(PATIENCE)
         except FutureTimeoutError:
-            raise ViewerError(f"the browser has not answered {method} in {PATIENCE:g} s") from None
+            raise ViewerError(
+                f"the browser did not answer {method} within {PATIENCE:g} s"
+            ) from None
 
     def listen(self, session: str, listener: Listener) -> None:
         """Call the listener with each event of a session, in a thread of the browser."""
@@ -216,7 +218,7 @@ class Tab:
         if error:
             raise ViewerError(f"the browser cannot open {address}: {error}")
         if not self._loaded.wait(PATIENCE):
-            raise ViewerError(f"the browser has not opened {address} in {PATIENCE:g} s")
+            raise ViewerError(f"the browser did not open {address} within {PATIENCE:g} s")
 
     def close(self) -> None:
         """Close the page immediately, like a person who closes a tab."""

@@ -1,8 +1,8 @@
 """Checks of connections to a page, and of values that a browser sends.
 
 viser 1.1 accepts websockets from every web page that is open in the user's browser, and sets any
-attribute that a message names. This module restricts both, by means that are not public in viser. A
-probe tests if they work, and a warning appears if the connections of a page are not checked.
+attribute that a message names. This module restricts both, through parts of viser that are not
+public. A probe tests that they work, and a warning appears if a page's connections are not checked.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def own_origin_only(host: str) -> Iterator[None]:
 
 
 def refusal(headers: Any, host: str) -> str:
-    """Reason why a request must not become a websocket of a page at `host`; empty if it may.
+    """Reason for refusing a request for a websocket of a page at `host`; empty if it is allowed.
 
     A browser names the requesting page in `Origin`; a program that is not a browser sends none. On
     the loopback interface `Host` must be a loopback name too, because a stranger can make the name
@@ -112,7 +112,7 @@ def check_values(server: viser.ViserServer) -> None:
 
 
 def _only_for(good: Callable[[Any], bool], handler: Callable[..., Any]) -> Callable[..., Any]:
-    """A handler that is called only for good messages."""
+    """A handler that is called only for messages that `good` accepts."""
 
     async def checked_handler(client: Any, message: Any) -> None:
         if good(message):
@@ -124,7 +124,7 @@ def _only_for(good: Callable[[Any], bool], handler: Callable[..., Any]) -> Calla
 
 
 def _take_value(known: dict[str, Any], message: Any) -> bool:
-    """Reduce a message to a possible value for its control; False if there is none."""
+    """Reduce a message to a value that its control can have; False if there is none."""
     handle = known.get(message.uuid) if isinstance(message.uuid, str) else None
     updates = message.updates
     if handle is None or not isinstance(updates, dict) or "value" not in updates:
@@ -169,7 +169,7 @@ def _finite_pose(message: Any) -> bool:
 
 def _warn(what: str) -> None:
     warnings.warn(
-        f"{what} is not checked: warpdyn does not know viser {viser.__version__}; "
+        f"{what} is not checked: warpdyn does not support viser {viser.__version__}; "
         "pip install 'viser==1.1.1'",
         stacklevel=4,
     )

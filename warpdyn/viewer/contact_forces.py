@@ -1,4 +1,4 @@
-"""Contacts of a simulation as a page draws them: where robots touch, and the forces there."""
+"""Contacts of a simulation for drawing on a page: where robots touch, and the forces there."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _on_ground(sim: Simulation, q: np.ndarray, chosen: np.ndarray) -> ContactFor
 
 
 def _between(sim: Simulation, q: np.ndarray, chosen: np.ndarray) -> ContactForces:
-    """Contacts of the pairs that press."""
+    """Contacts of the pairs between which a force acts."""
     positions, gaps = map(np.asarray, pair_gaps(sim.model, q, pairs=sim.pairs))
     forces = _host(sim, sim.pair_forces)[chosen].astype(float)
     ends = np.cumsum([pair.contacts for pair in sim.pairs])

@@ -1,5 +1,5 @@
-"""Controls of a robot: sliders for its coordinates, switches for overlays, and a handle for it to
-reach."""
+"""Controls of a robot: sliders for its coordinates, switches for overlays, and a handle that it
+reaches for."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NO_FRAME = "(none)"
 
 
 class Controls:
-    """Controls with which a person moves one robot."""
+    """Controls with which a user moves one robot."""
 
     def __init__(self, stage: Page, view: RobotView):
         self.stage, self.view = stage, view
@@ -77,7 +77,7 @@ class Controls:
             folder.remove()
 
     def follow(self) -> None:
-        """Update sliders and drawings after a program has moved the robot."""
+        """Update sliders and drawings after the program has moved the robot."""
         self.q = self.view.q[0].astype(float)
         self._tell_sliders()
         self.overlays.update()
@@ -156,7 +156,7 @@ class Controls:
         self._telling = False
 
     def _add_bodies(self) -> None:
-        """Add a switch for each free body that is not the base, in a folder of its own."""
+        """Add a switch for each free body that is not the base, in a separate folder."""
         bodies = () if self.view.model.floating_base else free_joints(self.view.model)
         if bodies:
             few = len(bodies) <= MANY

@@ -53,7 +53,7 @@ class Overlays:
         self.stage, self.view = stage, view
         self._handles: dict[str, list[Any]] = {}
         self._on: set[str] = set()
-        self._alone = threading.RLock()  # a playing motion and a person use it
+        self._alone = threading.RLock()  # used by a playing motion and by the user
 
     def switch(self, name: str, on: bool) -> None:
         """Draw one of `OVERLAYS`, or remove it."""
@@ -66,7 +66,7 @@ class Overlays:
                 self._handles[name] = draw(self.stage, self.view, f"/over_{self.view.name}/{name}")
 
     def update(self) -> None:
-        """Redraw the overlays at the robot's present pose."""
+        """Redraw the overlays at the robot's current pose."""
         with self._alone:
             for name in sorted(self._on):
                 if (move := MOVED.get(name)) is not None and self._handles[name]:
@@ -190,7 +190,7 @@ def _gravity(stage: Page, view: RobotView, path: str) -> list[Any]:
 
 
 def _update_gravity(view: RobotView, handles: list[Any]) -> None:
-    """Update the rings and numbers to the present pose."""
+    """Update the rings and numbers to the current pose."""
     rings, *labels = handles
     at, axes, _ = _coordinates(view)
     colors, texts = _gravity_torques(view)
@@ -299,9 +299,9 @@ def arrows(
 
 
 def drawn_contacts(view: RobotView, path: str, found: ContactForces, scale: float) -> list[Any]:
-    """Balls at the points that touch, and arrows of the forces, `scale` metres per newton. Arrows of
-    the ground begin where it touches, those between bodies end there: else bodies would hide
-    them."""
+    """Balls at the points that touch, and arrows of the forces, `scale` metres per newton. Arrows
+    of ground forces begin at the contact. Arrows between bodies end there, because the bodies would
+    hide them otherwise."""
     handles, size, places = [], view.size, view.places
     if len(found.points):
         at = found.points + places[found.envs_of_points]

@@ -21,7 +21,7 @@ SETTLING = 1.0
 def write_page(stage: Page, player: Player | None, path: Path, rate: float) -> Path:
     """Write the page as .html or .viser."""
     if path.suffix not in (".html", ".viser"):
-        raise ViewerError(f"{path} should end in .html, a page, or .viser, a recording")
+        raise ViewerError(f"{path} must end in .html for a page or .viser for a recording")
     serializer = _record_scene(stage, player, rate)
     try:
         if path.suffix == ".html":
@@ -51,7 +51,7 @@ def _record_scene(stage: Page, player: Player | None, rate: float) -> Any:
 def picture_of(stage: Page, path: Path, width: int, height: int) -> Path:
     """Write a picture of the page from a headless browser, which draws it without its controls."""
     if path.suffix != ".png":
-        raise ViewerError(f"{path} should end in .png")
+        raise ViewerError(f"{path} must end in .png")
     if not path.parent.is_dir():
         raise ViewerError(f"{path} cannot be written: there is no folder {path.parent}")
     with Browser() as browser:
@@ -70,7 +70,7 @@ class PageCamera:
         self._client = self._wait_for_client(before)
 
     def picture(self) -> np.ndarray:
-        """Picture from the page's camera (height, width, 3), in the present light."""
+        """Picture from the page's camera (height, width, 3), in the current light."""
         time.sleep(SETTLING)
         camera = self.stage.server.initial_camera
         view = {"position": camera.position, "wxyz": _camera_quaternion(camera), "fov": camera.fov}
@@ -97,7 +97,7 @@ class PageCamera:
                 return new[0]
             time.sleep(0.1)
         raise ViewerError(
-            f"the browser did not come to {self.stage.address} in {PATIENCE:g} s: no picture"
+            f"the browser did not connect to {self.stage.address} within {PATIENCE:g} s: no picture"
         )
 
 

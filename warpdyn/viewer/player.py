@@ -25,7 +25,7 @@ class Player:
     """Playback of a trajectory in a separate thread until `stop`.
 
     move: function that shows the robot of `view` at (B, nq), with its overlays and controls.
-    follow: function that shows what else happens at a time [s].
+    follow: function that is called with each time that is shown [s].
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Player:
         self._folder.remove()
 
     def _on_move(self, event: Any) -> None:
-        """Show the time of the bar if a person moved it."""
+        """Show the time of the bar if the user moved it."""
         if event.client is not None:
             self.go_to(float(self.bar.value))
 

@@ -25,9 +25,10 @@ SHADOWS = 256
 class RobotView:
     """Robots of one model on a stage, next to each other.
 
-    which: "visual" or "collision" shapes. color: of all shapes, instead of their own. opacity: 1 is
-    solid. spacing: distance between neighbours [m]; None: from the robot's width. at: position of
-    its world origin on the page [m]. packages: folders of the packages that meshes name.
+    which: "visual" or "collision" shapes. color: of all shapes, in place of their colours. opacity:
+    1 is opaque. spacing: distance between neighbours [m]; None: from the robot's width. at:
+    position of its world origin on the page [m]. packages: folders of the packages that meshes
+    name.
     """
 
     def __init__(
@@ -68,9 +69,7 @@ class RobotView:
         turns = poses[..., [6, 3, 4, 5]]
         with self.stage.server.atomic():
             for body, handle in zip(self.bodies, self._handles, strict=True):
-                if (
-                    self.envs == 1
-                ):  # move the mesh itself, which is less work for a browser than its instances
+                if self.envs == 1:  # the mesh itself: less work for the browser than its instances
                     handle.position, handle.wxyz = positions[0, body.link], turns[0, body.link]
                 else:
                     handle.batched_positions = np.ascontiguousarray(positions[:, body.link])
@@ -164,7 +163,7 @@ class RobotView:
         for number, body in enumerate(self.bodies):
             name = f"/{self.name}/{self.model.link_names[body.link]}/{number}"
             handle: Any
-            if all(solid.plane for solid in body.solids):  # a floor shows shadows and casts none
+            if all(solid.plane for solid in body.solids):  # a floor receives shadows but casts none
                 shaded = {**options, "cast_shadow": False, "receive_shadow": envs <= SHADOWS}
             else:
                 shaded = options

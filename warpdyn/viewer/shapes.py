@@ -138,7 +138,7 @@ def triangles(
 def _primitive(kind: str, size: Sequence[float]) -> Any:
     if kind == "box":
         return trimesh.creation.box(extents=size)
-    if kind == "plane":  # the upper side is the plane
+    if kind == "plane":  # the plane is the upper side
         plate: Any = trimesh.creation.box(extents=(*(x or ENDLESS for x in size), THICK))
         return plate.apply_translation((0.0, 0.0, -THICK / 2))
     if kind == "sphere":

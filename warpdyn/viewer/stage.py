@@ -104,7 +104,8 @@ class Page:
         camera.look_at = middle
 
     def stop(self) -> None:
-        """End the server, at the program's end at the latest; browsers keep the page as it is."""
+        """Stop the server. It stops at the program's end at the latest. Browsers keep showing the
+        page."""
         atexit.unregister(self.stop)
         with _without_messages():
             self.server.stop()
@@ -130,7 +131,7 @@ def _free(host: str, port: int) -> int:
         try:
             probe.bind((host, port))
         except socket.gaierror as error:
-            raise ViewerError(f"{host} is not an address to listen at ({error.strerror})") from None
+            raise ViewerError(f"{host} is not an address to listen on ({error.strerror})") from None
         except OSError as error:
             raise ViewerError(
                 f"port {port} of {host} cannot be used ({error.strerror}); choose another, 0 is any free one"

@@ -19,8 +19,8 @@ RATE = 50.0
 class Trajectory:
     """Configurations of one robot, or of several, at times.
 
-    q: (T, B, nq).  times: (T,) [s], increasing.  still: joints without data, which stay at `home`
-    or neutral.
+    q: (T, B, nq).  times: (T,) [s], increasing.  still: joints without data, which stay at `home`,
+    or at neutral without `home`.
     """
 
     def __init__(self, model: Model, q: np.ndarray, times: np.ndarray, still: tuple[str, ...] = ()):
@@ -28,8 +28,8 @@ class Trajectory:
 
     @classmethod
     def of(cls, model: Model, q: Any, times: Any = None) -> Trajectory:
-        """A motion from (T, nq), (T, B, nq), or positions by joint {"joint": (T,)}, with all other
-        joints at `home` or neutral."""
+        """A motion from (T, nq), (T, B, nq), or positions by joint {"joint": (T,)}; the other
+        joints stay at `home`, or at neutral without `home`."""
         rows = _by_joint(model, q) if isinstance(q, Mapping) else np.asarray(q, dtype=float)
         rows = rows[:, None] if rows.ndim == 2 else rows
         if rows.ndim != 3 or rows.shape[2] != model.nq or not len(rows):
@@ -47,7 +47,7 @@ class Trajectory:
         back = np.flatnonzero(np.diff(at) < 0)
         if len(back):
             raise ViewerError(
-                f"times must rise; row {back[0] + 1} has {at[back[0] + 1]:g} s after {at[back[0]]:g} s"
+                f"times must increase; row {back[0] + 1} has {at[back[0] + 1]:g} s after {at[back[0]]:g} s"
             )
         named = q if isinstance(q, Mapping) else model.joint_names
         return cls(model, rows, at, tuple(n for n in model.joint_names if n not in named))

@@ -40,7 +40,7 @@ def read_trajectory(model: Model, path: Path, topic: str = "/joint_states") -> T
     if not path.exists():
         raise ViewerError(f"there is no file {path}")
     if path.is_file() and path.stat().st_size > LARGEST:
-        raise ViewerError(f"{path} has more than {LARGEST // 2**30} GiB; take a part of it")
+        raise ViewerError(f"{path} has more than {LARGEST // 2**30} GiB; read a part of it")
     try:
         columns = read(path, topic)
         times = next((columns[n] for n in TIMES if n in columns), None)
@@ -68,7 +68,7 @@ def _positions(model: Model, columns: Columns) -> Any:
 
 def _npz(path: Path, _: str) -> Columns:
     if not zipfile.is_zipfile(path):
-        raise ViewerError("it is no .npz file; numpy.savez writes one")
+        raise ViewerError("it is not an .npz file, which numpy.savez writes")
     try:
         with np.load(path) as file:
             return {n: np.asarray(file[n], dtype=float) for n in file.files}
@@ -97,13 +97,13 @@ def _parquet(path: Path, _: str) -> Columns:
         import pyarrow.parquet as parquet
     except ImportError:
         raise ViewerError(
-            "the package pyarrow reads it, which is not installed: pip install pyarrow"
+            "reading it needs the package pyarrow, which is not installed: pip install pyarrow"
         ) from None
     try:
         table = parquet.read_table(path)
         columns = {n: _numbers(np.asarray(table[n].to_numpy())) for n in table.column_names}
         return {n: x for n, x in columns.items() if x is not None}
-    except Exception as error:  # pyarrow has a class for each cause
+    except Exception as error:  # pyarrow has its own class for each cause
         raise ViewerError(f"pyarrow cannot read it: {str(error).splitlines()[0]}") from None
 
 
@@ -126,7 +126,7 @@ def _bag(path: Path, topic: str) -> Columns:
         from rosbags.typesys import Stores, get_typestore
     except ImportError:
         raise ViewerError(
-            f"the package rosbags reads it, which is not installed: {install_extra('viewer')}"
+            f"reading it needs the package rosbags, which is not installed: {install_extra('viewer')}"
         ) from None
     stamps: list[float] = []
     rows: list[dict[str, float]] = []
@@ -148,7 +148,7 @@ def _bag(path: Path, topic: str) -> Columns:
                 rows.append(latest)
     except ViewerError:
         raise
-    except Exception as error:  # rosbags has a class for each cause
+    except Exception as error:  # rosbags has its own class for each cause
         raise ViewerError(f"rosbags cannot read it: {str(error).splitlines()[0]}") from None
     if not rows:
         raise ViewerError(f"its topic {topic} has no messages")

@@ -33,8 +33,8 @@ GHOST = (0.05, 0.4, 0.95, 1.0)
 class Viewer:
     """A page with robots, at `address`, until `stop` or the end of the program.
 
-    For thousands of robots of one model, use `update(q)` with q (B, nq). Each further drawing has a
-    name, and replaces an earlier one with the same name.
+    For thousands of robots of one model, use `update(q)` with q (B, nq). Each additional drawing
+    has a name, and replaces an earlier drawing with the same name.
     """
 
     def __init__(self, host: str = LOOPBACK, port: int = PORT):
@@ -43,7 +43,7 @@ class Viewer:
         self._drawn: dict[str, list[Any]] = {}
         self._plots: dict[str, Any] = {}
         self._scales: dict[str, float] = {}
-        self._alone = threading.RLock()  # a playing motion and a person draw contacts
+        self._alone = threading.RLock()  # a playing motion and the user draw contacts
         self._over: dict[str, Overlays] = {}
         self.controls: Controls | None = None
         self.player: Player | None = None
@@ -71,8 +71,8 @@ class Viewer:
         at: Sequence[float] = (0.0, 0.0, 0.0),
         packages: Packages = NONE,
     ) -> RobotView:
-        """Add a robot, drawn `at` a position [m]; q None: at `home`, or else its neutral
-        configuration."""
+        """Add a robot at the position `at` [m]. q: None: `home`, or the neutral configuration
+        without `home`."""
         view = RobotView(
             self.stage,
             model,
@@ -85,7 +85,7 @@ class Viewer:
             packages=packages,
         )
         rows = view.check_configurations(start_of(model) if q is None else q)
-        if name in self.robots:  # only now, so that an error removes no robot
+        if name in self.robots:  # only after the checks, so that an error removes no robot
             self._remove(name)
         view.update(rows)
         self.robots[name] = view
@@ -146,8 +146,8 @@ class Viewer:
         there as arrows, with `scale` metres per newton. Call it after each step.
 
         The arrow of a pair of shapes is the force on the second one, and ends at their contacts.
-        envs: the environments that the page shows as `robot`; None: the first ones. scale None: the
-        first drawing with forces chooses it, so that its longest arrow is a fifth of the robot's
+        envs: the environments that the page shows as `robot`; None: the first ones. scale: None:
+        chosen at the first drawing with forces, so that its longest arrow is a fifth of the robot's
         size.
         """
         if robot not in self.robots:

@@ -253,7 +253,7 @@ WRONG = (
     (
         lambda x: wd.crba(MODELS["pendulum"], x, out=jnp.ones((3, 2, 2))),
         TypeError,
-        "do not pass out=",
+        "leave out out=",
     ),
     (
         lambda x: wd.crba(MODELS["pendulum"], x.astype(int)),
@@ -263,7 +263,7 @@ WRONG = (
     (
         lambda x: wd.bind(wd.crba, MODELS["pendulum"], x),
         TypeError,
-        "bind takes none that are traced",
+        "bind accepts no traced arrays",
     ),
 )
 

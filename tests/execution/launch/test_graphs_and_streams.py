@@ -158,7 +158,7 @@ def test_host_numbers_are_refused_in_a_capture(cuda: str) -> None:
 def test_too_many_plain_numbers_are_refused(cuda: str) -> None:
     """The error says how many a launch takes."""
     q, w = wp.array(Q, device=cuda), np.ones(TOO_MANY, np.float32)
-    with pytest.raises(ValueError, match=r"w has 513 plain numbers, and a launch .* at most 512"):
+    with pytest.raises(ValueError, match=r"w has 513 plain numbers, but a launch .* at most 512"):
         summed(PANDA, q, w)
     found = summed(PANDA, q, wp.array(w, device=cuda))
     assert error(found.numpy(), summed(PANDA, Q, w)) <= CLOSE

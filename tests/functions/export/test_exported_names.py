@@ -93,5 +93,5 @@ def test_a_name_with_a_nul_character_is_refused() -> None:
     made = wd.ModelBuilder("arm")
     made.add_link("base").add_link("tip", mass=1.0)
     model = made.add_joint("el\0bow", "revolute", "base", "tip", axis=(0, 0, 1)).build()
-    with pytest.raises(ValueError, match=r"'el\\x00bow' cannot be a string of C"):
+    with pytest.raises(ValueError, match=r"'el\\x00bow' cannot be a C string"):
         wd.export(model, [wd.rnea])

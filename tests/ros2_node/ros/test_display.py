@@ -104,7 +104,7 @@ def test_without_tf2_msgs_all_other_outputs_work(node, monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", without)
     display(node, publish_tf=True)
-    expected = "publish_tf is true but tf2_msgs is not installed: no /tf, all else goes on"
+    expected = "publish_tf is true but tf2_msgs is not installed: /tf is not published"
     assert node.log.lines == [expected] and "a/w/link_poses" in node.publishers
 
 

@@ -1,4 +1,4 @@
-"""Bytecode as it is written: instructions, constants and slots."""
+"""Bytecode under construction: instructions, constants and slots."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Assembler:
         return number
 
     def constant_slot(self, value: float) -> int:
-        """A slot that holds a constant from the start."""
+        """A slot that holds a constant before the program starts."""
         number = self.constant(value)
         if number not in self.preload:
             self.preload[number] = self.new_slots(1)

@@ -29,11 +29,11 @@ def encode(program: Program) -> Bytecode:
     }
     apart = phases(program)
     last = _whole(to, program, inputs) if apart is None else _in_phases(to, apart, inputs)
-    results = [  # before the slots are counted: constants among them take new ones
+    results = [  # before the slots are counted, because constant entries take new slots
         BytecodeArray(name, [last.slot_of(o) for o in outputs], [o.node is None for o in outputs])
         for name, outputs in last.program.outputs_of.items()
     ]
-    to.add("end")  # no instruction before it is the last one
+    to.add("end")  # no earlier instruction is the last one
     return Bytecode(
         code=array(INTEGER, to.code),
         constants=to.constants,
@@ -60,7 +60,8 @@ def _in_phases(to: Assembler, apart: Phases, inputs: dict[str, list[int]]) -> St
     """A program with a loop that ends for each environment on its own; returns the body of the last
     phase.
 
-    The phases are programs of their own, in which other products are fused than in the whole.
+    The phases are separate programs, in which different products are fused than in the whole
+    program.
     """
     _load_inputs(to, [*apart.before.statements, *apart.after.statements], inputs)
     size = apart.state_size
@@ -240,5 +241,5 @@ def _copy_arrays(
 
 
 def _at(arrays: dict[str, int]) -> Place:
-    """Slots of arrays that lie in neighbouring slots, by their first ones."""
+    """Slots of the entries of arrays, each in neighbouring slots from its first one."""
     return lambda name, k: arrays[name] + k

@@ -2,7 +2,7 @@
 
 An instruction is five 32-bit integers: its number, the slot `d` of its value, and the operands `a`, `b`
 and `c`. The last letters of a name are the kinds of its operands: `s`, a slot; `k`, a constant; `a`,
-the value of the instruction before, which is still in registers.
+the value of the previous instruction, which is still in registers.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ UNARY = ("neg", "rcp", "sqrt", "rsqrt", "abs", "floor", "move")
 """Operations on one operand of kind `s` or `a`."""
 
 COMMUTATIVE = ("add", "mul")
-"""Operations whose operands may change places: the constant, or the slot next to `a`, comes second."""
+"""Operations whose operands may be swapped: the constant, or the slot next to `a`, comes second."""
 
 FUSED = ("fma", "fms", "fnma")
-"""Products and sums in one rounding; the factors may change places."""
+"""Products and sums in one rounding; the factors may be swapped."""
 
 PAIRS = ("ss", "sk", "as", "ak")
-"""Kinds of two operands that may change places."""
+"""Kinds of two operands that may be swapped."""
 
 _OTHERS = {
     "end": "----",
@@ -70,7 +70,7 @@ OPERATIONS: tuple[str, ...] = (
     ),
     *_OTHERS,
 )
-"""All instructions. `behind` is the second half of an instruction with further operands."""
+"""All instructions. `behind` is the second half of an instruction with more operands."""
 
 NUMBER = {name: number for number, name in enumerate(OPERATIONS)}
 """The number of each instruction."""
@@ -96,7 +96,7 @@ def _fields(name: str) -> str:
 
 
 FIELDS = {name: _fields(name) for name in OPERATIONS}
-"""What `d`, `a`, `b` and `c` of each instruction are: a slot `s`, a constant `k`, a table `t`, an
+"""Kinds of `d`, `a`, `b` and `c` of each instruction: a slot `s`, a constant `k`, a table `t`, an
 instruction `j`, a loop `l`; `-`: something else, or nothing."""
 
 WITH_FOURTH = ("select", "select_equal", "uniform")

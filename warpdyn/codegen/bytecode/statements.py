@@ -26,7 +26,7 @@ NOTHING = -1
 """No node."""
 
 TURNED = ("sa", "ks", "ka")
-"""Kinds of two operands that change places."""
+"""Kinds of two operands that are swapped."""
 
 ZEROS = ((0, 0, 0), (0, 0), (0,), (), ())
 """Operands that an instruction lacks, by the number that it has."""
@@ -44,7 +44,7 @@ class RoutineSlots:
     def __init__(self, shared: int, column: int, out: int):
         self.shared, self.column, self.out = shared, column, out
         self.calls: list[int] = []
-        """Where the code has calls of the routine."""
+        """Positions of the calls of the routine in the code."""
         self.arrays: Sequence[int] = ()
         """The first slots of the arrays of a loop."""
 
@@ -52,9 +52,9 @@ class RoutineSlots:
 class Statements:
     """The statements of a program, of a routine or of a phase.
 
-    `load`: slots of inputs. `place`: slots for the outputs; None: each output leaves from the slot of
-    its value. `free_inputs`: inputs whose slots may be used again. `arrays`: first slots of the arrays
-    of a loop; `kept`: the first slot of the values that another loop has kept before a step.
+    `load`: slots of inputs. `place`: slots for the outputs; None: each output is read from the slot
+    of its value. `free_inputs`: inputs whose slots may be used again. `arrays`: first slots of the
+    arrays of a loop; `kept`: the first slot of the values that another loop has kept before a step.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Statements:
         self.arrays = ArraySlots(to, program, self.regions, arrays, kept)
 
     def slot_of(self, output: Output) -> int:
-        """The slot from which an output leaves."""
+        """The slot from which an output is read."""
         if output.node is None:
             return self.to.constant_slot(output.constant)
         return (self.negative if output.negative else self.slot)[output.node]
@@ -167,7 +167,7 @@ class Statements:
             self._store(target)
 
     def _on_slots(self, operation: str, arguments: Sequence[Any]) -> tuple[int, list[int]]:
-        """The instruction on slots alone, those of constants included."""
+        """The instruction with slots for all operands, including constants."""
         slots = [self._slot_of(x) for x in arguments]
         name = operation if operation in NUMBER else f"{operation}_{'s' * len(slots)}"
         return NUMBER[name], slots
@@ -207,7 +207,7 @@ class Statements:
     # Other statements
 
     def _input(self, statement: Statement) -> None:
-        """A value that lies in a slot already."""
+        """A value that is already in a slot."""
         self.slot[statement.target] = self.load(*statement.arguments)
         if statement.target not in self.free_inputs:
             self.held.add(statement.target)
@@ -291,7 +291,7 @@ class Statements:
         "of": _of,
         **dict.fromkeys(ARRAY_OPERATIONS, _array),
     }
-    """How each statement is written that is not arithmetic."""
+    """Methods that write the statements other than arithmetic."""
 
     # Routines
 

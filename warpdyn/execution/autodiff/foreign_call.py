@@ -1,4 +1,4 @@
-"""Launches from programs that XLA compiled, without Python code in between.
+"""Launches from programs that XLA compiled, without running Python code.
 
 XLA calls a C function, the handler, with the addresses of its buffers and an attribute. Here the
 attribute is a vector of integers that says which kernel to run on the buffers, and how. The handler
@@ -91,14 +91,14 @@ class ForeignCall:
         ]
 
     def _load(self) -> int:
-        """The kernel's address, after compiling it if necessary."""
+        """The kernel's address; compiles the kernel if necessary."""
         self._command = self.kernel.new_command()
         self.kernel.compile_soon()
         return self._command.address or 0
 
     def _find(self, bounds: int, arguments: ctypes._Pointer[ctypes.c_int64]) -> None:
-        """Stand-in for a kernel that a `wd.kernels.compiling` block has yet to compile: it writes
-        zeros inside the block, and runs the kernel after it."""
+        """Stand-in for a kernel that a `wd.kernels.compiling` block has not compiled yet: it writes
+        zeros inside the block and runs the kernel after it."""
         try:
             if collect_kernel(self.kernel):
                 for place, size in self._results:

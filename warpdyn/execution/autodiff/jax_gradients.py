@@ -1,9 +1,9 @@
 """Calls inside `jax.jit`, `jax.vmap`, `jax.grad` and `jax.jvp`: one JAX primitive.
 
 Its tangent is the recorded "jvp" call, and the transpose of the tangent is the recorded "vjp" call.
-Both are calls again, so that JAX can take derivatives of derivatives. On the CPU, XLA calls the
+Both are calls themselves, so JAX can take derivatives of derivatives. On the CPU, XLA calls the
 compiled kernel directly on its own buffers (`foreign_call`). On a GPU, in debug mode, and if
-results are summed, the primitive is a foreign call of Warp, which calls Python.
+results are summed, the primitive is a foreign call of Warp, which runs Python code.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ from .foreign_call import ForeignCall, handler
 
 @dataclass(frozen=True)
 class LaunchFunctions:
-    """The two ways to a kernel: `compute` runs a call, `prepare` makes its launch, which XLA runs."""
+    """Two functions that launch a kernel: `compute` runs a call; `prepare` makes its launch, which
+    XLA runs."""
 
     compute: Callable[[Call], Any]
     prepare: Callable[[Call], Job]
@@ -57,13 +58,11 @@ def run(call: Call, launch: LaunchFunctions) -> Any:
     if not any(_is_traced(x) or _on_gpu(x) for x in arrays.values()):
         return launch.compute(call)
     if call.out is not None:
-        raise TypeError(
-            "JAX arrays cannot be written in place; do not pass out=, and use the result"
-        )
+        raise TypeError("JAX arrays cannot be written in place; leave out out= and use the result")
     first_name, first = next(iter(arrays.items()))
     for name, x in arrays.items():
         if not hasattr(x, "dtype") or (inputs[name].plain and isinstance(x, np.ndarray)):
-            continue  # plain numbers, which take the dtype of the arrays
+            continue  # plain numbers take the dtype of the arrays
         label = inputs[name].label
         if x.dtype not in (jnp.float32, jnp.float64):
             raise wrong_dtype(label, x.dtype, f"{label}.astype(jnp.float32)")
@@ -73,7 +72,7 @@ def run(call: Call, launch: LaunchFunctions) -> Any:
                 f"is {x.dtype}; convert {label} to {first.dtype}"
             )
     arrays = {name: jnp.asarray(x, first.dtype) for name, x in arrays.items()}
-    # Shapes are checked here, because JAX still knows the caller's line.
+    # Shapes are checked here, where the traceback still shows the caller's line.
     rows, lead = all_in_rows(replace(with_all_inputs(call), arrays=arrays))
     if not lead:
         tables = tables_of(rows)
@@ -199,7 +198,7 @@ def _foreign_call(template: _Template, operands: Sequence[Any]) -> ForeignCall |
     if config.debug or not _register_handler():
         return None
     dtype = np.dtype(operands[0].dtype)
-    # The layout is computed with memory that nothing reads or writes.
+    # The layout is computed on placeholder memory, which is neither read nor written.
     call = template.call_with([np.empty(x.shape, dtype) for x in operands])
     if summed_tables(call):
         return None
@@ -330,7 +329,8 @@ def _batch(
         for x, axis in zip(operands, axes, strict=True)
     ]
     ranks = [x.ndim - (axis is not None) for x, axis in zip(moved, axes, strict=True)]
-    # B comes from any array that has it; an array without it is one slice for all environments.
+    # B comes from any array that has it. An array without it is a single slice for all
+    # environments.
     B = max(
         x.shape[int(axis is not None)]
         for x, axis, rank, shape in zip(moved, axes, ranks, shapes, strict=True)
@@ -349,7 +349,7 @@ def _batch(
         flat.append(jnp.broadcast_to(x, (N, B, *shape)).reshape(N * B, *shape))
     if summed_tables(template.call):
         raise TypeError("jax.vmap of a derivative by a table: give one dimension of environments")
-    # The primitive is bound again, so that a vmap of a vmap, or of a derivative, comes here too.
+    # The primitive is bound again, so nested vmaps and vmaps of derivatives also use this rule.
     results = recorded.bind(*flat, template=template)
     return [x.reshape(N, B, *x.shape[1:]) for x in results], [0] * len(results)
 

@@ -2,7 +2,7 @@
 
 A call is one Torch operation. Its adjoint is the recorded "vjp" call, its tangent the recorded
 "jvp" call, and a mapped dimension is one more dimension of environments. All three are operations
-again, so that Torch can take derivatives of derivatives. When Torch traces, the launch is an
+themselves, so Torch can take derivatives of derivatives. When Torch traces, the launch is an
 operator of Torch's dispatcher, with a rule for the shapes of its results.
 """
 
@@ -38,7 +38,7 @@ INSTEAD = "leave it away, or call under torch.no_grad()"
 def run(call: Call, compute: Compute) -> Any:
     """Run a call, as a Torch operation if a tensor is differentiated, mapped or traced."""
     inputs, arrays = gather(call)
-    # Nearly all calls have only plain tensors, so this case is tested first.
+    # Nearly all calls have only plain tensors, so this case is checked first.
     unusual = [x for x in arrays.values() if type(x) is not Tensor or x.requires_grad]
     if not ((unusual and (_need_grad(unusual) or _without_memory(unusual))) or not TORCH.at_rest()):
         results = compute(call)
@@ -77,7 +77,7 @@ def _without_memory(arrays: Iterable[Any]) -> bool:
 @dataclass(eq=False)
 class Operation:
     """A call whose tensors are passed each time: `names` lists these inputs. Other inputs, plain
-    numbers that serve all environments, are those of the call."""
+    numbers that serve all environments, are taken from the call."""
 
     call: Call
     compute: Compute
@@ -195,7 +195,7 @@ def _keep(
 
 
 class _FuncCallNode(_CallNode):
-    """The same node in the form that torch.func needs, which takes half as long again."""
+    """The same node in the form that torch.func needs, which takes 50 % longer."""
 
     @staticmethod
     def forward(  # type: ignore[override]
@@ -225,7 +225,7 @@ class _FuncCallNode(_CallNode):
         flat = []
         for x, axis, record, rank in zip(moved, axes, records, ranks, strict=True):
             if axis is None and rank == 1:
-                flat.append(x[0])  # still serves all environments, and need not be repeated
+                flat.append(x[0])  # still serves all environments and is not repeated
                 continue
             # An array that serves the rows of one of N, or one row in all N, is repeated.
             x = x[(slice(None), *[None] * (len(rows) - rank))]
@@ -259,8 +259,8 @@ def _launch_by_operator(operation: Operation, tensors: Sequence[Tensor]) -> tupl
         if not isinstance(x, Tensor):
             if not (inputs[name].plain and getattr(x, "ndim", 1) == 1):
                 raise TypeError(
-                    f"all arrays of a call must be of one library: {inputs[name].label} is "
-                    "not a Torch tensor; convert it"
+                    f"all arrays of a call must be of one library: {inputs[name].label} is not a "
+                    "Torch tensor; convert it"
                 )
             like = tensors[0]
             arrays[name] = torch.as_tensor(x, dtype=like.dtype, device=like.device)
@@ -294,7 +294,7 @@ torch.library.register_fake("warpdyn::launch", _empty_results, lib=_operators)
 
 
 # Torch's compiler follows Python code. For a public function (`batched`) it calls `traceable_call`,
-# which it takes as one step; inside, calls are described and gathered as usual.
+# which it treats as one step. Inside, calls are described and gathered as usual.
 
 _kept: WeakValueDictionary[str, Any] = WeakValueDictionary()
 """Models and functions by the names that represent them in a compiled graph."""
@@ -310,8 +310,8 @@ def _name_of(x: Any) -> str:
     return name
 
 
-# The compiler of Torch 2.11 passes only constants to a function that it does not follow. `id` is one,
-# under the condition that the object is the same.
+# The compiler of Torch 2.11 passes only constants to a function that it does not follow. `id` is a
+# constant as long as the object is the same.
 
 
 def _object_at(address: int) -> Any:
@@ -368,8 +368,8 @@ _prepared: set[type] = set()
 
 def prepare(function: type) -> bool:
     """Make `_step` one step for Torch's compiler, with models, Params and public functions among
-    its arguments. The compiler calls this itself while it follows code, so that no other program
-    has to import it."""
+    its arguments. The compiler calls this itself while it follows code, so that programs without it
+    need not import it."""
     global _step
     if _step is _result:
         pytree.register_pytree_node(Model, _whole, _by_name)

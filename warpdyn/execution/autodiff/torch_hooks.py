@@ -1,7 +1,7 @@
 """Undocumented parts of Torch that warpdyn uses, each with its reason and its fallback.
 
-Tested with Torch 2.11 to 2.14. `native/torch_native` has further ones: its C functions read tensors and are off for
-other versions (`native/versions`).
+Tested with Torch 2.11 to 2.14. `native/torch_native` uses more of them: its C functions read
+tensors, and are not used with other versions (`native/versions`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ def apply_directly(operation: Any) -> Callable[..., Any]:
     """`operation.apply` without the search for functional transforms, which takes as long as the call.
 
     For an `autograd.Function` that is used only while no transform is active. It is the `apply` of
-    the class above `torch.autograd.Function`, in C. Without it, the documented `apply`.
+    the class above `torch.autograd.Function`, in C. Fallback: the documented `apply`.
     """
     import torch
 
@@ -23,7 +23,8 @@ def apply_directly(operation: Any) -> Callable[..., Any]:
 
 
 def replace_backward(operation: Any, backward: Any) -> bool:
-    """Let Torch call a function in C for the backward pass; False if this Torch has no place for it."""
+    """Let Torch call a C function for the backward pass; False if this version of Torch does not
+    support it."""
     kind = getattr(operation, "_backward_cls", None)
     if kind is None:
         return False

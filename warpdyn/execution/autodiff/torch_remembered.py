@@ -1,15 +1,16 @@
 """Repeated calls that Torch differentiates: one launch forward, and one backward.
 
 The launches of a call and of its adjoint, which `torch_gradients` finds step by step, are found
-once and remembered. Small calls then use C functions (`torch_native`); passes that these do not
-know use `adjoint`. A backward pass that is differentiated itself, for higher derivatives or by a
+once and remembered. Small calls then use C functions (`torch_native`). Passes that these do not
+support use `adjoint`. A backward pass that is differentiated itself, for higher derivatives or by a
 transform, uses the operations of `torch_gradients`.
 
-Here, few statements matter as much as fast statements. An `autograd.Function` of three tensors that
-does nothing, forward and backward, takes 75 us by itself and 96 around two bound kernels, after
-which processors with AVX-512 run all other code slower for a while. This module takes 135, and
-`torch_gradients` 600 (one core of an Intel Xeon at 2.5 GHz, Torch 2.13). On an AMD EPYC, measured
-in turns: 46 around the kernels, 68 with this module, 46 with the C functions.
+In this module the number of statements matters as much as their speed. An `autograd.Function` of
+three tensors that does nothing, forward and backward, takes 75 us by itself and 96 around two bound
+kernels, after which processors with AVX-512 run all other code slower for a while. This module
+takes 135, and `torch_gradients` 600 (one core of an Intel Xeon at 2.5 GHz, Torch 2.13). On an AMD
+EPYC, in alternating measurements: 46 us around the kernels, 68 with this module, 46 with the C
+functions.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ class DifferentiatedCall(DifferentiatedPlan):
         self.forward, self._computed = forward, computed
         self.solves = call.solves is not None and not call.derivatives
         whole, names = with_all_inputs(call), forward.read
-        # Without the model and the tensors, which must not live as long as this object.
+        # The model and the tensors are left out, because this object must not keep them alive.
         numbers = {n: None if n in names else x for n, x in whole.arrays.items()}
         self._bare = replace(
             whole, arrays=numbers, gravity=None, f_ext=None, params=None, refuse=None
@@ -111,7 +112,8 @@ class DifferentiatedCall(DifferentiatedPlan):
 
         tensors: those of the call, and its solution if it solves a system.
         """
-        # Kinds of the saved tensors too, because the user's hooks may change their layout.
+        # The kinds of the saved tensors count too, because the user's hooks may change their
+        # layout.
         kinds = (*map(_sort, tensors), *map(_sort, cotangents))
         bars, known = MISS, self._adjoints.get(kinds)
         if known is not None and not torch.is_grad_enabled():
@@ -130,8 +132,7 @@ class DifferentiatedCall(DifferentiatedPlan):
     def _checked_backward(
         self, model: Structure, kinds: Key, tensors: Sequence[Tensor], cotangents: Sequence[Tensor]
     ) -> Sequence[Tensor]:
-        """The results of a backward pass by the way of `torch_gradients`; the pass is
-        remembered."""
+        """The results of a backward pass, computed by `torch_gradients`. The pass is remembered."""
         names = self.forward.read
         arrays = {**self._bare.arrays, **dict(zip(names, tensors, strict=False))}
         params = None if self._varying is None else Params(model, {}, self._varying)

@@ -3,8 +3,8 @@
 Warp has no public way to ask which tape is recording: `with warp.Tape() as tape` sets
 `warp._src.context.runtime.tape`, and launches read it there. A call needs this tape, because Warp
 itself launches the user's loss, and both gradients must be on the same tape. The name is read in
-one place, by `getattr`, so that a version of Warp without it records nothing instead of failing.
-tests/execution/autodiff/test_warp_gradients.py would then fail.
+one place, by `getattr`: a version of Warp without it records nothing instead of failing, and
+tests/execution/autodiff/test_warp_gradients.py reports it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def run(call: Call, compute: Callable[[Call], Any]) -> Any:
     over = [places[out.ptr] for out in outs if isinstance(out, wp.array) and out.ptr in places]
     if over:
         raise ValueError(
-            f"out is {over[0]}, which the gradient has yet to read; pass another array while a "
+            f"out is {over[0]}, which the gradient still has to read; pass another array while a "
             "tape records"
         )
     lead, _ = leading_shape(call, inputs, {name: shape_of(x) for name, x in arrays.items()})

@@ -21,7 +21,7 @@ REFRESH = 0.2
 def say(text: str) -> None:
     """Print one line on stderr, unless messages are switched off."""
     if config.compile_messages:
-        # One write, because other threads may print too.
+        # A single write, because other threads may print too.
         print(f"warpdyn: {text}\n", file=sys.stderr, flush=True, end="")
 
 
@@ -37,8 +37,8 @@ def silent() -> Iterator[None]:
 
 @contextmanager
 def announcement(text: str, seconds: float | None) -> Iterator[None]:
-    """Announce an operation that will take `seconds`, if that is long; None: unknown, and
-    announced."""
+    """Announce an operation that will take `seconds`, if that is long. None: unknown; the operation
+    is announced."""
     if seconds is not None and seconds < WORTH_A_LINE:
         yield
     elif seconds is not None and config.compile_messages and sys.stderr.isatty():
@@ -51,7 +51,7 @@ def announcement(text: str, seconds: float | None) -> Iterator[None]:
 
 @contextmanager
 def announced_late(text: str) -> Iterator[None]:
-    """Announce an operation once it has taken long, if its duration is not known in advance."""
+    """Announce an operation of unknown duration once it has taken long."""
     line = threading.Timer(WORTH_A_LINE, say, (text,))
     line.daemon = True
     line.start()

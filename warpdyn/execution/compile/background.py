@@ -1,7 +1,7 @@
 """Compilation in the background: a queue, and one thread that works through it.
 
 The thread waits for Clang's process most of the time, so that calls run meanwhile. It ends with the
-process: its compiler is killed, and what is half done is dropped.
+process: its compiler is killed, and unfinished work is dropped.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LAST_WAIT = 2.0
 """Longest time that the end of the process waits for the thread [s]; it may be loading a kernel."""
 
 NICENESS = 10
-"""By how much the compiler's process gives way to others."""
+"""Niceness of the compiler's process."""
 
 _condition = threading.Condition()
 _waiting: deque[Callable[[], object]] = deque()
@@ -29,7 +29,7 @@ _ending = False
 
 
 def enqueue(task: Callable[[], object]) -> None:
-    """Run a task on the thread, after those that wait already."""
+    """Run a task on the thread, after the tasks that are already waiting."""
     global _thread
     with _condition:
         if _ending:
@@ -42,7 +42,7 @@ def enqueue(task: Callable[[], object]) -> None:
 
 
 def is_ending() -> bool:
-    """True if the process is about to end, so that no further step of a task makes sense."""
+    """True if the process is about to end, so a task should not start another step."""
     return _ending
 
 

@@ -43,7 +43,8 @@ def check(bytecode: Bytecode, source: Source) -> None:
 
 
 def _check_fields(code: np.ndarray, bytecode: Bytecode, tables: int) -> None:
-    """Each field of an instruction is below the number of things of its kind."""
+    """Raise ValueError if a field of an instruction is not below the number of objects that it
+    indexes."""
     limits = {
         "s": bytecode.slots,
         "k": len(bytecode.constants),
@@ -57,7 +58,7 @@ def _check_fields(code: np.ndarray, bytecode: Bytecode, tables: int) -> None:
 
 
 def _check_blocks(code: np.ndarray, slots: int) -> None:
-    """Instructions on several slots, and those that go on in the next one."""
+    """Check instructions on several slots, and instructions that continue in the next one."""
     operations, wide = code[:, 0], code.astype(np.int64)
     column = {"d": 1, "a": 2}
     for name, fields in BLOCKS.items():
@@ -78,7 +79,7 @@ def _check_blocks(code: np.ndarray, slots: int) -> None:
 
 
 def _check_arrays(bytecode: Bytecode, source: Source) -> None:
-    """Slots of the arrays, and of constants that are there from the start."""
+    """Check the slots of arrays, and of constants that are stored before the program starts."""
     preload = np.asarray(bytecode.preload, np.int64).reshape(-1, 2)
     limit = np.array([bytecode.slots, len(bytecode.constants)])
     _require(((preload >= 0) & (preload < limit)).all())

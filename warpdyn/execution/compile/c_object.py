@@ -1,7 +1,8 @@
-"""C++ that is not a kernel: compiled by Warp's Clang without Warp's headers, and kept in Warp's cache.
+"""C++ other than kernels: compiled by Warp's Clang without Warp's headers, and kept in Warp's
+cache.
 
 Warp's headers take 2 to 3 s of CPU time for the first kernel of a machine, and 0.35 s for each further
-one. Functions that need none of them compile in a fraction of that.
+one. Functions that do not need them compile in a fraction of that time.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def _place(name: str, source: str) -> ObjectFiles:
 
 
 def _write_no_metadata(path: Path) -> None:
-    """What Warp would write about a kernel: nothing."""
+    """Write nothing, in place of the metadata that Warp writes for a kernel."""
     path.write_text("{}", encoding="utf-8")
 
 

@@ -1,7 +1,7 @@
 """C functions of the headers in `codegen/`, compiled and cached like the interpreter.
 
-This way an installation of warpdyn needs no compiler, although calls without Python need C code. The
-compiled function itself only writes the addresses of the others.
+Calls without Python need C code, and this way an installation of warpdyn needs no compiler. The
+compiled function only writes the addresses of the others.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class CText(NamedTuple):
 
 
 def c_text(header: str, piece: str, number: int, **given: str | int) -> CText | None:
-    """The functions of a piece of a header, as many as `number`. Compiling them takes 0.1 to 0.3 s.
+    """The `number` functions of a piece of a header. Compiling them takes 0.1 to 0.3 s.
 
     None if this version of Warp cannot load them, or if they cannot be compiled and
-    `wd.config.compile` is "never": calls then take their path in Python.
+    `wd.config.compile` is "never": calls are then made in Python.
     """
     if not c_object.is_possible():
         return None

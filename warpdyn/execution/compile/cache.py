@@ -86,7 +86,7 @@ class CacheEntry:
             sealed_files.make_folder(path.parent)
             tag_cache(path.parent)
             sealed_files.write(path, content())
-        except OSError as error:  # this costs time, nothing else
+        except OSError as error:  # only time is lost
             tell_unwritable(path.parent, error.strerror)
 
 
@@ -113,9 +113,9 @@ def _source(kept: dict[str, Any]) -> Source:
     numbers = [getattr(source, name) for name in facts]
     shapes = (*source.inputs.values(), *source.results.values())
     if not all(isinstance(text, str) for text in texts):
-        raise TypeError("a text is none")
+        raise TypeError("a text is not a string")
     if not all(isinstance(x, int) for x in (*numbers, *(n for shape in shapes for n in shape))):
-        raise TypeError("a number is none")
+        raise TypeError("a number is not an integer")
     return source
 
 
@@ -128,10 +128,10 @@ RECORDING = (
 
 
 def identity_of(algorithm: Callable[..., Any]) -> tuple[Any, ...]:
-    """The name of an algorithm, with the functions that it wraps and the numbers and words that are
-    bound to it. Other values are among a call's options, which are in its key.
+    """The name of an algorithm, with the functions that it wraps and the numbers and strings that
+    are bound to it. Other values are options of the call, which are part of its key.
 
-    Otherwise a call with other algorithms would find the old program in the cache.
+    Without it, a call with other algorithms would find the old program in the cache.
     """
     if isinstance(algorithm, partial):
         bound = [*algorithm.args, *(x for pair in sorted(algorithm.keywords.items()) for x in pair)]
@@ -230,7 +230,7 @@ _FROM = re.compile(
 
 @cache
 def _files_of_package() -> tuple[dict[str, str], dict[str, dict[str, Path]]]:
-    """Modules of this package by name, without the package itself; other files by folder and name.
+    """Modules of this package by name, except the package itself; other files by folder and name.
 
     The list is made once, because a first call looks up several hundred names, most of which are
     not modules.

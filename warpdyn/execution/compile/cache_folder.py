@@ -1,4 +1,4 @@
-"""The folder of the cache: its place, its files, its tag, and warnings if it cannot be used."""
+"""The folder of the cache: its location, files and tag, and warnings if it cannot be used."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def cache_directory() -> Path:
 
 
 def kept_programs() -> list[Path]:
-    """Files of the cached programs, and remains of interrupted writes."""
+    """Files of the cached programs, and leftovers of interrupted writes."""
     folder = cache_directory()
     files = folder.iterdir() if folder.is_dir() else ()
     return sorted(path for path in files if PROGRAM.fullmatch(path.name))

@@ -33,8 +33,9 @@ ARGUMENTS += [C_BOOL, C_BOOL, C_STRING, C_INT]
 
 
 def protect_the_others(niceness: int) -> None:
-    """Make the system take memory and CPU time from this process before its parent."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this one
+    """Make the system take memory and CPU time from this process before it takes them from the
+    parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and ends this process
     try:
         if resource is not None:
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -79,7 +80,7 @@ def main() -> None:
     def read() -> None:
         for line in sys.stdin:
             requests.put(line)
-        os._exit(0)  # the parent is gone, even while the compiler runs
+        os._exit(0)  # the parent has ended, even while the compiler runs
 
     threading.Thread(target=read, daemon=True).start()
     while True:

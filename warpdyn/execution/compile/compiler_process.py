@@ -82,7 +82,7 @@ _lock = threading.Lock()
 
 
 def compile_object(request: Request, niceness: int = 0) -> None:
-    """Compile a C++ file into an object file, in a process that gives way to others by its niceness.
+    """Compile a C++ file into an object file, in a process with this niceness.
     CompilerEndedError or OSError: lack of disk space or memory; RuntimeError: the compiler rejects
     the source."""
     while True:
@@ -95,7 +95,8 @@ def compile_object(request: Request, niceness: int = 0) -> None:
         if answer is not None:
             break
         code = compiler.end()
-        if not (compiler.reused and code == 0 and not written):  # 0: its waiting time was over
+        # 0: it waited long enough without a request.
+        if not (compiler.reused and code == 0 and not written):
             raise _exit_error(code, written)
     if "error" in answer:
         compiler.kill()
@@ -175,7 +176,7 @@ def _unable(function: Any) -> str:
 
 def no_interpreter() -> str:
     """The reason why no second Python interpreter can be started; empty if one can be."""
-    # An application that embeds Python would be started a second time.
+    # If an application embeds Python, the application would be started a second time.
     if getattr(sys, "frozen", False) or not Path(sys.executable or "").name.startswith(
         ("python", "pypy")
     ):

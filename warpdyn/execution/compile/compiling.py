@@ -42,11 +42,11 @@ class Writer(Protocol):
         ...
 
     def model(self) -> object:
-        """What it is written from, for as long as the compile is waited for."""
+        """The model from which the source is written; held until the compilation ends."""
         ...
 
     def use(self, model: Any) -> None:
-        """Write it from an equal model instead."""
+        """Write the source from an equal model instead."""
         ...
 
 
@@ -75,15 +75,14 @@ class Kernel:
         """True once its compile in the background was asked for."""
         self._compiled: list[wp.Kernel] = []
         self._linked: list[Command] = []
-        """Launches that keep the companions loaded in Warp."""
+        """Launches that keep the extra translation units loaded in Warp."""
 
     def interpret(self, program: InterpretedProgram) -> None:
         """Interpret the program until it is compiled."""
         self.interpreted, self.counts_calls = program, True
 
     def _kernels(self) -> list[wp.Kernel]:
-        """Warp's kernel, and those that are compiled together with it
-        (codegen/translation_units.py)."""
+        """Warp's kernel, and its extra translation units (codegen/translation_units.py)."""
         if not self._compiled:
             with lock_of(self):
                 if self.writer is not None:
@@ -95,12 +94,12 @@ class Kernel:
 
     @property
     def warp_kernel(self) -> wp.Kernel:
-        """The kernel as Warp knows it, without its companions."""
+        """The kernel as Warp knows it, without its extra translation units."""
         return self._kernels()[0]
 
     @property
     def is_compiled(self) -> bool:
-        """True if Warp finds all of it in its cache."""
+        """True if Warp finds all of its modules in its cache."""
         return not any(module.missing for module in self.modules)
 
     @property
@@ -135,15 +134,15 @@ class Kernel:
         return self._command(self._compiled[0])
 
     def count_call(self, seconds: float = 0.0) -> None:
-        """Count an interpreted call, which took this long; after some, the kernel is compiled in the
-        background."""
+        """Count an interpreted call that took this long. After some of them the kernel is compiled
+        in the background."""
         self._calls += 1
         self._seconds += seconds
         if self._calls >= calls_before_compiling() or self._seconds >= ENOUGH_INTERPRETED:
             self.compile_soon()
 
     def compile_soon(self) -> None:
-        """Compile in the background, if that is wished and has not begun."""
+        """Compile in the background, if enabled and not yet begun."""
         waits = self.counts_calls or (self.on_cuda and not self.loaded)
         if waits and not self._is_enqueued and config.compile == "background":
             self.counts_calls, self._is_enqueued = False, True
@@ -151,8 +150,8 @@ class Kernel:
             background.enqueue(partial(_compile_now, ref(self), model))
 
     def link(self) -> None:
-        """Pass the addresses of the companions to the loaded kernel, and later launches of the
-        interpreted program to the kernel."""
+        """Pass the addresses of the extra translation units to the loaded kernel, and later
+        launches of the interpreted program to the kernel."""
         first, *companions = self._kernels()
         if not self._linked and companions:
             places = (ctypes.c_int64 * len(companions))()
@@ -167,7 +166,7 @@ class Kernel:
             self._linked = calls
         if self.interpreted is not None and not self.loaded:
             self.interpreted.switch_to(self._command(first))
-            self.idle = []  # those of the interpreter, which a caller may have in use
+            self.idle = []  # launches of the interpreter, which a caller may still use
         self.loaded = True
         self.counts_calls = False
 
@@ -178,7 +177,7 @@ class Kernel:
 
 @dataclass(eq=False)
 class _Module:
-    """A kernel, or one of its companions."""
+    """A kernel, or one of its extra translation units."""
 
     compiled: wp.Kernel
     kernel: Kernel
@@ -211,7 +210,7 @@ class _Module:
 
 
 def _compile_now(reference: ref[Kernel], model: object) -> None:
-    """Compile and load a kernel on the thread in the background, unless nobody needs it any more.
+    """Compile and load a kernel on the background thread, unless it is no longer needed.
 
     `model`: what its source is written from, held until then.
     """
@@ -244,11 +243,11 @@ Done = Callable[[Kernel, float], None]
 def load_all(kernels: Sequence[Kernel], done: Done = lambda kernel, seconds: None) -> int:
     """Load kernels on all cores; returns how many had to be compiled.
 
-    Threads suffice, because the compiler releases the GIL: of two threads that compiled 8 kernels
-    of panda, both were running or ready to run in 97% of 2,061 samples. (Programs are recorded
-    before, one after the other.) The longest kernels come first, so that no core is left with one
-    at the end. `done` is called on the calling thread with each kernel and its CPU seconds over all
-    cores.
+    Threads suffice, because the compiler releases the GIL: when two threads compiled 8 kernels of
+    panda, both were running or ready to run in 97% of 2,061 samples. (Programs are recorded before
+    that, one after the other.) The longest kernels come first, so that no core ends with a long one
+    while the others are idle. `done` is called on the calling thread with each kernel and its CPU
+    seconds over all cores.
     """
     missing = {kernel: [x for x in kernel.modules if x.missing] for kernel in kernels}
     for kernel, modules in missing.items():
@@ -293,7 +292,7 @@ def _pool(number: int) -> Iterator[Callable[..., Future[float]]]:
 
 
 def _load_compiled(kernel: Kernel) -> float:
-    """Load a kernel, which Warp compiles if it is not in its cache; returns seconds."""
+    """Load a kernel, which Warp compiles if it is not in its cache; returns the time [s]."""
     start = time.perf_counter()
     for module in kernel.modules:
         module.load()
@@ -302,7 +301,7 @@ def _load_compiled(kernel: Kernel) -> float:
 
 
 def _compile(module: _Module) -> float:
-    """Compile and load a module, without the companions; returns seconds."""
+    """Compile and load a module, without its extra translation units; returns the time [s]."""
     kernel, start = module.kernel, time.perf_counter()
     try:
         with shared_header() if kernel.device.is_cpu else nullcontext():
@@ -353,7 +352,7 @@ def expected_seconds(kernels: Sequence[Kernel]) -> float:
     """Estimated seconds to compile kernels on all cores."""
     seconds = [module.seconds for kernel in kernels for module in kernel.modules]
     number = min(get_num_threads(), len(seconds))
-    # Clang reads Warp's headers. Each thread looks for its own.
+    # Clang reads Warp's headers, and each thread looks for its own copy.
     on_cpu = any(kernel.device.is_cpu for kernel in kernels)
     header = SECONDS_FOR_HEADERS if on_cpu and not has_header() else 0.0
     return header + max(*seconds, sum(seconds) / max(number, 1), 0.0)
@@ -365,7 +364,7 @@ _noted: list[Kernel] | None = None
 
 @contextmanager
 def noting() -> Iterator[list[Kernel]]:
-    """A block whose calls compute nothing and add their kernels to the list."""
+    """A block whose calls compute nothing, but add their kernels to the list."""
     global _noted
     before, _noted = _noted, []
     try:

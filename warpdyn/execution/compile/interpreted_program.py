@@ -2,8 +2,8 @@
 
 A launch of such a program looks like that of a kernel: a C function, bounds and arguments. Once the
 kernel is compiled, the same launch runs it: `InterpretedProgram.switch_to` writes the kernel's address
-into the program, and the interpreter passes every later launch on. So no launch has to be made again,
-whoever holds it.
+into the program, and the interpreter passes every later launch on. Launches therefore stay valid,
+and none is made again.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class InterpretedProgram:
     """A program in memory, as the interpreter reads it (struct Bytecode in interpreter.h)."""
 
     def __init__(self, bytecode: Bytecode, source: Source, interpreter: Interpreter, single: bool):
-        """ValueError: the bytecode reads or writes elsewhere than in its own slots."""
+        """ValueError: the bytecode reads or writes outside of its slots."""
         check(bytecode, source)
         self.interpreter, self.layout = interpreter, source.layout
         self._held: list[Any] = []
@@ -100,20 +100,20 @@ class InterpretedProgram:
         return bool(self._words[0])
 
     def switch_to(self, command: Command) -> None:
-        """From now on run a compiled kernel, of which this is a launch. If this version of Warp does
-        not tell its address, launches that exist stay interpreted."""
+        """Run the compiled kernel of this launch from now on. If this version of Warp does not
+        reveal its address, existing launches stay interpreted."""
         bounds = command.bounds
         if command.address is None or len(bounds) > MOST_BOUNDS:
             return
         self._held.append(command)
         self._words[1] = self._address_of(bounds, np.int64)
         self._words[2] = len(bounds)
-        self._words[0] = command.address  # last: from here on the bounds are read
+        self._words[0] = command.address  # last: from here on the interpreter reads the bounds
 
 
 def _still(constant: Sequence[bool], run: int) -> list[int]:
-    """A flag for each run of entries: whether all of them are constants; one more for each, since a
-    reader looks ahead."""
+    """A flag for each run of entries that is set if all of them are constants, and a further flag
+    for each, because the reader looks ahead."""
     flags = [all(constant[k : k + run]) for k in range(0, len(constant), run)]
     return [*map(int, flags), 0, 0, 0, 0]
 

@@ -1,4 +1,4 @@
-"""The interpreter of programs: loaded for each precision, and compiled once for a processor."""
+"""The interpreter of programs: compiled once for a processor, and loaded for each precision."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def compile_kernel(source: Source) -> wp.Kernel:
     name = "warpdyn_" + re.sub(r"\W", "_", source.name)
     Args = wp.types.vector(length=source.layout.length, dtype=wp.int64)
     memory = ""
-    if source.shared_bytes:  # the program finds it by itself; the tile makes each launch ask for it
+    if source.shared_bytes:  # the tile makes each launch ask for it; the program finds it by itself
         memory = (
             f"    wp.tile_empty(shape={source.shared_bytes // 4}, dtype=float, storage='shared')\n"
         )
@@ -89,7 +89,7 @@ class KernelCommand(Command):
     """A launch of a compiled kernel.
 
     `held`: objects that must stay loaded as long as the launch, in addition to the kernel. `warps`:
-    of a CUDA block.
+    number of warps of a CUDA block.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class KernelCommand(Command):
         return _words(self._launch.params[0])
 
     def set_threads(self, count: int) -> None:
-        # Whole blocks: lanes without an environment help.
+        # Whole blocks are launched, because lanes without an environment help to copy.
         threads = -(-count // BLOCK) * BLOCK * self._warps
         if self._on_cuda and threads != self._threads:
             self._launch.set_dim(threads)

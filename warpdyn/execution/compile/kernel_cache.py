@@ -41,12 +41,11 @@ def start_kernel_cache() -> None:
 
 
 def _probe(folder: Path) -> None:
-    """Raise OSError if no file can be made in the folder, or if other users can make files
-    there."""
+    """Raise OSError if the folder cannot be written, or if other users can write there."""
     sealed_files.make_folder(folder)
     reason = sealed_files.distrust_folder(folder, link=True)
     if reason and folder.stat().st_uid == os.geteuid() and not any(folder.iterdir()):
-        folder.chmod(0o700)  # Warp has just made it, in a process without a umask
+        folder.chmod(0o700)  # Warp has just made it, in a process with an empty umask
     elif reason:
         raise OSError(errno.EKEYREJECTED, f"{reason}, and kernels in it would run as you")
     with tempfile.TemporaryFile(dir=folder):
@@ -83,7 +82,7 @@ def has_compiled(kernel: wp.Kernel, device: wp.Device, block: int) -> bool:
         return False
     if device.is_cpu:
         return kernel_objects.is_whole(kernel_objects.place_of(kernel.module, device))
-    # Warp has another folder for each size of blocks.
+    # Warp has a separate folder for each block size.
     folder = kernel_cache_directory() / kernel.module.get_module_identifier(block)
     try:
         return any(path.suffix in (".ptx", ".cubin") for path in folder.iterdir())

@@ -210,7 +210,7 @@ def _keep(made: Path, source: str, place: ObjectFiles) -> None:
         raise OSError(errno.EPERM, text)
     sealed_files.discard(place.folder)  # a file, or an empty folder
     sealed_files.make_folder(place.folder)
-    # The hashes come last, because a kernel without them does not count.
+    # The hashes come last, because a kernel without them is compiled again.
     for name in (source, place.metadata, place.object, place.hashes.name):
         target = place.folder / name
         if target.is_dir() and not target.is_symlink():

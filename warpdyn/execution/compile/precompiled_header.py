@@ -9,10 +9,10 @@ CPU seconds for a kernel of 14 operations (Intel Xeon at 2.5 GHz, medians of alt
     none (use_precompiled_headers)      2.0            2.0
     kept, copied from our cache         0.34           0.38
 
-So a header is always made and kept in our cache. The next thread or process copies it to the folder
-where its compiler looks. The compiled kernels are the same bytes in all three cases. Clang rejects
-a header that does not fit. Warp then compiles without it and deletes the copy, and we delete the
-cached header.
+Therefore a header is always made and kept in our cache. The next thread or process copies it to the
+folder where its compiler looks. The compiled kernels are the same bytes in all three cases. Clang
+rejects a header that does not fit. Warp then compiles without it and deletes the copy, and we
+delete the cached header.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def distrust(status: os.stat_result) -> str:
 
 @cache
 def _is_private(group: int) -> bool:
-    """True if a group has no member except this user, like the default group on many systems."""
+    """True if this user is the group's only member, as in the default groups of many systems."""
     if group == 0 and os.geteuid() == 0:
         return True
     try:
@@ -99,7 +99,8 @@ def is_tagged(folder: Path) -> bool:
 
 
 def read_regular(path: Path, largest: int = LARGEST) -> bytes | None:
-    """Content of a file; None if it is a link, no regular file, too large, or not trusted."""
+    """Content of a file; None if it is not a regular file, is a link, is too large, or is not
+    trusted."""
     try:
         # O_NONBLOCK, because a FIFO would wait for a writer.
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -138,8 +139,8 @@ def write(path: Path, content: bytes) -> None:
 
 
 def _seal(path: Path, content: bytes) -> bytes:
-    """The first line of an entry. It covers the name, so that an entry is invalid in the place of
-    another."""
+    """The first line of an entry. It covers the name, so that an entry is not valid under another
+    name."""
     digest = hashlib.sha256(os.fsencode(path.name) + b"\n" + content)
     return MAGIC + digest.hexdigest().encode()
 

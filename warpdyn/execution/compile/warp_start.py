@@ -43,7 +43,7 @@ def has_driver() -> bool:
     try:
         ctypes.CDLL("libcuda.so.1")
     except OSError as error:
-        return "No such file" not in str(error)  # otherwise it cannot be loaded
+        return "No such file" not in str(error)  # else it is there, but cannot be loaded
     return True
 
 

@@ -20,7 +20,8 @@ PACKAGE = Path(__file__).parents[2]
 
 
 def import_without_face() -> None:
-    """Let modules of the package be imported without `warpdyn/__init__.py`, which imports all."""
+    """Let modules of the package be imported without running `warpdyn/__init__.py`, which imports
+    all of them."""
     face = types.ModuleType(PACKAGE.name)
     face.__path__ = [str(PACKAGE)]
     sys.modules[PACKAGE.name] = face

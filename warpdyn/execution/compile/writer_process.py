@@ -24,7 +24,7 @@ def write_in_child(
     if os.environ.get(IN_CHILD) == "0" or no_interpreter():
         return None
     try:
-        bare = replace(program)  # without what was computed of it
+        bare = replace(program)  # without cached results
         content = pickle.dumps((bare, name, single, target), pickle.HIGHEST_PROTOCOL)
         command = [sys.executable, "-I", "-S", writer_child.__file__, str(niceness)]
         done = subprocess.run(command, input=content, capture_output=True, cwd="/", check=True)

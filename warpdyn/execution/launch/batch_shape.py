@@ -20,8 +20,8 @@ from ...model.structure import Structure
 from ..request.call import Call, inputs_of, with_all_inputs
 from ..request.inputs import Input
 
-NO_STRIDE = "no single stride leads through its leading dimensions"
-"""Reason why a copy of an input is read."""
+NO_STRIDE = "one stride cannot cover its leading dimensions"
+"""Reason for reading a copy of an input."""
 
 Shapes = Mapping[str, tuple[int, ...]]
 
@@ -29,8 +29,8 @@ Shapes = Mapping[str, tuple[int, ...]]
 def leading_shape(
     call: Call, inputs: Mapping[str, Input], shapes: Shapes
 ) -> tuple[tuple[int, ...], str]:
-    """The call's leading dimensions, and the first array that has them; raises for an array that
-    has others."""
+    """The call's leading dimensions, and the first array that has them. Raises for an array with
+    other leading dimensions."""
     lead, leader = first_leading(
         {name: shapes[name] for name in inputs}, {name: x.shape for name, x in inputs.items()}
     )
@@ -40,8 +40,8 @@ def leading_shape(
 
 
 def first_leading(shapes: Shapes, slices: Shapes) -> tuple[tuple[int, ...], str]:
-    """Leading dimensions of the first array that has any, and its name; or none, and the first
-    name.
+    """Leading dimensions of the first array that has any, and its name; if there is no such array,
+    () and the first name.
 
     shapes: of arrays. slices: of one environment's part of each array.
     """
@@ -88,7 +88,7 @@ def check_shape(
 
 
 def _shape_hint(model: Structure, x: Input, shape: tuple[int, ...]) -> str:
-    """Hint at what else the width of an array could have meant."""
+    """A hint for an array whose width fits something else, such as nv in place of nq."""
     if x.sizes not in ("nq", "nv") or not shape or shape[-1] == x.shape[-1]:
         return ""
     noun = "coordinates" if x.sizes == "nq" else "velocity coordinates"

@@ -1,4 +1,4 @@
-"""The form of a kernel that suits a batch on a GPU."""
+"""The form of a kernel for a batch on a GPU, by its size."""
 
 from __future__ import annotations
 

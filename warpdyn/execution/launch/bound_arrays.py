@@ -26,7 +26,7 @@ class BoundArrays:
 
     inputs: Mapping[str, Input]
     arrays: dict[str, Array]
-    """Kept alive until the launch is over. Copies stand in the place of arrays that need one."""
+    """Kept alive until the launch is over. Arrays that need a copy are replaced by it."""
     views: Mapping[str, View]
     copied: Mapping[str, str]
     """Reasons for copies, by the name of the input."""
@@ -57,7 +57,7 @@ class BoundArrays:
 
 
 def bind_arrays(call: Call) -> BoundArrays:
-    """Look at each array of a call once; refuse those that disagree.
+    """Read the properties of each array of a call once; refuse arrays that do not fit together.
 
     The first array decides library, dtype and device. The first one with leading dimensions decides
     the batch shape and the memory order.
@@ -103,7 +103,7 @@ def copy_lazy_views(arrays: dict[str, Any]) -> dict[str, str]:
     each copy, by name."""
     lazy = {}
     for name, array in arrays.items():
-        if type(array) is np.ndarray:  # never lazy, and most common
+        if type(array) is np.ndarray:  # the most common library, whose views are never lazy
             continue
         library = known.get(type(array)) or library_of(array)
         arrays[name] = library.resolve_lazy_view(array)

@@ -1,8 +1,8 @@
 """Calls on a GPU that the CPU computes while their kernel is compiled (`wd.config.compile_device`).
 
-NVRTC takes up to minutes for a large program. Until the kernel is there, each call copies its inputs to
-the CPU, where an interpreter runs the program, and its results back. Each of these copies waits for the
-GPU.
+NVRTC takes up to minutes for a large program. Until the kernel is compiled, each call copies its
+inputs to the CPU, where an interpreter runs the program, and copies its results back. Each of these
+copies waits for the GPU.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..request.call import Call, with_all_inputs
 from .job import Job
 
 NUMBERS = (np.ndarray, np.generic, float, int, list, tuple, type(None))
-"""What does not lie on a GPU."""
+"""Types of values that are not on a GPU."""
 
 
 def compute_on_cpu(call: Call, job: Job, compute: Callable[[Call], Job]) -> None:

@@ -124,7 +124,8 @@ class Job:
         """True if the kernel is not compiled for the GPU yet, and the CPU may compute until it is
         (`cpu_stand_in`).
 
-        A capture records launches, and sums of tables need the kernel's own results: both wait.
+        Captures record launches, and sums of tables need the kernel's results, so both wait for the
+        kernel.
         """
         kernel = self.kernel
         return (
@@ -156,8 +157,8 @@ class Job:
         # A bound call reads the caller's arrays at each run, so it cannot use copies.
         for name, reason in self.copied.items():
             raise ValueError(
-                f"bind reads arrays where they lie, and could read a copy of {name} only: {reason}; "
-                "pass an array of one piece"
+                f"bind reads arrays in place, but could only read a copy of {name}: {reason}; "
+                "pass a contiguous array"
             )
         self.launch_once()
         self.kernel.compile_soon()
@@ -190,8 +191,8 @@ class Job:
         return BoundCall(run)
 
     def _prepare(self, command: Callable[[], Command]) -> tuple[Callable[[], None], list[Command]]:
-        """Function that launches, and its commands: one, on native threads if the batch is worth
-        them; one for each slice if only Python threads exist."""
+        """Function that launches, and its commands: a single command, on native threads if the
+        batch is large enough; a command for each slice if only Python threads exist."""
         number = self._threads()
         if not self.count:
             return lambda: None, []
@@ -217,7 +218,7 @@ class Job:
         return max(1, round(self.count / self.seconds * threads.SLICE / block)) * block
 
     def _block(self) -> int:
-        """Environments that a kernel computes together."""
+        """Number of environments that a kernel computes together."""
         return LOOP_BLOCK if self.kernel.source.loops else BLOCK
 
     def _threads(self) -> int:

@@ -45,8 +45,8 @@ _NO_FIELDS = (0,) * FIELDS
 """Address and strides of an input that is passed by value."""
 
 LONG = 10.0
-"""Estimated CPU seconds of a compile from which on a user's own kernel is called long. Its operations
-do not say so: a loop has many of them and little code."""
+"""Estimated CPU seconds of a compile from which on a user's own kernel is called long. The number
+of operations is no measure of this: a loop has many operations and little code."""
 
 
 def compute(call: Call) -> Any:
@@ -76,8 +76,8 @@ def prepare(call: Call, target: str | None = None) -> Job:
     bound = bind_arrays(call)
     kernel = kernel_for(call, bound, target)
     results = arrays_for_results(call, kernel.source, bound)
-    # A bound launch may leave constants alone. Any other launch writes them too, but that counts
-    # only with contiguous environments: rows are judged without them, as they were measured.
+    # A bound launch may leave constants out. Any other launch writes them too, but they count only
+    # with contiguous environments: the bound of rows was measured without them.
     count = bound.count
     size = count * kernel.source.bytes
     when_bound = (size > STREAM_FROM) + (size > ROWS_FROM)
@@ -127,7 +127,7 @@ def kernel_for(call: Call, bound: BoundArrays, target: str | None = None) -> Ker
     kernel = kernels.get(key)
     if kernel is not None:
         if kernel.writer is not None:
-            kernel.writer.use(call.model)  # the first of the equal models may go
+            kernel.writer.use(call.model)  # the first of several equal models may be freed
     else:
         shapes = {name: ANY_SIZE if x.table else x.shape for name, x in bound.inputs.items()}
         with lock_of(call.model):
@@ -170,12 +170,12 @@ def _fields(v: View, trailing: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def kernel_source(call: Call) -> Source:
-    """The kernel's source, which knows operations and bytes of one environment."""
+    """The kernel's source, with its operations and bytes per environment."""
     return prepare(call).kernel.source
 
 
 def check_length(kernel: Kernel) -> None:
-    """Warn of a user's own kernel that is long, before it is compiled."""
+    """Warn about a long kernel of the user before it is compiled."""
     if sum(module.seconds for module in kernel.modules) >= LONG:
         time = f"about {expected_seconds([kernel]):.0f} s"
         warnings.warn(

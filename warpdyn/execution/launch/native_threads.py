@@ -1,8 +1,8 @@
-"""Native threads that take slices of a launch without Python, so that none waits for the GIL.
+"""Native threads that compute slices of a launch without Python, so that none waits for the GIL.
 
-These are threads of the process that C functions inside a kernel's source start and feed
-(`codegen/native_threads.h`). A thread that has done its last slice polls for the next launch for a
-while before it sleeps, because waking it takes 50 to 100 us.
+C functions in `codegen/native_threads.h` start these threads and pass launches to them. A thread
+that has done its last slice polls for the next launch for a while before it sleeps, because waking
+it takes 50 to 100 us.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class _NativeThread:
             begin(ctypes.c_void_p(_address(place)), None)
         places = map(_address, (self.mutex, self.condition, system.attributes))
         self.words = (ctypes.c_int64 * 9)(_address(system.table), 0, 0, 0, POLLS, 0, *places)
-        # Signals are for the threads that Python knows.
+        # Signals are handled by Python's own threads.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         try:
             failed = system.start(_address(self.words))

@@ -15,7 +15,7 @@ from .bound_arrays import BoundArrays
 
 @dataclass(slots=True)
 class ResultArrays:
-    """What a launch writes, and what its user gets of it."""
+    """The arrays that a launch writes, and the results that the user receives."""
 
     written: Sequence[Array]
     """Arrays that the kernel writes, with one dimension of environments or none."""

@@ -1,7 +1,7 @@
 """The source of a kernel, written when the kernel is compiled.
 
 A program that is interpreted may be compiled much later, or never. Until then its `SourceWriter` holds
-neither the model nor the arrays of the call, so that both are freed as soon as their user has dropped
+neither the model nor the arrays of the call, so both are freed as soon as the user no longer holds
 them.
 """
 
@@ -44,21 +44,21 @@ class SourceWriter:
         self.inputs, self.single, self.target = dict(inputs), single, target
         self.numbers, self.entry = numbers, entry
         self._model = ref(call.model)
-        # A user's own kernel holds its model: its program is kept instead of its call.
+        # A user's kernel holds its model, so its program is kept instead of its call.
         self._call = None if entry is None else without_arrays(call)
         self._recorded: list[Program] = []
 
     def use(self, model: Structure) -> None:
-        """Take an equal model, which lives longer than the first one may."""
+        """Use an equal model, which may outlive the first one."""
         self._model = ref(model)
 
     def model(self) -> Structure | None:
-        """The model; None if nobody else holds it any more. A source that is written later needs it."""
+        """The model, from which a later source is written; None if it has been freed."""
         return self._model()
 
     def record(self, call: Call | None = None, then: str = "") -> Program:
-        """The program, which the next source is written from. `call`: the call itself, while it is
-        there; `then` continues the message of a long recording."""
+        """The program from which the next source is written. `call`: the call, if it still exists.
+        `then` continues the message of a long recording."""
         if not self._recorded:
             with announced_late(f"recording {self.label}{then}"):
                 program = record_call(call or self._whole(), self.inputs, self.single)
@@ -79,7 +79,7 @@ class SourceWriter:
             self._recorded.clear()
 
     def write(self, call: Call | None = None) -> Source:
-        """The source, which goes to the cache too. In the background another process writes it."""
+        """The source, which is also cached. In the background a separate process writes it."""
         program = self.record(call, ", which will then be compiled, once")
         self._recorded.clear()
         if background.in_background():

@@ -50,7 +50,7 @@ class StateReport:
 
 
 def check_state(model: Model, q: Array, v: Array | None = None) -> StateReport:
-    """Report of the errors in a state, by environment and joint; it raises nothing for them.
+    """Report of the errors in a state, by environment and joint. Errors in the state do not raise.
 
     q: (..., nq) [m, rad].  v: (..., nv) [m/s, rad/s], or None.  Arrays of any library, read on the
     host.
@@ -91,7 +91,7 @@ def check_arrays(call: Call) -> None:
         array = arrays[name]
         host = views.on_host(array) if library_of(array).readable(array) else None
         if host is None or host.shape[max(host.ndim - len(x.shape), 0) :] != x.shape:
-            continue  # a later check raises for it
+            continue  # a later check raises for this
         bound = call.arguments.get(name, ARRAY).bound
         found += _below(call, x, host) if bound else _not_finite(call.model, x, host)
         if x.kind == "argument" and x.sizes == "nq" and not call.any_length:
@@ -135,7 +135,7 @@ def _not_finite(model: Structure, x: Input, array: np.ndarray) -> Iterator[str]:
 
 
 def _not_unit(model: Structure, x: Input, array: np.ndarray) -> Iterator[str]:
-    """Quaternions of another length than one; those that are not finite are reported before."""
+    """Quaternions whose length is not one. Those that are not finite have already been reported."""
     for _, columns in orientation_columns(model):
         length = np.linalg.norm(array[..., columns], axis=-1)
         joint = model.q_names[columns.start].rpartition(".")[0]

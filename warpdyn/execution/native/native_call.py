@@ -1,4 +1,4 @@
-"""Repeated calls from Python to a kernel without Python code in between.
+"""Repeated calls that run a kernel without Python code.
 
 A small planned call (`execution/repeat/planned_call`) is stored as integers, which a C function (`c_functions`)
 compares with its arguments. A NumPy array is a structure with fixed fields in NumPy's binary
@@ -91,7 +91,7 @@ class NativeCalls:
     def _know(self, plans: tuple[_NativePlan, ...]) -> None:
         method = methods() if plans else None
         self.cache.entry = unknown if method is None else new_function(method.call, _table(plans))
-        # A model may have gone meanwhile, because any statement may collect garbage.
+        # A model may have been freed meanwhile, because any statement may collect garbage.
         alive = tuple(x for x in plans if all(model() is not None for model in x.known.models))
         if len(alive) < len(plans):
             self._know(alive)
@@ -213,7 +213,7 @@ def _operands(
             words += array
             held.append(x.dtype)
         elif type(x) is Model:
-            words.append(id(x))  # forgotten when it is gone
+            words.append(id(x))  # the call is forgotten when this object is freed
         elif type(x) in PLAIN:
             words.append(id(x))
             held.append(x)

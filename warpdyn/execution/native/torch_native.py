@@ -2,9 +2,9 @@
 differentiates.
 
 The C functions (`codegen/native_call.h`) read tensors through Torch's C interface, which is stable
-between versions. A Python object holds its tensor at the address in `_cdata`. If it does not, or if
-Torch has no such interface, the C functions are not used. Results are made, and tensors saved for a
-backward pass, by Torch's Python functions, so that tools that follow these see the usual calls.
+between versions. `_cdata` of a Python object is the address of its tensor. If it is not, or if
+Torch has no such interface, the C functions are not used. Torch's Python functions allocate results
+and save tensors for a backward pass, so that tools that trace these functions see the usual calls.
 """
 
 from __future__ import annotations

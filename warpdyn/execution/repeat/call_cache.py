@@ -16,16 +16,16 @@ MOST = 512
 
 RUNS_IN_PYTHON = 8
 """Runs of a plan before its call moves to C. The function in C takes 5 ms to load, once in a process,
-and 0.2 ms to learn a call. A script that repeats a call a few times pays neither."""
+and 0.2 ms to learn a call. A script that repeats a call only a few times has neither cost."""
 
 Entry = Callable[[tuple[Any, ...], dict[str, Any]], Any]
 """Result by positional and keyword arguments; `MISS` for an unknown call."""
 
 
 class CallsInC(Protocol):
-    """Calls of one function that a function in C carries out (`execution/native/`).
+    """Calls of one function that are made in C (`execution/native/`).
 
-    It sets the cache's `entry`, in one statement, since other threads and the collection of garbage
+    It sets the cache's `entry` in one statement, because other threads and the garbage collector
     read and replace it at any time.
     """
 
@@ -54,8 +54,8 @@ class CallCache:
     def __init__(
         self, signature: inspect.Signature, calls_in_c: Callable[[CallCache], CallsInC | None]
     ):
-        """calls_in_c: makes the part in C, or returns None as long as it is not compiled; called at the
-        first calls that are to move there."""
+        """calls_in_c: makes the part in C, or returns None while it is not compiled. It is called
+        when the first calls move there."""
         self.entry: Entry = unknown
         """The function in C."""
         self._names = _positional_names(signature)
@@ -73,7 +73,7 @@ class CallCache:
         return key_of(names, args, kwargs)
 
     def run(self, call: CallKey, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """Results of a planned call; `MISS` if there is no plan, or if it does not hold."""
+        """Results of a planned call; `MISS` if there is no plan or it does not apply."""
         key = call.key
         plan = self._plans.get(key)
         if plan is None:
@@ -133,8 +133,8 @@ class CallCache:
             self._move_to_c(key, made, args, kwargs)
 
     def forget(self, key: Key, ending: Callable[[], bool] = sys.is_finalizing) -> None:
-        """Forget a call, because its model is gone."""
-        if ending():  # the modules that this needs may be gone, too
+        """Forget a call, because its model has been freed."""
+        if ending():  # at exit, the modules that this needs may already be unloaded
             return
         self._plans.pop(key, None)
         self._runs_left.pop(key, None)

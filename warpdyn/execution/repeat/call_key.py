@@ -48,7 +48,7 @@ K = TypeVar("K", bound=type)
 
 
 def compared_by_value(kind: K) -> K:
-    """Register a class whose objects do not change and are equal if they mean the same for every
+    """Register a class whose objects are immutable, and equal if they have the same effect on every
     call."""
     PLAIN.add(kind)
     return kind
@@ -92,8 +92,8 @@ def _add_leaves(arguments: Iterable[tuple[str, Any]], found: list[Leaf]) -> None
         elif kind is tuple or kind is list:
             _add_leaves(((name, y) for y in x), found)
         elif isinstance(x, tuple):
-            # In a record such as `Ground` the numbers of arrays are checked at each call: arrays in it
-            # have no library here, so that such a call has no key.
+            # The values of arrays in a record such as `Ground` are checked at each call. Such
+            # arrays have no library here, so a call with them has no key.
             parts = leaves((name, y) for y in x)
             found += [(n, y, None) for n, y, _ in parts]
 

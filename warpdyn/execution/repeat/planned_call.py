@@ -1,8 +1,8 @@
 """Plans of repeated calls: arrays with the same kinds, shapes and strides need no second check.
 
 Checking a call and preparing its launch takes many times as long as launching it for one robot. The
-result of the checks is remembered under all its inputs: dtype, shape and strides of arrays, values
-of other arguments. The next such call only reads the addresses of its arrays.
+result of the checks is remembered for all that it depends on: dtype, shape and strides of arrays,
+and values of other arguments. The next such call only reads the addresses of its arrays.
 
 These calls are checked each time: calls whose arrays are traced or have to be copied, calls that a
 `wp.Tape` records, and calls with arguments of unknown kinds, or with arrays in records such as
@@ -73,7 +73,7 @@ class LaunchPlan:
         forget: Callable[[object], Any],
     ):
         """read: the name of the input for each of the caller's arrays; those of `out` follow.
-        forget: called when a model goes, so that its kernels can go too."""
+        forget: called when a model is freed, so that its kernels can be freed too."""
         source, library = job.kernel.source, job.library
         # Weak references, so that a plan does not keep its model alive.
         self.models: list[ref[Any]] = [ref(call.model, forget)]
@@ -84,7 +84,7 @@ class LaunchPlan:
         self.job = job.without_arrays()
         own = set(job.arrays).difference(read)
         self.kept = [job.arrays[name] for name in own] if own else []
-        """Arrays that no caller holds, such as numbers for gravity."""
+        """Arrays that the plan holds itself, such as numbers for gravity."""
         places = job.places
         inputs = dict(zip(job.inputs, places, strict=False))
         results = places[len(inputs) :]
@@ -181,7 +181,7 @@ class LaunchPlan:
         return outs
 
     def user_result(self, results: Sequence[Array]) -> Any:
-        """The results in the form that the user gets."""
+        """The results in the form that the user receives."""
         if self.named is not None:
             return self.named(*results)
         return tuple(results) if len(results) > 1 else results[0]
@@ -206,7 +206,7 @@ class DifferentiatedPlan(ABC):
     def adjoint(
         self, model: Any, arrays: Sequence[Any], cotangents: Sequence[Any]
     ) -> Sequence[Any]:
-        """Cotangents of the arrays, None of those that need none."""
+        """Cotangents of the arrays; None for arrays that need none."""
 
 
 def plan_launch(
@@ -218,7 +218,7 @@ def plan_launch(
 ) -> LaunchPlan | None:
     """The plan of calls like this one; None if an array is not read or written directly.
 
-    arrays, names: of the call's `CallKey`. forget: called when a model goes.
+    arrays, names: of the call's `CallKey`. forget: called when a model is freed.
     """
     if job.copied or job.sums or job.is_for_cpu:
         return None
@@ -228,7 +228,7 @@ def plan_launch(
     if len(arrays) - len(names) != (0 if call.out is None else len(job.results)):
         return None
     places: dict[int, list[int]] = {}
-    """Where each array of the caller stands among the arguments, by its identity."""
+    """Position of each of the caller's arrays among the arguments, by its identity."""
     for k in range(len(names)):
         places.setdefault(id(arrays[k]), []).append(k)
     read: dict[int, str] = {}
@@ -245,7 +245,7 @@ def plan_launch(
             own += prod(job.inputs[name].shape)
     if own > MOST_KEPT:
         return None
-    # The numbers of an array that is not read directly may have been checked.
+    # An array that is not read directly may have values that must be checked.
     if sorted(read) != [*range(len(names))]:
         return None
     return LaunchPlan(call, job, arrays, [read[k] for k in range(len(names))], forget)

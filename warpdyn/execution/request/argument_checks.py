@@ -1,4 +1,4 @@
-"""Checks of a call's arguments: each error says what is needed, what arrived and what to do."""
+"""Checks of a call's arguments. Each error says what is needed, what was passed and what to do."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def array_of_numbers(x: Input, array: Any, first: View) -> Array:
     """An input that may be plain numbers, as an array of the first array's kind; on CUDA as a NumPy
     array (n,) or () of its dtype, which the launch passes by value.
 
-    An array on the device would have to be filled before the launch. Filled inside a graph capture,
-    or on another stream, it would hold no numbers yet when a later call reads it.
+    An array on the device would have to be filled before the launch. If it were filled inside a
+    graph capture or on another stream, a later call could read it too early.
     """
     if first.library is NUMPY and getattr(array, "dtype", None) == _dtype(first):
         return array
@@ -36,7 +36,7 @@ def array_of_numbers(x: Input, array: Any, first: View) -> Array:
             return views.numbers(first.library, first.single, values)
         if len(values) > MOST_BY_VALUE:
             raise ValueError(
-                f"{x.label} has {len(values)} plain numbers, and a launch on {first.device} takes at "
+                f"{x.label} has {len(values)} plain numbers, but a launch on {first.device} takes at "
                 f"most {MOST_BY_VALUE}; pass an array of {first.library.name} there"
             )
         return np.array(values, _dtype(first))
@@ -115,8 +115,8 @@ def check_outs(
         rows = v if number < 2 else rows_of(v, number)
         if rows is None:
             raise ValueError(
-                f"{name} has leading dimensions {v.shape[:number]} that no single stride leads "
-                f"through (strides {v.strides[:number]}); pass an array of one piece"
+                f"{name} has leading dimensions {v.shape[:number]} that one stride "
+                f"cannot cover (strides {v.strides[:number]}); pass a contiguous array"
             )
         v = rows
         # A result may overwrite its own input, but must not overlap any other array.

@@ -2,7 +2,7 @@
 
 Algorithms use one representation: the base's twist in its own frame ("local"). For a model with
 another representation, inputs and results are converted before and after the algorithm, inside the
-program, so that the choice is folded like any constant. With T the matrix from the model's twist v
+program, so the choice is folded like any constant. With T the matrix from the model's twist v
 to the local one, v_local = T v: accelerations a_local = T a + T' v, forces tau = Tᵀ tau_local,
 columns of Jacobians J = J_local T, and T' = -(W ×) T with W the part of the base's local twist that
 carries the axes.

@@ -1,8 +1,8 @@
 """The request of a public function (`Call`), and its derivatives.
 
 A `Call` names the algorithms and the arrays on which to run one of them. A derivative of a call is
-again a call, with further inputs and other results. Derivatives of derivatives, and all devices and
-layouts, therefore need no further code.
+itself a call, with more inputs and other results. Derivatives of derivatives, and all devices and
+layouts, therefore need no extra code.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Derivative:
     seeds: tuple[Input, ...] = ()
 
 
-@dataclass(eq=False)  # a frozen dataclass takes three times as long to make, at every call
+@dataclass(eq=False)  # a frozen dataclass would take three times as long to make at every call
 class Call(Generic[R]):
     """Request of a public function, with the result R.
 
@@ -139,7 +139,7 @@ class Call(Generic[R]):
 
     @property
     def axes(self) -> Mapping[str, Axes]:
-        """Axes of arguments and results by name: `by_velocity`, and those that go without saying."""
+        """Axes of arguments and results by name: `by_velocity`, and the default ones."""
         return {} if self.by_velocity is None else {**BY_NAME, **self.by_velocity}
 
     @property
@@ -224,7 +224,7 @@ def _gather(call: Call) -> tuple[Mapping[str, Input], dict[str, Array]]:
     if params is not None:
         _check_params(params, model)
     if call.forces:
-        # A function's own argument takes precedence over the value for all environments.
+        # An argument of the function takes precedence over the value for all environments.
         gravity = call.gravity if call.gravity is not None or params is None else params.gravity
         if gravity is not None:
             more.append((GRAVITY, gravity))
@@ -246,7 +246,8 @@ def _external_forces(
         return [(forces(model.nlinks), f_ext)]
     for link in f_ext:
         model.link_index(link)
-    # In the model's order, so that the caller's order makes no second kernel.
+    # In the model's order, so that the order in which a caller lists them does not make another
+    # kernel.
     return [(force(link), f_ext[link]) for link in model.link_names if link in f_ext]
 
 

@@ -73,7 +73,7 @@ def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool 
     single: constants are prepared for float32 or float64; None: they do not change.
     """
     if call.refuse:
-        # Numbers that vary are no reason to raise, so those of a typical robot are checked.
+        # Numbers that vary must not raise, so those of a typical robot are checked.
         call.refuse(call.model if call.params is None else typical(call.model, call.params.names))
 
     def run(algorithm: Callable[..., Any], symbols: dict[str, Nested]) -> Any:
@@ -101,7 +101,7 @@ def record_call(call: Call, inputs: Mapping[str, tuple[int, ...]], single: bool 
         ]
         if len(programs) == 1:
             return programs[0]
-        # The shortest depends on the robot's joints and zeros, and on the frames.
+        # The shortest program depends on the robot's joints, its zeros and the frames.
         return min(programs, key=lambda program: program.operations)
 
 
@@ -109,7 +109,7 @@ def _finish(call: Call, program: Program) -> Program:
     """The recorded program with the shapes that the call knows, and the results that may overwrite
     an input.
 
-    It is finished before its statements are needed, because a program orders them once and keeps
+    This happens before its statements are needed, because a program orders them once and caches
     them.
     """
     # Nested lists do not show the shape of a matrix without rows.
@@ -175,8 +175,8 @@ def evaluate(
     named = dict(zip(call.results, results if len(call.results) > 1 else (results,), strict=True))
     if not converter:
         return named
-    # Axes that move with the base add velocity terms to accelerations and to rates. For a rate
-    # these are terms of the columns whose derivative it is.
+    # Axes that move with the base add velocity terms to accelerations and rates. For a rate they
+    # are terms of the columns of which it is the derivative.
     v_local = velocity_among(local, by_velocity)
     # A step returns the velocity at its new configuration.
     moved = [name for name in call.results if by_velocity.get(name) == CONFIGURATION]
@@ -234,7 +234,7 @@ def _converter(call: Call, tree: Tree, inputs: Mapping[str, Nested]) -> Converte
 
 
 def _is_local(model: Structure) -> bool:
-    """True if a model has the velocities that algorithms have."""
+    """True if a model has the velocities that algorithms use."""
     return model.base_velocity == "local" or not model.floating_base
 
 
@@ -255,7 +255,7 @@ def _tree_for(call: Call, values: Mapping[str, Nested], epsilon: float | None) -
 
 
 def _differentiable(call: Call) -> Call:
-    """The call with the algorithm from which its derivative is recorded. Those of higher order need
+    """The call with the algorithm from which its derivative is recorded. Higher derivatives need
     the first algorithm, in which nothing is constant."""
     if call.differentiable is None:
         return call

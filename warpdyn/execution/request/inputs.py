@@ -13,7 +13,7 @@ Kind = Literal["argument", "gravity", "forces", "force", "parameter", "seed", "s
 cotangent or tangent of a derivative; the result of a call that solves a system."""
 
 Bound = Literal["", "at least 0", "above 0"]
-"""What all numbers of an argument must be; "": anything."""
+"""Bound on all numbers of an argument; "": none."""
 
 CONFIGURATIONS = ("q", "q0", "q1")
 """Arguments that are configurations if they have nq entries."""
@@ -25,10 +25,10 @@ class ArgumentSpec(NamedTuple):
     plain: bool = False
     """True if it may be plain numbers, in addition to arrays of any library and dtype."""
     table: bool = False
-    """True if it is a table of rows and columns that serves all environments. The algorithm gets it
-    whole, for `algebra.scalar.look`."""
+    """True if it is a table of rows and columns that serves all environments. The algorithm
+    receives it whole, for `algebra.scalar.look`."""
     bound: Bound = ""
-    """What its numbers must be, infinite ones included; NaN is below each bound
+    """Bound on its numbers, including infinite ones; NaN is below each bound
     (`state_checks.check_bounds`)."""
 
 
@@ -57,11 +57,11 @@ class Input(NamedTuple):
     sizes: str
     """The name of `shape` in messages: "nq", "nv", "nlinks, 6"; empty if there is no name."""
     table: bool = False
-    """True if it is a lookup table: it serves all environments, and its size is not a part of
+    """True if it is a lookup table: it serves all environments, and its size is not part of
     programs."""
 
 
-# The records are cached, so that a call with the same names and widths makes no new ones.
+# The records are cached: calls with the same names and widths share them.
 
 
 @lru_cache(maxsize=4096)

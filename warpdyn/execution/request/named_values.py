@@ -1,4 +1,4 @@
-"""Scalars of a call by the names of its arrays: selected, flattened, and folded again."""
+"""Scalars of a call by the names of its arrays: selecting, flattening and folding them."""
 
 from __future__ import annotations
 

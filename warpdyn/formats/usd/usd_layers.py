@@ -25,9 +25,8 @@ def open_stage(pxr: Any, text: RobotSource) -> Any:
         if not text.data.startswith(b"#usda"):
             raise ModelError(f"{text.name}: bytes must be .usda text; for other files give a path")
         layer.ImportFromString(text.data.decode())
-    layers = open_layers(
-        pxr, layer, text.name, STAGE
-    )  # keeps the layers open, so that none is opened again
+    # The list keeps the layers open, so that none is opened again.
+    layers = open_layers(pxr, layer, text.name, STAGE)
     return pxr.Usd.Stage.Open(layers[0])
 
 

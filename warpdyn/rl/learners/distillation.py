@@ -19,7 +19,7 @@ LARGEST_GRADIENT = 1.0
 
 
 class Distillation:
-    """A student that learns a teacher's actions in the states that the student itself reaches.
+    """`Learner` of a teacher's actions in the states that the student itself reaches.
 
     The first group of the observations is the student's, the last one the teacher's. In the first
     iteration the teacher acts, then the student, without exploration, and the teacher says what it
@@ -113,7 +113,6 @@ class Distillation:
         return {"actor": self.student.state_dict(), "optimizer": self.optimizer.state_dict()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Restore what `state` returned."""
         self.restore_networks(state)
         self.optimizer.load_state_dict(state["optimizer"])
 

@@ -47,7 +47,7 @@ class Steps(NamedTuple):
 
 
 class PPO:
-    """PPO with clipped objectives, an adaptive learning rate and generalised advantages.
+    """`Learner` by PPO with clipped objectives, an adaptive learning rate and generalised advantages.
 
     The first group of the observations is the policy's, the last one the critic's. In float32 the
     updates are those of rsl_rl 5 for equal random numbers, to rounding. On a GPU an update of a
@@ -93,7 +93,6 @@ class PPO:
 
     @property
     def learning_rate(self) -> float:
-        """The current learning rate."""
         return float(self._rate)
 
     @property
@@ -108,12 +107,10 @@ class PPO:
 
     @property
     def deviation(self) -> float:
-        """Standard deviation of the actions, mean over the actions."""
         return float(self.std.detach().mean())
 
     @torch.no_grad()
     def act(self, observations: Observations) -> torch.Tensor:
-        """Random actions of the current policy (envs, actions)."""
         for group, rows in self._observations.items():
             rows[self._step].copy_(observations[group])
         seen = self.actor.normalizer(observations[self.groups[0]])
@@ -150,22 +147,18 @@ class PPO:
             normalizer.update(self._observations[group].flatten(0, 1), self.processes)
 
     def policy(self) -> Network:
-        """A copy of the network that computes the mean of the actions."""
         return deepcopy(self.actor).eval()
 
     def use_policy(self, policy: Network) -> None:
-        """Replace the weights of the policy, and the normalisation of its observations."""
         self.actor.load_state_dict(policy.state_dict())
 
     def restore_networks(self, state: Mapping[str, Any]) -> None:
-        """Restore the networks of a checkpoint, without the optimiser."""
         self.actor.load_state_dict(state["actor"])
         self.critic.load_state_dict(state["critic"])
         with torch.no_grad():
             self._std.copy_(state["std"])
 
     def state(self) -> dict[str, Any]:
-        """Tensors and numbers of a checkpoint."""
         return {
             "actor": self.actor.state_dict(),
             "critic": self.critic.state_dict(),
@@ -175,7 +168,6 @@ class PPO:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Restore what `state` returned."""
         self.restore_networks(state)
         self.optimizer.load_state_dict(state["optimizer"])
         rate = state["learning_rate"]

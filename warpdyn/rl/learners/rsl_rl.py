@@ -57,7 +57,7 @@ class RslEnv:
 
 
 class RslRlLearner:
-    """rsl_rl's PPO as a learner."""
+    """rsl_rl's PPO as a `Learner`."""
 
     def __init__(self, env: VecEnv, recipe: Recipe, processes: Processes):
         self.recipe, groups = recipe, [*env.observations]
@@ -74,17 +74,14 @@ class RslRlLearner:
 
     @property
     def learning_rate(self) -> float:
-        """The current learning rate."""
         return float(self.algorithm.learning_rate)
 
     @property
     def deviation(self) -> float:
-        """Standard deviation of the actions, mean over the actions."""
         return float(self.algorithm.get_policy().distribution.std_param.detach().mean())
 
     @torch.inference_mode()
     def act(self, observations: Observations) -> torch.Tensor:
-        """Random actions of the current policy (envs, actions)."""
         actions: torch.Tensor = self.algorithm.act(_tensor_dict(observations))
         return actions
 
@@ -101,7 +98,6 @@ class RslRlLearner:
         self.algorithm.update()
 
     def policy(self) -> Network:
-        """A copy of the network that computes the mean of the actions."""
         model, recipe = self.algorithm.get_policy(), self.recipe
         normalizer, theirs = Normalizer(model.obs_dim), model.obs_normalizer
         normalizer.mean.copy_(theirs.mean)
@@ -115,7 +111,6 @@ class RslRlLearner:
         return network.to(next(model.parameters()).device).eval()
 
     def use_policy(self, policy: Network) -> None:
-        """Replace the weights of the policy, and the normalisation of its observations."""
         model = self.algorithm.get_policy()
         linear = [x for x in model.mlp if isinstance(x, torch.nn.Linear)]
         for layer, source in zip(linear, policy.linear_layers, strict=True):
@@ -127,16 +122,13 @@ class RslRlLearner:
         theirs.count.copy_(ours.count)
 
     def restore_networks(self, state: Mapping[str, Any]) -> None:
-        """Restore the networks of a checkpoint, without the optimiser."""
         parts = {"actor": True, "critic": True, "optimizer": False, "rnd": False}
         self.algorithm.load(dict(state), parts, True)
 
     def state(self) -> dict[str, Any]:
-        """Tensors and numbers of a checkpoint."""
         return {**self.algorithm.save(), "learning_rate": self.learning_rate}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Restore what `state` returned."""
         self.algorithm.load(dict(state), None, True)
         self.algorithm.learning_rate = state["learning_rate"]
 

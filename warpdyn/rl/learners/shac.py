@@ -51,8 +51,8 @@ class RecordedStep(NamedTuple):
 
 
 class Shac:
-    """The policy's gradient is the derivative of the rewards of the next `steps` steps, and of the
-    value of the states after them, through the simulation.
+    """`Learner` whose policy gradient is the derivative of the rewards of the next `steps` steps,
+    and of the value of the states after them, through the simulation.
 
     A step's derivative is one launch (`StepGradient`). The critic learns returns that are averaged
     over horizons (TD(λ)), and a slower copy of it, the target, gives the values. `recipe.epochs`
@@ -100,11 +100,9 @@ class Shac:
 
     @property
     def deviation(self) -> float:
-        """Standard deviation of the actions, mean over the actions."""
         return float(self.std.detach().mean())
 
     def act(self, observations: Observations) -> torch.Tensor:
-        """Random actions of the current policy (envs, actions)."""
         group, critic_group = self.groups
         seen = observations[group].clone().requires_grad_()
         mean = self.actor(seen)
@@ -134,11 +132,9 @@ class Shac:
         self._steps = []
 
     def policy(self) -> Network:
-        """A copy of the network that computes the mean of the actions."""
         return deepcopy(self.actor).eval()
 
     def use_policy(self, policy: Network) -> None:
-        """Replace the weights of the policy, and the normalisation of its observations."""
         self.actor.load_state_dict(policy.state_dict())
 
     def restore_networks(self, state: Mapping[str, Any]) -> None:
@@ -150,7 +146,6 @@ class Shac:
             self._log_std.copy_(state["log_std"])
 
     def state(self) -> dict[str, Any]:
-        """Tensors and numbers of a checkpoint."""
         return {
             "actor": self.actor.state_dict(),
             "critic": self.critic.state_dict(),
@@ -161,7 +156,6 @@ class Shac:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Restore what `state` returned."""
         self.restore_networks(state)
         self.optimizer.load_state_dict(state["optimizer"])
         self.critic_optimizer.load_state_dict(state["critic_optimizer"])

@@ -86,8 +86,8 @@ class HandReorient(Task):
     tolerance = loosest = 0.1
     """Largest angle between a cube at its goal and the goal [rad]."""
     promotion = (1.0, 4.0)
-    """With as many goals in an episode as the first number, or fewer, the tolerance of a training grows by a
-    tenth. With as many as the second, or more, it shrinks by a fifth."""
+    """If an episode has at most as many goals as the first number, the environment's tolerance
+    grows by a tenth in training. If it has at least as many as the second, it shrinks by a fifth."""
     scales = {
         "turned": 5.0,
         "rotation": 0.5,
