@@ -99,7 +99,7 @@ PARAMETERS = {
 fixed after the start."""
 
 
-def test_they_change_only_on_purpose() -> None:
+def test_numbers_change_only_on_purpose() -> None:
     """They are in the documentation and in users' files."""
     found = {
         name: (p.default, p.low, p.high, p.length, p.per_joint, p.fixed)
