@@ -147,13 +147,12 @@ def _after(how: str, drawn: float, default: np.ndarray) -> Any:
 
 
 def _default(task: Task, name: str) -> Any:
-    """The value of a number without variation. TaskError: the task has no number of this name."""
     if name == "gravity":
         return task.gravity
     if name in DRIVEN and task.drives is not None:
         value = getattr(task.drives, name)
         return task.model.effort_limit[task.model.joint_columns] if value is None else value
-    # The ground and the pairs share names: a task without contact points varies those of its pairs.
+    # None: the ground or the pairs of this task do not have the number.
     of_ground = _ground_default(task, name)
     if of_ground is not None:
         return of_ground
