@@ -32,5 +32,7 @@ def test_numpys_controller_is_the_example(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_other_results_are_not_timed() -> None:
-    with pytest.raises(SystemExit, match=r"mine has other results than expected: the difference is 1\.0e-03"):
+    with pytest.raises(
+        SystemExit, match=r"mine has other results than expected: the difference is 1\.0e-03"
+    ):
         own_kernels.check("mine", np.array([1.0, 1.001]), np.array([1.0, 1.0]), 1e-5)
