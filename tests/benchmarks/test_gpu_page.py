@@ -16,7 +16,7 @@ def test_the_page_has_the_stored_results() -> None:
 
 
 def test_a_page_without_marks_is_refused() -> None:
-    with pytest.raises(ValueError, match="no place for a table: <!-- times -->"):
+    with pytest.raises(ValueError, match="lacks the comment of a table: <!-- times -->"):
         gpu_page.update_page("# GPU\n")
 
 
