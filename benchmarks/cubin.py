@@ -34,11 +34,11 @@ class KernelResources(NamedTuple):
 def read_cubin(path: Path) -> KernelResources:
     """Resources of the largest function of a cubin, which is the kernel.
 
-    ValueError: it is no ELF file of 64 bits, or has no kernel.
+    ValueError: it is not an ELF file of 64 bits, or has no kernel.
     """
     content = path.read_bytes()
     if content[:5] != b"\x7fELF\x02":
-        raise ValueError(f"{path} is no cubin: an ELF file of 64 bits is needed")
+        raise ValueError(f"{path} is not a cubin: an ELF file of 64 bits is needed")
     sections = dict(_sections(content))
     registers = frame = 0
     for attribute, value in _attributes(sections.get(".nv.info", b"")):

@@ -76,7 +76,7 @@ class Case:
 
 
 def inputs_of(function: Callable[..., Any], states: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """States by the names of a function's arguments; KeyError at one that is no state."""
+    """States by the names of a function's arguments; KeyError at one that is not a state."""
     named = dict(states)
     named |= {"q0": states["q"], "q1": states["q"][::-1], "d": 0.1 * states["v"], "b": states["v"]}
     given = list(inspect.signature(function).parameters.values())[1:]

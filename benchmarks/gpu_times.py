@@ -81,7 +81,7 @@ def job_of(name: str, layout: str, count: int) -> Job:
 
 def compiled(name: str, one_warp: bool) -> tuple[str, float]:
     """Compile a kernel in this process; its seconds, or what went wrong."""
-    os.dup2(2, 1)  # what Warp prints is no result
+    os.dup2(2, 1)  # what Warp prints is not a result
     wd.config.compile_messages = False
     if one_warp:
         keep_programs_whole()

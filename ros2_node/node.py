@@ -195,7 +195,7 @@ class WarpdynNode(Node):
     def _on_state_bytes(self, i: int, data: bytes) -> None:
         try:
             message = self._readers[i].read(data)
-        except Exception:  # any error of rclpy for bytes that are no JointState
+        except Exception:  # any error of rclpy for bytes that are not JointState
             self.handled += 1
             self._counts[i]["unreadable_message"] += 1
             return

@@ -1,5 +1,6 @@
-"""Public names with their signatures, a line each: `python scripts/api_snapshot.py > before.txt`;
-later, diff. A name that has moved has a line under its old name and one under its new name."""
+"""Print each public name with its signature on a line: `python scripts/api_snapshot.py > before.txt`.
+
+Compare two versions with `diff`. A renamed name has one line under its old name and one under its new name."""
 
 from __future__ import annotations
 
@@ -13,9 +14,9 @@ from warpdyn.old_names import RENAMED
 
 
 def lines(prefix: str, thing: object) -> list[str]:
-    """A function's parameters and defaults; a class's with its public attributes."""
+    """The lines of a function, or of a class and its public attributes."""
     if inspect.isclass(thing):
-        # What a class inherits from Python's classes is not warpdyn's to promise.
+        # Attributes that a class inherits from Python's own classes are not part of the interface.
         bases = [vars(base) for base in thing.__mro__ if base.__module__.startswith("warpdyn")]
         public = sorted({name for base in bases for name in base if not name.startswith("_")})
         members = [
@@ -32,7 +33,7 @@ def lines(prefix: str, thing: object) -> list[str]:
 
 
 def parameters(thing: Callable[..., object]) -> str:
-    """Parameters and defaults, without types."""
+    """Parameters with their defaults, without types."""
     if inspect.isclass(thing) and issubclass(thing, Exception):
         return "(message)"
     plain = [p.replace(annotation=p.empty) for p in inspect.signature(thing).parameters.values()]

@@ -1,11 +1,11 @@
-"""What `scripts/test_arm.sh` runs, on this machine and on aarch64.
+"""Checks that `scripts/test_arm.sh` runs on this machine and on aarch64.
 
     python scripts/arm_checks.py numbers FOLDER    # every check, into FOLDER/<machine>.npz and .json
     python scripts/arm_checks.py program FOLDER    # FOLDER/exported.cpp, which calls FOLDER/ur5e.hpp
-    python scripts/arm_checks.py record FOLDER FILE.json    # compare both machines, write what came of it
+    python scripts/arm_checks.py record FOLDER FILE.json    # compare both machines, write the differences
 
-The checks: five algorithms, `bind`, an own kernel, simulations without and with contacts on the ground,
-the control loop of the ROS 2 node for an arm, without DDS.
+The checks are five algorithms, `bind`, a user's kernel, simulations with and without ground contacts, and the
+control loop of the ROS 2 node for an arm, without DDS.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ EXPORTED = "exported header"
 def impedance(
     robot: wd.kernels.Robot, q: np.ndarray, v: np.ndarray, *, stiffness: float = 20.0
 ) -> np.ndarray:
-    """Joint springs to zero, with gravity and damping."""
+    """Torques of joint springs around zero, of joint damping, and against gravity."""
     return robot.rnea(q, 0 * v, 0 * v) - stiffness * q - 2.0 * np.sqrt(stiffness) * v
 
 
 def states(model: wd.Model, count: int = 5) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """q, v, a of a few robots: a block of lanes and what is left over."""
+    """q, v, a of a few robots: one full block of lanes and an incomplete one."""
     random = np.random.default_rng(0)
     q, v, a = (random.uniform(-1, 1, (count, n)) for n in (model.nq, model.nv, model.nv))
     return q, v, a
 
 
 def algorithms(model: wd.Model) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Results of kernels, and of the same algorithms on plain numbers."""
+    """Results of the kernels and of the same algorithms on float64 numbers."""
     q, v, a = states(model)
     tool = {"frame": "tool0"}
 
@@ -76,14 +76,14 @@ def algorithms(model: wd.Model) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     return pairs
 
 
-def simulated() -> np.ndarray:
-    """Carts with poles that fall: (envs, nq + nv)."""
+def cart_states() -> np.ndarray:
+    """States of carts with falling poles: (envs, nq + nv)."""
     return end_of(wd.Simulation(wd.load_robot("cartpole"), 4, start=[0.0, 0.3], dtype=np.float64))
 
 
-def in_contact() -> np.ndarray:
-    """Poles that stand on two feet, fall and slide: (envs, nq + nv). Two points, as a step of many takes
-    minutes to compile under qemu."""
+def contact_states() -> np.ndarray:
+    """States of poles that stand on two feet, fall and slide: (envs, nq + nv). There are only two contact points,
+    because a step with many points takes minutes to compile under qemu."""
     builder = wd.ModelBuilder("poles")
     builder.add_link("trunk", 2.0, inertia=0.02 * np.eye(3))
     builder.add_link("pole", 0.5, (0.0, 0.0, 0.2), 0.01 * np.eye(3))
@@ -101,14 +101,14 @@ def in_contact() -> np.ndarray:
 
 
 def end_of(simulation: wd.Simulation) -> np.ndarray:
-    """q and v after the steps."""
+    """q and v after the last step."""
     for _ in range(STEPS):
         simulation.step()
     return np.concatenate([np.asarray(simulation.q), np.asarray(simulation.v)], axis=1)
 
 
-def commanded() -> np.ndarray:
-    """Commands of the node's control loop for an arm: a state is read and torques are computed, once a
+def node_commands() -> np.ndarray:
+    """Torque commands of the node's control loop for an arm. It reads a state and computes torques every
     millisecond."""
     settings = Settings.of(
         {"robot_description_file": "ur5e", "ramp_time": 0.05, "unlimited_effort": True}
@@ -131,17 +131,17 @@ def commanded() -> np.ndarray:
 
 
 def difference(result: np.ndarray, expected: np.ndarray) -> float:
-    """Largest difference, relative to the largest number; infinite where a result is empty or not finite."""
+    """Largest difference relative to the largest number; infinite if a result is empty or not finite."""
     if result.shape != expected.shape or not (np.isfinite(result).all() and result.any()):
         return float("inf")
     return float(abs(result - expected).max() / abs(expected).max())
 
 
 def numbers(folder: Path) -> None:
-    """Every result, and how far kernels are from plain numbers."""
+    """Write every result, and the errors of the kernels compared with float64 numbers."""
     pairs = algorithms(wd.load_robot("ur5e"))
     results = {name: result for name, (result, _) in pairs.items()}
-    results |= {SIMULATION: simulated(), CONTACTS: in_contact(), CONTROL: commanded()}
+    results |= {SIMULATION: cart_states(), CONTACTS: contact_states(), CONTROL: node_commands()}
     machine = platform.machine()
     np.savez(folder / f"{machine}.npz", **results)
     versions = {"Python": platform.python_version(), "Warp": wp.__version__}
@@ -152,7 +152,7 @@ def numbers(folder: Path) -> None:
 
 
 def program(folder: Path) -> None:
-    """C++ that calls the exported rnea with `states`, and prints its torques."""
+    """Write a C++ program that calls the exported rnea for `states` and prints the torques."""
     flat = (", ".join(map(repr, x.ravel().tolist())) for x in states(wd.load_robot("ur5e")))
     q, v, a = (
         f"const double {name}[] = {{{each}}};" for name, each in zip("qva", flat, strict=True)
@@ -172,7 +172,7 @@ int main() {{
 
 
 def record(folder: Path, file: Path) -> int:
-    """Compare aarch64 with this machine; what is above its bound is named, exit status 1."""
+    """Compare aarch64 with this machine. Differences above their bounds are printed, and the exit status is 1."""
     arm, here = np.load(folder / "aarch64.npz"), np.load(folder / f"{platform.machine()}.npz")
     there = json.loads((folder / "aarch64.json").read_text())
     apart = {name: difference(arm[name], here[name]) for name in here.files}

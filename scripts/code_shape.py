@@ -1,6 +1,6 @@
-"""Counts of the shape of the code, and failure if a bound is broken: `python scripts/code_shape.py`.
+"""Check lengths and complexities of the code against bounds: `python scripts/code_shape.py`.
 
-`BOUNDS` has the goal and the bound of each count, as in `prose.py`: a bound can only fall.
+`BOUNDS` holds a goal and a bound for each count, as in `prose.py`. The exit status is 1 if a count is above its bound.
 """
 
 from __future__ import annotations
@@ -15,15 +15,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from prose import Bound, broken, definitions, modules, table  # noqa: E402
+from prose import Bound, definitions, is_broken, modules, table  # noqa: E402
 
 BOUNDS = {
     "functions with a complexity above 20": Bound(3, 3),
     "bodies of more than 25 lines without a comment [%]": Bound(10, 10),
     "most modules in one folder": Bound(34, 34),
 }
-"""The one table of bounds, by what is counted. The longest import chain is counted by
-tests/test_architecture.py."""
+"""Goal and bound of each count. tests/test_architecture.py measures the longest import chain."""
 
 COMPLEX, LONG_BODY = 20, 25
 
@@ -42,12 +41,12 @@ DECISIONS = (
 
 
 def functions(tree: ast.Module) -> Iterator[Function]:
-    """All functions of a module, those in other functions too."""
+    """All functions of a module, including nested ones."""
     yield from (node for node in definitions(tree) if isinstance(node, Function))
 
 
 def own_nodes(function: Function) -> Iterator[ast.AST]:
-    """Nodes of a function without those of the functions and classes in it."""
+    """Nodes of a function, without those of nested functions and classes."""
     waiting = list(ast.iter_child_nodes(function))
     while waiting:
         node = waiting.pop()
@@ -58,7 +57,7 @@ def own_nodes(function: Function) -> Iterator[ast.AST]:
 
 
 def complexity(function: Function) -> int:
-    """McCabe's number (1976), with the operands of `and` and `or`: 1 and one for each decision."""
+    """Cyclomatic complexity (McCabe 1976): 1 plus the number of decisions, including operands of `and` and `or`."""
     nodes = list(own_nodes(function))
     operands = sum(len(x.values) - 1 for x in nodes if isinstance(x, ast.BoolOp))
     conditions = sum(len(x.ifs) for x in nodes if isinstance(x, ast.comprehension))
@@ -66,7 +65,7 @@ def complexity(function: Function) -> int:
 
 
 def comment_lines(path: Path) -> set[int]:
-    """Lines that have a comment which is not a directive for a tool."""
+    """Lines with a comment. Directives for tools, such as `noqa`, do not count."""
     with path.open("rb") as source:
         return {
             token.start[0]
@@ -90,7 +89,7 @@ def long_bodies(path: Path, tree: ast.Module) -> Iterator[bool]:
         yield comments.isdisjoint(range(lines.start - 1, lines.stop))
 
 
-def counted() -> dict[str, float]:
+def count_all() -> dict[str, float]:
     """The counts of `BOUNDS` for the present files."""
     trees = {path: ast.parse(path.read_text()) for path in modules()}
     without = [x for path, tree in trees.items() for x in long_bodies(path, tree)]
@@ -104,9 +103,9 @@ def counted() -> dict[str, float]:
 
 
 def main() -> int:
-    counts = counted()
+    counts = count_all()
     print(table(counts, BOUNDS))
-    return int(broken(counts, BOUNDS))
+    return int(is_broken(counts, BOUNDS))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Processes that a test run has left behind."""
+"""Processes that are still alive after a test run."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 
 def end_processes_in(folder: Path) -> None:
-    """Kill all processes whose working folder is this one or inside it. A test's processes may be sessions of their
-    own, which the end of the test's session does not reach."""
+    """Kill all processes that work in this folder or below it. A test may start processes in new sessions. These
+    survive the end of the test's own session."""
     folder = folder.resolve()
     for each in Path("/proc").iterdir():
         if not each.name.isdigit():

@@ -1,17 +1,17 @@
-"""Mutation testing: small wrong changes of the source, and whether the tests notice them.
+"""Mutation testing: make small wrong changes of the source and run the tests against them.
 
-`python scripts/mutate.py --seed 1 --count 80` draws mutations over all rooms and the C++ headers, an operator first
-and then a place. Each is written into a copy of the checkout, in which the tests that belong to the file run: the
-test file of the same name, the test files that mention the module, the room's folder and those around it, then the
-test files of the modules that import it. The table counts killed mutations per room; every survivor is printed with
-its place. Exit status 1 if a smaller share of them is killed than --least, by default all.
+`python scripts/mutate.py --seed 1 --count 80` draws mutations from all rooms and the C++ headers: first an operator,
+then a place. The script writes each mutation into a copy of the checkout and runs the tests of the file there. These
+are the test file of the same name, the test files that mention the module, the tests of the room's folder and its
+parent folders, and the test files of the modules that import the file. A table counts the killed mutations of each
+room. The script prints every survivor with its place. The exit status is 1 if the share of killed mutations is less
+than --least (default: all).
 
-With --coverage FILE, data of `pytest --cov=warpdyn --cov=ros2_node --cov-context=test`, the tests that run the
-changed lines come first, a few of each file and then the others; the test file of the same name comes last, with
-those of the files above that are newer than the data. A line that no test runs is judged by all of the files above.
-
-A mutation whose test takes far longer than without it (a hang) is killed, too. Mutations that change no behaviour
-are listed with the reason in scripts/equivalent_mutations.json and are not drawn.
+--coverage FILE takes the data of `pytest --cov=warpdyn --cov=ros2_node --cov-context=test`. Tests that execute the
+changed lines then run first, a few of each file before the others. The test file of the same name and the newer ones
+of the files above run last. If no test executes a line, all of the files above run.
+A mutation also counts as killed if a test takes far longer with it. Mutations that change no behaviour are listed
+with the reason in scripts/equivalent_mutations.json and are not drawn.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ Verdict = Literal["killed", "survived", "undecided"]
 
 
 class Result(NamedTuple):
-    """What the tests said of one mutation."""
+    """The verdict of the tests on one mutation."""
 
     mutation: Mutation
     verdict: Verdict
@@ -78,7 +78,7 @@ def room(path: str) -> str:
 def draw(
     seed: int, count: int, rooms: Sequence[str] = (), equivalent: frozenset[str] = frozenset()
 ) -> list[Mutation]:
-    """Mutations of the checkout: a room first, then an operator, then a place."""
+    """Random mutations of the checkout. Each draw chooses a room, then an operator, then a place."""
     by_room: dict[str, dict[str, list[Mutation]]] = defaultdict(lambda: defaultdict(list))
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*")):
@@ -111,7 +111,7 @@ def all_rooms() -> list[str]:
 
 
 def is_program(mutation: Mutation) -> bool:
-    """Whether the changed file can still be parsed."""
+    """True if the changed file can still be parsed."""
     if not mutation.path.endswith(".py"):
         return True
     try:
@@ -133,12 +133,12 @@ def key(mutation: Mutation) -> str:
 
 @cache
 def _text(path: str) -> str:
-    """A file of the checkout, which stays as it is: mutations are judged in a copy."""
+    """Content of a file of the checkout. Mutations are written into a copy, so this content does not change."""
     return (ROOT / path).read_text()
 
 
 def test_files(root: Path, path: str) -> list[list[Path]]:
-    """The tests that belong to a source file, in stages, those that most likely tell first."""
+    """The test files of a source file, in stages. The first stage is the most likely one to fail."""
     named = named_test(root, path)
     inner = named.parent.relative_to(root / "tests")
     around = [each for each in (inner, *inner.parents) if each.parts] or [inner]
@@ -163,20 +163,20 @@ def test_files(root: Path, path: str) -> list[list[Path]]:
 
 
 def named_test(root: Path, path: str) -> Path:
-    """Where the test file of a source file belongs."""
+    """Path at which the test file of a source file belongs."""
     source = Path(path)
     parts = source.parts[1:] if source.parts[0] == "warpdyn" else source.parts
     return root / "tests" / Path(*parts[:-1]) / f"test_{module_name(path)}.py"
 
 
 def module_name(path: str) -> str:
-    """The last name by which a source file is imported: the folder's for `__init__` and `__main__`."""
+    """The last part of a source file's module name; for `__init__` and `__main__` the name of the folder."""
     source = Path(path)
     return source.parent.name if source.stem in ("__init__", "__main__") else source.stem
 
 
 def importers(root: Path, path: str) -> list[str]:
-    """The modules that import a module, as paths; none for a header."""
+    """Paths of the modules that import a module; empty for a header."""
     name = ".".join(Path(path).with_suffix("").parts).removesuffix(".__init__")
     found = []
     for package in PACKAGES if path.endswith(".py") else ():
@@ -202,7 +202,7 @@ def imported_names(text: str, folder: tuple[str, ...]) -> frozenset[str]:
 
 
 def _run_pytest(root: str, files: Sequence[str], log: str, environment: dict[str, str]) -> None:
-    """The body of a test process: pytest on some files, its status as the exit status."""
+    """Run pytest on some files in a new process, which exits with pytest's status."""
     os.setsid()
     os.environ.update(environment)
     os.chdir(root)
@@ -216,7 +216,7 @@ def _run_pytest(root: str, files: Sequence[str], log: str, environment: dict[str
 
 
 class TestRunner:
-    """Runs test files of one copy of the checkout, each time in a fresh process."""
+    """Runs test files in one copy of the checkout, in a new process for each run."""
 
     __test__ = False
 
@@ -336,7 +336,7 @@ def judge_all(
 
 
 def table(results: Sequence[Result]) -> str:
-    """Killed mutations of those that were decided, by room and by operator."""
+    """Table of the killed and the decided mutations, by room and by operator."""
     lines = []
     for title, names in (
         ("room", [room(result.mutation.path) for result in results]),

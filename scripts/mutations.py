@@ -1,7 +1,7 @@
 """Small wrong changes of source files: one operator, sign, condition, constant or statement at a time.
 
-Python is changed by its syntax tree, C++ headers by patterns. A mutation replaces one stretch of a file's text, so
-that everything else of the file stays as it is.
+The syntax tree finds the places in Python files, and regular expressions find those in C++ headers. A mutation
+replaces one range of characters and leaves the rest of the file unchanged.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ OPPOSITES: dict[type, type] = {
 
 SYMMETRIC = {"max", "min", "maximum", "minimum", "hypot", "allclose", "array_equal"}
 SYMMETRIC |= {"dot", "sparse_dot", "apart", "action_rate", "update"}
-"""Functions whose first two arguments can be exchanged, so that another order is no wrong change. A product of two
+"""Functions whose first two arguments can be exchanged, so that another order is not a wrong change. A product of two
 lists of numbers, distances of two poses and of two actions, and a set's update by two others are among them."""
 
 TRUTHS = {"bool", "isinstance", "issubclass", "hasattr", "callable", "any", "all"}
@@ -51,7 +51,7 @@ TRUTHS = {"bool", "isinstance", "issubclass", "hasattr", "callable", "any", "all
 
 @dataclass(frozen=True)
 class Mutation:
-    """One stretch of a file's text and its replacement."""
+    """A range of characters of a file and its replacement."""
 
     path: str
     operator: str
@@ -85,7 +85,7 @@ def _arithmetic(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_text(node: ast.AST) -> bool:
-    """Whether a string is among the operands, so that another operator is no program."""
+    """True if an operand is a string. Another operator would then be an error."""
     return any(
         isinstance(x, ast.JoinedStr) or (isinstance(x, ast.Constant) and isinstance(x.value, str))
         for x in ast.walk(node)
@@ -93,7 +93,7 @@ def _is_text(node: ast.AST) -> bool:
 
 
 def _called_name(node: ast.AST) -> str:
-    """The last name of the function that a node calls; "" if it is no call of a name."""
+    """The last name of the function that a node calls; "" if it is not a call of a name."""
     function = node.func if isinstance(node, ast.Call) else None
     if isinstance(function, ast.Attribute):
         return function.attr
@@ -198,19 +198,19 @@ PATTERNS = (
 
 
 def python_mutations(path: str, text: str) -> Iterator[Mutation]:
-    """All mutations of a Python file. Annotations, docstrings and imports stay as they are."""
+    """All mutations of a Python file. Annotations, docstrings and imports are not changed."""
     lines = [0]
     for line in text.encode().splitlines(keepends=True):
         lines.append(lines[-1] + len(line))
     data = text.encode()
 
     def place(line: int, column: int) -> int:
-        """Position in the text of a byte column of a line."""
+        """Position in the text for a line and a column in bytes."""
         return len(data[: lines[line - 1] + column].decode())
 
     tree = ast.parse(text)
     truths = _returned_truths(tree)
-    for node in _executed(tree):
+    for node in _executed_nodes(tree):
         for name, operator in OPERATORS.items():
             if name == "sign" and id(node) in truths:
                 continue
@@ -227,7 +227,7 @@ def python_mutations(path: str, text: str) -> Iterator[Mutation]:
 
 
 def _returned_truths(tree: ast.AST) -> set[int]:
-    """The returns of functions that return a truth value, which a sign does not change, by id."""
+    """Ids of the return statements of functions with truth values. A sign does not change a truth value."""
     truths: dict[int, bool] = {}
     for function in ast.walk(tree):  # a function comes before those inside it
         if isinstance(function, ast.FunctionDef):
@@ -237,10 +237,10 @@ def _returned_truths(tree: ast.AST) -> set[int]:
     return {node for node, is_truth in truths.items() if is_truth}
 
 
-def _executed(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a tree that run: no annotation, no `if TYPE_CHECKING`, no part of an f-string.
+def _executed_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a tree that are executed: not annotations, `if TYPE_CHECKING` and parts of f-strings.
 
-    Nor the `strict=True` of `zip`, an assertion of equal lengths: without it a right program is the same.
+    `strict=True` of `zip` is left out, too. It asserts equal lengths, and a correct program does not depend on it.
     """
     yield node
     for name, field in ast.iter_fields(node):
@@ -249,12 +249,12 @@ def _executed(node: ast.AST) -> Iterator[ast.AST]:
         for child in field if isinstance(field, list) else [field]:
             if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
                 for statement in child.orelse:
-                    yield from _executed(statement)
+                    yield from _executed_nodes(statement)
                 continue
             if isinstance(child, ast.keyword) and ast.unparse(child) == "strict=True":
                 continue
             if isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr):
-                yield from _executed(child)
+                yield from _executed_nodes(child)
 
 
 def header_mutations(path: str, text: str) -> Iterator[Mutation]:
@@ -284,7 +284,7 @@ def _mutations(name: str, text: str) -> tuple[Mutation, ...]:
 
 
 def replace_source(path: Path, text: str) -> None:
-    """Write a source file and remove its bytecode. Python takes bytecode for current if the source has the same size
-    and the same second of change, which both a mutation and the clean text may have."""
+    """Write a source file and remove its bytecode. Python considers bytecode valid if the size and the second of the
+    last change of the source are the same. A mutation and the original file may agree in both."""
     path.write_text(text)
     Path(cache_from_source(str(path))).unlink(missing_ok=True)

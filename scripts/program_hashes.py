@@ -36,11 +36,11 @@ ROBOTS = (
     "humanoid",
     "panda_params",
 )
-"""Robots of every function; those of functions without a model are hashed with the first."""
+"""Robots of every function; functions without a model are hashed with the first robot."""
 
 ROWS = 2
 DERIVED = {"panda": ("vjp", "jvp"), "hand": ("vjp", "jvp"), "quadruped_world": ("vjp",)}
-"""Robots whose derivatives are hashed too."""
+"""Robots for which derivatives are hashed, too."""
 
 HAND = """
 <robot name="hand"><link name="base"/>
@@ -72,7 +72,7 @@ WIDTHS = {
 
 @cache
 def model_of(robot: str) -> wd.Model:
-    """A robot by the name under which its programs are hashed."""
+    """The robot with a name of the hash file."""
     match robot:
         case "hand":
             model = wd.load(HAND).with_friction(viscous=0.3, coulomb=0.1)
@@ -87,7 +87,7 @@ def model_of(robot: str) -> wd.Model:
 
 
 def params_of(model: wd.Model) -> wd.Params:
-    """Every kind of parameter, of two links or joints."""
+    """Parameters of every kind, for two links or joints."""
     links, joints = (
         [link.name for link in model.links if link.mass][-2:],
         list(model.joint_names[-2:]),
@@ -101,8 +101,8 @@ def params_of(model: wd.Model) -> wd.Params:
     return model.params(**values)
 
 
-def described(robot: str, name: str) -> Any:
-    """The call of a public function on zeros."""
+def describe_call(robot: str, name: str) -> Any:
+    """The call of a public function with arrays of zeros."""
     model, function = model_of(robot), FUNCTIONS[name]
     parameters = inspect.signature(function).parameters
     frame = model.link_names[-1]
@@ -133,7 +133,7 @@ def described(robot: str, name: str) -> Any:
 
 
 def derivative(call: Any, kind: str) -> Any:
-    """The call's derivative by every array."""
+    """The derivative of the call with respect to every array."""
     inputs = inputs_of(call)
     solution = None
     if call.solves:
@@ -151,14 +151,14 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def hashed(case: tuple[str, str, str]) -> list[tuple[str, Any]]:
-    """Hashes of one function on one robot, for float32 and float64; or how it is refused."""
+def hash_function(case: tuple[str, str, str]) -> list[tuple[str, Any]]:
+    """Hashes of one function on one robot, for float32 and float64, or the error if it is refused."""
     robot, name, kind = case
     entries: list[tuple[str, Any]] = []
     for single in (True, False):
         key = f"{name}/{robot}/{kind or 'plain'} {'float32' if single else 'float64'}"
         try:
-            call = described(robot, name)
+            call = describe_call(robot, name)
             call = derivative(call, kind) if kind else call
             program = record_call(call, input_shapes(call), single)
         except (TypeError, ValueError, KeyError, NotImplementedError) as refusal:
@@ -170,12 +170,12 @@ def hashed(case: tuple[str, str, str]) -> list[tuple[str, Any]]:
 
 
 def names() -> list[str]:
-    """Public functions that have a program."""
+    """Names of the public functions that have a program."""
     return sorted(FUNCTIONS)
 
 
 def cases(functions: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Robot, function, derivative."""
+    """Each case: robot, function, derivative."""
     return [
         (robot, name, kind)
         for name in functions
@@ -185,7 +185,7 @@ def cases(functions: Sequence[str]) -> list[tuple[str, str, str]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Hash, write, compare; returns the exit status."""
+    """Compute the hashes, and write or compare them. Returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, help="write the hashes to this file")
     parser.add_argument(
@@ -205,7 +205,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     hashes: dict[str, Any] = {}
     every = cases(functions)
     with ProcessPoolExecutor(2) as pool:
-        for entries in tqdm(pool.map(hashed, every, chunksize=4), total=len(every), disable=None):
+        for entries in tqdm(
+            pool.map(hash_function, every, chunksize=4), total=len(every), disable=None
+        ):
             hashes |= dict(entries)
     if args.out:
         args.out.write_text(json.dumps(hashes, indent=0, sort_keys=True) + "\n")

@@ -1,7 +1,8 @@
-"""Counts what can be counted of the prose, and fails where a bound is broken: `python scripts/prose.py`.
+"""Check the prose of the project against bounds: `python scripts/prose.py`.
 
-`BOUNDS` holds the goal and the bound of each count. A bound is today's count, so that it can only fall: who
-lowers a count lowers its bound too. Code blocks, inline code, links' targets and comments are no prose.
+`BOUNDS` holds a goal and a bound for each count. The exit status is 1 if a count is above its bound. A bound is the
+count of today. When a change lowers a count, it lowers the bound, too. Code blocks, inline code, link targets and
+comments are not counted.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ BOUNDS = {
     "docs: most semicolons per 1,000 words on a page": Bound(3, 3),
     "docs: semicolons per 1,000 words": Bound(3, 3),
     "docs: table cells of more than 25 words": Bound(0, 0),
-    "docstrings: first words that are no noun [%]": Bound(2, 2),
+    "docstrings: first words that are not a noun [%]": Bound(2, 2),
     "names: bare participles and riddles": Bound(0, 3),
 }
-"""The one table of bounds, by what is counted."""
+"""Goal and bound of each count."""
 
 LONGEST_CELL = 25
-"""Words. A longer cell of a table is a paragraph."""
+"""Largest number of words in a table cell. Longer text belongs in a paragraph."""
 
 _WORDS = """
     what whatever whether how
@@ -44,7 +45,7 @@ _WORDS = """
     through throughout to toward towards under until up upon with within without
 """
 NO_NOUN = frozenset(_WORDS.split())
-"""Questions and prepositions, which begin no docstring."""
+"""Question words and prepositions. No docstring begins with them."""
 
 _WORDS = """
     bent borne bought bound broken brought built caught chosen come done drawn driven fallen felt found
@@ -53,7 +54,7 @@ _WORDS = """
     understood won worn wound written
 """
 PARTICIPLES = frozenset(_WORDS.split())
-"""Irregular participles. `read`, `split` and others that are verbs too may name a function."""
+"""Irregular participles. `read`, `split` and others are also verbs, which may name a function."""
 
 NO_PARTICIPLES = frozenset({"bed", "feed", "need", "quadruped", "seed", "shed", "speed"})
 """Nouns and verbs that end like participles."""
@@ -63,16 +64,16 @@ _WORDS = """
     two_simulators
 """
 RIDDLES = frozenset(_WORDS.split())
-"""Names that say nothing to a reader of a list of files or functions."""
+"""Names that tell a reader nothing in a list of files or functions."""
 
 Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 FENCE = re.compile(r"^ *(`{3,}|~{3,})")
-"""Begins and ends a block of code, and a directive of the site, with its marks."""
+"""The marks at the beginning and the end of a code block or a directive of the site."""
 
 
 def prose(text: str) -> str:
-    """The page without blocks of code, inline code, comments, and what links lead to."""
+    """A page without code blocks, inline code, comments and link targets."""
     lines, fence = [], ""
     for line in text.splitlines():
         mark = FENCE.match(line)
@@ -89,32 +90,32 @@ def prose(text: str) -> str:
 
 
 def words(text: str) -> int:
-    """Words of prose: runs between blanks that have a letter."""
+    """Number of words. A word is a run of characters without blanks that contains a letter."""
     return sum(any(c.isalpha() for c in word) for word in text.split())
 
 
 def semicolons(text: str) -> float:
-    """For 1,000 words of prose."""
+    """Semicolons per 1,000 words."""
     return 1000 * text.count(";") / max(words(text), 1)
 
 
 def first_code_line(text: str) -> int:
-    """The line, counted from 1, of a page's first code; one more than its lines where it has none."""
+    """Line number of the first code on a page. A page without code gives the number of its lines plus one."""
     lines = text.splitlines()
     starts = (k for k, x in enumerate(lines, 1) if FENCE.match(x) or x.startswith("    "))
     return next(starts, len(lines) + 1)
 
 
 def long_cells(text: str) -> list[str]:
-    """Cells of tables with more words than a cell may have."""
+    """Table cells with more than `LONGEST_CELL` words."""
     rows = [line for line in prose(text).splitlines() if line.startswith("|")]
     cells = (cell for row in rows for cell in re.split(r"(?<!\\)\|", row.strip("| ")))
     return [cell.strip() for cell in cells if words(cell) > LONGEST_CELL]
 
 
 def definitions(node: ast.AST) -> Iterator[Definition]:
-    """Classes and functions in a module or in another statement, at any depth. No expression is
-    visited, unlike by `ast.walk`."""
+    """Classes and functions in a module or in another statement, at any depth. Unlike `ast.walk`, this
+    does not visit expressions."""
     for field in ("body", "orelse", "finalbody", "handlers", "cases"):
         for child in getattr(node, field, ()):
             if isinstance(child, Definition):
@@ -130,13 +131,13 @@ def first_words(tree: ast.Module) -> Iterator[str]:
 
 
 def share_without_noun(trees: Iterable[ast.Module]) -> float:
-    """Percent of docstrings that begin with a question or a preposition."""
+    """Percentage of docstrings that begin with a question word or a preposition."""
     found = [word in NO_NOUN for tree in trees for word in first_words(tree)]
     return 100 * sum(found) / max(len(found), 1)
 
 
 def is_banned(name: str) -> bool:
-    """True for a riddle, or a single word that is a participle, with or without underscores around it."""
+    """True for one of `RIDDLES`, and for a participle that is the whole name apart from underscores."""
     word = name.strip("_")
     if word in RIDDLES:
         return True
@@ -155,8 +156,8 @@ def modules() -> list[Path]:
     return [p for name in ("warpdyn", "ros2_node") for p in sorted((ROOT / name).rglob("*.py"))]
 
 
-def counted() -> dict[str, float]:
-    """What `BOUNDS` bounds, as the files have it now."""
+def count_all() -> dict[str, float]:
+    """The counts of `BOUNDS` for the present files."""
     readme = (ROOT / "README.md").read_text()
     folder = ROOT / "docs"
     generated = folder / "api"
@@ -171,7 +172,7 @@ def counted() -> dict[str, float]:
         ),
         "docs: semicolons per 1,000 words": semicolons("\n".join(map(prose, texts))),
         "docs: table cells of more than 25 words": sum(len(long_cells(text)) for text in texts),
-        "docstrings: first words that are no noun [%]": share_without_noun(trees.values()),
+        "docstrings: first words that are not a noun [%]": share_without_noun(trees.values()),
         "names: bare participles and riddles": sum(
             len([*banned_names(path.stem, tree)]) for path, tree in trees.items()
         ),
@@ -179,14 +180,14 @@ def counted() -> dict[str, float]:
 
 
 def remark_on(count: float, goal: float, bound: float) -> str:
-    """That a bound is broken, or that a tenth of it is no longer needed."""
+    """A remark if a bound is broken, or if the count is more than a tenth below it."""
     if count > bound:
         return "BROKEN"
     return "lower the bound" if bound > goal and max(count, goal) < 0.9 * bound else ""
 
 
 def table(counts: Mapping[str, float], bounds: Mapping[str, Bound]) -> str:
-    """Count, bound and goal of each, as Markdown."""
+    """The counts with their bounds and goals, as a Markdown table."""
     rows = [
         f"| {'counted':<51} |  today |  bound |   goal | |",
         f"|{'-' * 53}|-------:|-------:|-------:|---|",
@@ -197,15 +198,15 @@ def table(counts: Mapping[str, float], bounds: Mapping[str, Bound]) -> str:
     return "\n".join(rows)
 
 
-def broken(counts: Mapping[str, float], bounds: Mapping[str, Bound]) -> bool:
+def is_broken(counts: Mapping[str, float], bounds: Mapping[str, Bound]) -> bool:
     """True if a count is above its bound."""
     return any(counts[name] > bound for name, (_, bound) in bounds.items())
 
 
 def main() -> int:
-    counts = counted()
+    counts = count_all()
     print(table(counts, BOUNDS))
-    return int(broken(counts, BOUNDS))
+    return int(is_broken(counts, BOUNDS))
 
 
 if __name__ == "__main__":

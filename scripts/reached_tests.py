@@ -1,4 +1,4 @@
-"""Tests that run a line, from the data of `pytest --cov=warpdyn --cov=ros2_node --cov-context=test`."""
+"""Tests that execute a line, from the data of `pytest --cov=warpdyn --cov=ros2_node --cov-context=test`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ MOST = 1000
 
 
 class ReachedTests:
-    """Tests by the lines of the source that they run.
+    """The tests that execute each line of the source.
 
-    A line that runs only when its module is imported, or in another process, is run by no test in
-    these data.
+    These data contain no test for a line that is executed only at import or in another process.
     """
 
     def __init__(self, file: Path) -> None:
@@ -34,7 +33,7 @@ class ReachedTests:
         """The test files of the data; a newer one is in none of the stages."""
 
     def of(self, path: str, first: int, last: int) -> list[str]:
-        """The node ids of the tests that run one of the lines first to last, sorted."""
+        """Sorted node ids of the tests that execute at least one of the lines from `first` to `last`."""
         name = next(
             (f for p, f in self._files.items() if p == path or p.endswith("/" + path)), None
         )
@@ -66,7 +65,7 @@ class ReachedTests:
 
 
 def _spread(tests: list[str]) -> list[str]:
-    """Tests of one file, a first one of each function before the second of any."""
+    """Tests of one file in another order: the first case of each function comes before all second cases."""
     by_function: dict[str, list[str]] = defaultdict(list)
     for test in tests:
         by_function[test.partition("[")[0]].append(test)

@@ -2,8 +2,9 @@
 
     python scripts/robot_stub.py
 
-They are the public functions without the model. setup.py runs this when it builds or installs warpdyn, before
-warpdyn's requirements are there. So this script reads the sources and does not import warpdyn.
+The methods are the public functions without their argument `model`. setup.py runs this script when it builds or
+installs warpdyn. The requirements of warpdyn are not installed yet at that time. Therefore the script parses the
+sources and does not import warpdyn.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def write() -> None:
 
 
 def stub() -> str:
-    """The text of the file."""
+    """The content of the stub file."""
     sources = {"Mapping": "collections.abc", "Sequence": "collections.abc", "Values": ".values"}
     functions = public_functions()
     methods = [method(*functions[name], sources) for name in sorted(functions)]
@@ -54,11 +55,11 @@ def stub() -> str:
 
 
 def public_functions() -> dict[str, tuple[ast.FunctionDef, str]]:
-    """Batched functions of a model or of poses, each with its module."""
+    """Batched functions of a model or of poses, with their modules."""
     found = {}
     for path in sorted((PACKAGE / "functions").rglob("*.py")):
         module = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
-        for node in parsed(path).body:
+        for node in parse(path).body:
             if isinstance(node, ast.FunctionDef) and node.args.args:
                 decorators = [ast.unparse(each) for each in node.decorator_list]
                 if "batched" in decorators and node.args.args[0].arg != "function":
@@ -66,18 +67,18 @@ def public_functions() -> dict[str, tuple[ast.FunctionDef, str]]:
     return found
 
 
-def parsed(path: Path) -> ast.Module:
+def parse(path: Path) -> ast.Module:
     """A source file's syntax tree."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def line(module: str, sources: dict[str, str]) -> str:
-    """The import of a module's names."""
+    """The import statement for names of a module."""
     return f"from {module} import {', '.join(sorted(n for n, m in sources.items() if m == module))}"
 
 
 def method(function: ast.FunctionDef, module: str, sources: dict[str, str]) -> str:
-    """A function as a method, with its docstring."""
+    """The stub of a method for a function, with the function's docstring."""
     positional = function.args.args
     optional = {each.arg for each in positional[len(positional) - len(function.args.defaults) :]}
     optional |= {
@@ -91,13 +92,13 @@ def method(function: ast.FunctionDef, module: str, sources: dict[str, str]) -> s
             continue
         if each in function.args.kwonlyargs and "*" not in written:
             written.append("*")
-        annotation = typed(ast.unparse(each.annotation), "Array", module, sources)
+        annotation = rename_arrays(ast.unparse(each.annotation), "Array", module, sources)
         written.append(f"{each.arg}: {annotation}{' = ...' if each.arg in optional else ''}")
     returned = ast.unparse(function.returns).removeprefix("Call[").removesuffix("]")
     result = (
         "tuple[Values, ...]"
         if returned == "Solution"
-        else typed(returned, "Values", module, sources)
+        else rename_arrays(returned, "Values", module, sources)
     )
     doc = (
         (ast.get_docstring(function) or "").replace("\n", "\n        ").replace("        \n", "\n")
@@ -108,8 +109,8 @@ def method(function: ast.FunctionDef, module: str, sources: dict[str, str]) -> s
     )
 
 
-class Renamed(ast.NodeTransformer):
-    """An annotation with arrays under another name, `Array[A]` and its type variable both."""
+class ArrayRenamer(ast.NodeTransformer):
+    """Renames `Array` and its type variable in an annotation."""
 
     def __init__(self, array: str):
         self.array = ast.Name(array)
@@ -124,9 +125,9 @@ class Renamed(ast.NodeTransformer):
         return self.array if node.id in ("Array", "A") else node
 
 
-def typed(annotation: str, array: str, module: str, sources: dict[str, str]) -> str:
-    """An annotation with arrays under another name; where its names come from is noted."""
-    tree = Renamed(array).visit(ast.parse(annotation, mode="eval"))
+def rename_arrays(annotation: str, array: str, module: str, sources: dict[str, str]) -> str:
+    """An annotation with `Array` renamed. The modules of its names are added to `sources`."""
+    tree = ArrayRenamer(array).visit(ast.parse(annotation, mode="eval"))
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id not in (
             "Gravity",

@@ -43,7 +43,7 @@ def force(draw: np.random.Generator) -> Force:
 
 
 def placement(draw: np.random.Generator) -> Placement:
-    """A turn of one of the kinds that joints make, and a shift."""
+    """A rotation of one of the kinds that joints have, and a translation."""
     angle = draw.uniform(-3, 3)
     full = quaternion_rotation(quaternion_exp(draw.uniform(-1.5, 1.5, 3).tolist()))
     about = AxisRotation(int(draw.integers(3)), math.cos(angle), math.sin(angle))
@@ -67,7 +67,7 @@ def rows(M: Sequence) -> np.ndarray:
 
 
 def matrix(X: Placement) -> np.ndarray:
-    """Homogeneous, child to parent."""
+    """The homogeneous matrix, from child to parent."""
     T = np.eye(4)
     T[:3, :3], T[:3, 3] = rows(as_matrix(X.R).matrix.rows), list(X.p)
     return T

@@ -1,5 +1,5 @@
-"""Calls of an arm's `rnea` in the forms that users give them, and calls that are refused however often
-they are made: for all ways on which a call that was made before is made again."""
+"""Calls of an arm's `rnea` in the forms that users write, and calls that are refused each time. The
+tests of each way to repeat a call share them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ARM = wd.load_robot("ur5e")
 
 
 def drawn(count: int, seed: int, dtype: Any = np.float32) -> list[np.ndarray]:
-    """q, v and a of the arm."""
+    """Random q, v and a of the arm."""
     draw = np.random.default_rng(seed)
     return [draw.uniform(-1.0, 1.0, (count, 6)).astype(dtype) for _ in range(3)]
 
@@ -37,7 +37,8 @@ FORMS: dict[str, Any] = {
 
 
 def refused_each_time() -> None:
-    """An out that is read-only, one over an input, and memory between numbers."""
+    """Check that a read-only `out`, an `out` over an input, and unusable memory are refused each
+    time."""
     q, v, a = drawn(4, 8)
     for _ in range(4):
         out = np.empty_like(q)
@@ -63,8 +64,8 @@ def refused_each_time() -> None:
 
 
 def in_turns_within_one_array() -> np.ndarray:
-    """Rows of q and of the result that lie between each other, rightly, stay right; shifted by one they
-    are refused. Returns the array of both."""
+    """Check that interleaved rows of q and of the result give the right result. A result in the
+    rows of q is refused. Returns the array that holds both."""
     q, v, a = drawn(4, 9)
     both = np.empty((8, 6), np.float32)
     both[::2] = q
@@ -77,7 +78,8 @@ def in_turns_within_one_array() -> np.ndarray:
 
 
 def its_own_result(found: Any, wanted: np.ndarray, before: np.ndarray, kept: np.ndarray) -> None:
-    """A result as wanted, in memory of the same form, beside one of other numbers that stays what it was."""
+    """Check that a result is as wanted, in new memory of the same form, and that a kept result is
+    unchanged."""
     assert found is not before and found.shape == wanted.shape and found.dtype == wanted.dtype
     assert found.strides == wanted.strides
     assert np.array_equal(found, wanted) and not np.array_equal(found, kept)
@@ -85,7 +87,7 @@ def its_own_result(found: Any, wanted: np.ndarray, before: np.ndarray, kept: np.
 
 
 def each_thread_its_own(given: list[list[np.ndarray]], wanted: list[np.ndarray]) -> None:
-    """Threads that call at once, each with its arrays, get each its result."""
+    """Check that threads that call at the same time each get the result of their own arrays."""
     wrong: list[int] = []
 
     def work(k: int) -> None:

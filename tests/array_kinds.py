@@ -1,4 +1,4 @@
-"""Arrays of every library from NumPy's numbers, and the way back, written without warpdyn."""
+"""Conversion of NumPy arrays to arrays of every library and back, written without warpdyn."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LIBRARIES = ("numpy", "torch", "warp", "jax")
 
 
 def usable(library: str, device: str = "cpu") -> None:
-    """Skip where the library is not installed, or has no arrays on the device."""
+    """Skip the test if the library is not installed or has no arrays on the device."""
     if library in ("torch", "jax"):
         module = pytest.importorskip(library)
         if library == "torch" and device != "cpu" and not module.cuda.is_available():
@@ -22,7 +22,7 @@ def usable(library: str, device: str = "cpu") -> None:
 
 
 def made(library: str, array: np.ndarray, device: str = "cpu", layout: str = "rows") -> Any:
-    """An array of the library's on the device, in C order or with environments side by side in
+    """An array of the library on the device, in C order or with environments contiguous in
     memory."""
     if layout == "environments_last" and library != "jax":
         memory = np.ascontiguousarray(np.moveaxis(array, 0, -1))
@@ -53,7 +53,7 @@ def made(library: str, array: np.ndarray, device: str = "cpu", layout: str = "ro
 
 
 def host(array: Any) -> np.ndarray:
-    """An array's numbers in NumPy."""
+    """The array as a NumPy array."""
     if isinstance(array, np.ndarray):
         return array
     if hasattr(array, "detach"):

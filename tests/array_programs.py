@@ -57,8 +57,8 @@ def random_program(seed: int) -> Callable[[Sequence[Scalar], Sequence[Scalar]], 
 
 
 def ends_early(x: Sequence[Scalar], z: Sequence[Scalar]) -> list[Scalar]:
-    """A program of loops that end after the steps that an environment needs, from none to all: once
-    for an array and once inside another loop."""
+    """A program of loops that end after the number of steps that an environment needs, from none to
+    all. One loop changes an array, and one is inside another loop."""
     table = RowArray([[0.5], [0.25], [-0.5], [1.0]], constant=True)
     a = RowArray([[x[0], x[1]], [x[2], 0.0], [0.0, x[3]]])
 
@@ -82,8 +82,8 @@ def ends_early(x: Sequence[Scalar], z: Sequence[Scalar]) -> list[Scalar]:
 
 
 def fills_first(x: Sequence[Scalar], z: Sequence[Scalar]) -> list[Scalar]:
-    """A program that fills rows without values in a loop, as many as an environment needs, and reads
-    the same rows in the next one. A larger array gets its values outside of loops."""
+    """A program that fills rows without values in a loop, as many as an environment needs, and
+    reads the same rows in the next loop. A larger array gets its values outside of loops."""
     a = RowArray.without_values(4, 2)
     b = RowArray([[x[k % 4] * float(k), x[(k + 1) % 4]] for k in range(20)])
 
@@ -103,8 +103,8 @@ def fills_first(x: Sequence[Scalar], z: Sequence[Scalar]) -> list[Scalar]:
 
 
 def leaves_out(x: Sequence[Scalar], z: Sequence[Scalar], *, always: bool = False) -> list[Scalar]:
-    """A program that packs the rows of an array that an environment needs, in a loop and outside of
-    one, and reads no others. `always`: it computes each step, and gives the same bits."""
+    """A program that packs those rows of an array that an environment needs, in a loop and outside
+    of one, and reads no others. `always`: compute each step; the result has the same bits."""
     a = RowArray([[x[k % 4] * float(k), x[(k + 1) % 4]] for k in range(5)])
     packed = RowArray([[0.0, 0.0] for _ in range(6)])
 

@@ -1,4 +1,4 @@
-"""One piece of work in several threads at the same time."""
+"""The same work in several threads at the same time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 def at_once(work: Callable[[int], object], threads: int) -> None:
-    """Call work(k) for each k in a thread of its own, and wait for all of them."""
+    """Call work(k) for each k in its own thread, and wait for all of them."""
     workers = [threading.Thread(target=work, args=(k,)) for k in range(threads)]
     for each in workers:
         each.start()

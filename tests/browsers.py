@@ -1,4 +1,4 @@
-"""The browser that tests of pages share, and a server of files for it."""
+"""The browser that tests of pages share, and a file server for it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    """A headless Chromium; where none is installed its tests are skipped, which CI refuses."""
+    """A headless Chromium. Without one the tests are skipped, which CI refuses."""
     viewer = pytest.importorskip("warpdyn.viewer")
     from warpdyn.viewer.browser import Browser, find_browser
 
@@ -28,14 +28,14 @@ def browser() -> Iterator[Any]:
 
 
 class Quiet(SimpleHTTPRequestHandler):
-    """A server of files that says nothing."""
+    """A file server that logs nothing."""
 
     def log_message(self, format: str, *args: Any) -> None: ...
 
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
-    """The address, on loopback, at which a folder is handed out meanwhile."""
+    """The loopback address at which a folder is served within the block."""
     handler = partial(Quiet, directory=str(folder))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

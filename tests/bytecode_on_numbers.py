@@ -1,4 +1,4 @@
-"""Bytecode of one robot, run in Python on numbers: the oracle of the interpreter in C++."""
+"""An interpreter of the bytecode of one robot in Python: the oracle of the one in C++."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def run(
     inputs: Mapping[str, Sequence[float]],
     tables: Sequence[Sequence[Sequence[float]]] = (),
 ) -> dict[str, list[float]]:
-    """The entries of each result, for the entries of each input."""
+    """The entries of each result for the entries of each input."""
     slots: list[Any] = [float("nan")] * bytecode.slots
     for slot, number in zip(bytecode.preload[::2], bytecode.preload[1::2], strict=True):
         slots[slot] = bytecode.constants[number]
@@ -103,5 +103,5 @@ def run(
 
 
 def row_of(index: float, rows: int) -> int:
-    """The row of an index."""
+    """The row of an index, limited to the table."""
     return int(min(index, rows - 1.0)) if index > 0 else 0

@@ -115,8 +115,8 @@ class CompiledControllers:
         self.model, self.laws = model, {law.name: law for law in laws}
 
     def controller(self, law: str, inputs: Sequence[float] = (), **numbers: float) -> CompiledLaw:
-        """One guarded law. inputs: all inputs of the law in a row; by default those of the
-        example of parameters, and the defaults."""
+        """One guarded law. inputs: all inputs of the law in one row. By default they are those of
+        the example parameters, and the default values."""
         return CompiledLaw(self.library, self.laws[law], self.model, inputs, **numbers)
 
 
@@ -154,7 +154,7 @@ class CompiledLaw:
         return bool(function(self._law, *pointers, ctypes.c_double(now)))
 
     def update(self, q: np.ndarray, v: np.ndarray, now: float) -> int:
-        """The phase after a cycle; `command` has its torques."""
+        """The phase after a cycle. `command` then holds its torques."""
         arrays = [np.ascontiguousarray(x, dtype=float) for x in (q, v)]
         pointers = [_pointer(x) for x in arrays]
         time = ctypes.c_double(now)
@@ -183,7 +183,7 @@ class CompiledLaw:
 
 
 def example_inputs(law: ControllerLaw, model: Model) -> np.ndarray:
-    """The inputs of a law in a row: those of the example of parameters, or the defaults."""
+    """The inputs of a law in one row: those of the example parameters, or the default values."""
     values, rows = law.example(model), []
     for name, shape in law.inputs(model).items():
         given = np.array(values[name]) if name in values else law.default(name, model)

@@ -98,12 +98,12 @@ extern "C" void run(const double *settings, int events, const int *kinds, const 
 
 
 def gate_header(namespace: str = "gate_test") -> str:
-    """The header with its tables."""
+    """The header with its tables filled in."""
     return source_file("torque_gate.hpp", namespace=namespace, gate_table=gate_table())
 
 
 def compiled_gate(folder: Path, which: int = 0, options: Sequence[str] = ("-O2",)) -> Any:
-    """The library of SHIM, by g++ (0) or clang++ (1)."""
+    """The library of SHIM, compiled by g++ (0) or clang++ (1)."""
     (folder / "torque_gate.hpp").write_text(gate_header())
     (folder / "gate_test.cpp").write_text(SHIM)
     library = folder / f"gate{which}.so"
@@ -176,7 +176,7 @@ class Sequence6:
         return out
 
     def by_node(self) -> np.ndarray:
-        """The same by the node's own robot."""
+        """The same values from the node's own robot."""
         robot = node_robot(self.settings[0])
         out = np.full((len(self.kinds), 8), np.nan)
         for k, kind in enumerate(self.kinds):
@@ -222,7 +222,7 @@ class Sequence6:
 
 
 class MeasuredStates(SimpleNamespace):
-    """States that are only as old as they are: nothing is read from messages."""
+    """States whose age follows from the arrival time that a test sets. No message is read."""
 
     arrived = -np.inf
 
@@ -243,7 +243,7 @@ class MeasuredStates(SimpleNamespace):
 
 
 class Touch(SimpleNamespace):
-    """A collision guard that a test sets off."""
+    """A collision guard that a test triggers."""
 
     collision, unguarded_message, weight = "", "", np.zeros(N)
 
@@ -262,7 +262,7 @@ class Touch(SimpleNamespace):
 
 
 def node_robot(settings: Settings) -> Robot:
-    """A robot of the node whose states, torques and collisions a test writes."""
+    """A robot of the node whose states, torques and collisions the test sets."""
     robot = Robot(FleetDynamics(MODEL, settings, 1), 0, settings, Counter())
     robot.state.torque[:] = 0.0
     robot.states, robot.effort_watch = MeasuredStates(), Touch()  # type: ignore[assignment]

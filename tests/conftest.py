@@ -1,4 +1,5 @@
-"""What every test may ask for: a robot, a device, a number of digits, and `run`, which calls warpdyn with both."""
+"""Fixtures of all tests: a robot, a device, a dtype, and `run`, which calls warpdyn with device and
+dtype."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-# Before warpdyn is imported, also in processes that tests start: most tests interpret their kernels.
+# Set before warpdyn is imported, also for processes that tests start. Most tests interpret kernels.
 os.environ.setdefault("WARPDYN_COMPILE", "never")
 # Before NumPy and Torch are: each test process has one core, and their threads wait for each other by turning. A
 # training of 0.2 s on one thread takes 6.5 s of two threads on busy cores.
@@ -75,7 +76,7 @@ def is_compiled(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture(autouse=True)
 def compile_policy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compile the kernels of some tests, if the environment does not ask for another policy."""
+    """Compile the kernels of the marked tests, unless the environment asks for another policy."""
     policy = "wait" if POLICY == "never" and is_compiled(request) else POLICY
     monkeypatch.setattr(wd.config, "compile", policy)
     monkeypatch.setenv("WARPDYN_COMPILE", policy)  # for processes that the test starts
@@ -111,7 +112,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Any:
-    """A test that lacks a generated message says what to run."""
+    """Report what to run if a test failed for want of a generated message."""
     report = yield
     if text := remedy(call.excinfo and call.excinfo.value):
         report.longrepr = text
@@ -120,7 +121,7 @@ def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Any:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report() -> Any:
-    """A file of tests that lacks one says so, too."""
+    """Report the same for a file of tests that cannot be imported."""
     report = yield
     error = report.call.excinfo and report.call.excinfo.value
     if text := remedy(error and error.__cause__):
@@ -144,8 +145,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Any:
-    """Collected tests and imported libraries stay: the garbage collector need not visit them. It
-    takes 0.9 s to visit them all, and tests call it directly, too."""
+    """Keep the garbage collector from visiting collected tests and imported libraries. A visit of
+    them all takes 0.9 s, and some tests call the collector directly."""
     gc.disable()
     try:
         result = yield
@@ -172,15 +173,15 @@ def device(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(autouse=True)
 def _threads() -> Iterator[None]:
-    """What a command sets for its process ends with the test."""
+    """Reset the thread count that a command has set for its process."""
     yield
     wd.runtime.set_num_threads(None)
 
 
 @pytest.fixture(autouse=True, scope="session")
 def _workers() -> Iterator[None]:
-    """Python's threads for large batches end with the tests. A worker that is no daemon by mistake would otherwise
-    keep pytest running after its last test."""
+    """End Python's threads for large batches with the tests. A worker that is not a daemon by
+    mistake would otherwise keep pytest running after its last test."""
     yield
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(threading, "excepthook", threading.__excepthook__)  # which lets a thread exit
@@ -194,7 +195,7 @@ def _workers() -> Iterator[None]:
 
 @pytest.fixture(params=ROBOTS, ids=lambda robot: robot.name, scope="session")
 def robot(request: pytest.FixtureRequest) -> Robot:
-    """Every robot of `robots.py` that is here."""
+    """Every robot of `robots.py` that is installed."""
     return request.param
 
 

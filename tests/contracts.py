@@ -1,4 +1,4 @@
-"""Checks of what every public function keeps: shapes, one robot or a batch, dtypes, `out=` and
+"""Checks of the contract of every public function: shapes, one robot or a batch, dtypes, `out=` and
 defaults."""
 
 from __future__ import annotations
@@ -19,18 +19,16 @@ Shape = tuple[int, ...]
 
 
 def each(result: Any) -> list[Any]:
-    """Results of a function, one or several."""
+    """The results of a function as a list."""
     return list(result) if isinstance(result, tuple) else [result]
 
 
 def check_shapes(
     function: Callable[..., Any], *given: Any, shapes: Shape | Sequence[Shape], **options: Any
 ) -> None:
-    """The oracle's and the kernel's results have these shapes, and a leading axis where the arrays
-    have one.
-
-    `shapes`: one environment's result, or one shape for each of several results. Compiles nothing.
-    """
+    """Check the shapes of the oracle's and the kernel's results, with a leading axis where the
+    arrays have one. `shapes`: one environment's result, or one shape for each of several results.
+    Compiles nothing."""
     wanted = [shapes] if not shapes or isinstance(shapes[0], int) else list(shapes)
     call = function.describe(*given, **options)  # type: ignore[attr-defined]
     assert list(result_shapes(call).values()) == wanted
@@ -44,8 +42,8 @@ def check_shapes(
 def check_call(
     function: Callable[..., Any], *given: Any, single: float = SINGLE, **options: Any
 ) -> None:
-    """Row e of a batch is the result for row e alone; dtypes are those of the arrays; `out=` is
-    filled and returned."""
+    """Check that row e of a batch is the result for row e alone, that dtypes are those of the
+    arrays, and that `out=` is filled and returned."""
 
     def called(change: Callable[[np.ndarray], np.ndarray], **more: Any) -> list[Any]:
         changed = [change(x) if isinstance(x, np.ndarray) else x for x in given]
@@ -67,7 +65,7 @@ def check_call(
 
 
 def check_defaults(function: Callable[..., Any], *given: Any, **defaults: Any) -> None:
-    """Leaving these options out is giving these values."""
+    """Check that leaving these options out is the same as passing these values."""
     left_out, explicit = (
         function.describe(*given, **options)  # type: ignore[attr-defined]
         for options in ({}, defaults)

@@ -1,4 +1,5 @@
-"""CUDA's form of a program on the host: it is plain C++, built by g++ and run one thread after the other."""
+"""CUDA's form of a program on the host. It is plain C++, built by g++ and run one thread after the
+other."""
 
 from __future__ import annotations
 
@@ -41,8 +42,8 @@ extern "C" void launch(const long long* at, int threads) {{
 
 
 def write_in_one_warp(program: Program, name: str, single: bool) -> Source:
-    """CUDA's form for blocks of one warp. The host runs one thread after the other, so no warp can wait
-    for another one."""
+    """CUDA's form for blocks of one warp. The host runs one thread after the other, so no warp can
+    wait for another one."""
     described = describe(program, name, single, "cuda")
     return replace(described, code=CudaThread(program, single).source())
 
@@ -65,8 +66,8 @@ def run(
     folder: Path,
     keep_constants: bool = False,
 ) -> None:
-    """Build a source and start more threads than there are environments in `outs`. Arrays of inputs
-    that it takes by value are passed so."""
+    """Build a source and start more threads than there are environments in `outs`. Input arrays
+    that the source takes by value are passed by value."""
     assert source.warps == 1, "the host runs blocks of one warp (write_in_one_warp)"
     file, library = folder / f"{source.name}.cpp", folder / f"{source.name}.so"
     file.write_text(HOST.format(code=source.code))

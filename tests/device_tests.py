@@ -27,10 +27,10 @@ QUICK = (
     "arrays/test_protocol.py",
     "arrays/test_views.py",
     "arrays/test_warp_arrays.py",
-    "codegen/test_cpu.py::test_any_batch_size",
-    "codegen/test_cpu.py::test_broadcast_inputs",
-    "codegen/test_cpu.py::test_layouts_mixed",
-    "codegen/test_cpu.py::test_sine_and_cosine",
+    "codegen/test_cpu.py::test_results_do_not_depend_on_the_batch_size",
+    "codegen/test_cpu.py::test_an_input_with_stride_zero_is_one_row_for_all",
+    "codegen/test_cpu.py::test_each_array_of_a_call_may_have_its_own_layout",
+    "codegen/test_cpu_sines.py::test_sine_and_cosine_are_accurate_for_every_finite_angle",
     "execution/autodiff/test_warp_gradients.py",
     "execution/launch/test_launch.py",
     "execution/test_batched.py",
@@ -63,7 +63,8 @@ ITSELF = "cuda_device"
 
 
 def why_left_out(item: pytest.Item, tests: Path) -> str | None:
-    """The reason of `LEFT_OUT`, or on the emulated device of `NOT_EMULATED`, if the test is there."""
+    """The reason in `LEFT_OUT`, or on the emulated device in `NOT_EMULATED`, if the test is
+    listed."""
     file = item.path.relative_to(tests).as_posix()
     parameters = item.callspec.id.split("-") if hasattr(item, "callspec") else []
     names = {f"{file}::{name}" for name in (item.originalname, *parameters)}
@@ -90,7 +91,7 @@ def is_device_test(item: pytest.Item, tests: Path, selection: str) -> bool:
 
 
 def folders(selection: str) -> list[str]:
-    """What pytest has to collect for the selection, below tests/."""
+    """The paths below tests/ that pytest has to collect for the selection."""
     if selection == "quick":
         return sorted({ITSELF, *(entry.partition("::")[0] for entry in QUICK)})
     return [

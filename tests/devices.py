@@ -1,4 +1,5 @@
-"""Arrays of the tests on the device under test, memory layout kept, and calls whose result was NaN before."""
+"""Test arrays on the device under test, with their memory layout, and calls whose result was NaN
+before."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def assert_same(found: np.ndarray, wanted: np.ndarray, device: str) -> None:
 
 
 class Placed:
-    """A NumPy array's memory on a device, with the same strides, and the way back."""
+    """A NumPy array's memory on a device, with the same strides, and its copy back."""
 
     def __init__(self, array: np.ndarray, device: str):
         self.host, self.on_cpu = array, device == "cpu"
@@ -55,7 +56,7 @@ class Placed:
         self.array.memory = self._memory  # lives as long as the view
 
     def back(self) -> np.ndarray:
-        """The array as it is now on the device."""
+        """The present contents of the array on the device."""
         if self.on_cpu:
             return self.host
         raw = self._memory.numpy()
@@ -83,9 +84,10 @@ def result_shape(
 def called(
     device: str, function: Callable[..., Any], *given: Any, dtype: Any = np.float64, **options: Any
 ) -> np.ndarray | tuple[np.ndarray, ...]:
-    """The kernel's results for these inputs in this dtype, as float64; `out` is full of NaN before the call.
+    """The kernel's results for these inputs in this dtype, as float64.
 
-    Arrays among the arguments and options are placed on the device; what else there is, is handed on.
+    `out` is full of NaN before the call. Arrays among the arguments and options are placed on the
+    device; other values are passed on unchanged.
     """
     placed = [_placed(x, dtype, device) for x in given]
     extra = {name: _placed(x, dtype, device) for name, x in options.items()}
@@ -102,7 +104,7 @@ def called(
 
 
 def placed_params(params: wd.Params, device: str) -> wd.Params:
-    """Params on the device. On the CPU they stay arrays of NumPy, like the other arguments."""
+    """Params on the device. On the CPU they remain NumPy arrays, like the other arguments."""
     if device == "cpu":
         return params
     return params.replace(**{name: wp.array(x, device=device) for name, x in params.arrays.items()})

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def check_numbers(module: str, **numbers: Any) -> None:
-    """Compare constants of a module of warpdyn with numbers. A change of one of them is a change for
-    users, and belongs into the changelog."""
+    """Compare constants of a module of warpdyn with numbers. A change of one of them is a change
+    for users and belongs in the changelog."""
     found = vars(import_module(f"warpdyn.{module}"))
     assert {name: found[name] for name in numbers} == numbers

@@ -1,7 +1,6 @@
-"""What the viewer draws of some robots, as plain numbers: every call of the page's scene and controls.
-
-`python tests/drawn_scene.py` writes it to tests/viewer/drawn_scene.json after a wanted change of the picture.
-"""
+"""Every call that the viewer makes on the page's scene and controls, for some robots, as plain
+numbers. `python tests/drawn_scene.py` writes them to tests/viewer/drawn_scene.json after an
+intended change of the picture."""
 
 from __future__ import annotations
 
@@ -106,7 +105,7 @@ def calls_of(name: str) -> list[Call]:
 
 @contextmanager
 def _recorded() -> Iterator[list[Call]]:
-    """The calls within the block."""
+    """The calls made within the block."""
     calls: list[Call] = []
     with ExitStack() as stack:
         for kind in (viser.SceneApi, viser.GuiApi):
@@ -135,7 +134,7 @@ def _extent(vertices: Any) -> list[float]:
 
 
 def _plain(x: Any) -> Any:
-    """Numbers and words; arrays as their shape and one number; else the name of the type."""
+    """Numbers and words as they are, an array as its shape and one number, else the type's name."""
     if isinstance(x, np.ndarray | np.generic):
         return [*map(str, x.shape), float(f"{number_of(x):.6g}")]
     if isinstance(x, list | tuple):

@@ -1,4 +1,4 @@
-"""The bundled panda under a law, moved on in the test's own time: no ROS, no wall clock."""
+"""The bundled panda driven by a law in simulated time: no ROS, no wall clock."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ GRAVITY = (0.0, 0.0, -9.81)
 
 
 class DrivenArm:
-    """Robots of one model under a law's kernel; `inputs` are its arrays by name, (B, ...).
+    """Robots of one model driven by a law's kernel.
 
-    Semi-implicit Euler: the torques of a step are of the state at its beginning.
+    `inputs` are its arrays by name, (B, ...). The integration is semi-implicit Euler. The torques
+    of a step belong to the state at its beginning.
     """
 
     def __init__(self, law: Any, q: np.ndarray, model: wd.Model = MODEL, **inputs: Any) -> None:
@@ -65,7 +66,8 @@ class DrivenArm:
         seen: Callable[[], Any] | None = None,
         resistance: Callable[[np.ndarray], np.ndarray] | None = None,
     ) -> np.ndarray:
-        """Move on; returns what `seen` gave after each step. resistance: of the joints, by velocity."""
+        """Simulate, and return the values of `seen` after each step. resistance: viscous friction
+        of the joints."""
         record = []
         for _ in range(round(seconds / dt)):
             self._law()

@@ -1,4 +1,5 @@
-"""Statements emitted as Python, to be run on numbers: emit's text is C++ only by its dialect."""
+"""Statements emitted as Python, to be run on numbers. Only the dialect of `emit` makes its text
+C++."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ def run(
     inputs: Mapping[str, Any],
     slots: int = 0,
 ) -> tuple[list[float], list[str]]:
-    """Outputs of the parts, each with names of its own and all with one workspace; the lines run."""
+    """Outputs of the parts, and the lines that ran. Each part has its own names, and all share one
+    workspace."""
     arrays = {
         name: x if name in program.tables else np.ravel(np.asarray(x, dtype=float)).tolist()
         for name, x in inputs.items()

@@ -1,7 +1,7 @@
-"""Programs with each kind of statement, for the tests of code that is written of them.
+"""Programs with each kind of statement, for the tests of generated code.
 
-Sweeps, loops in loops, loops that end, row arrays, tables, random numbers, constants, negatives, and parts
-enough for a workspace.
+They have sweeps, nested loops, loops that end, row arrays, tables, random numbers, constants,
+negatives, and enough parts for a workspace.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SHAPES = {"x": (4,), "t": (3, 5)}
 
 
 def swept(x: list) -> list:
-    """Two paths over rows of two values and two constants each; one row is on both."""
+    """Two paths over rows of two values and two constants each. One row is on both."""
     rows = [[x[k], x[k + 1] * x[0], 0.5 + k, 0.25 * k] for k in range(3)]
 
     def step(s: list, row: list) -> tuple[list, list]:
@@ -29,7 +29,8 @@ def swept(x: list) -> list:
 
 
 def looped(x: list) -> list:
-    """A loop in a loop, a loop that ends in a step, and rows that are written until one ends."""
+    """A loop in a loop, a loop that ends in a step, and rows that are written until a condition
+    ends the loop."""
 
     def outer(state: list) -> list:
         (y,) = scalar.repeat(lambda s: [s[0] * 0.5 + scalar.sin(state[1])], [state[0]], 3)
@@ -76,7 +77,8 @@ def gradient(x: list, t: Any) -> list:
 
 
 def ending(x: list, t: Any) -> list:
-    """One loop that ends by itself, between what comes before and after it: a program in phases."""
+    """One loop that ends on a condition, between statements before and after it: a program in
+    phases."""
     first = scalar.cos(x[1]) + 1.5
 
     def step(s: list) -> list:
@@ -92,7 +94,7 @@ PROGRAMS = {"everything": everything, "gradient": gradient, "ending": ending}
 
 
 def limbs(x: list, t: Any) -> list:
-    """Four chains on one base, without loops: warps of a GPU may compute one each."""
+    """Four chains on one base, without loops. Warps of a GPU may compute one each."""
     base = scalar.sin(x[0]) * x[1] + scalar.cos(x[0])
     ends, rates = [], []
     for k in range(4):

@@ -16,7 +16,7 @@ WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
 
 
 def compiler(language: str, which: int) -> str:
-    """gcc's or clang's, or the test is skipped."""
+    """The name of gcc's or clang's compiler. The test is skipped if it is not installed."""
     name = COMPILERS[language][which]
     if shutil.which(name) is None:
         pytest.skip(f"there is no {name} here")
@@ -24,7 +24,7 @@ def compiler(language: str, which: int) -> str:
 
 
 class Compiled:
-    """A header's functions, each `name` with the C names of its arrays, results last."""
+    """A header's functions. Each `name` comes with the C names of its arrays, results last."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Compiled:
     def one_by_one(
         self, name: str, inputs: Sequence[np.ndarray], shape: tuple[int, ...]
     ) -> np.ndarray:
-        """The results of the function for one robot, for each row."""
+        """The results of the one-robot function, row by row."""
         out = np.full((len(inputs[0]), *shape), np.nan, inputs[0].dtype)
         for k in range(len(out)):
             rows = [np.ascontiguousarray(x[k]) for x in inputs]
@@ -76,7 +76,7 @@ class Compiled:
         return out
 
     def batch(self, name: str, inputs: Sequence[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
-        """The results of the function for many."""
+        """The results of the batch function."""
         out = np.full((len(inputs[0]), *shape), np.nan, inputs[0].dtype)
         arrays = [ctypes.c_void_p(x.ctypes.data) for x in (*inputs, out)]
         self.library[f"x_{name}_batch"](ctypes.c_size_t(len(out)), *arrays)

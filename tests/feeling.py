@@ -1,4 +1,4 @@
-"""A panda that reads its efforts, and what feeds it."""
+"""A panda that reads external efforts, and the messages it reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fleets of the bundled panda without ROS, and what feeds them."""
+"""Fleets of the bundled panda without ROS, and the messages they read."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def launch(fleet, robot, now):
 
 
 def wheel_text(joint="continuous"):
-    """URDF of one link that turns on another."""
+    """URDF of one link that rotates on another."""
     return (
         f'<robot name="wheel">{LINK.format("a")}{LINK.format("b")}<joint name="spin" type="{joint}">'
         '<parent link="a"/><child link="b"/><axis xyz="0 0 1"/>'
@@ -52,17 +52,18 @@ def wheel_text(joint="continuous"):
 
 
 def fault_of(robot):
-    """The text of a robot's latched fault; empty where there is none."""
+    """The text of a robot's latched fault, or ""."""
     return robot.gate.reason if robot.gate.phase in FAULTS else ""
 
 
 def loss_of(robot):
-    """The text of a robot's latched loss of state; empty where there is none."""
+    """The text of a robot's latched loss of state, or ""."""
     return robot.gate.reason if robot.gate.phase in LOSSES else ""
 
 
 def chain_text(joints):
-    """URDF of a chain: joints j0, j1 ... that turn links l1, l2 ..., each on the one before, l0 first."""
+    """URDF of a chain. Joints j0, j1 ... rotate links l1, l2 ..., each on the previous one, l0
+    first."""
     parts = [LINK.format("l0")]
     for k in range(joints):
         parts.append(

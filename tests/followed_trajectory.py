@@ -1,4 +1,4 @@
-"""A follower of trajectories of the bundled panda, without a robot."""
+"""A trajectory follower of the bundled panda, without a robot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STEP = np.array([0.1, -0.1, 0.1, 0.1, -0.1, 0.1, 0.1, 0.01])
 
 
 class Followed:
-    """A follower at Q, and what it has counted."""
+    """A follower at Q, and its counters."""
 
     def __init__(self, model=MODEL, names=NAMES, q=Q, **values):
         self.counts = Counter()
@@ -35,7 +35,8 @@ class Followed:
         return self.follower.accept(names or self.names, waypoints, start, now, enabled, goal)
 
     def at(self, now, q=None, v=None):
-        """The setpoint at a time, of a robot that follows it, or stays at q and moves with v."""
+        """The setpoint at a time, for a robot that follows it, or that remains at q and moves with
+        v."""
         moving = np.zeros(len(self.names)) if v is None else v
         jumped = self.follower.follow(now, self.setpoint.q.copy() if q is None else q, moving)
         assert isinstance(jumped, bool)
@@ -43,4 +44,5 @@ class Followed:
 
 
 def there(time=1.0, step=STEP, velocities=REST, accelerations=()):
+    """A waypoint all of whose joints are `step` away from Q."""
     return Waypoint(time, (Q + step).tolist(), velocities, accelerations)

@@ -1,4 +1,4 @@
-"""Processes with caches of their own, so that a first compile can be watched."""
+"""Processes with their own caches, so that tests can observe a first compile."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ print(wd.rnea(model, z, z, z).sum())
 
 
 def environment(folder: Path, **changes: str) -> dict[str, str]:
-    """This process's environment, with both caches in the folder and messages as users get them."""
+    """This process's environment, with both caches in the folder and with messages as users get
+    them."""
     kept = {name: x for name, x in os.environ.items() if name != "WARPDYN_VERBOSE"}
     return {
         **kept,
@@ -35,14 +36,14 @@ def environment(folder: Path, **changes: str) -> dict[str, str]:
 
 
 def environment_with_header(folder: Path, **changes: str) -> dict[str, str]:
-    """The same, but with the parsed headers of this process's cache."""
+    """The same environment with the parsed headers of this process's cache."""
     lend_header(folder / "programs")
     return environment(folder, **changes)
 
 
 def lend_header(programs: Path) -> None:
-    """Copy the parsed headers of this process's cache to another one. A process needs 2.6 CPU
-    seconds to parse them."""
+    """Copy the parsed headers of this process's cache to another one. Parsing takes 2.6 CPU
+    seconds."""
     parsed = cache_directory() / HEADERS
     if not parsed.is_dir():
         run(ONE_CALL, {**os.environ, "PYTHONPATH": str(ROOT), "WARPDYN_COMPILE": "wait"})
@@ -51,7 +52,8 @@ def lend_header(programs: Path) -> None:
 
 
 def run(program: str, environment: dict[str, str], *arguments: str) -> tuple[str, list[str]]:
-    """What a program writes: stdout, and the lines on stderr without Warp's about its driver."""
+    """The output of a program: stdout, and the lines on stderr without Warp's lines about its
+    driver."""
     done = subprocess.run(
         [sys.executable, "-c", program, *arguments],
         env=environment,

@@ -1,4 +1,4 @@
-"""Messages and actions of ROS 2 that no wheel has, and what to run where a test lacks them."""
+"""Messages and actions of ROS 2 that no wheel has, and the command that generates them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ GENERATED = ("tf2_msgs", "control_msgs")
 
 
 def remedy(error: BaseException | None) -> str:
-    """What to run where a test has failed for want of such a message; empty for any other error."""
+    """The command to run if a test failed for want of such a message, or "" for any other error."""
     if not isinstance(error, ImportError):
         return ""
     package = (error.name or "").partition(".")[0]

@@ -1,4 +1,5 @@
-"""Every differentiable function of warpdyn on small robots, with everything that it has derivatives by."""
+"""Every differentiable function of warpdyn on small robots, with every input by which it has
+derivatives."""
 
 from __future__ import annotations
 
@@ -113,7 +114,8 @@ PLACED = "placement"
 
 @dataclass(frozen=True)
 class Case:
-    """A call: `given` are the names of its arrays, `more` those of keyword arrays and of parameters that vary."""
+    """A call: `given` are the names of its arrays, `more` those of keyword arrays and of varying
+    parameters."""
 
     function: str
     robot: str
@@ -137,13 +139,13 @@ class Case:
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
-        """By name: positional ones, keyword ones, parameters."""
+        """Arrays by name: positional arguments, keyword arguments, parameters."""
         names = [*self.given.split(), *self.more.split()]
         return {name: value(self.model, name, k) for k, name in enumerate(names)}
 
     @property
     def called(self) -> Any:
-        """The function itself, by its own name, whatever its namespace is."""
+        """The function by its own name, in any namespace."""
         return FUNCTIONS.get(self.function) or getattr(wd, self.function)
 
     def run(self, arrays: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -153,7 +155,7 @@ class Case:
         return results if isinstance(results, tuple) else (results,)
 
     def arguments(self, arrays: Mapping[str, Any]) -> tuple[tuple, dict[str, Any]]:
-        """What the function is called with."""
+        """Positional and keyword arguments of the call."""
         positional = tuple(arrays[name] for name in self.given.split())
         keywords = {
             name: arrays[name]
@@ -188,7 +190,7 @@ def turn(draw: np.random.Generator, count: int) -> np.ndarray:
 
 
 def value(model: wd.Model, name: str, seed: int, count: int = 2) -> np.ndarray:
-    """`count` environments of an input; one gravity for all."""
+    """`count` environments of an input. Gravity is the same for all."""
     draw = np.random.default_rng([seed, len(name)])
     if name.startswith("q") and name != "quaternion":
         return states(model, count, seed).q

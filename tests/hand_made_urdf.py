@@ -1,4 +1,5 @@
-"""URDF text of hand-made robots, each with a trap, and the elements that they are written of."""
+"""URDF text of hand-made robots, each with an unusual feature, and functions that write the
+elements."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ def link(
     com: Sequence[float] = (0, 0, 0),
     inertia: Sequence[float] | None = None,
 ) -> str:
-    """A link; `inertia` is ixx ixy ixz iyy iyz izz about the centre of mass, by default that of a lopsided body."""
+    """A link. `inertia` is ixx ixy ixz iyy iyz izz about the centre of mass, by default that of an
+    asymmetric body."""
     if not mass and inertia is None:
         return f'<link name="{name}"/>'
     values = inertia or [mass * x for x in (0.02, 0.001, -0.002, 0.03, 0.0015, 0.025)]
@@ -61,7 +63,7 @@ def urdf(name: str, *parts: str) -> str:
     return f'<robot name="{name}">{"".join(parts)}</robot>'
 
 
-# Hand-made robots, each with a trap.
+# Hand-made robots, each with an unusual feature.
 
 SINGLE = urdf(
     "single",

@@ -1,4 +1,4 @@
-"""Models put together in Python, and poses of theirs, for the tests of the model."""
+"""Models built in Python and the poses of their links, for the tests of the model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ def joint(name: str, parent: str, child: str, kind: str = "revolute", **more: ob
 
 
 def hand(**options: object) -> Model:
-    """A wrist with two fingers, the second following the first, a camera and a puck that slides on a plane."""
+    """A wrist with two fingers, the second a mimic of the first, a camera, and a puck that slides
+    on a plane."""
     links = [
         Link(name, mass)
         for name, mass in [
@@ -46,7 +47,7 @@ def hand(**options: object) -> Model:
 
 
 def ball_arm() -> Model:
-    """A ball joint, whose quaternion a model of "wxyz" has in the other order, and a box on the last link."""
+    """A ball joint whose quaternion is stored as "wxyz", and a box on the last link."""
     links = [Link("base"), Link("upper", 1.0, (0, 0, 0.2)), Link("lower", 0.5, (0.1, 0, 0))]
     links[2] = replace(links[2], visuals=(Geometry("box", (0.1, 0.2, 0.3), pose=TURN),))
     joints = [

@@ -1,4 +1,4 @@
-"""SplitMix64 in Python's whole numbers: the numbers that warpdyn draws, one by one."""
+"""SplitMix64 in Python integers: the random numbers that warpdyn draws, one at a time."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ def mixed(x: int) -> int:
 
 
 def uniform(seed: int, index: int) -> float:
-    """The number of a seed and an index, in [0, 1)."""
+    """The number for a seed and an index, in [0, 1)."""
     z = mixed((mixed((seed + GAMMA) & WORD) + (index + 1) * GAMMA) & WORD)
     return (z >> 11) * 2.0**-53

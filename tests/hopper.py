@@ -1,4 +1,4 @@
-"""A small robot on the ground, and a plan of what happens to it, for tests of roll-outs."""
+"""A small robot on the ground, and a plan of its motion, for tests of roll-outs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Names that a stranger's file may have: each tries to end the comment or the string it stands in."""
+"""Names that an untrusted file may have. Each tries to end the comment or the string that contains
+it."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ PLAIN = ("arm", "left-hand", "1st", "ends\\", "C:\\robots\\", "what??", 'a "quot
 
 
 def hostile_names(count: int, seed: int = 0) -> list[str]:
-    """So many names, none twice: every end with every code, then pieces put together by chance."""
+    """`count` distinct names: every ending with every code, then random combinations of pieces."""
     draw = random.Random(seed)
     names = [*PLAIN, *ENDS, *ODD]
     names += [f"arm{end}{code}{tail}" for end in ENDS for code in CODE for tail in ("", "\n", "/*")]

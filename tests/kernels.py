@@ -1,4 +1,4 @@
-"""Kernels against the oracle, for functions of any shape and number of results."""
+"""Comparison of kernels with the oracle, for functions of any shape and number of results."""
 
 from __future__ import annotations
 

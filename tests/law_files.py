@@ -1,4 +1,4 @@
-"""A file of laws, and a fleet that runs one of them."""
+"""A file of control laws, and a fleet that runs one of them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Sums over the links of a robot, from their description and poses: what momentum and inertia are
-checked by."""
+"""Sums over the links of a robot, from their description and poses, to check momentum and
+inertia."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def cross(u: np.ndarray, w: np.ndarray) -> np.ndarray:
 
 
 def shifted(h: np.ndarray, by: np.ndarray) -> np.ndarray:
-    """Forces (B, 6) or (B, 6, n) about a point that lies `by` from the one they are about."""
+    """Forces (B, 6) or (B, 6, n) about a point that is displaced by `by` from their present one."""
     return np.concatenate([h[:, :3], h[:, 3:] - cross(by, h[:, :3])], axis=1)
 
 
@@ -37,12 +37,12 @@ class Links:
         self.J = R @ np.array([link.inertia for link in model.links]) @ np.swapaxes(R, -1, -2)
 
     def inertia(self, point: np.ndarray) -> np.ndarray:
-        """(B, 6, 6) inertia of all about a point, in the world's axes."""
+        """(B, 6, 6) inertia of all links about a point, in world axes."""
         vectors = inertial.from_body(self.m, self.c - point[:, None], self.J)
         return inertial.to_spatial_inertia(vectors).sum(axis=1)
 
     def momentum(self, v: np.ndarray) -> np.ndarray:
-        """(B, 6) about the centre of mass: the sum over links of what moves with them."""
+        """(B, 6) momentum about the centre of mass: the sum over the moving links."""
         total = np.zeros((len(self.q), 6))
         for i, link in enumerate(self.model.link_names):
             V = times(wd.oracle(wd.jacobian, self.model, self.q, frame=link), v)

@@ -1,4 +1,4 @@
-"""Logs of a double pendulum whose motion is known, in every kind of file."""
+"""Logs of a double pendulum with a known motion, in every file format."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DT = 0.01
 
 
 def cubic(t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """q, v and a of a motion that polynomials of degree 3 are: (T, 2) each."""
+    """q, v and a of a motion along polynomials of degree 3: (T, 2) each."""
     c = np.array([[0.3, -0.2], [0.5, 0.4], [-0.7, 0.3], [0.2, -0.1]])
     t = t[:, None]
     q = c[0] + c[1] * t + c[2] * t**2 + c[3] * t**3
@@ -25,13 +25,14 @@ def cubic(t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def lists(values: np.ndarray, fixed: bool = False) -> Any:
-    """(T, n) as Arrow's lists."""
+    """(T, n) as an Arrow array of lists."""
     kind = pa.list_(pa.from_numpy_dtype(values.dtype), values.shape[1] if fixed else -1)
     return pa.array(values.tolist(), kind)
 
 
 def lerobot(path: Path, lengths: tuple[int, ...] = (60, 40), dtype: Any = np.float32) -> np.ndarray:
-    """A file as LeRobot's datasets have them: episodes one after the other, time from 0 on in each; its q."""
+    """Write a file as LeRobot's datasets have it, and return its q. Episodes follow each other, and
+    the time starts at 0 in each."""
     t = np.concatenate([np.arange(n) * DT for n in lengths])
     q = cubic(t)[0].astype(dtype)
     table = {
@@ -50,7 +51,7 @@ def numbers_of(path: Path, name: str) -> np.ndarray:
 
 
 def write_bag(path: Path, t: np.ndarray, q: np.ndarray, kind: str = "sqlite3") -> Path:
-    """Joint states by name, the joints in reverse, of ROS 1 or of ROS 2."""
+    """Write joint states by name, the joints in reverse order, as a bag of ROS 1 or ROS 2."""
     names, stamps = list(reversed(ARM.joint_names)), [round(s * 1e9) + 5 * 10**9 for s in t]
     rows = [(ns, names, x[::-1].copy(), (), ()) for ns, x in zip(stamps, q, strict=True)]
     return write_messages(path, rows, kind)
@@ -63,7 +64,7 @@ JointRow = tuple[int, list[str], Any, Any, Any]
 def write_messages(
     path: Path, rows: Sequence[JointRow], kind: str = "sqlite3", topic: str = "/joint_states"
 ) -> Path:
-    """A bag of joint states, recorded later than stamped, by an uneven delay."""
+    """Write a bag of joint states that were recorded later than stamped, by an uneven delay."""
     from rosbags import rosbag1, rosbag2
     from rosbags.typesys import Stores, get_typestore
 

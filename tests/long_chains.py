@@ -12,7 +12,7 @@ import warpdyn as wd
 
 
 def snake(joints: int) -> wd.Model:
-    """A chain whose axes alternate between y and z, as those of a snake."""
+    """A chain whose axes alternate between y and z, like those of a snake."""
     links = [link(f"l{k}", 0.5, (0.05, 0, 0), [1e-4, 0, 0, 4e-4, 0, 4e-4]) for k in range(joints)]
     axes = [(0, 1, 0), (0, 0, 1)]
     turns = [

@@ -13,14 +13,15 @@ from warpdyn.model.structure import start_of
 
 
 def leg() -> wd.Model:
-    """The leg, without its remarks."""
+    """The leg, loaded without its warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return wd.load_mjcf(LEG)
 
 
 def rod(length: float, along: int, mass: float = 1.0) -> dict[str, object]:
-    """Mass, centre and inertia of a thin rod from the origin along an axis, downwards along z."""
+    """Mass, centre and inertia of a thin rod from the origin along an axis. Along z it points
+    downwards."""
     com = np.zeros(3)
     com[along] = length / 2 if along == 0 else -length / 2
     moments = np.full(3, mass * length**2 / 12)

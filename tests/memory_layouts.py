@@ -1,4 +1,4 @@
-"""Views of an array (B, ...) in memory of many layouts, and the comparison of their bits."""
+"""Views of an array (B, ...) in many memory layouts, and a bitwise comparison."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 def guarded(
     array: np.ndarray, shape: tuple[int, ...], take: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
-    """A view of NaN-filled memory of `shape`, chosen by `take`, holding `array`."""
+    """A view of NaN-filled memory of `shape`, selected by `take`, that holds `array`."""
     memory = np.full(shape, np.nan, array.dtype)
     view = take(memory)
     view[...] = array

@@ -1,4 +1,4 @@
-"""MJCF as text for the tests of its reader: five models of ours, and pieces of smaller ones."""
+"""MJCF text for the tests of its reader: five models of ours, and parts of smaller ones."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def load(text: str, **options: Any) -> wd.Model:
 
 
 def body(inside: str, **attributes: str) -> str:
-    """A file of one body."""
+    """A file with one body."""
     given = " ".join(f'{key}="{value}"' for key, value in attributes.items())
     return f'<mujoco><worldbody><body name="b" {given}>{inside}</body></worldbody></mujoco>'
 
@@ -157,7 +157,7 @@ INERTIAL = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
 
 
 def free(text: str) -> str:
-    """Without its constraints."""
+    """The text without its constraints."""
     start, end = text.find("<equality>"), text.find("</equality>")
     return text if start < 0 else text[:start] + text[end + len("</equality>") :]
 

@@ -1,4 +1,5 @@
-"""Numbers with a name in the modules of a package: bounds, times and sizes that no other test need repeat."""
+"""Named numbers in the modules of a package: bounds, times and sizes. No other test need repeat
+them."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ ROOT = Path(__file__).resolve().parents[1]
 def module_numbers(package: str) -> dict[str, dict[str, float]]:
     """The numbers of the modules below a folder, such as "ros2_node/control", by module and name.
 
-    A number is what a module's text assigns to a name in capitals, as a literal or an expression of literals.
+    A number is a value that a module assigns to a name in capitals, as a literal or an expression
+    of literals.
     """
     folder, found = ROOT / package, {}
     for file in sorted(folder.rglob("*.py")):
@@ -37,8 +39,8 @@ def _numbers(module: ast.Module) -> Iterator[tuple[str, float]]:
 
 
 def default_numbers(package: str) -> dict[str, dict[str, object]]:
-    """The defaults of public arguments and fields of the modules below a folder, by module and name, that are numbers
-    or truth values, alone or several."""
+    """Defaults of public arguments and fields of the modules below a folder, by module and name.
+    Only numbers, truth values and sequences of them are included."""
     folder, found = ROOT / package, {}
     for file in sorted(folder.rglob("*.py")):
         tree = ast.parse(file.read_text())
@@ -73,7 +75,7 @@ def _is_number_or_truth(node: ast.AST | None) -> bool:
 
 
 def _is_number(node: ast.AST) -> bool:
-    """True for literals of numbers, and for sums, products, shifts and powers of such."""
+    """True for number literals, and for sums, products, shifts and powers of them."""
     if isinstance(node, ast.Constant):
         return type(node.value) in (int, float)
     if isinstance(node, ast.UnaryOp):

@@ -1,4 +1,4 @@
-"""Files of the packages as modules: their names, syntax trees and rooms."""
+"""The packages' files as modules: names, syntax trees and rooms."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def parsed(path: Path) -> ast.Module:
 
 
 def room(module: str) -> str:
-    """The room that a module is in, as FLOORS names it; inner rooms count as their room."""
+    """The room of a module, as FLOORS names it. Inner rooms belong to their room."""
     path = ROOT.joinpath(*module.split("."))
     folder = module if path.is_dir() else module.rpartition(".")[0]
     return ".".join(folder.split(".")[:2])
 
 
 def in_each(paths: Sequence[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
-    """Make one test of a check of a file: it checks all files, and names each that fails."""
+    """Turn a check of one file into one test of all files that names each file that fails."""
 
     def one_test(check: Callable[[Path], None]) -> Callable[[], None]:
         def test() -> None:

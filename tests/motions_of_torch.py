@@ -1,4 +1,4 @@
-"""States of two coordinates as tensors, and their comparison."""
+"""States of a two-coordinate robot as tensors, and their comparison."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Peer:
         self.ours = model
         total = re.search(
             r'settotalmass="(.+?)"', text
-        )  # MuJoCo writes a file of warnings about that word
+        )  # MuJoCo writes a log file of warnings about that word
         self.model = mujoco.MjModel.from_xml_string(text.replace(total[0], "") if total else text)
         if total:
             mujoco.mj_setTotalmass(self.model, float(total[1]))
@@ -45,7 +45,8 @@ class Peer:
         return number
 
     def set(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Run MuJoCo's position and velocity stages; returns T, its velocities from ours, v_theirs = T v."""
+        """Run MuJoCo's position and velocity stages. Returns T, which maps our velocities to
+        MuJoCo's: v_theirs = T v."""
         T = np.zeros((self.model.nv, self.ours.nv))
         self.dT_v = np.zeros(self.model.nv)
         for joint in self.ours.moving_joints:

@@ -1,4 +1,4 @@
-"""Calls in C of a function, and what its cache holds."""
+"""Calls of a function in C, and the contents of its cache."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ def forget(function: Any) -> None:
 
 @contextmanager
 def nothing_known_of(*functions: Any) -> Iterator[None]:
-    """Empty caches before and after; in between a call moves to C as soon as it is planned."""
+    """Empty the caches before and after the block. Within it a call moves to C as soon as it is
+    planned."""
     for function in functions:
         forget(function)
     with pytest.MonkeyPatch.context() as patch:
@@ -30,12 +31,12 @@ def nothing_known_of(*functions: Any) -> Iterator[None]:
 
 
 def natively(function: Any, *args: Any, **kwargs: Any) -> Any:
-    """The result of the function in C; `MISS` for a call that it does not know."""
+    """The result of the function in C, or `MISS` for a call that is not in its cache."""
     return function._calls.entry(args, kwargs)
 
 
 def planned(function: Any) -> Any:
-    """The plans of a function, by their keys."""
+    """The plans of a function by key."""
     return function._calls._plans
 
 
@@ -46,7 +47,7 @@ def in_c(function: Any) -> Any:
 
 
 def set_in_c(function: Any, *plans: Any) -> None:
-    """Let the function in C know these plans only."""
+    """Restrict the function in C to these plans."""
     function._calls._calls_in_c._know(plans)
 
 

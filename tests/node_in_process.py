@@ -1,4 +1,4 @@
-"""A node in this process, with messages that a test makes."""
+"""A node in this process, and messages for it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,15 @@ REST = wd.rnea(MODEL, Q, 0 * Q, 0 * Q)
 
 @pytest.fixture(scope="module", name="make")
 def node_maker(context):
-    """Makes nodes from parameters (`payload__mass` for payload.mass) and removes them."""
+    """Create nodes from parameters (`payload__mass` for payload.mass) and remove them at the
+    end."""
     nodes = []
 
     def made(**values):
-        values = {"allow_several_publishers": True, **values}  # nodes of other tests live on
+        values = {
+            "allow_several_publishers": True,
+            **values,
+        }  # nodes of other tests are not destroyed
         overrides = [RosParameter(k.replace("__", "."), value=v) for k, v in values.items()]
         nodes.append(WarpdynNode(context=context, parameter_overrides=overrides))
         return nodes[-1]
@@ -35,7 +39,7 @@ def node_maker(context):
 
 
 def ready(node):
-    """The node, once its model runs; its robots."""
+    """Wait until the node's model runs, and return its robots."""
     end = time.monotonic() + 60.0
     while node._models.fleet is None:
         node._watch()
@@ -56,7 +60,7 @@ def panda_node(make):
 
 @pytest.fixture(name="sent")
 def sent_messages(panda, monkeypatch):
-    """Commands and torques by robot, which the node would publish."""
+    """Commands and torques that the node would publish, by robot."""
     out = SimpleNamespace(commands=[], torques=[])
     for topics in panda._topics:
         monkeypatch.setattr(topics, "send_command", lambda c: out.commands.append(c.copy()))
@@ -79,6 +83,6 @@ def state(q=Q, names=NAMES, sec=0):
 
 
 def answer(node, service, kind, **fields):
-    """Success and message of a service's callback."""
+    """The success flag and message of a service's callback."""
     robots = list(range(len(node._topics)))
     return getattr(node._gate, service)(robots, kind.Request(**fields))

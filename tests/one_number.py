@@ -1,4 +1,4 @@
-"""One number for an array, for files of published numbers."""
+"""A number that stands for an array, for files of reference numbers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ import numpy as np
 
 
 def number_of(x: Any) -> float:
-    """One number for an array: a number itself, else a sum with weights that tell its entries apart."""
+    """A single number as it is, else a sum whose weights distinguish the entries."""
     flat = np.asarray(x, float).ravel()
     return float(flat[0] if flat.size == 1 else flat @ np.cos(1.0 + np.arange(flat.size)))

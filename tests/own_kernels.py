@@ -1,4 +1,4 @@
-"""Two kernels of a user, and arrays for them."""
+"""Two user kernels, and arrays for them."""
 
 from __future__ import annotations
 

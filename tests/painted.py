@@ -1,4 +1,4 @@
-"""A painted robot, where its colours must be in a picture, and a browser to look at it."""
+"""A painted robot, the pixels that must show its colours, and a browser to look at it."""
 
 from __future__ import annotations
 
@@ -59,20 +59,20 @@ BENT = np.array([0.4, -0.9])
 
 
 def picture(tab: Any) -> np.ndarray:
-    """What a tab shows now, (HEIGHT, WIDTH, 3)."""
+    """The present picture of a tab, (HEIGHT, WIDTH, 3)."""
     data = tab.call("Page.captureScreenshot", format="png")["data"]
     return np.asarray(imageio.imread(base64.b64decode(data)))[..., :3]
 
 
 def evaluate(tab: Any, expression: str) -> Any:
-    """The value of an expression of JavaScript in a tab."""
+    """The value of a JavaScript expression in a tab."""
     found = tab.call("Runtime.evaluate", expression=expression, returnByValue=True)
     assert "exceptionDetails" not in found, found
     return found["result"].get("value")
 
 
 def drag(tab: Any, start: tuple[float, float], end: tuple[float, float]) -> None:
-    """Press the mouse's button, move, let go."""
+    """Press the mouse button, move the mouse, and release the button."""
     steps = (("mousePressed", start), ("mouseMoved", end), ("mouseReleased", end))
     for kind, (x, y) in steps:
         tab.call(
@@ -81,14 +81,14 @@ def drag(tab: Any, start: tuple[float, float], end: tuple[float, float]) -> None
 
 
 def visitor(shown: Any, **options: Any) -> ClientConnection:
-    """The connection that a tab makes, without the tab."""
+    """The connection that a tab would make, without a tab."""
     address = shown.address.replace("http", "ws")
     protocols: Any = [f"viser-v{viser.__version__}"]
     return connect(address, subprotocols=protocols, compression=None, max_size=None, **options)
 
 
 def colors_of(pixels: np.ndarray) -> np.ndarray:
-    """Number of the link whose colour a pixel has, lit or in shadow; -1: of none."""
+    """For each pixel, the number of the link with its colour, lit or in shadow, or -1."""
     pixels = pixels.astype(int)
     order = np.sort(pixels, axis=-1)
     clear = (order[..., 2] > 1.6 * order[..., 1]) & (order[..., 2] > 70)
@@ -96,14 +96,14 @@ def colors_of(pixels: np.ndarray) -> np.ndarray:
 
 
 def expected(shown: Any, name: str = "robot") -> np.ndarray:
-    """The same as it must be, by the links' poses, the shapes and the page's camera."""
+    """The expected link numbers, from the links' poses, the shapes and the page's camera."""
     view = shown.robots[name]
     return silhouette(shown, view.drawn.solids, view.first)
 
 
 def silhouette(shown: Any, solids: Any, poses: np.ndarray, height: int = HEIGHT) -> np.ndarray:
-    """Numbers of links (HEIGHT, WIDTH) that are nearest, -1 where none is; poses (nlinks, 7); height:
-    of the part of the page that the robot is drawn in."""
+    """Number of the nearest link at each pixel, or -1, (HEIGHT, WIDTH). poses: (nlinks, 7). height:
+    of the part of the page in which the robot is drawn."""
     camera = shown.stage.server.initial_camera
     ahead = camera.look_at - camera.position
     ahead /= np.linalg.norm(ahead)
@@ -123,7 +123,7 @@ def silhouette(shown: Any, solids: Any, poses: np.ndarray, height: int = HEIGHT)
         inside = (x >= 0) & (x < WIDTH) & (y >= 0) & (y < height)
         found.append(np.stack([depth, y, x, np.full(len(x), solid.link)])[:, inside])
     depth, y, x, link = np.concatenate(found, axis=1)
-    order = np.argsort(-depth, kind="stable")  # the nearest is written last
+    order = np.argsort(-depth, kind="stable")  # the nearest point is written last
     mask = np.full((HEIGHT, WIDTH), -1)
     mask[y[order].astype(int), x[order].astype(int)] = link[order]
     return mask
@@ -139,8 +139,8 @@ def _points(solid: Any) -> np.ndarray:
 
 
 def likeness(pixels: np.ndarray, wanted: np.ndarray) -> list[float]:
-    """For each link, what both say is it, of what one of them says, where nothing covers the page; 1 for a
-    link that is covered."""
+    """For each link, the pixels that both images give it, divided by those that either gives it.
+    Pixels under the page's panels do not count. A covered link has 1."""
     return likeness_of_colors(colors_of(pixels), wanted)
 
 
@@ -159,7 +159,7 @@ def likeness_of_colors(seen: np.ndarray, wanted: np.ndarray) -> list[float]:
 
 
 def wait_until_drawn(tab: Any, wanted: np.ndarray, share: float = 0.85) -> np.ndarray:
-    """The first picture in which every link is where it must be."""
+    """The first picture in which every link is at its expected place."""
     last: list[Any] = []
 
     def drawn() -> bool:

@@ -1,4 +1,4 @@
-"""A peer's answers beside those of the float64 oracle, state by state."""
+"""Comparison of a peer library with the float64 oracle, state by state."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ COUNT = 3
 
 
 def check_answers(peer: Peer, model: wd.Model) -> None:
-    """fk, jacobian, crba, rnea and aba of the peer are the oracle's; aba is refused with mimic joints."""
+    """Check that fk, jacobian, crba, rnea and aba of the peer agree with the oracle. aba is refused
+    with mimic joints."""
     s, frame = states(model, COUNT), furthest_link(model)
     wanted = {
         "fk": wd.oracle(wd.fk, model, s.q),

@@ -16,15 +16,15 @@ REFERENCES = {
 
 
 def frames_in_pinocchio(robot: Robot) -> FramesPeer:
-    in_pinocchio(robot)  # skips what Pinocchio reads otherwise
+    in_pinocchio(robot)  # skips robots that Pinocchio reads differently
     return FramesPeer(robot)
 
 
 class FramesPeer(Peer):
-    """For rows of warpdyn's q, v, a; all links, unless one is named."""
+    """Pinocchio's results for rows of warpdyn's q, v, a, for all links unless one is named."""
 
     def _columns_of(self, J: np.ndarray) -> np.ndarray:
-        """Columns of Pinocchio's velocities as those of warpdyn's."""
+        """A Jacobian with the columns of warpdyn's velocities instead of Pinocchio's."""
         J = np.reshape(J, (-1, self.pin.nv))
         full = np.zeros((len(J), self.full.nv))
         full[:, self._columns] = J
@@ -77,7 +77,8 @@ class FramesPeer(Peer):
     def moving_com(
         self, q: np.ndarray, v: np.ndarray, a: np.ndarray
     ) -> tuple[float, np.ndarray, np.ndarray]:
-        """Mass that Pinocchio counts: that of links that move; its position, velocity, acceleration; its Jacobian."""
+        """The mass of the moving links, which is all that Pinocchio counts; its position, velocity,
+        acceleration and Jacobian."""
         data, points, jacobians = self.pin.createData(), [], []
         for e in range(len(q)):
             pin.centerOfMass(self.pin, data, self.q(q[e]), self.v(v[e]), self.v(a[e]))

@@ -1,7 +1,5 @@
-"""The same robot in Pinocchio, in warpdyn's coordinates.
-
-Mimic joints are reduced here, by G, as Pinocchio ignores them.
-"""
+"""The same robot in Pinocchio, in warpdyn's coordinates. Pinocchio ignores mimic joints, so G
+reduces them here."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ pin = pytest.importorskip("pinocchio")
 
 
 def in_pinocchio(robot: Robot) -> Peer:
-    """The robot's peer; skips where Pinocchio reads the same URDF as another robot."""
+    """The robot's peer. The test is skipped if Pinocchio reads the URDF as another robot."""
     for joint in robot.model.joints:
         if joint.kind is KINDS["planar"] and joint.axis != (0.0, 0.0, 1.0):
             pytest.skip("Pinocchio's planar joints lie in the xy plane whatever their axis")
@@ -27,7 +25,8 @@ def in_pinocchio(robot: Robot) -> Peer:
 
 
 def built(model: wd.Model) -> pin.Model:
-    """The robot put together by hand, for kinds of joint that URDF has no word for; mimic joints are free."""
+    """The robot assembled in Pinocchio, for joint kinds that URDF has no word for. Mimic joints are
+    free."""
     robot = pin.Model()
     carrier, place = {model.root: 0}, {model.root: pin.SE3.Identity()}
     if model.floating_base:
@@ -111,7 +110,7 @@ class Peer:
         return (self.Gv @ v)[self._columns]
 
     def back(self, tau: np.ndarray) -> np.ndarray:
-        """Forces of Pinocchio's joints as those of warpdyn's coordinates."""
+        """Forces on Pinocchio's joints as forces on warpdyn's coordinates."""
         full = np.zeros(self.full.nv)
         full[self._columns] = tau
         return self.Gv.T @ full
@@ -130,13 +129,13 @@ class Peer:
         return np.array(results)
 
     def square(self, matrix: np.ndarray) -> np.ndarray:
-        """Gᵀ A G, of a matrix over Pinocchio's velocities."""
+        """Gᵀ A G for a matrix A over Pinocchio's velocities."""
         full = np.zeros((self.full.nv, self.full.nv))
         full[np.ix_(self._columns, self._columns)] = matrix
         return self.Gv.T @ full @ self.Gv
 
     def aba(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
-        """By Pinocchio's own ABA; only for robots without mimic joints."""
+        """Pinocchio's own ABA, only for robots without mimic joints."""
         assert not self.robot.has_mimic
         data, results = self.pin.createData(), []
         for e in range(len(q)):

@@ -1,4 +1,4 @@
-"""Policies for tests, without training: one layer, as files; and a task of a free base for them."""
+"""Policy files for tests without training: one linear layer, and a task of a free base for them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ TURNING = (
 
 
 class Turn(rl.Task):
-    """Its joints are told by the policy; it sees all that odometry, cmd_vel and joints say."""
+    """The policy commands the joints. It observes all quantities of odometry, cmd_vel and joint
+    states."""
 
     dt, substeps, seconds = 0.005, 4, 1.0
     drives = wd.PD(np.array([40.0, 30.0]), 2.0, effort=100.0)  # beyond the description's limits
@@ -55,15 +56,15 @@ class Turn(rl.Task):
 
 
 def turning_weights() -> np.ndarray:
-    """(22, 2): the right joint's target is a tenth of the forward command and of where odometry is
-    along x, the left joint's half of the turning command."""
+    """(22, 2) weights. The right joint's target is a tenth of the forward command plus a tenth of
+    the x position of odometry. The left joint's target is half of the turning command."""
     weights = np.zeros((9 + 8 + 3 + 2, 2))
     weights[0, 0], weights[17, 0], weights[19, 1] = 0.1, 0.1, 0.5
     return weights
 
 
 def linear_policy(path: Path, weights: Any, **about: Any) -> Path:
-    """A file of the policy that gives `observation @ weights`, weights (n, actions)."""
+    """Write a policy file that computes `observation @ weights`, weights (n, actions)."""
     import onnx
     from onnx import TensorProto, helper, numpy_helper
 

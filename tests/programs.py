@@ -1,4 +1,4 @@
-"""A recorded program, run by reading its printed text."""
+"""Execution of a recorded program from its printed text."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ FUNCTIONS = {
 
 
 def evaluate(program: Program, inputs: Mapping[str, Any]) -> list[float]:
-    """The outputs that the printed lines assign when executed as Python, on nested lists or arrays of one robot; one
-    result after the other."""
+    """The outputs that the printed lines assign when they are executed as Python on nested lists or
+    arrays of one robot, one result after the other."""
     entries: dict[str, Any] = {
         name: np.ravel(np.asarray(array, dtype=float)).tolist() for name, array in inputs.items()
     }

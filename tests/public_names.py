@@ -1,4 +1,4 @@
-"""What users may call: the names of `wd`, and those of its namespaces."""
+"""The public API: the names of `wd`, and those of its namespaces."""
 
 from __future__ import annotations
 

@@ -36,7 +36,8 @@ def rail(quaternion: str = "xyzw") -> wd.Model:
 
 
 class PushedBox(rl.Task):
-    """The box begins at a random place and heading; the policy observes where it is, the critic what pushes it."""
+    """The box starts at a random place and heading. The policy observes its pose, the critic the
+    forces that push it."""
 
     dt, substeps, seconds = 0.005, 2, 0.3
     drives = wd.PD(500.0, 50.0)

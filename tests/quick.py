@@ -73,7 +73,9 @@ QUICK = {
         "test_in_place.py",
         "test_oracle.py",
     ),
-    "execution/autodiff": ("test_warp_gradients.py::test_an_array_used_twice_gathers_both",),
+    "execution/autodiff": (
+        "test_warp_gradients.py::test_an_array_used_twice_gets_the_sum_of_gradients",
+    ),
     "execution/native": ("test_native_call.py",),
     "execution/repeat": ("test_planned_call.py",),
     "execution/request": ("test_argument_checks.py", "test_call.py", "test_inputs.py"),
@@ -114,8 +116,8 @@ QUICK = {
     "cli/pictures": ("test_simulated_motion.py",),
     "benchmarks/fuzzing": ("test_outcomes.py", "test_damaged_files.py"),
     "benchmarks": (
-        "test_benchmarks.py::test_tables_of_figures_come_from_the_results",
-        "test_benchmarks.py::test_pinocchio_and_mujoco_compute_the_same",
+        "test_benchmarks.py::test_the_tables_of_the_figures_page_come_from_the_results",
+        "test_benchmarks.py::test_pinocchio_and_mujoco_give_the_same_results",
     ),
     "docs_site": ("test_api_pages.py", "test_docstrings.py", "test_function_matrix.py"),
     "ros2_node/control": ("test_robot.py", "test_robot_states.py", "test_supervisor.py"),

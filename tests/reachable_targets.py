@@ -1,4 +1,4 @@
-"""Targets that a robot can reach, and the errors of what inverse kinematics returns for them."""
+"""Targets that a robot can reach, and the errors of inverse kinematics for them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def errors(
 def check(
     model: wd.Model, found: Solution, targets: dict[str, np.ndarray], rounding: float
 ) -> None:
-    """The errors are those of forward kinematics, success follows from them, and q is a configuration within limits."""
+    """Check that the errors are those of forward kinematics, that success follows from them, and
+    that q is within limits."""
     p, w = errors(model, found.q, targets)
     assert (
         np.abs(p - found.position_error).max() < rounding

@@ -1,4 +1,5 @@
-"""Steps of robots that touch the ground and each other, for results that are recorded."""
+"""Steps of robots that touch the ground and each other, whose results are stored as reference
+numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ ROUGH = wd.Ground(
 
 
 def walker(ground: Any, **options: Any) -> Any:
-    """A driven quadruped with its feet in the ground, sliding."""
+    """A driven quadruped whose feet slide in the ground."""
     model = wd.load_robot("quadruped")
     q = np.array(model.configurations["home"])
     q[2] -= 0.012
@@ -30,7 +31,7 @@ def walker(ground: Any, **options: Any) -> Any:
 
 
 def pile() -> Any:
-    """Two boxes and a ball on each other, which turn, with moments of friction and rebound."""
+    """Two boxes and a ball on each other, which rotate, with friction moments and rebound."""
     scene = wd.ModelBuilder("table").add_link("table").build()
     for name, size, mass in (("low", 0.12, 0.5), ("high", 0.1, 0.8), ("ball", 0.05, 1.1)):
         box = wd.description.Box(size, size, size)
@@ -49,7 +50,7 @@ def pile() -> Any:
 
 
 def rods() -> Any:
-    """A leg with closed loops, from a configuration in which they are open."""
+    """A leg with closed loops, starting from a configuration in which they are open."""
     model = leg()
     v, tau = np.linspace(-1, 1, model.nv), np.linspace(-3, 3, model.nv)
     return wd.oracle(wd.step, model, np.array(start_of(model)), v, tau, stops="rows", **DT)
@@ -68,6 +69,7 @@ STEPS: dict[str, Callable[[], Any]] = {
 
 
 def numbers_of(step: Any) -> dict[str, float]:
-    """A number of each result that depends on all its entries: its product with cos 0, cos 1, ..."""
+    """For each result a number that depends on all its entries: its product with cos 0, cos 1,
+    ..."""
     arrays = {name: np.ravel(x) for name, x in step._asdict().items() if x is not None}
     return {n: float(x @ np.cos(np.arange(x.size))) for n, x in arrays.items() if x.size}

@@ -1,5 +1,5 @@
-"""A stand-in for an rclpy node: keeps what is made of it and what is published, and needs no
-DDS."""
+"""A stand-in for an rclpy node. It stores its publishers, subscriptions, timers and messages, and
+needs no DDS."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class RecordedPublisher:
         self.acknowledged = False
 
     def publish(self, message):
-        """A message, or its bytes, as rclpy takes both."""
+        """Store a message. rclpy also accepts its bytes."""
         if isinstance(message, bytes):
             message = deserialize_message(message, self.kind)
         assert isinstance(message, self.kind)
@@ -50,8 +50,8 @@ class RecordedClock:
 
 
 class RecordingNode:
-    """Its attributes are dictionaries by topic or name; timers are a list of (period, callback,
-    clock), resets one of the periods of timers that began anew."""
+    """Its attributes are dictionaries by topic or name. `timers` is a list of (period, callback,
+    clock), and `resets` lists the periods of timers that were reset."""
 
     def __init__(self):
         self.publishers = {}

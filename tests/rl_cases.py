@@ -1,4 +1,4 @@
-"""A small task for the tests of learning: a double pendulum that is to stay where it began."""
+"""A small task for the tests of learning: a double pendulum that must remain at its start."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from warpdyn.rl.environment_step import EnvironmentStep
 
 
 class Hold(rl.Task):
-    """Drives whose targets the policy moves; a rod that leaves its place by more than `reach` ends it."""
+    """The policy moves the targets of the drives. The episode ends when a rod is more than `reach`
+    away from its place."""
 
     dt, substeps, seconds = 0.01, 2, 0.2
     drives = wd.PD(30.0, 2.0)
@@ -68,7 +69,7 @@ ENVS = 5
 
 
 def run(task: Any, steps: int) -> list[dict[str, np.ndarray]]:
-    """Environments from their beginning, with their actions."""
+    """Environments from their beginning, and their actions."""
     text, rows = EnvironmentStep(task, 4), np.random.default_rng(1)
     given = list(text.shared_arrays.values())
     state = text.start(task.model, np.zeros(ENVS), *given)._asdict()
@@ -87,7 +88,7 @@ def run(task: Any, steps: int) -> list[dict[str, np.ndarray]]:
 
 
 class Doubled(Hold):
-    """Its policy observes twice the speeds."""
+    """The same task whose policy observes twice the speeds."""
 
     def observe(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
         return {**super().observe(robot, s), "speed": 2.0 * s.v}

@@ -1,7 +1,6 @@
-"""The robots that tests run over: bundled, hand-made, random, and real ones where example-robot-data is installed.
-
-A new joint kind adds one robot to `HAND_MADE`; every algorithm's tests then run on it.
-"""
+"""The robots that tests run over: bundled, hand-made and random ones, and real ones if
+example-robot-data is installed. A new joint kind adds one robot to `HAND_MADE`. Every algorithm's
+tests then run on it."""
 
 from __future__ import annotations
 
@@ -46,7 +45,8 @@ import warpdyn.robots
 
 @dataclass(frozen=True)
 class Robot:
-    """A name, a URDF (path or text) and how to load it; `remade` joints are then given what URDF has no words for."""
+    """A name, a URDF (path or text) and its load options. `remade` joints replace those that URDF
+    cannot describe."""
 
     name: str
     source: str | Path
@@ -109,7 +109,8 @@ KIND_CHOICES = ("revolute", "continuous", "prismatic", "fixed", "planar", "float
 def random_tree(
     parents: Sequence[int], kinds: Sequence[str], seed: int, floating: bool = False
 ) -> Robot:
-    """A tree in which link i + 1 hangs on link parents[i] <= i; numbers from the seed."""
+    """A tree in which link i + 1 is attached to link parents[i] <= i. The numbers follow from the
+    seed."""
     draw = random.Random(seed)
 
     def spread(size: float, n: int = 3) -> list[float]:
@@ -143,7 +144,8 @@ def seeded_tree(seed: int, size: int, floating: bool = False) -> Robot:
 
 @st.composite
 def random_trees(draw: st.DrawFn, most: int = 6) -> Robot:
-    """Trees of up to `most` joints of every kind, mimic joints among them, fixed or floating."""
+    """Trees of up to `most` joints of every kind, including mimic joints, with a fixed or floating
+    base."""
     size = draw(st.integers(1, most))
     parents = [draw(st.integers(0, i)) for i in range(size)]
     kinds = [draw(st.sampled_from(KIND_CHOICES)) for _ in range(size)]
@@ -194,7 +196,7 @@ EXAMPLE_ROBOT_DATA = {
 
 
 def example_robot_data() -> Path | None:
-    """The folder of the PyPI package example-robot-data, where installed."""
+    """The folder of the PyPI package example-robot-data, if it is installed."""
     try:
         distribution = metadata.distribution("example-robot-data")
     except metadata.PackageNotFoundError:
@@ -203,7 +205,7 @@ def example_robot_data() -> Path | None:
 
 
 def real(name: str, floating: bool = False) -> Robot | None:
-    """A robot of example-robot-data; None where it is not installed."""
+    """A robot of example-robot-data, or None if that is not installed."""
     folder = example_robot_data()
     path = folder / EXAMPLE_ROBOT_DATA[name] if folder else None
     if path is None or not path.exists():

@@ -1,4 +1,4 @@
-"""C++ of warpdyn, compiled and run with Clang's sanitizers of addresses and of undefined behaviour."""
+"""C++ of warpdyn, compiled and run with Clang's address and undefined behaviour sanitizers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ template <class X> X __builtin_elementwise_sqrt(X a) {
 
 
 def run_with_sanitizers(code: str, folder: Path, *arguments: str) -> None:
-    """Compile a program without optimization and run it; what the sanitizers refuse fails the test."""
+    """Compile a program without optimization and run it. An error of the sanitizers fails the
+    test."""
     source, program = folder / "sanitized.cpp", folder / "sanitized"
     source.write_text(OLD_CLANG + code)
     flags = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-sanitize=alignment"]

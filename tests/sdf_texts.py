@@ -30,7 +30,7 @@ def model(*parts: str, name: str = "m", more: str = "") -> str:
 
 
 def robot(*parts: str, version: str = "1.9") -> str:
-    """One model in a file."""
+    """A file with one model."""
     return sdf(model(*parts), version=version)
 
 
@@ -75,14 +75,14 @@ AB = link("a") + link("b", "1 2 3 0.1 0.2 0.3")
 
 
 def load(text: str | bytes | Path, **options: object) -> Model:
-    """Load without a remark."""
+    """Load; a warning fails the test."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         return load_sdf(text, **options)  # type: ignore[arg-type]
 
 
 def quietly(text: str, **options: object) -> Model:
-    """Load, whatever is remarked."""
+    """Load and ignore warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         return load_sdf(text, **options)  # type: ignore[arg-type]
@@ -100,7 +100,7 @@ def refusal(source: str | bytes | Path, **options: object) -> str:
 
 
 def poses(robot: Model, q: object = None) -> dict[str, np.ndarray]:
-    """Every link's 4x4 pose in the world, at the neutral configuration if none is given."""
+    """Every link's 4x4 pose in the world, by default at the neutral configuration."""
     given = robot.neutral if q is None else np.asarray(q, dtype=float)
     return dict(zip(robot.link_names, wd.oracle(wd.fk, robot, given), strict=True))
 
@@ -108,7 +108,7 @@ def poses(robot: Model, q: object = None) -> dict[str, np.ndarray]:
 def placed(
     x: float = 0, y: float = 0, z: float = 0, roll: float = 0, pitch: float = 0, yaw: float = 0
 ) -> np.ndarray:
-    """A 4x4 matrix from SDF's six numbers."""
+    """The 4x4 matrix of SDF's six pose numbers."""
     T = np.eye(4)
     T[:3, :3] = turned([0, 0, 1], yaw) @ turned([0, 1, 0], pitch) @ turned([1, 0, 0], roll)
     T[:3, 3] = x, y, z
@@ -116,7 +116,7 @@ def placed(
 
 
 def turned(axis: object, angle: float) -> np.ndarray:
-    """Rodrigues' formula."""
+    """The rotation matrix about an axis, by Rodrigues' formula."""
     x, y, z = np.asarray(axis, dtype=float) / np.linalg.norm(np.asarray(axis, dtype=float))
     K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     return np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K

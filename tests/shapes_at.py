@@ -1,4 +1,4 @@
-"""Shapes at random poses, their signed distances by coal and Qhull, and laws of contacts."""
+"""Shapes at random poses, their signed distances by coal and Qhull, and laws that contacts obey."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def rotation(draw: np.random.Generator) -> Rotation:
 
 
 def turned(angles: tuple[float, float, float]) -> Rotation:
-    """A rotation by its vector [rad]."""
+    """The rotation of a rotation vector [rad]."""
     return quaternion_rotation(quaternion_exp(list(angles)))
 
 
 def vertices(draw: np.random.Generator, count: int) -> tuple[tuple[float, float, float], ...]:
-    """Points on an ellipsoid."""
+    """Random points on an ellipsoid."""
     points = draw.normal(size=(count, 3))
     points *= np.array([0.1, 0.15, 0.08]) / np.linalg.norm(points, axis=1)[:, None]
     return tuple((x, y, z) for x, y, z in points.tolist())
@@ -50,7 +50,8 @@ def shape(
 
 
 def drawn(kind: str, draw: np.random.Generator, spread: float = 0.12, count: int = 12) -> ShapeAt:
-    """A shape of 0.1 m or so; the centres of two are `spread` apart, so that many of them overlap."""
+    """A random shape of about 0.1 m. The centres of two are about `spread` apart, so that many of
+    them overlap."""
     size = {
         "sphere": draw.uniform(0.02, 0.2, 1),
         "capsule": draw.uniform((0.02, 0.0), (0.1, 0.3)),
@@ -62,7 +63,7 @@ def drawn(kind: str, draw: np.random.Generator, spread: float = 0.12, count: int
 
 
 def moved(a: ShapeAt, by: Placement) -> ShapeAt:
-    """A shape in a world that is moved."""
+    """The shape after a motion of the whole world."""
     return replace(a, placement=by.compose(a.placement).as_matrix())
 
 
@@ -75,13 +76,14 @@ def array(x: Vector) -> np.ndarray:
 
 
 def pose(a: ShapeAt) -> tuple[np.ndarray, np.ndarray]:
-    """Rotation matrix and origin."""
+    """The rotation matrix and the origin of a shape."""
     rows = as_matrix(a.placement.R).matrix.rows
     return np.array([[*row] for row in rows], dtype=float), array(a.placement.p)
 
 
 def distance(a: ShapeAt, b: ShapeAt) -> float:
-    """The signed distance: by Qhull if a shape is a mesh and none a plane, else by coal."""
+    """The signed distance. Qhull computes it if a shape is a mesh and none is a plane, else coal
+    does."""
     kinds = {a.kind, b.kind}
     if "mesh" in kinds:
         if "plane" in kinds:
@@ -111,7 +113,8 @@ def _rounding(a: ShapeAt) -> float:
 
 
 def corners_of(a: ShapeAt) -> np.ndarray:
-    """Corners of a mesh or box, ends of a capsule's axis, the centre of a sphere, in the world."""
+    """Corners of a mesh or box, ends of a capsule's axis, or the centre of a sphere, in the
+    world."""
     R, p = pose(a)
     inside = {
         "mesh": a.vertices,
@@ -123,8 +126,8 @@ def corners_of(a: ShapeAt) -> np.ndarray:
 
 
 def distance_of_hulls(a: np.ndarray, b: np.ndarray) -> float:
-    """Of the origin from the hull of all differences of corners: its nearest face inside, the nearest point of its
-    triangles outside."""
+    """The distance of the origin from the hull of all differences of corners. Inside it is that of
+    the nearest face, outside that of the nearest point on the triangles."""
     hull = pytest.importorskip("scipy.spatial").ConvexHull
     differences = (a[:, None] - b[None]).reshape(-1, 3)
     found = hull(differences)
@@ -145,7 +148,7 @@ def distance_of_hulls(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def outside(a: ShapeAt, x: np.ndarray) -> float:
-    """Signed distance of a point from a shape."""
+    """The signed distance of a point from a shape."""
     point = shape("sphere", (0.0,), tuple(x.tolist()))
     return distance(point, a)
 
@@ -158,18 +161,20 @@ def deepest(found: list[Contact]) -> Contact:
     return found[int(gaps(found).argmin())]
 
 
-# Laws: how far contacts are from them, in metres or as numbers of size one.
+# Errors of laws that contacts obey, in metres or as numbers of size one.
 
 
 def swap_error(contacts: NarrowPhase, a: ShapeAt, b: ShapeAt) -> float:
-    """Swapped shapes have the same least gap, and the opposite normal there."""
+    """Error of the law that swapped shapes have the same least gap, and the opposite normal
+    there."""
     one, two = deepest(contacts(a, b)), deepest(contacts(b, a))
     turned_back = np.abs(array(one.normal) + array(two.normal)).max()
     return max(abs(one.gap - two.gap), turned_back)  # type: ignore[operator, type-var, return-value]
 
 
 def motion_error(contacts: NarrowPhase, a: ShapeAt, b: ShapeAt, by: Placement) -> float:
-    """A moved scene has the same least gap, at the moved position along the moved normal."""
+    """Error of the law that a moved scene has the same least gap, at the moved position and
+    normal."""
     one = deepest(contacts(a, b))
     two = deepest(contacts(moved(a, by), moved(b, by)))
     errors = (
@@ -180,20 +185,22 @@ def motion_error(contacts: NarrowPhase, a: ShapeAt, b: ShapeAt, by: Placement) -
 
 
 def slope_error(contacts: NarrowPhase, a: ShapeAt, b: ShapeAt, step: float = 1e-6) -> float:
-    """The least gap grows by 1 m for each metre along its normal."""
+    """Error of the law that the least gap grows by 1 m for each metre along its normal."""
     first = deepest(contacts(a, b))
     further = deepest(contacts(a, shifted(b, first.normal * step)))
     return abs((further.gap - first.gap) / step - 1.0)  # type: ignore[operator, arg-type, return-value]
 
 
 def touching_error(contacts: NarrowPhase, a: ShapeAt, b: ShapeAt) -> float:
-    """Shapes that are moved along the normal of the least gap by this gap touch."""
+    """Error of the law that two shapes touch after one is moved along the normal by the least
+    gap."""
     first = deepest(contacts(a, b))
     return abs(distance(a, shifted(b, first.normal * -first.gap)))  # type: ignore[operator]
 
 
 def surface_error(contacts: NarrowPhase, a: ShapeAt, b: ShapeAt) -> float:
-    """Half the gap from the position, against and along the normal, the deepest contact is on both surfaces."""
+    """Error of the law that half the gap from the position, against and along the normal, is on the
+    two surfaces."""
     first = deepest(contacts(a, b))
     x, n = array(first.position), array(first.normal)
     return max(
@@ -203,7 +210,7 @@ def surface_error(contacts: NarrowPhase, a: ShapeAt, b: ShapeAt) -> float:
 
 
 def position_error(contacts: NarrowPhase, a: ShapeAt, b: ShapeAt) -> float:
-    """The deepest contact is within half its gap of both surfaces."""
+    """Error of the law that the deepest contact is within half its gap of both surfaces."""
     first = deepest(contacts(a, b))
     x, half = array(first.position), 0.5 * abs(first.gap)  # type: ignore[operator, arg-type]
     return max(abs(outside(s, x)) - half for s in (a, b))  # type: ignore[no-any-return]

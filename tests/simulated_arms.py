@@ -1,4 +1,4 @@
-"""Arms that MuJoCo simulates, driven by a fleet of the node in the same process, without ROS."""
+"""Arms that MuJoCo simulates and a fleet of the node drives, in one process without ROS."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ PERIOD = 1e-3
 
 
 class SimulatedArm:
-    """A robot by name (or the text of a URDF) whose states reach the node `rate` times a second.
+    """A robot by name or URDF text, whose states reach the node `rate` times a second.
 
-    The torque of a state acts until the next one. No stops end the joints' ranges. damping
-    [N·m·s/rad] is that of the joints.
+    The torque for a state acts until the next state. Joints have no end stops. damping [N·m·s/rad]
+    is that of the joints.
     """
 
     def __init__(
@@ -71,8 +71,9 @@ class SimulatedArm:
         sense: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]] | None = None,
         comes: Callable[[int], bool] = lambda k: True,
     ) -> None:
-        """Simulate, enabled from the first state on. reference, push [N·m]: by the time since the
-        start; sense: what the sensors make of q and v; comes: whether a message arrives."""
+        """Simulate; the robot is enabled from the first state on. reference, push [N·m]: functions
+        of the time since the start. sense: the sensor readings for q and v. comes: whether a
+        message arrives."""
         began, robot = self.now, self.robot
         for k in range(round(seconds / self.period)):
             t = self.now - began

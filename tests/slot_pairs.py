@@ -1,4 +1,5 @@
-"""Pairs of shapes at a configuration: their gaps by the narrow phase, and their contacts in slots."""
+"""Pairs of shapes at a configuration: their gaps by the narrow phase, and their contacts in
+slots."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ def contact_gaps(tree: Any, q: list, pair: ContactPair) -> list[float]:
 def pairs_at(
     model: wd.Model, pairs: list[ContactPair], q: np.ndarray, v: np.ndarray, free: np.ndarray
 ) -> PairsAt:
-    """The first group of pairs, with velocities before the step and after it without constraints."""
+    """The first group of pairs, with the velocities before the step and those after an
+    unconstrained step."""
     tree = tree_of(model)
     group = pair_groups(tree, pairs)[0]
     bodies = sorted({body for side in group.sides for body in side.bodies} - {WORLD})

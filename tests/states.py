@@ -1,4 +1,4 @@
-"""Random states of a robot, steps on its manifold, and the full robot behind one with mimic joints."""
+"""Random states of a robot, steps on its manifold, and the full robot without mimic joints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from warpdyn.model.joints import KINDS
 
 @dataclass(frozen=True)
 class States:
-    """`count` random states; one row each."""
+    """`count` random states, one in each row."""
 
     q: np.ndarray
     v: np.ndarray
@@ -24,14 +24,14 @@ class States:
     """(B, nlinks, 6)."""
 
     def rounded(self, dtype: np.dtype) -> States:
-        """The numbers that an array of this dtype can hold, as float64."""
+        """The states rounded to this dtype, as float64."""
         return States(
             *(getattr(self, f).astype(dtype).astype(float) for f in self.__dataclass_fields__)
         )
 
 
 def states(model: wd.Model, count: int = 19, seed: int = 0) -> States:
-    """19 is two whole vectors of doubles, or one of floats, and three lanes more."""
+    """By default 19 states: two full vectors of doubles, or one of floats, and three lanes more."""
     draw = np.random.default_rng([seed, model.nq, model.nlinks])
     q = draw.uniform(-2, 2, (count, model.nq))
     for joint in model.moving_joints:
@@ -54,7 +54,7 @@ def states(model: wd.Model, count: int = 19, seed: int = 0) -> States:
 
 
 def step(model: wd.Model, q: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """The configurations reached from the rows of `q` by the tangent steps `d`."""
+    """The configurations that the tangent steps `d` reach from the rows of `q`."""
     result = np.empty_like(q)
     for joint in model.moving_joints:
         columns = model.coordinates[joint.name]
@@ -68,7 +68,7 @@ def step(model: wd.Model, q: np.ndarray, d: np.ndarray) -> np.ndarray:
 
 
 def q_order(model: wd.Model, joint: wd.Joint) -> list[int]:
-    """Where the kind's own coordinates (quaternion xyzw) stand in the model's columns."""
+    """The model's columns of the kind's own coordinates, whose quaternion is xyzw."""
     order, k = list(range(joint.kind.nq)), joint.kind.quaternion
     return (
         order if k is None or model.quaternion == "xyzw" else [*order[:k], k + 1, k + 2, k + 3, k]
@@ -95,7 +95,8 @@ def reduction(model: wd.Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def followed(model: wd.Model, name: str) -> tuple[str, float, float]:
-    """The free joint that a joint follows in the end, with multiplier and offset."""
+    """The free joint at the end of a chain of mimic joints, with the total multiplier and
+    offset."""
     by_name = {joint.name: joint for joint in model.joints}
     if name not in by_name or by_name[name].mimic is None:
         return name, 1.0, 0.0
@@ -106,12 +107,14 @@ def followed(model: wd.Model, name: str) -> tuple[str, float, float]:
 
 
 def size(*terms: np.ndarray) -> float:
-    """The largest magnitude among the terms of a sum, which its rounding errors are proportional to."""
+    """The largest magnitude among the terms of a sum. Its rounding errors are proportional to
+    this."""
     return max(max((float(np.max(np.abs(t))) for t in terms if np.size(t)), default=0.0), 1e-300)
 
 
 def error(found: np.ndarray, wanted: np.ndarray, *terms: np.ndarray) -> float:
-    """Largest difference relative to the largest reference entry (or term behind it). NaN is infinitely wrong."""
+    """Largest difference relative to the largest reference entry, or to the largest term. NaN
+    counts as infinitely wrong."""
     found, wanted = np.asarray(found, dtype=float), np.asarray(wanted, dtype=float)
     assert found.shape == wanted.shape, f"{found.shape} is not {wanted.shape}"
     if not found.size:

@@ -56,7 +56,8 @@ def puma() -> Model:
 
 
 def puma_motors(v: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """Reflected inertia, viscous and Coulomb friction: Jm G² a + B G² v + |G| Tc(sign v)."""
+    """Torques of reflected inertia, viscous and Coulomb friction: Jm G² a + B G² v + |G| Tc(sign
+    v)."""
     tau = []
     for (*_, (Jm, G, B, up, down)), rate, acceleration in zip(_PUMA, v, a, strict=True):
         coulomb = up if rate > 0 else down if rate < 0 else 0.0
@@ -66,7 +67,8 @@ def puma_motors(v: np.ndarray, a: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class PumaCase:
-    """All joints at velocity v and acceleration a, at `PUMA_QN`; `printed` is what the last digit leaves open."""
+    """All joints at velocity v and acceleration a, at `PUMA_QN`. `printed` is the rounding of the
+    last printed digit."""
 
     name: str
     v: float

@@ -1,6 +1,7 @@
-"""What the tasks that come with warpdyn compute, and their settings, as plain numbers.
+"""Results and settings of the tasks that come with warpdyn, as plain numbers.
 
-`python tests/task_numbers.py` writes them to tests/rl/tasks/task_numbers.json after a wanted change of a task.
+`python tests/task_numbers.py` writes them to tests/rl/tasks/task_numbers.json after an intended
+change of a task.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ SLOW = {"quadruped_rough": 5, "panda_reach_obstacles": 3}
 
 @cache
 def task_of(name: str) -> rl.Task:
-    """The task, made once: a terrain takes two seconds."""
+    """The task, created once, since a terrain takes two seconds."""
     return TASKS[name]()
 
 
@@ -52,12 +53,15 @@ def settings_of(task: rl.Task) -> dict[str, Any]:
 
 
 def _plain(x: Any) -> Any:
-    """Numbers, words, and containers of them; long arrays as their shape and two sums; else None."""
+    """Numbers, words, and containers of them. A long array becomes its shape and two sums, anything
+    else None."""
     if isinstance(x, np.ndarray | np.generic):
         x = np.asarray(x)
         return x.tolist() if x.size <= 20 else [*x.shape, float(np.sum(x)), number_of(x)]
     if isinstance(x, str):
-        return Path(x).name if Path(x).is_absolute() else x  # a file, wherever warpdyn is
+        return (
+            Path(x).name if Path(x).is_absolute() else x
+        )  # a file, independent of warpdyn's folder
     if isinstance(x, bool | int | float):
         return x
     if hasattr(x, "_asdict"):
@@ -70,8 +74,8 @@ def _plain(x: Any) -> Any:
 
 
 def results_of(name: str) -> dict[str, dict[str, list[float]]]:
-    """The results of all functions of a task in its states, in float64: by function and name, one number for
-    each state."""
+    """The results of all functions of a task in its states, in float64, by function and name. A
+    result has one number for each state."""
     text = EnvironmentStep(task_of(name), seed=7)
     fields = _states(text, slice(None, None, SLOW.get(name, 1)))
     shapes = {n: np.shape(x)[1:] for n, x in fields.items()}
@@ -130,7 +134,7 @@ def _states(text: EnvironmentStep, chosen: slice) -> dict[str, np.ndarray]:
         "ticks": rows,
     }
     if text.task.commanded:
-        state[text.task.commanded][3::4] = 0.0  # to stand
+        state[text.task.commanded][3::4] = 0.0  # standing
     results = {n: drawn(np.resize(LOADS, count), *shape) for n, shape in text.results.items()}
     others = {"time": ages * text.task.step_seconds, "action": drawn(one, text.task.actions)}
     return {**state, **results, **others}
@@ -151,7 +155,7 @@ def everything() -> dict[str, Any]:
 
 
 def as_text(x: Any, indent: str = "") -> str:
-    """JSON with a line for each list and number."""
+    """JSON with one line for each list or number."""
     if not isinstance(x, dict):
         return json.dumps(x)
     deeper = indent + " "

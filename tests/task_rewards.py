@@ -17,9 +17,11 @@ def rewards_on_numbers(
     more: Callable[[Any, Any], dict[str, Any]] | None = None,
     **fields: Any,
 ) -> dict[str, float]:
-    """The rewards of a task by name, what it measures under "measured_" and the name, and the results
-    of more(robot, s), at a configuration (nq,). Velocity and actions are zero unless `fields` has
-    them."""
+    """The rewards of a task by name at a configuration (nq,).
+
+    The measures have names that begin with "measured_", and `more(robot, s)` adds results. Velocity
+    and actions are zero unless `fields` has them.
+    """
     still = {"v": np.zeros(task.model.nv)}
     still |= {name: np.zeros(task.actions) for name in ("action", "last_action")}
 

@@ -1,4 +1,5 @@
-"""Figures of the design: float64 within 1e-12 and float32 within 1e-5 of Pinocchio in float64, on real robots."""
+"""Accuracy targets: float64 within 1e-12 and float32 within 1e-5 of Pinocchio in float64, on real
+robots."""
 
 from __future__ import annotations
 
@@ -59,7 +60,7 @@ def cases() -> list:
 
 
 def note(robot: Robot, algorithm: str, dtype: np.dtype, value: float) -> None:
-    """Keeps the number for the report where WARPDYN_ACCURACY names a file."""
+    """Append the error to the report that WARPDYN_ACCURACY names."""
     if os.environ.get("WARPDYN_ACCURACY"):
         with Path(os.environ["WARPDYN_ACCURACY"]).open("a") as file:
             file.write(
@@ -69,8 +70,11 @@ def note(robot: Robot, algorithm: str, dtype: np.dtype, value: float) -> None:
 
 @pytest.mark.parametrize("accurate", cases())
 @pytest.mark.parametrize("algorithm", ["rnea", "crba", "aba", "fk", "jacobian"])
-def test_accuracy_against_pinocchio(run, accurate: Robot, algorithm: str, dtype: np.dtype) -> None:
-    """A kernel's error against Pinocchio in float64, fed with the same numbers, is within the design's figure."""
+def test_errors_against_pinocchio_meet_the_targets(
+    run, accurate: Robot, algorithm: str, dtype: np.dtype
+) -> None:
+    """The error against Pinocchio in float64, for the same inputs, is at most the design's
+    target."""
     from pinocchio_peer import Peer
 
     peer, model = Peer(accurate), accurate.model
@@ -106,8 +110,9 @@ def test_accuracy_against_pinocchio(run, accurate: Robot, algorithm: str, dtype:
 
 
 @pytest.mark.parametrize("floating", [False, True])
-def test_aba_refuses_romeo(floating: bool) -> None:
-    """Romeo's finger links have no mass: their joints move no inertia, and `aba` says so by name."""
+def test_aba_refuses_massless_links_of_romeo(floating: bool) -> None:
+    """Romeo's finger links have no mass. Their joints move no inertia, and `aba` names one of
+    them."""
     romeo = real("romeo", floating)
     if romeo is None:
         pytest.skip("example-robot-data is not installed")

@@ -1,4 +1,4 @@
-"""Figures of the derivatives and matrices against Pinocchio in float64, on real robots."""
+"""Accuracy of derivatives and matrices against Pinocchio in float64, on real robots."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ ROBOTS = (
 
 
 def chosen() -> list:
-    """Of the core's cases a third; the others' kernels take long to compile."""
+    """A third of the cases run by default; the kernels of the others take long to compile."""
     return [
         pytest.param(
             *case.values, id=case.id, marks=() if case.id in BY_DEFAULT else pytest.mark.slow
@@ -71,8 +71,10 @@ def chosen() -> list:
 
 @pytest.mark.parametrize("accurate", chosen())
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_accuracy_against_pinocchio(run, accurate: Robot, algorithm: str, dtype: np.dtype) -> None:
-    """A kernel's error against Pinocchio in float64, fed with the same numbers, is within the issue's figure."""
+def test_errors_against_pinocchio_meet_the_targets(
+    run, accurate: Robot, algorithm: str, dtype: np.dtype
+) -> None:
+    """The error against Pinocchio in float64, for the same inputs, is at most the target."""
     model = accurate.model
     function, names = ALGORITHMS[algorithm]
     solves = algorithm in ("mass_matrix_inverse", "aba_derivatives")
@@ -100,12 +102,12 @@ def test_accuracy_against_pinocchio(run, accurate: Robot, algorithm: str, dtype:
 
 
 def cost_of_rounding(wanted: Sequence[np.ndarray], dtype: np.dtype) -> float:
-    """Largest relative error of the results if nothing but the mass matrix is rounded to the dtype.
+    """Largest relative error of the results when only the mass matrix is rounded to the dtype.
 
-    `wanted` ends with the inverse mass matrix; the others are its products with exact numbers. In float32 this is
-    1.0e-4 at the humanoid's ninth state, whose mass matrix has the condition number 1.7e5, and 4.5e-5 for g1. A
-    float32 kernel rounds the matrix, its factors and the acceleration, so that no target near the cost of one
-    rounding can be reached.
+    `wanted` ends with the inverse mass matrix. The other results are its products with exact
+    numbers. In float32 the error is 1.0e-4 at the humanoid's ninth state, whose mass matrix has the
+    condition number 1.7e5, and 4.5e-5 for g1. A float32 kernel also rounds the factors of the
+    matrix and the acceleration. It cannot reach a target near the cost of one rounding.
     """
     M = np.linalg.inv(wanted[-1])
     solved = np.linalg.inv(M.astype(dtype).astype(float))
@@ -115,10 +117,11 @@ def cost_of_rounding(wanted: Sequence[np.ndarray], dtype: np.dtype) -> float:
 
 
 def residual(model: wd.Model, given: Sequence[np.ndarray], found: Sequence[np.ndarray]) -> float:
-    """Largest error of the equations that the results solve, which the condition number does not enlarge.
+    """Largest error of the equations that the results solve.
 
-    These are M X = 1 for the inverse, M qdd + h = tau, and M X = -d rnea at the kernel's own qdd, in float64 and
-    relative to |M| |X|.
+    Unlike the error of the results, it does not grow with the condition number. The equations are M
+    X = 1 for the inverse, M qdd + h = tau, and M X = -d rnea at the kernel's own qdd. They are
+    evaluated in float64, and the error is relative to |M| |X|.
     """
     found = [np.asarray(x, dtype=float) for x in found]
     identity = np.broadcast_to(np.eye(model.nv), found[-1].shape)
@@ -143,7 +146,7 @@ def residual(model: wd.Model, given: Sequence[np.ndarray], found: Sequence[np.nd
 def in_pinocchio(
     robot: Robot, algorithm: str, names: Sequence[str], given: Sequence[np.ndarray], frame: str
 ) -> list:
-    """Pinocchio's results in warpdyn's coordinates, state by state."""
+    """Pinocchio's results in warpdyn's coordinates, one row for each state."""
     import pinocchio as pin
     from pinocchio_peer import Peer
 

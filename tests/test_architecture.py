@@ -1,4 +1,5 @@
-"""The house of docs/architecture.md: floors are folders, imports point down, each thing has one place and one name."""
+"""The rules of docs/architecture.md: floors are folders, imports point down, each module has one
+place and one name."""
 
 from __future__ import annotations
 
@@ -119,7 +120,8 @@ def known() -> set[str]:
 
 @cache
 def imports(path: Path, deep: bool = True) -> set[str]:
-    """Full names of what a file imports, by `import_module` too; `deep` False leaves out what functions import."""
+    """Full names of the modules that a file imports, by `import_module` too. `deep=False` leaves
+    out imports inside functions."""
     here = module_name(path).split(".")
     package = here if path.name == "__init__.py" else here[:-1]
     found: set[str] = set()
@@ -145,7 +147,8 @@ def import_graph() -> dict[str, set[str]]:
 
 
 def imported_by_string(node: ast.Call, package: list[str]) -> set[str]:
-    """Modules that an `import_module` call may mean: a name, or every one that its pattern fits."""
+    """Modules that an `import_module` call may mean: one name, or every module that its pattern
+    fits."""
     name = node.args[0]
     if isinstance(name, ast.Constant):
         pattern = re.escape(str(name.value))
@@ -186,8 +189,8 @@ def test_imports_point_down(path: Path) -> None:
 
 
 def test_floors_are_folders() -> None:
-    """At most nine floors, every folder on one of them and every one of them a folder. Only the
-    modules of the face lie loose."""
+    """There are at most nine floors, and each folder is on one of them. Only the modules of the
+    public face are outside of folders."""
     assert len(FLOORS) <= 9
     folders = {room(module_name(file.parent / "__init__.py")) for file in FILES}
     assert Counter(folder for floor in FLOORS for folder in floor) == Counter(folders)
@@ -196,8 +199,8 @@ def test_floors_are_folders() -> None:
 
 
 @pytest.mark.parametrize("name", NAMESPACES)
-def test_a_namespace_only_imports(name: str) -> None:
-    """A docstring, imports and `__all__`, which has every imported name."""
+def test_a_namespace_module_only_imports(name: str) -> None:
+    """The module holds a docstring, imports, and `__all__`, which lists every imported name."""
     text, *imported, names = parsed(ROOT / f"warpdyn/{name}.py").body
     assert isinstance(text, ast.Expr) and isinstance(names, ast.Assign)
     assert all(isinstance(node, ast.ImportFrom) and node.level == 1 for node in imported)
@@ -209,8 +212,8 @@ LONGEST_CHAIN = 33
 """Modules, each importing the next, at most; the goal is 22. It may only fall."""
 
 
-def test_folders_show_few_modules() -> None:
-    """At most 34 a folder; and each folder says what belongs in it."""
+def test_folders_have_few_modules() -> None:
+    """A folder has at most 34 modules, and its docstring says what belongs in it."""
     for folder in {file.parent for file in FILES}:
         name = folder.relative_to(ROOT).as_posix()
         count = sum(file.parent == folder and file.name != "__init__.py" for file in FILES)
@@ -219,12 +222,12 @@ def test_folders_show_few_modules() -> None:
 
 
 def entry(module: str, folder: str) -> str:
-    """The file or inner room of a folder that a module is, or is in."""
+    """The file or inner room of a folder to which a module belongs."""
     return module.removeprefix(folder + ".").partition(".")[0]
 
 
-def test_inner_rooms_make_no_circle() -> None:
-    """The entries of a room, files and inner rooms, import each other one way."""
+def test_inner_rooms_have_no_import_cycle() -> None:
+    """The files and inner rooms of a room import each other in one direction."""
     for folder in {room(module_name(file)) for file in FILES} - {"warpdyn", "ros2_node"}:
         graph: dict[str, set[str]] = {}
         for file in FILES:
@@ -236,8 +239,8 @@ def test_inner_rooms_make_no_circle() -> None:
         TopologicalSorter(graph).prepare()  # raises CycleError
 
 
-def test_the_longest_import_chain(record_property: pytest.RecordProperty) -> None:
-    """File to file, `__init__` files not counted."""
+def test_the_longest_import_chain_is_bounded(record_property: pytest.RecordProperty) -> None:
+    """The chain counts files; `__init__` files do not count."""
     graph = import_graph()
     faces = {module_name(path) for path in FILES if path.name == "__init__.py"}
     chains: dict[str, tuple[str, ...]] = {}
@@ -249,8 +252,8 @@ def test_the_longest_import_chain(record_property: pytest.RecordProperty) -> Non
     assert len(longest) <= LONGEST_CHAIN, " -> ".join(longest)
 
 
-def test_imports_make_no_circle() -> None:
-    """Within folders too, and counting imports inside functions."""
+def test_modules_have_no_import_cycle() -> None:
+    """The rule holds within folders too, and for imports inside functions."""
     graph = import_graph()
     done: set[str] = set()
 
@@ -266,9 +269,9 @@ def test_imports_make_no_circle() -> None:
 
 
 @in_each(FILES)
-def test_rooms_keep_to_themselves(path: Path) -> None:
-    """Algorithms know no batch, device or array library; the recorder no robot; code generation neither Warp nor NumPy;
-    the model no kernel; memory no model."""
+def test_rooms_import_only_what_they_may(path: Path) -> None:
+    """Algorithms know no batch, device or array library; the recorder no robot; code generation
+    neither Warp nor NumPy; the model no kernel; memory no model."""
     here = room(module_name(path))
 
     def within(name: str, allowed: set[str]) -> bool:
@@ -283,15 +286,15 @@ def test_rooms_keep_to_themselves(path: Path) -> None:
 @in_each(
     sorted([*ROOT.glob("ros2_node/control/**/*.py"), *ROOT.glob("ros2_node/ros2_control/*.py")])
 )
-def test_control_is_free_of_ros(path: Path) -> None:
-    """What the node computes needs NumPy, Warp and warpdyn only, so that it is tested without ROS."""
+def test_control_does_not_import_ros(path: Path) -> None:
+    """The node's computations need only NumPy, Warp and warpdyn, so they are tested without ROS."""
     top = {name.split(".")[0] for name in imports(path)}
     assert top - set(sys.stdlib_module_names) <= {"numpy", "warp", "warpdyn", "ros2_node"}
 
 
 @in_each([p for p in FILES if p.is_relative_to(ROOT / "warpdyn/algorithms")])
-def test_algorithms_speak_of_one_robot(path: Path) -> None:
-    """No word of batches, devices, arrays or Warp in an algorithm's code, nor of kinds of scalars."""
+def test_algorithms_are_written_for_one_robot(path: Path) -> None:
+    """The code of an algorithm mentions no batch, device, array library or scalar type."""
     words = {node.id for node in ast.walk(parsed(path)) if isinstance(node, ast.Name)}
     words |= {node.attr for node in ast.walk(parsed(path)) if isinstance(node, ast.Attribute)}
     assert not words & {
@@ -310,9 +313,12 @@ def test_algorithms_speak_of_one_robot(path: Path) -> None:
 
 
 @in_each([p for p in FILES if p.is_relative_to(ROOT / "warpdyn")])
-def test_optional_libraries_are_imported_where_they_are_needed(path: Path) -> None:
-    """Torch, JAX, matplotlib and the peers are never imported when a module of warpdyn is; but for the files of a
-    library, which only its arrays make the registry import."""
+def test_optional_libraries_are_imported_only_on_use(path: Path) -> None:
+    """No module of warpdyn imports Torch, JAX, matplotlib or a peer library when it is imported.
+
+    The exceptions are the files of array libraries, which the registry imports when it meets an
+    array of the library.
+    """
     top = {name.split(".")[0] for name in imports(path, deep=False)}
     here = path.relative_to(ROOT).as_posix()
     assert not [

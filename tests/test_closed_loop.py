@@ -1,5 +1,5 @@
-"""What the experiment reads from the plant's trace; the experiment itself is run by benchmarks
-and demo."""
+"""How the experiment reads the plant's trace. The benchmarks and the demo run the experiment
+itself."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def trace(tmp_path):
     n = len(NAMES)
     position, torque, bias = (np.zeros((len(times), n)) for _ in range(3))
     position[:, 0] = np.where(times < 3.0, times / 6.0, 0.001 * np.clip(times - 5.0, 0.0, 1.0))
-    position[:, 1] = times  # a slide's metres are no degrees
+    position[:, 1] = times  # a slide's metres are not degrees
     torque[:], bias[:] = 2.0, 2.0
     torque[:, 2] += 0.25
     braked = (times > 3.0) & (times < 5.0)
@@ -36,8 +36,8 @@ def trace(tmp_path):
     return file
 
 
-def test_the_largest_turn_of_each_hinge_in_each_phase(trace):
-    """From where the phase began, in degrees; slides are left out."""
+def test_each_phase_has_the_largest_turn_of_each_hinge(trace):
+    """The turn is measured in degrees from the start of the phase. Slides are left out."""
     run = _read(trace, [100.0, 102.9, 105.0, 109.0])
     assert run.names == ["arm", "wrist"]
     np.testing.assert_allclose(run.fall, np.degrees([2.9 / 6.0, 0.0]), rtol=1e-3)
@@ -45,7 +45,7 @@ def test_the_largest_turn_of_each_hinge_in_each_phase(trace):
 
 
 def test_the_last_command_is_compared_with_the_plants_bias(trace):
-    """The largest difference over the hinges."""
+    """The torque error is the largest difference over the hinges."""
     assert _read(trace, [100.0, 103.0, 105.0, 109.0]).torque_error == pytest.approx(0.25)
 
 
@@ -57,7 +57,7 @@ def test_the_recording_begins_shortly_before_the_fall(trace):
 
 @pytest.mark.parametrize("robot", ["quadruped", "double_pendulum", "cartpole", "ur5e", "humanoid"])
 def test_a_robot_starts_within_its_limits_and_out_of_balance(robot: str) -> None:
-    """Each hinge has room to move, and gravity pulls at some joint."""
+    """Each hinge has room to move, and gravity needs a torque at some joint."""
     model = warpdyn.load_robot(robot, floating_base=False)
     given = start(robot)
     pose = dict(zip(given["pose_joints"], given["pose"], strict=True))
@@ -80,10 +80,11 @@ def test_a_robot_starts_within_its_limits_and_out_of_balance(robot: str) -> None
         ([90.0], [0.6], (True, False)),
     ],
 )
-def test_the_verdict_is_of_what_came(
+def test_the_verdict_reports_falls_and_failed_holds(
     fall: list[float], hold: list[float], said: tuple[bool, bool]
 ) -> None:
-    """A robot that moves while it should hold, or stays while it should fall, is not praised."""
+    """A robot that moves in the hold phase, or does not move in the fall phase, gets a bad
+    verdict."""
     nothing = np.zeros((1, 1))
     run = Run([], nothing, nothing, nothing, nothing, np.array(fall), np.array(hold), 0.0)
     assert verdict(run) == said

@@ -1,4 +1,4 @@
-"""scripts/code_shape.py counts what it says, fails if a bound is broken, and runs with lint."""
+"""scripts/code_shape.py counts correctly, fails if a bound is exceeded, and runs with lint."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ SPEC.loader.exec_module(code_shape)
     ],
 )
 def test_complexity_counts_decisions(body: str, wanted: int) -> None:
-    """One for each decision and operand; a function inside counts by itself."""
+    """Each decision and each operand counts one. A nested function is counted separately."""
     (function, *_) = code_shape.functions(ast.parse(f"def f(x, y, z):\n    {body}\n"))
     assert code_shape.complexity(function) == wanted
 
 
-def test_only_comments_for_readers_count(tmp_path: Path) -> None:
+def test_only_comments_written_for_readers_count(tmp_path: Path) -> None:
     lines = "".join(f"    x = {k}\n" for k in range(30))
     file = tmp_path / "file.py"
     sources = {
@@ -53,7 +53,7 @@ def test_only_comments_for_readers_count(tmp_path: Path) -> None:
         assert list(code_shape.long_bodies(file, ast.parse(source))) == wanted
 
 
-def test_it_runs_with_lint() -> None:
+def test_code_shape_runs_after_prose_in_both_lint_forms() -> None:
     lines = [line.strip() for line in (ROOT / "scripts/test.sh").read_text().splitlines()]
     after = [lines[k + 1] for k, x in enumerate(lines) if x == "python scripts/prose.py"]
     assert after == ["python scripts/code_shape.py"] * 2

@@ -1,4 +1,5 @@
-"""The tables of docs/coming_from.md name what exists, there and here."""
+"""The tables of docs/coming_from.md name only functions that exist, in warpdyn and in the other
+libraries."""
 
 from __future__ import annotations
 
@@ -29,8 +30,9 @@ MODULES = [
 ]
 
 
-def test_our_names_exist() -> None:
-    """Functions of warpdyn, attributes of a model, functions of its modules; or "none", and why."""
+def test_names_of_warpdyn_in_the_tables_exist() -> None:
+    """A cell names functions, attributes of a model, or functions of its modules. A cell with
+    "none" has a note."""
     model = wd.load_robot("double_pendulum")
     for theirs, ours, note in ROWS:
         assert "`" in theirs
@@ -49,7 +51,7 @@ def test_our_names_exist() -> None:
 
 
 def test_each_function_has_one_row() -> None:
-    """Within its table."""
+    """A function of another library has one row in its table."""
     seen: set[tuple[str, str]] = set()
     heading = ""
     for theirs, ours, _ in CELLS:
@@ -62,8 +64,8 @@ def test_each_function_has_one_row() -> None:
 
 
 @pytest.mark.parametrize("title, library", [("Pinocchio", "pinocchio"), ("MuJoCo", "mujoco")])
-def test_their_names_exist(title: str, library: str) -> None:
-    """Where they are installed."""
+def test_names_of_other_libraries_in_the_tables_exist(title: str, library: str) -> None:
+    """A library that is not installed is skipped."""
     if importlib.util.find_spec(library) is None:
         pytest.skip(f"{library} is not installed")
     module = importlib.import_module(library)

@@ -1,4 +1,4 @@
-"""The demo: what its picture shows is true, and it runs on robots of every sort."""
+"""The demo's simulation is correct, and the demo runs on robots of every sort."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from warpdyn.cli.timing import Measurement
 from warpdyn.model.description import Limits
 
 
-def test_the_falling_arm_falls_and_the_compensated_one_stays():
-    """Torques of gravity compensation are what holds the arm; without them it swings."""
+def test_gravity_compensation_holds_the_arm_and_without_it_the_arm_falls():
+    """The held arm moves by less than 1e-9 rad; the other arm swings by more than 0.5 rad."""
     motion = demo.simulate(wd.load_robot("double_pendulum"))
     assert np.abs(motion.held - motion.held[0]).max() < 1e-9
     assert np.abs(motion.falling - motion.falling[0]).max() > 0.5
 
 
 def test_the_falling_pendulum_keeps_its_energy():
-    """Without stops, friction and torque, kinetic plus potential energy is what it was: the simulation is sound."""
+    """Without stops, friction and torque, the sum of kinetic and potential energy is constant."""
     model = wd.load_robot("double_pendulum")
     free = replace(model, joints=tuple(replace(j, limits=Limits()) for j in model.joints))
     motion = demo.simulate(free)
@@ -39,8 +39,8 @@ def test_the_falling_pendulum_keeps_its_energy():
     assert np.ptp(total) < 0.02 * np.ptp(potential)
 
 
-def test_release_is_within_limits_and_at_unit_quaternions():
-    """Joints with stops start between them; a quaternion starts as the identity."""
+def test_the_start_is_within_limits_and_has_unit_quaternions():
+    """Joints with stops start between them. A quaternion starts as the identity."""
     for name in wd.robot_names():
         model = wd.load_robot(name)
         start, stops = demo.start_of(model), demo.has_stops(model)
@@ -50,8 +50,9 @@ def test_release_is_within_limits_and_at_unit_quaternions():
             np.testing.assert_array_equal(start[:7], model.neutral[:7])
 
 
-def test_a_joint_at_its_stop_is_at_rest():
-    """Beyond a limit a joint is brought back to it without velocity; the others go on."""
+def test_a_joint_beyond_its_stop_is_set_back_to_rest():
+    """A joint beyond a limit is set back to the limit with zero velocity. The others do not
+    change."""
     model = wd.load_robot("panda")
     q, v = np.array([model.neutral, model.neutral]), np.ones((2, model.nv))
     q[1, 0] = model.position_upper[0] + 1.0
@@ -64,8 +65,8 @@ def test_a_joint_at_its_stop_is_at_rest():
 
 
 @pytest.mark.parametrize("arguments", [["double_pendulum"], ["quadruped"]])
-def test_demo_names_its_picture(arguments, tmp_path, capsys, monkeypatch):
-    """The table of five algorithms, then the picture's path, which is a PNG file."""
+def test_the_demo_prints_its_table_and_writes_its_picture(arguments, tmp_path, capsys, monkeypatch):
+    """It prints the table of five algorithms, then the path of the picture, which is a PNG file."""
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(demo, "BATCH", 256)
     picture = tmp_path / "arm.png"
@@ -77,8 +78,9 @@ def test_demo_names_its_picture(arguments, tmp_path, capsys, monkeypatch):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_demo_takes_the_frame_that_its_text_names(monkeypatch, tmp_path, capsys):
-    """--frame is the link of the Jacobian; one that is not there is a line with near names, exit code 2."""
+def test_the_demo_takes_the_link_of_its_jacobian(monkeypatch, tmp_path, capsys):
+    """--frame is the link of the Jacobian. An unknown link gives one line with near names and exit
+    code 2."""
     asked = []
 
     def measured(model, cases, frame):
@@ -95,8 +97,8 @@ def test_demo_takes_the_frame_that_its_text_names(monkeypatch, tmp_path, capsys)
     assert "'panda_link7'" in said and said.count("\n") == 1 and len(asked) == 1
 
 
-def test_demo_explains_a_robot_that_has_no_forward_dynamics(tmp_path, capsys):
-    """Its timings are printed without aba; there is no picture, and the exit code is 0."""
+def test_the_demo_explains_why_a_robot_has_no_forward_dynamics(tmp_path, capsys):
+    """It prints the timings without aba, writes no picture, and exits with code 0."""
     weightless = tmp_path / "weightless.urdf"
     weightless.write_text(
         "<robot name='w'><link name='a'/><link name='b'/><joint name='j' type='continuous'>"

@@ -1,4 +1,4 @@
-"""The demo's picture: which joints it shows, and on which scale."""
+"""The demo's picture: which joints it shows, and with which scale."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def spinner() -> wd.Model:
 
 
 def motion_of(model: wd.Model, turns: float = 7.5) -> Trajectories:
-    """A first joint that spins, others that move a little."""
+    """A motion in which the first joint spins and the others move a little."""
     time = np.linspace(0.0, 2.0, 401)
     q = 0.05 * np.sin(time)[:, None] * np.ones(model.nq)
     q[:, 0] = 2 * np.pi * turns * time / time[-1]
     return Trajectories(time, q, np.zeros_like(q))
 
 
-def test_a_line_breaks_only_where_it_crosses_from_end_to_end(spinner) -> None:
+def test_a_curve_breaks_only_where_the_angle_wraps(spinner) -> None:
     """A step of 150 degrees within a turn is drawn."""
     spin = curves(spinner, motion_of(spinner))[0]
     q = np.zeros((3, spinner.nq))
@@ -50,9 +50,9 @@ def test_a_line_breaks_only_where_it_crosses_from_end_to_end(spinner) -> None:
     assert np.allclose(spin.of(q), [0.0, 150.0, np.nan], equal_nan=True)
 
 
-def test_a_joint_that_spins_is_shown_within_a_turn(spinner) -> None:
-    """Its curve is the angle modulo 360 degrees, and breaks where it would cross from end to end; a joint
-    with limits, and one that slides, are as they are."""
+def test_an_unlimited_joint_is_drawn_modulo_one_turn(spinner) -> None:
+    """Its curve is the angle modulo 360 degrees and breaks where the angle wraps. Joints with
+    limits and sliding joints are drawn unchanged."""
     motion = motion_of(spinner)
     spin, lift, nod = curves(spinner, motion)
     assert (spin.endless, lift.endless, nod.endless) == (True, False, False)
@@ -67,8 +67,8 @@ def test_a_joint_that_spins_is_shown_within_a_turn(spinner) -> None:
     assert np.allclose(nod.of(motion.falling), np.rad2deg(motion.falling[:, 2]))
 
 
-def test_of_many_joints_those_that_move_most_are_shown() -> None:
-    """In the model's order."""
+def test_the_joints_that_move_most_are_shown() -> None:
+    """The curves are in the model's order."""
     model = wd.load_robot("humanoid")
     q = np.zeros((3, model.nq))
     q[2] = np.arange(model.nq)
@@ -76,8 +76,8 @@ def test_of_many_joints_those_that_move_most_are_shown() -> None:
     assert [x.column for x in shown] == list(range(model.nq - MOST_JOINTS, model.nq))
 
 
-def test_every_joint_has_a_scale_of_its_own(spinner, tmp_path: Path, monkeypatch) -> None:
-    """A small plot for each joint, whose axis holds its own curve and little more."""
+def test_every_joint_has_its_own_scale(spinner, tmp_path: Path, monkeypatch) -> None:
+    """Each joint has a small plot, whose axis spans little more than its own curve."""
     pytest.importorskip("matplotlib")
     from matplotlib.figure import Figure
 
@@ -96,7 +96,7 @@ BALL = """<mujoco><worldbody><body><joint type="ball"/><geom type="capsule" size
 fromto="0 0 0 0.3 0 0"/></body></worldbody></mujoco>"""
 
 
-def test_a_robot_of_ball_joints_alone_is_drawn_without_curves(tmp_path: Path) -> None:
+def test_a_robot_with_only_ball_joints_is_drawn_without_curves(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     model = wd.load_mjcf(BALL)
     q = np.tile(model.neutral, (3, 1))
@@ -107,8 +107,8 @@ def test_a_robot_of_ball_joints_alone_is_drawn_without_curves(tmp_path: Path) ->
 
 @pytest.mark.parametrize("way", [(1.0, 0.0), (0.0, 1.0), (1.0, 1.0), (-1.0, 0.5)])
 def test_a_fall_is_seen_from_the_side(way: tuple[float, float]) -> None:
-    """What moves along a level line goes to the right or to the left, and neither nearer nor away; of what
-    moves up and down alone the robot is seen as always."""
+    """The view shows horizontal motion as motion to the left or right, never towards the viewer. A
+    robot that only moves up and down is drawn from the default view."""
     links = np.array([[0.0, 0.0], [0.3, -0.2]])
     places = links + np.linspace(0.0, 1.0, 5)[:, None, None] * np.array(way)
     right, _, towards = across(places).axes()
@@ -117,8 +117,11 @@ def test_a_fall_is_seen_from_the_side(way: tuple[float, float]) -> None:
     assert across(np.tile(links, (5, 1, 1))) == Sight()
 
 
-def test_the_robot_is_drawn_at_moments_and_fills_its_side(tmp_path: Path, monkeypatch) -> None:
-    """Falling in shades of one colour, the last one full; held once; both sides have one scale."""
+def test_the_robot_is_drawn_at_several_times_and_fills_its_plot(
+    tmp_path: Path, monkeypatch
+) -> None:
+    """The falling robot is drawn in shades of one colour, the last one full, and the held robot
+    once. Both plots have the same scale."""
     pytest.importorskip("matplotlib")
     from matplotlib.colors import to_hex
     from matplotlib.figure import Figure

@@ -1,4 +1,5 @@
-"""The pages are true: their Python runs and prints what stands below it, their names exist, their links lead on."""
+"""The pages are true: their Python runs and prints the output below it, their names exist, their
+links have targets."""
 
 from __future__ import annotations
 
@@ -54,13 +55,13 @@ def blocks(page: Path) -> list[Block]:
     [b for page in PAGES if page.stem not in IN_ORDER for b in blocks(page)],
     ids=lambda block: f"{block.page.stem}:{block.line}",
 )
-def test_a_block_runs_and_prints_what_stands_below_it(
+def test_a_block_runs_and_prints_the_output_below_it(
     block: Block,
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As a newcomer would run it: by itself, in an empty folder."""
+    """The block runs as a newcomer would run it: without other blocks, in an empty folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     with np.printoptions():
@@ -68,13 +69,13 @@ def test_a_block_runs_and_prints_what_stands_below_it(
 
 
 @pytest.mark.parametrize("name", IN_ORDER)
-def test_a_page_that_is_read_from_the_top_runs_so(
+def test_the_blocks_of_a_page_run_in_order(
     name: str,
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Its blocks one after the other, in one session and one folder, print what stands below each."""
+    """The blocks run in one session and one folder, and each prints the output below it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     session: dict[str, object] = {"__name__": "__main__"}
@@ -96,13 +97,13 @@ def run_and_compare(
 
 
 def test_every_block_is_run() -> None:
-    """No Python stands in a page in a form that the test above overlooks."""
+    """No page has Python in a form that the tests above would not find."""
     for page in PAGES:
         assert page.read_text().count("```python") == len(blocks(page)), page.name
 
 
-def test_the_map_has_every_page() -> None:
-    """docs/README.md names each page beside it, once in its tables."""
+def test_the_table_of_pages_lists_every_page() -> None:
+    """The tables of docs/README.md list each page of the folder once."""
     index = (ROOT / "docs/README.md").read_text()
     rows = [line for line in index.splitlines() if line.startswith("| [")]
     named = [LINK.search(row)[1] for row in rows]  # type: ignore[index]
@@ -126,14 +127,14 @@ def test_the_map_has_every_page() -> None:
     ],
     ids=lambda page: page.stem,
 )
-def test_links_lead_somewhere(page: Path) -> None:
-    """Files and folders of the repository."""
+def test_links_have_targets(page: Path) -> None:
+    """Links to files and folders of the repository lead to existing ones."""
     for target in LINK.findall(page.read_text()):
         if "://" not in target:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-def test_tables_name_functions_that_exist() -> None:
+def test_pages_call_functions_that_exist() -> None:
     """`name(model, ...)` in a page is a function of warpdyn, or of `wd.inertial`."""
     public = public_names()
     for page in PAGES:
@@ -145,15 +146,17 @@ def test_tables_name_functions_that_exist() -> None:
 
 
 def test_every_function_has_a_page() -> None:
-    """Each public function stands in code on some page, other than in the tables of other libraries."""
+    """Each public function appears in code on some page other than the tables of other
+    libraries."""
     text = " ".join(page.read_text() for page in PAGES if page.name != "coming_from.md")
     known = set(re.findall(r"\w+", " ".join(re.findall(r"`[^`]+`|```.*?```", text, re.DOTALL))))
     functions = [name for name, each in public_names().items() if callable(each) and name.islower()]
     assert not [name for name in functions if name.rpartition(".")[2] not in known]
 
 
-def test_the_architecture_has_every_room() -> None:
-    """The table of rooms has a row for each folder of the code, inner ones too, and no other."""
+def test_the_architecture_page_lists_every_room() -> None:
+    """The table of rooms has one row for each folder of the code, inner folders too, and no other
+    row."""
     text = (ROOT / "docs/architecture.md").read_text()
     rows = [
         row.split("|") for row in text.splitlines() if row.startswith("| ") and row.count("|") == 4
@@ -173,8 +176,9 @@ def citation() -> dict[str, str]:
     return dict(re.findall(r'^([\w-]+): "?(.*?)"?$', text, re.MULTILINE))
 
 
-def test_the_citation_is_of_this_version() -> None:
-    """In CITATION.cff, in BibTeX on its page, and in ROS's package.xml; title and licence are one."""
+def test_the_citation_names_this_version() -> None:
+    """CITATION.cff, the BibTeX entry and ROS's package.xml have the same version, title and
+    licence."""
     cff = citation()
     bibtex = dict(
         re.findall(
@@ -187,14 +191,15 @@ def test_the_citation_is_of_this_version() -> None:
 
 
 def releases() -> dict[str, list[str]]:
-    """Entries of each release in CHANGELOG.md, newest first, as they wrap in the file."""
+    """Entries of each release in CHANGELOG.md, newest first, with their line breaks."""
     _, *parts = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)
     entries = re.compile(r"^- .*(?:\n  .*)*", re.MULTILINE)
     return {part.splitlines()[0]: entries.findall(part) for part in parts}
 
 
-def test_entries_of_the_changelog_are_short() -> None:
-    """At most two lines of 120 characters. Entries that break code come first and are marked."""
+def test_changelog_entries_are_short() -> None:
+    """An entry has at most two lines of 120 characters. Entries that break code come first and are
+    marked."""
     for release, entries in releases().items():
         for entry in entries:
             lines = entry.splitlines()
@@ -222,7 +227,7 @@ MOST_USED = {
 
 
 def docstrings() -> dict[str, str]:
-    """Those of everything public, by name."""
+    """Docstrings of all public objects, by name."""
     public = public_names()
     for owner in [each for each in public.values() if inspect.isclass(each)]:
         public |= {
@@ -236,8 +241,8 @@ def docstrings() -> dict[str, str]:
 EXAMPLES = {name: text for name, text in docstrings().items() if ">>>" in text}
 
 
-def test_what_is_used_most_has_an_example() -> None:
-    """Of at most five lines that a user types."""
+def test_the_most_used_functions_have_an_example() -> None:
+    """An example has at most five lines that a user types."""
     assert set(EXAMPLES) >= MOST_USED
     assert max(text.count(">>>") for text in EXAMPLES.values()) <= 5
 
@@ -250,9 +255,9 @@ MODULES_WITH_EXAMPLES = [
 
 
 @pytest.mark.parametrize("name", MODULES_WITH_EXAMPLES)
-def test_the_examples_of_docstrings_are_true(name: str) -> None:
-    """Those of private functions, too. Each runs by itself, after `import numpy as np` and
-    `import warpdyn as wd`."""
+def test_the_examples_of_docstrings_run(name: str) -> None:
+    """Examples of private functions run too. Each runs without the others, after `import numpy as
+    np` and `import warpdyn as wd`."""
     names = {"np": np, "wd": wd}
     said: list[str] = []
     runner = doctest.DocTestRunner(verbose=False)

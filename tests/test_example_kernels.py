@@ -1,4 +1,4 @@
-"""The eight example kernels compute what they say, and stand on their page as they are."""
+"""The eight example kernels compute correct results, and their page shows their code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAGE = ROOT / "docs/kernel_examples.md"
 
 
 def run(name: str, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    """An example's variables, once it has run to its end and said something."""
+    """Run an example to its end and return its variables. It must print something."""
     found = runpy.run_path(str(ROOT / f"examples/kernels/{name}.py"), run_name="__main__")
     assert capsys.readouterr().out.strip()
     return found
@@ -35,15 +35,15 @@ def run(name: str, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
         ("momentum_observer", 1e-3),
     ],
 )
-def test_what_it_prints_is_small(
+def test_an_example_differs_little_from_its_reference(
     name: str, near: float, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The largest difference from the same by NumPy, or from what the theory says."""
+    """The difference is the largest one from the same computation by NumPy, or from the theory."""
     assert run(name, capsys)["difference"] < near
 
 
-def test_targets_are_drawn_where_episodes_end(capsys: pytest.CaptureFixture[str]) -> None:
-    """Inside their box, and the others stay."""
+def test_only_ended_episodes_draw_new_targets(capsys: pytest.CaptureFixture[str]) -> None:
+    """New targets are inside their box. The other environments keep their targets."""
     found = run("reaching", capsys)
     now, old = found["now"], found["target"]
     assert now.done.any() and not now.done.all()
@@ -56,18 +56,21 @@ def test_targets_are_drawn_where_episodes_end(capsys: pytest.CaptureFixture[str]
         assert np.array_equal(x[:3], y)
 
 
-def test_the_arm_arrives_and_stops_at_its_limit(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_arm_reaches_its_target_and_stops_at_its_limit(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     found = run("arm_step", capsys)
     assert found["away"] < 1e-3 and found["beyond"] == 0.0
 
 
-def test_the_slope_vanishes_at_riccatis_gains(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_gradient_vanishes_at_the_riccati_gains(capsys: pytest.CaptureFixture[str]) -> None:
     found = run("lqr", capsys)
     assert found["at_best"] < 1e-6 < 1e-2 < found["beside"]
 
 
-def test_offsets_are_found_to_the_noise(capsys: pytest.CaptureFixture[str]) -> None:
-    """A millimetre and a milliradian of noise over the square root of the number of samples."""
+def test_joint_offsets_are_estimated_to_the_noise_level(capsys: pytest.CaptureFixture[str]) -> None:
+    """The noise is a millimetre and a milliradian, divided by the square root of the number of
+    samples."""
     found = run("calibration", capsys)
     assert found["error"] < 5e-4 < 1e-2 < np.abs(found["true"]).max()
     assert np.sqrt(np.mean(found["r"] ** 2)) == pytest.approx(found["NOISE"], rel=0.05)
@@ -86,12 +89,13 @@ def test_every_hand_reaches_its_target(capsys: pytest.CaptureFixture[str]) -> No
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_the_page_shows_the_file(example: Path) -> None:
-    """Each file but for its docstring and its future import is a block of docs/kernel_examples.md."""
+def test_the_page_shows_the_code_of_each_example(example: Path) -> None:
+    """Each file, without its docstring and its future import, is a block of
+    docs/kernel_examples.md."""
     text = example.read_text().split("from __future__ import annotations\n", 1)[1].strip()
     blocks = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     assert text in [block.strip() for block in blocks]
 
 
-def test_there_are_eight() -> None:
+def test_there_are_eight_examples() -> None:
     assert len(EXAMPLES) == 8

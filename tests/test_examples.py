@@ -1,4 +1,5 @@
-"""The examples run as they stand, the longer ones in a small size; the notebook prints what stands in it."""
+"""The examples run unchanged, the longer ones in a small size. The notebook prints the output that
+is stored in it."""
 
 from __future__ import annotations
 
@@ -40,13 +41,13 @@ def run(example: Path, arguments: str, monkeypatch: pytest.MonkeyPatch, folder: 
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_an_example_runs_and_says_something(
+def test_an_example_runs_and_prints_something(
     example: Path,
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """In an empty folder; its first lines say what it shows; where it can draw, it draws."""
+    """It runs in an empty folder and begins with a docstring. With --plot it writes a picture."""
     assert example.read_text().startswith('"""')
     arguments = SMALL.get(example.stem, "")
     run(example, arguments, monkeypatch, tmp_path)
@@ -55,7 +56,7 @@ def test_an_example_runs_and_says_something(
 
 
 def test_every_example_is_listed() -> None:
-    """docs/README.md leads to each, and to pictures that are no larger than a page should load."""
+    """docs/README.md links to each example. Its pictures are smaller than 100 kB."""
     page = (FOLDER.parent / "docs/README.md").read_text()
     assert not [x.name for x in (*EXAMPLES, *NOTEBOOKS) if f"(../examples/{x.name})" not in page]
     pictures = (
@@ -75,7 +76,8 @@ def test_every_example_is_listed() -> None:
 
 
 def test_sampled_rollouts_lower_the_cost(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pole that leans falls when nothing is done; the best of 256 samples costs less than half of that."""
+    """A leaning pole falls without control. The best of 256 samples costs less than half of
+    that."""
     monkeypatch.syspath_prepend(FOLDER)
     import mppi
     import numpy as np
@@ -90,7 +92,7 @@ def test_sampled_rollouts_lower_the_cost(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_the_hand_follows_the_circle(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After half a second it is where it was asked to be to a millimetre."""
+    """After half a second the hand is within a millimetre of its reference."""
     monkeypatch.syspath_prepend(FOLDER)
     import numpy as np
     import operational_space_control as example
@@ -99,8 +101,8 @@ def test_the_hand_follows_the_circle(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.linalg.norm(asked - reached, axis=1)[500:].max() < 1e-3
 
 
-def test_the_trajectory_gets_cheaper(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A few steps of Adam lower the best cost and, over all starts, the mean."""
+def test_adam_lowers_the_cost_of_the_trajectory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few steps lower the best cost, and the mean cost over all starts."""
     torch = pytest.importorskip("torch")
     monkeypatch.syspath_prepend(FOLDER)
     import optimise_trajectory as example
@@ -111,7 +113,7 @@ def test_the_trajectory_gets_cheaper(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_cubes_reach_their_goals(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each arm pushes its cube to within 5 mm of its goal, where it lies flat on the table."""
+    """Each arm pushes its cube to within 5 mm of its goal, and the cube lies flat on the table."""
     monkeypatch.syspath_prepend(FOLDER)
     import push_to_a_goal as example
 
@@ -120,8 +122,9 @@ def test_cubes_reach_their_goals(monkeypatch: pytest.MonkeyPatch) -> None:
     assert abs(configurations[-1, :, -5] - example.SIDE / 2).max() < 1e-3
 
 
-def test_a_pyramid_stands_and_falls(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It stands still for a second. Slow balls leave it as it is, the fast ones take it apart."""
+def test_only_fast_balls_knock_the_pyramid_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pyramid is at rest for a second. Slow balls leave it standing; the fast ones knock it
+    over."""
     monkeypatch.syspath_prepend(FOLDER)
     import stack as example
 
@@ -131,8 +134,8 @@ def test_a_pyramid_stands_and_falls(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_strong_fingers_hold_the_ball(monkeypatch: pytest.MonkeyPatch) -> None:
-    """While the palm turns from up to down; fingers of 0.02 N·m drop it, those of 0.1 N·m and more hold
-    it within a millimetre."""
+    """The palm turns from up to down. Fingers of 0.02 N·m drop the ball; those of 0.1 N·m and more
+    hold it within a millimetre."""
     monkeypatch.syspath_prepend(FOLDER)
     import hand_holds_a_ball as example
     import numpy as np
@@ -143,8 +146,9 @@ def test_strong_fingers_hold_the_ball(monkeypatch: pytest.MonkeyPatch) -> None:
     assert moved[0] > 0.1 and moved[2:].max() < 1e-3
 
 
-def test_pushes_get_closer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Gauss-Newton steps through the scan: the best of 64 pushes ends within a centimetre of the target."""
+def test_gauss_newton_brings_the_push_to_the_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The steps differentiate the scan. The best of 64 pushes ends within a centimetre of the
+    target."""
     jax = pytest.importorskip("jax")
     monkeypatch.syspath_prepend(FOLDER)
     import jax_rollout as example
@@ -155,8 +159,8 @@ def test_pushes_get_closer(monkeypatch: pytest.MonkeyPatch) -> None:
     assert distance.min() < 0.01
 
 
-def test_only_masked_environments_begin_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """State, age and masses of the others stay as they are."""
+def test_only_masked_environments_are_reset(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The state, age and masses of the other environments do not change."""
     torch = pytest.importorskip("torch")
     monkeypatch.syspath_prepend(FOLDER)
     import train_cartpole_torch as example
@@ -177,10 +181,10 @@ def cells(notebook: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_prints_what_stands_in_it(
+def test_a_notebook_prints_its_stored_output(
     notebook: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its cells, one after the other in one namespace, as plain Python."""
+    """Its cells run in order, in one namespace, as plain Python."""
     monkeypatch.chdir(tmp_path)
     scope: dict[str, Any] = {"__name__": "__main__"}
     for number, cell in enumerate(cells(notebook), 1):

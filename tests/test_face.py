@@ -1,4 +1,4 @@
-"""What a newcomer meets first: names, and what the things that they are given print."""
+"""The public face of the package: its names, and how its objects print."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ NAMESPACES = ("convert", "description", "kernels", "loops", "random", "results",
 
 
 def test_dir_shows_the_public_names() -> None:
-    """No module but `inertial` and the namespaces, and no old name."""
+    """`dir(wd)` shows no module but `inertial` and the namespaces, and no old name."""
     assert set(dir(wd)) == {*wd.__all__, "__version__"}
     modules = {name for name in dir(wd) if isinstance(getattr(wd, name), ModuleType)}
     assert modules == {"inertial", *NAMESPACES}
 
 
 def test_the_top_level_is_short() -> None:
-    """At most 130 names, each once, and the namespaces have no name of the top level."""
+    """It has at most 130 names, each once. No namespace repeats one of them."""
     names = list(public_names())
     assert len(wd.__all__) == len(set(wd.__all__)) <= 130
     spaced = {name.partition(".")[2] for name in names if "." in name}
@@ -36,14 +36,14 @@ def test_the_top_level_is_short() -> None:
 
 @pytest.mark.parametrize("name", NAMESPACES)
 def test_a_namespace_is_a_module(name: str) -> None:
-    """`import warpdyn.convert` works, `dir` shows its public names, and each of them is there."""
+    """`import warpdyn.convert` works, and each name of its `__all__` exists."""
     space = importlib.import_module(f"warpdyn.{name}")
     assert space is getattr(wd, name) and (space.__doc__ or "").strip()
     assert space.__all__ and all(hasattr(space, each) for each in space.__all__)
 
 
-def test_labels_are_opened_when_they_are_asked_for() -> None:
-    """`wd.labels` needs no import of its own."""
+def test_labels_are_imported_on_first_use() -> None:
+    """`wd.labels` needs no import statement."""
     code = "import sys, warpdyn as wd; assert 'warpdyn.labels' not in sys.modules; wd.labels.label"
     subprocess.run([sys.executable, "-c", code], check=True)
 
@@ -63,15 +63,15 @@ def test_labels_are_opened_when_they_are_asked_for() -> None:
         ("jacobain", "jacobian"),
     ],
 )
-def test_a_name_of_the_field_is_answered(word: str, meant: str) -> None:
-    """By the function that is meant."""
+def test_a_common_name_of_the_field_suggests_our_name(word: str, meant: str) -> None:
+    """The AttributeError names the function that is meant."""
     with pytest.raises(AttributeError, match=f"no attribute '{word}'; did you mean wd.{meant}\\?"):
         getattr(wd, word)
     assert meant in public_names()
 
 
-def test_what_is_answered_exists() -> None:
-    """Every answer is a public name, and no public name needs one."""
+def test_suggested_names_are_public() -> None:
+    """Every suggestion is a public name, and no public name needs one."""
     words = vars(wd)["_FIELD_WORDS"]
     assert set(words.values()) <= set(wd.__all__) and not set(words) & set(wd.__all__)
     with pytest.raises(AttributeError, match=r"no attribute 'xyzzy'$"):
@@ -80,8 +80,8 @@ def test_what_is_answered_exists() -> None:
         getattr(wd, "_rnea")  # noqa: B009
 
 
-def test_references_as_pinocchio_writes_them() -> None:
-    """LOCAL_WORLD_ALIGNED is "local_world_aligned"; nonsense is still refused."""
+def test_references_may_have_pinocchios_spelling() -> None:
+    """LOCAL_WORLD_ALIGNED means "local_world_aligned". An unknown word is refused."""
     model = wd.load_robot("panda")
     one, other = (
         wd.jacobian(model, model.neutral, frame="panda_hand", reference=word)
@@ -93,7 +93,8 @@ def test_references_as_pinocchio_writes_them() -> None:
 
 
 def test_solutions_and_params_print_one_line() -> None:
-    """How many were solved and how well; what varies, of whom."""
+    """A solution prints how many targets were solved, and how well. Params print which quantities
+    vary, and of which links."""
     torch, jax = pytest.importorskip("torch"), pytest.importorskip("jax")
     model = wd.load_robot("panda")
     T = np.tile(np.eye(4), (3, 1, 1))
@@ -119,8 +120,9 @@ def test_solutions_and_params_print_one_line() -> None:
     )
 
 
-def test_the_viewer_is_opened_when_it_is_asked_for() -> None:
-    """`import warpdyn` needs none of its packages; without them it says what to install."""
+def test_the_viewer_is_imported_on_first_use() -> None:
+    """`import warpdyn` needs none of its packages. Without them, `wd.viewer` says what to
+    install."""
     code = (
         "import sys, warpdyn as wd; assert not {'viser', 'warpdyn.viewer'} & set(sys.modules)\n"
         "sys.modules['viser'] = None\n"
@@ -134,7 +136,7 @@ def test_the_viewer_is_opened_when_it_is_asked_for() -> None:
     assert "pip install '.[viewer]' in warpdyn's folder" in refused
 
 
-def test_the_command_tells_its_version() -> None:
+def test_the_command_prints_its_version() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "warpdyn", "--version"], capture_output=True, text=True, check=True
     )
@@ -142,7 +144,8 @@ def test_the_command_tells_its_version() -> None:
 
 
 def undocumented(owner: type) -> list[str]:
-    """Public attributes without a docstring: fields of a dataclass or a named tuple have theirs below them."""
+    """Public attributes without a docstring. The docstring of a field of a dataclass or named tuple
+    is below it."""
     documented: set[str] = set()
     for each in owner.__mro__:
         if not each.__module__.startswith("warpdyn"):
@@ -174,6 +177,6 @@ def undocumented(owner: type) -> list[str]:
 @pytest.mark.parametrize(
     "owner", [wd.Model, wd.Params, wd.results.Solution], ids=lambda each: each.__name__
 )
-def test_every_attribute_says_what_it_is(owner: type) -> None:
-    """Fields, properties and methods of what a user holds most."""
+def test_every_public_attribute_has_a_docstring(owner: type) -> None:
+    """The test covers fields, properties and methods of the classes that users meet most."""
     assert undocumented(owner) == []

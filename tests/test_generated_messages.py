@@ -1,4 +1,4 @@
-"""What a test says that lacks a message which no wheel has."""
+"""The report of a test that lacks a ROS message which no wheel has."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TESTS = Path(__file__).resolve().parent
 
 @pytest.mark.parametrize("package", ["tf2_msgs.msg", "control_msgs", "control_msgs.action"])
 def test_a_missing_message_has_a_remedy(package: str) -> None:
-    """By the package's name; any other error has none."""
+    """An ImportError of such a package has a remedy. Any other error has none."""
     assert "run bash scripts/ros_messages.sh .venv" in remedy(ModuleNotFoundError(name=package))
     for other in (
         ModuleNotFoundError(name="numpy"),
@@ -25,8 +25,8 @@ def test_a_missing_message_has_a_remedy(package: str) -> None:
         assert remedy(other) == ""
 
 
-def test_a_test_that_lacks_one_ends_with_it(tmp_path: Path) -> None:
-    """In place of a traceback; so does a file that cannot be collected."""
+def test_a_test_without_the_message_reports_the_remedy(tmp_path: Path) -> None:
+    """The remedy replaces the traceback, also for a file that cannot be collected."""
     _, _, lines = (TESTS / "conftest.py").read_text().partition("@pytest.hookimpl")
     hook = "@pytest.hookimpl" + lines.partition("def pytest_collection")[0]
     head = "from typing import Any\nimport pytest\nfrom generated_messages import remedy\n"

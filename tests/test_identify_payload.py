@@ -1,4 +1,4 @@
-"""The example that finds a payload from joint torques, run small."""
+"""A small run of the example that estimates a payload from joint torques."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 
-def test_the_payload_is_found(tmp_path: Path) -> None:
-    """A quarter of the samples gives mass and centre to 1 %, inertia to 2 %, and a picture of the way there."""
+def test_the_payload_is_estimated(tmp_path: Path) -> None:
+    """A quarter of the samples gives mass and centre to 1 % and inertia to 2 %. The example also
+    draws the convergence."""
     pytest.importorskip("matplotlib")
     picture = tmp_path / "convergence.png"
     command = [

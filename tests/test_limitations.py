@@ -26,7 +26,7 @@ TESTS: dict[str, str] = {}
 
 
 def backs(row: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Mark the test of a row."""
+    """Mark the test of a row of the page."""
 
     def marked(test: Callable[..., None]) -> Callable[..., None]:
         assert row not in TESTS
@@ -43,14 +43,14 @@ def rows(page: Path) -> list[str]:
 
 
 def test_every_row_has_a_test() -> None:
-    """Each row of the page, and README's short form has rows of the page alone."""
+    """Each row of the page has a test. The README's short form only has rows of the page."""
     assert rows(PAGE) == list(TESTS)
     short = rows(ROOT / "README.md")
     assert short and set(short) <= set(TESTS)
 
 
 def stored_gpus() -> set[str]:
-    """The hardware of all stored measurements that were made on another device than the CPU."""
+    """The hardware of all stored measurements on another device than the CPU."""
     files = [p for p in (ROOT / "benchmarks/results").rglob("*") if p.suffix in (".json", ".jsonl")]
     assert len(files) > 20
     texts = [text for path in files if ON_A_GPU.search(text := path.read_text())]
@@ -58,7 +58,7 @@ def stored_gpus() -> set[str]:
 
 
 @backs("GPU")
-def test_stored_results_are_of_one_kind_of_gpu() -> None:
+def test_all_stored_gpu_results_were_measured_on_an_h100() -> None:
     """The pages say "an H100 only" as long as no result records another device."""
     assert stored_gpus() == {"NVIDIA H100 80GB HBM3"}
     for record in ('{"device": "cuda:0"}', '"device": "gpu"', '"hardware": "NVIDIA H100"'):
@@ -68,7 +68,8 @@ def test_stored_results_are_of_one_kind_of_gpu() -> None:
 
 @backs("JAX")
 def test_jax_arrays_on_a_gpu_are_refused() -> None:
-    """`wd.bind` looks at each array by its library's `view`, which takes JAX's on the CPU only."""
+    """`wd.bind` reads each array by the `view` of its library. JAX's accepts arrays on the CPU
+    only."""
     pytest.importorskip("jax")
     from warpdyn.arrays.jax_arrays import LIBRARY
 
@@ -95,13 +96,13 @@ BALLS = """
 
 
 def balls(before: str = "", inside: str = "", after: str = "") -> str:
-    """The balls' MJCF, with more in it."""
+    """The MJCF of the balls, with more elements in it."""
     return BALLS.format(before=before, inside=inside, after=after)
 
 
 @backs("Contacts")
 def test_bodies_touch_each_other_only_in_pairs() -> None:
-    """Balls that overlap fall as each would alone without pairs, and the model warns of it."""
+    """Without pairs, overlapping balls fall as each would alone, and the model warns of it."""
     with pytest.warns(wd.ModelWarning, match="contacts between bodies without pairs="):
         model = wd.load_mjcf(balls())
     alone = wd.Simulation(model, 1)
@@ -124,7 +125,7 @@ def test_bodies_touch_each_other_only_in_pairs() -> None:
 
 @backs("Height fields")
 def test_height_fields_of_files_are_left_out() -> None:
-    """MJCF's and SDF's alike, with a warning."""
+    """A height field of MJCF or SDF is ignored with a warning."""
     field = '<asset><hfield name="h" nrow="3" ncol="3" size="1 1 .1 .1"/></asset>'
     hills = field + '<worldbody><geom type="hfield" hfield="h"/></worldbody>'
     with pytest.warns(wd.ModelWarning, match="nothing touches here: 1 hfield"):
@@ -136,9 +137,9 @@ def test_height_fields_of_files_are_left_out() -> None:
 
 
 @backs("Closed loops")
-def test_closed_loops_are_closed_by_steps_alone() -> None:
-    """`aba` is that of the open tree, and says so at loading. A hinge of SDF that closes a loop is
-    refused by name; `loops="cut"` leaves loops open and warns."""
+def test_only_simulation_steps_close_loops() -> None:
+    """`aba` computes the open tree, and loading warns of it. A hinge of SDF that closes a loop is
+    refused by name. `loops="cut"` leaves loops open and warns."""
     hinge = (
         "<joint type='revolute' name='{0}{1}'><parent>{0}</parent><child>{1}</child><axis/></joint>"
     )
@@ -163,7 +164,7 @@ def test_closed_loops_are_closed_by_steps_alone() -> None:
 
 @backs("Deformable bodies")
 def test_deformable_bodies_are_left_out() -> None:
-    """A grid of MJCF adds no coordinate, and warns."""
+    """A flexcomp grid of MJCF adds no coordinate, and loading warns."""
     grid = '<flexcomp name="c" type="grid" count="3 3 1" spacing=".1 .1 .1" radius=".01"/>'
     with pytest.warns(wd.ModelWarning, match="ignored <flexcomp>: a deformable body"):
         assert wd.load_mjcf(balls(inside=grid)).nv == 12
@@ -171,14 +172,14 @@ def test_deformable_bodies_are_left_out() -> None:
 
 @backs("Fluids")
 def test_fluids_are_left_out() -> None:
-    """MJCF's medium is data that does not act, and the model warns."""
+    """MJCF's density and viscosity are read but have no effect, and the model warns."""
     medium = '<option density="1000" viscosity="1"/>'
     with pytest.warns(wd.ModelWarning, match="leaves out.*fluid forces"):
         wd.load_mjcf(balls(before=medium))
 
 
 @backs("Inverse kinematics")
-def test_a_search_has_no_gradient_and_no_place_in_a_compiled_function() -> None:
+def test_inverse_kinematics_has_no_gradient_and_does_not_compile() -> None:
     """Torch's `backward` is refused, and `torch.compile` of a whole function fails."""
     torch = pytest.importorskip("torch")
     model = wd.load_robot("double_pendulum")
@@ -222,7 +223,7 @@ def test_tapes_do_not_nest() -> None:
 
 @backs("Includes")
 def test_includes_of_another_folder_are_refused(tmp_path: Path) -> None:
-    """Unless `includes=` names it."""
+    """A file outside the folder needs `includes=`."""
     (tmp_path / "robot").mkdir()
     (tmp_path / "ball.xml").write_text("<mujoco><worldbody><body name='c'/></worldbody></mujoco>")
     path = tmp_path / "robot/robot.xml"
@@ -233,8 +234,9 @@ def test_includes_of_another_folder_are_refused(tmp_path: Path) -> None:
 
 
 @backs("Parameters")
-def test_limits_and_kinds_do_not_vary() -> None:
-    """`Model.params` takes these numbers and no others: a new one belongs in the row, or in this list."""
+def test_joint_limits_and_kinds_cannot_vary() -> None:
+    """`Model.params` takes these quantities and no others. A new one must be added to the row of
+    the page, or to this list."""
     numbers = {"mass", "com", "inertia", "placement", "axis", "armature", "viscous", "coulomb"}
     numbers |= {"stiffness", "damping", "spring", "rest", "gravity"}
     about = {"self", "envs", "like", "dtype"}
@@ -245,7 +247,7 @@ def test_limits_and_kinds_do_not_vary() -> None:
 
 @backs("Different robots")
 def test_a_group_launches_once_for_each_model() -> None:
-    """The cost of a group is a program's for each of its models."""
+    """The cost of a group lists one program for each of its models."""
     models = [wd.load_robot(name) for name in ("double_pendulum", "cartpole")]
     costs = wd.Group(models, [2, 3]).cost(wd.rnea)
     assert [(cost.model, cost.envs) for cost in costs] == [("double_pendulum", 2), ("cartpole", 3)]
@@ -254,7 +256,7 @@ def test_a_group_launches_once_for_each_model() -> None:
 
 @backs("Systems")
 def test_the_package_is_for_linux() -> None:
-    """setup.py's classifiers name no other system."""
+    """The classifiers of setup.py name no other system."""
     setup = ast.parse((ROOT / "setup.py").read_text())
     words = [node.value for node in ast.walk(setup) if isinstance(node, ast.Constant)]
     systems = [w for w in words if isinstance(w, str) and w.startswith("Operating System")]

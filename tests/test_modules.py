@@ -1,4 +1,4 @@
-"""Rules for each module: its length, docstring, names and words, and a test file of its own."""
+"""Rules for each module: its length, docstring, names, words and test file."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ REGISTRY = "warpdyn/arrays/libraries.py"
 
 
 def test_only_joints_and_readers_name_joint_kinds() -> None:
-    """ "revolute" and its like are written in joints.py, and in the formats that have the word."""
+    """Only joints.py, and the formats that have the words, contain "revolute" and its like."""
     kinds = {
         "revolute",
         "continuous",
@@ -66,12 +66,12 @@ def test_only_joints_and_readers_name_joint_kinds() -> None:
 
 @in_each([*FILES, *BENCHMARKS])
 def test_modules_are_short(path: Path) -> None:
-    """At most 400 lines."""
+    """A module has at most 400 lines."""
     assert len(path.read_text().splitlines()) <= LONGEST_MODULE
 
 
 def test_other_files_are_short() -> None:
-    """Tests, scripts, examples and the site as well: at most 400 lines."""
+    """Tests, scripts, examples and the site have at most 400 lines a file, too."""
     folders = ("docs_site", "examples", "launch", "scripts", "tests")
     files = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
     lines = {path: len(path.read_text().splitlines()) for path in files}
@@ -80,8 +80,8 @@ def test_other_files_are_short() -> None:
 
 
 @in_each(FILES)
-def test_modules_say_what_they_are(path: Path) -> None:
-    """Every module has a docstring, and none is a drawer for odds and ends."""
+def test_modules_have_a_docstring_and_a_subject(path: Path) -> None:
+    """Every module has a docstring, and no module is a collection of odds and ends."""
     assert ast.get_docstring(parsed(path))
     assert path.stem not in FORBIDDEN_NAMES
 
@@ -101,20 +101,21 @@ def docstrings(path: Path) -> list[str]:
 
 @in_each(FILES)
 def test_docstrings_name_their_subject_first(path: Path) -> None:
-    """No docstring begins with "Of": say what the thing is."""
+    """No docstring begins with "Of"."""
     assert not [text for text in docstrings(path) if text.split()[:1] == ["Of"]]
 
 
 def holds_a_command(path: Path) -> bool:
-    """Whether a file is of a command of `warpdyn`: it has `add_parser`."""
+    """Whether a file defines a command of `warpdyn`: it has `add_parser`."""
     functions = {node.name for node in parsed(path).body if isinstance(node, ast.FunctionDef)}
     return path.is_relative_to(ROOT / "warpdyn/cli") and "add_parser" in functions
 
 
-def test_a_name_is_given_once() -> None:
-    """No two classes of one name; no two modules either, but for an algorithm and its public functions.
+def test_names_of_classes_and_modules_are_unique() -> None:
+    """No two classes have the same name.
 
-    A command's file has the command's name, whatever modules of other rooms are called.
+    No two modules have, except an algorithm and its public functions. The file of a command has the
+    command's name, whatever modules of other rooms are called.
     """
     classes = Counter(
         node.name
@@ -135,7 +136,8 @@ def test_a_name_is_given_once() -> None:
 
 @in_each(FILES)
 def test_array_libraries_are_named_in_one_place(path: Path) -> None:
-    """The words "torch", "jax", "warp", "cupy" stand in the file of that library and in the registry, no further."""
+    """The words "torch", "jax", "warp" and "cupy" occur only in the file of that library and in the
+    registry."""
     here = path.relative_to(ROOT).as_posix()
     if here == REGISTRY:
         return
@@ -148,7 +150,7 @@ def test_array_libraries_are_named_in_one_place(path: Path) -> None:
 
 @in_each(FILES)
 def test_literals_are_plain_arguments(path: Path) -> None:
-    """No `f(*(a, b))`, no `{**{"a": 1}}`: they hide what an argument is to save lines."""
+    """Code has no `f(*(a, b))` and no `{**{"a": 1}}`. Both hide an argument to save lines."""
     for node in ast.walk(parsed(path)):
         values = (
             [
@@ -167,12 +169,12 @@ def test_literals_are_plain_arguments(path: Path) -> None:
 
 
 def test_lines_are_narrow() -> None:
-    """At most 3% of the lines are wider than 100 columns, and none is wider than 120."""
+    """At most 3 % of the lines are wider than 100 columns, and none is wider than 120."""
     widths = [len(line) for path in (*FILES, *BENCHMARKS) for line in path.read_text().splitlines()]
     assert sum(width > 100 for width in widths) <= 0.03 * len(widths)
 
 
-def test_public_functions_say_what_they_return() -> None:
+def test_public_functions_have_concrete_return_types() -> None:
     """No public function of warpdyn returns `Any`, and no function of the model takes a model of type `Any`."""
     for path in FILES:
         for node in ast.walk(parsed(path)):
@@ -195,8 +197,8 @@ def test_public_functions_say_what_they_return() -> None:
 
 
 @in_each(FILES)
-def test_every_module_has_its_tests(path: Path) -> None:
-    """tests/ has the folders of the code, and in them a test file of each module's name."""
+def test_every_module_has_a_test_file(path: Path) -> None:
+    """tests/ has the folders of the code, and in them a test file with each module's name."""
     if path.name in ("__init__.py", "__main__.py") and path.parent.name not in ("robots",):
         return
     if path.parent == ROOT / "warpdyn" and path.stem in NAMESPACES:
@@ -207,8 +209,8 @@ def test_every_module_has_its_tests(path: Path) -> None:
     assert (ROOT / "tests" / folder / f"test_{stem}.py").exists()
 
 
-def test_rnea_is_a_page() -> None:
-    """From the first loop to the last line, at most 30 lines."""
+def test_rnea_fits_on_a_page() -> None:
+    """It has at most 30 lines from the first loop to the last line."""
     tree = parsed(ROOT / "warpdyn/algorithms/rnea.py")
     (function,) = [
         node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "rnea"
@@ -219,8 +221,8 @@ def test_rnea_is_a_page() -> None:
 
 
 @pytest.mark.parametrize("name", ["fk", "jacobian", "rnea", "crba", "aba"])
-def test_one_word_names_an_algorithm(name: str) -> None:
-    """Its file, its function, its public name and its test."""
+def test_an_algorithm_has_one_name(name: str) -> None:
+    """Its file, its function, its public name and its test have the same name."""
     import warpdyn
 
     assert (ROOT / f"warpdyn/algorithms/{name}.py").exists()

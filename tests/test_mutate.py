@@ -1,4 +1,5 @@
-"""scripts/mutate.py: mutations are small programs, and the tests that belong to a file judge them."""
+"""scripts/mutate.py makes small changes of the source and runs the tests that belong to the
+file."""
 
 from __future__ import annotations
 
@@ -38,8 +39,9 @@ def mutate() -> Iterator[ModuleType]:
     sys.path.remove(str(ROOT / "scripts"))
 
 
-def test_each_operator_of_python(mutate: ModuleType) -> None:
-    """One stretch changes; annotations, docstrings and messages stay as they are."""
+def test_each_mutation_operator_changes_python_source(mutate: ModuleType) -> None:
+    """A mutation changes one stretch of the text. Annotations, docstrings and messages do not
+    change."""
     import mutations
 
     found = list(mutations.python_mutations("m.py", SOURCE))
@@ -66,8 +68,9 @@ def test_each_operator_of_python(mutate: ModuleType) -> None:
         assert "tuple[int, int]" in text
 
 
-def test_changes_that_are_none_are_not_made(mutate: ModuleType) -> None:
-    """Another order of arguments of a maximum, the sign of a truth value, a `zip` of equal lengths."""
+def test_mutations_without_effect_are_not_made(mutate: ModuleType) -> None:
+    """Examples are another order of the arguments of a maximum, the sign of a truth value, and the
+    strictness of a `zip` of equal lengths."""
     import mutations
 
     found = {
@@ -95,16 +98,16 @@ def test_changes_that_are_none_are_not_made(mutate: ModuleType) -> None:
     }
 
 
-def test_what_only_a_type_checker_runs_does_not_change(mutate: ModuleType) -> None:
-    """The `else` branch, which Python runs, does change."""
+def test_code_only_for_type_checkers_is_not_mutated(mutate: ModuleType) -> None:
+    """The `else` branch, which Python runs, is mutated."""
     import mutations
 
     text = "if TYPE_CHECKING:\n    f(1)\nelse:\n    f(2)\n"
     assert {m.line for m in mutations.python_mutations("m.py", text)} == {4}
 
 
-def test_returns_of_truth_values_have_no_sign(mutate: ModuleType) -> None:
-    """By the annotation of the innermost function."""
+def test_the_sign_of_a_returned_truth_value_is_not_mutated(mutate: ModuleType) -> None:
+    """The annotation of the innermost function decides."""
     import mutations
 
     text = "def f(x) -> bool:\n    def g(y) -> float:\n        return h(y)\n    return g(x)\n"
@@ -112,8 +115,8 @@ def test_returns_of_truth_values_have_no_sign(mutate: ModuleType) -> None:
     assert found == [3]
 
 
-def test_headers(mutate: ModuleType) -> None:
-    """Operators outside comments and preprocessor lines."""
+def test_c_headers_are_mutated(mutate: ModuleType) -> None:
+    """Operators in comments and preprocessor lines do not change."""
     import mutations
 
     text = "#define N a + b\n/* x + y\n x - y */\nh = y * (1.5 - h) + 2; // a < b\n"
@@ -126,7 +129,8 @@ def test_headers(mutate: ModuleType) -> None:
 
 
 def test_a_seed_draws_the_same_mutations(mutate: ModuleType) -> None:
-    """Of the named rooms alone; no mutation twice, none that is listed as equivalent."""
+    """A draw takes only the named rooms. It has no mutation twice, and none that is listed as
+    equivalent."""
     chosen = mutate.draw(5, 30, ["logs", "headers"])
     assert chosen == mutate.draw(5, 30, ["logs", "headers"])
     assert len(set(map(mutate.key, chosen))) == 30
@@ -140,7 +144,7 @@ def test_a_seed_draws_the_same_mutations(mutate: ModuleType) -> None:
 def test_equal_constants_on_one_line_have_different_keys(
     mutate: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By their columns, counted without the indentation, which may change."""
+    """The keys differ by the column. It is counted without the indentation, which may change."""
     import mutations
 
     keys = []
@@ -154,7 +158,8 @@ def test_equal_constants_on_one_line_have_different_keys(
 
 
 def test_each_listed_room_can_be_drawn(mutate: ModuleType) -> None:
-    """Also those whose only code is in `__init__`, which the tests named after the folder judge."""
+    """This includes rooms whose only code is in `__init__`. The tests named after the folder judge
+    them."""
     rooms = ("warpdyn", "robots", "ros2_node")
     assert {*rooms} <= {*mutate.all_rooms()}
     drawn = {each: mutate.draw(1, 1, [each]) for each in rooms}
@@ -168,8 +173,9 @@ def test_each_listed_room_can_be_drawn(mutate: ModuleType) -> None:
     }
 
 
-def test_no_process_of_a_test_is_left(mutate: ModuleType, tmp_path: Path) -> None:
-    """Even if it is a session of its own and its folder is gone; others go on."""
+def test_processes_left_by_a_test_are_ended(mutate: ModuleType, tmp_path: Path) -> None:
+    """A process is ended even if it has its own session and its folder is gone. Other processes are
+    not ended."""
     from left_processes import end_processes_in
 
     copy, words = tmp_path / "copy" / "inner", [sys.executable, "-c", "input()"]
@@ -182,7 +188,7 @@ def test_no_process_of_a_test_is_left(mutate: ModuleType, tmp_path: Path) -> Non
     outside.communicate(b"\n", timeout=10)
 
 
-def test_equivalent_mutations_are_of_the_present_source(mutate: ModuleType) -> None:
+def test_listed_equivalent_mutations_exist_in_the_source(mutate: ModuleType) -> None:
     """Each is a mutation that could be drawn, and has a reason."""
     import mutations
 
@@ -192,9 +198,9 @@ def test_equivalent_mutations_are_of_the_present_source(mutate: ModuleType) -> N
     assert all(listed.values()) and not set(listed) - drawn
 
 
-def test_the_tests_of_a_file(mutate: ModuleType) -> None:
-    """The file of the same name first, then those that mention the module, its folder and those
-    around it, and the tests of modules that import it."""
+def test_the_tests_of_a_source_file_are_chosen_in_stages(mutate: ModuleType) -> None:
+    """The file of the same name comes first. Then come the tests that mention the module or its
+    folder, and the tests of modules that import it."""
     stages = mutate.test_files(ROOT, "warpdyn/algebra/quaternions.py")
     assert [file.name for file in stages[0]] == ["test_quaternions.py"]
     assert ROOT / "tests/algebra/test_rotations.py" in {file for stage in stages for file in stage}
@@ -211,8 +217,8 @@ def test_the_tests_of_a_file(mutate: ModuleType) -> None:
     assert ROOT / "tests/user_kernels/test_random_numbers.py" in of_header[0]
 
 
-def test_verdicts(mutate: ModuleType, tmp_path: Path) -> None:
-    """A test that notices kills, a hang kills, and a mutation that no test notices survives."""
+def test_a_failing_or_hanging_test_kills_a_mutation(mutate: ModuleType, tmp_path: Path) -> None:
+    """A mutation that no test notices survives."""
     from multiprocessing import get_context
 
     (tmp_path / "warpdyn/algebra").mkdir(parents=True)
@@ -239,8 +245,9 @@ def test_verdicts(mutate: ModuleType, tmp_path: Path) -> None:
     assert "(100.0%)" not in mutate.table([mutate.Result(by_change["4"], "survived", "")])
 
 
-def test_bytecode_of_the_text_before_is_not_read(mutate: ModuleType, tmp_path: Path) -> None:
-    """Texts of one size, written in one second: Python would take the bytecode of the first for the second."""
+def test_bytecode_of_the_previous_text_is_not_run(mutate: ModuleType, tmp_path: Path) -> None:
+    """Both texts have the same size and time, so Python would take the bytecode of the first for
+    the second."""
     path, moment = tmp_path / "written_twice.py", (1e9, 1e9)
     found = []
     for text in ("number = 6\n", "number = 7\n"):
@@ -255,10 +262,11 @@ def test_bytecode_of_the_text_before_is_not_read(mutate: ModuleType, tmp_path: P
     assert found == ["6", "7"]
 
 
-def test_the_share_that_must_be_killed(
+def test_the_share_of_killed_mutations_decides_the_exit_code(
     mutate: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By default all mutations with a verdict. A draw without rooms takes all files of the packages."""
+    """By default all mutations with a verdict must be killed. A draw without rooms takes all files
+    of the packages."""
     monkeypatch.setattr(mutate, "PACKAGES", ("warpdyn/logs",))  # a draw of all files takes seconds
     (mutation,) = mutate.draw(3, 1)
     assert mutate.room(mutation.path) == "logs"
@@ -275,7 +283,8 @@ def test_the_share_that_must_be_killed(
 
 @pytest.fixture
 def coverage_data(tmp_path: Path) -> Path:
-    """Data of tests of two files that run lines of warpdyn/a.py; line 9 runs at import alone."""
+    """Coverage data of two test files that run lines of warpdyn/a.py. Line 9 runs only at
+    import."""
     import coverage
 
     data = coverage.CoverageData(basename=str(tmp_path / "data"))
@@ -293,8 +302,11 @@ def coverage_data(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
-def test_the_tests_that_run_a_line(mutate: ModuleType, coverage_data: Path, tmp_path: Path) -> None:
-    """Those of the file of the same name first, one of each function before the second of any."""
+def test_the_tests_that_run_a_line_come_in_order(
+    mutate: ModuleType, coverage_data: Path, tmp_path: Path
+) -> None:
+    """Tests of the file of the same name come first, and one test of each function before the
+    second of any."""
     from reached_tests import ReachedTests
 
     reached = ReachedTests(coverage_data)
@@ -329,7 +341,7 @@ def test_the_tests_that_run_a_line(mutate: ModuleType, coverage_data: Path, tmp_
 
 
 def test_coverage_data_without_tests_are_refused(mutate: ModuleType, tmp_path: Path) -> None:
-    """A file that is missing, and data that were measured without contexts."""
+    """Missing data are refused, and so are data that were measured without contexts."""
     import coverage
     from reached_tests import ReachedTests
 

@@ -1,4 +1,4 @@
-"""Names that have moved into a namespace still work, and say where they are now."""
+"""Names that have moved into a namespace still work, and their warning names the new place."""
 
 from __future__ import annotations
 
@@ -44,14 +44,15 @@ def test_an_old_name_can_be_imported() -> None:
 
 
 def test_old_names_are_not_public() -> None:
-    """Neither in `__all__` nor in `dir`; each new name is public."""
+    """They are in neither `__all__` nor `dir`. Each new name is public."""
     assert not set(RENAMED) & {*wd.__all__, *dir(wd)}
     assert set(RENAMED.values()) - set(public_names()) == {"labels.label"}
     assert "label" in wd.labels.__all__
 
 
 def test_type_checkers_know_the_old_names() -> None:
-    """Those of the table, from `old_names` and, for the room that is opened on first use, from `__init__`."""
+    """`old_names` declares those of the table, and `__init__` those of rooms that are imported on
+    first use."""
     found: set[str] = set()
     for module in ("old_names", "__init__"):
         tree = ast.parse((Path(wd.__file__).parent / f"{module}.py").read_text())
@@ -68,8 +69,8 @@ def test_type_checkers_know_the_old_names() -> None:
 
 @pytest.mark.parametrize("old", [name for name in RENAMED if name != "label"])
 def test_pickles_of_old_versions_load(old: str) -> None:
-    """By the module that defines a thing, which has not changed, without a warning; and by the old
-    public name, with one."""
+    """A pickle that names the defining module loads without a warning. One that names the old
+    public name loads with a warning."""
     thing: Any = attrgetter(RENAMED[old])(wd)
     if isinstance(thing, (Function, type)) or callable(thing):
         with warnings.catch_warnings():
@@ -82,7 +83,7 @@ def test_pickles_of_old_versions_load(old: str) -> None:
 
 
 def test_warpdyn_uses_no_old_name() -> None:
-    """No file of the library, the node, the pages, the examples or the benchmarks has one after `wd.`."""
+    """No file of the library, node, pages, examples or benchmarks has an old name after `wd.`."""
     root = Path(__file__).parents[1]
     folders = (
         "warpdyn",

@@ -1,4 +1,4 @@
-"""What pip and a package index read of this package."""
+"""The metadata that pip and a package index read."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ BROUGHT = {
 
 
 def metadata(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """What setup.py tells setuptools."""
+    """The arguments that setup.py passes to setuptools."""
     core = pytest.importorskip("setuptools")
     told: dict[str, Any] = {}
     monkeypatch.chdir(ROOT)
@@ -66,8 +66,8 @@ def imported(path: Path) -> set[str]:
     return found - OURS - set(sys.stdlib_module_names)
 
 
-def test_every_package_that_is_imported_is_a_requirement(monkeypatch):
-    """None comes only because another package happens to bring it."""
+def test_every_imported_package_is_a_requirement(monkeypatch):
+    """No package is installed only because another package happens to require it."""
     told = metadata(monkeypatch)
     named = {name_of(each) for each in told["install_requires"]}
     named |= {name_of(each) for lines in told["extras_require"].values() for each in lines}
@@ -78,7 +78,7 @@ def test_every_package_that_is_imported_is_a_requirement(monkeypatch):
                 assert wanted in named, f"{path.relative_to(ROOT)} imports {module}"
 
 
-def test_extras_bring_what_their_packages_call(monkeypatch):
+def test_extras_include_packages_that_their_packages_call(monkeypatch):
     """`pip install '.[viewer]'` draws without a traceback on stderr."""
     for extra, lines in metadata(monkeypatch)["extras_require"].items():
         names = {name_of(each) for each in lines}
@@ -86,7 +86,7 @@ def test_extras_bring_what_their_packages_call(monkeypatch):
         assert not missing, f"[{extra}] lacks {missing}"
 
 
-def test_a_library_whose_private_modules_are_used_has_an_upper_bound(monkeypatch):
+def test_warp_has_an_upper_bound_while_its_private_modules_are_used(monkeypatch):
     """Another minor release of Warp may move `warp._src`."""
     private = [p for p in ROOT.glob("warpdyn/**/*.py") if "warp._src" in p.read_text()]
     line = next(x for x in metadata(monkeypatch)["install_requires"] if x.startswith("warp-lang"))
@@ -94,7 +94,8 @@ def test_a_library_whose_private_modules_are_used_has_an_upper_bound(monkeypatch
 
 
 def test_the_metadata_is_complete(monkeypatch):
-    """An SPDX expression and no classifier of a licence; each Python that is supported, and the system."""
+    """The licence is an SPDX expression and not a classifier. The classifiers list each Python
+    version that is supported, and the system."""
     told = metadata(monkeypatch)
     assert told.get("license_expression", told.get("license")) == "Apache-2.0"
     classifiers = told["classifiers"]
@@ -105,17 +106,17 @@ def test_the_metadata_is_complete(monkeypatch):
     assert "ROS 2" in told["keywords"] and told["maintainer"]
 
 
-def test_addresses_of_the_project_are_those_of_the_citation(monkeypatch):
-    """One file names them; none is made up."""
+def test_project_addresses_are_the_same_as_in_the_citation(monkeypatch):
+    """CITATION.cff is the only source of the addresses."""
     known = re.findall(
         r"^(?:repository-code|url): *(\S+)$", (ROOT / "CITATION.cff").read_text(), re.M
     )
     assert sorted(metadata(monkeypatch)["project_urls"].values()) == sorted(known)
 
 
-def test_the_source_distribution_names_every_kind_of_file():
-    """MANIFEST.in has each ending of each folder, so that tests run from an unpacked sdist. It names
-    no other: setuptools warns of a pattern without files."""
+def test_the_source_distribution_includes_every_kind_of_file():
+    """MANIFEST.in lists every file ending of each folder, so that tests run from an unpacked sdist.
+    It lists no other: setuptools warns of a pattern without files."""
     rules = {}
     for line in (ROOT / "MANIFEST.in").read_text().splitlines():
         if line.startswith("recursive-include"):

@@ -1,4 +1,4 @@
-"""scripts/prose.py counts what it says, fails where a bound is broken, and runs with lint."""
+"""scripts/prose.py counts correctly, fails if a bound is exceeded, and runs with lint."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ inside; of another
 
 
 def test_code_links_and_comments_are_no_prose() -> None:
-    """One semicolon stands in the page's prose; numbers and marks are no words."""
+    """The page's prose has one semicolon. Numbers and marks are no words."""
     text = prose.prose(PAGE)
     assert text.count(";") == 1 and not {"python", "indented", "comment", "there", "inside"} & {
         word.strip(";") for word in text.split()
@@ -46,20 +46,21 @@ def test_code_links_and_comments_are_no_prose() -> None:
     ("text", "line"),
     [("# a\n\n```python\nx\n```\n", 3), ("# a\ntext\n\n    bash it\n", 4), ("# a\ntext\n", 3)],
 )
-def test_the_first_code_line(text: str, line: int) -> None:
-    """Of fenced and of indented code; after the end where there is none."""
+def test_the_first_code_line_is_found(text: str, line: int) -> None:
+    """It counts fenced and indented code. Without code it is the line after the end."""
     assert prose.first_code_line(text) == line
 
 
-def test_a_long_cell_is_one_of_more_than_25_words() -> None:
+def test_a_long_cell_has_more_than_25_words() -> None:
     """Code in a cell does not count, and text outside of tables is in no cell."""
     few, many = "word " * 25, "word " * 26
     assert prose.long_cells(f"| a | {few} |\n| {few} `{many}` | b |\n{many}\n") == []
     assert prose.long_cells(f"| a | {many} |\n| {many} | b |\n") == [many.strip()] * 2
 
 
-def test_docstrings_that_begin_with_no_noun() -> None:
-    """Of modules, classes and functions: a question or a preposition, whatever its case and comma."""
+def test_docstrings_that_begin_with_no_noun_are_counted() -> None:
+    """Docstrings of modules, classes and functions count. They begin with a question word or a
+    preposition in any case, with or without a comma."""
     source = '"""What it is."""\nclass A:\n    """A class."""\n    def f(self):\n        """In, or out."""\n'
     tree = ast.parse(source)
     assert list(prose.first_words(tree)) == ["what", "a", "in"]
@@ -83,7 +84,7 @@ def test_docstrings_that_begin_with_no_noun() -> None:
     ],
 )
 def test_bare_participles_and_riddles_are_banned(name: str, banned: bool) -> None:
-    """Verbs whose form is that of a participle, and names of several words, are not."""
+    """A verb whose form is that of a participle is not banned, nor is a name of several words."""
     assert prose.is_banned(name) == banned
 
 
@@ -98,8 +99,8 @@ def test_definitions_are_found_in_every_statement() -> None:
     assert sorted(found) == ["G", *"abcdefh"]
 
 
-def test_banned_names_of_modules_classes_and_functions() -> None:
-    """Methods and functions inside functions count, and so does the file's name; data does not."""
+def test_names_of_modules_classes_and_functions_are_checked() -> None:
+    """Methods, inner functions and the file's name are checked; names of data are not."""
     source = "class Moved:\n    def _told(self):\n        def made(): ...\n    kept = 1\n"
     assert sorted(prose.banned_names("copies", ast.parse(source))) == [
         "Moved",
@@ -112,22 +113,23 @@ def test_banned_names_of_modules_classes_and_functions() -> None:
 def test_a_broken_bound_fails(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The exit code is 1 and the row says so; a bound that is no longer needed is remarked only."""
+    """The exit code is 1 and the row says BROKEN. A bound that is no longer needed is only
+    mentioned."""
     counts = {name: goal for name, (goal, _) in prose.BOUNDS.items()}
     first = next(iter(counts))
-    monkeypatch.setattr(prose, "counted", lambda: counts)
+    monkeypatch.setattr(prose, "count_all", lambda: counts)
     monkeypatch.setitem(prose.BOUNDS, first, prose.Bound(counts[first], 2 * counts[first]))
     assert prose.main() == 0 and "lower the bound" in capsys.readouterr().out
     for name, (goal, bound) in prose.BOUNDS.items():
         assert goal <= bound
-        monkeypatch.setattr(prose, "counted", lambda name=name, b=bound: counts | {name: b + 1})
+        monkeypatch.setattr(prose, "count_all", lambda name=name, b=bound: counts | {name: b + 1})
         assert prose.main() == 1
         (row,) = (x for x in capsys.readouterr().out.splitlines() if "BROKEN" in x)
         assert row.startswith(f"| {name} ")
 
 
-def test_it_runs_next_to_ruff() -> None:
-    """In both forms of scripts/test.sh that lint."""
+def test_prose_runs_after_ruff_in_both_lint_forms() -> None:
+    """scripts/test.sh has two forms that lint."""
     lines = [line.strip() for line in (ROOT / "scripts/test.sh").read_text().splitlines()]
     after = [lines[k + 1] for k, x in enumerate(lines) if x == "ruff format --check ."]
     assert after == ["python scripts/prose.py"] * 2

@@ -1,4 +1,4 @@
-"""The quick half has tests of every room, and names none that is gone."""
+"""The quick half has tests of every room, and names no test that is gone."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ ROS = "ros"
 """Folder of the tests that share a network of nodes: not part of the quick half."""
 
 
-def test_every_room_is_in_it() -> None:
-    """A folder with tests has a row; the row has files of that folder, and tests of those files."""
+def test_the_quick_half_has_every_room() -> None:
+    """Each folder with tests has a row. The row lists files of that folder, and tests of those
+    files."""
     folders = {path.parent.relative_to(TESTS).as_posix() for path in TESTS.rglob("test_*.py")}
     assert folders - {ROS, "ros2_node"} == set(QUICK)
     for folder, entries in QUICK.items():
@@ -29,8 +30,8 @@ def test_every_room_is_in_it() -> None:
     assert set(QUICK_ROBOTS) <= {robot.name for robot in ROBOTS}
 
 
-def test_it_runs_what_it_names_on_its_robots() -> None:
-    """`--quick` collects the tests of `QUICK`, and of those over all robots the ones on `QUICK_ROBOTS`."""
+def test_the_quick_half_runs_the_listed_tests_on_its_robots() -> None:
+    """`--quick` collects the tests of `QUICK`. Tests over all robots run on `QUICK_ROBOTS` only."""
     listed = collect(TESTS.parent, "--quick", "tests/algorithms", "tests/peers")
     files = {line.partition("::")[0] for line in listed}
     inner = ("closed_loops", "collision", "long_chains", "simulation", "simulation/pair_slots")
@@ -40,8 +41,8 @@ def test_it_runs_what_it_names_on_its_robots() -> None:
     assert len(bounds) == 2 * len(QUICK_ROBOTS)  # float64 and float32
 
 
-def test_no_test_needs_a_folder_beside_the_checkout() -> None:
-    """What a stranger has cloned is all that the tests read: none looks above the repository."""
+def test_no_test_reads_files_outside_the_checkout() -> None:
+    """A fresh clone has everything that the tests read."""
     above = re.compile(r"parents\[(\d)\]|/ *\"shared\"")
     for path in TESTS.rglob("*.py"):
         depth = len(path.relative_to(TESTS.parent).parts) - 1
@@ -50,7 +51,7 @@ def test_no_test_needs_a_folder_beside_the_checkout() -> None:
 
 
 def collect(checkout: Path, *arguments: str) -> list[str]:
-    """Names of the tests that pytest would run there; none of them fails to be imported."""
+    """Names of the tests that pytest would run there. Each must import without an error."""
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", *arguments]
     done = subprocess.run(
         command,

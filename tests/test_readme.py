@@ -1,4 +1,5 @@
-"""The README's example does what it says. Its figures, those of docs/figures.md, and the table of extras are true."""
+"""The README's example runs. Its numbers, those of docs/figures.md and the table of extras are
+true."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ FIGURES = ROOT / "docs/figures.md"
 INSTALLATION = ROOT / "docs/installation.md"
 
 
-def test_the_example_prints_what_stands_below_it() -> None:
-    """The Python block, run as a newcomer would, prints the block after it."""
+def test_the_example_prints_the_output_below_it() -> None:
+    """The Python block, run as a newcomer would run it, prints the block after it."""
     code, printed = re.search(
         r"```python\n(.*?)```\nprints\n```\n(.*?)```", README.read_text(), re.DOTALL
     ).groups()
@@ -32,7 +33,7 @@ def test_the_example_prints_what_stands_below_it() -> None:
 
 
 def setup_argument(name: str) -> ast.expr:
-    """What setup.py gives `setup` by that name."""
+    """The value of one argument of `setup` in setup.py."""
     calls = [
         node
         for node in ast.walk(ast.parse((ROOT / "setup.py").read_text()))
@@ -43,19 +44,19 @@ def setup_argument(name: str) -> ast.expr:
 
 
 def extra_rows() -> list[tuple[str, str]]:
-    """Each extra of the table of docs/installation.md, with its size."""
+    """Each extra in the table of docs/installation.md, with its size."""
     table = r"^\| `\.\[(\w+)\]` \|.*\| (.*?) \|$"
     return re.findall(table, INSTALLATION.read_text(), re.MULTILINE)
 
 
 def classifiers(start: str) -> list[str]:
-    """What setup.py's classifiers say after `start`."""
+    """The rest of each classifier in setup.py that begins with `start`."""
     words = ast.literal_eval(setup_argument("classifiers"))
     return [word.removeprefix(start) for word in words if word.startswith(start)]
 
 
-def test_the_status_line_is_that_of_the_package() -> None:
-    """Version, stage, Python versions, system and licence, and what it runs on."""
+def test_the_status_line_agrees_with_the_package_metadata() -> None:
+    """It names the version, stage, Python versions, system, licence and supported devices."""
     pythons = classifiers("Programming Language :: Python :: 3.")
     (stage,) = classifiers("Development Status :: ")
     (system,) = classifiers("Operating System :: POSIX :: ")
@@ -68,8 +69,9 @@ def test_the_status_line_is_that_of_the_package() -> None:
     assert README.read_text().splitlines()[2] == status
 
 
-def test_the_first_screen_has_what_a_newcomer_runs() -> None:
-    """Within 40 lines: picture, install, both commands, ten lines of code from line 30 at the latest, their output."""
+def test_the_first_screen_shows_how_to_install_and_run() -> None:
+    """The first 40 lines have a picture, the installation, both commands, ten lines of code that
+    begin by line 30, and their output."""
     screen = README.read_text().splitlines()[:40]
     text = "\n".join(screen)
     for each in (
@@ -84,8 +86,9 @@ def test_the_first_screen_has_what_a_newcomer_runs() -> None:
     assert text.index("prints") < text.rindex("```")
 
 
-def test_the_speed_that_the_readme_names_is_stored() -> None:
-    """Kernel and Pinocchio's ratio, plain and bound call: rounded from the folders that docs/figures.md names."""
+def test_the_speeds_in_the_readme_are_stored_results() -> None:
+    """The kernel's time, its ratio to Pinocchio, and the plain and bound calls are rounded from the
+    folders that docs/figures.md names."""
     run, calls = (
         report.read(figures_page.chosen(place))
         for place in (figures_page.PLACE, figures_page.CALLS)
@@ -110,8 +113,9 @@ def test_the_speed_that_the_readme_names_is_stored() -> None:
         assert bound in page.read_text(), f"{page.name} has another time of a bound call"
 
 
-def test_starts_accuracy_and_targets_are_those_of_the_report() -> None:
-    """Seconds of compiles and imports, the worst errors, and missed targets are those of the stored pages."""
+def test_starts_accuracy_and_targets_agree_with_the_stored_report() -> None:
+    """The page and the report have the same compile and import times, worst errors and missed
+    targets."""
     page, folder = FIGURES.read_text(), figures_page.chosen()
     assert folder is not None
     stored = (folder / "report.md").read_text()
@@ -134,7 +138,7 @@ def test_starts_accuracy_and_targets_are_those_of_the_report() -> None:
 
 
 def test_every_extra_has_a_row_with_its_size() -> None:
-    """The table of what can be installed is that of setup.py: no extra too few, none too many."""
+    """The table of extras lists exactly those of setup.py."""
     rows = dict(extra_rows())
     assert len(rows) == len(extra_rows())
     extras = setup_argument("extras_require")
@@ -143,7 +147,7 @@ def test_every_extra_has_a_row_with_its_size() -> None:
     assert all(re.match(r"\d\.\d GB", size) for size in rows.values())
 
 
-def test_what_is_always_installed_is_named() -> None:
+def test_packages_that_are_always_installed_are_named() -> None:
     """The first row of the table names each requirement."""
     row = re.search(r"^\| `\.` \|.*$", INSTALLATION.read_text(), re.MULTILINE)
     assert row
@@ -153,8 +157,8 @@ def test_what_is_always_installed_is_named() -> None:
         assert name and words.get(name[0], name[0]) in row[0].lower(), line
 
 
-def test_it_opens_with_a_picture() -> None:
-    """One that is wide enough to be read at 900 pixels and small enough to be loaded at once."""
+def test_the_readme_opens_with_a_picture() -> None:
+    """The picture is wide enough to be read at 900 pixels, and smaller than 200 kB."""
     picture = re.search(r"!\[.+\]\((\S+\.png)\)", README.read_text().partition("\n## ")[0])
     assert picture
     data = (ROOT / picture[1]).read_bytes()
@@ -162,8 +166,9 @@ def test_it_opens_with_a_picture() -> None:
     assert width >= 900 and len(data) < 200_000
 
 
-def test_the_picture_shows_what_is_computed_and_stored() -> None:
-    """Its arm falls and stays above the floor; its bars are the figures of the folder that docs/figures.md names."""
+def test_the_picture_shows_computed_and_stored_numbers() -> None:
+    """Its arm falls and remains above the floor. Its bars are the numbers of the folder that
+    docs/figures.md names."""
     plt = pytest.importorskip("matplotlib.pyplot")
     path = ROOT / "docs/pictures/make_opening.py"
     spec = spec_from_file_location("make_opening", path)

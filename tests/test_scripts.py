@@ -1,4 +1,5 @@
-"""The two scripts that guard a change of the house: each says what changed, and nothing else."""
+"""The scripts for tests, program hashes and API snapshots. Each reports exactly what has
+changed."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ ALL_TESTS = ("pytest -n 2 --ignore tests/ros --ignore tests/cuda_device", "test_
 
 
 def script(name: str) -> ModuleType:
-    """A script as a module."""
+    """Import a script as a module."""
     spec = spec_from_file_location(name, SCRIPTS / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = module_from_spec(spec)
@@ -47,7 +48,8 @@ def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def folder_of_test_script(folder: Path, **codes: int) -> Path:
-    """Make a folder where scripts/test.sh runs programs that print their arguments and end with these codes."""
+    """Make a folder in which scripts/test.sh runs programs that print their arguments and exit with
+    these codes."""
     for name in ("scripts", ".venv/bin"):
         (folder / name).mkdir(parents=True)
     shutil.copy(SCRIPTS / "test.sh", folder / "scripts")
@@ -72,9 +74,13 @@ def folder_of_test_script(folder: Path, **codes: int) -> Path:
         (("--no-apt", "-k", "rnea"), (), ["pytest -k rnea"]),
     ],
 )
-def test_the_test_script_runs(arguments, before, ran, tmp_path):
-    """`--quick` is lint and the quick half; other arguments are pytest's; none: lint, types and all tests,
-    after Debian packages, which `--no-apt` leaves out. What comes before the tests runs side by side."""
+def test_the_test_script_runs_lint_types_and_tests(arguments, before, ran, tmp_path):
+    """`--quick` runs lint and the quick half.
+
+    Other arguments go to pytest. Without arguments it installs the Debian packages, unless
+    `--no-apt` is given, and runs lint, types and all tests. The steps before the tests run in
+    parallel.
+    """
     command = ["bash", "scripts/test.sh", *arguments]
     folder = folder_of_test_script(tmp_path)
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
@@ -85,8 +91,8 @@ def test_the_test_script_runs(arguments, before, ran, tmp_path):
 
 @pytest.mark.parametrize("tool", ["ruff", "python", "mypy", "pytest", "ros_env"])
 @pytest.mark.parametrize("arguments", [(), ("--quick",), ("-k", "rnea")])
-def test_the_test_script_ends_where_a_program_fails(tool, arguments, tmp_path):
-    """The program may run in the background: no test runs before it has ended."""
+def test_the_test_script_stops_when_a_program_fails(tool, arguments, tmp_path):
+    """The program may run in the background. No test runs before it has ended."""
     folder = folder_of_test_script(tmp_path, **{tool: 3})
     (folder / "scripts/ros_env.sh").write_text(f"sleep 0.1; exit {3 if tool == 'ros_env' else 0}\n")
     command = ["bash", "scripts/test.sh", *arguments]
@@ -97,8 +103,8 @@ def test_the_test_script_ends_where_a_program_fails(tool, arguments, tmp_path):
     assert "test_cuda" not in done.stdout
 
 
-def test_missing_extras_are_installed_at_once(tmp_path):
-    """One call of pip installs them. It runs again only after setup.py has changed."""
+def test_missing_extras_are_installed_by_one_pip_call(tmp_path):
+    """pip runs again only after setup.py has changed."""
     (tmp_path / ".venv/bin").mkdir(parents=True)
     pip = tmp_path / ".venv/bin/pip"
     pip.write_text('#!/bin/sh\nfor last; do :; done\necho "$last"\n')
@@ -127,8 +133,9 @@ def test_missing_extras_are_installed_at_once(tmp_path):
         (("-k", "rnea"), "pytest --device cuda:0 -k rnea"),
     ],
 )
-def test_the_script_of_the_emulated_device_runs(arguments, ran, tmp_path):
-    """The quick selection, all, or pytest with arguments; the emulated Warp comes first on the path."""
+def test_the_emulated_device_script_runs_its_selections(arguments, ran, tmp_path):
+    """It runs the quick selection, all tests, or pytest with arguments. The emulated Warp comes
+    first on the path."""
     for folder in ("scripts", ".venv/bin"):
         (tmp_path / folder).mkdir(parents=True)
     shutil.copy(SCRIPTS / "test_cuda.sh", tmp_path / "scripts")
@@ -147,8 +154,9 @@ def test_the_script_of_the_emulated_device_runs(arguments, ran, tmp_path):
     assert path == "python tests/cuda_device/emulated_warp.py:others"
 
 
-def test_hashes_are_the_same_in_every_process_and_show_what_changed(tmp_path):
-    """The program of one function has one hash; another hash in its file is a change, exit status 1."""
+def test_program_hashes_are_reproducible_and_show_changes(tmp_path):
+    """The program of one function has one hash. Another hash in its file is a change, and the exit
+    status is 1."""
     file = tmp_path / "before.json"
     written = run("program_hashes", "--only", "quaternion_to_matrix", "--out", str(file))
     assert written.returncode == 0, written.stderr
@@ -173,7 +181,7 @@ def test_hashes_are_the_same_in_every_process_and_show_what_changed(tmp_path):
 
 
 def test_every_public_function_of_arrays_is_hashed():
-    """With each robot where it has a model, with the first one where it has none."""
+    """A function with a model is hashed for each robot, one without a model for the first robot."""
     hashes = script("program_hashes")
     assert {"rnea", "aba", "fk", "integrate", "quaternion_to_matrix"} <= set(hashes.names())
     assert {robot for robot, *_ in hashes.cases(["rnea"])} == set(hashes.ROBOTS)
@@ -181,22 +189,23 @@ def test_every_public_function_of_arrays_is_hashed():
 
 
 def test_a_name_that_is_not_public_is_refused(capsys):
-    """The names there are stand in the refusal."""
+    """The refusal lists the public names."""
     with pytest.raises(SystemExit):
         script("program_hashes").main(["--only", "no_such_function"])
     assert "rnea" in capsys.readouterr().err
 
 
 def test_the_snapshot_has_a_line_for_every_public_name():
-    """Functions with parameters and defaults, classes with their public attributes."""
+    """A function's line has its parameters and defaults. A class has lines for its public
+    attributes."""
     lines = run("api_snapshot").stdout.splitlines()
     assert any(line.startswith("rnea(model, q, v, a, ") for line in lines)
     starts = {line.removeprefix("class ").partition("(")[0] for line in lines}
     assert {*public_names(), *RENAMED} <= starts and "Model.summary" in starts
 
 
-def test_the_snapshot_leaves_types_and_addresses_out():
-    """What differs from run to run, or says nothing to a caller, is no change."""
+def test_the_snapshot_omits_types_and_addresses():
+    """Addresses differ from run to run, and annotations do not matter to a caller."""
     snapshot = script("api_snapshot")
 
     def function(a: int, b: object = object) -> str:

@@ -1,4 +1,4 @@
-"""What docs/troubleshooting.md quotes is what is said."""
+"""The messages that docs/troubleshooting.md quotes are those that warpdyn raises."""
 
 from __future__ import annotations
 
@@ -53,24 +53,24 @@ CASES: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_an_error_stands_on_the_page(case: str) -> None:
-    """Word for word, without the robot's name in front."""
+def test_the_page_quotes_an_error(case: str) -> None:
+    """The quotation is word for word, without the robot's name in front."""
     with pytest.raises((TypeError, ValueError, wd.ModelError)) as caught:
         CASES[case]()
     said = re.sub("^r: ", "", str(caught.value))
     assert f"`{said}`" in PAGE
 
 
-def test_an_unknown_link_stands_on_the_page() -> None:
-    """The beginning: the names that follow are the robot's."""
+def test_the_page_quotes_the_error_of_an_unknown_link() -> None:
+    """It quotes the beginning; the robot's names follow."""
     with pytest.raises(KeyError) as caught:
         wd.fk(PANDA, Q, frame="hand")
     assert caught.value.args[0].startswith("panda has no link named 'hand'")
     assert "`panda has no link named 'hand'`" in PAGE
 
 
-def test_a_warning_stands_on_the_page() -> None:
-    """An inertia that no body has."""
+def test_the_page_quotes_the_warning_of_an_impossible_inertia() -> None:
+    """The inertia breaks the triangle inequality."""
     inertia = '<inertia ixx="1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/>'
     body = f'<link name="b"><inertial><mass value="1"/>{inertia}</inertial></link>'
     with warnings.catch_warnings(record=True) as seen:
@@ -80,8 +80,9 @@ def test_a_warning_stands_on_the_page() -> None:
     assert words in str(seen[0].message) and f"`{words}`" in PAGE
 
 
-def test_errors_of_torch_stand_on_the_page() -> None:
-    """Arrays of two libraries, one of them Warp; gradients of a bound call, and into `out`."""
+def test_the_page_quotes_errors_with_torch() -> None:
+    """The calls mix arrays of Warp and Torch, or ask for gradients of a bound call or into
+    `out`."""
     torch = pytest.importorskip("torch")
     q, zero = torch.zeros(4, 8, requires_grad=True), torch.zeros(4, 8)
     said = []
@@ -103,10 +104,10 @@ BALL = '<body name="b"><joint/><geom type="sphere" size="0.1"/></body>'
 
 
 @pytest.mark.parametrize("package", ["xacro", "mujoco"])
-def test_what_a_missing_format_is_answered_with_stands_on_the_page(
+def test_the_page_quotes_the_error_of_a_missing_format_package(
     package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The error's end; its beginning names the file and the body."""
+    """It quotes the end of the error; the beginning names the file and the body."""
     monkeypatch.setitem(sys.modules, package, None)
     file = tmp_path / "arm.xacro"
     file.write_text(XACRO)
@@ -119,10 +120,11 @@ def test_what_a_missing_format_is_answered_with_stands_on_the_page(
     assert len(quoted) == 1 and str(caught.value).endswith(quoted[0])
 
 
-def test_what_commands_say_without_their_packages_stands_on_the_page(
+def test_the_page_quotes_errors_of_commands_without_their_packages(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Pictures without Matplotlib, the node without ROS, a device that is not there."""
+    """The commands draw pictures without Matplotlib, run the node without ROS, or use a device that
+    does not exist."""
     said = []
     for package, run in (
         ("matplotlib", lambda: main(["bench", "panda", "--plot", "b.png"])),

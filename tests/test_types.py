@@ -1,4 +1,4 @@
-"""The API as a type checker sees it: kinds of arrays, words, options and results."""
+"""The API as a type checker sees it: array types, words, options and results."""
 
 from __future__ import annotations
 
@@ -92,9 +92,9 @@ wrong: torch.Tensor = wd.crba(model, q)  # error: Tensor
 """
 
 
-def test_a_type_checker_knows_kinds_words_and_options(tmp_path: Path) -> None:
-    """NumPy's arrays give NumPy's, Torch's give Torch's; a misspelt word or option is an error where it stands,
-    and nothing else is."""
+def test_a_type_checker_knows_arrays_words_and_options(tmp_path: Path) -> None:
+    """NumPy arrays give NumPy arrays, Torch tensors give Torch tensors. A misspelt word or option
+    is an error on its line, and there is no other error."""
     pytest.importorskip("mypy")
     pytest.importorskip("torch")
     (tmp_path / "program.py").write_text(PROGRAM)
@@ -124,7 +124,7 @@ def test_a_type_checker_knows_kinds_words_and_options(tmp_path: Path) -> None:
 
 
 def without_details(revealed: str) -> str:
-    """What `reveal_type` says without modules, shapes and dtypes."""
+    """The type that `reveal_type` prints, without modules, shapes and dtypes."""
     kind = re.fullmatch(r'Revealed type is "(.*)"', revealed)
     assert kind, revealed
     text = re.sub(r"numpy\.floating\[[\w.]+\]", "float32", kind[1])
@@ -150,8 +150,8 @@ def words(alias: Any) -> list[str]:
     ],
     ids=["Form", "Part", "KindName", "OtherLibrary", "Side"],
 )
-def test_the_words_of_a_type_are_those_that_are_known(alias: Any, known: Collection[str]) -> None:
-    """Each once, neither more nor less."""
+def test_a_literal_type_lists_exactly_the_known_words(alias: Any, known: Collection[str]) -> None:
+    """Each word is listed once."""
     assert sorted(words(alias)) == sorted(known)
 
 
@@ -164,8 +164,10 @@ def test_the_words_of_a_type_are_those_that_are_known(alias: Any, known: Collect
     ],
     ids=["Reference", "MomentumReference", "CentroidalReference"],
 )
-def test_references_are_typed_as_they_are_accepted(alias: Any, choices: Collection[str]) -> None:
-    """By name and alias, in small letters and as Pinocchio has them."""
+def test_the_reference_type_lists_all_accepted_spellings(
+    alias: Any, choices: Collection[str]
+) -> None:
+    """References have names and aliases, in lower case and in upper case as in Pinocchio."""
     small = {*choices, *(word for word, name in ALIASES.items() if name in choices)}
     assert sorted(words(alias)) == sorted(small | {word.upper() for word in small})
     assert {reference_of(word, choices=list(choices)) for word in words(alias)} == set(choices)
@@ -204,8 +206,8 @@ FREE = {
 """Texts that are no choice between words."""
 
 
-def test_no_word_is_any_text() -> None:
-    """Where a public function has a word by default, its type says which others there are."""
+def test_no_option_with_a_default_word_has_type_str() -> None:
+    """The type of such an option lists the other words."""
     untyped = {
         f"{name}: {parameter.name}"
         for name, function in public_callables().items()
@@ -216,7 +218,8 @@ def test_no_word_is_any_text() -> None:
 
 
 def test_no_public_function_takes_unnamed_options() -> None:
-    """But those that hand them on to another function, and a xacro file's arguments."""
+    """Exceptions are functions that pass options on to another function, and a xacro file's
+    arguments."""
     open_ended = {
         name
         for name, function in public_callables().items()
@@ -227,8 +230,8 @@ def test_no_public_function_takes_unnamed_options() -> None:
     assert open_ended <= {*handing_on, "load_xacro", "Params.replace"}
 
 
-def test_texts_that_come_at_run_time_are_taken(tmp_path: Path) -> None:
-    """A word that a program reads is a str to a type checker, and works as ever."""
+def test_words_from_run_time_strings_are_accepted(tmp_path: Path) -> None:
+    """To a type checker such a word is a str; the call works all the same."""
     word, order = "".join(["wor", "ld"]), "wxyz"
     model: Any = wd.load_robot("panda", quaternion=order, base_velocity=word)  # type: ignore[arg-type]
     assert model.quaternion in get_args(QuaternionOrder) and model.base_velocity in REFERENCES

@@ -1,4 +1,4 @@
-"""A limit for what would wait for ever."""
+"""A time limit for code that might wait for ever."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from contextlib import contextmanager
 
 @contextmanager
 def time_limit(seconds: int = 20) -> Iterator[None]:
-    """TimeoutError when the block takes longer: it waits for a pipe that nobody writes."""
+    """Raise TimeoutError if the block takes longer, for example because it waits for a pipe that
+    nobody writes to."""
 
     def stop(*_: object) -> None:
         raise TimeoutError(f"not done after {seconds} s")

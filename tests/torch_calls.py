@@ -1,4 +1,4 @@
-"""Tensors of an arm for calls that Torch differentiates, and what comes of them."""
+"""Tensors of an arm for calls that Torch differentiates, and their gradients."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def parts(results: Any) -> tuple[Any, ...]:
 
 
 def gradients(results: Any, by: list[Any], **options: Any) -> list[Any]:
-    """The gradient of a weighted sum of all results' entries."""
+    """The gradient of a weighted sum of all entries of the results."""
     total = sum(
         (x * torch.linspace(-1, 2, x.numel(), dtype=x.dtype).reshape(x.shape)).sum()
         for x in parts(results)
@@ -84,7 +84,8 @@ def same(found: Any, wanted: Any) -> bool:
 
 
 def a_model_stays_as_long_as_its_graphs(call: Callable[..., Any]) -> None:
-    """A backward pass needs it; then plans go with it. `call`: a way to call `wd.aba` once it is known."""
+    """Check that a model lives as long as a graph needs it for its backward pass, and no longer.
+    `call`: a way to call `wd.aba` after its first calls."""
     model = wd.load_robot("double_pendulum")
     gone, x = ref(model), asking(2, 17)
     for _ in range(4):

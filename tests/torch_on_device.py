@@ -1,7 +1,7 @@
 """Torch tensors for calls on the device under test.
 
-Torch knows no emulated device. There, tensors on the CPU stand in for tensors on the device: warpdyn is
-told that they lie there, and each launch works on copies of their memory.
+Torch does not know the emulated device. There, tensors on the CPU replace tensors on the device:
+warpdyn takes them for device tensors, and each launch works on copies of their memory.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from warpdyn.arrays.torch_arrays import TorchArrays  # noqa: E402
 
 @contextmanager
 def tensors_on(device: str) -> Iterator[str]:
-    """The name under which Torch makes tensors for calls on a device of Warp."""
+    """The device name for Torch tensors in calls on a device of Warp."""
     if device == "cpu" or not emulated_warp.is_imported():
         yield device
         return

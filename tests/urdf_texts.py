@@ -1,4 +1,4 @@
-"""URDF as text for the tests of its reader."""
+"""URDF text for the tests of its reader."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def inertia(
 
 
 def load(text: str | bytes, **options: object) -> Model:
-    """Load without a remark."""
+    """Load; a warning fails the test."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         return load_urdf(text, **options)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Models of USD texts, and the placements that tests expect of their links."""
+"""Models of USD texts, and the expected placements of their links."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SINGLE = 1e-6
 
 
 def load(text: str, **options: object) -> Model:
-    """Load without a remark."""
+    """Load; a warning fails the test."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         return load_usd(text, **options)  # type: ignore[arg-type]

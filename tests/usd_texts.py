@@ -30,7 +30,7 @@ def body(
 
 
 def at(x: float, y: float, z: float, orient: str = "1, 0, 0, 0") -> str:
-    """Where a body is put."""
+    """The placement of a body."""
     return (
         f"double3 xformOp:translate = ({x}, {y}, {z})\nquatf xformOp:orient = ({orient})\n"
         'uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:orient"]\n'
@@ -45,7 +45,7 @@ def joint(
     apis: str = "",
     axis: str = "Z",
 ) -> str:
-    """Between bodies by name; "" is the world."""
+    """A joint between two bodies by name. "" is the world."""
     ends = "".join(
         f"rel physics:body{k} = </robot/{body}>\n" for k, body in enumerate(bodies) if body
     )
@@ -60,7 +60,7 @@ def frames(
     turn0: str = "1, 0, 0, 0",
     turn1: str = "1, 0, 0, 0",
 ) -> str:
-    """The joint's frame in its two bodies."""
+    """The joint's frame in each of its two bodies."""
     return (
         f"point3f physics:localPos0 = ({place0})\npoint3f physics:localPos1 = ({place1})\n"
         f"quatf physics:localRot0 = ({turn0})\nquatf physics:localRot1 = ({turn1})\n"

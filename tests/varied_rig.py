@@ -1,4 +1,4 @@
-"""A robot whose numbers vary between environments, and the model that each environment has."""
+"""A robot whose numbers vary between environments, and the model of each environment."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ LINK_NUMBERS = ("mass", "com", "inertia")
 
 
 def numbers(model: wd.Model, quantity: str, count: int, seed: int = 0) -> np.ndarray:
-    """(count, k, ..) for all links, or joints, of the model: near its own where it has some."""
+    """(count, k, ..) values for all links, or joints, of the model, near its own values where it
+    has some."""
     draw = np.random.default_rng([seed, len(quantity)])
     links, joints = model.links, model.joints
 
@@ -59,7 +60,7 @@ def numbers(model: wd.Model, quantity: str, count: int, seed: int = 0) -> np.nda
         return near([x.com for x in links], 0.05)
     if quantity == "inertia":
         upper = np.triu_indices(3)
-        # The diagonal grows by more than the others differ, so that no moment is negative.
+        # The diagonal grows by more than the other entries vary, so that no moment is negative.
         grown = [np.array(x.inertia) + 3e-3 * np.eye(3) for x in links]
         return near([x[upper] for x in grown], 1e-3)
     if quantity == "placement":

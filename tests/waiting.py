@@ -1,4 +1,4 @@
-"""Waits for what other threads and processes do."""
+"""Waiting for other threads and processes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def wait_until(condition: Callable[[], object], what: str, seconds: float = 240.0) -> Any:
-    """The condition's value, once it is true."""
+    """Wait until the condition is true, and return its value."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if found := condition():

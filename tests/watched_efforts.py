@@ -1,4 +1,4 @@
-"""A panda that watches its efforts, and states with a push."""
+"""A panda that watches its efforts for collisions, and states with a push."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def watched_fleet():
 
 
 def go(fleet, effort, begin, count, dt=0.002, q=Q):
-    """Feed states; the time after them, and the last command."""
+    """Feed states. Returns the time after them and the last command."""
     robot, command = fleet.robots[0], None
     for k in range(count):
         now = begin + k * dt

@@ -150,7 +150,7 @@ def outcomes(seed: int, number: int, robots: Sequence[str] = ROBOTS) -> list[Out
                 else:
                     found.append(Outcome("refused", _reason(error)))
                     continue
-            except Exception as error:  # whatever else is no refusal
+            except Exception as error:  # whatever else is not a refusal
                 if str(error).startswith(OF_TORCH):
                     found.append(Outcome("refused", _reason(error)))
                     continue

@@ -67,7 +67,7 @@ LAWS: dict[str, dict[str, Any]] = {
 }
 """Parameters of the laws."""
 NAMED = {"another mode": ("joint_impedance", "cartesian_impedance", "admittance")}
-"""Kinds that are no fault under some laws."""
+"""Kinds that are not a fault under some laws."""
 PATIENCE = 60.0
 
 

@@ -45,7 +45,7 @@ def _law_inputs(node: Node, law: OwnKernel) -> dict[str, Any]:
     for name in node._parameter_overrides:
         if name.startswith(LAW_INPUTS) and name not in known:
             there = ", ".join(known) or "none"
-            raise ValueError(f"{name} is no input of {law.__name__}, which has {there}")
+            raise ValueError(f"{name} is not an input of {law.__name__}, which has {there}")
     for name in known:
         each = law.signature.arrays[name.removeprefix(LAW_INPUTS)]
         default = [] if each.default is None else np.ravel(each.default[0]).astype(float).tolist()

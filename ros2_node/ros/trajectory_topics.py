@@ -64,8 +64,8 @@ class TrajectoryTopics:
             return
         try:
             message = deserialize_message(data, JointTrajectory)
-        except Exception:  # any error of rclpy for bytes that are no JointTrajectory
-            robots[i].trajectory.refuse("the message is no trajectory_msgs/JointTrajectory")
+        except Exception:  # any error of rclpy for bytes that are not JointTrajectory
+            robots[i].trajectory.refuse("the message is not a trajectory_msgs/JointTrajectory")
             return
         refusal = self._read(robots[i], message)
         if refusal is not None:

@@ -109,7 +109,7 @@ def test_centroidal_matches_pinocchio(robot: Robot) -> None:
     """Its ccrba and dccrba, about the centre of mass of what moves; ours counts root-fixed links,
     and is moved there.
 
-    Its dAg leaves out that the centre of mass moves, c' × A[:3], which is no part of dAg v as c' ×
+    Its dAg leaves out that the centre of mass moves, c' × A[:3], which is not a part of dAg v as c' ×
     m c' = 0; and the change of motion subspaces of joints of two axes.
     """
     peer, model, s = in_pinocchio(robot), robot.model, states(robot.model, 2)

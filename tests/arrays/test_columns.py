@@ -1,4 +1,4 @@
-"""Columns taken apart and put together, in every library, with any leading dimensions."""
+"""Columns separated and joined, in every library, with any leading dimensions."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def numbers(lead: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 
 
 @pytest.mark.parametrize("lead", LEADS)
-def test_taken_apart_and_put_together(
+def test_joining_the_columns_gives_the_array_again(
     library: str, lead: tuple[int, ...], dtype, device: str
 ) -> None:
-    """joined(columns, column, columns) is the array again: library, dtype and numbers."""
+    """Library, dtype and numbers are the same."""
     x = made(library, numbers(lead, dtype), device=device)
     parts = [
         Part(columns(x, slice(0, 2)), 2, False),
@@ -40,8 +40,10 @@ def test_taken_apart_and_put_together(
 
 
 @pytest.mark.parametrize("lead", LEADS)
-def test_columns_in_any_order(library: str, lead: tuple[int, ...], dtype, device: str) -> None:
-    """picked(x, chosen) is x[..., chosen], columns twice too."""
+def test_pick_columns_equals_numpys_indexing(
+    library: str, lead: tuple[int, ...], dtype, device: str
+) -> None:
+    """A column may occur twice."""
     x = numbers(lead, dtype)
     found = pick_columns(made(library, x, device=device), [4, 0, 4])
     assert (
@@ -52,7 +54,7 @@ def test_columns_in_any_order(library: str, lead: tuple[int, ...], dtype, device
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "warp"])
 def test_columns_are_views(library: str, device: str) -> None:
-    """What is written into columns is written into the array."""
+    """Writing into columns writes into the array."""
     usable(library, device=device)
     x = made(library, numbers((5,), np.dtype("float64")), device=device)
     record = library_of(x)
@@ -63,15 +65,16 @@ def test_columns_are_views(library: str, device: str) -> None:
 
 
 def test_leading_dimensions_are_broadcast() -> None:
-    """One robot's columns beside those of many; of Warp's arrays, whose are the same or refused."""
+    """Columns of one robot may be joined with those of many. Those of Warp arrays must be the
+    same."""
     found = join_columns([Part(np.zeros((4, 1, 2)), 2, False), Part(np.ones(3), 1, True)])
     assert found.shape == (4, 3, 3) and (found[..., 2] == 1).all()
     with pytest.raises(ValueError, match="Warp arrays are not broadcast"):
         join_columns([Part(wp.zeros((4, 2)), 2, False), Part(wp.zeros((1, 2)), 2, False)])
 
 
-def test_the_first_array_that_is_not_numpy_s_decides(library: str, device: str) -> None:
-    """Plain numbers and NumPy's take its library, dtype and device; without one, NumPy's first
+def test_the_first_array_that_is_not_numpys_decides(library: str, device: str) -> None:
+    """Plain numbers and NumPy arrays take its library, dtype and device. Without one, NumPy's first
     floats decide."""
     like = made(library, np.zeros((3, 1), np.float32), device=device)
     parts = [Part([1.0, 2.0], 2, False), Part(np.arange(3), 1, True), Part(like, 1, False)]
@@ -84,6 +87,6 @@ def test_the_first_array_that_is_not_numpy_s_decides(library: str, device: str) 
 
 
 def test_plain_numbers_are_float64() -> None:
-    """Whole numbers do not make an array of whole numbers."""
+    """Whole numbers do not make an array of integers."""
     assert join_columns([Part(np.arange(2), 2, False), Part(3, 1, True)]).dtype == np.float64
     assert join_columns([Part([1, 2], 2, False)]).tolist() == [1.0, 2.0]

@@ -1,4 +1,4 @@
-"""JAX' arrays: read where they lie, never written, traced through operations."""
+"""JAX arrays: read in place, never written, and traced through operations."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from warpdyn.arrays.protocol import Part  # noqa: E402
 MODEL = by_name("cartpole").model
 
 
-def test_an_array_is_read_where_it_lies() -> None:
-    """The view is of JAX' buffer, not of a copy."""
+def test_an_array_is_read_in_place() -> None:
+    """The view has the address of JAX' buffer, not of a copy."""
     x = jax.numpy.arange(6.0).reshape(2, 3)
     v = LIBRARY.view("x", x)
     assert v.library is LIBRARY and v.address == x.unsafe_buffer_pointer() and v.shape == (2, 3)
 
 
-def test_a_wrong_dtype_is_refused_in_the_words_of_jax() -> None:
+def test_the_error_for_a_wrong_dtype_names_the_jax_conversion() -> None:
     for kind in (jax.numpy.float16, jax.numpy.bfloat16, jax.numpy.int32):
         with pytest.raises(TypeError, match=r"convert it \(q\.astype\(jnp\.float32\)\)"):
             LIBRARY.view("q", jax.numpy.ones(3, kind))
@@ -40,7 +40,7 @@ def test_out_is_refused() -> None:
 
 
 def test_traced_arrays_have_no_memory() -> None:
-    """They are recognised as JAX', and a view of one says what to do."""
+    """They are recognised as JAX arrays. The error for a view says what to do."""
 
     def traced(x):
         assert library_of(x) is LIBRARY
@@ -52,7 +52,7 @@ def test_traced_arrays_have_no_memory() -> None:
 
 
 def test_operations_are_traced() -> None:
-    """Columns joined, stacked, widened and picked inside jit give what they give outside."""
+    """Columns are joined, stacked, widened and picked inside jit as outside."""
 
     def all_of_them(x):
         joined = LIBRARY.join_columns([Part(x, 2, False), Part(1.0, 1, True)], x)
@@ -73,8 +73,8 @@ def test_operations_are_traced() -> None:
 
 
 def test_bound_results_are_new_arrays() -> None:
-    """A bound call computes in memory of its own and hands back a new array each time: none changes
-    later."""
+    """A bound call computes in its own memory and returns a new array each time, which does not
+    change later."""
     q = jax.numpy.asarray(np.full((2, MODEL.nq), 0.5))
     run = wd.bind(wd.crba, MODEL, q)
     first, second = run(), run()
@@ -83,7 +83,8 @@ def test_bound_results_are_new_arrays() -> None:
 
 
 def test_an_array_on_another_device_is_refused() -> None:
-    """With its device, before its memory is read; an array of several devices, one of which is."""
+    """The message names the device before the memory is read. An array on several devices is
+    refused, too."""
 
     class Array:
         """An array with the attributes that the check reads, and without memory."""
@@ -102,7 +103,7 @@ def test_an_array_on_another_device_is_refused() -> None:
 
 
 @pytest.mark.parametrize("device", [None, "cpu", "cpu:0"])
-def test_a_device_is_named_by_its_platform_and_its_number(device: str | None) -> None:
+def test_a_device_has_a_platform_and_a_number(device: str | None) -> None:
     moved = LIBRARY.move_to(jax.numpy.ones(3), "float32", device)
     platform = jax.default_backend() if device is None else "cpu"  # JAX may have a GPU
     assert moved.dtype == np.float32 and {d.platform for d in moved.devices()} == {platform}

@@ -1,5 +1,5 @@
-"""The one law of memory layout: rows far enough apart not to meet in the cache, in all memory that
-warpdyn makes."""
+"""The rule of the memory layout: rows are padded so that they do not share cache sets, in all
+memory that warpdyn allocates."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ from warpdyn.arrays.layout import (
 from warpdyn.arrays.libraries import library_of
 
 
-def test_padding_keeps_rows_apart() -> None:
-    """An odd number of cache lines and, where rows are long, no multiple of eight pages, so that the sets of a cache
-    and of its table of pages all get their share; never less than asked for, and little more."""
+def test_padding_avoids_shared_cache_sets() -> None:
+    """A row has an odd number of cache lines. Long rows are no multiple of eight pages, so that all
+    sets of the caches and of the page table are used. Rows are never shorter than requested, and
+    only a little longer."""
     for single in (True, False):
         size, per_line = (4, 16) if single else (8, 8)
         for count in (
@@ -57,8 +58,11 @@ def test_padding_keeps_rows_apart() -> None:
 
 
 @pytest.mark.parametrize("name", ["numpy", "torch", "warp"])
-def test_all_memory_keeps_one_law(name: str, monkeypatch: pytest.MonkeyPatch, device: str) -> None:
-    """With another law in this one place, results, draws and varying parameters lie by it."""
+def test_all_memory_uses_the_padding_rule(
+    name: str, monkeypatch: pytest.MonkeyPatch, device: str
+) -> None:
+    """If the rule is changed in its one place, results, draws and varying parameters use the
+    changed one."""
     usable(name, device=device)
     monkeypatch.setattr(layout, "padded_count", lambda count, single: 3 * count)
     model = by_name("cartpole").model
@@ -73,9 +77,9 @@ def test_all_memory_keeps_one_law(name: str, monkeypatch: pytest.MonkeyPatch, de
     assert library.view("array", stacked).strides[1] == 30
 
 
-def test_thresholds() -> None:
-    """Blocks are whole cache lines of the smaller type; what is written past the cache is of its
-    last level's order."""
+def test_thresholds_depend_on_cache_sizes() -> None:
+    """Blocks are complete cache lines of the smaller type. Stores bypass the cache from about the
+    size of its last level."""
     assert BLOCK * 4 == ALIGNMENT and LOOP_BLOCK % BLOCK == 0
     assert LINES_OF_PAGE * ALIGNMENT == 4096
     size = last_level_cache() or UNTOLD
@@ -91,7 +95,7 @@ def written(folder: Path, *caches: tuple[str, str, str]) -> Path:
     return folder
 
 
-def test_caches_that_hold_data_come_by_their_level(tmp_path: Path) -> None:
+def test_data_caches_are_sorted_by_level(tmp_path: Path) -> None:
     of_instructions = ("1", "Instruction", "32K")
     folder = written(
         tmp_path,
@@ -103,14 +107,14 @@ def test_caches_that_hold_data_come_by_their_level(tmp_path: Path) -> None:
     assert data_caches(folder) == (Cache(1, 48 << 10), Cache(2, 1 << 20), Cache(3, 36 << 20))
 
 
-def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
+def test_unreadable_caches_are_left_out(tmp_path: Path) -> None:
     folder = written(tmp_path, ("1", "Data", "32K"), ("2", "Unified", "much"), ("3", "Unified", ""))
     (tmp_path / "index7").mkdir()
     assert data_caches(folder) == (Cache(1, 32 << 10),)
     assert data_caches(tmp_path / "nowhere") == ()
 
 
-def test_the_last_level_is_the_largest_here() -> None:
-    """Or the system says nothing."""
+def test_the_last_level_cache_is_the_largest() -> None:
+    """The system may also report no caches."""
     found = data_caches()
     assert last_level_cache() == (max(x.size for x in found) if found else None)

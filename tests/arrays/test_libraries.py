@@ -28,8 +28,7 @@ from warpdyn.arrays.libraries import (
 )
 from warpdyn.arrays.numpy_arrays import LikeNumpy
 
-# The whole of a new library: a class of arrays, which somebody else wrote, and what warpdyn needs
-# to know of it.
+# A complete new library: a class of arrays by somebody else, and what warpdyn must know about it.
 
 
 class Tray:
@@ -92,8 +91,7 @@ def on_trays(*arrays: np.ndarray) -> list[Tray]:
 
 @pytest.mark.parametrize("side_by_side", [False, True])
 def test_a_new_library_is_one_file(trays: Trays, side_by_side: bool, dtype: np.dtype) -> None:
-    """Arrays in give arrays of the same library out, with NumPy's numbers, in the same memory
-    order."""
+    """Results are arrays of the same library, with NumPy's numbers, in the same memory order."""
     given = [x.astype(dtype) for x in (STATES.q, STATES.v, STATES.a)]
     given = [np.asfortranarray(x) if side_by_side else x for x in given]
     tau = wd.rnea(MODEL, *(Tray(x) for x in given), gravity=[0.0, 0.0, -5.0])
@@ -104,8 +102,8 @@ def test_a_new_library_is_one_file(trays: Trays, side_by_side: bool, dtype: np.d
     assert type(one) is Tray and one.shape == (MODEL.nv,)
 
 
-def test_a_new_library_is_bound_and_written_into(trays: Trays) -> None:
-    """bind launches on its memory again and again; out= is the very array that comes back."""
+def test_a_new_library_supports_bind_and_out(trays: Trays) -> None:
+    """bind launches on its memory repeatedly. The result of out= is the array itself."""
     q, v, a = on_trays(STATES.q, STATES.v, STATES.a)
     out = Tray(np.full(STATES.v.shape, np.nan))
     run = wd.bind(wd.rnea, MODEL, q, v, a, out=out)
@@ -115,9 +113,8 @@ def test_a_new_library_is_bound_and_written_into(trays: Trays) -> None:
     assert type(wd.bind(wd.rnea, MODEL, q, v, a)()) is Tray
 
 
-def test_a_new_library_has_the_rest_too(trays: Trays) -> None:
-    """The oracle, parameters that vary, draws like its arrays, groups, and a number for each
-    row."""
+def test_a_new_library_supports_all_other_functions(trays: Trays) -> None:
+    """The oracle, varying parameters, draws, groups, and a number for each row."""
     q, v, a = on_trays(STATES.q, STATES.v, STATES.a)
     wanted = wd.rnea(MODEL, q.memory, v.memory, a.memory)
     assert np.allclose(wd.oracle(wd.rnea, MODEL, q, v, a), wanted, rtol=1e-9)
@@ -135,7 +132,7 @@ def test_a_new_library_has_the_rest_too(trays: Trays) -> None:
 
 
 def test_a_new_library_is_named_in_errors(trays: Trays) -> None:
-    """What is mixed is told by name, and what is no array is told what is taken."""
+    """Errors about mixed libraries name it, and errors about other objects list it."""
     q, v, a = on_trays(STATES.q, STATES.v, STATES.a)
     with pytest.raises(TypeError, match="q is trays, v is numpy; convert v to trays"):
         wd.rnea(MODEL, q, v.memory, a)
@@ -144,17 +141,17 @@ def test_a_new_library_is_named_in_errors(trays: Trays) -> None:
 
 
 def test_an_unknown_library_is_refused() -> None:
-    """Before it is registered."""
+    """This is the case until it is registered."""
     with pytest.raises(TypeError, match=r"NumPy, Torch, Warp or JAX array .* got Tray"):
         wd.crba(MODEL, *on_trays(STATES.q))
 
 
-# What is recognised.
+# Recognition.
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_every_library_of_the_registry_has_its_file(name: str) -> None:
-    """<name>_arrays.py with a LIBRARY of that name, which is the one of its arrays."""
+    """The file is <name>_arrays.py. Its LIBRARY has this name and is that of its arrays."""
     usable(name)
     library = import_module(f"warpdyn.arrays.{name}_arrays").LIBRARY
     assert library.name == name and set(libraries.REGISTRY) == set(LIBRARIES)
@@ -162,7 +159,7 @@ def test_every_library_of_the_registry_has_its_file(name: str) -> None:
 
 
 def test_arrays_of_derived_types_are_recognised() -> None:
-    """A memory map is NumPy's, a parameter of a network Torch's."""
+    """A memory map is a NumPy array, a network parameter a Torch tensor."""
 
     class Derived(np.ndarray):
         pass
@@ -173,26 +170,25 @@ def test_arrays_of_derived_types_are_recognised() -> None:
 
 
 @pytest.mark.parametrize("thing", [1.0, [1.0], (1, 2), None, "q", np.float64(1.0), wp.vec3()])
-def test_plain_numbers_are_numpy_s(thing: object) -> None:
-    """What is no array of any library is converted, or refused, by NumPy; a view takes arrays
-    only."""
+def test_plain_numbers_belong_to_numpy(thing: object) -> None:
+    """NumPy converts or refuses everything that is not an array. A view takes only arrays."""
     assert find_library(thing) is None and library_of(thing) is NUMPY
 
 
-def test_numpy_s_numbers_go_to_any_library() -> None:
-    """Of several values, the first that is not NumPy's says the library."""
+def test_numpys_numbers_may_be_mixed_with_any_library() -> None:
+    """Of several values, the first that is not NumPy's decides the library."""
     assert library_of_all([1.0, np.zeros(2), [2.0]]) is NUMPY
     assert library_of_all([np.zeros(2), wp.zeros(2), 1.0]) is WARP
     assert library_of_all([]) is NUMPY
 
 
 def test_a_device_has_a_library(device: str) -> None:
-    """NumPy on the CPU, Warp where there is a GPU."""
+    """The CPU has NumPy, a GPU has Warp."""
     assert library_for(device) is (NUMPY if device == "cpu" else WARP)
 
 
-def test_no_library_is_imported_that_the_caller_has_not() -> None:
-    """A NumPy user's process never loads Torch or JAX."""
+def test_optional_libraries_are_imported_only_by_the_caller() -> None:
+    """The process of a NumPy user never loads Torch or JAX."""
     code = (
         "import sys, numpy as np, warpdyn as wd\n"
         "m = wd.load_robot('cartpole'); wd.rnea(m, *np.zeros((3, 2)))\n"

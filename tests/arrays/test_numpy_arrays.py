@@ -1,4 +1,4 @@
-"""NumPy's memory: what a kernel can read, what is refused, and how new memory lies."""
+"""NumPy's memory: what a kernel can read, what is refused, and the layout of new memory."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from warpdyn.arrays.protocol import Part
 MODEL = by_name("cartpole").model
 
 
-def test_views_of_views() -> None:
-    """Address and strides of any part of an array, reversed and broadcast ones too, read-only ones
-    too."""
+def test_views_have_the_address_and_strides_of_any_part() -> None:
+    """Reversed, broadcast and read-only parts included."""
     memory = np.arange(60.0).reshape(5, 4, 3)
     memory.setflags(write=False)
     start = memory.__array_interface__["data"][0]
@@ -37,7 +36,7 @@ def test_views_of_views() -> None:
     "dtype", [np.int64, np.float16, np.complex128, bool, object, np.longdouble]
 )
 def test_other_dtypes_are_refused(dtype: type) -> None:
-    """Whole numbers, halves and the like: says what is taken, what came and how to convert."""
+    """The message says which dtypes are accepted, which arrived and how to convert."""
     s = states(MODEL, 4)
     with pytest.raises(
         TypeError, match=r"v must be float32 or float64, got .*v\.astype\(np\.float32\)"
@@ -46,13 +45,14 @@ def test_other_dtypes_are_refused(dtype: type) -> None:
 
 
 def test_other_byte_orders_are_refused() -> None:
-    """Big-endian numbers look like float64 but are not this machine's."""
+    """Big-endian numbers have the name float64, but not this machine's byte order."""
     with pytest.raises(TypeError, match="q must be float32 or float64"):
         wd.crba(MODEL, states(MODEL, 4).q.astype(">f8"))
 
 
-def test_memory_that_no_stride_describes_is_refused() -> None:
-    """A field of a packed structured array is not a whole number of elements apart."""
+def test_memory_without_element_strides_is_refused() -> None:
+    """The distance between fields of a packed structured array is not a whole number of
+    elements."""
     packed = np.zeros(4, dtype=[("flag", "u1"), ("q", "f8", (MODEL.nq,))])
     with pytest.raises(
         ValueError, match=r"q is not aligned to whole float64 elements.*pass a copy"
@@ -61,7 +61,7 @@ def test_memory_that_no_stride_describes_is_refused() -> None:
 
 
 def test_large_memory_is_aligned(dtype: np.dtype) -> None:
-    """To whole cache lines, for streaming stores; contiguous and writable as any."""
+    """It is aligned to cache lines, for streaming stores, and is contiguous and writable."""
     for shape in ((ALIGNED_FROM,), (33, 32, 8), (5, ALIGNED_FROM)):
         array = LIBRARY.allocate("cpu", dtype == np.float32, shape)
         assert array.shape == shape and array.dtype == dtype
@@ -69,9 +69,9 @@ def test_large_memory_is_aligned(dtype: np.dtype) -> None:
         assert array.flags.c_contiguous and array.flags.writeable
 
 
-def test_stacked_values_lie_side_by_side(dtype: np.dtype) -> None:
-    """The same entry of all environments in neighbouring memory, rows as far apart as the law
-    says."""
+def test_stacked_values_are_in_columns(dtype: np.dtype) -> None:
+    """Equal entries of neighbouring environments are adjacent. Rows have the padding of the layout
+    rule."""
     values = [np.arange(3.0), np.arange(33 * 3.0).reshape(33, 3)]
     rows = LIBRARY.stack_values(values, (3,), 33, dtype)
     assert rows.shape == (33, 2, 3) and rows.dtype == dtype
@@ -80,9 +80,8 @@ def test_stacked_values_lie_side_by_side(dtype: np.dtype) -> None:
     assert np.array_equal(rows[:, 0], np.tile(np.arange(3.0), (33, 1)))
 
 
-def test_functions_of_operations() -> None:
-    """What libraries like NumPy have in common: blocks joined, widened with zeros, numbers as
-    columns."""
+def test_operations_of_libraries_like_numpy_are_right() -> None:
+    """Blocks are joined and widened with zeros, and numbers become columns."""
     block = np.arange(6.0).reshape(2, 3)
     found = LIBRARY.join_columns([Part(block, 3, False), Part(5, 1, True)], np.zeros(1, np.float32))
     assert found.dtype == np.float32 and found.tolist() == [[0, 1, 2, 5], [3, 4, 5, 5]]
@@ -94,7 +93,8 @@ def test_functions_of_operations() -> None:
 
 
 def test_masked_entries_are_refused() -> None:
-    """A mask would be ignored; first calls and later ones, results, parameters, what is assigned."""
+    """A mask would be ignored. First and repeated calls, results, parameters and assignments are
+    checked."""
     q = np.ones((4, MODEL.nq))
     masked = np.ma.masked_array(q, mask=np.eye(4, MODEL.nq, dtype=bool))
     for _ in range(4):

@@ -1,5 +1,4 @@
-"""Entries that share memory: among those of a result, and between a result and what is still
-read."""
+"""Entries that share memory: among those of a result, and between a result and an input."""
 
 from __future__ import annotations
 
@@ -13,8 +12,8 @@ from warpdyn.arrays.overlap import check_writable, find_overlap
 from warpdyn.arrays.views import view
 
 
-def test_overlap_is_of_entries_not_of_blocks() -> None:
-    """Views that share an entry overlap; columns, rows and neighbours of one array do not."""
+def test_overlap_is_a_shared_entry_not_a_shared_block() -> None:
+    """Columns, rows and neighbours of one array do not overlap."""
     memory = np.zeros((20, 12))
 
     def overlap(one: np.ndarray, other: np.ndarray) -> bool:
@@ -43,8 +42,8 @@ def test_overlap_is_of_entries_not_of_blocks() -> None:
     assert not overlap(memory.T[:4].T, memory.T[4:].T)
 
 
-def test_other_devices_and_dtypes() -> None:
-    """The same addresses on two devices are not the same memory; extents are of bytes, whatever the
+def test_memory_of_other_devices_does_not_overlap() -> None:
+    """Equal addresses on two devices are different memory. Extents are in bytes, whatever the
     dtypes."""
     memory = np.zeros((6, 4))
     whole = view("whole", memory)
@@ -57,8 +56,8 @@ def test_other_devices_and_dtypes() -> None:
     )
 
 
-def test_a_result_may_not_share_memory_with_what_is_read() -> None:
-    """The name of the other array is told."""
+def test_a_result_may_not_share_memory_with_an_input() -> None:
+    """The message names the input."""
     model = by_name("cartpole").model
     q = states(model, 4).q
     with pytest.raises(ValueError, match="out shares memory with q; results are written while"):
@@ -73,8 +72,8 @@ def test_a_result_may_not_share_memory_with_what_is_read() -> None:
     ],
     ids=["broadcast", "overlapping"],
 )
-def test_entries_of_a_result_lie_apart(make, what: str) -> None:
-    """A result whose entries share memory has no values to speak of."""
+def test_entries_of_a_result_may_not_share_memory(make, what: str) -> None:
+    """The values of such a result would be undefined."""
     out = make(np.zeros(20))
     with pytest.raises(ValueError, match=f"out has {what}.*entries share memory"):
         check_writable(out, view("out", out))
@@ -84,13 +83,13 @@ def test_entries_of_a_result_lie_apart(make, what: str) -> None:
     "part", [np.s_[:], np.s_[::-1], np.s_[:, ::2], np.s_[:1], np.s_[:0], np.s_[2]], ids=str
 )
 def test_parts_of_an_array_can_be_written(part) -> None:
-    """Reversed, with gaps, one row, none."""
+    """Parts may be reversed, have gaps, have one row, or be empty."""
     out = np.zeros((6, 4))[part]
     check_writable(out, view("out", out))
     check_writable(out.T, view("out", out.T))
 
 
-def test_read_only_inputs_are_taken_and_a_read_only_out_is_not() -> None:
+def test_inputs_may_be_read_only_and_out_may_not() -> None:
     """Inputs are only read; a result needs memory that may be written."""
     model = by_name("cartpole").model
     q, out = states(model, 4).q, np.zeros((4, 2, 2))
@@ -103,8 +102,8 @@ def test_read_only_inputs_are_taken_and_a_read_only_out_is_not() -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_shared_entries_are_always_found(dtype: type) -> None:
-    """Random views: shared memory is always found. For views of the same rows the answer is exact; for
-    others it may be a false alarm."""
+    """The views are random. For views of the same rows the answer is exact, for others it may be a
+    false alarm."""
     memory, draw = np.zeros((9, 7), dtype), np.random.default_rng(0)
 
     def part(n: int) -> slice:

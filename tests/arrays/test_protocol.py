@@ -1,5 +1,4 @@
-"""Every library keeps the same laws: what goes in comes out, and what is said to lie in the same
-memory does."""
+"""Rules that every library obeys: numbers are unchanged by conversions, and views share memory."""
 
 from __future__ import annotations
 
@@ -25,8 +24,10 @@ def library(request: pytest.FixtureRequest, device: str) -> Library:
     return library_of(made(request.param, NUMBERS, device=device))
 
 
-def test_numbers_come_back(library: Library, device: str) -> None:
-    """to_host(from_host(x)) is x, in the dtype of x, as an array of the library's type."""
+def test_numbers_are_unchanged_by_conversion_to_a_library_and_back(
+    library: Library, device: str
+) -> None:
+    """to_host(from_host(x)) is x in its dtype. The array has the library's type."""
     usable(library.name, device)
     for dtype in (np.float32, np.float64):
         x = NUMBERS[0, :, 0].astype(dtype)
@@ -36,9 +37,8 @@ def test_numbers_come_back(library: Library, device: str) -> None:
         assert back.dtype == dtype and np.array_equal(back, x)
 
 
-def test_a_view_says_where_every_entry_lies(library: Library, dtype: np.dtype) -> None:
-    """Shape, strides in elements, precision and device, of rows and of environments side by
-    side."""
+def test_a_view_has_shape_strides_dtype_and_device(library: Library, dtype: np.dtype) -> None:
+    """Strides are in elements. Arrays are in rows and in columns."""
     for layout in ("rows", "environments_last"):
         x = NUMBERS.astype(dtype)
         v = library.view("x", made(library.name, x, "cpu", layout))
@@ -48,8 +48,9 @@ def test_a_view_says_where_every_entry_lies(library: Library, dtype: np.dtype) -
         assert tuple(v.strides) == wanted
 
 
-def test_environments_first_is_the_same_memory(library: Library, dtype: np.dtype) -> None:
-    """Of (k, lead) memory the (count, k) view: environments are neighbours, rows `lead` apart."""
+def test_environment_first_does_not_copy(library: Library, dtype: np.dtype) -> None:
+    """(k, lead) memory becomes a (count, k) view: environments are adjacent, rows are `lead`
+    apart."""
     memory = library.allocate("cpu", dtype == np.float32, (3, 16))
     kind = library_of(memory)  # JAX' results are NumPy memory before they are handed back
     view = kind.view("view", library.environment_first(memory, 11))
@@ -57,8 +58,8 @@ def test_environments_first_is_the_same_memory(library: Library, dtype: np.dtype
     assert (view.shape, tuple(view.strides)) == ((11, 3), (1, 16))
 
 
-def test_the_only_environment_is_the_same_memory(library: Library) -> None:
-    """first_of keeps the address; where no dimension is left, Warp keeps one of one entry."""
+def test_first_of_does_not_copy(library: Library) -> None:
+    """If no dimension is left, Warp keeps one with one entry."""
     for shape in ((1, 3), (1, 2, 2), (1,)):
         memory = library.allocate("cpu", False, shape)
         kind, one = library_of(memory), library.first_of(memory)
@@ -67,7 +68,7 @@ def test_the_only_environment_is_the_same_memory(library: Library) -> None:
 
 
 @pytest.mark.parametrize("name", WRITABLE)
-def test_written_numbers_are_there(name: str, dtype: np.dtype, device: str) -> None:
+def test_written_numbers_can_be_read_back(name: str, dtype: np.dtype, device: str) -> None:
     """From an array of any float dtype, and from one number, also into memory that is not in
     rows."""
     usable(name, device)
@@ -84,15 +85,15 @@ def test_written_numbers_are_there(name: str, dtype: np.dtype, device: str) -> N
 
 
 def test_numbers_are_cast(library: Library, device: str) -> None:
-    """To whole numbers, and to truth values."""
+    """They are cast to whole numbers and to truth values."""
     x = made(library.name, np.array([0.0, 1.0, 3.0]), device=device)
     assert host(library.cast(x, "int32")).tolist() == [0, 1, 3]
     assert host(library.cast(x, "bool")).tolist() == [False, True, True]
     assert host(library.cast(x, "int32")).dtype == np.int32
 
 
-def test_results_are_handed_back_as_the_library_s_arrays(library: Library) -> None:
-    """What `allocate` makes becomes an array of the library; where it is one already, it is the
+def test_results_are_arrays_of_the_library(library: Library) -> None:
+    """The memory of `allocate` becomes an array of the library. If it already is one, it is the
     same object."""
     memory = library.allocate("cpu", False, (2, 2))
     result = library.wrap_result(memory)
@@ -100,9 +101,9 @@ def test_results_are_handed_back_as_the_library_s_arrays(library: Library) -> No
     assert (result is memory) == library.in_place
 
 
-def test_only_arrays_that_are_followed_need_operations(library: Library, device: str) -> None:
-    """JAX' always; Torch's where a gradient is required; others never. On the CPU no stream is
-    needed."""
+def test_only_differentiated_arrays_need_operations(library: Library, device: str) -> None:
+    """JAX arrays always do, Torch tensors if a gradient is required, others never. On the CPU no
+    stream is needed."""
     x = made(library.name, NUMBERS, device=device)
     assert library.functional(x) == (library.name == "jax")
     assert library.stream("cpu") is None
@@ -110,15 +111,14 @@ def test_only_arrays_that_are_followed_need_operations(library: Library, device:
         assert library.functional(x.requires_grad_())
 
 
-def test_libraries_that_write_in_place_join_nothing_end_to_end() -> None:
-    """Nothing asks a library for it whose arrays are never functional: Warp has no such
-    operation."""
+def test_libraries_that_write_in_place_need_no_end_to_end() -> None:
+    """Warp has no such operation, and its arrays are never functional."""
     with pytest.raises(NotImplementedError, match="warp arrays are written in place"):
         library_of(wp.zeros(2)).end_to_end([wp.zeros(2)], (2,))
 
 
-def test_an_unfinished_library_cannot_be_made() -> None:
-    """Which functions are missing is said when the library is made, not in the middle of a call."""
+def test_an_incomplete_library_cannot_be_created() -> None:
+    """The error lists the missing functions at once, not in the middle of a call."""
 
     class Unfinished(LikeNumpy):
         name, array_type = "unfinished", type(None)
@@ -128,14 +128,14 @@ def test_an_unfinished_library_cannot_be_made() -> None:
 
 
 def test_dtypes_have_one_name_in_all_libraries() -> None:
-    """ "float32", whether a class, an instance or the word."""
+    """It is "float32" for a class, an instance and the word."""
     words: list[Any] = [np.float32, np.dtype("float32"), wp.float32, "float32"]
     torch = pytest.importorskip("torch")
     assert {dtype_name(x) for x in (*words, torch.float32)} == {"float32"}
 
 
-def test_the_wrong_dtype_is_explained() -> None:
-    """What is taken, what came, how to convert."""
+def test_the_error_for_a_wrong_dtype_names_the_conversion() -> None:
+    """It also says which dtypes are accepted and which arrived."""
     message = str(wrong_dtype("q", "int64", "for NumPy: q.astype(np.float32)"))
     assert message.startswith("q must be float32 or float64, got int64; convert it")
     assert "q.astype(np.float32)" in message
@@ -145,8 +145,8 @@ def test_the_wrong_dtype_is_explained() -> None:
 def test_leading_dimensions_are_split_and_joined(
     library: Library, layout: str, device: str
 ) -> None:
-    """(B, ..) as (T, E, ..) and back, without a copy where the library has views; joined by a copy
-    where no single stride leads through."""
+    """(B, ..) becomes (T, E, ..) and back, without a copy if the library has views. An array
+    without a single stride is copied when joined."""
     flat = np.arange(24.0).reshape(6, 4)
     array = made(library.name, flat, layout=layout, device=device)
     split = library.with_leading(array, 1, (2, 3))
@@ -164,9 +164,8 @@ def test_leading_dimensions_are_split_and_joined(
     assert np.array_equal(host(library.with_leading(turned, 2, (6,))), flat)
 
 
-def test_rows_of_a_view() -> None:
-    """One stride through dimensions that lie evenly, of size one or none among them; None
-    elsewhere."""
+def test_rows_of_a_view_have_a_single_stride_or_none() -> None:
+    """Dimensions of size one or zero are allowed."""
     x = np.zeros((4, 1, 6, 8))
     view = library_of(x).view
     assert rows_of(view("x", x), 3) == view("x", x.reshape(24, 8))
@@ -179,8 +178,8 @@ def test_rows_of_a_view() -> None:
 
 
 @pytest.mark.parametrize("layout", ["rows", "environments_last"])
-def test_rows_are_picked(library: Library, layout: str, device: str) -> None:
-    """As NumPy does it, by a number, a slice, whole numbers, or a mask; of this library or NumPy's."""
+def test_picked_rows_equal_numpys_indexing(library: Library, layout: str, device: str) -> None:
+    """The index is a number, a slice, whole numbers or a mask, of this library or NumPy's."""
     array = made(library.name, NUMBERS, layout=layout, device=device)
     mask = np.array([True, False, True, True, False])
     whole = np.array([4, -1, 0])
@@ -202,8 +201,10 @@ def test_rows_are_picked(library: Library, layout: str, device: str) -> None:
 
 
 @pytest.mark.parametrize("layout", ["rows", "environments_last"])
-def test_rows_are_overwritten(library: Library, layout: str, device: str) -> None:
-    """Where the mask holds, and nowhere else; in place where the library can."""
+def test_replace_rows_writes_the_rows_of_the_mask(
+    library: Library, layout: str, device: str
+) -> None:
+    """No other row changes. Libraries that can do it write in place."""
     array, fresh = (
         made(library.name, NUMBERS, layout=layout, device=device),
         made(library.name, -NUMBERS, device=device),
@@ -219,8 +220,8 @@ def test_rows_are_overwritten(library: Library, layout: str, device: str) -> Non
     assert np.array_equal(host(same), wanted)
 
 
-def test_numbers_move(library: Library, device: str) -> None:
-    """To another dtype, on the same device; environments stay side by side."""
+def test_arrays_can_be_converted_to_another_dtype(library: Library, device: str) -> None:
+    """The device and the order of memory do not change."""
     array = made(library.name, NUMBERS, layout="environments_last", device=device)
     small = library.move_to(array, "float32", "cpu")
     assert np.array_equal(host(small), NUMBERS.astype(np.float32))
@@ -233,8 +234,8 @@ def test_numbers_move(library: Library, device: str) -> None:
             library.move_to(array, "float32", "cuda:0")
 
 
-def test_what_is_traced_cannot_be_read(library: Library, device: str) -> None:
-    """Arrays can, but for those that JAX or Torch follow."""
+def test_traced_arrays_cannot_be_read(library: Library, device: str) -> None:
+    """All other arrays can."""
     array = made(library.name, NUMBERS, device=device)
     assert library.readable(array)
     seen: list[bool] = []
@@ -256,7 +257,8 @@ def test_what_is_traced_cannot_be_read(library: Library, device: str) -> None:
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "warp"])
 def test_rows_are_read_and_written_in_place(library: str, device: str) -> None:
-    """By index, mask or slice; what stands elsewhere stays, and the memory is the same."""
+    """Rows are chosen by index, mask or slice. Other rows do not change, and the memory is the
+    same."""
     usable(library, device=device)
     values = np.arange(8.0).reshape(4, 2)
     for where in (np.array([2, 0]), np.array([True, False, True, False]), slice(None)):
@@ -274,8 +276,8 @@ def test_rows_are_read_and_written_in_place(library: str, device: str) -> None:
         assert views.view("array", array).address == before
 
 
-def test_libraries_on_the_cpu_have_no_rows_of_a_device() -> None:
-    """Nor do they remember calls by addresses, unless they say so."""
+def test_libraries_on_the_cpu_have_no_functions_for_devices() -> None:
+    """By default they do not identify repeated calls by addresses either."""
     library = library_of(np.zeros(1))
     assert not library.on_cuda(np.zeros(1))
     with pytest.raises(NotImplementedError, match=r"^numpy arrays are on the CPU$"):

@@ -1,5 +1,4 @@
-"""Variations of a model's numbers: what each kernel does with a number drawn, by the formulas in
-plain Python."""
+"""Variations of a model's numbers: each kernel compared with its formula in plain Python."""
 
 from __future__ import annotations
 
@@ -47,8 +46,8 @@ def varied(
     return out
 
 
-def test_one_factor_for_an_owner_and_a_number_for_each_component() -> None:
-    """Scaling keeps the ratios of an owner's numbers; adding moves each for itself."""
+def test_scaling_draws_one_factor_and_adding_draws_each_component() -> None:
+    """Scaling keeps the ratios of an owner's numbers."""
     nominal = np.array([[1.0, 2.0, 4.0], [3.0, 5.0, 7.0]])
     factors = varied(draw_numbers, nominal, [row("uniform", 0.5, 2.0, SCALE)] * 2) / nominal
     assert np.allclose(factors, factors[..., :1], rtol=1e-15)
@@ -60,8 +59,8 @@ def test_one_factor_for_an_owner_and_a_number_for_each_component() -> None:
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_laws(law: str) -> None:
-    """Medians of the three laws, and their ends: a normal number stays within its reach."""
+def test_distributions_have_the_right_median_and_range(law: str) -> None:
+    """There are three distributions. A normal number stays within its reach."""
     a, b = (1.0, 4.0) if law != "normal" else (2.0, 0.25)
     x = varied(draw_numbers, np.ones((1, 1)), [row(law, a, b, SCALE)]).ravel()
     median = {"uniform": 2.5, "log-uniform": 2.0, "normal": 2.0}[law]
@@ -70,14 +69,14 @@ def test_laws(law: str) -> None:
     assert low <= x.min() and x.max() <= high
 
 
-# Every number by its formula.
+# Every number compared with its formula.
 
 NOMINAL = np.array([[0.4, 0.02, -0.03, 0.5, 0.01, 0.6], [0.7, -0.05, 0.04, 0.6, 0.02, 0.8]])
 RATIOS = [row("log-uniform", 0.4, 2.5, SCALE), row("normal", 0.3, 0.2, ADD)]
 
 
 def number(law: list[float], seed: int, e: int, owner: int, c: int) -> float:
-    """Number c of an owner in an environment, by the law of its row."""
+    """Number c of an owner in an environment, by the distribution of its row."""
     u, (kind, a, b, _) = uniform(seed, (e * OWNERS + owner) * 8 + c), law
     if LAWS[int(kind)] == "log-uniform":
         return a * (b / a) ** u
@@ -97,7 +96,7 @@ def erfinv(y: float) -> float:
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_each_number_is_that_of_its_law(law: str) -> None:
+def test_each_number_equals_the_formula_of_its_distribution(law: str) -> None:
     nominal = np.array([[1.0, 2.0, 4.0], [3.0, 5.0, 7.0]])
     draws = [row(law, 0.5, 2.0, SCALE), row(law, 0.7, 0.9, ADD)]
     found = varied(draw_numbers, nominal, draws, envs=4)
@@ -108,7 +107,7 @@ def test_each_number_is_that_of_its_law(law: str) -> None:
 
 
 def test_each_inertia_is_that_of_a_stretched_body() -> None:
-    """Along x, y and z by factors of their own, with a mass that is scaled, added to or zero."""
+    """The factors along x, y and z are independent. The mass is scaled, added to, or zero."""
     draws = [row("uniform", 0.5, 2.0, SCALE), row("log-uniform", 0.5, 2.0, SCALE)]
     for masses in ([3.0, 2.0], [3.0, 0.0]):
         found = varied(draw_inertias, NOMINAL, draws, (masses, RATIOS, 9), envs=4)
@@ -126,7 +125,7 @@ def test_each_inertia_is_that_of_a_stretched_body() -> None:
             np.testing.assert_allclose(found[e, k], wanted, rtol=1e-12)
 
 
-def test_each_placement_is_moved_and_then_turned_in_its_own_axes() -> None:
+def test_each_placement_is_moved_and_then_rotated_in_its_own_axes() -> None:
     quaternions = np.array([[0.2, -0.4, 0.4, 0.8], [-0.5, 0.5, 0.1, 0.7]])
     quaternions /= np.linalg.norm(quaternions, axis=1, keepdims=True)
     nominal = np.concatenate([[[1.0, 2.0, 3.0], [-1.0, 0.5, 0.2]], quaternions], axis=1)
@@ -141,8 +140,8 @@ def test_each_placement_is_moved_and_then_turned_in_its_own_axes() -> None:
         np.testing.assert_allclose(found[e, k], wanted, rtol=0, atol=1e-14)
 
 
-def test_numbers_depend_on_seed_environment_and_owner() -> None:
-    """Neither on the batch, nor on who else is drawn, nor on precision."""
+def test_numbers_depend_only_on_seed_environment_and_owner() -> None:
+    """They do not depend on the batch, on other owners, or on the precision."""
     nominal, law = np.ones((2, 3)), row("uniform", -1.0, 1.0, ADD)
     whole = varied(draw_numbers, nominal, [law, law])
     assert np.array_equal(varied(draw_numbers, nominal, [law, law], envs=7), whole[:7])
@@ -153,8 +152,8 @@ def test_numbers_depend_on_seed_environment_and_owner() -> None:
     assert varied(draw_numbers, nominal, [law, law], envs=0).shape == (0, 2, 3)
 
 
-def test_a_stretched_body_has_the_second_moments_of_one() -> None:
-    """With the factors pinned to one number each, J' = tr(Σ') 1 - Σ', Σ' = ratio S Σ S."""
+def test_a_stretched_body_has_the_right_second_moments() -> None:
+    """With all factors fixed, J' = tr(Σ') 1 - Σ', Σ' = ratio S Σ S."""
     J = np.array([[0.4, 0.02, -0.03], [0.02, 0.5, 0.01], [-0.03, 0.01, 0.6]])
     nominal = J[np.triu_indices(3)][None]
     stretch, ratio = 1.7, 2.5
@@ -170,8 +169,9 @@ def test_a_stretched_body_has_the_second_moments_of_one() -> None:
     assert ((xx < yy + zz) & (yy < xx + zz) & (zz < xx + yy)).all()
 
 
-def test_an_inertia_goes_with_the_mass_that_is_drawn() -> None:
-    """In each environment and for each owner the ratio is that of its mass: the seed and the law are the mass's."""
+def test_an_inertia_scales_with_the_drawn_mass() -> None:
+    """In each environment and for each owner the ratio is that of its mass, because seed and
+    distribution are the same."""
     masses, law = np.array([3.0, 5.0]), row("uniform", 0.5, 2.0, SCALE)
     same = row("uniform", 1.0, 1.0, SCALE)
     nominal = np.array([[0.4, 0.02, -0.03, 0.5, 0.01, 0.6]] * 2)
@@ -182,7 +182,7 @@ def test_an_inertia_goes_with_the_mass_that_is_drawn() -> None:
 
 
 def test_a_tilt_is_a_rotation_vector() -> None:
-    """Pinned to (h, h, h), the identity becomes the exponential of that vector; positions are
+    """Fixed to (h, h, h), it turns the identity into the exponential of that vector. Positions are
     moved."""
     nominal, h = np.array([[1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0]]), 0.2
     more = ([row("uniform", h, h, ADD)], 9)
@@ -202,8 +202,8 @@ def test_a_tilt_is_a_rotation_vector() -> None:
     assert np.array_equal(still, np.tile(nominal, (2, 1, 1)))
 
 
-def test_numbers_lie_on_the_stream_of_the_launch(device: str) -> None:
-    """As for Torch, whose stream is not Warp's: nothing orders the two."""
+def test_numbers_are_drawn_on_the_stream_of_the_launch(device: str) -> None:
+    """Torch's stream is not Warp's, and nothing orders the two."""
     if device == "cpu":
         pytest.skip("the CPU has no streams; give --device cuda:0")
     nominal, draws = np.array([[1.0, 2.0]]), [row("uniform", 0.5, 2.0, SCALE)]

@@ -1,4 +1,4 @@
-"""Numbers drawn by hashing a counter: the published generator, evenly spread, the same whatever the
+"""Random numbers by hashing a counter: the published generator, uniform, and independent of the
 batch."""
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ def drawn(count: int, width: int = 3, seed: int = 0, quaternions=(), dtype=np.fl
 
 
 def test_the_finaliser_is_splitmix64() -> None:
-    """First outputs of the generator seeded with 1234567, as its authors' reference prints them."""
+    """The first outputs with seed 1234567 equal those of the authors' reference program."""
     outputs = [mixed((1234567 + k * GAMMA) & WORD) for k in (1, 2, 3)]
     assert outputs == [6457827717110365317, 3203168211198807973, 9817491932198370423]
 
 
 @pytest.mark.parametrize("seed", [0, 5, -1, 2**63 + 7])
-def test_numbers_are_hashes_of_seed_and_place(seed: int) -> None:
-    """Entry k of row e is the hash of 3 (e width + k), the same in Python: any seed, negative
-    too."""
+def test_numbers_are_hashes_of_seed_and_position(seed: int) -> None:
+    """Entry k of row e is the hash of 3 (e width + k), equal to Python's result, for any seed, also
+    negative ones."""
     wanted = [[-1 + 4 * uniform(seed % 2**64, 3 * (e * 3 + k)) for k in range(3)] for e in range(4)]
     assert np.array_equal(drawn(4, seed=seed), np.array(wanted))
 
 
-def test_rotations_are_made_of_three_numbers() -> None:
-    """Shoemake's formula, in rows of more columns than one launch has."""
+def test_rotations_are_made_from_three_numbers() -> None:
+    """By Shoemake's formula, in rows of more columns than one launch has."""
     width, firsts = 70, (3, 29, 60)
     found = drawn(3, width, seed=4, quaternions=firsts)
     for e in range(3):
@@ -52,15 +52,15 @@ def test_rotations_are_made_of_three_numbers() -> None:
 
 
 def test_numbers_do_not_depend_on_the_batch(dtype: np.dtype) -> None:
-    """The first rows of a larger draw are those of a smaller one; in float32 they are rounded, no
-    others."""
+    """The first rows of a larger draw equal those of a smaller one. In float32 they are the same
+    numbers, rounded."""
     assert np.array_equal(drawn(100, dtype=dtype)[:7], drawn(7, dtype=dtype))
     assert np.array_equal(drawn(100).astype(dtype), drawn(100, dtype=dtype))
     assert not np.any(drawn(100) == drawn(100, seed=1)) and drawn(0).shape == (0, 3)
 
 
 def test_numbers_are_uniform() -> None:
-    """Mean and variance of the uniform law, columns independent."""
+    """Mean and variance are those of the uniform distribution, and columns are independent."""
     x = (drawn(20_000) + 1) / 4
     assert x.min() >= 0 and x.max() < 1
     assert np.abs(x.mean(axis=0) - 0.5).max() < 0.01
@@ -68,8 +68,7 @@ def test_numbers_are_uniform() -> None:
 
 
 def test_rotations_are_uniform() -> None:
-    """Unit quaternions whose second moments are those of the sphere, other columns as they would be
-    without."""
+    """Unit quaternions have the second moments of the sphere. The other columns do not change."""
     x = drawn(20_000, 6, quaternions=[1])
     quaternion = x[:, 1:5]
     assert np.abs(np.linalg.norm(quaternion, axis=1) - 1).max() < 1e-14
@@ -78,8 +77,8 @@ def test_rotations_are_uniform() -> None:
 
 
 @pytest.mark.parametrize("name", ["torch", "warp"])
-def test_memory_of_any_library_and_order(name: str, device: str) -> None:
-    """Drawn where the array lies, on its device, environments side by side or not."""
+def test_numbers_are_drawn_into_memory_of_any_library_and_order(name: str, device: str) -> None:
+    """They are drawn in place, on the device of the array."""
     usable(name, device)
     for layout in ("rows", "environments_last"):
         array = made(name, np.full((9, 3), np.nan), device, layout)

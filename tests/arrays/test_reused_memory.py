@@ -1,4 +1,4 @@
-"""Memory of large results: used again when nobody holds it, never before, and not without bound."""
+"""Memory of large results: reused once no array uses it, never before, and only up to a limit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from warpdyn.arrays.reused_memory import LOOKS, MEMORY, REUSED_FROM, ReusedMemor
 
 ARM = wd.load_robot("ur5e")
 ROWS = 2 * REUSED_FROM // 24
-"""Robots whose torques are a large result."""
+"""Number of robots whose torques are a large result."""
 
 
 def address(x: np.ndarray) -> int:
@@ -34,8 +34,8 @@ def bytes_of(pool: ReusedMemory, number: int) -> np.ndarray:
     return pool.array((number,), np.dtype(np.uint8))
 
 
-def test_memory_comes_back_when_the_last_array_in_it_is_gone() -> None:
-    """Views, slices and transposed arrays hold it."""
+def test_memory_is_reused_after_its_last_array_is_freed() -> None:
+    """Views, slices and transposed arrays keep it in use."""
     pool = ReusedMemory(10**8)
     first = bytes_of(pool, 10**6)
     where, part = address(first), first.view(np.float32).reshape(-1, 10)[5:].T
@@ -49,8 +49,8 @@ def test_memory_comes_back_when_the_last_array_in_it_is_gone() -> None:
     assert address(bytes_of(pool, 10**6)) == where
 
 
-def test_a_piece_may_come_back_while_another_is_taken() -> None:
-    """A collection runs anywhere, in the middle of the pool's own work too."""
+def test_memory_may_be_freed_while_the_pool_is_locked() -> None:
+    """Garbage collection may run anywhere, also in the middle of the pool's own work."""
     pool = ReusedMemory(10**8)
     piece = bytes_of(pool, 200_000)
     with pool._lock:
@@ -58,8 +58,8 @@ def test_a_piece_may_come_back_while_another_is_taken() -> None:
     assert pool.waiting_bytes >= 200_000
 
 
-def test_among_many_that_are_held_the_one_that_is_not_is_found() -> None:
-    """A few are looked at in each call, and other ones in the next."""
+def test_the_only_free_piece_among_many_is_found() -> None:
+    """Each call looks at a few pieces, the next call at others."""
     pool = ReusedMemory(10**8)
     held = [bytes_of(pool, 200_000) for _ in range(5 * LOOKS)]
     where = address(held.pop(LOOKS))
@@ -69,7 +69,7 @@ def test_among_many_that_are_held_the_one_that_is_not_is_found() -> None:
     assert len({address(x) for x in held}) == len(held)
 
 
-def test_two_that_are_held_are_two() -> None:
+def test_arrays_in_use_have_different_memory() -> None:
     pool = ReusedMemory(10**8)
     held = [bytes_of(pool, 200_000) for _ in range(5)]
     for k, x in enumerate(held):
@@ -77,8 +77,8 @@ def test_two_that_are_held_are_two() -> None:
     assert [int(x.min()) for x in held] == [int(x.max()) for x in held] == [*range(5)]
 
 
-def test_it_keeps_no_more_than_it_may() -> None:
-    """The size that was used least lately goes first; a piece beyond the bound is not kept."""
+def test_the_pool_stores_at_most_its_limit() -> None:
+    """The least recently used size is freed first. A piece larger than the limit is not stored."""
     pool = ReusedMemory(3_000_000)
     for size in (1_000_000, 1_100_000, 1_200_000):
         bytes_of(pool, size)
@@ -92,8 +92,8 @@ def test_it_keeps_no_more_than_it_may() -> None:
     assert bytes_of(ReusedMemory(0), 1000).shape == (1000,)
 
 
-def test_after_clearing_as_much_is_kept_as_before() -> None:
-    """Pieces that were cleared no longer count."""
+def test_after_clearing_the_pool_stores_as_much_as_before() -> None:
+    """Cleared pieces no longer count."""
     pool = ReusedMemory(3_000_000)
     for _ in range(2):
         held = [bytes_of(pool, size) for size in (900_000, 1_000_000, 1_000_000)]
@@ -107,8 +107,8 @@ def test_after_clearing_as_much_is_kept_as_before() -> None:
         assert pool.waiting_bytes == 0
 
 
-def test_who_holds_very_many_does_not_wait_for_their_number() -> None:
-    """Of 40,000 pieces held, the last thousand take no longer than the first ones, about."""
+def test_the_time_does_not_grow_with_the_pieces_in_use() -> None:
+    """Of 40,000 pieces in use, the last thousand take about as long as the first."""
     pool = ReusedMemory(4096 * 20_000)
     held, times = [], []
     for _ in range(40):
@@ -118,8 +118,8 @@ def test_who_holds_very_many_does_not_wait_for_their_number() -> None:
     assert min(times[-10:]) < 10 * max(min(times[:10]), 1e-3)
 
 
-def test_sizes_of_which_none_waits_are_no_trouble() -> None:
-    """All pieces of a size are lent when others come back beyond the bound."""
+def test_sizes_without_free_pieces_are_handled() -> None:
+    """All pieces of a size are in use when others are freed beyond the limit."""
     pool = ReusedMemory(3_000_000)
     bytes_of(pool, 1_000_000)
     lent = bytes_of(pool, 1_000_000)
@@ -130,8 +130,8 @@ def test_sizes_of_which_none_waits_are_no_trouble() -> None:
     assert 0 < pool.waiting_bytes <= 3_000_000
 
 
-def test_results_that_are_held_stay_as_they_are() -> None:
-    """Of many calls, in turns kept and dropped."""
+def test_results_in_use_are_not_overwritten() -> None:
+    """Of many calls, every second result is kept."""
     q = wd.random_configuration(ARM, ROWS, like=np.zeros(0, np.float32))
     held, wanted = [], []
     for k in range(6):
@@ -144,7 +144,7 @@ def test_results_that_are_held_stay_as_they_are() -> None:
     assert len({address(x) for x in held}) == len(held)
 
 
-def test_a_large_result_is_written_where_the_last_one_was() -> None:
+def test_a_large_result_reuses_the_memory_of_the_last_one() -> None:
     wd.runtime.empty_cache()
     q = np.zeros((ROWS, 6), np.float32)
     first = address(wd.gravity_torques(ARM, q))
@@ -153,7 +153,7 @@ def test_a_large_result_is_written_where_the_last_one_was() -> None:
     assert MEMORY.waiting_bytes == 0
 
 
-def test_threads_get_memory_of_their_own() -> None:
+def test_threads_get_different_memory() -> None:
     pool, wrong = ReusedMemory(10**7), []
 
     def work(k: int) -> None:
@@ -168,7 +168,7 @@ def test_threads_get_memory_of_their_own() -> None:
 
 
 @pytest.mark.parametrize(("told", "most"), [("0", 0), ("1.5", 1_500_000), ("much", None)])
-def test_the_environment_says_how_much(told: str, most: int | None) -> None:
+def test_an_environment_variable_sets_the_limit(told: str, most: int | None) -> None:
     code = "from warpdyn.arrays.reused_memory import MEMORY; print(MEMORY.most)"
     command = [sys.executable, "-c", code]
     done = subprocess.run(
@@ -181,8 +181,8 @@ def test_the_environment_says_how_much(told: str, most: int | None) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
-def test_a_forked_process_begins_anew() -> None:
-    """It does not wait for a thread of the first process, which is not in it."""
+def test_a_forked_process_has_a_new_lock() -> None:
+    """It does not wait for a thread of the first process, which it does not have."""
     memory = ReusedMemory(1 << 20)
     with memory._lock:
         child = os.fork()
@@ -194,8 +194,9 @@ def test_a_forked_process_begins_anew() -> None:
     assert os.waitpid(child, 0)[1] == 0
 
 
-def test_memory_that_is_kept_is_a_share_of_the_machines(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A sixteenth, between 256 MB and 1 GB; what the variable says, and none without a lock."""
+def test_the_limit_is_a_share_of_the_machines_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is a sixteenth, between 256 MB and 1 GB, or the value of the variable. Without a lock it
+    is zero."""
     monkeypatch.delenv(reused_memory.MOST, raising=False)
     for whole, kept in ((1e9, 256e6), (8e9, 500e6), (64e9, 1024e6)):
         monkeypatch.setattr(reused_memory, "_memory", lambda whole=whole: int(whole))
@@ -215,7 +216,7 @@ def test_memory_that_is_kept_is_a_share_of_the_machines(monkeypatch: pytest.Monk
         reused_memory._most()
 
 
-def test_a_system_may_not_tell_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_memory_of_a_system_may_be_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 1000}
     monkeypatch.setattr(os, "sysconf", numbers.__getitem__)
     assert reused_memory._memory() == 4096 * 1000
@@ -230,7 +231,7 @@ def test_a_system_may_not_tell_its_memory(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_another_thread_may_take_the_last_piece() -> None:
-    """Between the count of pieces and the look at one: a new piece is made."""
+    """This may happen between counting the pieces and taking one. A new piece is then allocated."""
 
     class Emptied(deque):
         def pop(self) -> Any:

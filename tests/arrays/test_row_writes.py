@@ -1,4 +1,4 @@
-"""Rows that one launch writes in several arrays, on the CPU too."""
+"""Rows that one launch writes in several arrays, also on the CPU."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def where_of(kind: str, device: str) -> wp.array | None:
 @pytest.mark.parametrize("layout", ["rows", "environments_last"])
 @pytest.mark.parametrize("kind", ["all", "mask", "int32", "int64"])
 def test_chosen_rows_are_written(kind: str, layout: str, dtype: np.dtype, device: str) -> None:
-    """Zeros, one row for all, a row for each environment; other rows stay as they are."""
+    """The values are zeros, one row for all, or a row for each environment. Other rows do not
+    change."""
     rng = np.random.default_rng(0)
     shapes = ((3,), (2, 3), ())
     before = [rng.normal(size=(B, *shape)).astype(dtype) for shape in shapes]
@@ -45,8 +46,8 @@ def test_chosen_rows_are_written(kind: str, layout: str, dtype: np.dtype, device
         assert np.array_equal(array.numpy(), wanted)
 
 
-def test_rows_of_the_chosen_in_their_order(device: str) -> None:
-    """With indices, values may have one row for each of them; indices beyond the end are left out."""
+def test_values_may_have_one_row_for_each_index(device: str) -> None:
+    """Indices outside the array are left out."""
     array = wp.zeros((B, 2), dtype=wp.float64, device=device)
     values = np.arange(10.0).reshape(5, 2) + 1.0
     where = wp.array([4, -1, 1, B, 6], dtype=wp.int32, device=device)
@@ -57,8 +58,8 @@ def test_rows_of_the_chosen_in_their_order(device: str) -> None:
     assert np.array_equal(array.numpy(), wanted)
 
 
-def test_many_arrays_and_rows_without_one_stride(device: str) -> None:
-    """More arrays than a launch takes are written too. A row needs one stride."""
+def test_more_arrays_than_one_launch_takes_are_written(device: str) -> None:
+    """A row needs a single stride."""
     arrays = [wp.full((B, 1), 1.0, dtype=wp.float32, device=device) for _ in range(MOST + 3)]
     write_rows([RowWrite(view("a", x), None) for x in arrays], None)
     assert not any(x.numpy().any() for x in arrays)

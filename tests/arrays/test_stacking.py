@@ -1,4 +1,4 @@
-"""Values of several links or joints in one array, whatever they came as."""
+"""Values of several links or joints in one array, whatever their types."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ def library(request: pytest.FixtureRequest, device: str) -> str:
     return request.param
 
 
-def test_stacked_values_are_all_there(library: str, dtype: np.dtype, device: str) -> None:
-    """Entry [e, k] is environment e's value k; a single value, an array or a list, serves all
+def test_stacked_values_are_entries_of_the_result(
+    library: str, dtype: np.dtype, device: str
+) -> None:
+    """Entry [e, k] is environment e's value k. A single value, an array or a list, is used for all
     environments."""
     many, one = (
         made(library, MANY.astype(dtype), device=device),
@@ -32,14 +34,14 @@ def test_stacked_values_are_all_there(library: str, dtype: np.dtype, device: str
         assert np.array_equal(host(found)[:, k], np.tile(ONE.astype(dtype), (9, 1)))
 
 
-def test_scalars_are_stacked_too(library: str, device: str) -> None:
-    """Values of shape ()."""
+def test_scalars_are_stacked(library: str, device: str) -> None:
+    """Their shape is ()."""
     found = stack_values([made(library, MANY[:, 0], device=device), 2.0], (), 9)
     assert np.array_equal(host(found), np.stack([MANY[:, 0], np.full(9, 2.0)], 1))
 
 
 def test_single_values_have_no_environments(library: str, device: str) -> None:
-    """(k, *shape) where `count` is None."""
+    """With `count` None the shape is (k, *shape)."""
     found = stack_values(
         [made(library, ONE, device=device), made(library, 2 * ONE, device=device)], (3,), None
     )
@@ -47,16 +49,17 @@ def test_single_values_have_no_environments(library: str, device: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["numpy", "torch", "warp"])
-def test_environments_lie_side_by_side(name: str, device: str) -> None:
-    """A kernel reads them a vector at a time."""
+def test_stacked_environments_are_adjacent(name: str, device: str) -> None:
+    """A kernel reads them one vector at a time."""
     usable(name, device=device)
     found = stack_values([made(name, MANY, device=device), made(name, ONE, device=device)], (3,), 9)
     first = found.stride()[0] if name == "torch" else found.strides[0] // 8
     assert first == 1
 
 
-def test_a_dtype_may_be_asked_for(library: str, device: str) -> None:
-    """NumPy's name of it, for every library; else the first array's, or float64."""
+def test_a_dtype_may_be_requested(library: str, device: str) -> None:
+    """Every library takes NumPy's name of it. Otherwise it is that of the first array, or
+    float64."""
     assert (
         host(stack_values([made(library, MANY, device=device), ONE], (3,), 9, np.float32)).dtype
         == np.float32
@@ -68,16 +71,16 @@ def test_a_dtype_may_be_asked_for(library: str, device: str) -> None:
     assert stack_values([[1, 2], [3, 4]], (2,), None).dtype == np.float64
 
 
-def test_libraries_meet_numpy_s_numbers(library: str, device: str) -> None:
-    """NumPy's values go into the other library's array, wherever they stand."""
+def test_numpys_values_may_be_stacked_with_other_libraries(library: str, device: str) -> None:
+    """The result is the other library's array, in any order."""
     found = stack_values([MANY, made(library, ONE, device=device)], (3,), 9)
     assert type(found) is type(made(library, ONE, device=device))
     assert np.array_equal(host(found)[:, 0], MANY)
 
 
-def test_environments_are_counted() -> None:
-    """The leading dimension of what has one; None where all are single; `envs` where it is asked
-    for."""
+def test_count_of_gives_the_number_of_environments() -> None:
+    """It is the leading dimension of a value that has one, None if all are single, or `envs` if it
+    is given."""
     assert count_of("mass", {"a": 1.0, "b": np.zeros(4)}, (), None) == 4
     assert count_of("com", {"a": ONE, "b": [1, 2, 3]}, (3,), None) is None
     assert count_of("com", {"a": ONE}, (3,), 6) == 6
@@ -94,7 +97,8 @@ def test_environments_are_counted() -> None:
         ((), {"a": np.zeros(4)}, 3, 'different numbers of environments: envs: 3, "a": 4'),
     ],
 )
-def test_what_does_not_fit_is_refused(shape, values, envs, message: str) -> None:
-    """What is needed for one and for all environments, what came, and for whom."""
+def test_values_of_a_wrong_shape_are_refused(shape, values, envs, message: str) -> None:
+    """The message has the shapes for one and for all environments, the shape that arrived, and the
+    name."""
     with pytest.raises(ValueError, match=message):
         count_of("com", values, shape, envs)

@@ -1,4 +1,4 @@
-"""Shares with places, added up into a table."""
+"""Values with positions, summed into a table."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ SHARES = np.array([[[1.0, 0, 0], [2.0, 1, 2]], [[0.5, 0, 0], [4.0, 9, -3]], [[8.
 TABLE = np.array([[1.5, 16.0, 0.0], [4.0, 0.0, 2.0]])
 
 
-def test_shares_of_a_place_are_added_and_others_go_to_the_nearest() -> None:
+def test_values_are_summed_at_their_nearest_positions() -> None:
     assert np.array_equal(sum_into_table(SHARES, (2, 3)), TABLE)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_every_library_adds_them(library: str) -> None:
+def test_every_library_sums_into_a_table(library: str) -> None:
     usable(library)
     shares = made(library, SHARES.astype(np.float32))
     found = library_of(shares).sum_into_table(shares, (2, 3), None)
@@ -26,7 +26,7 @@ def test_every_library_adds_them(library: str) -> None:
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "warp"])
-def test_the_sum_is_written_where_it_is_asked_for(library: str) -> None:
+def test_the_sum_is_written_into_out(library: str) -> None:
     usable(library)
     shares, out = made(library, SHARES), made(library, np.full((2, 3), np.nan))
     assert library_of(shares).sum_into_table(shares, (2, 3), out) is out

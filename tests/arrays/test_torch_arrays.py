@@ -1,4 +1,4 @@
-"""Torch's tensors: gradients pass through every function that makes a tensor of tensors."""
+"""Torch tensors: gradients pass through every function that makes a tensor from tensors."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def leaf(*shape: int) -> torch.Tensor:
 
 
 def test_a_required_gradient_is_not_lost() -> None:
-    """A tensor that requires one is refused where none is given; under no_grad it is read like
-    any."""
+    """A tensor that requires a gradient is refused where none is computed. Under no_grad it is
+    read."""
     x = leaf(2, 3)
     with pytest.raises(NotImplementedError, match=r"q requires a gradient.*q\.detach\(\)"):
         LIBRARY.view("q", x)
@@ -36,13 +36,13 @@ def test_a_required_gradient_is_not_lost() -> None:
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.float16, torch.bool, torch.complex64])
 def test_other_dtypes_are_refused(dtype: torch.dtype) -> None:
-    """Says what is taken and what came."""
+    """The message says which dtypes are accepted and which arrived."""
     with pytest.raises(TypeError, match=f"q must be float32 or float64, got {dtype}"):
         LIBRARY.view("q", torch.zeros(2, 3, dtype=dtype))
 
 
 def test_gradients_pass_through_stacking() -> None:
-    """The sum over all rows gives each value's gradient: one for its own entry of each
+    """The sum over all rows gives each value the gradient one for its own entry of each
     environment."""
     one, many = leaf(3), leaf(5, 3)
     rows = LIBRARY.stack_values([one, many, [1.0, 2.0, 3.0]], (3,), 5, torch.float64)
@@ -54,7 +54,8 @@ def test_gradients_pass_through_stacking() -> None:
 
 
 def test_gradients_pass_through_joining() -> None:
-    """Side by side, end to end with zeros behind, picked columns, a number for each row."""
+    """Columns are joined and picked, blocks are widened with zeros, and a number becomes a
+    column."""
     x, y = leaf(4, 2), leaf(4)
     joined = LIBRARY.join_columns([Part(x, 2, False), Part(y, 1, True), Part(1.0, 1, True)], x)
     assert joined.shape == (4, 4)
@@ -65,15 +66,15 @@ def test_gradients_pass_through_joining() -> None:
     assert x.grad[:, 0].eq(2).all() and x.grad[:, 1].eq(4).all() and y.grad.eq(2).all()
 
 
-def test_one_number_for_all_rows_keeps_its_gradient() -> None:
+def test_one_number_for_all_rows_has_a_gradient() -> None:
     """A tensor without dimensions is one number for every row."""
     t = leaf()
     LIBRARY.as_column(t, torch.zeros(6, 2, dtype=torch.float64), (6,)).sum().backward()
     assert t.grad == 6.0
 
 
-def test_a_large_tensor_lies_where_the_last_one_was() -> None:
-    """Only once nobody holds that, or a view of it; smaller ones are Torch's own."""
+def test_a_large_tensor_reuses_the_memory_of_the_last_one() -> None:
+    """Only once neither the tensor nor a view of it is in use. Torch allocates smaller ones."""
     MEMORY.clear()
     shape = (REUSED_FROM // 8, 2)
     first = LIBRARY.allocate("cpu", True, shape)
@@ -89,9 +90,8 @@ def test_a_large_tensor_lies_where_the_last_one_was() -> None:
     assert MEMORY.waiting_bytes == 0
 
 
-def test_gradients_of_large_results_are_their_own() -> None:
-    """Held, they are not written over by calls that follow, and results that were changed in place
-    raise."""
+def test_gradients_of_large_results_are_not_overwritten() -> None:
+    """Later calls do not use their memory. Results that were changed in place raise."""
     arm, count = wd.load_robot("ur5e"), REUSED_FROM // 24
     q = torch.full((count, 6), 0.3, requires_grad=True)
     torques, before, after = [], [], []
@@ -110,8 +110,8 @@ def test_gradients_of_large_results_are_their_own() -> None:
         squared.sum().backward()
 
 
-def test_wrong_kinds_are_refused_in_the_words_of_torch() -> None:
-    """Half precision, sparse tensors, tensors without numbers: what to call is Torch's."""
+def test_errors_for_wrong_tensors_name_the_torch_conversion() -> None:
+    """The tensors have half precision, are sparse, or have no numbers."""
     x = torch.ones(2, 3)
     with pytest.raises(
         TypeError, match=r"got torch\.float16; convert it \(q\.float\(\) or q\.double"
@@ -126,8 +126,8 @@ def test_wrong_kinds_are_refused_in_the_words_of_torch() -> None:
 
 
 def test_lazy_tensors_are_resolved_or_refused() -> None:
-    """`resolve_lazy_view` has the numbers that Torch shows, `view` refuses what it cannot tell the place of;
-    other tensors stay as they are."""
+    """`resolve_lazy_view` returns the numbers that Torch shows, `view` refuses tensors without an
+    address. Other tensors do not change."""
     z = torch.complex(torch.zeros(3, 2), torch.arange(6.0).reshape(3, 2))
     zeros = torch._efficientzerotensor((3, 2))
     for lazy in (z.conj().imag, z.mH.imag, zeros):
@@ -143,7 +143,7 @@ def test_lazy_tensors_are_resolved_or_refused() -> None:
 
 
 def test_read_only_numbers_are_copied() -> None:
-    """Torch has no read-only tensors, and warns of memory that it might write."""
+    """Torch has no read-only tensors, and warns about memory that it might write."""
     values = np.arange(3.0)
     values.setflags(write=False)
     with warnings.catch_warnings():
@@ -169,8 +169,8 @@ class StandInStream(NamedTuple):
 
 @pytest.mark.parametrize("has_handles", [False, True])
 def test_a_stream_is_wrapped_once(monkeypatch: pytest.MonkeyPatch, has_handles: bool) -> None:
-    """Each call asks for the current stream. Warp, which makes an event for each wrapper, sees each
-    stream once. Torch's objects for streams are stand-ins, which differ at each call."""
+    """Each call asks for the current stream. Warp makes an event for each wrapper, so each stream
+    is wrapped only once. Stand-ins for Torch's stream objects differ at each call."""
     monkeypatch.setattr(torch_arrays, "_streams", {})
     wrapped: list[StandInStream] = []
     handle = [1]
@@ -186,7 +186,7 @@ def test_a_stream_is_wrapped_once(monkeypatch: pytest.MonkeyPatch, has_handles: 
     assert LIBRARY.stream("cpu") is None and LIBRARY.own_streams
 
 
-def test_arrays_that_were_written_have_another_version() -> None:
+def test_written_tensors_have_a_new_version() -> None:
     """Torch compares versions before a backward pass. A tensor of inference mode has none."""
     written, other = torch.zeros(3), torch.zeros(3)
     before = written._version, other._version
@@ -196,13 +196,13 @@ def test_arrays_that_were_written_have_another_version() -> None:
     assert written._version > before[0] and other._version == before[1]
 
 
-def test_a_traced_tensor_has_no_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_traced_tensor_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     assert LIBRARY.readable(torch.zeros(2))
     monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
     assert not LIBRARY.readable(torch.zeros(2))
 
 
-def test_a_new_tensor_is_waited_for_on_its_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_finish_waits_for_the_tensors_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[str] = []
 
     def stream(device: str) -> Any:
@@ -215,8 +215,8 @@ def test_a_new_tensor_is_waited_for_on_its_stream(monkeypatch: pytest.MonkeyPatc
     assert waited == ["cuda:1"]
 
 
-def test_a_transform_or_a_tangent_is_no_rest() -> None:
-    """Each of them alone."""
+def test_a_transform_or_a_tangent_means_not_at_rest() -> None:
+    """Each on its own is enough."""
     assert LIBRARY.at_rest()
     seen: list[bool] = []
 

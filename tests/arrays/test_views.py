@@ -1,5 +1,5 @@
-"""Arrays of every library in and out, and what is refused: what is needed, what arrived, what to
-do."""
+"""Arrays of every library as arguments and results; refusals say what is needed, what arrived, and
+what to do."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from warpdyn.arrays import views
 from warpdyn.arrays.views import view
 
 CLOSE = {"float64": 1e-12, "float32": 1e-5}
-"""Relative to the largest entry, against the oracle."""
+"""Relative to the largest entry, compared with the oracle."""
 
 LAYOUTS = ("rows", "environments_last")
 
@@ -28,11 +28,10 @@ def library(request: pytest.FixtureRequest) -> str:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("count", [1, 37, None])
-def test_out_comes_what_went_in(
+def test_results_have_the_library_dtype_and_device_of_the_inputs(
     library: str, layout: str, count: int | None, dtype: np.dtype, device: str
 ) -> None:
-    """The result is an array of the same library, dtype and device with the oracle's numbers;
-    inputs keep theirs."""
+    """The numbers are the oracle's, and the inputs do not change."""
     usable(library, device)
     model = by_name("panda").model
     s = states(model, count or 1).rounded(dtype)
@@ -55,8 +54,8 @@ def test_out_comes_what_went_in(
     assert error(host(poses), wd.oracle(wd.fk, model, rows[0].astype(float))) <= CLOSE[str(dtype)]
 
 
-def test_keywords_are_arguments_like_others(library: str, device: str) -> None:
-    """q given by name comes back as the same library's array too."""
+def test_arguments_may_be_given_by_name(library: str, device: str) -> None:
+    """The result of q=array is also an array of its library."""
     usable(library, device)
     model = by_name("cartpole").model
     q = made(library, states(model, 5).q, device)
@@ -65,11 +64,8 @@ def test_keywords_are_arguments_like_others(library: str, device: str) -> None:
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "warp"])
-def test_results_are_written_into_the_array_given(
-    library: str, dtype: np.dtype, device: str
-) -> None:
-    """out= is the very array that comes back, and nothing is copied on the way: a second call
-    writes it again."""
+def test_results_are_written_into_out(library: str, dtype: np.dtype, device: str) -> None:
+    """The returned array is `out` itself, without a copy. A second call writes into it again."""
     usable(library, device)
     model = by_name("cartpole").model
     s = states(model, 21)
@@ -80,8 +76,8 @@ def test_results_are_written_into_the_array_given(
     assert error(host(out), wd.oracle(wd.crba, model, s.q)) <= CLOSE[str(dtype)]
 
 
-def test_forces_and_gravity_of_the_same_library(library: str, device: str) -> None:
-    """f_ext in both forms and gravity as (B, 3), (3,) or a list, in any library."""
+def test_forces_and_gravity_may_be_arrays_of_any_library(library: str, device: str) -> None:
+    """Forces in both forms, and gravity as (B, 3), (3,) or a list."""
     usable(library, device)
     model = by_name("mimic_branches").model
     s = states(model, 9)
@@ -106,22 +102,22 @@ def test_forces_and_gravity_of_the_same_library(library: str, device: str) -> No
         )
 
 
-def test_lists_are_float64_numpy() -> None:
-    """Plain numbers of one robot, or of several, are taken and come back as NumPy."""
+def test_lists_give_float64_numpy_arrays() -> None:
+    """They may contain the numbers of one robot or of several."""
     model = by_name("cartpole").model
     tau = wd.rnea(model, [0.1, 0.2], (0.0, 0.0), [0.0, 1.0])
     assert isinstance(tau, np.ndarray) and tau.dtype == np.float64 and tau.shape == (2,)
     assert wd.rnea(model, [[0.1, 0.2]] * 3, [[0.0, 0.0]] * 3, [[0.0, 0.0]] * 3).shape == (3, 2)
 
 
-def test_neighbours_in_give_neighbours_out() -> None:
-    """Where environments lie side by side in q, they do in the result: the fast path stays fast."""
+def test_results_have_the_memory_order_of_q() -> None:
+    """So results in columns stay fast inputs for the next call."""
     model = by_name("cartpole").model
     q = np.ascontiguousarray(states(model, 64).q.T).T
     assert wd.crba(model, q).strides[0] == 8 and wd.crba(model, q.copy()).strides[-1] == 8
 
 
-# What is refused.
+# Refusals.
 
 
 def arguments(count: int = 4) -> tuple:
@@ -131,7 +127,7 @@ def arguments(count: int = 4) -> tuple:
 
 
 def test_mixed_libraries_are_refused() -> None:
-    """Says which array is what and which one to convert."""
+    """The message says which array has which library, and which one to convert."""
     model, q, v, a = arguments()
     with pytest.raises(TypeError, match=r"one library: q is numpy, v is warp; convert v to numpy"):
         wd.rnea(model, q, wp.array(v), a)
@@ -142,7 +138,7 @@ def test_mixed_libraries_are_refused() -> None:
 
 
 def test_mixed_dtypes_are_refused() -> None:
-    """float32 and float64 do not meet in one call."""
+    """float32 and float64 cannot be mixed in one call."""
     model, q, v, a = arguments()
     with pytest.raises(
         TypeError, match=r"one dtype: q is float64, a is float32; convert a to float64"
@@ -155,8 +151,8 @@ def test_mixed_dtypes_are_refused() -> None:
 
 
 @pytest.mark.parametrize("thing", [3.0, "q", {"q": 1}, object()])
-def test_other_things_are_refused(thing: object) -> None:
-    """Not an array at all: says what is taken and what came."""
+def test_objects_that_are_not_arrays_are_refused(thing: object) -> None:
+    """The message says what is accepted and what arrived."""
     model, q, _, a = arguments()
     with pytest.raises(
         TypeError,
@@ -167,7 +163,7 @@ def test_other_things_are_refused(thing: object) -> None:
         wd.rnea(model, None, a, a)
 
 
-def test_shapes_are_explained() -> None:
+def test_wrong_shapes_are_explained() -> None:
     """What is needed in letters and numbers, what arrived, and what the numbers may have meant."""
     model, q, v, a = arguments()
     n = model.nv
@@ -206,7 +202,7 @@ def test_shapes_are_explained() -> None:
 
 @pytest.mark.parametrize("count", [1, 5, None])
 def test_a_number_for_each_row_is_a_column(library: str, count: int | None) -> None:
-    """One number is a list of it; an array has one entry for each row of the other array."""
+    """A single number becomes a list. An array has one entry for each row of the other array."""
     like = made(library, np.ones((count, 3) if count else 3))
     for one in (2, 2.0, np.float32(2.0), np.array(2.0)):
         assert views.column("t", one, like) == [2.0]

@@ -1,4 +1,4 @@
-"""Warp's arrays: parts are views that keep their memory alive; what is put together is copied."""
+"""Warp arrays: parts are views that keep their memory alive, and joined arrays are copies."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from warpdyn.arrays.views import kind_of
 from warpdyn.arrays.warp_arrays import LIBRARY, copied_from_host, find_device
 
 
-def test_a_device_that_is_not_there() -> None:
-    """The error says which devices there are, wherever a name is taken."""
+def test_an_unknown_device_is_refused() -> None:
+    """The error lists the devices, wherever a device can be named."""
     known = wp.get_devices()[0].alias
     for take in (find_device, lambda name: kind_of(None, None, name)):
         for name in ("cuda:97", "gpu", ""):
@@ -27,8 +27,8 @@ def test_a_device_that_is_not_there() -> None:
 
 
 def test_an_entry_of_a_vector_keeps_a_dimension(device: str) -> None:
-    """Warp has no array without dimensions: a view of one entry; of a matrix a view of the
-    column."""
+    """Warp has no arrays without dimensions, so it is a view with one entry. That of a matrix is a
+    view of the column."""
     vector, matrix = wp.zeros(4, device=device), wp.zeros((3, 4), device=device)
     entry, column = LIBRARY.entry(vector, 2), LIBRARY.entry(matrix, 2)
     assert (entry.shape, column.shape) == ((1,), (3,))
@@ -38,7 +38,7 @@ def test_an_entry_of_a_vector_keeps_a_dimension(device: str) -> None:
 
 
 def test_a_view_keeps_its_memory_alive(device: str) -> None:
-    """After the array that it was made from is gone, others do not get its memory."""
+    """After its array is deleted, other arrays do not get its memory."""
     view = LIBRARY.environment_first(LIBRARY.allocate(device, False, (3, 64)), 50)
     LIBRARY.write(view, np.arange(150.0).reshape(50, 3))
     gc.collect()
@@ -47,7 +47,7 @@ def test_a_view_keeps_its_memory_alive(device: str) -> None:
 
 
 def test_numbers_of_rows_are_a_column_in_place(device: str) -> None:
-    """(B, 1) for an array (B,), (1,) for one robot, in the memory of the array."""
+    """The shape is (B, 1) for an array (B,), (1,) for one robot, in the memory of the array."""
     like = wp.zeros((6, 2), dtype=wp.float64, device=device)
     one = LIBRARY.as_column(wp.array([0.25], dtype=wp.float64, device=device), like, ())
     assert one.shape == (1,) and one.numpy().tolist() == [0.25]
@@ -56,8 +56,8 @@ def test_numbers_of_rows_are_a_column_in_place(device: str) -> None:
     assert column.ptr == times.ptr and column.numpy()[:, 0].tolist() == [0, 1, 2, 3, 4, 5]
 
 
-def test_parts_are_copied_side_by_side(device: str, dtype: np.dtype) -> None:
-    """Arrays, plain numbers and NumPy's, which alone are broadcast."""
+def test_joined_columns_are_copies(device: str, dtype: np.dtype) -> None:
+    """Arrays, plain numbers and NumPy arrays are joined. Only the last two are broadcast."""
     x = wp.array(np.arange(6.0).reshape(3, 2).astype(dtype), device=device)
     parts = [Part(7.0, 1, True), Part(x, 2, False), Part(np.arange(3.0), 1, True)]
     found = LIBRARY.join_columns(parts, x)
@@ -68,8 +68,8 @@ def test_parts_are_copied_side_by_side(device: str, dtype: np.dtype) -> None:
         LIBRARY.join_columns([Part(x, 2, False), Part(x[:1], 2, False)], x)
 
 
-def test_stacked_values_lie_side_by_side(device: str, dtype: np.dtype) -> None:
-    """Single values serve all environments; rows are as far apart as the law of layout says."""
+def test_stacked_values_are_in_columns(device: str, dtype: np.dtype) -> None:
+    """Single values are used for all environments. Rows have the padding of the layout rule."""
     one = wp.array(np.arange(3.0).astype(dtype), device=device)
     many = wp.array(np.arange(60.0).reshape(20, 3).astype(dtype), device=device)
     rows = LIBRARY.stack_values([one, many, [1, 2, 3]], (3,), 20, dtype)
@@ -82,7 +82,7 @@ def test_stacked_values_lie_side_by_side(device: str, dtype: np.dtype) -> None:
 
 
 def test_other_dtypes_are_refused() -> None:
-    """Says what is taken and what came."""
+    """The message says which dtypes are accepted and which arrived."""
     for dtype, name in ((wp.int32, "int32"), (wp.vec3, "vec3f"), (wp.float16, "float16")):
         with pytest.raises(TypeError, match=f"q must be float32 or float64, got {name}"):
             LIBRARY.view("q", wp.zeros(3, dtype=dtype))
@@ -92,8 +92,8 @@ def test_other_dtypes_are_refused() -> None:
 def test_rows_on_a_device_are_written_by_a_launch(
     side_by_side: bool, dtype: np.dtype, device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on the host, where no launch is needed: all rows by numbers, rows or arrays of any dtype,
-    and rows of a mask."""
+    """On the host no launch is needed. All rows are written by numbers, rows or arrays of any
+    dtype, and rows of a mask."""
 
     def rows(values: np.ndarray) -> wp.array:
         kind = wp.float32 if values.dtype == np.float32 else wp.float64
@@ -120,8 +120,9 @@ def test_rows_on_a_device_are_written_by_a_launch(
     assert (array.numpy() == 90.0).all(axis=1).tolist() == [False, True, True, False, False]
 
 
-def test_what_a_launch_depends_on(device: str) -> None:
-    """On a device: dtype, shape, strides and the device's number. On the host it is looked at."""
+def test_the_kind_of_an_array_contains_what_a_launch_depends_on(device: str) -> None:
+    """On a device it has dtype, shape, strides and the device's number. On the host, arrays are
+    checked instead."""
     array = wp.zeros((4, 3), dtype=wp.float32, device=device)
     there = SimpleNamespace(is_cuda=True, ordinal=2)
     fields = {"dtype": array.dtype, "shape": array.shape, "strides": array.strides}
@@ -130,7 +131,7 @@ def test_what_a_launch_depends_on(device: str) -> None:
     assert LIBRARY.address(array) == array.ptr and LIBRARY.address(SimpleNamespace(ptr=None)) == 0
 
 
-def test_arrays_of_a_maker_are_like_allocated_ones(device: str) -> None:
+def test_arrays_of_maker_equal_those_of_allocate(device: str) -> None:
     for single in (False, True):
         made = LIBRARY.maker(device, single, (4, 3))()
         other = LIBRARY.allocate(device, single, (4, 3))
@@ -138,7 +139,7 @@ def test_arrays_of_a_maker_are_like_allocated_ones(device: str) -> None:
         assert made.dtype is (wp.float32 if single else wp.float64)
 
 
-def test_a_capture_copies_nothing_from_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copies_from_the_host_are_refused_in_a_capture(monkeypatch: pytest.MonkeyPatch) -> None:
     class Device:
         is_cuda, is_capturing = True, True
 
@@ -150,14 +151,14 @@ def test_a_capture_copies_nothing_from_the_host(monkeypatch: pytest.MonkeyPatch)
         copied_from_host([1.0], wp.float64, "cuda:1")
 
 
-def test_a_recording_tape_is_no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_recording_tape_means_not_at_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     assert LIBRARY.at_rest()
     with wp.Tape():
         assert not LIBRARY.at_rest()
     assert LIBRARY.at_rest()
 
 
-def test_a_new_array_is_waited_for_on_its_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_finish_waits_for_the_arrays_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[Any] = []
     monkeypatch.setattr(wp, "synchronize_stream", waited.append)
     LIBRARY.finish(wp.zeros(3, device="cpu"))

@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: a tiny run without peers; what each peer is called with where it is installed."""
+"""`python -m benchmarks`: a tiny run without peers, and the calls of each installed peer."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_quick_run_writes_lines_report_and_pictures(tmp_path, capsys):
     ).stat().st_size > 1000
 
 
-def test_what_is_measured_again_replaces_what_was(tmp_path, capsys):
+def test_a_new_measurement_replaces_the_old_one(tmp_path, capsys):
     options = [
         "--quick",
         "--robots",
@@ -91,7 +91,7 @@ def test_what_is_measured_again_replaces_what_was(tmp_path, capsys):
     assert len(lines) == 4 and len(run.own) == 1 and run.own[0]["ns"] == json.loads(lines[-1])["ns"]
 
 
-def test_peers_that_are_not_installed_are_named(tmp_path, capsys, monkeypatch):
+def test_missing_peers_are_named(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(
         peers, "import_module", lambda *_: (_ for _ in ()).throw(ImportError("no module"))
     )
@@ -100,8 +100,9 @@ def test_peers_that_are_not_installed_are_named(tmp_path, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["double_pendulum", "quadruped"])
-def test_pinocchio_and_mujoco_compute_the_same(name):
-    """Every algorithm that they have; a wrong result would leave a blank that says so."""
+def test_pinocchio_and_mujoco_give_the_same_results(name):
+    """Every algorithm that they have is compared. A wrong result would leave a blank cell with this
+    reason."""
     found, _ = peers.find(["pinocchio", "mujoco", "mujoco_rollout"])
     if not found:
         pytest.skip("no peer is installed")
@@ -111,7 +112,7 @@ def test_pinocchio_and_mujoco_compute_the_same(name):
             assert "failed" not in record.get("blank", ""), record
 
 
-def test_a_wrong_peer_is_not_timed():
+def test_a_peer_with_wrong_results_is_not_timed():
     class Wrong:
         NAME, PACKAGES, DTYPE = "wrong", (), "float64"
 
@@ -125,7 +126,7 @@ def test_a_wrong_peer_is_not_timed():
     assert "another result" in records[-1]["blank"] and "ns" not in records[-1]
 
 
-def test_cases_are_of_one_robot_and_algorithm():
+def test_cases_vary_one_robot_and_algorithm():
     found = cases("panda", "rnea", (1, 16))
     assert [c.batch for c in found if c.plain] == [1, 16]
     assert {(c.dtype, c.layout, c.threads) for c in found if not c.plain} == {
@@ -142,7 +143,7 @@ def test_every_algorithm_is_a_public_function():
     )
 
 
-def test_slow_turns_are_taken_less_often(monkeypatch):
+def test_slow_runs_are_repeated_less_often(monkeypatch):
     monkeypatch.setattr("benchmarks.interleave.TURN", 1e-4)
     monkeypatch.setattr("benchmarks.interleave.SLOW", -1.0)
     turn = Turn(lambda: None, 1)
@@ -150,12 +151,12 @@ def test_slow_turns_are_taken_less_often(monkeypatch):
     assert len(turn.samples) == 3
 
 
-def test_the_tree_has_its_joints():
+def test_the_random_tree_has_its_number_of_joints():
     assert robot("tree60").model.nv == JOINTS_OF_TREE
     assert robot("tree60_floating").model.nv == JOINTS_OF_TREE + 6
 
 
-def test_the_floor_is_the_longer_of_two():
+def test_the_roofline_is_the_longer_of_two_times():
     measured = {"copy": {"1000": 1e9, "1000000": 1e8}, "operations": 1e9}
     assert roofline.floor_ns(measured, 10, 1, 1000) == (10.0, "arithmetic")
     assert roofline.floor_ns(measured, 1, 100, 10000) == (1000.0, "memory")
@@ -163,7 +164,7 @@ def test_the_floor_is_the_longer_of_two():
 
 
 def lines_of(folder, *records):
-    """A results folder with these measurements of a double pendulum's rnea, and what was read of it."""
+    """A results folder with these measurements of a double pendulum's rnea, read again."""
     about = {
         "kind": "about",
         "date": "today",
@@ -208,7 +209,7 @@ def test_a_number_replaces_a_blank_and_a_blank_a_number(tmp_path, last):
     assert len(run.peers) == 1 and ("ns" in run.peers[0]) == (last == "number")
 
 
-def test_every_empty_cell_has_its_reason(tmp_path):
+def test_every_empty_cell_has_a_reason(tmp_path):
     other = {**NUMBER, "library": "Other", "robot": "cartpole"}
     text = "\n".join(
         report.lines(lines_of(tmp_path, NUMBER, {"library": "None", "blank": "no rnea"}, other))
@@ -219,7 +220,7 @@ def test_every_empty_cell_has_its_reason(tmp_path):
     assert "| *r2* | any | rnea | all robots | not run" in text
 
 
-def test_what_is_missed_is_said_first_with_how_much(tmp_path):
+def test_missed_targets_come_first_with_their_amount(tmp_path):
     run = lines_of(tmp_path, NUMBER)
     (tmp_path / "where_the_time_goes.md").write_text("memory")
     report.write(tmp_path, run)
@@ -237,8 +238,8 @@ def test_what_is_missed_is_said_first_with_how_much(tmp_path):
     )
 
 
-def test_memory_is_of_processes_of_their_own(monkeypatch):
-    """A batch needs more than the import, by its arrays at least."""
+def test_memory_is_measured_in_separate_processes(monkeypatch):
+    """A batch needs more than the import, at least by its arrays."""
     monkeypatch.setattr(memory, "ALGORITHMS", ("rnea",))
     monkeypatch.setattr(memory, "find_spec", lambda name: None)
     (record,) = memory.records(["double_pendulum"], 1 << 20)
@@ -248,9 +249,7 @@ def test_memory_is_of_processes_of_their_own(monkeypatch):
     assert record["run"] > record["import"] + record["arrays"]
 
 
-def test_a_program_of_jax_is_compiled_once_and_not_tried_again_within_its_limit(
-    tmp_path, monkeypatch
-):
+def test_a_jax_program_is_compiled_once_within_its_time_limit(tmp_path, monkeypatch):
     asked, found = [], {60.0: None, 120.0: 70.0}
     monkeypatch.setattr(jax_aot, "FOLDER", tmp_path)
     monkeypatch.setattr(
@@ -277,8 +276,8 @@ PROGRAMS = [
 
 
 @pytest.mark.parametrize(("module", "name"), PROGRAMS)
-def test_programs_of_new_processes_import_what_is_there(module, name):
-    """A module or a name that has moved would be seen only when a long run reaches it."""
+def test_programs_of_new_processes_import_existing_names(module, name):
+    """Otherwise a module or name that has moved would be noticed only in a long run."""
     text = vars(import_module(f"benchmarks.{module}"))[name]
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith(("benchmarks", "warp")):
@@ -286,8 +285,9 @@ def test_programs_of_new_processes_import_what_is_there(module, name):
             assert not [alias.name for alias in node.names if alias.name not in there]
 
 
-def test_tables_of_figures_come_from_the_results():
-    """What stands between the marks in docs/figures.md is what `python -m benchmarks.figures_page` writes."""
+def test_the_tables_of_the_figures_page_come_from_the_results():
+    """The text between the marks in docs/figures.md is what `python -m benchmarks.figures_page`
+    writes."""
     folder = figures_page.chosen()
     if folder is None:
         pytest.skip("no results")
@@ -299,8 +299,9 @@ def test_tables_of_figures_come_from_the_results():
     )
 
 
-def test_ordinary_calls_are_the_first_page(tmp_path, monkeypatch):
-    """Each way of a call, timed for every batch, with what is asked of it; the machine's caches beside it."""
+def test_ordinary_calls_are_timed_and_written_to_the_page(tmp_path, monkeypatch):
+    """Each form of a call is timed for every batch with its requirements. The machine's caches are
+    recorded."""
     monkeypatch.setattr(calls, "CASES", (("ur5e", "rnea"), ("ur5e", "crba")))
     monkeypatch.setattr(calls, "OF_LIBRARIES", calls.CASES[:1])
     monkeypatch.setattr(calls, "installed", lambda: True)
@@ -331,8 +332,8 @@ def test_ordinary_calls_are_the_first_page(tmp_path, monkeypatch):
     assert fast_page.torch(run) == ""
 
 
-def test_a_cell_of_the_table_of_figures_is_read_once():
-    """A time with its unit and one ratio, Pinocchio's; the best peer's ratios stand in one sentence below."""
+def test_a_cell_of_the_figures_table_has_one_time_and_ratio():
+    """The ratio is Pinocchio's. One sentence below the table has the ratios of the best peer."""
     folder = figures_page.chosen()
     if folder is None:
         pytest.skip("no results")
@@ -345,8 +346,8 @@ def test_a_cell_of_the_table_of_figures_is_read_once():
     assert re.search(r"fastest of all peers takes \d+ to \d+ times as long", lines[-1])
 
 
-def test_tables_of_the_page_on_speed_come_from_the_results():
-    """docs/fast.md has what `python -m benchmarks.fast_page` writes, and every cell of it."""
+def test_the_tables_of_the_speed_page_come_from_the_results():
+    """docs/fast.md has every cell that `python -m benchmarks.fast_page` writes."""
     folder = figures_page.chosen()
     if folder is None:
         pytest.skip("no results")
@@ -360,10 +361,10 @@ def test_tables_of_the_page_on_speed_come_from_the_results():
     assert len(re.findall(r"[\d.]+×", fast_page.ways(run))) == 2 * len(fast_page.ROWS)
 
 
-def test_compile_all_explains_itself(
+def test_compile_all_has_a_help_text(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`--help` says what it does, and an unknown robot is a line, not a traceback."""
+    """An unknown robot is reported in one line, not a traceback."""
     for argument, code, said in (("--help", 0, "first call"), ("nobody", 2, "no robot 'nobody'")):
         monkeypatch.setattr(sys, "argv", ["compile_all", argument])
         with pytest.raises(SystemExit) as ended:

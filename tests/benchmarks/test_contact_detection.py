@@ -1,4 +1,4 @@
-"""Pushes on a small arm: what is told, what is a false alarm, and the table of both."""
+"""Detection of pushes on a small arm: alarms, false alarms, and the table of both."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ ONSET = int(PUSHED_FROM / DT)
 
 @pytest.fixture
 def rods(monkeypatch):
-    """In the place of the panda: two joints, whose kernels are quickly made; a model without errors."""
+    """Two joints instead of the panda, whose kernels compile quickly, and a model without
+    errors."""
     limited = '"revolute"><limit lower="-2" upper="2" effort="100" velocity="10"/>'
     model = wd.load_urdf(TWO_RODS.replace('"continuous">', limited))
     monkeypatch.setattr(wd, "load_robot", lambda name: model)
@@ -35,9 +36,9 @@ def rods(monkeypatch):
         monkeypatch.setattr(contact_detection, error, 0.0)
 
 
-def test_what_pushes_is_felt_and_nothing_else(rods):
-    """Of a model without errors or noise: no alarm before the push, one at each push beyond the
-    threshold, sooner with a greater gain, and the fewer the higher the threshold."""
+def test_pushes_are_detected_without_false_alarms(rods):
+    """The model has no errors or noise. There is no alarm before the push, and one for each push
+    beyond the threshold. A greater gain detects earlier, and a higher threshold detects fewer."""
     felt = simulate(12)
     for external in felt.external.values():
         assert np.abs(external[200:ONSET]).max() < 0.1
@@ -51,7 +52,8 @@ def test_what_pushes_is_felt_and_nothing_else(rods):
 
 
 def synthetic() -> Pushes:
-    """Four arms of one joint, which feel 2 N·m from 5, 10 and 20 ms after the push, and long before it."""
+    """Four arms with one joint. They measure 2 N·m from 5, 10 and 20 ms after the push, and long
+    before it."""
     external = np.zeros((ONSET + int(PUSHED_FOR / DT), 4, 1), np.float32)
     for arm, begun in enumerate((ONSET + 5, ONSET + 10, ONSET + 20, ONSET - 500)):
         external[begun:, arm] = 2.0
@@ -61,8 +63,9 @@ def synthetic() -> Pushes:
     return Pushes({50.0: external}, speed, force, link, 0.1)
 
 
-def test_an_arm_that_alarmed_before_is_a_false_alarm_and_is_not_pushed():
-    """Rates, shares by force and link, and delays of what is left; speed raises the threshold."""
+def test_an_early_alarm_is_a_false_alarm_and_counts_as_no_push():
+    """The test covers rates, shares by force and link, and delays of the other arms. Speed raises
+    the threshold."""
     found = alarms(synthetic(), 50.0, 0.0, 1.5)
     assert (
         found.true == 1.0 and found.by_force == (1.0, 1.0, 1.0) and found.by_link[:2] == (1.0, 1.0)
@@ -75,7 +78,7 @@ def test_an_arm_that_alarmed_before_is_a_false_alarm_and_is_not_pushed():
     assert none.true == 0.0 == none.false_per_minute and np.isnan(none.delay_median_ms)
 
 
-def test_the_table_is_printed_and_kept(tmp_path, monkeypatch, capsys):
+def test_the_table_is_printed_and_stored(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(contact_detection, "simulate", lambda pushes: synthetic())
     for name, value in (("GAINS", (50.0,)), ("SPEED_FACTORS", (0.0,)), ("THRESHOLDS", (1.5, 9.0))):
         monkeypatch.setattr(contact_detection, name, value)

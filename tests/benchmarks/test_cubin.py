@@ -1,4 +1,4 @@
-"""Machine code of CUDA kernels: what a cubin says, and what the disassembler prints."""
+"""Machine code of CUDA kernels: values of a cubin, and the disassembler's listing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LISTING = """
 """
 
 
-def test_machine_code_says_what_a_thread_needs() -> None:
+def test_machine_code_has_the_resources_of_a_thread() -> None:
     """The kernel of panda's rnea stages three inputs and the torques, in rows of 9 numbers for 32
     lanes."""
     call = call_of("panda:rnea", 1)
@@ -42,8 +42,8 @@ def test_machine_code_says_what_a_thread_needs() -> None:
         assert code["load_blocks"] >= 1
 
 
-def test_blocks_of_a_listing() -> None:
-    """A block ends at a branch and at a label; a wide access moves several words."""
+def test_a_listing_is_split_into_blocks() -> None:
+    """A block ends at a branch and at a label. A wide access moves several words."""
     assert [len(block) for block in blocks(LISTING) if block] == [4, 2, 3]
     code = count(LISTING)
     assert code.code_instructions == 9 and code.load_blocks == 2
@@ -53,7 +53,7 @@ def test_blocks_of_a_listing() -> None:
 def test_a_file_that_is_no_cubin_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "kernel.cubin"
     file.write_bytes(b"no cubin")
-    with pytest.raises(ValueError, match="is no cubin"):
+    with pytest.raises(ValueError, match="is not a cubin"):
         read_cubin(file)
 
 

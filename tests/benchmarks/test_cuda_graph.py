@@ -1,4 +1,4 @@
-"""A captured call keeps what its graph reads, on the emulated device."""
+"""Lifetime of the arrays of a captured call, on the emulated device."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ print(json.dumps([alive, found, source() is None]))
 
 
 def test_a_graph_keeps_the_arrays_of_its_call() -> None:
-    """As long as it lives, and no longer."""
+    """They live as long as the graph, and no longer."""
     assert last_json(run_emulated("-c", ARRAYS)) == [True, [2.0] * 8, True]

@@ -1,4 +1,4 @@
-"""The model of CUDA kernels: which limit binds, and its means over kernels."""
+"""The performance model of CUDA kernels: which limit binds, and its means over kernels."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def test_registers_and_shared_memory_limit_the_blocks() -> None:
 
 
 def test_the_largest_time_binds() -> None:
-    """Large arrays are bound by memory, long programs by instructions, small batches by latency."""
+    """Large arrays are limited by memory, long programs by instructions, and small batches by
+    latency."""
     memory = modelled_time(1_000_000, kernel(20.0, 100))
     assert memory.bound == "memory" and memory.seconds == 20.0 * SECTOR * 1_000_000 / DRAM
     assert memory.least == memory.seconds
@@ -43,8 +44,8 @@ def test_the_largest_time_binds() -> None:
     assert few.bound == "latency" and few.least < few.seconds
 
 
-def test_local_memory_takes_time_where_caches_do_not_hold_it() -> None:
-    """Eight warps of 255 registers on a multiprocessor."""
+def test_local_memory_takes_time_beyond_the_caches() -> None:
+    """A multiprocessor has eight warps with 255 registers."""
     small, middle, large = (
         kernel(1.0, 1000, local_bytes=size, local_share=0.1) for size in (500, 1000, 4000)
     )
@@ -54,8 +55,8 @@ def test_local_memory_takes_time_where_caches_do_not_hold_it() -> None:
     assert local_time(large, 4096, 1) == 0.0
 
 
-def test_large_batches_have_the_form_for_many() -> None:
-    """If a kernel has two."""
+def test_large_batches_use_the_form_for_many() -> None:
+    """This applies to kernels with two forms."""
     few = kernel(20.0, 100, registers=255)
     made = record("aba_derivatives rows", {**few, "many": kernel(40.0, 100)})
     times = {count: time for count, (time, _) in made["modelled_us"].items()}
@@ -64,8 +65,8 @@ def test_large_batches_have_the_form_for_many() -> None:
     assert made["registers"] == 255 and "many" not in made
 
 
-def test_means_are_of_the_kernels_alone() -> None:
-    """Learning environments are not among them."""
+def test_means_include_only_kernels() -> None:
+    """Learning environments are left out."""
     records = [
         {"call": call, "layout": "rows", "modelled_by_bound": {"4096": ratio}}
         for call, ratio in ((KERNELS[0], 1.0), (KERNELS[1], 4.0), (ENVIRONMENTS[0], 100.0))
@@ -73,7 +74,7 @@ def test_means_are_of_the_kernels_alone() -> None:
     assert means(records) == {"4096 rows": 2.0}
 
 
-def test_stored_times_are_of_all_kernels() -> None:
+def test_all_kernels_have_stored_times() -> None:
     records = json.loads(RESULT.read_text())["records"]
     found = {(x["call"], x["layout"]) for x in records}
     layouts = ("rows", "side by side")

@@ -1,4 +1,4 @@
-"""Stored curves: found by task and seed, drawn where they are asked for."""
+"""Stored learning curves, found by task and seed, and drawn on request."""
 
 from __future__ import annotations
 

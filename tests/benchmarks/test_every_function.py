@@ -1,4 +1,4 @@
-"""Every public function can be counted and timed on the two robots of the computation chapter."""
+"""Every public function is counted and timed on the two robots of the computation chapter."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from warpdyn.execution.batched import FUNCTIONS
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_a_function_has_a_program(name: str) -> None:
-    """Operations and bytes of an arm; but for actuators, which it has none of."""
+    """The record has operations and bytes for an arm, which has no actuators."""
     counted = every_function.program(name, "panda")
     if name == "actuator_torques":
         assert counted == "panda has no actuators"
@@ -25,8 +25,8 @@ def test_a_function_has_a_program(name: str) -> None:
         assert operations >= 0 and (size > 0 or nothing)
 
 
-def test_what_is_timed_is_the_function() -> None:
-    """On random states of the robot, in the caller's memory order, with the function's result."""
+def test_the_timed_call_gives_the_functions_result() -> None:
+    """It runs on random states of the robot, in the caller's memory order."""
     model = wd.load_robot("panda")
     work = Work.of("rnea", model, 5)
     q, v, a = work.arrays
@@ -34,8 +34,8 @@ def test_what_is_timed_is_the_function() -> None:
     np.testing.assert_allclose(work.bind()(), wd.rnea(model, q, v, a))
 
 
-def test_stored_times_are_of_functions_that_there_are() -> None:
-    """One record for each function and robot, with a time or a reason."""
+def test_stored_times_belong_to_existing_functions() -> None:
+    """Each function and robot has one record, with a time or a reason."""
     records = json.loads(every_function.RESULT.read_text())["records"]
     assert len({(r["function"], r["robot"]) for r in records}) == len(records)
     assert {r["function"] for r in records} <= set(FUNCTIONS)

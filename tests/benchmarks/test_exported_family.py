@@ -1,4 +1,5 @@
-"""Every function that needs no library, exported without one: the oracle's numbers, no warning."""
+"""Every function that needs no library, exported without one: the oracle's results, and no compiler
+warning."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ BUILDS = [("float64", "g++", "-O0"), ("float32", "clang++", "-O0")]
 
 
 def robot() -> wd.Model:
-    """A free base with an arm of a hinge and a slide."""
+    """A free base with an arm that has a hinge and a slide."""
     made, inertia = wd.ModelBuilder("small"), np.diag([0.02, 0.03, 0.04])
     for name, mass in (("base", 2.0), ("arm", 1.0), ("hand", 0.5)):
         made.add_link(name, mass=mass, com=(0.05, 0.02, -0.1), inertia=inertia)
@@ -44,10 +45,11 @@ def robot() -> wd.Model:
 
 
 @pytest.mark.parametrize(("dtype", "which", "level"), BUILDS)
-def test_functions_without_a_library(
+def test_functions_exported_without_a_library_agree_with_the_oracle(
     dtype: str, which: str, level: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All in one header, for one robot and for rows; what is left out needs more than states."""
+    """They are in one header, for one robot and for rows. Functions that need more than states are
+    left out."""
     compiler("c++", family.COMPILERS.index(which))
     monkeypatch.setitem(family.FRAMES, "small", "")
     monkeypatch.setattr(portable, "PART", PART)

@@ -1,4 +1,4 @@
-"""python -m benchmarks.files: what becomes of each file, in the table and with the reason."""
+"""python -m benchmarks.files: the result for each file, in the table and with its reason."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ CABLE = (
 """Three joints that a tendon of constant length couples, which a tree cannot hold."""
 
 
-def test_every_outcome_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """By source and format, with its reason and how often it occurs."""
+def test_every_outcome_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The report is by source and format, and has each reason and its count."""
     files = {
         "tools/here/arm.xml": f"<mujoco>{ARM}</mujoco>",
         "tools/here/scene.xml": '<mujoco><include file="../there/arm.xml"/></mujoco>',
@@ -55,8 +55,8 @@ def test_every_outcome_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "1 × MJCF: <tendon>: this constraint couples tendons" in out
 
 
-def test_a_difference_is_seen(tmp_path: Path) -> None:
-    """Of the first quantity that has one."""
+def test_a_difference_is_found(tmp_path: Path) -> None:
+    """The first quantity that differs is named."""
     from warpdyn.peers.mujoco import MuJoCo
 
     path = tmp_path / "arm.xml"

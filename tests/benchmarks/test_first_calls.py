@@ -1,4 +1,5 @@
-"""The benchmark of first calls, and its law: interpreted and compiled results have the same bits."""
+"""The benchmark of first calls, and its law: interpreted and compiled results have the same
+bits."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ LOOPS = ("inverse_kinematics", "step", "state_derivative", "aba_derivatives", "r
 
 @pytest.fixture(autouse=True)
 def no_caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Programs are recorded, and no kernel is loaded."""
+    """Record programs again, and load no kernel."""
     monkeypatch.setenv("WARPDYN_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(launch, "_kernels", WeakKeyDictionary())
 
@@ -56,7 +57,8 @@ def cases() -> list[Any]:
 
 
 def instructions(name: str) -> set[str]:
-    """Instructions of a function's program for the cartpole; none if the function is not for it."""
+    """Instructions of a function's program for the cartpole, or none if the function does not apply
+    to it."""
     try:
         call = Work.of(name, wd.load_robot("cartpole"), 5).describe_call()
         bytecode = encode(record_call(call, input_shapes(call), False))
@@ -66,7 +68,7 @@ def instructions(name: str) -> set[str]:
 
 
 def test_a_few_functions_have_all_instructions() -> None:
-    """The interpreter carries out each of them in both precisions."""
+    """The functions compared in double use all instructions."""
     used = {name: instructions(name) for name in FUNCTIONS}
     assert set().union(*used.values()) == set().union(*(used[name] for name in IN_DOUBLE))
 
@@ -75,7 +77,7 @@ def test_a_few_functions_have_all_instructions() -> None:
 def test_interpreted_and_compiled_results_have_the_same_bits(
     name: str, dtype: type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All functions, for one robot and for a batch that fills tiles and leaves a rest."""
+    """All functions run for one robot and for a batch that fills tiles and leaves a rest."""
     monkeypatch.setattr(first_calls, "COUNTS", (1, 5, 100))
     number, different = first_calls.compare("cartpole", name, dtype)
     assert number in (0, 3) and different == []
@@ -85,38 +87,38 @@ def test_interpreted_and_compiled_results_have_the_same_bits(
 @pytest.mark.slow
 @pytest.mark.parametrize("robot", ["panda", "quadruped", "humanoid"])
 @pytest.mark.parametrize("name", [name for name in sorted(FUNCTIONS) if takes_robot(name)])
-def test_all_robots(name: str, robot: str) -> None:
+def test_results_have_the_same_bits_for_all_robots(name: str, robot: str) -> None:
     for dtype in (np.float32, np.float64):
         assert first_calls.compare(robot, name, dtype)[1] == []
 
 
 @pytest.mark.parametrize("name", (*OF_ARMS, *(name for name in LOOPS if name in FUNCTIONS)))
-def test_functions_of_an_arm(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_have_the_same_bits_for_an_arm(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(first_calls, "COUNTS", (1, 33))
     assert first_calls.compare("panda", name, np.float32)[1] == []
 
 
-def test_rotations_of_a_free_base(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Angles that are computed from inputs, by fused sums."""
+def test_rotations_of_a_free_base_have_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fused sums compute the angles from inputs."""
     monkeypatch.setattr(first_calls, "COUNTS", (1, 100))
     assert first_calls.compare("quadruped", "integrate", np.float32)[1] == []
 
 
-def test_bits_are_compared_as_bits() -> None:
-    """0.0 and -0.0 differ; NaN and NaN do not."""
+def test_same_bits_compares_bits() -> None:
+    """0.0 and -0.0 differ. Two NaNs are equal."""
     x = np.array([0.0, np.nan, 1.0])
     assert first_calls.same_bits(x, x.copy())
     assert not first_calls.same_bits(x, np.array([-0.0, np.nan, 1.0]))
     assert not first_calls.same_bits(x, np.array([0.0, 2.0, 1.0]))
 
 
-def test_functions_take_turns() -> None:
+def test_functions_are_timed_alternately() -> None:
     turns: list[int] = []
     medians = first_calls.interleaved([lambda: turns.append(0), lambda: turns.append(1)], 3)
     assert turns == [0, 1, 0, 1, 0, 1] and len(medians) == 2 and min(medians) >= 0
 
 
-def test_a_policy_holds_for_one_binding() -> None:
+def test_a_compile_policy_applies_to_one_binding() -> None:
     work = first_calls.in_rows(first_calls.Work.of("rnea", wd.load_robot("cartpole"), 3))
     before = wd.config.compile
     interpreted, compiled = first_calls.bound(work, "never"), first_calls.bound(work, "wait")

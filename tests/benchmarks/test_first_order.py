@@ -1,4 +1,4 @@
-"""The benchmark of first-order learning: its curves, and the table of small ones."""
+"""The benchmark of first-order learning: its curves, and its table."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from warpdyn import rl
 
 
 def test_a_level_is_reached_where_the_return_stays_above_it() -> None:
+    """A single point above the level does not count."""
     points = [(3.0, 0.5), (6.0, 1.1), (9.0, 0.9), (12.0, 1.2), (15.0, 1.3)]
     assert first_order.first_above(points, 1.0) == 12.0
     assert first_order.first_above(points, 0.4) == 3.0
@@ -25,8 +26,8 @@ def test_a_level_is_reached_where_the_return_stays_above_it() -> None:
 def test_both_learners_are_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A task for a moment, and a table with a row for each learner; a second run replaces the
-    first."""
+    """They learn a task for a moment. The table has a row for each learner, and a second run
+    replaces the first."""
     monkeypatch.setattr(first_order, "EVERY", 0.01)
     monkeypatch.setattr(rl, "make", lambda name: Hold())
     for numbers in first_order.NUMBERS.values():

@@ -1,4 +1,4 @@
-"""Times of the host for calls on a GPU, on the emulated device."""
+"""Host times of calls on a GPU, on the emulated device."""
 
 from __future__ import annotations
 

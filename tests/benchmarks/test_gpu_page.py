@@ -1,4 +1,4 @@
-"""The tables of docs/gpu.md, which stand between marks."""
+"""The tables of docs/gpu.md, which are between marks."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from benchmarks import gpu_page
 
 
 def test_the_page_has_the_stored_results() -> None:
-    """The tables of docs/gpu.md are those that `python -m benchmarks.gpu_page` writes."""
+    """Its tables are those that `python -m benchmarks.gpu_page` writes."""
     page = gpu_page.PAGE.read_text()
     assert gpu_page.text(page) == page
 
 
-def test_a_page_without_a_place_is_refused() -> None:
+def test_a_page_without_marks_is_refused() -> None:
     with pytest.raises(ValueError, match="no place for a table: <!-- times -->"):
         gpu_page.text("# GPU\n")
 

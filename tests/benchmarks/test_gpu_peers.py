@@ -1,4 +1,5 @@
-"""warpdyn compared with other libraries on a GPU: the command on the emulated device, its clock and its tables."""
+"""Comparison with other libraries on a GPU: the command on the emulated device, its clock and its
+tables."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ STORED = json.loads(tables.RESULT.read_text())
 
 
 def test_warpdyn_is_measured_in_all_parts(tmp_path: Path) -> None:
-    """Each algorithm in both layouts and three forms, steps at rest and in motion, and a scene that has settled."""
+    """The parts are each algorithm in both layouts and three forms, steps at rest and in motion,
+    and a settled scene."""
     path = tmp_path / "peers.json"
     arguments = ("--peers", "warpdyn", "--names", "quadruped", "pile-3", "--batches", "8")
     output = ("--no-compile", "--output", str(path))
@@ -46,8 +48,8 @@ PARTS = ("dynamics", "steps", "scenes")
 def test_everything_is_compiled_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each robot and scene in a process of its own, with few robots and without lines; what fails is
-    told, and is measured all the same."""
+    """Each robot and scene compiles in a separate process, with few robots and without results. A
+    failure is reported, and the case is still measured."""
     commands = list[list[str]]()
 
     def fails(command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
@@ -70,10 +72,10 @@ def test_everything_is_compiled_first(
     assert capsys.readouterr().err.count("no GPU") == 6
 
 
-def test_what_compiles_runs_once_and_writes_nothing(
+def test_a_compiling_process_runs_once_and_writes_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """One round, however short."""
+    """It takes one round, however short."""
     given = argparse.Namespace(
         **{"parts": ["steps"], "peers": ["warpdyn"], "names": ["quadruped"], "batches": [8]},
         **{"device": "cpu", "lines": gpu_peers.NOWHERE},
@@ -95,8 +97,8 @@ def test_what_compiles_runs_once_and_writes_nothing(
     assert seen == [("warpdyn", ["quadruped"], [8], "cpu", 1, 1, 0.0, "wait")]
 
 
-def test_a_library_that_fails_has_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    """JAX may have no GPU: that stops no other line."""
+def test_a_failing_library_is_reported_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    """JAX may have no GPU, and other lines are still measured."""
 
     def fails(key: str, case: dynamics.Case) -> Iterator[dict[str, Any]]:
         if case.algorithm == "crba":
@@ -111,7 +113,8 @@ def test_a_library_that_fails_has_its_reason(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_clock_waits_for_the_end() -> None:
-    """A restart comes before each round; its time, and that of the first step after it, do not count."""
+    """A restart comes before each round. Its time and that of the first step after it do not
+    count."""
     events = list[str]()
 
     def finish(last: object) -> None:
@@ -142,7 +145,7 @@ def line_of(library: str, us: float, **more: object) -> dict[str, object]:
 
 
 def test_tables_have_multiples_of_warpdyns_time() -> None:
-    """The fastest form of each other library; what does not count is told below."""
+    """They use the fastest form of each other library. Times that do not count are listed below."""
     records = [
         line_of("warpdyn", 2.0, form="4 steps a launch"),
         line_of("warpdyn", 1.0, form="1 step a launch"),
@@ -156,8 +159,8 @@ def test_tables_have_multiples_of_warpdyns_time() -> None:
     assert "no time: Newton, steps, 1 case: the base is 0.1 m off" in text
 
 
-def test_stored_results_are_of_a_gpu() -> None:
-    """All parts, in both batches, and no time without a reason to trust it."""
+def test_stored_results_were_measured_on_a_gpu() -> None:
+    """They cover all parts in both batches, and no stored error exceeds 1e-4."""
     assert "H100" in STORED["about"]["hardware"]
     lines = [x for x in STORED["records"] if "why" not in x]
     for part in PARTS:

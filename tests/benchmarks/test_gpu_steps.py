@@ -23,7 +23,7 @@ def test_a_task_is_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert 0 < line["host_us"] <= line["us"]
 
 
-def test_stored_times_are_of_all_tasks() -> None:
+def test_all_tasks_have_stored_times() -> None:
     stored = json.loads(gpu_steps.RESULT.read_text())
     assert "H100" in stored["about"]["hardware"]
     cases = [(x["task"], x["envs"]) for x in stored["records"]]

@@ -1,4 +1,4 @@
-"""Measured times of CUDA kernels next to those of the model, on the emulated device."""
+"""Measured times of CUDA kernels, compared with the performance model, on the emulated device."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STORED = json.loads(gpu_times.RESULT.read_text())
 
 @pytest.mark.parametrize("options", [(), ("--one-warp",)])
 def test_kernels_are_timed(options: tuple[str, ...], tmp_path: Path) -> None:
-    """In both layouts; with --one-warp the program is whole."""
+    """Both layouts are measured. With --one-warp the program is not cut."""
     path = tmp_path / "times.json"
     arguments = ("quadruped:rnea", "--batches", "64", "--no-limits", "--output", str(path))
     run_emulated("-m", "benchmarks.gpu_times", *arguments, *options)
@@ -27,8 +27,9 @@ def test_kernels_are_timed(options: tuple[str, ...], tmp_path: Path) -> None:
     assert written["compile_seconds"]["quadruped:rnea"] > 0
 
 
-def test_stored_times_are_of_a_gpu() -> None:
-    """Of all kernels of the model, in both layouts and both batches, and beyond the time of an empty kernel."""
+def test_stored_times_were_measured_on_a_gpu() -> None:
+    """They cover all kernels of the model in both layouts and both batches, and exceed the time of
+    an empty kernel."""
     assert "H100" in STORED["about"]["hardware"]
     cases = {(x["call"], x["layout"], x["count"]) for x in STORED["records"]}
     names = (*KERNELS, *ENVIRONMENTS)

@@ -1,4 +1,4 @@
-"""Gymnasium's MuJoCo environments as tasks: the same observations, rewards and ends as there."""
+"""Gymnasium's MuJoCo environments as tasks, with the same observations, rewards and ends."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ EQUAL = 1e-12
 
 
 class Nearness(NamedTuple):
-    """Largest differences after two steps of random actions: of observations and of the rewards of a
-    step. Rewards of Gymnasium have positions of bodies in the last stage of a step, not after it."""
+    """Largest differences of observations and of a step's reward after two steps of random actions.
+    Rewards of Gymnasium use the body positions of the last stage of a step, not those after it."""
 
     seen: float
     reward: float
@@ -63,8 +63,9 @@ COMPILES_LONG = "humanoid"
     "name",
     [pytest.param(x, marks=pytest.mark.slow) if x == COMPILES_LONG else x for x in NEAR],
 )
-def test_a_task_is_gymnasiums_environment(name: str) -> None:
-    """From the same states its first observations are equal; with the same actions it stays near."""
+def test_a_task_agrees_with_gymnasiums_environment(name: str) -> None:
+    """From the same states the first observations are equal. After the same actions the states are
+    near each other."""
     task, near = TASKS[name](), NEAR[name]
     env = rl.VecEnv(task, ENVS, seed=3, dtype="float64")
     seen, _ = env.reset()
@@ -93,8 +94,8 @@ def test_a_task_is_gymnasiums_environment(name: str) -> None:
         assert np.abs(reward.numpy() - [x[1] for x in stepped]).max() < near.reward
 
 
-def test_fluid_forces_are_mujocos() -> None:
-    """On the three links of the swimmer, by their sum on the joints."""
+def test_fluid_forces_agree_with_mujoco() -> None:
+    """They act on the three links of the swimmer. Their sums on the joints are compared."""
     mujoco = pytest.importorskip("mujoco")
     task: Any = TASKS["swimmer"]()
     robot: Any = gymnasium.make(task.environment).unwrapped
@@ -118,7 +119,7 @@ def test_fluid_forces_are_mujocos() -> None:
     [("hopper", {1: 0.6}), ("hopper", {2: 0.25}), ("walker2d", {1: 0.7}), ("ant", {2: 1.3})],
 )
 def test_an_episode_ends_where_gymnasiums_does(name: str, state: dict[int, float]) -> None:
-    """At these coordinates, without the reward for being alive."""
+    """It ends at these coordinates, without the reward for being alive."""
     task = TASKS[name]()
     env = rl.VecEnv(task, 1, dtype="float64")
     env.reset()
@@ -134,8 +135,8 @@ def test_an_episode_ends_where_gymnasiums_does(name: str, state: dict[int, float
     assert abs(float(reward[0]) - there) < 0.5
 
 
-def test_shares_of_returns() -> None:
-    """Negative returns are costs, whose share is the inverse."""
+def test_kept_share_compares_returns() -> None:
+    """Negative returns are costs, and their share is the inverse."""
     assert kept_share(100.0, 95.0) == 0.95 and kept_share(-4.0, -5.0) == 0.8
     assert figures(np.array([1.0, 3.0])) == {"mean": 2.0, "deviation": 1.0, "least": 1.0}
     act = random_actions(TASKS["hopper"](), 0)

@@ -1,4 +1,4 @@
-"""The clip that comes with warpdyn: it is what its script makes, and a robot can follow it."""
+"""The bundled motion clip: its script reproduces it, and a robot can follow it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ CLIP = rl.MotionClip.read(FILE)
 Q = CLIP.configurations(MODEL)
 
 
-def test_the_script_makes_the_file() -> None:
-    """Its first frames; the file has float32."""
+def test_the_script_reproduces_the_file() -> None:
+    """The first frames are compared. The file has float32 precision."""
     posture, frames = Posture(), moments(ROUTINE)
     assert len(frames) == len(Q) and CLIP.rate == RATE
     for _ in range(5):
@@ -25,7 +25,7 @@ def test_the_script_makes_the_file() -> None:
 
 
 def test_feet_are_on_the_ground_or_lifted_as_planned() -> None:
-    """Never below it; each is 16 cm high once; otherwise it does not move."""
+    """They are never below the ground. Each is lifted 16 cm once, and otherwise does not move."""
     points = wd.ContactPoints(MODEL).only("*_ankle_roll_link")
     heights = np.asarray(wd.point_heights(MODEL, Q, points=points))
     np.testing.assert_allclose(heights.min(axis=1), 0.0, atol=1e-5)
@@ -36,7 +36,7 @@ def test_feet_are_on_the_ground_or_lifted_as_planned() -> None:
         assert np.ptp(places[rise < 0.005, :2], axis=0).max() < 0.005
 
 
-def test_the_centre_of_mass_is_over_the_foot_that_stands() -> None:
+def test_the_centre_of_mass_is_over_the_standing_foot() -> None:
     lifted = np.array([each.lifted for each in moments(ROUTINE)])
     com = np.asarray(wd.com(MODEL, Q))
     for foot, other in ((0, 1), (1, 0)):
@@ -46,9 +46,9 @@ def test_the_centre_of_mass_is_over_the_foot_that_stands() -> None:
         assert np.abs(com[alone, :2] - place[:, :2] - [0.02, 0.0]).max() < 0.012
 
 
-def test_it_is_smooth_and_within_the_torques_of_the_motors() -> None:
-    """Accelerations of joints below 20 rad/s², torques of rigid-body dynamics without contacts of
-    arms and waist within their limits."""
+def test_the_clip_is_smooth_and_within_torque_limits() -> None:
+    """Joint accelerations are below 20 rad/s². Without contacts the torques of arms and waist are
+    within their limits."""
     v = np.asarray(wd.difference(MODEL, Q[:-1], Q[1:])) * RATE
     assert np.abs(np.diff(v, axis=0) * RATE)[:, 6:].max() < 20.0
     tau = np.asarray(wd.rnea(MODEL, Q[:-1], v, 0.0 * v))[:, 18:]

@@ -1,5 +1,5 @@
-"""Soft contacts beside JaxSim's stored answers (`benchmarks.jaxsim_contacts`): the same states, and
-two seconds side by side."""
+"""Soft contacts compared with JaxSim's stored results (`benchmarks.jaxsim_contacts`): single
+states, and two seconds of motion."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ entries]."""
 
 
 def answers(name: str) -> tuple[Scene, dict[str, Any]]:
-    """A scene and what JaxSim said; refused where they are not of the same ground and step."""
+    """A scene and JaxSim's results. They must have the same ground and step."""
     scene, said = SCENES[name](), stored()[name]
     assert said["ground"] == pytest.approx(list(scene.ground)) and said["dt"] == scene.dt
     assert said["jaxsim"]
@@ -35,8 +35,8 @@ def same(ours: Any, theirs: Any) -> None:
 
 @pytest.mark.parametrize("name", SCENES)
 @pytest.mark.parametrize("number", [0, 1])
-def test_forces_and_rates_are_theirs(name: str, number: int) -> None:
-    """Of points that stick, slip and fly."""
+def test_forces_and_rates_agree_with_jaxsim(name: str, number: int) -> None:
+    """The points stick, slip or do not touch."""
     scene, said = answers(name)
     state = {k: np.array(x) for k, x in said["states"][number].items()}
     q, v = state["q"], state["v"]
@@ -56,12 +56,13 @@ def test_forces_and_rates_are_theirs(name: str, number: int) -> None:
         *(wd.step, scene.model, q, v, state["tau"]),
         **{"points": scene.points, "ground": scene.ground, "deformation": state["deformation"]},
     )
-    same(one[3], state["forces"])  # those of a semi-implicit step are those at its beginning
+    same(one[3], state["forces"])  # a semi-implicit step uses the forces at its beginning
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_points_are_where_theirs_are(name: str) -> None:
-    """Positions, velocities, poses, contacts, Jacobians and their derivatives in three references."""
+def test_point_kinematics_agree_with_jaxsim(name: str) -> None:
+    """The test compares positions, velocities, poses, contacts, Jacobians and their derivatives in
+    three references."""
     scene, said = answers(name)
     state = {k: np.array(x) for k, x in said["states"][0].items()}
     model, points, q, v = scene.model, scene.points, state["q"], state["v"]
@@ -83,7 +84,7 @@ def test_points_are_where_theirs_are(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_estimates_are_theirs(name: str) -> None:
+def test_estimated_ground_parameters_agree_with_jaxsim(name: str) -> None:
     scene, said = answers(name)
     for each in said["estimates"]:
         words = {
@@ -96,9 +97,12 @@ def test_estimates_are_theirs(name: str) -> None:
 
 
 @pytest.mark.parametrize("integrator", PARITY)
-def test_two_seconds_side_by_side(integrator: str) -> None:
-    """A box that lands on an edge, slides, turns and stops: with the same steps never farther apart
-    than the orders of the methods say. (The quadruped: `python -m benchmarks.jaxsim_contacts`.)"""
+def test_two_seconds_of_motion_agree_with_jaxsim(integrator: str) -> None:
+    """A box lands on an edge, slides, rotates and stops.
+
+    With the same steps the distance is never larger than the orders of the methods allow. (The
+    quadruped: `python -m benchmarks.jaxsim_contacts`.)
+    """
     scene, said = answers("box")
     theirs = np.array(said["roll_outs"][integrator])
     ours = scene.roll_out(integrator)

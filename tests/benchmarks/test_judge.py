@@ -1,4 +1,4 @@
-"""The judge of policies: it shares no code with warpdyn, and finds what a policy does."""
+"""The judge of policies. It shares no code with warpdyn, and measures a policy's results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchmarks.rl.judge_policy import POLICIES, RecordedPolicy, run
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_it_imports_nothing_of_warpdyn() -> None:
+def test_the_judge_imports_nothing_from_warpdyn() -> None:
     """A new process judges one policy and then lists its modules."""
     code = (
         "import sys; from benchmarks.rl import judge\n"
@@ -29,7 +29,7 @@ def test_it_imports_nothing_of_warpdyn() -> None:
     assert done.stdout.strip() == "[]", done.stderr
 
 
-def test_every_policy_that_comes_with_warpdyn_has_a_judge() -> None:
+def test_every_bundled_policy_has_a_judge() -> None:
     names = {path.stem.removesuffix("_onboard") for path in POLICIES.glob("*.onnx")}
     assert names == set(judge.JUDGES)
 
@@ -43,7 +43,7 @@ def test_a_program_runs_for_many_robots() -> None:
 
 
 def test_a_hand_without_its_policy_reaches_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The policy of the arm reaches its targets, and an arm that rests does not."""
+    """With the policy the arm reaches its targets. An arm at rest does not."""
     path = POLICIES / "panda_reach.onnx"
     assert judge.reaching(path, 4)["reached"] == 1.0
     step = RecordedPolicy.step
@@ -56,7 +56,7 @@ def test_a_hand_without_its_policy_reaches_nothing(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_program_looks_up_a_table() -> None:
-    """Rows beyond it are the first and the last one, and parts of a row number are cut off."""
+    """Rows outside of it are the first and the last one, and row numbers are truncated."""
     program = {"steps": [["t0", "look", "clip", "q[0]", 1.0]], "results": {"targets": ["t0"]}}
     q, action = np.array([[-3.0], [0.0], [1.9], [7.0]]), np.zeros((4, 1))
     tables = {"clip": np.array([[0.0, 10.0], [1.0, 11.0], [2.0, 12.0]])}

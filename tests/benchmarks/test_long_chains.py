@@ -13,7 +13,7 @@ from benchmarks import long_chains
 
 
 def test_chains_have_their_axes() -> None:
-    """Two directions, three, or any; all of unit length."""
+    """They have two directions, three, or any, all with unit length."""
     for name, number in (("snake", 2), ("spiral", 3), ("random", 9)):
         axes = long_chains.CHAINS[name](9)
         assert len(np.unique(axes, axis=0)) == number
@@ -22,10 +22,10 @@ def test_chains_have_their_axes() -> None:
         assert model.nv == 9 and model.link_names == tuple(f"l{k}" for k in range(10))
 
 
-def test_a_measurement(
+def test_a_measurement_agrees_with_pinocchio(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Accelerations are those of Pinocchio, and the ratio is that of the times."""
+    """Accelerations are Pinocchio's, and the ratio is that of the times."""
     monkeypatch.setattr(long_chains, "CHAINS", {"snake": long_chains.snake})
     monkeypatch.setattr(long_chains, "SECONDS", 0.001)
     monkeypatch.setattr(long_chains, "BATCH", 16)

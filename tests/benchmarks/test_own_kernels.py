@@ -1,4 +1,4 @@
-"""`python -m benchmarks.own_kernels`: what is compared is the same, and what is not is not timed."""
+"""`python -m benchmarks.own_kernels`: only equal results are timed."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ needs_robots = pytest.mark.skipif(not installed(), reason="example-robot-data is
 
 
 @needs_robots
-def test_a_kernel_of_one_function_is_that_function(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its rows say that the programs are the same letter by letter."""
+def test_a_kernel_that_calls_one_function_has_the_same_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its rows say that the programs are identical."""
     monkeypatch.setattr(own_kernels, "BATCH", 32)
     rows = list(own_kernels.same_text(own_kernels.states()))
     assert sum("| True |" in row for row in rows) == 2 and not any("False" in row for row in rows)
 
 
 @needs_robots
-def test_numpys_controller_is_the_example(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_numpy_controller_agrees_with_the_example(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own_kernels, "BATCH", 5)
     given, panda = own_kernels.states(), robot("panda")
     impedance = own_kernels.example("impedance")["impedance"]
@@ -31,6 +33,6 @@ def test_numpys_controller_is_the_example(monkeypatch: pytest.MonkeyPatch) -> No
     own_kernels.check(peer.name, peer.answers(), wanted, 1e-12)
 
 
-def test_other_results_are_not_timed() -> None:
+def test_a_kernel_with_other_results_is_not_timed() -> None:
     with pytest.raises(SystemExit, match=r"mine computes something else: 1\.0e-03 off"):
         own_kernels.check("mine", np.array([1.0, 1.001]), np.array([1.0, 1.0]), 1e-5)

@@ -1,4 +1,4 @@
-"""The scene that is timed beside MuJoCo: both robots stand in it, at the same height."""
+"""The scene that is timed in warpdyn and MuJoCo: both robots stand in it at the same height."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import pytest
 pytest.importorskip("mujoco")
 
 
-def test_a_quadruped_stands_in_both() -> None:
-    """Feet carry its weight, joints are within 0.01 rad, and the trunk is within 3 mm: contacts are
-    compliant, each in its way; what pulls the feet apart is kept by friction in both."""
+def test_a_quadruped_stands_in_warpdyn_and_mujoco() -> None:
+    """The feet carry its weight, joints agree within 0.01 rad, and the trunk within 3 mm, since the
+    contacts of both are compliant in different ways. In both, friction balances the forces that
+    pull the feet apart."""
     import mujoco
 
     from benchmarks.simulation import QUADRUPED_STANCE, Scene

@@ -1,4 +1,5 @@
-"""What a step gives against what paper says, each law to its tolerance; the table's script."""
+"""Simulated steps compared with laws in closed form, each to its tolerance, and the script of the
+table."""
 
 from __future__ import annotations
 
@@ -13,12 +14,13 @@ from benchmarks.simulation_laws import LAWS, Law, flip_time
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
-def test_a_step_keeps_to_the_law(law: Law) -> None:
+def test_a_step_obeys_the_law(law: Law) -> None:
     assert law.figure(law.at) == pytest.approx(law.exact, abs=law.tolerance, rel=0)
 
 
-def test_a_racket_that_is_hardly_pushed_flips_at_the_rate_of_its_saddle() -> None:
-    """The exact solution: ten times less of a push is ln 10 / rate later, a half turn on both ends."""
+def test_a_slightly_pushed_racket_flips_at_the_rate_of_its_saddle() -> None:
+    """In the exact solution a push ten times smaller flips ln 10 / rate later at each of the two
+    half turns."""
     a, b, c = J = (0.02, 0.05, 0.06)
     rate = 6.0 * math.sqrt((b - a) * (c - b) / (a * c))
     times = [flip_time(J, (push, 6.0, 0.0)) for push in (1e-4, 1e-5)]

@@ -1,4 +1,5 @@
-"""The scenes that are held against other simulators: the block and the ball, beside MuJoCo."""
+"""The scenes that are compared with other simulators: the block and the ball, in warpdyn and
+MuJoCo."""
 
 from __future__ import annotations
 
@@ -11,9 +12,9 @@ STEP = 0.005
 LABELS = ("warpdyn, 5 ms", "MuJoCo C, 5 ms")
 
 
-def test_a_block_and_a_ball_beside_mujoco() -> None:
-    """Each within its promise: positions by v h / 2 of a slide and g h / 2 of a fall, forces the
-    weight, slip speed Coulomb's; both simulators where paper says the same of both."""
+def test_a_block_and_a_ball_agree_with_theory_and_mujoco() -> None:
+    """Positions are within v h / 2 of a slide and g h / 2 of a fall, forces are the weight, and
+    slip speed is Coulomb's. MuJoCo is compared where theory predicts the same for both."""
     from benchmarks.simulation_physics import SETTINGS, results
     from benchmarks.simulation_scenes import SPEED, rows
 
@@ -48,8 +49,9 @@ def test_a_block_and_a_ball_beside_mujoco() -> None:
     assert np.isfinite([*ours.values(), *theirs.values()]).all()
 
 
-def test_the_table_says_what_it_has_and_why_it_has_not() -> None:
-    """Numbers with the row's digits, creep in powers of ten, a dash where a simulator gave up."""
+def test_the_table_has_numbers_and_reasons_for_blanks() -> None:
+    """Numbers have the row's digits, creep is in powers of ten, and a dash means that a simulator
+    gave up."""
     from benchmarks.simulation_physics import blanks, markdown
     from benchmarks.simulation_scenes import rows
 
@@ -65,7 +67,7 @@ def test_the_table_says_what_it_has_and_why_it_has_not() -> None:
     assert blanks(columns, table) == [("Drake `tamsi`, 5 ms, slope of 20 degrees", "it gave up")]
 
 
-def test_a_simulator_that_is_not_there_is_named() -> None:
+def test_a_missing_simulator_is_named() -> None:
     from benchmarks.simulation_physics import found
 
     there, missing = found(["in_mujoco", "in_nowhere"])

@@ -1,4 +1,4 @@
-"""Robots thrown at random and robots that stand, a hundredth of what is stored; the files of both."""
+"""Thrown and standing robots, a hundredth of the stored runs, and the result files."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ def fewer(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("dt", [0.01])
-def test_an_arm_that_is_thrown_stays_finite(fewer, dt: float) -> None:
-    """A hundred thousand steps, at twice the default length."""
+def test_the_state_of_a_thrown_arm_remains_finite(fewer, dt: float) -> None:
+    """It takes a hundred thousand steps, at twice the default length."""
     found = robustness.throw("arm", robustness.robot("arm"), dt, 10**5)
     assert found["env_steps"] >= 10**5
     assert found["not_finite"] == found["left_not_finite"] == 0
     assert 1.0 < found["fastest"] < 1e3 and found["beyond_the_cone"] < 1e-5
 
 
-def test_records_take_the_place_of_those_of_the_same_case(fewer) -> None:
+def test_records_replace_those_of_the_same_case(fewer) -> None:
     for robot, count in (("arm", 1), ("hand", 2), ("arm", 3)):
         robustness.keep("thrown", {"robot": robot, "dt": 0.01, "not_finite": count})
     kept = json.loads((fewer / "thrown.json").read_text())
@@ -35,7 +35,8 @@ def test_records_take_the_place_of_those_of_the_same_case(fewer) -> None:
 
 
 def test_quadrupeds_stand_for_a_minute(fewer) -> None:
-    """No creep beyond 1 mm, their weight on their feet, no energy, once they have settled."""
+    """After they have settled they creep less than 1 mm, carry their weight on their feet, and have
+    no kinetic energy."""
     robustness.stand(4, 2)
     (record,) = json.loads((fewer / "simulation_standing.json").read_text())["records"]
     _, second = record["samples"]

@@ -1,4 +1,4 @@
-"""The quadruped's task in Torch, which the benchmark times, is the task of the launch."""
+"""The quadruped's task in Torch, which the benchmark times, agrees with the task of the launch."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ torch = pytest.importorskip("torch")
 ENVS = 64
 
 
-def test_it_gives_what_the_launch_gives() -> None:
-    """From the same states by the same actions: observations, rewards and ends, to float32's digits."""
+def test_the_torch_task_agrees_with_the_launch() -> None:
+    """From the same states and actions, observations, rewards and ends agree to float32's
+    digits."""
     from benchmarks.rl.torch_quadruped import TorchQuadruped
 
     task = rl.QuadrupedVelocity()
@@ -20,7 +21,7 @@ def test_it_gives_what_the_launch_gives() -> None:
     other.reset()
     draw, fell = torch.Generator().manual_seed(0), 0
     for k in range(12):
-        if k == 6:  # some lie on their side
+        if k == 6:  # some robots lie on their side
             env.carried["q"][::8, 3:7] = torch.tensor([1.0, 0.0, 0.0, 0.0])
         carried = env.carried
         for name in ("q", "v", "impulses"):

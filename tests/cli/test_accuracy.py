@@ -1,4 +1,4 @@
-"""Measures of error: relative to the largest entry of a row; the residual of accelerations."""
+"""Error measures: relative to the largest entry of a row, and the residual of accelerations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MODEL = wd.load_robot("double_pendulum")
 
 
 class Oracle:
-    """A peer that answers by the float64 oracle, for one state."""
+    """A peer whose results are those of the float64 oracle, for one state."""
 
     name = "oracle"
     links = MODEL.link_names
@@ -50,7 +50,7 @@ def test_the_relative_error_has_no_unit():
 
 
 def test_nan_is_infinitely_wrong():
-    """A NaN anywhere is larger than every limit; no entries are no error."""
+    """Any NaN makes the error larger than every limit. An empty array has no error."""
     wrong = np.array([[1.0, 2.0], [np.nan, 1.0]])
     assert relative_error(wrong, np.ones((2, 2))) == float("inf")
     assert relative_error(np.zeros((2, 0)), np.zeros((2, 0))) == 0.0
@@ -72,8 +72,8 @@ def test_the_residual_of_the_solution_is_rounding():
 
 @pytest.mark.parametrize("dtype", LIMITS)
 @pytest.mark.parametrize("algorithm", ARGUMENTS)
-def test_results_agree_with_the_oracle_and_with_a_peer_that_asks_it(algorithm, dtype):
-    """Both judge the same results by the same truth: error and difference are within the limit."""
+def test_results_agree_with_the_oracle_and_with_a_peer_based_on_it(algorithm, dtype):
+    """The error from the oracle and the difference from the peer are within the limit."""
     states, frame = random_states(MODEL, SAMPLE), furthest_link(MODEL)
     work = Workload.of(MODEL, algorithm, states, frame=frame, dtype=dtype)
     work.out[...] = np.nan
@@ -85,7 +85,7 @@ def test_results_agree_with_the_oracle_and_with_a_peer_that_asks_it(algorithm, d
 
 
 def test_accelerations_are_judged_by_the_peers_mass_matrix():
-    """residual_by is the residual with M = crba(q), h = rnea(q, v, 0)."""
+    """residual_by is the residual with the peer's M = crba(q) and h = rnea(q, v, 0)."""
     states = random_states(MODEL, 4)
     q, v, tau = states["q"], states["v"], states["tau"]
     a = wd.aba(MODEL, q, v, tau)

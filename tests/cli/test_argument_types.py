@@ -1,4 +1,4 @@
-"""Numbers of a command line: what they take, and what they refuse in the user's words."""
+"""Types of command line arguments: accepted values, and refusals in plain words."""
 
 from __future__ import annotations
 
@@ -39,6 +39,6 @@ def test_a_number_is_read(read: Callable[[str], Any], text: str, value: float) -
         (seed, "-3", "must be a whole number of at least 0, got '-3'"),
     ],
 )
-def test_another_is_refused(read: Callable[[str], Any], text: str, error: str) -> None:
+def test_another_text_is_refused(read: Callable[[str], Any], text: str, error: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match=re.escape(error)):
         read(text)

@@ -1,4 +1,4 @@
-"""`warpdyn bench`: its table, its JSON, its picture, and the peers beside it."""
+"""`warpdyn bench`: its table, JSON file and picture, and the comparison with peers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PEERS = ["--peers", "pinocchio", "mujoco"]
 
 
 def test_bench_writes_table_json_and_plot(tmp_path, capsys):
-    """A row for each batch; errors are within float32's digits; both files are written."""
+    """Each batch has a row, errors are within float32's digits, and both files are written."""
     pytest.importorskip("matplotlib")
     files = tmp_path / "b.json", tmp_path / "b.png"
     options = ["--batch", "1", "64", "--algorithm", "rnea", "--threads", "1", "--device", "cpu"]
@@ -37,8 +37,8 @@ def test_bench_writes_table_json_and_plot(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("robot", ["double_pendulum", "quadruped"])
-def test_bench_measures_beside_the_peers(robot, tmp_path, capsys):
-    """Both have all five, compute the same, and take more than no time."""
+def test_bench_measures_peers_too(robot, tmp_path, capsys):
+    """Both peers have all five algorithms, give the same results, and take more than no time."""
     pytest.importorskip("pinocchio")
     pytest.importorskip("mujoco")
     file = tmp_path / "b.json"
@@ -58,7 +58,8 @@ def test_bench_measures_beside_the_peers(robot, tmp_path, capsys):
 
 
 def test_bench_says_why_a_peer_is_not_timed(monkeypatch, capsys):
-    """What computes something else, or cannot be asked, is left blank; the rest of the table stands."""
+    """A peer with another result, or without the algorithm, has blank cells. The rest of the table
+    is complete."""
     pytest.importorskip("pinocchio")
 
     rnea = Pinocchio.rnea
@@ -76,8 +77,8 @@ def test_bench_says_why_a_peer_is_not_timed(monkeypatch, capsys):
     assert "fk is not compared" not in said
 
 
-def test_json_has_a_refusal_in_place_of_numbers():
-    """What was not measured has its reason and no NaN; a peer's refusal stands in the peer's place."""
+def test_json_has_a_refusal_instead_of_numbers():
+    """A case that was not measured has its reason and no NaN, and so has a peer."""
     case = Case("rnea", 10, "float32", "columns", "cpu")
     refused = Measurement(case, refusal="not defined")
     peers = (PeerTime("p", 50.0, 1e-9), PeerTime("r", refusal="other"))

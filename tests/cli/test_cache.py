@@ -1,4 +1,4 @@
-"""`warpdyn cache`: what is kept, and that it can be removed."""
+"""`warpdyn cache`: its list of cached files, and their removal."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def cache(folder: Path, *arguments: str) -> list[str]:
 
 
 def test_both_caches_are_shown_and_emptied(tmp_path: Path) -> None:
-    """Where, how many, how large; afterwards nothing of ours is left, and what is another's stays."""
+    """The list has folder, number and size. Afterwards none of our files is left, and others are
+    not removed."""
     run(ONE_CALL, environment(tmp_path))
     (warps,) = (tmp_path / "kernels").iterdir()
     others = warps / "wp_somebody_else", tmp_path / "programs" / "notes.txt"
@@ -44,10 +45,10 @@ def test_both_caches_are_shown_and_emptied(tmp_path: Path) -> None:
     assert all(path.exists() for path in others)
 
 
-def test_it_asks_before_it_removes(
+def test_cache_asks_before_it_removes_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With what would go; without a terminal only `--yes` removes."""
+    """It lists what would be removed. Without a terminal only `--yes` removes."""
     kept = tmp_path / ("a" * 64 + ".json")
     kept.touch()
     held = cache_command.CachedFiles("programs", tmp_path, "WARPDYN_CACHE_DIR", [kept])
@@ -65,8 +66,9 @@ def test_it_asks_before_it_removes(
     assert capsys.readouterr().out == "emptied\n"
 
 
-def test_what_is_of_others_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A project's headers in the cache's folder, what links lead to, a folder without our tag."""
+def test_files_of_others_are_not_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are a project's headers in the cache's folder, targets of links, and a folder without
+    our tag."""
     project, thesis = tmp_path / "project", tmp_path / "thesis"
     (project / "headers/sub").mkdir(parents=True)
     (project / "headers/my.h").write_text("int my;")
@@ -93,10 +95,10 @@ def test_what_is_of_others_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert [each.entries for each in cache_command.find_cached_files()] == [[], [], []]
 
 
-def test_of_a_kernel_only_its_own_files_go(
+def test_only_a_kernels_own_files_are_removed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Those of a compile that was killed too; the folder stays where something else is in it."""
+    """Files of a killed compilation are removed, too. A folder with other files remains."""
     name = "wp_warpdyn_rnea_x_01234567"
     for folder in (name, f"{name}_ab_cd9ef_build", f"{name}_p12_t345"):
         (tmp_path / folder).mkdir()
@@ -112,8 +114,10 @@ def test_of_a_kernel_only_its_own_files_go(
     assert "which holds thesis.txt" in capsys.readouterr().out
 
 
-def test_what_cannot_be_removed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """One line; what is gone already is no mistake."""
+def test_a_file_that_cannot_be_removed_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The report is one line. A file that is already gone is no error."""
     cache_command.remove(tmp_path / "gone")
 
     def refused(path: Path, missing_ok: bool = False) -> None:

@@ -1,4 +1,5 @@
-"""`warpdyn check`: agreement is exit code 0, a difference that is too large 1; nobody to ask is the oracle."""
+"""`warpdyn check`: exit code 0 for agreement, 1 for a large difference. Without a peer the oracle
+is compared."""
 
 from __future__ import annotations
 
@@ -27,16 +28,17 @@ def test_check_agrees_with_the_peers(robot, capsys):
     assert "Pinocchio" in said and "MuJoCo" in said and "not compared" not in said
 
 
-def test_check_fails_where_a_difference_is_too_large(monkeypatch, capsys):
-    """A difference above its limit is marked, and the exit code says so."""
+def test_check_fails_if_a_difference_is_too_large(monkeypatch, capsys):
+    """The difference is marked, and the exit code is 1."""
     pytest.importorskip("pinocchio")
     monkeypatch.setitem(accuracy.LIMITS, "float32", 0.0)
     assert main(["check", "double_pendulum"]) == 1
     assert "too large" in capsys.readouterr().out
 
 
-def test_other_formats_are_given_to_peers_as_urdf(tmp_path, capsys):
-    """MJCF is written as URDF for libraries that read no other; what URDF cannot say is a reason."""
+def test_peers_get_other_formats_as_urdf(tmp_path, capsys):
+    """MJCF is written as URDF for libraries that read no other format. If URDF cannot express the
+    robot, the reason is printed."""
     pytest.importorskip("pinocchio")
     text = """<mujoco model="arm"><worldbody><body name="upper" pos="0 0 1">
       <joint name="shoulder" type="hinge" axis="0 1 0" {}/>
@@ -53,8 +55,8 @@ def test_other_formats_are_given_to_peers_as_urdf(tmp_path, capsys):
     assert "left out: Pinocchio is given URDF" in said and "armature" in said
 
 
-def test_nobody_to_compare_with_is_the_oracle(monkeypatch, capsys):
-    """Without any peer each missing library is named with its package, and a line says what is compared."""
+def test_without_peers_the_oracle_is_compared(monkeypatch, capsys):
+    """Each missing library is named with its package, and a line says what is compared."""
     monkeypatch.setattr(find_peers, "find_spec", lambda name: None)
     assert main(["check", "double_pendulum"]) == 0
     said = " ".join(capsys.readouterr().out.split())
@@ -82,8 +84,8 @@ ARM = """<mujoco><compiler angle="radian"/><worldbody><body name="upper" pos="0 
 
 
 def test_an_mjcf_file_is_read_by_mujoco_itself(tmp_path, capsys):
-    """With what it includes, armature, ball and free joints, bodies and joints without names, one held by a
-    constraint; without the mesh that weighs nothing."""
+    """It has included files, armature, ball and free joints, unnamed bodies and joints, and a
+    constrained joint. A massless mesh is left out."""
     pytest.importorskip("mujoco")
     (tmp_path / "scene.xml").write_text(SCENE)
     (tmp_path / "arm.xml").write_text(ARM)
@@ -96,7 +98,7 @@ def test_an_mjcf_file_is_read_by_mujoco_itself(tmp_path, capsys):
 
 @pytest.mark.parametrize("robot", wd.robot_names())
 def test_the_table_fits_80_columns(robot, monkeypatch, capsys):
-    """Whatever the robot; nothing is cut."""
+    """This holds for any robot, and no text is cut."""
     monkeypatch.setenv("COLUMNS", "80")
     names = [p.name for p in find_peers.find_peers(wd.load_robot(robot), robot_file(robot))[0]]
     rows = [
@@ -111,8 +113,8 @@ def test_the_table_fits_80_columns(robot, monkeypatch, capsys):
     assert said.count("1.2e-03 too large") == len(rows)
 
 
-def test_every_algorithm_meets_every_peer():
-    """compare() asks each peer for all five algorithms in both precisions."""
+def test_every_algorithm_is_compared_with_every_peer():
+    """compare() calls each peer for all five algorithms in both precisions."""
 
     class Nothing:
         """Zeros of the right shapes."""
@@ -144,8 +146,8 @@ def test_every_algorithm_meets_every_peer():
     assert not any(d.passes for d in differences)
 
 
-def test_the_table_marks_what_is_too_large():
-    """A cell holds the difference, "not defined" where there is none, and a mark where it fails."""
+def test_the_table_marks_large_differences():
+    """A cell has the difference, or "not defined", and a mark if it is too large."""
     rows = [
         Difference("rnea", "p", "float32", 1e-7),
         Difference("crba", "p", "float32", 1e-3),
@@ -156,8 +158,9 @@ def test_the_table_marks_what_is_too_large():
     assert [d.passes for d in rows] == [True, False, True]
 
 
-def test_what_is_not_compared_is_said(tmp_path, capsys, monkeypatch):
-    """A robot without joints; an algorithm that a robot does not define; a peer that has no answer."""
+def test_comparisons_that_are_not_made_are_reported(tmp_path, capsys, monkeypatch):
+    """The robot may have no joints, the algorithm may not be defined for it, or the peer may have
+    no result."""
     still = tmp_path / "still.urdf"
     still.write_text('<robot name="still"><link name="a"/></robot>')
     assert main(["check", str(still)]) == 2
@@ -174,7 +177,7 @@ def test_what_is_not_compared_is_said(tmp_path, capsys, monkeypatch):
     assert "moves no inertia" in line and "crba: not defined" not in said
 
 
-def test_a_peer_that_cannot_compare_says_why(monkeypatch):
+def test_a_peer_that_cannot_compare_is_reported_with_its_reason(monkeypatch):
     """The other algorithms are compared."""
 
     class Silent:

@@ -1,4 +1,4 @@
-"""What a command line names: robot, link, device, files."""
+"""Robots, links, devices and files of a command line."""
 
 from __future__ import annotations
 
@@ -27,21 +27,22 @@ def named(
     return argparse.Namespace(robot=str(robot), xacro_arg=[*arguments.items()], **how)
 
 
-def test_a_bundled_robot_is_its_file():
-    """Name and path of a bundled robot are read as the same model."""
+def test_a_bundled_robot_and_its_file_are_the_same_model():
+    """The name and the path of a bundled robot give equal models."""
     path = command_line.robot_file("cartpole")
     by_name, by_path = (command_line.read_model(named(x)) for x in ("cartpole", str(path)))
     assert path.exists() and by_name.joints == by_path.joints and by_name.links == by_path.links
 
 
-def test_base_frees_or_holds_the_root():
-    """--base decides; without it the robot's usual base does."""
+def test_base_makes_the_root_floating_or_fixed():
+    """Without --base the robot's usual base is used."""
     for base, floating in (("floating", True), ("fixed", False), (None, True)):
         assert command_line.read_model(named("quadruped", base)).floating_base is floating
 
 
 def test_warnings_go_to_stderr_unless_they_are_shown_elsewhere(tmp_path, capsys):
-    """The reader's remarks are printed with their file, without the source line that Python would add."""
+    """The reader's warnings are printed with their file, without the source line that Python would
+    add."""
     odd = tmp_path / "odd.urdf"
     odd.write_text(
         "<robot name='w'><link name='a'><inertial><mass value='1'/>"
@@ -55,8 +56,9 @@ def test_warnings_go_to_stderr_unless_they_are_shown_elsewhere(tmp_path, capsys)
     assert [line.strip() for line in others] == list(model.warnings) != []
 
 
-def test_an_mjcf_file_is_read_with_its_neighbours_and_its_loops_as_asked(tmp_path):
-    """What it includes is read; --loops cut leaves a loop open, and is for formats that have such."""
+def test_mjcf_includes_and_loops_are_read(tmp_path):
+    """Included files are read. --loops cut leaves a loop open, and is refused for formats without
+    loops."""
     body = '<body name="{}"><joint name="j{}"/><geom size="0.1"/></body>'
     (tmp_path / "arm.xml").write_text(
         f"<mujoco><worldbody>{body.format('a', 1)}{body.format('b', 2)}</worldbody></mujoco>"
@@ -74,8 +76,8 @@ def test_an_mjcf_file_is_read_with_its_neighbours_and_its_loops_as_asked(tmp_pat
             command_line.read_model(named(robot, loops="cut"))
 
 
-def test_loops_of_a_stage_are_read_as_asked(tmp_path):
-    """--loops is for USD too. Two hinges between the same bodies are a loop."""
+def test_loops_of_a_usd_stage_are_read_or_cut(tmp_path):
+    """Two hinges between the same bodies are a loop."""
     pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
     apis = 'prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"]'
     mass = "float physics:mass = 1\nfloat3 physics:diagonalInertia = (1, 1, 1)\n"
@@ -92,7 +94,7 @@ def test_loops_of_a_stage_are_read_as_asked(tmp_path):
 
 
 def test_a_file_of_several_robots_is_read_in_part_or_as_a_world(tmp_path):
-    """--model names one, or world; it is for formats that have several."""
+    """--model names one robot, or world. It is refused for formats with one robot."""
     shape = (
         "<collision name='c'><geometry><sphere><radius>0.1</radius></sphere></geometry></collision>"
     )
@@ -112,8 +114,9 @@ def test_a_file_of_several_robots_is_read_in_part_or_as_a_world(tmp_path):
         command_line.read_model(named("cartpole", part="world"))
 
 
-def test_frames_are_links():
-    """A link's name is kept, none is None, another is refused with near names."""
+def test_frames_must_be_links():
+    """A link's name is returned, and None without a name. Another name is refused with near
+    ones."""
     model = wd.load_robot("panda")
     assert command_line.find_frame(named("panda", frame="panda_link8"), model) == "panda_link8"
     assert command_line.find_frame(named("panda"), model) is None
@@ -122,7 +125,7 @@ def test_frames_are_links():
 
 
 def test_devices_are_those_of_warp():
-    """The best device without a name; an unknown name is refused with the known ones."""
+    """Without a name the best device is used. An unknown name is refused with the known ones."""
     assert command_line.choose_device(None) == wp.get_preferred_device().alias
     assert command_line.choose_device("cpu") == "cpu"
     with pytest.raises(UserError, match="there is no device 'moon' here; there is cpu"):
@@ -130,14 +133,14 @@ def test_devices_are_those_of_warp():
 
 
 def test_pictures_need_matplotlib(monkeypatch):
-    """Without it the refusal says how to get it."""
+    """The refusal says how to install it."""
     monkeypatch.setattr(command_line, "find_spec", lambda name: None)
     with pytest.raises(UserError, match="pip install matplotlib"):
         command_line.check_picture(Path("picture.png"))
 
 
 def test_files_are_written_into_new_folders(tmp_path):
-    """A missing folder is made; what cannot be written is refused with its path."""
+    """A missing folder is created. A path that cannot be written is refused."""
     path = tmp_path / "new" / "text.txt"
     command_line.write_file(path, lambda path: path.write_text("x"))
     assert path.read_text() == "x"
@@ -145,8 +148,8 @@ def test_files_are_written_into_new_folders(tmp_path):
         command_line.write_file(path / "under_a_file", lambda path: path.write_text("x"))
 
 
-def test_a_robot_must_move():
-    """A robot without joints is refused where there is something to compute."""
+def test_a_robot_must_have_a_moving_joint():
+    """A robot without joints is refused if there is something to compute."""
     stone = wd.load("<robot name='stone'><link name='a'/></robot>")
     with pytest.raises(UserError, match="stone has no moving joint: nothing to compute"):
         command_line.refuse_immobile(stone)
@@ -163,7 +166,7 @@ def test_a_robot_must_move():
 def test_a_picture_that_cannot_be_drawn_is_refused_at_once(
     name: str, why: str, tmp_path: Path
 ) -> None:
-    """Before anything is computed for it."""
+    """The refusal comes before any computation."""
     pytest.importorskip("matplotlib")
     (tmp_path / "a_file").write_text("")
     with pytest.raises(command_line.UserError, match=why):
@@ -171,13 +174,15 @@ def test_a_picture_that_cannot_be_drawn_is_refused_at_once(
     command_line.check_picture(tmp_path / "new_folder" / "figure.png")
 
 
-def test_a_file_is_no_folder(tmp_path: Path) -> None:
+def test_a_folder_is_refused_as_output_file(tmp_path: Path) -> None:
     with pytest.raises(command_line.UserError, match="it is a folder"):
         command_line.check_file(tmp_path)
 
 
-def test_a_batch_beyond_memory_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    """What was asked for, and what to do."""
+def test_a_batch_that_exceeds_memory_is_reported_in_one_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The line says what to do."""
     from warpdyn.cli.main import main
 
     huge = str(10**12)
@@ -192,10 +197,11 @@ ARM = """<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:ar
   <joint name="j" type="continuous"><parent link="$(arg prefix)base"/><child link="tip"/></joint></robot>"""
 
 
-def test_xacro_files_are_expanded_with_the_arguments_of_the_command_line(
+def test_xacro_files_are_expanded_with_command_line_arguments(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By every command that takes a robot; peers read the expanded text. Other files take none."""
+    """Every command with a robot does so, and peers read the expanded text. Other files accept no
+    such arguments."""
     pytest.importorskip("xacro")
     path = tmp_path / "arm.urdf.xacro"
     path.write_text(ARM)
@@ -214,7 +220,7 @@ def test_xacro_files_are_expanded_with_the_arguments_of_the_command_line(
 
 
 def test_help_and_docstrings_name_every_format(capsys: pytest.CaptureFixture[str]) -> None:
-    """The registry is the one list of formats."""
+    """The registry is the only list of formats."""
     with pytest.raises(SystemExit):
         main(["info", "--help"])
     texts = capsys.readouterr().out, wd.load.__doc__ or ""

@@ -1,4 +1,4 @@
-"""`warpdyn compile`: every kernel asked for is named, and is in the cache afterwards."""
+"""`warpdyn compile`: every requested kernel is listed, and is in the cache afterwards."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from warpdyn.model.description import ModelError
 
 
 def test_compile_names_every_kernel(capsys):
-    """A line for each algorithm and precision, and one at the end."""
+    """Each algorithm and precision has a line, and a summary comes last."""
     arguments = "compile double_pendulum --device cpu --dtype float32 float64 --algorithm rnea crba"
     assert main(arguments.split()) == 0
     *lines, last = capsys.readouterr().out.splitlines()
@@ -21,7 +21,7 @@ def test_compile_names_every_kernel(capsys):
 
 
 def test_derivatives_searches_and_gradients_are_compiled(capsys):
-    """By the names that they have in Python; functions of a frame have one."""
+    """They have their Python names. Functions of a frame get one."""
     arguments = "compile double_pendulum --device cpu --gradients q --algorithm"
     names = ["rnea_derivatives", "inverse_kinematics", "manipulability", "gravity_torques"]
     assert main([*arguments.split(), *names]) == 0
@@ -31,7 +31,7 @@ def test_derivatives_searches_and_gradients_are_compiled(capsys):
 
 
 def test_an_algorithm_that_is_not_defined_does_not_stop_the_others(monkeypatch, capsys):
-    """A refusal is a line of its own; the rest is compiled."""
+    """Its refusal is one line, and the others are compiled."""
     kernels_of = compile_command.kernels_of
 
     def refusing(model, call, **options):
@@ -48,8 +48,8 @@ def test_an_algorithm_that_is_not_defined_does_not_stop_the_others(monkeypatch, 
     assert said[1].startswith("rnea") and said[1].endswith(" s") and "is ready" in said[2]
 
 
-def test_gradients_by_what_no_algorithm_takes_are_refused(capsys):
-    """In one line, before anything is compiled."""
+def test_gradients_by_an_unknown_input_are_refused(capsys):
+    """One line says so before any compilation."""
     arguments = "compile cartpole --algorithm rnea fk --gradients q speed"
     assert main(arguments.split()) == 2
     said = capsys.readouterr()

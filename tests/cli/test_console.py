@@ -1,4 +1,4 @@
-"""Output for the terminal: wrapped lines and numbers."""
+"""Terminal output: wrapped lines and numbers."""
 
 from __future__ import annotations
 
@@ -28,20 +28,21 @@ def test_numbers_have_three_digits(number, text):
         (2e9, "2 billion"),
     ],
 )
-def test_large_numbers_are_in_words(count, text):
-    """Three digits and the word."""
+def test_large_numbers_have_three_digits_and_a_word(count, text):
+    """Examples are thousand and million."""
     assert console.in_words(count) == text
 
 
 def test_prose_is_broken_between_words(monkeypatch, capsys):
-    """A word that is longer than the line is kept whole: it may be a path."""
+    """A word that is longer than the line is not broken, since it may be a path."""
     monkeypatch.setenv("COLUMNS", "20")
     console.say("a line of prose, and /a/path/that/is/long/a-b.png")
     assert capsys.readouterr().out == "a line of prose, and\n/a/path/that/is/long/a-b.png\n"
 
 
-def test_prose_shows_what_is_not_printable(capsys: pytest.CaptureFixture[str]) -> None:
-    """Such as a policy's metadata, which anybody may have written: no control reaches a terminal."""
+def test_control_characters_are_escaped(capsys: pytest.CaptureFixture[str]) -> None:
+    """Text such as a policy's metadata may come from anybody. No control character reaches the
+    terminal."""
     console.say("policy.onnx, made by \x1b[2J\x9b31mme\nall checks passed \u202e")
     assert capsys.readouterr().out == (
         "policy.onnx, made by \\x1b[2J\\x9b31mme\\x0aall checks passed \\u202e\n"

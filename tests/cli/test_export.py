@@ -1,4 +1,4 @@
-"""`warpdyn export`: the file that it writes, and what it refuses in one line."""
+"""`warpdyn export`: the file that it writes, and its refusals in one line."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_header_of_several_functions(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Functions one after the other or with commas, a frame after a colon, one's own kernel."""
+def test_a_header_may_have_several_functions(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are separate words or separated by commas. A frame follows a colon. A user's kernel is
+    allowed."""
     (here / "mine.py").write_text(
         "import warpdyn as wd\n\n\n@wd.kernel\ndef damped(robot, q, v, *, gain=1.0):\n"
         '    """A damper."""\n    return {"tau": -gain * v}\n'
@@ -37,8 +40,8 @@ def test_a_header_of_several_functions(here: Path, capsys: pytest.CaptureFixture
     assert "typedef float number;" in (here / "panda.hpp").read_text()
 
 
-def test_c_of_another_name(here: Path) -> None:
-    """--c, --namespace and --out."""
+def test_a_c_header_may_have_another_name(here: Path) -> None:
+    """The test covers --c, --namespace and --out."""
     command = ["export", "cartpole", "aba", "--c", "--no-libm", "--namespace", "my cart"]
     assert main([*command, "--out", "cart.h"]) == 0
     assert "static inline void my_cart_aba(" in (here / "cart.h").read_text()
@@ -53,19 +56,20 @@ def test_c_of_another_name(here: Path) -> None:
         (["inverse_kinematics:panda_hand"], "cannot be exported: it repeats until it is done"),
     ],
 )
-def test_what_it_refuses(
+def test_mistakes_are_refused_in_one_line(
     asked: list[str], said: str, capsys: pytest.CaptureFixture[str], here: Path
 ) -> None:
-    """In one line, and no file is written."""
+    """No file is written."""
     assert main(["export", "panda", *asked]) == 2
     error = capsys.readouterr().err
     assert said in error and error.count("\n") == 1 and not list(here.glob("*.hpp"))
 
 
-def test_a_package_for_python(
+def test_a_python_package_is_written(
     here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """--python hands robot, functions, folder, name, precision and --force on, and says what to import."""
+    """--python passes on robot, functions, folder, name, precision and --force, and says what to
+    import."""
     asked: list[tuple[Any, ...]] = []
 
     def written(model: wd.Model, calls: dict[str, Any], out: Path, **options: Any) -> Path:
@@ -86,9 +90,7 @@ def test_a_package_for_python(
     ]
 
 
-def test_options_that_do_not_go_together_are_refused(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_contradictory_options_are_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for asked, said in (
         ([], "name at least one function, such as rnea"),
         (["rnea", "--joints", "a"], "--joints is for --ros2-control"),

@@ -1,4 +1,4 @@
-"""`warpdyn export --ros2-control`: packages from the command line, and what is refused."""
+"""`warpdyn export --ros2-control`: packages from the command line, and refusals."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_package_of_some_laws(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of the node and a user's own, for some joints, under another name."""
+def test_a_package_may_have_some_laws(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They are laws of the node and a user's own, for some joints, under another name."""
     arm = ",".join(f"panda_joint{k}" for k in range(1, 8))
     laws = ["gravity_compensation", "my.py:hold", "--option", "rest=3"]
     command = ["export", "panda", *laws, "--ros2-control", "out", "--joints", arm]
@@ -55,10 +55,10 @@ def test_a_package_of_some_laws(here: Path, capsys: pytest.CaptureFixture[str]) 
         ([], "name at least one function"),
     ],
 )
-def test_what_it_refuses_of_controllers(
+def test_mistakes_are_refused_in_one_line(
     asked: list[str], said: str, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In one line, and no folder is made."""
+    """No folder is created."""
     assert main(["export", "panda", *asked]) == 2
     error = capsys.readouterr().err
     assert said in error and error.count("\n") == 1 and not (here / "out").exists()

@@ -1,4 +1,4 @@
-"""The machine's name beside its figures."""
+"""The name of the machine that measurements report."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from warpdyn.cli import hardware
 
 @pytest.mark.parametrize(("threads", "text"), [(1, "1 thread"), (2, "2 threads")])
 def test_the_cpu_is_named_with_its_threads(threads, text):
-    """Figures of one thread and of two are told apart."""
+    """Measurements with one thread and with two are distinguished."""
     wd.runtime.set_num_threads(threads)
     try:
         assert hardware.hardware("cpu") == f"{hardware.processor()}, {text}"
@@ -22,7 +22,7 @@ def test_the_cpu_is_named_with_its_threads(threads, text):
 
 
 def test_a_processor_has_a_name_without_linux(monkeypatch):
-    """Where there is no /proc/cpuinfo, Python's name of the machine does."""
+    """Without /proc/cpuinfo it is Python's name of the machine."""
 
     def missing(self):
         raise FileNotFoundError(self)
@@ -37,7 +37,7 @@ def test_a_gpu_is_named_without_threads(monkeypatch: pytest.MonkeyPatch) -> None
     assert hardware.hardware("cuda:0") == "NVIDIA H100"
 
 
-def test_the_processor_is_the_first_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_processor_name_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "processor\t: 0\nmodel name\t: Fast 3: x\nmodel name\t: Slow 1\n"
     monkeypatch.setattr(Path, "read_text", lambda self: text)
     assert hardware.processor() == "Fast 3: x"

@@ -1,4 +1,4 @@
-"""`warpdyn info`: the tree, the limits, mimic joints and remarks as they are printed."""
+"""`warpdyn info`: the tree, limits, mimic joints and warnings as they are printed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PENDULUM = Path(__file__).parents[2] / "warpdyn" / "robots" / "double_pendulum.u
 
 
 def test_info_prints_the_tree_and_the_limits(capsys):
-    """Links, limits and mimic joints of a bundled robot are all there."""
+    """The output has links, limits and mimic joints of a bundled robot."""
     assert main(["info", "panda"]) == 0
     said = capsys.readouterr().out
     assert (
@@ -27,14 +27,14 @@ def test_info_prints_the_tree_and_the_limits(capsys):
     )
 
 
-def test_info_takes_a_path_and_a_floating_base(capsys):
-    """ROBOT may be a file; a free base has seven coordinates of its name."""
+def test_info_accepts_a_path_and_a_floating_base(capsys):
+    """ROBOT may be a file. A free base has seven coordinates with its name."""
     assert main(["info", str(PENDULUM), "--base", "floating"]) == 0
     assert "floating_base.qw" in capsys.readouterr().out
 
 
 def test_info_needs_neither_rich_nor_matplotlib():
-    """A description is read without loading what only tables and pictures need."""
+    """A description is printed without the packages for tables and pictures."""
     code = (
         "import sys; from warpdyn.cli.main import main; main(['info', 'cartpole']);"
         "sys.exit(any(m in sys.modules for m in ('rich', 'matplotlib')))"
@@ -46,7 +46,7 @@ def test_info_needs_neither_rich_nor_matplotlib():
 
 
 def test_each_coordinate_has_its_line(capsys):
-    """A line for each row of q, in order; the last part of a quaternion has no column of v."""
+    """Each row of q has a line, in order. The last part of a quaternion has no column of v."""
     model = wd.load_robot("quadruped")
     print_coordinates(model)
     lines = capsys.readouterr().out.splitlines()[2:]
@@ -55,8 +55,8 @@ def test_each_coordinate_has_its_line(capsys):
     assert [line[4:7].strip() for line in lines[5:8]] == ["5", "", "6"]
 
 
-def test_what_looks_wrong_is_printed_last(tmp_path, capsys):
-    """The remarks of the reader stand below the tables, on stdout."""
+def test_warnings_are_printed_last(tmp_path, capsys):
+    """The reader's warnings are below the tables, on stdout."""
     odd = tmp_path / "odd.urdf"
     odd.write_text(
         "<robot name='w'><link name='a'><inertial><mass value='1'/>"
@@ -74,7 +74,8 @@ def test_what_looks_wrong_is_printed_last(tmp_path, capsys):
 @pytest.mark.parametrize("base", ["fixed", "floating"])
 @pytest.mark.parametrize("robot", wd.robot_names())
 def test_nothing_is_wider_than_80_columns(robot, base, monkeypatch, capsys):
-    """A pipe and a terminal of 80 columns: every link, joint and limit is there, on lines that fit."""
+    """This holds in a pipe and in a terminal of 80 columns. The output has every link, joint and
+    limit."""
     monkeypatch.setenv("COLUMNS", "80")
     assert main(["info", robot, "--base", base]) == 0
     said = capsys.readouterr().out
@@ -85,7 +86,7 @@ def test_nothing_is_wider_than_80_columns(robot, base, monkeypatch, capsys):
 
 
 def test_configurations_are_named(tmp_path, capsys):
-    """Those of an MJCF file: where it draws the robot, and its keyframes."""
+    """They are those of an MJCF file: the drawn one, and its keyframes."""
     arm = tmp_path / "arm.xml"
     arm.write_text(
         '<mujoco><worldbody><body><joint/><geom size="0.1"/></body></worldbody>'

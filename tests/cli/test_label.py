@@ -1,4 +1,4 @@
-"""`warpdyn label`: what it says, what it writes, its exit codes."""
+"""`warpdyn label`: its messages, files and exit codes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_logs_are_labelled(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Quantities with commas, a kernel, columns by name; a file that fails makes it 1."""
+    """The test covers quantities with commas, a kernel, and columns by name. A file that fails
+    gives exit code 1."""
     (here / "my.py").write_text(
         "import warpdyn as wd\n\n\n@wd.kernel\ndef power(robot, q, v, a):\n"
         '    """Of the motors [W]."""\n    return (robot.rnea(q, v, a) * v).sum()\n'
@@ -50,7 +51,7 @@ def test_logs_are_labelled(here: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert main([*command[:3], "b.parquet", *command[3:]]) == 1
     told = capsys.readouterr()
     assert "0 files with 0 rows labelled, 1 finished before" in told.out
-    assert "failed: b.parquet: it is no Parquet file" in told.err
+    assert "failed: b.parquet: it is not a Parquet file" in told.err
 
 
 @pytest.mark.parametrize(
@@ -62,20 +63,20 @@ def test_logs_are_labelled(here: Path, capsys: pytest.CaptureFixture[str]) -> No
         ([], "name at least one quantity"),
     ],
 )
-def test_what_it_refuses(
+def test_mistakes_are_refused_in_one_line(
     options: list[str], error: str, capsys: pytest.CaptureFixture[str], here: Path
 ) -> None:
-    """In one line, and nothing is written."""
+    """No file is written."""
     assert main(["label", "double_pendulum", "a.parquet", "--out", "out", *options]) == 2
     said = capsys.readouterr().err
     assert error in said and not (here / "out").exists()
     assert sum(line.startswith("warpdyn: error: ") for line in said.splitlines()) == 1
 
 
-def test_of_many_failures_the_first_are_printed(
+def test_only_the_first_of_many_failures_are_printed(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """And the number of all."""
+    """Their total number is printed, too."""
     names = [f"bad{k:02d}.parquet" for k in range(SHOWN + 1)]
     for name in names:
         (here / name).write_bytes(b"bad")

@@ -1,4 +1,4 @@
-"""The command line: exit codes, and that a user's mistake is one line."""
+"""The command line: its exit codes, and one line for a user's mistake."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from warpdyn.cli.main import COMMANDS, main, parser
     ],
 )
 def test_mistakes_are_one_line(arguments, text, capsys):
-    """Exit code 2, and one line on stderr that says what is needed."""
+    """The exit code is 2, and the line on stderr says what is needed."""
     assert main(arguments) == 2
     said = capsys.readouterr()
     assert (
@@ -36,8 +36,8 @@ def test_mistakes_are_one_line(arguments, text, capsys):
     )
 
 
-def test_a_bad_file_is_one_line(tmp_path, capsys):
-    """An error of the reader names the file."""
+def test_a_bad_file_is_reported_in_one_line(tmp_path, capsys):
+    """The reader's error names the file."""
     bad = tmp_path / "bad.urdf"
     bad.write_text("<robot name='x'><link name='a'/><link name='b'/></robot>")
     assert main(["info", str(bad)]) == 2
@@ -46,7 +46,7 @@ def test_a_bad_file_is_one_line(tmp_path, capsys):
 
 
 def test_a_robot_without_joints_is_explained(tmp_path, capsys):
-    """A robot without joints has a description, but nothing to compute."""
+    """It can be described, but there is nothing to compute."""
     stone = tmp_path / "stone.urdf"
     stone.write_text("<robot name='stone'><link name='a'/></robot>")
     assert main(["info", str(stone)]) == 0
@@ -62,7 +62,7 @@ def test_a_command_has_the_name_of_its_file(capsys):
     assert listed == [command.__name__.rpartition(".")[2] for command in COMMANDS]
 
 
-def test_every_command_has_its_help(capsys):
+def test_every_command_has_a_help_text(capsys):
     """`warpdyn COMMAND --help` names the robot first and exits with 0."""
     for name in ("info", "check", "bench", "compile", "source", "simulate", "cache"):
         with pytest.raises(SystemExit) as exit:
@@ -77,7 +77,7 @@ def test_every_command_has_its_help(capsys):
 
 @pytest.mark.parametrize("text", ["0", "-3", "1.5", "many"])
 def test_counts_are_whole_numbers_above_zero(text, capsys):
-    """Else the refusal says what is needed and what arrived."""
+    """Otherwise the refusal says what is needed and what arrived."""
     with pytest.raises(SystemExit) as exit:
         main(["bench", "cartpole", f"--batch={text}"])
     assert exit.value.code == 2
@@ -99,16 +99,17 @@ def test_counts_are_whole_numbers_above_zero(text, capsys):
         ("--seed=-1", "must be a whole number of at least 0, got '-1'"),
     ],
 )
-def test_numbers_of_a_simulation_are_looked_at_first(option, text, capsys):
-    """Before a robot is read: exit code 2, the option and what it needs."""
+def test_numbers_of_a_simulation_are_checked_first(option, text, capsys):
+    """The check comes before the robot is read. The exit code is 2, and the error names the
+    option."""
     with pytest.raises(SystemExit) as exit:
         main(["simulate", "cartpole", option])
     said = capsys.readouterr().err.splitlines()[-1]
     assert exit.value.code == 2 and option.partition("=")[0] in said and said.endswith(text)
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path, capsys):
-    """With the file that was to be written."""
+def test_a_missing_output_folder_is_reported(tmp_path, capsys):
+    """The error has the path of the file."""
     file = tmp_path / "none" / "panda.hpp"
     assert main(["export", "panda", "rnea", "--out", str(file)]) == 2
     said = capsys.readouterr().err.splitlines()[-1]
@@ -116,13 +117,13 @@ def test_a_folder_that_is_not_there_is_named(tmp_path, capsys):
 
 
 def test_counts_may_be_grouped():
-    """4,096 and 4_096 are 4096."""
+    """4,096 and 4_096 mean 4096."""
     args = parser().parse_args(["bench", "cartpole", "--batch", "4,096", "1_000", "7"])
     assert args.batch == [4096, 1000, 7]
 
 
-def test_an_interrupt_is_exit_code_130(monkeypatch, capsys):
-    """Ctrl-C ends in one line, as shells expect it."""
+def test_an_interrupt_gives_exit_code_130(monkeypatch, capsys):
+    """Ctrl-C prints one line. Shells expect this code."""
 
     def interrupted(args):
         raise KeyboardInterrupt
@@ -132,8 +133,8 @@ def test_an_interrupt_is_exit_code_130(monkeypatch, capsys):
     assert capsys.readouterr().err == "warpdyn: interrupted\n"
 
 
-def test_a_reader_that_has_seen_enough_is_no_error():
-    """Output into a closed pipe ends with exit code 0 and without a traceback."""
+def test_a_closed_output_pipe_is_no_error():
+    """The command exits with code 0 and without a traceback."""
     read, write = os.pipe()
     os.close(read)
     with os.fdopen(write, "w") as pipe:
@@ -159,8 +160,9 @@ def test_a_reader_that_has_seen_enough_is_no_error():
         (["bench", "panda", "--batch", "0"], "--batch: must be a whole number of at least 1, got"),
     ],
 )
-def test_a_misspelled_name_is_answered_with_a_near_one(arguments, text, capsys):
-    """Exit code 2; the last line says what was meant, and above it stands the usage of that command."""
+def test_a_misspelled_name_gets_a_suggestion(arguments, text, capsys):
+    """The exit code is 2. The last line has the suggestion, and the usage of the command is above
+    it."""
     with pytest.raises(SystemExit) as ended:
         main(arguments)
     *usage, last = capsys.readouterr().err.splitlines()
@@ -169,14 +171,14 @@ def test_a_misspelled_name_is_answered_with_a_near_one(arguments, text, capsys):
     assert usage[0].startswith(f"usage: warpdyn {command}")
 
 
-def test_a_name_that_is_near_to_nothing_gets_no_suggestion(capsys):
+def test_a_name_unlike_any_other_gets_no_suggestion(capsys):
     with pytest.raises(SystemExit):
         main(["bench", "panda", "--zzz"])
     assert "did you mean" not in capsys.readouterr().err
 
 
-def test_the_output_has_a_short_name(tmp_path, capsys):
-    """`-o` is `--out`."""
+def test_the_output_option_has_a_short_form(tmp_path, capsys):
+    """`-o` means `--out`."""
     file = tmp_path / "u.hpp"
     assert main(["export", "ur5e", "rnea", "-o", str(file)]) == 0
     assert "ur5e" in file.read_text() and str(file) in capsys.readouterr().out

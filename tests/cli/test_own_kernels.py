@@ -1,4 +1,5 @@
-"""A user's own kernel on the command line: printed, timed, compiled; every mistake is one line."""
+"""A user's own kernel on the command line: printed, timed and compiled, with one line for each
+mistake."""
 
 from __future__ import annotations
 
@@ -68,7 +69,7 @@ def plain(robot, q):
 
 @pytest.fixture
 def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file of kernels in the folder where the command runs."""
+    """A file of kernels in the present folder."""
     path = tmp_path / "my_own.py"
     path.write_text(TEXT)
     monkeypatch.chdir(tmp_path)
@@ -77,14 +78,14 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def chosen(text: str, model: wd.Model, *option: str, frame: str | None = None) -> ChosenKernel:
-    """A kernel as the command line chooses it."""
+    """A kernel as the command line selects it."""
     return ChosenKernel.of(text, argparse.Namespace(option=option, frame=frame), model)
 
 
-def test_source_takes_kernel_and_robot_in_either_order(
+def test_source_accepts_kernel_and_robot_in_either_order(
     mine: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By file and by module; the program is that of the kernel's call."""
+    """The kernel is named by file or module. The program is that of its call."""
     texts = []
     for words in (
         ["my_own.py:impedance", "double_pendulum"],
@@ -99,7 +100,7 @@ def test_source_takes_kernel_and_robot_in_either_order(
 
 
 @pytest.mark.parametrize("target", ["cpu", "cuda"])
-def test_source_of_a_kernel_as_cpp(
+def test_source_prints_a_kernel_as_cpp(
     target: str, mine: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for dtype, word in (("float32", "float"), ("float64", "double")):
@@ -109,7 +110,7 @@ def test_source_of_a_kernel_as_cpp(
 
 
 def test_options_change_the_program(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Numbers are numbers, words are text, and --frame is the option of that name."""
+    """Numbers are read as numbers and words as text. --frame is the option of that name."""
     programs = []
     for words in (
         [],
@@ -119,11 +120,11 @@ def test_options_change_the_program(mine: Path, capsys: pytest.CaptureFixture[st
         assert main(["source", "panda", "my_own.py:impedance", *words]) == 0
         programs.append(capsys.readouterr().out)
     assert programs[1] == programs[2] != programs[0] and "300.0 *" in programs[1]
-    # The joints behind link 4 do not move it.
+    # Joints after link 4 do not move it.
     assert len(programs[1].splitlines()) < len(programs[0].splitlines())
 
 
-def test_a_frame_that_nobody_names_is_the_furthest(mine: Path) -> None:
+def test_the_default_frame_is_the_furthest_link(mine: Path) -> None:
     model = wd.load_robot("panda")
     assert chosen("my_own.py:impedance", model).options == {"frame": "panda_leftfinger"}
     named = chosen("my_own.py:impedance", model, frame="panda_link3")
@@ -132,9 +133,9 @@ def test_a_frame_that_nobody_names_is_the_furthest(mine: Path) -> None:
     assert both.options == {"frame": "panda_hand"}
 
 
-def test_arrays_are_drawn_by_the_signature(mine: Path) -> None:
-    """Configurations within limits, each its own; other arrays from (-1, 1), shared ones once; what
-    has a default is left away."""
+def test_random_arrays_follow_the_signature(mine: Path) -> None:
+    """Configurations are within limits and all different. Other arrays are from (-1, 1), and shared
+    ones are drawn once. Inputs with a default are left out."""
     model = wd.load_robot("panda")
     q, q_next, v0, t, bias = chosen("my_own.py:several", model, "table_of=1").arrays(50)
     for x in (q, q_next):
@@ -154,8 +155,10 @@ def test_arrays_are_drawn_by_the_signature(mine: Path) -> None:
 @pytest.mark.parametrize("layout", ["columns", "rows"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", ["impedance", "several", "tables"])
-def test_a_workload_is_the_kernels_call(name: str, dtype: str, layout: str, mine: Path) -> None:
-    """Its results are those of the kernel on the same arrays, as its oracle finds them."""
+def test_a_workload_agrees_with_the_kernels_call(
+    name: str, dtype: str, layout: str, mine: Path
+) -> None:
+    """The kernel's oracle gives the same results for the same arrays."""
     model = wd.load_robot("double_pendulum")
     own = chosen(f"my_own.py:{name}", model, *(["table_of=2"] if name == "several" else []))
     work = own.workload(9, Memory(dtype, layout))
@@ -170,10 +173,10 @@ def test_a_workload_is_the_kernels_call(name: str, dtype: str, layout: str, mine
         assert np.allclose(result, each, rtol=1e-5 if dtype == "float32" else 1e-12, atol=1e-5)
 
 
-def test_bench_of_a_kernel_alone(
+def test_bench_measures_only_a_kernel(
     mine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A row for each batch, its figures in the file, and what they are of."""
+    """Each batch has a row. The file has the measurements and the kernel's name."""
     words = "bench double_pendulum --device cpu --batch 3 16 --json new.json --dtype float64"
     kernel = ["--kernel", "my_own.py:several", "--option", "table_of=2"]
     assert main([*words.split(), *kernel]) == 0
@@ -184,8 +187,10 @@ def test_bench_of_a_kernel_alone(
     assert all(f["ns_per_robot"] > 0 and f["worst_relative_error"] < 1e-12 for f in figures)
 
 
-def test_bench_beside_algorithms(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of a kernel that has an algorithm's name the file is told too."""
+def test_bench_measures_a_kernel_next_to_algorithms(
+    mine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """If the kernel has the name of an algorithm, its file is printed too."""
     words = "bench double_pendulum --device cpu --batch 3 --algorithm rnea --kernel my_own.py:rnea"
     assert main(words.split()) == 0
     said = capsys.readouterr().out
@@ -193,8 +198,10 @@ def test_bench_beside_algorithms(mine: Path, capsys: pytest.CaptureFixture[str])
     assert rows == ["rnea", "my_own.py:rnea"]
 
 
-def test_compile_fills_the_cache(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The kernel alone, and its gradient; the second time both are there."""
+def test_compile_fills_the_cache_with_a_kernel(
+    mine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only the kernel and its gradient are compiled. The second time both are in the cache."""
     words = "compile double_pendulum --kernel my_own.py:impedance --device cpu --gradients q"
     assert main(words.split()) == 0
     *lines, _ = capsys.readouterr().out.splitlines()
@@ -236,22 +243,22 @@ def test_compile_fills_the_cache(mine: Path, capsys: pytest.CaptureFixture[str])
 def test_every_mistake_is_one_line(
     words: str, said: str, mine: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit code 2, and the user's file and line where it is in a text."""
+    """The exit code is 2. For a mistake in a text the line has the user's file and line number."""
     (mine.parent / "broken.py").write_text("import warpdyn as wd\n\nx = 1 / 0\n")
     assert main(words.split()) == 2
     err = capsys.readouterr().err.splitlines()
     assert len(err) == 1 and err[0].startswith("warpdyn: error: ") and said in err[0], err
 
 
-def test_an_error_of_warpdyns_own_is_not_hidden(mine: Path) -> None:
-    """What neither came up in the user's text nor is about its arguments keeps its traceback."""
+def test_an_error_inside_warpdyn_is_not_hidden(mine: Path) -> None:
+    """An error that is neither in the user's text nor about its arguments keeps its traceback."""
     own = chosen("my_own.py:rnea", wd.load_robot("cartpole"))
     with pytest.raises(ZeroDivisionError), own.mistakes():
         raise ZeroDivisionError
 
 
-def test_a_kernel_is_told_with_its_options(mine: Path) -> None:
-    """The defaults too, but not those that there are none of; no arrays are drawn where all are states."""
+def test_a_kernel_is_described_with_its_options(mine: Path) -> None:
+    """Defaults are included. Random arrays are mentioned only if there are some."""
     arm = wd.load_robot("panda")
     assert chosen("my_own.py:impedance", arm, "damping=3").about() == (
         "impedance: my_own.py:impedance, stiffness = 400.0, damping = 3, frame = 'panda_leftfinger'; "

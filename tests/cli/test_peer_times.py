@@ -1,4 +1,4 @@
-"""Peers that are timed: only those whose results are warpdyn's."""
+"""Timing of peers. Only those with the same results as warpdyn are timed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TIP = furthest_link(MODEL)
 
 
 class Oracle:
-    """A peer that answers by the float64 oracle; `off` is added to its accelerations and forces."""
+    """A peer whose results are those of the float64 oracle. `off` is added to its forces."""
 
     name = "oracle"
 
@@ -45,8 +45,8 @@ def work(algorithm: str, count: int = 40) -> Workload:
     return result
 
 
-def test_a_peer_goes_through_different_states():
-    """One call for each state, at most LOOP of them."""
+def test_a_peer_is_timed_on_different_states():
+    """There is one call for each state, for at most LOOP states."""
     for count in (40, LOOP + 5):
         peer = Oracle()
         time, run, number = prepare(peer, work("rnea", count), "float32", TIP)
@@ -55,22 +55,22 @@ def test_a_peer_goes_through_different_states():
         assert peer.calls == number
 
 
-def test_another_result_is_not_timed():
-    """A peer that computes something else has a refusal with the size of the difference."""
+def test_a_peer_with_another_result_is_not_timed():
+    """Its refusal has the size of the difference."""
     time, run, number = prepare(Oracle(off=1.0), work("rnea"), "float32", TIP)
     assert run is None and number == 0 and time.refusal.startswith("another result: ")
 
 
-def test_accelerations_of_both_are_judged():
-    """A peer whose own accelerations do not fit its M and h is another result too."""
+def test_accelerations_of_the_peer_are_checked_too():
+    """A peer whose accelerations do not fit its M and h has another result, too."""
     peer = Oracle()
     assert not prepare(peer, work("aba"), "float32", TIP)[0].refusal
     peer.aba = lambda q, v, tau: 0.0 * tau
     assert "another result" in prepare(peer, work("aba"), "float32", TIP)[0].refusal
 
 
-def test_a_refusal_is_kept():
-    """What the peer cannot be asked is said in its words."""
+def test_the_refusal_of_a_peer_is_reported():
+    """It has the peer's words."""
     peer = Oracle()
 
     def refuse(*state):
@@ -81,8 +81,9 @@ def test_a_refusal_is_kept():
     assert run is None and time.refusal == "mimic joints"
 
 
-def test_poses_are_asked_of_a_robot_with_all_its_links():
-    """MuJoCo merges fixed links for all but poses; each algorithm has the peers of its form."""
+def test_poses_are_timed_on_a_robot_with_all_its_links():
+    """MuJoCo merges fixed links for everything but poses, so each algorithm has its own form of the
+    peers."""
     pytest.importorskip("mujoco")
     model = wd.load_robot("panda")
     peers, absent = peers_by_algorithm(model, robot_file("panda"), ["mujoco"], ["fk", "rnea"])

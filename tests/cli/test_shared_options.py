@@ -1,4 +1,4 @@
-"""Options that several commands share mean the same in each of them."""
+"""Options that several commands share. They mean the same in each."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ NEEDED = {
     "command",
     ["info", "check", "bench", "compile", "source", "export", "label", "simulate", "view"],
 )
-def test_a_robot_is_named_and_read_alike(command: str) -> None:
-    """The robot, its base, its loops, its part of the file and the arguments of its xacro file."""
+def test_every_command_reads_the_same_robot_options(command: str) -> None:
+    """They are the robot, its base, its loops, its part of the file, and the arguments of its xacro
+    file."""
     words = [command, "panda", *NEEDED.get(command, [])]
     plain = parser().parse_args(words)
     assert (plain.robot, plain.base, plain.loops, plain.xacro_arg) == ("panda", None, None, [])
@@ -34,8 +35,8 @@ def test_a_robot_is_named_and_read_alike(command: str) -> None:
     assert args.part == "world"
 
 
-def test_each_adds_its_options_alone() -> None:
-    """Names and defaults."""
+def test_each_function_adds_only_its_options() -> None:
+    """The test covers names and defaults."""
     defaults = {
         "add_frame": {"frame": None},
         "add_kernel": {"kernel": None, "option": None},
@@ -51,8 +52,8 @@ def test_each_adds_its_options_alone() -> None:
         assert vars(sub.parse_args([])) == expected
 
 
-def test_a_command_says_what_it_does() -> None:
-    """In the list of commands as it is written, in its own help as a sentence."""
+def test_a_command_has_a_description() -> None:
+    """The list of commands shows it unchanged, the command's own help as a sentence."""
     whole = argparse.ArgumentParser()
     sub = shared_options.add_command(whole.add_subparsers(), "weigh", "print the mass of a robot")
     assert sub.description == "Print the mass of a robot."

@@ -23,15 +23,15 @@ def test_the_program_of_a_pendulum_is_readable(capsys):
 
 
 def test_fk_of_one_link_is_shorter_than_of_all(capsys):
-    """--frame leaves out what the other links alone need."""
+    """--frame leaves out everything that only other links need."""
     assert main(["source", "panda", "fk"]) == 0
     of_all = capsys.readouterr().out
     assert main(["source", "panda", "fk", "--frame", "panda_link2"]) == 0
     assert len(capsys.readouterr().out.splitlines()) < len(of_all.splitlines()) / 2
 
 
-def test_precision_shows_in_the_source(capsys):
-    """C++ of float64 computes in double."""
+def test_the_source_has_the_requested_precision(capsys):
+    """C++ for float64 computes in double."""
     for dtype, word in (("float32", "float"), ("float64", "double")):
         assert main(["source", "cartpole", "rnea", "--target", "cuda", "--dtype", dtype]) == 0
         assert word in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""Tables of measurements: columns, cells, and the lines below."""
+"""Tables of measurements: columns, cells, and notes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def cells(table):
 
 
 def test_a_row_has_time_rate_error_and_compile_time():
-    """Without peers the rate is a column too; what is not defined says so in the first of them."""
+    """Without peers the rate is a column too. A case that is not defined says so in the first of
+    these columns."""
     refused = Measurement(CASE, refusal="no")
     assert cells(tables.table([TIMED, refused])) == [
         ["rnea", "rnea"],
@@ -35,7 +36,7 @@ def test_a_row_has_time_rate_error_and_compile_time():
 
 
 def test_peers_have_two_columns_each():
-    """Time and its multiple of warpdyn's; both are blank where the peer refuses."""
+    """They are the time and its multiple of warpdyn's. Both are blank if the peer refuses."""
     peers = (PeerTime("P", 35.0, 1e-9), PeerTime("Q", refusal="no such joint"))
     timed = Measurement(CASE, seconds=4096e-8, worst_error=2e-7, first_call=0.123, peers=peers)
     table = tables.table([timed])
@@ -46,7 +47,7 @@ def test_peers_have_two_columns_each():
 
 
 def test_a_row_is_one_line_in_any_width():
-    """A narrow terminal cuts the name of an algorithm; it does not break it into lines."""
+    """A narrow terminal cuts the name of an algorithm instead of breaking it."""
     long = Measurement(replace(CASE, algorithm="time derivative of the jacobian"), seconds=1e-6)
     for width in (100, 70, 50):
         console = Console(width=width, file=StringIO())
@@ -59,8 +60,8 @@ def test_a_row_is_one_line_in_any_width():
         assert lengths[1] == lengths[0] + 1 and lengths[2] == lengths[0] + 2
 
 
-def test_the_reader_is_told_where_more_is(monkeypatch):
-    """The benchmarks are named only where they are: in a checkout."""
+def test_the_benchmarks_are_mentioned_only_in_a_checkout(monkeypatch):
+    """Other installations do not have them."""
     timed = Measurement(CASE, 1e-6, peers=(PeerTime("P", 35.0, 1e-9),))
     beside = Path(tables.__file__).parents[2] / "benchmarks"
     assert tables.in_checkout() is beside.is_dir()
@@ -70,8 +71,8 @@ def test_the_reader_is_told_where_more_is(monkeypatch):
         assert said is there
 
 
-def test_tables_keep_their_shape_in_pipes(monkeypatch, capsys):
-    """Where the output has no width, and in a terminal of 80 columns, lines fit 80, and nothing is cut."""
+def test_tables_fit_80_columns_in_pipes(monkeypatch, capsys):
+    """If the output has no width, or has 80 columns, lines fit 80 columns and no text is cut."""
     slow = Case("jacobian", 1_048_576, "float32", "columns", "cpu")
     seconds = 1_048_576 * 123_456e-9
     peers = (PeerTime("Pinocchio 4.1.0", 123_456.0), PeerTime("MuJoCo 4.0.0", 123_456_789.0))
@@ -90,9 +91,9 @@ def test_tables_keep_their_shape_in_pipes(monkeypatch, capsys):
             assert all(each in said for each in wanted)
 
 
-def test_every_note_is_where_it_belongs(monkeypatch):
-    """A remark on compilation if there are no peers; else one on the comparison, with its tolerance.
-    The reasons for missing numbers follow, each once and in order."""
+def test_notes_come_in_order_and_once(monkeypatch):
+    """Without peers the first note is on compilation, otherwise on the comparison and its
+    tolerance. The reasons for missing numbers follow, each once and in order."""
     monkeypatch.setattr(tables, "in_checkout", lambda: False)
     first, *others = tables.explain([Measurement(CASE, 1e-6)])
     assert first.startswith("fk: poses of all links;") and not others

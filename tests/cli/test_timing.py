@@ -1,4 +1,4 @@
-"""Measurements: what is timed is checked, what is refused is said."""
+"""Measurements: timed results are checked, and refusals are reported."""
 
 from __future__ import annotations
 
@@ -25,20 +25,21 @@ def test_rates_follow_from_seconds():
 
 
 def test_a_case_is_timed_and_checked():
-    """Every number of a measurement is finite, and its error within float32's limit."""
+    """Every number of the measurement is finite, and its error is within float32's limit."""
     m = measure(wd.load_robot("cartpole"), CASE)
     assert m.seconds > 0 and m.first_call > 0 and not m.refusal and m.peers == ()
     assert m.worst_error <= LIMITS["float32"]
 
 
 def test_cases_are_measured_in_order():
-    """One measurement for each case."""
+    """Each case has one measurement."""
     cases = [CASE, Case("fk", 4, "float64", "rows", "cpu")]
     assert [m.case for m in measure_cases(wd.load_robot("cartpole"), cases)] == cases
 
 
-def test_what_is_not_defined_has_a_reason():
-    """A robot whose mass matrix is singular has no forward dynamics: no time, but a reason."""
+def test_an_undefined_case_has_a_reason():
+    """A robot with a singular mass matrix has no forward dynamics. It has a reason instead of a
+    time."""
     text = (
         "<robot name='w'><link name='a'/><link name='b'/><joint name='j' type='continuous'>"
         "<parent link='a'/><child link='b'/><axis xyz='0 0 1'/></joint></robot>"
@@ -47,8 +48,8 @@ def test_what_is_not_defined_has_a_reason():
     assert m.refusal and math.isnan(m.seconds)
 
 
-def test_a_peer_that_refuses_leaves_the_others_their_times():
-    """Times are handed to the peers that were timed, in their order."""
+def test_a_refusing_peer_does_not_affect_other_times():
+    """Times belong to the peers that were timed, in order."""
 
     class Answering:
         """rnea of warpdyn, in float64."""
@@ -73,7 +74,7 @@ def test_a_peer_that_refuses_leaves_the_others_their_times():
 
 
 def test_runs_alternate():
-    """Between two loops of one run stands a loop of the other."""
+    """Between two loops of one run there is a loop of the other."""
     order: list[str] = []
     runs = [lambda: order.append("a"), lambda: order.append("b")]
     seconds = interleaved_seconds(runs, "cpu", enough=1e-5, repeats=3)
@@ -83,7 +84,8 @@ def test_runs_alternate():
 
 
 def test_the_number_of_calls_is_found_in_few_calls(monkeypatch):
-    """On a clock of their own, calls of a microsecond or a second fill their time or half of it."""
+    """On a simulated clock, calls of a microsecond or a second fill their time, or at least half of
+    it."""
     now = [0.0]
     monkeypatch.setattr(timing, "time", SimpleNamespace(perf_counter=lambda: now[0]))
     for cost, wanted in ((1e-6, 0.012), (3e-3, 0.02), (1.0, 0.02)):

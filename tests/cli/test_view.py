@@ -1,4 +1,4 @@
-"""`warpdyn view`: what it writes, and what it refuses in one line."""
+"""`warpdyn view`: its files, and its refusals in one line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from warpdyn.cli.main import main
 from warpdyn.cli.view import _configurations
 
 
-def test_a_page_is_written_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_page_is_written_and_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "arm.html"
     assert main(["view", "ur5e", "--envs", "3", "--record", str(path)]) == 0
     assert path.stat().st_size > 1e5
@@ -28,24 +28,27 @@ def test_a_page_is_written_and_told(tmp_path: Path, capsys: pytest.CaptureFixtur
         (["--record", "arm.mp4"], "arm.mp4 should end in .html, a page, or .viser, a recording"),
         (["--png", "arm.gif"], "arm.gif should end in .png"),
         (["--png", "no/arm.png"], "no/arm.png cannot be written: there is no folder no"),
-        (["--host", "no where"], "no where is no address to listen at (Name or service not known)"),
+        (
+            ["--host", "no where"],
+            "no where is not an address to listen at (Name or service not known)",
+        ),
         (
             ["--trajectory", "a.csv", "--envs", "4"],
             "--trajectory gives the number of robots; leave out --envs",
         ),
     ],
 )
-def test_what_cannot_be_shown(
+def test_a_robot_that_cannot_be_shown_is_refused_in_one_line(
     options: list[str], error: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["view", "ur5e", "--port", "0", *options]) == 2
     assert capsys.readouterr().err.strip().endswith(f"warpdyn: error: {error}")
 
 
-def test_joints_that_a_file_does_not_name_are_told(
+def test_joints_missing_in_a_motion_file_are_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """They stand still; a recording for viser's player is said to be one."""
+    """They do not move. A recording for viser's player is described as one."""
     (tmp_path / "arm.csv").write_text("elbow_joint,time\n1,0\n2,1\n")
     motion = ["--trajectory", str(tmp_path / "arm.csv"), "--record", str(tmp_path / "arm.viser")]
     assert main(["view", "ur5e", *motion]) == 0
@@ -56,7 +59,8 @@ def test_joints_that_a_file_does_not_name_are_told(
 
 @pytest.fixture
 def shown(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What of a page's player is there when the command waits for Ctrl-C: whether it loops, its speed."""
+    """State of the page's player when the command waits for Ctrl-C: whether it loops, and its
+    speed."""
     from warpdyn.viewer import Viewer
 
     seen: list[Any] = []
@@ -75,20 +79,21 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         (["--speed", "0.013"], True, 0.013),
     ],
 )
-def test_a_motion_plays_as_asked(
+def test_a_motion_plays_with_the_requested_loop_and_speed(
     tmp_path: Path, shown: list[Any], options: list[str], loop: bool, speed: float
 ) -> None:
-    """Again and again, or once; at its own speed, or another, beyond the slider's usual ones too."""
+    """It plays repeatedly or once, at its own speed or another one, even beyond the usual range of
+    the slider."""
     (tmp_path / "arm.csv").write_text("elbow_joint,time\n1,0\n2,9\n")
     motion = ["--trajectory", str(tmp_path / "arm.csv"), "--port", "0"]
     assert main(["view", "ur5e", *motion, *options]) == 0
     assert shown == [(loop, speed)]
 
 
-def test_a_bags_topic_is_named(
+def test_the_topic_of_a_bag_can_be_chosen(
     tmp_path: Path, shown: list[Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of another one what there is is said, in one line."""
+    """For an unknown topic one line lists those that exist."""
     from rosbags.rosbag2 import Writer
     from rosbags.typesys import Stores, get_typestore
 
@@ -103,7 +108,7 @@ def test_a_bags_topic_is_named(
             writer.write(topic, k * 10**9, store.serialize_cdr(message, kind))
     motion = ["--trajectory", str(tmp_path / "drive"), "--port", "0"]
     assert main(["view", "ur5e", *motion, "--topic", "/arm/joint_states"]) == 0
-    said = " ".join(capsys.readouterr().out.split())  # a narrow terminal wraps it
+    said = " ".join(capsys.readouterr().out.split())  # a narrow terminal wraps the line
     assert "3 rows, 2 s" in said and len(shown) == 1
     assert main(["view", "ur5e", *motion]) == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
@@ -111,7 +116,7 @@ def test_a_bags_topic_is_named(
 
 
 @pytest.mark.parametrize(("host", "said"), [("0.0.0.0", True), ("127.0.0.1", False)])
-def test_a_host_that_others_reach_is_said(
+def test_a_host_that_others_can_reach_gives_a_warning(
     host: str, said: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from warpdyn.viewer import Viewer
@@ -122,10 +127,10 @@ def test_a_host_that_others_reach_is_said(
     assert lines == [f"whoever reaches {host} can see the page and move the robot on it"] * said
 
 
-def test_packages_are_named_by_the_caller(
+def test_the_caller_names_packages_of_meshes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Their meshes are drawn without a word; a package that is no folder is refused."""
+    """Their meshes are drawn without a warning. A package that is no folder is refused."""
     import trimesh
 
     trimesh.creation.box().export(tmp_path / "part.stl")
@@ -143,8 +148,8 @@ def test_packages_are_named_by_the_caller(
     )
 
 
-def test_free_bodies_of_many_robots_lie_where_they_begin() -> None:
-    """The arms are at configurations of their own, and a floating base stands where it does alone."""
+def test_free_bodies_of_many_robots_have_their_start_pose() -> None:
+    """The arms have different configurations. A floating base has its usual place."""
     scene = wd.load_robot("panda").with_object(
         "cube", wd.description.Box(0.04, 0.04, 0.04), mass=0.1, pose=(0.5, 0.0, 0.02)
     )

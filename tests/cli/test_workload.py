@@ -22,7 +22,7 @@ from warpdyn.model.description import Limits
 
 
 @pytest.mark.parametrize("name", wd.robot_names())
-def test_random_states_keep_limits(name):
+def test_random_states_are_within_limits(name):
     """Positions are within limits, and quaternions have length one."""
     model = wd.load_robot(name)
     q = random_states(model, 200)["q"]
@@ -33,16 +33,16 @@ def test_random_states_keep_limits(name):
         assert np.allclose(np.linalg.norm(q[:, 3:7], axis=1), 1)
 
 
-def test_states_are_the_same_for_every_count():
-    """The seed alone decides; two calls agree, another seed does not."""
+def test_the_seed_determines_the_random_states():
+    """Two calls agree, and another seed gives other states."""
     model = wd.load_robot("panda")
     first, again, other = (random_states(model, 5, seed) for seed in (0, 0, 1))
     assert all((first[name] == again[name]).all() for name in first)
     assert (first["q"] != other["q"]).any()
 
 
-def test_bounds_beyond_reason_are_cut():
-    """A limit of 1e16 rad is no range to draw from; no limits are one turn."""
+def test_absurd_limits_are_cut():
+    """A limit of 1e16 rad is not used. Without limits the range is one turn."""
     builder = wd.ModelBuilder("wide").add_link("a").add_link("b", 1.0).add_link("c", 1.0)
     builder.add_joint("wide", "revolute", "a", "b", axis=(0, 0, 1), lower=-1e16, upper=1e16)
     builder.add_joint("free", "continuous", "b", "c", axis=(0, 0, 1))
@@ -54,7 +54,7 @@ def test_bounds_beyond_reason_are_cut():
 
 
 def test_the_furthest_link_is_the_tip():
-    """Behind the most moving joints, the first of equals."""
+    """It is behind the most moving joints, and the first of equals."""
     assert furthest_link(wd.load_robot("ur5e")).startswith("wrist_3")
     assert furthest_link(wd.load("<robot name='s'><link name='a'/></robot>")) == "a"
 
@@ -66,8 +66,8 @@ def test_functions_are_public_by_their_names():
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_layouts_differ_in_memory_alone(dtype, device):
-    """An array holds its values in either layout; "columns" has environments side by side."""
+def test_layouts_differ_only_in_memory(dtype, device):
+    """An array has its values in either layout. In "columns" environments are contiguous."""
     values = np.arange(2.0 * 3 * 5).reshape(5, 3, 2)
     columns, rows = (
         Memory(dtype, layout, device).array_of(values) for layout in ("columns", "rows")
@@ -80,8 +80,8 @@ def test_layouts_differ_in_memory_alone(dtype, device):
 
 @pytest.mark.parametrize("layout", ["columns", "rows"])
 @pytest.mark.parametrize("algorithm", ARGUMENTS)
-def test_a_workload_computes_what_the_function_computes(algorithm, layout, device):
-    """call() and bind() write the function's result on the inputs that states() reads back."""
+def test_a_workload_computes_the_functions_result(algorithm, layout, device):
+    """call() and bind() write the result for the inputs that states() reads back."""
     model = wd.load_robot("double_pendulum")
     states = random_states(model, 6)
     frame = furthest_link(model)

@@ -1,4 +1,4 @@
-"""Arrays in loops, on each target: random programs give what they give on numbers."""
+"""Arrays in loops, on each target: random programs give the numbers of the program itself."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from warpdyn.recording.program import Program, record
 
 MODEL = wd.load_robot("cartpole")
 CLOSE = {np.float32: 5e-6, np.float64: 1e-13}
-"""Relative to the largest entry: a few hundred rounded operations."""
+"""Relative to the largest entry, after a few hundred rounded operations."""
 
 COMPILED = [0, 1, 5, LEAVES_OUT]
 """Programs whose kernels are compiled. Loops of the third have three arrays."""
@@ -51,12 +51,12 @@ each_compiled = pytest.mark.parametrize("seed", COMPILED)
 
 
 def function(seed: int, kernel: str = "compiled") -> Callable[..., Any]:
-    """A random program. What is interpreted has a kernel of its own, which is not compiled later."""
+    """A random program. An interpreted one has a kernel of its own, which is not compiled later."""
     return function_of(random_program(seed), f"{kernel}{seed}")
 
 
 def function_of(program: Callable[..., list], name: str = "") -> Callable[..., Any]:
-    """A function of a model that computes a program, whose own name it has unless told another."""
+    """A function of a model that computes a program. By default it has the program's name."""
 
     def text(tree: Any, x: list, z: list) -> list:
         return program(x, z)
@@ -77,7 +77,7 @@ def inputs(seed: int, count: int, dtype: Any = float) -> tuple[np.ndarray, np.nd
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @each_program
-def test_the_interpreter(seed: int, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_interpreter_is_right(seed: int, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lanes of different environments read and write different rows."""
     monkeypatch.setattr(wd.config, "compile", "never")
     run = function(seed, "interpreted")
@@ -93,8 +93,8 @@ def test_the_interpreter(seed: int, dtype: Any, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @each_compiled
-def test_lanes(seed: int, dtype: Any) -> None:
-    """With lanes to spare, in rows and in columns."""
+def test_programs_in_lanes_are_right(seed: int, dtype: Any) -> None:
+    """The last vector is not full. Arrays are in rows and in columns."""
     given = inputs(seed, 37, dtype)
     wanted = wd.oracle(function(seed), MODEL, *given)
     for layout in (np.ascontiguousarray, np.asfortranarray):
@@ -113,16 +113,16 @@ def test_narrow_vectors_give_the_same_bits(dtype: Any, monkeypatch: pytest.Monke
 
 
 @each_compiled
-def test_one_environment(seed: int) -> None:
-    """The scalar kernel."""
+def test_programs_of_one_environment_are_right(seed: int) -> None:
+    """The target is the scalar kernel."""
     given = inputs(seed, 1)
     found = bind_single(function(seed), MODEL, *given)()
     assert error(found, wd.oracle(function(seed), MODEL, *given)) <= CLOSE[np.float64]
 
 
 @each_program
-def test_bytecode(seed: int) -> None:
-    """The same numbers as the program, to the last bit."""
+def test_programs_in_bytecode_are_right(seed: int) -> None:
+    """They give the numbers of the program, to the last bit."""
     program = record(random_program(seed), SHAPES)
     for x, z in zip(*(array.tolist() for array in inputs(seed, 3)), strict=True):
         found = run_bytecode(encode(program), {"x": x, "z": z})["out"]
@@ -131,8 +131,8 @@ def test_bytecode(seed: int) -> None:
 
 @needs_compiler
 @each_program
-def test_cuda(seed: int, tmp_path: Path) -> None:
-    """Built by the host's compiler and run thread by thread."""
+def test_programs_for_cuda_are_right(seed: int, tmp_path: Path) -> None:
+    """The source is built by the host's compiler and run thread by thread."""
     x, z = inputs(seed, 5)
     program = record(random_program(seed), SHAPES)
     out = np.full((5, len(program.outputs)), np.nan)
@@ -143,8 +143,8 @@ def test_cuda(seed: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("language", ["c++", "c"])
 @each_compiled
-def test_exported_headers(seed: int, language: Any, tmp_path: Path) -> None:
-    """For one robot and for many; no warnings."""
+def test_exported_programs_are_right(seed: int, language: Any, tmp_path: Path) -> None:
+    """They are for one robot and for many, and compile without warnings."""
     program = record(random_program(seed), SHAPES)
     style = Style(language, False, "ours")
     names = {"x": "x", "z": "z"}
@@ -160,8 +160,8 @@ def test_exported_headers(seed: int, language: Any, tmp_path: Path) -> None:
     assert error(built.batch("swept", given, shape), wanted) <= CLOSE[np.float64]
 
 
-def test_arrays_do_not_overlap() -> None:
-    """The arrays of a program lie behind the regions of its routines, one after the other."""
+def test_arrays_of_a_program_do_not_overlap() -> None:
+    """They follow the regions of its routines in memory, one after the other."""
     program = record(random_program(0), SHAPES)
     regions, _, slots = routines(program, lanes.Constants(True), 3)
     memory, end = array_memory(program, regions, slots)
@@ -170,15 +170,15 @@ def test_arrays_do_not_overlap() -> None:
     assert len(starts) == len(sizes) and starts[0] == slots and end == slots + sum(sizes)
 
 
-def test_programs_without_arrays_have_none_of_their_functions() -> None:
-    """Their sources are as they were."""
+def test_programs_without_arrays_have_no_functions_for_rows() -> None:
+    """The functions are not in their sources."""
     program = record(lambda x: [x[0] * x[1]], {"x": (2,)})
     assert not uses_arrays(program) and not array_members(program, True)
     assert "row" not in write(program, "plain", True, "cpu").code.partition("struct Block")[2]
 
 
-def test_constant_indices() -> None:
-    """As indices of a kernel: the nearest row."""
+def test_constant_indices_give_the_nearest_row() -> None:
+    """Indices of a kernel do the same."""
     assert [nearest(x, 3) for x in (-1.0, 0.0, 1.7, 9.0, float("nan"))] == [0, 0, 1, 2, 0]
 
 
@@ -186,7 +186,7 @@ def test_constant_indices() -> None:
 
 
 def derivatives(seed: int, count: int, dtype: Any = float) -> tuple[dict[str, Any], tuple, Any]:
-    """The tangent and the cotangent of a call, its arguments, and a function of both derivatives."""
+    """The tangent and cotangent of a call, its arguments, and a function that computes both."""
     draw, (x, z) = np.random.default_rng(seed), inputs(seed, count, dtype)
     dx, w = (draw.uniform(-1, 1, (count, n)).astype(dtype) for n in (4, 8))
 
@@ -198,7 +198,7 @@ def derivatives(seed: int, count: int, dtype: Any = float) -> tuple[dict[str, An
 
 
 def unrolled(seed: int, name: str, given: dict[str, np.ndarray]) -> np.ndarray:
-    """A derivative from the program with all steps in a row."""
+    """A derivative from the program whose loops are unrolled."""
     program = (jvp if name == "dx" else vjp)(seed, True)
     rows = zip(*(given[x].astype(float).tolist() for x in program.inputs), strict=True)
     found = [program.on_numbers(dict(zip(program.inputs, row, strict=True))) for row in rows]
@@ -219,7 +219,7 @@ def vjp(seed: int, unrolls: bool = False) -> Program:
     return record(text, {**SHAPES, "w": (8,)}, rolls=False, unrolls=unrolls)
 
 
-def test_copies_are_read_where_they_are_made() -> None:
+def test_copies_of_arrays_are_read_at_their_place() -> None:
     """Each array is copied before the first step of each loop, with one array and with several."""
     several = 0
     for program in map(vjp, SEEDS):
@@ -238,7 +238,7 @@ def test_copies_are_read_where_they_are_made() -> None:
 @pytest.mark.parametrize("compiles", [False, True])
 @each_compiled
 def test_derivatives_in_lanes(seed: int, compiles: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Interpreted and compiled."""
+    """The kernels are interpreted and compiled."""
     if not compiles:
         monkeypatch.setattr(wd.config, "compile", "never")
     rest, (x, z), both = derivatives(seed, 20)
@@ -250,8 +250,8 @@ def test_derivatives_in_lanes(seed: int, compiles: bool, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("derive", [jvp, vjp])
 @each_program
-def test_derivatives_in_bytecode(seed: int, derive: Callable[..., Program]) -> None:
-    """The same numbers as the program, to the last bit."""
+def test_derivatives_in_bytecode_are_right(seed: int, derive: Callable[..., Program]) -> None:
+    """They give the numbers of the program, to the last bit."""
     program, (rest, (x, z), _) = derive(seed), derivatives(seed, 1)
     given = {name: {"x": x, "z": z, **rest}[name][0].tolist() for name in program.inputs}
     assert run_bytecode(encode(program), given) == program.on_numbers(given)
@@ -260,10 +260,10 @@ def test_derivatives_in_bytecode(seed: int, derive: Callable[..., Program]) -> N
 @needs_compiler
 @pytest.mark.parametrize("derive", [jvp, vjp])
 @each_compiled
-def test_derivatives_for_cuda_and_export(
+def test_derivatives_for_cuda_and_export_are_right(
     seed: int, derive: Callable[..., Program], tmp_path: Path
 ) -> None:
-    """A thread's memory keeps the arrays."""
+    """The arrays are in the memory of a thread."""
     program, (rest, (x, z), _) = derive(seed), derivatives(seed, 5)
     given = {name: {"x": x, "z": z, **rest}[name] for name in program.inputs}
     wanted = unrolled(seed, "dx" if derive is jvp else "w", given)
@@ -278,7 +278,7 @@ def test_derivatives_for_cuda_and_export(
     assert error(found, wanted) <= CLOSE[np.float64]
 
 
-# Steps that are left out where no environment needs them.
+# Steps that are skipped if no environment needs them.
 
 
 def always(x: list, z: list) -> list:
@@ -286,7 +286,7 @@ def always(x: list, z: list) -> list:
 
 
 def forms(dtype: Any, count: int) -> Iterator[list[np.ndarray]]:
-    """Results and derivatives of a program that leaves steps out, and of one that computes all."""
+    """Results and derivatives of a program that skips steps, and of one that computes all."""
     for text in (leaves_out, always):
         run = function_of(text)
         _, given, both = derivatives(LEAVES_OUT, count, dtype)
@@ -296,18 +296,18 @@ def forms(dtype: Any, count: int) -> Iterator[list[np.ndarray]]:
 @pytest.mark.parametrize("compiles", [False, True])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("count", [1, 300])
-def test_a_step_left_out_changes_no_bit(
+def test_skipped_steps_change_no_bit(
     count: int, dtype: Any, compiles: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Interpreted and in lanes: results, tangents and adjoints."""
+    """Results, tangents and adjoints are compared, interpreted and in lanes."""
     monkeypatch.setattr(wd.config, "compile", "wait" if compiles else "never")
     for found, wanted in zip(*forms(dtype, count), strict=True):
         np.testing.assert_array_equal(found, wanted)
 
 
 @needs_compiler
-def test_a_step_left_out_changes_no_bit_in_other_languages(tmp_path: Path) -> None:
-    """CUDA's form on the host; C++ for one robot, and for many in lanes."""
+def test_skipped_steps_change_no_bit_in_other_languages(tmp_path: Path) -> None:
+    """The languages are CUDA, run on the host, and C++ for one robot and for many."""
     given, found = inputs(LEAVES_OUT, 40), []
     for text in (leaves_out, always):
         program, name = record(text, SHAPES), text.__name__
@@ -330,7 +330,7 @@ def test_a_step_left_out_changes_no_bit_in_other_languages(tmp_path: Path) -> No
 
 
 def ending(tree: Any, x: list) -> list:
-    """A loop that ends for each environment on its own, around one with an array."""
+    """A loop that ends separately for each environment, around one with an array."""
 
     def step(state: list) -> list:
         a = RowArray([[state[0], x[1]], [x[2], state[1]], [0.0, 0.0]])
@@ -362,10 +362,10 @@ def columns(tree: Any, x: list) -> list:
 
 @pytest.mark.parametrize("compiles", [False, True])
 @pytest.mark.parametrize("text", [ending, columns])
-def test_loops_with_arrays_inside_others(
+def test_loops_with_arrays_may_be_inside_other_loops(
     text: Callable[..., list], compiles: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Interpreted and compiled."""
+    """They are interpreted and compiled."""
 
     @batched
     def run(model: wd.Model, x: Any, *, out: Any = None) -> Any:
@@ -379,7 +379,7 @@ def test_loops_with_arrays_inside_others(
 
 
 def test_a_function_of_columns_with_a_loop_is_written_for_lanes() -> None:
-    """It is one routine for many columns, and its loop is a function that it calls."""
+    """It is one routine for many columns and calls its loop as a function."""
     program = record(lambda x: columns(None, x), {"x": (4,)})
     routine = next(iter(program.routines.values()))
     assert routine.repetition is None and routine.routines
@@ -388,7 +388,7 @@ def test_a_function_of_columns_with_a_loop_is_written_for_lanes() -> None:
 
 
 def test_an_array_that_is_only_read_is_not_cut_for_several_warps() -> None:
-    """Its memory belongs to one thread, even where no loop is left."""
+    """Its memory belongs to one thread, even if no loop is left."""
 
     def text(x: list) -> list:
         a = RowArray([[x[0]], [x[1]]])

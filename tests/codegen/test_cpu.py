@@ -1,7 +1,5 @@
-"""Kernels against themselves: batch sizes, memory layouts, lanes, threads, NaN.
-
-On a GPU the same laws hold of its kernels.
-"""
+"""Kernels compared with themselves: batch sizes, memory layouts, lanes, threads, NaN. On a GPU the
+same rules are checked for its kernels."""
 
 from __future__ import annotations
 
@@ -33,7 +31,7 @@ from warpdyn.recording.program import Program, record
 
 SIZES = (0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 64, 67, 1000)
 CLOSE = {"float64": 1e-12, "float32": 1e-5}
-"""Relative to the largest entry, against the oracle."""
+"""Relative to the largest entry, compared with the oracle."""
 
 # Entries per environment of q and of the result, fewer and more than the lanes, one, two and three trailing dimensions.
 JOBS: dict[str, tuple[str, Callable, tuple[str, ...], dict]] = {
@@ -48,7 +46,7 @@ JOBS: dict[str, tuple[str, Callable, tuple[str, ...], dict]] = {
 
 
 class Job:
-    """One algorithm on one robot: inputs, the oracle's answer, and calls through given memory."""
+    """One algorithm on one robot: inputs, the oracle's result, and calls with given arrays."""
 
     def __init__(self, name: str, dtype: np.dtype, device: str, count: int):
         robot, self.function, keys, self.options = JOBS[name]
@@ -81,8 +79,8 @@ class Job:
 
 
 @pytest.mark.parametrize("name", JOBS)
-def test_any_batch_size(name: str, dtype: np.dtype, device: str) -> None:
-    """Every environment gets the oracle's answer whatever the number of environments; single = batch, bit for bit."""
+def test_results_do_not_depend_on_the_batch_size(name: str, dtype: np.dtype, device: str) -> None:
+    """Every environment gets the oracle's result, and the bits of a single environment."""
     whole = Job(name, dtype, device, max(SIZES))
     wanted = whole.run()
     assert error(wanted[:37], whole_part(whole, slice(0, 37)).oracle()) <= CLOSE[str(dtype)]
@@ -100,8 +98,8 @@ def whole_part(job: Job, rows: slice) -> Job:
 
 
 @pytest.mark.parametrize("name", JOBS)
-def test_one_robot_is_a_batch_of_one(name: str, dtype: np.dtype, device: str) -> None:
-    """(n,) arrays give the row that (B, n) arrays give, bit for bit."""
+def test_one_robot_gives_the_row_of_a_batch(name: str, dtype: np.dtype, device: str) -> None:
+    """(n,) arrays and (B, n) arrays give the same bits."""
     job = Job(name, dtype, device, 20)
     wanted = job.run()
     for e in (0, 7, 19):
@@ -117,8 +115,10 @@ def test_one_robot_is_a_batch_of_one(name: str, dtype: np.dtype, device: str) ->
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("name", JOBS)
 @pytest.mark.parametrize("count", [1, 37, 128])
-def test_any_layout(name: str, layout: Callable, count: int, dtype: np.dtype, device: str) -> None:
-    """Inputs and results may lie anyhow in memory: same bits; nothing beside the result is written."""
+def test_results_do_not_depend_on_the_memory_layout(
+    name: str, layout: Callable, count: int, dtype: np.dtype, device: str
+) -> None:
+    """Inputs and results have each layout. Nothing outside the result is written."""
     job = Job(name, dtype, device, count)
     wanted = job.run()
     assert same_bits(job.run([layout(x) for x in job.inputs]), wanted)
@@ -140,15 +140,15 @@ def test_any_layout(name: str, layout: Callable, count: int, dtype: np.dtype, de
 @pytest.mark.parametrize("rows_from", [0, 1 << 40])
 @pytest.mark.parametrize("side_by_side", [False, True], ids=["rows", "columns"])
 @pytest.mark.parametrize("name", JOBS)
-def test_stores_past_the_cache(
+def test_stores_that_bypass_the_cache_write_the_same_bits(
     name: str,
     side_by_side: bool,
     rows_from: int,
     dtype: np.dtype,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Results of a batch that is taken for large are written past the cache, rows end to end by way of a stage: same
-    bits, wherever the result begins, and nothing after its end is written."""
+    """Results of a large batch bypass the cache, and rows are assembled in a buffer first. The
+    address of the result does not matter, and nothing after its end is written."""
     job = Job(name, dtype, "cpu", 133)
     wanted = job.run()
     monkeypatch.setattr(launch, "STREAM_FROM", 0)
@@ -162,8 +162,8 @@ def test_stores_past_the_cache(
         assert np.all(memory == 12345.0)
 
 
-def test_rows_of_whole_lines_begin_anywhere(dtype: np.dtype) -> None:
-    """Wherever in a cache line they begin; nothing beside them is written, also where constants are kept."""
+def test_rows_of_complete_cache_lines_may_begin_anywhere(dtype: np.dtype) -> None:
+    """Nothing next to them is written, also if constants are kept."""
     job = Job("fk", dtype, "cpu", 50)
     wanted = job.run()
     assert wanted[0].size % 16 == 0 and wanted[0].size >= 64
@@ -179,7 +179,9 @@ def test_rows_of_whole_lines_begin_anywhere(dtype: np.dtype) -> None:
 
 @pytest.mark.parametrize("mixed", range(6))
 @pytest.mark.parametrize("name", ["rnea", "rnea_34"])
-def test_layouts_mixed(name: str, mixed: int, dtype: np.dtype, device: str) -> None:
+def test_each_array_of_a_call_may_have_its_own_layout(
+    name: str, mixed: int, dtype: np.dtype, device: str
+) -> None:
     """Each array of a call may lie in its own way."""
     job = Job(name, dtype, device, 50)
     chosen = [LAYOUTS[(mixed * 4 + 3 * k) % len(LAYOUTS)] for k in range(4)]
@@ -189,7 +191,9 @@ def test_layouts_mixed(name: str, mixed: int, dtype: np.dtype, device: str) -> N
 
 @pytest.mark.parametrize("which", range(3))
 @pytest.mark.parametrize("name", ["rnea", "rnea_34"])
-def test_broadcast_inputs(name: str, which: int, dtype: np.dtype, device: str) -> None:
+def test_an_input_with_stride_zero_is_one_row_for_all(
+    name: str, which: int, dtype: np.dtype, device: str
+) -> None:
     """An input that repeats one row (stride 0) is read as that row in every environment."""
     job = Job(name, dtype, device, 37)
     rows = [np.repeat(x[:1], 37, axis=0) if k == which else x for k, x in enumerate(job.inputs)]
@@ -199,8 +203,8 @@ def test_broadcast_inputs(name: str, which: int, dtype: np.dtype, device: str) -
     assert same_bits(job.run(repeated), job.run(rows))
 
 
-def test_all_joints_broadcast_from_one_number(device: str) -> None:
-    """Strides 0 in both dimensions."""
+def test_both_strides_of_an_input_may_be_zero(device: str) -> None:
+    """All joints of all environments then have the same number."""
     job = Job("rnea", np.dtype("float64"), device, 19)
     zero = np.broadcast_to(np.zeros(1), job.inputs[1].shape)
     assert same_bits(
@@ -210,8 +214,9 @@ def test_all_joints_broadcast_from_one_number(device: str) -> None:
 
 
 @pytest.mark.parametrize("name", JOBS)
-def test_order_of_environments_does_not_matter(name: str, dtype: np.dtype, device: str) -> None:
-    """A permuted batch gives the permuted result, bit for bit: a robot's lane does not show in its numbers."""
+def test_the_order_of_environments_does_not_matter(name: str, dtype: np.dtype, device: str) -> None:
+    """A permuted batch gives the permuted result, bit for bit. So the lane of a robot has no
+    influence."""
     job = Job(name, dtype, device, 67)
     order = np.random.default_rng(1).permutation(67)
     wanted = job.run()
@@ -225,10 +230,11 @@ def test_order_of_environments_does_not_matter(name: str, dtype: np.dtype, devic
 )
 @pytest.mark.parametrize("name", JOBS)
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-def test_a_bad_number_stays_in_its_environment(
+def test_nan_and_infinity_do_not_affect_other_environments(
     name: str, bad: float, layout: Callable, dtype: np.dtype, device: str
 ) -> None:
-    """NaN or infinity in one robot's angles makes that robot's result NaN; its neighbours keep every bit."""
+    """NaN or infinity in one robot's angles makes that robot's result NaN. The others keep every
+    bit."""
     job = Job(name, dtype, device, 37)
     clean = job.run()
     for e in (0, 5, 15, 16, 31, 36):
@@ -241,10 +247,10 @@ def test_a_bad_number_stays_in_its_environment(
 
 
 @pytest.mark.parametrize("dirty", ["v", "tau"])
-def test_a_bad_velocity_or_torque_stays_in_its_environment(
+def test_a_bad_velocity_or_torque_does_not_affect_other_environments(
     dirty: str, dtype: np.dtype, device: str
 ) -> None:
-    """The same for the other inputs, and nothing finite comes out of that robot's accelerations."""
+    """All accelerations of that robot are NaN."""
     job = Job("aba", dtype, device, 37)
     clean = job.run()
     inputs = [np.array(x) for x in job.inputs]
@@ -255,8 +261,10 @@ def test_a_bad_velocity_or_torque_stays_in_its_environment(
 
 
 @pytest.mark.parametrize("name", ["rnea", "crba", "fk"])
-def test_threads_do_not_show(name: str, dtype: np.dtype, device: str) -> None:
-    """One, two, three and seven threads give the same bits, batches not a multiple of anything."""
+def test_results_do_not_depend_on_the_number_of_threads(
+    name: str, dtype: np.dtype, device: str
+) -> None:
+    """One, two, three and seven threads give the same bits. The batch is a multiple of none."""
     job = Job(name, dtype, device, 40_003)
     results = []
     try:
@@ -277,8 +285,10 @@ def test_threads_do_not_show(name: str, dtype: np.dtype, device: str) -> None:
 
 
 @pytest.mark.parametrize("count", [4096, 9000])
-def test_results_beyond_the_cache(count: int, dtype: np.dtype, device: str) -> None:
-    """Results of many megabytes, which bypass the cache, are the same bits, aligned or not, padded or not."""
+def test_results_larger_than_the_cache_have_the_same_bits(
+    count: int, dtype: np.dtype, device: str
+) -> None:
+    """Results of many megabytes bypass the cache. They may be aligned or not, padded or not."""
     job = Job("fk", dtype, device, count)
     wanted = job.run()
     ends = whole_part(job, slice(count - 3, count))
@@ -291,8 +301,10 @@ def test_results_beyond_the_cache(count: int, dtype: np.dtype, device: str) -> N
 
 
 @pytest.mark.parametrize("name", ["crba", "fk"])
-def test_bound_calls_write_what_plain_calls_write(name: str, dtype: np.dtype, device: str) -> None:
-    """A bound call leaves constant entries alone, and writes all others, in any layout of the result."""
+def test_bound_calls_write_all_entries_that_are_not_constant(
+    name: str, dtype: np.dtype, device: str
+) -> None:
+    """A bound call skips constant entries, in any layout of the result."""
     job = Job(name, dtype, device, 37)
     wanted = job.run()
     for layout in (np.array, environments_last, padded_columns, every_third_entry):
@@ -310,8 +322,8 @@ def test_bound_calls_write_what_plain_calls_write(name: str, dtype: np.dtype, de
 # Interleaved and overlapping memory.
 
 
-def test_columns_of_one_array(dtype: np.dtype, device: str) -> None:
-    """q, v, a and the result may be columns of one array: they touch different entries."""
+def test_inputs_and_result_may_be_columns_of_one_array(dtype: np.dtype, device: str) -> None:
+    """q, v, a and the result are different entries."""
     job = Job("rnea", dtype, device, 50)
     wanted, n = job.run(), job.shape[1]
     memory = np.full((50, 4 * n), np.nan, dtype)
@@ -326,7 +338,7 @@ def test_columns_of_one_array(dtype: np.dtype, device: str) -> None:
 
 @pytest.mark.parametrize("shift", [0, 1, 3, 8])
 def test_out_that_overlaps_an_input_is_refused(shift: int) -> None:
-    """Results are written while inputs are still read: memory shared with one is refused, by name."""
+    """Results are written while inputs are still read. The message names the input."""
     job = Job("rnea", np.dtype("float64"), "cpu", 20)
     q, v, a = job.inputs
     memory = np.zeros(v.size + shift)
@@ -338,8 +350,8 @@ def test_out_that_overlaps_an_input_is_refused(shift: int) -> None:
         wd.rnea(job.model, q, v, a, out=a[::-1])
 
 
-def test_out_beside_an_input_is_accepted() -> None:
-    """Neighbours in one block of memory do not overlap."""
+def test_out_next_to_an_input_is_accepted() -> None:
+    """Adjacent arrays in one block of memory do not overlap."""
     job = Job("rnea", np.dtype("float64"), "cpu", 20)
     memory = np.zeros((2, 20, job.shape[1]))
     memory[0] = job.inputs[1]
@@ -348,7 +360,7 @@ def test_out_beside_an_input_is_accepted() -> None:
 
 
 def test_out_whose_rows_overlap_is_refused() -> None:
-    """Two environments that write the same entry would race: rows on top of each other, or one row for all."""
+    """Environments that write the same entry would race."""
     job = Job("rnea", np.dtype("float64"), "cpu", 20)
     n = job.shape[1]
     strided = np.lib.stride_tricks.as_strided
@@ -359,8 +371,11 @@ def test_out_whose_rows_overlap_is_refused() -> None:
             )
 
 
-def test_nothing_refers_to_a_program_that_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Garbage collection is off while programs are written, so a circle would keep it in memory."""
+def test_a_written_program_is_freed_without_garbage_collection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Garbage collection is off while programs are written, so a reference cycle would keep it in
+    memory."""
     made, begin = [], chosen.CpuSource.__init__
 
     def noted(self: chosen.CpuSource, program: Program, single: bool) -> None:
@@ -376,8 +391,8 @@ def test_nothing_refers_to_a_program_that_is_written(monkeypatch: pytest.MonkeyP
     assert [reference() for reference in made] == [None]
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.AHEAD == 4
     assert chosen.GROUP == 2
     assert chosen.GROUPED == 3

@@ -1,4 +1,5 @@
-"""A program with a loop that ends when it is done: Newton's square root, as many steps as a number needs."""
+"""A program with a loop that ends on a condition: Newton's square root, with the number of steps
+that each number needs."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ MOST = 40
 
 
 def root(x: Scalar) -> tuple[Scalar, Scalar, Scalar]:
-    """Newton's square root: the root, whether it is near, the steps that it took."""
+    """Newton's square root: the root, whether it is accurate, and the number of steps."""
 
     def step(state: list) -> list:
         _, steps, y = state
@@ -40,7 +41,7 @@ def roots_text(tree: Any, x: list, scale: list) -> tuple:
 
 
 def two_roots_text(tree: Any, x: list, scale: list) -> tuple:
-    """The root of a root: two loops, each of which ends when it is done."""
+    """The root of a root: two loops, each of which ends on its own condition."""
     y, first, _ = root(x[0])
     z, second, steps = root(y)
     return [[z * s, 7.0] for s in scale], minimum(first, second), steps
@@ -68,7 +69,7 @@ roots = roots_of(roots_text)
 
 
 def numbers(count: int, dtype: Any) -> np.ndarray:
-    """From 1e-6 to 1e6, in no order, one of them not a number."""
+    """Numbers from 1e-6 to 1e6 in random order, and one NaN."""
     x = 10.0 ** np.random.default_rng(0).uniform(-6, 6, (count, 1))
     x[count // 2] = np.nan
     return x.astype(dtype)
@@ -78,7 +79,8 @@ def numbers(count: int, dtype: Any) -> np.ndarray:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("count", [0, 1, 7, 16, 17, 129])
 def test_each_environment_takes_its_own_steps(text: Any, count: int, dtype: Any) -> None:
-    """Root, flag and number of steps are those of the text run on numbers; NaN goes on to the last step."""
+    """Root, flag and number of steps equal those of the algorithm on numbers. NaN runs to the last
+    step."""
     run = roots_of(text)
     x, scale = numbers(count + 2, dtype)[:count], np.array([1.0, -2.0], dtype)
     found, done, steps = run(MODEL, x, scale)
@@ -97,8 +99,8 @@ def test_each_environment_takes_its_own_steps(text: Any, count: int, dtype: Any)
         assert np.isnan(found[~whole, :, 0]).all()
 
 
-def test_a_result_depends_on_neither_place_nor_batch() -> None:
-    """Bit by bit, whatever stands beside it, in any memory layout, and when bound."""
+def test_a_result_does_not_depend_on_its_place_in_the_batch() -> None:
+    """Bit by bit, with any neighbours, in any memory layout, and in bound calls."""
     x, scale = numbers(100, np.float32), np.array([1.0, -2.0], np.float32)
     whole = roots(MODEL, x, scale)
     order = np.random.default_rng(1).permutation(100)
@@ -113,13 +115,13 @@ def test_a_result_depends_on_neither_place_nor_batch() -> None:
     assert np.abs(run()[0][:, 0, 0] - 2.0).max() < 1e-5
 
 
-def test_a_loop_until_it_is_done_has_no_derivatives() -> None:
+def test_a_loop_that_ends_on_a_condition_has_no_derivatives() -> None:
     with pytest.raises(TypeError, match="has no derivatives"):
         wd.derivatives(roots, MODEL, np.ones((1, 1)), np.ones(2), wrt="x")
 
 
-def test_the_source_says_what_a_launch_needs() -> None:
-    """The state is none of its arrays; of many steps, as many count as are to be expected."""
+def test_the_source_describes_its_arrays_and_operations() -> None:
+    """The state of the loop is not among its arrays. Of many steps, the expected number counts."""
     call = roots.describe(MODEL, np.ones((1, 1)), np.ones(2))
     program = record_call(call, {"x": (1,), "scale": (2,)}, True)
     (step,) = program.routines.values()
@@ -130,8 +132,9 @@ def test_the_source_says_what_a_launch_needs() -> None:
         assert source.operations >= min(MOST, EXPECTED_STEPS) * step.operations
 
 
-def test_the_epilogue_reads_the_inputs_of_its_environments() -> None:
-    """Environments that end out of order leave with the inputs of their place, not of their lane."""
+def test_the_epilogue_reads_the_inputs_of_the_right_environments() -> None:
+    """Environments that end out of order are written with the inputs of their place, not of their
+    lane."""
     count = 50
     x, scale = numbers(count, np.float64), np.random.default_rng(2).normal(size=(count, 2))
     found, _, steps = roots(MODEL, x, scale)

@@ -1,4 +1,5 @@
-"""Functions for what is written once: their places in the workspace, loops in loops, states that are kept."""
+"""Functions for repeated parts of programs: their places in the workspace, loops in loops, and
+stored states."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ def adjoint(x: list, w: list) -> list:
 
 
 def with_late_angle(x: list) -> list:
-    """Sines of an input, which each part finds in the table, and of an angle that follows from one."""
+    """Sines of an input, which each part reads from the table, and of an angle that is computed
+    from one."""
     early, late = sin(x[0]), sin(1.5 * sin(x[0]))
     y = x[1] * late
     for k in range(40):
@@ -46,10 +48,10 @@ def with_late_angle_in_loop(x: list) -> list:
 
 
 @pytest.mark.parametrize("function", [with_late_angle, with_late_angle_in_loop])
-def test_a_part_declares_what_it_reads(
+def test_a_part_declares_its_inputs(
     function: Callable[[list], list], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A part recalls values of earlier parts from the workspace, or loads them again if it can."""
+    """A part reads values of earlier parts from the workspace, or loads them again if it can."""
     monkeypatch.setattr(cpu, "PART", 20)
     monkeypatch.setattr(cpu_routines, "STEP_PART", 20)
     (source,) = cpu.source(record(function, {"x": (2,)}), True)
@@ -62,9 +64,9 @@ def test_a_part_declares_what_it_reads(
     assert recalled and any("= turn[" in body for body in bodies)
 
 
-def test_regions_do_not_overlap() -> None:
-    """Behind the slots that the program needs lies a workspace that all routines share, then what each
-    of them reads and writes."""
+def test_regions_of_routines_do_not_overlap() -> None:
+    """A workspace common to all routines follows the slots of the program. Then come the inputs and
+    outputs of each routine."""
     program = record(adjoint, {"x": (2,), "w": (1,)})
     regions, _, slots = routines(program, lanes.Constants(True), 10)
     starts = [int(place.removeprefix("work + ")) for r in regions.values() for place in r[1:4]]
@@ -79,7 +81,7 @@ def test_regions_do_not_overlap() -> None:
 
 
 def test_a_value_that_several_loops_read_is_written_once() -> None:
-    """Loops of a step read x and y at their places in one block; a loop's own value is behind them."""
+    """Loops of a step read x and y at their places in one block. A loop's own values follow it."""
 
     def step(state: list, x: list) -> list:
         (a,) = repeat(lambda s: [s[0] * x[0] + x[1]], [state[0]], 3)
@@ -99,7 +101,8 @@ def test_a_value_that_several_loops_read_is_written_once() -> None:
 
 
 def test_each_loop_is_one_loop_of_the_source() -> None:
-    """A loop in a loop is a function that the other's step calls; the functions have names of their own."""
+    """The inner loop is a function that the step of the outer loop calls. The functions have
+    different names."""
     program = record(nested, {"x": (2,)})
     _, functions, _ = routines(program, lanes.Constants(True), 0)
     text = "\n".join(functions["routine0"])
@@ -108,8 +111,8 @@ def test_each_loop_is_one_loop_of_the_source() -> None:
     assert len(names) == len(set(names)) and {"routine0", "routine0_step_routine0"} <= set(names)
 
 
-def test_a_source_grows_with_its_steps_text_alone() -> None:
-    """Ten steps and ten thousand are written in as many lines, with their states kept too."""
+def test_the_length_of_a_source_does_not_depend_on_the_steps() -> None:
+    """Ten steps and ten thousand have as many lines, also if their states are stored."""
 
     def text(times: int) -> Program:
         return record(
@@ -122,8 +125,8 @@ def test_a_source_grows_with_its_steps_text_alone() -> None:
     assert long.operations > 50 * short.operations
 
 
-def test_parts_load_inputs_and_sines_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a step that is cut, only what was computed waits in the workspace."""
+def test_parts_load_inputs_and_sines_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If a step is divided, only computed values are stored in the workspace."""
 
     def chain(x: list) -> list:
         s, y = sin(x[0]), x[1]
@@ -141,8 +144,8 @@ def test_parts_load_inputs_and_sines_anew(monkeypatch: pytest.MonkeyPatch) -> No
     assert functions.parts > 3 and functions.slots <= 2
 
 
-def test_numbers_of_the_recording() -> None:
-    """On numbers a loop in a loop is Python's."""
+def test_loops_in_loops_run_on_numbers() -> None:
+    """There they are loops of Python."""
     program = record(nested, {"x": (2,)})
     x = [0.7, -0.4]
     y, z = x
@@ -154,7 +157,8 @@ def test_numbers_of_the_recording() -> None:
 
 
 def test_only_loops_that_are_entered_once_share_a_block() -> None:
-    """Neither a sweep, which reads rows at their own places, nor a loop that is entered twice."""
+    """A sweep, which reads rows at their own places, does not, nor does a loop that is entered
+    twice."""
 
     def step(s: list, x: list) -> list:
         rows = [[x[k], 0.5 + k] for k in range(2)]
@@ -176,7 +180,7 @@ def test_only_loops_that_are_entered_once_share_a_block() -> None:
 
 
 def test_places_of_routines_count_from_the_end_of_the_workspace() -> None:
-    """Without a common block one slot is left; each shared value has its own behind it."""
+    """Without a common block one slot remains. Each shared value follows with its own."""
     program = record(nested, {"x": (2,)})
     regions, functions, slots = routines(program, lanes.Constants(True), 7)
     (region,) = regions.values()
@@ -190,7 +194,7 @@ def test_places_of_routines_count_from_the_end_of_the_workspace() -> None:
     assert routines(record(lambda x: [x[0]], {"x": (1,)}), lanes.Constants(True), 7) == ({}, {}, 7)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.PART == 250
     assert chosen.STEP_PART == 20_000

@@ -1,4 +1,4 @@
-"""Sine and cosine in kernels: their errors, and bits that do not depend on the neighbours."""
+"""Sine and cosine in kernels: their errors, and bits that do not depend on neighbouring lanes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ SINE = {"float64": 3e-16, "float32": 1.2e-7}
 
 
 def angles(dtype: np.dtype) -> np.ndarray:
-    """Angles of every size: near multiples of pi/2, huge, tiny, denormal, on both sides of the reduction's limits."""
+    """Angles of every size: near multiples of pi/2, huge, tiny, denormal, and around the limits of
+    the reduction."""
     draw = np.random.default_rng(3)
     tiny = np.finfo(dtype).smallest_subnormal
     parts = [
@@ -72,7 +73,7 @@ def angles(dtype: np.dtype) -> np.ndarray:
 
 
 def exact(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sine and cosine of these very numbers, in longer arithmetic than that under test."""
+    """Sine and cosine of these numbers, in higher precision than that under test."""
     if x.dtype == np.float32:
         return np.sin(x.astype(float)), np.cos(x.astype(float))
     mpmath = pytest.importorskip("mpmath")
@@ -90,8 +91,8 @@ def exact(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return long[:, 0], long[:, 1]
 
 
-def test_sine_and_cosine(dtype: np.dtype, device: str) -> None:
-    """Within the design's absolute error for every finite angle: a robot that turns about z shows them in its pose."""
+def test_sine_and_cosine_are_accurate_for_every_finite_angle(dtype: np.dtype, device: str) -> None:
+    """The error bound is that of the design. A robot that rotates about z has them in its pose."""
     model, x = by_name("single").model, angles(dtype)
     assert np.all(np.isfinite(x))
     out = Placed(np.full((len(x), 4, 4), np.nan, dtype), device)
@@ -104,8 +105,8 @@ def test_sine_and_cosine(dtype: np.dtype, device: str) -> None:
     assert np.all(np.abs(T[:, :2, :2]) <= 1.0 + SINE[str(dtype)])
 
 
-def test_an_angle_among_huge_ones_keeps_its_bits(dtype: np.dtype, device: str) -> None:
-    """A lane that needs the long way does not change the others' way."""
+def test_huge_angles_do_not_change_the_bits_of_other_lanes(dtype: np.dtype, device: str) -> None:
+    """A lane that needs the long reduction does not influence the others."""
     model = by_name("single").model
     calm = np.linspace(-3, 3, 64).astype(dtype)
     wild = calm.copy()

@@ -1,7 +1,5 @@
-"""The CUDA form computes the right numbers: its text is plain C++, run by the host one thread after the other.
-
-This stands in for a GPU where there is none: what is not tested here is the device itself.
-"""
+"""The CUDA source computes the right numbers: it is plain C++, which the host runs one thread at a
+time. This replaces a GPU, so the device itself is not tested."""
 
 from __future__ import annotations
 
@@ -27,16 +25,17 @@ B = 5
 """Environments."""
 
 ROUNDING = {np.float32: 1e-5, np.float64: 1e-12}
-"""Relative to the largest entry: the project's bounds."""
+"""Relative to the largest entry. These are the project's bounds."""
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("algorithm", ["fk", "jacobian", "rnea", "crba", "aba"])
 @pytest.mark.parametrize("name", ["panda", "quadruped_floating"])
-def test_the_text_matches_the_oracle(
+def test_the_source_equals_the_oracle(
     name: str, algorithm: str, dtype: type, tmp_path: Path
 ) -> None:
-    """Rows of larger arrays in, a transposed array out; threads beyond the batch touch nothing."""
+    """Inputs are rows of larger arrays, the result is a transposed array. Threads beyond the batch
+    write nothing."""
     model = by_name(name).model
     s = states(model, B)
     given = {"q": s.q, "v": s.v, "a": s.a, "tau": 10.0 * s.a}
@@ -71,8 +70,8 @@ def test_the_text_matches_the_oracle(
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_numbers_by_value(dtype: type, tmp_path: Path) -> None:
-    """Gravity and masses in the arguments give the same bits as in arrays."""
+def test_numbers_by_value_give_the_same_bits_as_arrays(dtype: type, tmp_path: Path) -> None:
+    """The numbers are gravity and masses."""
     model = by_name("panda").model
     s, single = states(model, B), dtype is np.float32
     params = model.params(mass={"panda_hand": 0.7, "panda_link5": 1.5})
@@ -94,8 +93,9 @@ def test_numbers_by_value(dtype: type, tmp_path: Path) -> None:
     assert error(found[0], expected) <= ROUNDING[dtype]
 
 
-def test_forces_gravity_and_kept_constants(tmp_path: Path) -> None:
-    """One gravity for all by a stride of zero, a force by link name; constants are left alone where they are kept."""
+def test_forces_common_gravity_and_kept_constants_are_right(tmp_path: Path) -> None:
+    """One gravity for all has stride zero, and a force has a link name. Constants are not written
+    if they are kept."""
     model = by_name("panda").model
     s, link = states(model, B), "panda_hand"
     force = np.random.default_rng(0).normal(size=(B, 6))
@@ -136,8 +136,8 @@ def test_forces_gravity_and_kept_constants(tmp_path: Path) -> None:
 
 @needs_compiler
 @pytest.mark.parametrize("single", [True, False])
-def test_tables_are_looked_up_in_loops_too(single: bool, tmp_path: Path) -> None:
-    """Numbers and cells, at strides of any kind, beyond the edges and where an index is none."""
+def test_tables_are_looked_up_in_loops(single: bool, tmp_path: Path) -> None:
+    """Numbers and cells are read with any strides, outside the edges, and with NaN as index."""
 
     def text(x, t):
         def step(s):
@@ -160,6 +160,6 @@ def test_tables_are_looked_up_in_loops_too(single: bool, tmp_path: Path) -> None
     assert out[1, 0] == table[min(max(int(x[1, 0]), 0), 3), 4]
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.STATIC_BYTES == 48_128

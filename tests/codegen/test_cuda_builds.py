@@ -1,4 +1,5 @@
-"""The CUDA form builds without a GPU: NVRTC compiles the five kernels of an arm and of a humanoid to PTX for sm_90."""
+"""The CUDA source compiles without a GPU: NVRTC compiles the five kernels of an arm and of a
+humanoid to PTX for sm_90."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ ARCHITECTURE = 90
 
 
 def call_of(algorithm: str, model: wd.Model):
-    """The algorithm's call and the trailing shapes of its inputs."""
+    """The algorithm's call, and the trailing shapes of its inputs."""
     q, v = np.zeros(model.nq), np.zeros(model.nv)
     wide = {"q": (model.nq,), "v": (model.nv,)}
     if algorithm == "rnea":
@@ -39,7 +40,7 @@ def call_of(algorithm: str, model: wd.Model):
 @pytest.mark.parametrize("algorithm", ["fk", "jacobian", "rnea", "crba", "aba"])
 @pytest.mark.parametrize("name", ["panda", "humanoid_floating"])
 def test_kernels_compile_to_ptx(name: str, algorithm: str, tmp_path: Path) -> None:
-    """The kernel's PTX is for sm_90, holds the kernel, and computes in float32 only."""
+    """The PTX is for sm_90, contains the kernel, and computes only in float32."""
     call, inputs = call_of(algorithm, by_name(name).model)
     text = write(record_call(call, inputs, True), f"{algorithm}_{name}", True, "cuda")
     kernel = compile_kernel(text)
@@ -54,7 +55,8 @@ def test_kernels_compile_to_ptx(name: str, algorithm: str, tmp_path: Path) -> No
 
 
 def test_a_double_kernel_compiles_to_ptx(tmp_path: Path) -> None:
-    """float64, forces by link name and gravity of every environment among the inputs."""
+    """It has float64, and forces by link name and the gravity of each environment among its
+    inputs."""
     model = by_name("cartpole").model
     q = np.zeros(2)
     call = wd.rnea.describe(
@@ -74,7 +76,7 @@ def test_a_double_kernel_compiles_to_ptx(tmp_path: Path) -> None:
 
 
 def test_pairs_in_slots_compile_to_ptx(tmp_path: Path) -> None:
-    """Loops on arrays of the thread's own, some of which have no state, and loops that end early."""
+    """They have loops on arrays of a thread, some without state, and loops that end early."""
     model = wd.ModelBuilder("floor").add_link("floor").build()
     for name in "ab":
         model = model.with_object(name, wd.description.Sphere(0.1), mass=1.0)
@@ -89,7 +91,8 @@ def test_pairs_in_slots_compile_to_ptx(tmp_path: Path) -> None:
 
 
 def test_derivatives_compile_to_ptx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Several results, an adjoint, parameters of each environment, and a routine with arrays of the thread's own."""
+    """They have several results, an adjoint, parameters of each environment, and a routine with
+    arrays of a thread."""
     model = by_name("panda").model
     q, v = np.zeros((1, model.nq)), np.zeros((1, model.nv))
     monkeypatch.setattr(recorder, "ROLL_FROM", -1)
@@ -111,7 +114,8 @@ def test_derivatives_compile_to_ptx(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_loops_compile_to_ptx(tmp_path: Path) -> None:
-    """A loop in a loop, its adjoint that goes back through kept states, and results over their inputs."""
+    """A loop in a loop and its adjoint with stored states compile, and results may overwrite
+    inputs."""
 
     def nested(x: list) -> list:
         def outer(state: list) -> list:
@@ -135,8 +139,8 @@ def test_loops_compile_to_ptx(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("single", [True, False])
 def test_a_step_on_a_height_map_compiles_to_ptx(single: bool, tmp_path: Path) -> None:
-    """A table that is read inside a loop, with friction by place and a place for each environment;
-    and the derivative by it."""
+    """A table is read inside a loop, with friction and an offset of each environment. The
+    derivative by the table compiles, too."""
     model = by_name("cartpole").model
     state = np.zeros((1, model.nq))
     terrain = wd.HeightMap(np.zeros((4, 5)), 1.0, friction=np.ones((4, 5)), offset=np.zeros((1, 3)))

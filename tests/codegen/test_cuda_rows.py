@@ -1,4 +1,5 @@
-"""Rows of arrays in shared memory: each entry is in one piece, and pieces that are alive at once lie apart."""
+"""Rows of arrays in shared memory: each entry is in one piece, and pieces that are alive at the
+same time do not overlap."""
 
 from __future__ import annotations
 
@@ -44,8 +45,9 @@ CASES = {
 }
 
 
-def test_rows_of_one_number_and_numbers_of_the_launch_are_read_directly() -> None:
-    """Threads next to each other read numbers next to each other already."""
+def test_single_numbers_are_not_copied_to_shared_memory() -> None:
+    """Neighbouring threads already read neighbouring numbers. The same holds for numbers that are
+    passed by value."""
     program = record(
         lambda one, two, dt: [one[0] * two[0], two[1] * dt[0]],
         {"one": (1,), "two": (2,), "dt": (2,)},
@@ -58,8 +60,8 @@ def test_rows_of_one_number_and_numbers_of_the_launch_are_read_directly() -> Non
 @pytest.mark.parametrize("room", [ROOM, ROOM_BESIDE_ARRAYS])
 @pytest.mark.parametrize("number_bytes", [4, 8])
 @pytest.mark.parametrize("case", CASES)
-def test_pieces(case: str, number_bytes: int, room: Room) -> None:
-    """They cover the rows that are not constant, in whole sectors, and never overlap in shared memory."""
+def test_pieces_cover_the_rows_and_do_not_overlap(case: str, number_bytes: int, room: Room) -> None:
+    """They cover all entries that are not constant, in complete sectors of memory."""
     program = program_of(*CASES[case])
     staging = Staging(program, number_bytes, room)
     staging.place_inputs()
@@ -93,8 +95,8 @@ def test_pieces(case: str, number_bytes: int, room: Room) -> None:
         assert staging.relay is None  # all have room, since results of other times share memory
 
 
-def test_rows_are_apart_by_few_banks() -> None:
-    """Lanes that reach one bank of shared memory wait for each other: at most four do."""
+def test_at_most_four_lanes_share_a_memory_bank() -> None:
+    """Lanes that access the same bank of shared memory wait for each other."""
     staging = Staging(program_of("humanoid_floating", "rnea", "q", "v", "a"), 4)
     staging.place_inputs()
     for rows in staging.inputs.values():
@@ -102,7 +104,7 @@ def test_rows_are_apart_by_few_banks() -> None:
         assert np.bincount(banks).max() <= 4 and rows.width >= rows.size
 
 
-def test_inputs_have_neighbouring_places() -> None:
+def test_inputs_are_adjacent_in_shared_memory() -> None:
     thread = CudaThread(program_of("panda", "rnea", "q", "v", "a"), True)
     offsets = [rows.offset for rows in thread.staging.inputs.values()]
     assert offsets == sorted(offsets) and len(offsets) == 3
@@ -111,8 +113,9 @@ def test_inputs_have_neighbouring_places() -> None:
 
 
 @needs_compiler
-def test_rows_beyond_shared_memory_arrive(tmp_path: Path) -> None:
-    """A mass matrix of 35 x 35: most pieces wait in the thread's own memory. Rows, and side by side."""
+def test_rows_that_exceed_shared_memory_are_written(tmp_path: Path) -> None:
+    """Most pieces of a mass matrix of 35 x 35 are first in the thread's own memory. The result is
+    in rows, and in columns."""
     model = by_name("humanoid_floating").model
     s = states(model, 5)
     call = wd.crba.describe(model, s.q)
@@ -130,8 +133,8 @@ def test_rows_beyond_shared_memory_arrive(tmp_path: Path) -> None:
         assert error(out, expected) <= 1e-12
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.LANES == 32
     assert chosen.ROOM == (27648, 14336)
     assert chosen.ROOM_BESIDE_ARRAYS == (8192, 4096)

@@ -1,7 +1,5 @@
-"""Blocks of several warps: which programs get them, and what their code holds.
-
-tests/cuda_device/test_warps_on_device.py compares their numbers with those of one warp.
-"""
+"""Blocks of several warps: which programs have them, and the contents of their code.
+tests/cuda_device/test_warps_on_device.py compares their numbers with those of one warp."""
 
 from __future__ import annotations
 
@@ -31,13 +29,15 @@ from warpdyn.recording.program import Program, record
         ("humanoid_floating", "aba", True),
     ],
 )
-def test_programs_with_limbs_are_cut(robot: str, function: str, is_cut: bool) -> None:
+def test_programs_of_robots_with_limbs_are_divided_among_warps(
+    robot: str, function: str, is_cut: bool
+) -> None:
     thread = best_thread(program_of(robot, function), True)
     assert isinstance(thread, CudaWarps) == is_cut
     assert thread.staging.size * 4 <= STATIC_BYTES
 
 
-def test_a_program_without_statements_is_one_warp() -> None:
+def test_a_program_without_statements_has_one_warp() -> None:
     """Its results are inputs and constants, such as the velocities of joints as rates of q."""
     program = record(lambda q, v: [v[0], 1.0, v[1]], {"q": (2,), "v": (2,)})
     for target in ("cpu", "cuda"):
@@ -45,7 +45,7 @@ def test_a_program_without_statements_is_one_warp() -> None:
     assert not isinstance(best_thread(program, True), CudaWarps)
 
 
-def test_a_source_says_how_many_warps_it_needs() -> None:
+def test_a_source_states_its_number_of_warps() -> None:
     program = program_of("quadruped_floating", "rnea")
     source = write(program, "rnea", True, "cuda_few")
     assert source.warps == 4 and f"bar.sync 1, {4 * LANES};" in source.code
@@ -54,7 +54,7 @@ def test_a_source_says_how_many_warps_it_needs() -> None:
 
 
 @pytest.mark.parametrize("single", [True, False])
-def test_all_warps_meet_equally_often(single: bool) -> None:
+def test_all_warps_reach_the_same_number_of_barriers(single: bool) -> None:
     program = program_of("quadruped_floating", "crba")
     needs = Dependencies(program)
     thread = next(
@@ -93,12 +93,13 @@ def test_pieces_of_different_warps_share_memory_in_different_phases_only() -> No
     assert all(r.min() >= first_piece for r in ranges.values())
 
 
-def test_what_does_not_fit_stays_in_one_warp() -> None:
+def test_a_program_that_does_not_fit_has_one_warp() -> None:
     assert type(best_thread(program_of("quadruped_floating", "rnea"), True, 8 * 1024)) is CudaThread
 
 
-def test_a_small_batch_may_ask_for_more_shared_memory() -> None:
-    """A program whose values do not fit into the memory of each block is cut; others are as they are."""
+def test_a_small_batch_may_request_more_shared_memory() -> None:
+    """A program whose values do not fit into the memory of each block is then divided. Other
+    programs do not change."""
     program = program_of("quadruped_floating", "rnea_derivatives")
     whole = best_thread(program, False)
     assert whole.warps == 1 and whole.asked_bytes == 0
@@ -145,8 +146,8 @@ def test_no_result_is_written_before_all_warps_have_read_their_inputs() -> None:
         assert "r_out" not in front and "stage" not in front
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.WARPS == 4
     assert chosen.FEWER_WARPS == 2
     assert chosen.GOOD_CUT == 0.6
@@ -162,8 +163,8 @@ def limbs_program() -> Program:
     return record(lambda x: limbs(x, None), {"x": (4,)})
 
 
-def test_pieces_need_room_behind_the_exchanged_values() -> None:
-    """With exactly none left, results have no place, so that the cut is not used."""
+def test_pieces_need_room_after_the_exchanged_values() -> None:
+    """If no room is left, results have no place, so the division into warps is not used."""
     program = limbs_program()
     needs = Dependencies(program)
     (cut, *_) = needs.cuts(4)
@@ -181,8 +182,8 @@ def test_pieces_need_room_behind_the_exchanged_values() -> None:
             )
 
 
-def test_registers_of_a_thread() -> None:
-    """As many values as it has are fast in one warp, and one in ten statements may be a result."""
+def test_the_number_of_live_values_decides_whether_one_warp_is_fast() -> None:
+    """Up to the registers of a thread it is, and if at most one statement in ten is a result."""
     program = limbs_program()
     alive = values_alive(program.statements)
     assert is_fast_in_one_warp(program, True)

@@ -1,4 +1,4 @@
-"""Statements as text: what they compute, run as Python, is what was recorded."""
+"""Statements as source: run as Python, they compute what was recorded."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 
 
 @given(finite)
-def test_a_literal_is_the_number(x: float) -> None:
-    """Read back, a constant of either precision is the same number, and C++ knows it from an integer."""
+def test_a_literal_is_read_back_as_the_same_number(x: float) -> None:
+    """This holds in either precision. In C++ the literal is not an integer."""
     assert float(literal(x, False)) == x
     single = np.float32(np.clip(x, -3e38, 3e38))
     text = literal(float(single), True)
@@ -30,14 +30,14 @@ def test_a_literal_is_the_number(x: float) -> None:
 
 
 def test_every_operation_has_a_form() -> None:
-    """What can be recorded on values can be written; sine, cosine and choice have their own places."""
+    """Every operation on values can be written. Sine, cosine and choice are written elsewhere."""
     others = {"sin", "cos", "min", "max", *COMPARISONS}  # a look-up is on no values alone
     assert FORMS.keys() | others == ON_NUMBERS.keys()
 
 
 @pytest.mark.parametrize("operation", FORMS)
 def test_a_form_computes_its_operation(operation: str) -> None:
-    """On numbers, by the same words."""
+    """The same expression is evaluated on numbers."""
     x = [1.0, 3.0, 2.0, 7.0] if operation == "uniform" else [1.75, 0.3, -2.25]  # counters are whole
     count = max(k + 1 for k in range(4) if f"{{{k}}}" in FORMS[operation])
     functions = {name: name for name in emitted_python.NAMED}
@@ -47,7 +47,7 @@ def test_a_form_computes_its_operation(operation: str) -> None:
 
 
 def text(q: Any, v: Any) -> Any:
-    """Every operation, one angle used twice, an output and its negative, a constant."""
+    """Every operation, one angle used twice, an output and its negative, and a constant."""
     s, c = scalar.sin(q[0]), scalar.cos(q[0])
     smaller = scalar.select_less(v[0], v[1], v[0], v[1])
     smaller = smaller + scalar.select_less_equal(v[2], v[2], 1.0, 0.0)
@@ -61,7 +61,7 @@ PROGRAM = record(text, {"q": (3,), "v": (3,)})
 
 
 @given(st.lists(st.floats(-3, 3), min_size=6, max_size=6))
-def test_emitted_statements_compute_the_text(x: list[float]) -> None:
+def test_emitted_statements_compute_the_recorded_function(x: list[float]) -> None:
     """The text on numbers and its emitted statements give the same outputs."""
     q, v = x[:3], x[3:]
     out, _ = emitted_python.run(PROGRAM, [PROGRAM.statements], {"q": q, "v": v})
@@ -69,8 +69,8 @@ def test_emitted_statements_compute_the_text(x: list[float]) -> None:
     np.testing.assert_allclose(out, wanted, rtol=1e-12, atol=1e-12)
 
 
-def test_sine_and_cosine_are_computed_together_and_outputs_stored_once() -> None:
-    """One statement declares both; equal outputs share a line, their negative has another."""
+def test_sine_and_cosine_share_a_statement_and_equal_outputs_a_store() -> None:
+    """The negative of an output has its own store."""
     _, lines = emitted_python.run(PROGRAM, [PROGRAM.statements], {"q": [1.0] * 3, "v": [2.0] * 3})
     assert len([line for line in lines if "sin(" in line]) == 1
     stores = [line for line in lines if line.startswith("out[")]
@@ -82,8 +82,8 @@ def test_sine_and_cosine_are_computed_together_and_outputs_stored_once() -> None
     assert any(line.startswith("out[1] = -") for line in stores)
 
 
-def test_numbers_that_are_none() -> None:
-    """As divisions by zero, which need no header; zeros keep their sign."""
+def test_nan_and_infinity_are_written_as_divisions_by_zero() -> None:
+    """These need no header. Zeros keep their sign."""
     nan, inf = float("nan"), float("inf")
     texts = {
         nan: ("(0.0f / 0)", "(0.0 / 0)"),
@@ -99,12 +99,13 @@ def test_numbers_that_are_none() -> None:
         assert (literal(x, True), literal(x, False)) == (single, double)
 
 
-def test_a_rounded_once_literal() -> None:
-    """Halfway between two floats, where the digits of the double would be rounded up."""
+def test_literals_are_rounded_once() -> None:
+    """The number is halfway between two floats, where the digits of the double would be rounded
+    up."""
     x = 1.0 + 2.0**-24
     assert np.float32(literal(x, True)[:-1]) == np.float32(x) == 1.0
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.BARRIER_AFTER == 32

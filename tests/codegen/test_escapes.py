@@ -1,4 +1,4 @@
-"""Whatever a name holds, it stays inside of the comment or the string that it is written to."""
+"""Whatever a name contains, it cannot end the comment or the string in which it is written."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ BUILDS = [
 
 
 def test_a_comment_is_printable_and_has_no_delimiter() -> None:
-    """Printable ASCII, no line's end, no backslash, no end or begin of a comment, no trigraph."""
+    """It contains only printable ASCII, and no line ends, backslash at its end, delimiters of
+    comments, or trigraphs."""
     for name in NAMES:
         text = escape_comment(name)
         assert text.isascii() and (text.isprintable() or not text), name
@@ -29,8 +30,8 @@ def test_a_comment_is_printable_and_has_no_delimiter() -> None:
         assert not text.endswith("\\"), name
 
 
-def test_what_is_plain_stays() -> None:
-    """Ordinary sentences are written as they are; others show numbers of their characters."""
+def test_plain_text_is_not_escaped() -> None:
+    """In other text, characters are replaced by their numbers."""
     plain = "rnea: torques [N m] for q, v, a; 3 x 3, 50 % (see table 5.1)?"
     assert escape_comment(plain) == plain
     assert escape_comment("Ärm\n\u202e🦾\\") == r"\xc4rm\x0a\u202e\U0001f9be\x5c"
@@ -38,18 +39,18 @@ def test_what_is_plain_stays() -> None:
     assert string_literal('"\\?\n') == r'"\"\\\077\012"'
 
 
-def test_no_string_of_c_holds_these() -> None:
-    """A NUL would end the string, half of a surrogate pair has no UTF-8: refused by name."""
+def test_names_that_c_strings_cannot_hold_are_refused() -> None:
+    """A NUL would end the string, and half of a surrogate pair has no UTF-8."""
     for name in ("a\0b", "a\ud800"):
         with pytest.raises(ValueError, match=r"cannot be a string of C.*rename it"):
             string_literal(name)
 
 
 @pytest.mark.parametrize(("language", "which", "standard"), BUILDS)
-def test_names_pass_through_compilers(
+def test_escaped_names_compile_unchanged(
     language: str, which: int, standard: str, tmp_path: Path
 ) -> None:
-    """No comment changes what follows it, and every string arrives byte for byte."""
+    """No comment changes what follows it, and every string is equal byte for byte."""
     lines = ["#include <stdio.h>"]
     for k, name in enumerate(NAMES):
         text = escape_comment(name)

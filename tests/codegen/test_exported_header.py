@@ -1,4 +1,5 @@
-"""What stands around exported programs: constants, tables, comments, forms for many robots."""
+"""The parts of a header around exported programs: constants, tables, comments, functions for many
+robots."""
 
 from __future__ import annotations
 
@@ -33,8 +34,9 @@ def header(language: str, libm: bool = True) -> str:
     return exported_header(ROBOT, [each], Style(language, False, "arm", libm))
 
 
-def test_a_header_of_cpp() -> None:
-    """Constants of the robot, a function for one and one for many, each with its comment."""
+def test_a_header_in_cpp_has_constants_and_functions() -> None:
+    """It has constants of the robot, and a function for one robot and for many, each with its
+    comment."""
     text = header("c++")
     assert text.startswith("// arm: of a test.\n#pragma once\n")
     assert "constexpr int nq = 2;" in text
@@ -45,7 +47,7 @@ def test_a_header_of_cpp() -> None:
     assert "inline void grow_batch(std::size_t n, const number *x, number *y) noexcept {" in text
 
 
-def test_a_header_of_c() -> None:
+def test_all_names_of_a_header_in_c_begin_with_the_prefix() -> None:
     """All names begin with the robot's."""
     text = header("c")
     assert "#ifndef ARM_H" in text and "enum { arm_nq = 2 };" in text
@@ -53,8 +55,8 @@ def test_a_header_of_c() -> None:
     assert "static const arm_number arm_lower[] = {-1.5, -INFINITY};" in text
 
 
-def test_what_functions_need_of_a_library() -> None:
-    """By the function's name."""
+def test_library_functions_are_listed_by_exported_function() -> None:
+    """The key is the name of the function."""
     program = record(lambda x: [scalar.exp(x[0])], {"x": (1,)})
     each = ExportedFunction("grow", program, {"x": "x"}, {"out": "y"}, [])
     assert library_functions_of([each]) == {"grow": {"exp"}}
@@ -65,10 +67,10 @@ def test_what_functions_need_of_a_library() -> None:
 )
 @pytest.mark.parametrize("single", [True, False])
 @pytest.mark.parametrize("language", ["c++", "c"])
-def test_rows_of_any_length_move_into_lanes_and_back(
+def test_rows_of_any_length_are_moved_into_lanes_and_back(
     language: str, single: bool, lane_bytes: int, shuffles: bool, tmp_path: Path
 ) -> None:
-    """Also of compilers without shuffles; nothing is written beyond the last robot."""
+    """Compilers without shuffles can do it, too. Nothing is written after the last robot."""
     sizes = (1, 2, 3, 4, 5, 6, 7, 9)
     functions, arrays = [], {}
     for n in sizes:

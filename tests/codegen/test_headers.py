@@ -1,4 +1,4 @@
-"""C++ headers read as text: what Python makes of them is what the C++ preprocessor makes of them."""
+"""C++ headers read as text: Python's result equals that of the C++ preprocessor."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def preprocessed(file: Path, single: bool) -> list[str]:
 
 @needs_compiler
 @pytest.mark.parametrize("single", [True, False])
-def test_the_text_is_what_the_preprocessor_makes(single: bool, tmp_path: Path) -> None:
-    """Conditions, inclusion and places are decided alike, and comments are no part of it."""
+def test_the_text_equals_that_of_the_preprocessor(single: bool, tmp_path: Path) -> None:
+    """Conditions, includes and placeholders are the same, and comments are removed."""
     for name in ("lanes.h", "transposes.h"):
         text = (FOLDER / name).read_text().replace("#include <math.h>", "")
         (tmp_path / name).write_text(text)
@@ -35,7 +35,7 @@ def test_the_text_is_what_the_preprocessor_makes(single: bool, tmp_path: Path) -
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where headers are looked for instead of in the package."""
+    """A folder in which headers are searched instead of the package."""
     monkeypatch.setattr(headers, "files", lambda package: tmp_path)
     headers.pieces.cache_clear()
     return tmp_path
@@ -58,8 +58,9 @@ $x$y
 """
 
 
-def test_pieces_of_a_header(folder: Path) -> None:
-    """One branch of each condition, what is included, and comments of two slashes."""
+def test_a_header_is_read_in_pieces(folder: Path) -> None:
+    """Each condition leaves one branch, included files are inserted, and comments of two slashes
+    are kept."""
     (folder / "some.h").write_text(HEADER)
     (folder / "other.h").write_text("/// Not this.\n#if WARPDYN_FLOAT\nint b;\n#endif\nint c;\n")
     assert headers.pieces("some.h", True) == {
@@ -69,8 +70,8 @@ def test_pieces_of_a_header(folder: Path) -> None:
     assert headers.pieces("some.h", False)["one"] == "double a = $x;\nint c;"
 
 
-def test_a_condition_of_the_processor_stays(folder: Path) -> None:
-    """With precisions decided in both of its branches, and all of it away in a branch that is not kept."""
+def test_conditions_on_the_processor_are_kept(folder: Path) -> None:
+    """The precision is decided inside both branches. A removed branch is removed completely."""
     (folder / "some.h").write_text(
         "/// [one]\n#ifdef WARPDYN_NARROW\nint a;\n#if WARPDYN_FLOAT\nint b;\n#endif\n#else\nint c;\n#endif\n"
         "/// [two]\n#if WARPDYN_FLOAT\nint d;\n#else\n#ifdef WARPDYN_NARROW\nint e;\n#endif\n#endif\n"
@@ -82,8 +83,9 @@ def test_a_condition_of_the_processor_stays(folder: Path) -> None:
     assert single["two"] == "int d;"
 
 
-def test_all_places_are_filled_and_no_others(folder: Path) -> None:
-    """A text may hold what looks like another place; a place left open or unknown is an error."""
+def test_all_placeholders_are_filled(folder: Path) -> None:
+    """Text may contain what looks like a placeholder. A missing or unknown placeholder is an
+    error."""
     (folder / "some.h").write_text(HEADER)
     (folder / "other.h").write_text("")
     assert headers.piece("some.h", "two", x="$y", y=3) == "$y3"
@@ -104,16 +106,16 @@ def test_all_places_are_filled_and_no_others(folder: Path) -> None:
         ("/// [one]\n#else\n#endif\n", "without its beginning"),
     ],
 )
-def test_what_is_not_understood_is_refused(folder: Path, text: str, message: str) -> None:
-    """A header is read whole or not at all."""
+def test_invalid_headers_are_refused(folder: Path, text: str, message: str) -> None:
+    """A header is read completely or not at all."""
     (folder / "bad.h").write_text(text)
     with pytest.raises(ValueError, match=message):
         headers.pieces("bad.h", True)
 
 
 @pytest.mark.parametrize("header", sorted(path.name for path in FOLDER.glob("*.h")))
-def test_headers_of_the_package_are_read(header: str) -> None:
-    """In both precisions, with balanced braces in every piece."""
+def test_all_headers_of_the_package_are_valid(header: str) -> None:
+    """They are read in both precisions, and every piece has balanced braces."""
     for single in (True, False):
         for text in headers.pieces(header, single).values():
             assert text and text.count("{") == text.count("}")

@@ -1,4 +1,5 @@
-"""lanes.h as a compiler reads it, alone, for float and double; and what Python puts around a program."""
+"""lanes.h, compiled on its own for float and double; and the text that Python writes around a
+program."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ SINE = {"float32": 1.2e-7, "float64": 3e-16}
 """Absolute error of sine and cosine that the design allows."""
 
 LIBRARY = 4
-"""Units in the last place by which two libraries' exp, log and atan2 may differ."""
+"""Units in the last place by which exp, log and atan2 of two libraries may differ."""
 
 FUNCTIONS = """
 const T* const x = (const T*)args[4];
@@ -94,7 +95,7 @@ int main() {
       for (int kind = 0; kind < 4; ++kind) move(n, here, kind % 2, kind / 2);
 }
 """
-"""Rows that are moved between arrays and a tile of just their sizes."""
+"""Rows that are moved between arrays and a tile of exactly their size."""
 
 
 @pytest.fixture(params=["whole", "narrow"])
@@ -110,10 +111,8 @@ def lanes_of(width: str, dtype: np.dtype) -> int:
 
 @pytest.fixture
 def alone(width: str, dtype: np.dtype, tmp_path: Path) -> Callable[..., Callable[..., np.ndarray]]:
-    """Compiles the header as it stands and some statements after it; runs them on an array.
-
-    The compiler is the clang inside Warp, which is there wherever kernels are.
-    """
+    """Compile the header with some statements after it, and run them on an array. The compiler is
+    the clang inside Warp, which is available wherever kernels are."""
 
     def compiled(statements: str) -> Callable[..., np.ndarray]:
         digest = hashlib.sha256()
@@ -154,8 +153,9 @@ def alone(width: str, dtype: np.dtype, tmp_path: Path) -> Callable[..., Callable
     return compiled
 
 
-def test_functions_of_the_header(alone: Callable, dtype: np.dtype) -> None:
-    """Sine and cosine to the design's error, near and far from zero; the others as the library's."""
+def test_functions_of_the_header_are_accurate(alone: Callable, dtype: np.dtype) -> None:
+    """Sine and cosine have the design's error, near zero and far from it. The others equal those of
+    the library."""
     draw = np.random.default_rng(0)
     near, far = draw.uniform(-4, 4, 160), draw.uniform(-1e6, 1e6, 160)
     x = np.concatenate([near, far, np.arange(1, 33) * np.pi / 2]).astype(dtype)
@@ -172,8 +172,8 @@ def test_functions_of_the_header(alone: Callable, dtype: np.dtype) -> None:
         )
 
 
-def test_transposes_of_the_header(alone: Callable, width: str, dtype: np.dtype) -> None:
-    """N vectors as a square, and the squares of Q that lie side by side in Q vectors or half lines."""
+def test_transposes_of_the_header_transpose(alone: Callable, width: str, dtype: np.dtype) -> None:
+    """N vectors as a square, and squares of Q that are adjacent in Q vectors or half lines."""
     n, q = lanes_of(width, dtype), 16 // dtype.itemsize
     x = np.arange(n * n, dtype=dtype).reshape(n, n)
     out = alone(TRANSPOSES)(x, n * n + q * n + 2 * q * q)
@@ -187,10 +187,9 @@ def test_transposes_of_the_header(alone: Callable, width: str, dtype: np.dtype) 
             )
 
 
-def test_what_is_scattered_is_what_was_gathered(
-    alone: Callable, width: str, dtype: np.dtype
-) -> None:
-    """Rows of any length, whole blocks and incomplete ones, transposed or entry by entry."""
+def test_scattering_inverts_gathering(alone: Callable, width: str, dtype: np.dtype) -> None:
+    """Rows have any length, blocks may be incomplete, and moves are transposed or entry by
+    entry."""
     n, q, move = lanes_of(width, dtype), 16 // dtype.itemsize, alone(MOVES)
     lengths = (1, q - 1, q, n - 1, n, n + 1, n + 3, 3 * n, 3 * n + n // 2, 64 * n)
     for length in lengths:
@@ -202,8 +201,8 @@ def test_what_is_scattered_is_what_was_gathered(
 
 
 @clang
-def test_moves_stay_in_their_memory(width: str, dtype: np.dtype, tmp_path: Path) -> None:
-    """Neither arrays nor tiles nor vectors of a few rows are read or written behind their ends."""
+def test_moves_access_only_their_own_memory(width: str, dtype: np.dtype, tmp_path: Path) -> None:
+    """Neither arrays nor tiles nor vectors of a few rows are accessed after their ends."""
     single = int(dtype == np.float32)
     narrow = "#define WARPDYN_NARROW\n" if width == "narrow" else ""
     header = f'{narrow}#define WARPDYN_FLOAT {single}\n#include "{HEADERS / "lanes.h"}"\n'
@@ -213,8 +212,8 @@ def test_moves_stay_in_their_memory(width: str, dtype: np.dtype, tmp_path: Path)
 def test_constants_that_are_kept_are_not_scattered(
     alone: Callable, width: str, dtype: np.dtype
 ) -> None:
-    """Rows of any length, those that begin 4,096 bytes apart among them. There half a line may be left
-    alone, else a whole vector. Zeros that are not kept are written without a look at the tile."""
+    """Rows of any length, also with starts 4,096 bytes apart. There half a line may be skipped,
+    otherwise a whole vector. Other zeros are written without reading the tile."""
     n, move = lanes_of(width, dtype), alone(MOVES)
     half, page = 32 // dtype.itemsize, 4096 // dtype.itemsize
     constants, zeros = 1, 3
@@ -236,8 +235,9 @@ def test_a_vector_is_a_cache_line() -> None:
 
 
 @pytest.mark.parametrize("single", [True, False])
-def test_a_frame_holds_its_pieces_in_order(single: bool) -> None:
-    """Members and parts inside struct Lanes, the body after it, nothing of the preprocessor's left."""
+def test_a_frame_contains_its_pieces_in_order(single: bool) -> None:
+    """Members and parts are inside struct Lanes, the body follows it, and no macro of the header is
+    left."""
     text = lanes.frame(
         single, ahead=4, members=["  MEMBER"], parts=["  PART0", "  PART1"], body="BODY"
     )
@@ -252,15 +252,16 @@ def test_a_frame_holds_its_pieces_in_order(single: bool) -> None:
     assert "define WARPDYN_NARROW" not in text
 
 
-def test_a_frame_of_narrow_vectors() -> None:
-    """Those with whole registers for a cache line have none; what follows in the same file has its own."""
+def test_a_frame_of_narrow_vectors_defines_and_undefines_its_macro() -> None:
+    """It applies only if the processor has no registers of a cache line. Later code in the same
+    file is not affected."""
     text = lanes.frame(True, ahead=4, members=[], parts=[], body="BODY", narrow=True)
     assert text.startswith("\n#ifndef __AVX512F__\n#define WARPDYN_NARROW\n#endif\n")
     assert text.endswith("\n#undef WARPDYN_NARROW\n")
 
 
 def test_a_constant_has_one_place_in_the_table() -> None:
-    """The same number is the same entry, in the order of first use; the table ends with a zero."""
+    """The same number has the same entry, in the order of first use. The table ends with a zero."""
     constants = lanes.Constants(False)
     written = [constants(x) for x in (2.5, 0.1, 2.5)]
     assert written == [f"Lanes::all(constants[{k}])" for k in (0, 1, 0)]
@@ -276,8 +277,8 @@ def angle_and_rows(robot, y: (), x: (), rows: (5,)):
 def test_zeros_keep_their_sign_in_every_lane(
     mode: str, dtype: np.dtype, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Alone, last in an incomplete block, and for an array with one entry for all environments, compiled
-    and interpreted. `arctan2(-0, -1)` is -pi. Constants are 0."""
+    """A zero is alone, last in an incomplete block, or common to all environments, compiled and
+    interpreted. `arctan2(-0, -1)` is -pi."""
     monkeypatch.setattr(wd.config, "compile", mode)
     robot = wd.load_robot("cartpole")
     for size in (1, 3, 16, 20):
@@ -290,6 +291,6 @@ def test_zeros_keep_their_sign_in_every_lane(
                 assert not np.signbit(constant).any()
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.BYTES == 64

@@ -1,4 +1,4 @@
-"""The plain form of one robot, which a CUDA thread extends: both give the same numbers."""
+"""The plain source for one robot, which a CUDA thread extends: both give the same numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from warpdyn.recording.program import record
 
 @needs_compiler
 @pytest.mark.parametrize("function", ["fk", "rnea", "aba"])
-def test_it_is_the_oracle(function: str, tmp_path: Path) -> None:
+def test_the_source_for_one_environment_equals_the_oracle(function: str, tmp_path: Path) -> None:
     """The inputs are contiguous rows, and then slices of wider arrays."""
     model = by_name("quadruped_floating").model
     s = states(model, 5)
@@ -46,8 +46,8 @@ def test_it_is_the_oracle(function: str, tmp_path: Path) -> None:
         assert error(out, expected) <= 1e-9
 
 
-def test_constants_are_left_alone_on_request() -> None:
-    """Those of a result that no input overwrites are written once."""
+def test_constants_can_be_written_once() -> None:
+    """This applies to results that no input overwrites."""
     model = by_name("panda").model
     call = wd.fk.describe(model, states(model, 2).q)
     code = OneEnvironment(record_call(call, input_shapes(call), True), True).source()
@@ -55,7 +55,8 @@ def test_constants_are_left_alone_on_request() -> None:
 
 
 def test_results_over_an_input_are_stored_last_with_their_constants() -> None:
-    """At each launch: the input changes them. Constants of other results are written once."""
+    """They are stored at each launch, because the input changes them. Constants of other results
+    are written once."""
 
     def two(x: list) -> tuple[list, list]:
         return [2.0 * x[0], 7.0], [8.0, x[1]]
@@ -67,7 +68,7 @@ def test_results_over_an_input_are_stored_last_with_their_constants() -> None:
     assert lines[read + 1 :] == [*ends, "if (!args[2]) {", "r_apart[0] = 8.0f;", "}"]
 
 
-def test_random_numbers_come_with_their_function() -> None:
+def test_only_programs_with_random_numbers_contain_their_function() -> None:
     """And no other program has it."""
     for text, drawn in (
         (lambda x: [uniform(x[0], x[1], 0.0, 1.0)], True),

@@ -1,4 +1,4 @@
-"""Loops of a thread, and of exported code, as text."""
+"""Loops of a thread, and of exported code, as source."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def routine() -> Program:
     return step
 
 
-def test_a_loop_runs_its_steps() -> None:
-    """The state goes into the results, then round; the body is told where its arrays are."""
+def test_a_loop_updates_its_state_in_the_result_array() -> None:
+    """The body is told the names of its arrays."""
     step = routine()
     assert step.repetition is not None
     said: list[tuple[Mapping[str, str], str]] = []
@@ -41,14 +41,14 @@ def test_a_loop_runs_its_steps() -> None:
     assert lines.index("body();") < lines.index("out[0] = then[0];")
 
 
-def test_entries_of_a_loop_that_keeps_nothing() -> None:
+def test_a_loop_without_stored_states_writes_its_state_only() -> None:
     """As many as its state has."""
     step = routine()
     assert count_written_entries(step) == len(step.outputs)
 
 
 def test_a_sweep_visits_its_rows() -> None:
-    """Each path begins at its own state; the body is told where state, row and numbers are."""
+    """Each path begins at its own state. The body is told the names of state, row and numbers."""
 
     def swept(x):
         rows = [[x[k], 0.5 + k] for k in range(3)]

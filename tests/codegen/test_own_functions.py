@@ -1,4 +1,4 @@
-"""Roots, floors, sines and cosines that exported code computes without a library, by themselves."""
+"""Root, floor, sine and cosine that exported code computes without a library."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from warpdyn.codegen.portable_style import Style
 from warpdyn.recording.program import record
 
 RANGE = {np.float32: 8e3, np.float64: 5e5}
-"""Angles up to which sines are within two units in the last place [rad], as export.md says."""
+"""Angles up to which sines are within two units in the last place [rad]; export.md promises this."""
 
 
 def elementary(x):
-    """One number's root, floor, sine and cosine."""
+    """Root, floor, sine and cosine of one number."""
     return [scalar.sqrt(x[0]), scalar.floor(x[0]), scalar.sin(x[0]), scalar.cos(x[0])]
 
 
@@ -57,9 +57,9 @@ def ulps(found: np.ndarray, exact: np.ndarray, real: type, least: float = 0.0) -
     return float((np.abs(found.astype(float) - exact) / spacing).max())
 
 
-def test_roots_of_all_sizes(own: Own) -> None:
-    """Within a unit in the last place from the smallest normal number to the largest, next to
-    powers of two and at squares."""
+def test_roots_of_all_sizes_are_accurate(own: Own) -> None:
+    """The error is at most one unit in the last place, from the smallest normal number to the
+    largest, next to powers of two and at squares."""
     info, draw = np.finfo(own.real), np.random.default_rng(0)
     powers = 2.0 ** np.arange(info.minexp, info.maxexp)
     x = np.concatenate([powers, np.nextafter(powers[1:], 0), np.arange(1, 200.0) ** 2, [6.75]])
@@ -68,9 +68,9 @@ def test_roots_of_all_sizes(own: Own) -> None:
     assert ulps(own(*x)[0], np.sqrt(x.astype(np.longdouble)).astype(float), own.real) <= 1.0
 
 
-def test_roots_of_what_has_none_or_is_no_normal_number(own: Own) -> None:
-    """Zeros and infinity are themselves, subnormal numbers count as zero, of negative numbers and of
-    NaN the root is NaN."""
+def test_roots_of_special_numbers_follow_ieee(own: Own) -> None:
+    """Zeros and infinity are their own roots, subnormal numbers count as zero, and roots of
+    negative numbers and of NaN are NaN."""
     subnormal = float(np.finfo(own.real).smallest_subnormal)
     root = own(0.0, -0.0, np.inf, subnormal, 1e5 * subnormal)[0]
     np.testing.assert_array_equal(root, [0, 0, np.inf, 0, 0])
@@ -78,9 +78,9 @@ def test_roots_of_what_has_none_or_is_no_normal_number(own: Own) -> None:
     assert np.isnan(own(np.nan, -1.0, -np.inf, -1e-30, -6.75)[0]).all()
 
 
-def test_floors(own: Own) -> None:
-    """The largest whole number that is not larger, up to numbers that are all whole; zeros keep their
-    signs, infinities and NaN are themselves."""
+def test_floors_are_exact(own: Own) -> None:
+    """They are the largest whole number that is not larger, for all sizes. Zeros keep their signs.
+    Infinities and NaN do not change."""
     subnormal = float(np.finfo(own.real).smallest_subnormal)
     whole = 2.0 ** np.finfo(own.real).nmant
     edges = [1.0, -1.0, 7.0, -7.0, 2e9, whole / 2, whole, 2 * whole, float(np.finfo(own.real).max)]
@@ -94,9 +94,9 @@ def test_floors(own: Own) -> None:
     assert np.isnan(own(np.nan)[1]).all()
 
 
-def test_sines_and_cosines(own: Own) -> None:
-    """Within two units in the last place over the range that is promised, next to multiples of a
-    quarter turn too; of zeros and subnormal numbers 0 and 1; of infinities and NaN NaN."""
+def test_sines_and_cosines_are_accurate_over_their_range(own: Own) -> None:
+    """The error is at most two units in the last place, also next to multiples of a quarter turn.
+    Those of zeros and subnormal numbers are 0 and 1, those of infinities and NaN are NaN."""
     draw, reach = np.random.default_rng(2), RANGE[own.real]
     x = draw.uniform(-1, 1, 3000) * 10.0 ** draw.uniform(-8, np.log10(reach), 3000)
     x = np.concatenate([x, np.arange(-400, 401) * np.pi / 4, [reach, -reach]]).astype(own.real)
@@ -112,9 +112,9 @@ def test_sines_and_cosines(own: Own) -> None:
     assert np.isnan(own(np.nan, np.inf, -np.inf)[2:]).all()
 
 
-def test_angles_beyond_all_reduction(own: Own) -> None:
-    """Where neighbouring angles are half a radian apart no digit of a sine is left: NaN, no number.
-    Up to there a result is one of a sine's size, whatever its digits are worth."""
+def test_sines_of_angles_beyond_all_precision_are_nan(own: Own) -> None:
+    """If neighbouring angles are half a radian apart, no digit of a sine is right. Below that a
+    result has the size of a sine, although its digits may be wrong."""
     edge = 2.0 ** (np.finfo(own.real).nmant - 1)
     largest = float(np.finfo(own.real).max)
     beyond = [float(np.nextafter(own.real(edge), own.real(np.inf))), 2 * edge, 1e3 * edge, largest]

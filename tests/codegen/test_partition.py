@@ -1,4 +1,4 @@
-"""A program cut into parts computes what it computed whole."""
+"""A program divided into parts computes the same as the whole."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ SIZES = (20, 100, 250, 10_000)
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_parts_compute_what_the_whole_computes(program: Program, size: int) -> None:
-    """Run one after the other, with nothing in common but the workspace: the same bits."""
+def test_parts_compute_the_same_bits_as_the_whole(program: Program, size: int) -> None:
+    """They run one after the other and share only the workspace."""
     draw = np.random.default_rng(0)
     inputs = {name: draw.normal(size=shape) for name, shape in program.inputs.items()}
     whole, _ = emitted_python.run(program, [program.statements], inputs)
@@ -45,7 +45,8 @@ def test_parts_compute_what_the_whole_computes(program: Program, size: int) -> N
 
 @pytest.mark.parametrize("size", SIZES)
 def test_every_statement_is_in_one_part(program: Program, size: int) -> None:
-    """In their order, loads apart, which every part may repeat; parts have about the size asked for."""
+    """The order is kept. Loads may be repeated in every part. Parts have about the requested
+    size."""
     parts, _ = split_statements(program.statements, size, is_input)
     here = [s for part in parts for s in part if s.operation not in ("recall", "keep", "input")]
     assert here == [s for s in program.statements if not is_input(s)]
@@ -53,8 +54,8 @@ def test_every_statement_is_in_one_part(program: Program, size: int) -> None:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_a_part_knows_its_operands(program: Program, size: int) -> None:
-    """Computed, loaded or recalled in the part itself, before they are read, and no more than once."""
+def test_every_operand_is_defined_in_its_part(program: Program, size: int) -> None:
+    """It is computed, loaded or read from the workspace before it is used, and only once."""
     parts, slots = split_statements(program.statements, size, is_input)
     for part in parts:
         known: set[int] = set()
@@ -67,8 +68,8 @@ def test_a_part_knows_its_operands(program: Program, size: int) -> None:
             known.add(s.target)
 
 
-def test_slots_are_used_again(program: Program) -> None:
-    """More values cross cuts than the workspace holds; one part keeps none."""
+def test_slots_are_reused(program: Program) -> None:
+    """More values are passed between parts than the workspace has slots. A single part has none."""
     for size in SIZES:
         parts, slots = split_statements(program.statements, size, is_input)
         kept = [s.arguments[0] for part in parts for s in part if s.operation == "keep"]
@@ -77,7 +78,7 @@ def test_slots_are_used_again(program: Program) -> None:
 
 
 def test_corners_of_cells_have_slots_of_their_own() -> None:
-    """Wherever a program is cut, corners are where the look-up has left them."""
+    """Wherever a program is divided, corners are at the place of the look-up."""
 
     def text(x, t):
         total = x[0]
@@ -104,7 +105,7 @@ def statement(target: int, *read: int | float, operation: str = "add") -> Statem
 
 
 def alive_before(statements: list[Statement]) -> list[int]:
-    """Earlier values that a statement or a later one reads, one by one."""
+    """Earlier values that a statement or a later one reads, counted one by one."""
     counts = []
     for n in range(len(statements) + 2):
         earlier = {s.target for s in statements[:n] if not is_input(s)}
@@ -113,14 +114,15 @@ def alive_before(statements: list[Statement]) -> list[int]:
     return counts
 
 
-def test_values_that_are_alive(program: Program) -> None:
-    """Counted at once as counted one by one; inputs, which are loaded again, do not count."""
+def test_live_values_are_counted_correctly(program: Program) -> None:
+    """Inputs do not count, because they are loaded again."""
     statements = program.statements[:300]
     assert partition._alive(statements, is_input) == alive_before(statements)
 
 
-def test_cuts_are_where_fewest_values_are_alive(program: Program) -> None:
-    """Within half a part of even cuts, the first such place; never outside, and none twice."""
+def test_cuts_are_at_the_fewest_live_values(program: Program) -> None:
+    """Each cut is within half a part around an even cut, at the first such place. No cut is outside
+    or occurs twice."""
     statements, size = program.statements, 100
     alive = alive_before(statements)
     bounds = partition._bounds(statements, size, is_input)
@@ -136,7 +138,7 @@ def test_cuts_are_where_fewest_values_are_alive(program: Program) -> None:
 
 
 def test_no_part_is_empty() -> None:
-    """Whatever the number of statements and the size: every part has some, also the last."""
+    """This is checked for many numbers of statements and sizes."""
     for size in range(1, 12):
         for count in range(1, 60):
             chain = [statement(k, *([k - 1] if k else [])) for k in range(count)]
@@ -145,7 +147,7 @@ def test_no_part_is_empty() -> None:
             assert [*range(count)] == [k for bound in bounds for k in range(*bound)]
 
 
-def test_a_value_is_kept_until_the_part_that_reads_it_last() -> None:
+def test_a_value_keeps_its_slot_until_its_last_use() -> None:
     """Its slot is free in the part after that, not before."""
     statements = [statement(k, *([k - 1] if k else [])) for k in range(4)]
     statements += [statement(4, 0, 3), statement(5, 4), statement(6, 5), statement(7, 6, 0)]
@@ -165,6 +167,6 @@ def test_a_program_of_one_statement_is_one_part() -> None:
         assert split_statements(statements, 1000, is_input) == ([statements], 0)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.CORNER_SLOTS == 4

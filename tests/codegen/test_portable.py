@@ -1,4 +1,5 @@
-"""Programs as functions of C and C++: loops and routines in them, and what they need of a library."""
+"""Programs as functions of C and C++: loops and routines in them, and the library functions that
+they need."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ from warpdyn.recording.program import Program, record
 
 
 def oscillator(x, k):
-    """Steps of an oscillator with a sine in its force: a loop whose state goes round."""
+    """Steps of an oscillator with a sine in its force: a loop that updates its state."""
 
     def step(state):
         position, speed = state
@@ -34,7 +35,7 @@ def oscillator(x, k):
 
 
 def pushed(x, k):
-    """A loop that begins at a constant: what is stored for it is a lane's value too."""
+    """A loop that begins at a constant. The stored value is a lane's value, too."""
 
     def step(state):
         position, speed = state
@@ -56,7 +57,7 @@ def chosen(x, k):
 
 
 def around_a_loop(x, k):
-    """A loop between the parts of a long program, and a sine that only its last part reads."""
+    """A loop between the parts of a long program, and a sine that only the last part reads."""
     turned, y = scalar.sin(x[1]), x[0]
     for _ in range(400):
         y = 0.99 * y + x[1] * k[0]
@@ -67,7 +68,7 @@ def around_a_loop(x, k):
 
 
 def swept(x, k):
-    """Two sweeps, of which the second reads numbers, symbols and values of the first."""
+    """Two sweeps. The second reads numbers, symbols and values of the first."""
     values, _ = scalar.sweep(
         lambda s, row: ([s[0] * row[0] + row[1]], [s[0]]),
         [[x[0]]],
@@ -99,8 +100,8 @@ def made(program: Program, folder: Path, language: str, single: bool = False) ->
 
 @pytest.mark.parametrize("language", ["c++", "c"])
 @pytest.mark.parametrize("text", [oscillator, pushed, chosen, around_a_loop, swept])
-def test_a_text_computes_what_its_program_does(text, language: str, tmp_path: Path) -> None:
-    """Loops, selects and functions, on numbers one by one and in lanes."""
+def test_an_exported_function_computes_its_program(text, language: str, tmp_path: Path) -> None:
+    """The programs have loops, selects and functions, and run on single numbers and in lanes."""
     program = record(text, {"x": (2,), "k": (1,)})
     draw = np.random.default_rng(3)
     x, k = draw.uniform(-1, 1, (9, 2)), draw.uniform(0, 5, (9, 1))
@@ -116,7 +117,7 @@ def test_a_text_computes_what_its_program_does(text, language: str, tmp_path: Pa
 @pytest.mark.parametrize("language", ["c++", "c"])
 @pytest.mark.parametrize("text", [oscillator, around_a_loop])
 def test_only_parts_of_a_long_function_are_not_inlined(text, language: str) -> None:
-    """Each function has the attributes of its compiler; functions in C are static."""
+    """Each function has the attributes of its compiler. Functions in C are static."""
     lines = header_of(record(text, {"x": (2,), "k": (1,)}), language).splitlines()
     defined = [re.match(r"(.*)\bvoid (\w+)\(.*\{$", line) for line in lines]
     found = {each[2]: each[1].strip() for each in defined if each}
@@ -130,8 +131,9 @@ def test_only_parts_of_a_long_function_are_not_inlined(text, language: str) -> N
 
 
 @pytest.mark.parametrize(("dtype", "most"), [(np.float64, 5e5), (np.float32, 3e3)])
-def test_sines_are_right_over_their_range(dtype: type, most: float, tmp_path: Path) -> None:
-    """Sine and cosine within two units in the last place up to `most` [rad]; NaN and infinity are NaN."""
+def test_sines_are_accurate_over_their_range(dtype: type, most: float, tmp_path: Path) -> None:
+    """Sine and cosine are within two units in the last place up to `most` [rad]. Those of NaN and
+    infinity are NaN."""
     program = record(
         lambda x, k: [scalar.sin(x[0]), scalar.cos(x[0]), k[0]], {"x": (1,), "k": (1,)}
     )
@@ -150,14 +152,15 @@ def test_sines_are_right_over_their_range(dtype: type, most: float, tmp_path: Pa
         assert np.isnan(found("go", [odd, np.ones_like(odd)], (3,))[:, :2]).all()
 
 
-def test_what_a_program_needs_of_a_library() -> None:
-    """Arcs and exponentials; roots and sines have forms of their own."""
+def test_a_program_lists_the_library_functions_that_it_needs() -> None:
+    """Arcs and exponentials are such functions. Roots and sines can be written without a
+    library."""
     program = record(chosen, {"x": (2,), "k": (1,)})
     assert without_a_library(program) == {"atan2"}
     assert without_a_library(record(oscillator, {"x": (2,), "k": (1,)})) == set()
 
 
-def test_a_loop_that_ends_by_itself_is_refused() -> None:
+def test_a_loop_that_ends_on_a_condition_is_refused() -> None:
     """Its time depends on its arguments."""
 
     def halved(x):
@@ -172,8 +175,9 @@ def test_a_loop_that_ends_by_itself_is_refused() -> None:
     assert not refusal_reason(record(oscillator, {"x": (2,), "k": (1,)}))
 
 
-def test_reasons_against_an_export() -> None:
-    """A table and random numbers, in a loop's step too; each in words that go on after "because"."""
+def test_tables_and_random_numbers_cannot_be_exported() -> None:
+    """A program may have them neither itself nor in the step of a loop. The reason can follow the
+    word "because"."""
 
     def drawn(x):
         return scalar.repeat(lambda s: [scalar.uniform(s[0], 1.0, 2.0, 3.0)], [x[0]], 3)
@@ -192,8 +196,8 @@ def test_reasons_against_an_export() -> None:
 
 
 @pytest.mark.parametrize("libm", [True, False])
-def test_constants_of_a_header(libm: bool) -> None:
-    """With the library's words for what is no number, or the compiler's own."""
+def test_nan_and_infinity_are_written_for_each_library(libm: bool) -> None:
+    """They have the names of the library, or are the compiler's builtins."""
     style = Style("c", False, "some", libm=libm)
     nan, inf = float("nan"), float("inf")
     assert number(nan, style) == ("NAN" if libm else '__builtin_nan("")')
@@ -202,8 +206,8 @@ def test_constants_of_a_header(libm: bool) -> None:
     assert number(-2.0, style) == "-2.0"
 
 
-def test_functions_of_a_library_in_routines_count_too() -> None:
-    """Those of a step's own step as well."""
+def test_library_functions_in_routines_are_listed() -> None:
+    """Those in routines of routines are listed, too."""
 
     def text(x, k):
         inner = lambda s: scalar.repeat(lambda t: [scalar.exp(t[0])], list(s), 2)  # noqa: E731
@@ -212,6 +216,6 @@ def test_functions_of_a_library_in_routines_count_too() -> None:
     assert without_a_library(record(text, {"x": (1,), "k": (1,)})) == {"exp", "log"}
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert of_portable.PART == 400

@@ -5,8 +5,8 @@ from __future__ import annotations
 from warpdyn.codegen.portable_style import Style
 
 
-def test_names_of_each_language() -> None:
-    """In C++ types distinguish numbers and lanes; in C all names begin with the prefix."""
+def test_names_distinguish_numbers_and_lanes_in_each_language() -> None:
+    """In C++ types distinguish them. In C all names begin with the prefix."""
     cpp, c = Style("c++", True, "arm"), Style("c", True, "arm")
     assert (cpp.helper("sqrt", True), c.helper("sqrt", True)) == ("sqrt", "arm_lanes_sqrt")
     assert (cpp.type(False), c.type(False)) == ("number", "arm_number")
@@ -15,7 +15,7 @@ def test_names_of_each_language() -> None:
     assert cpp.noexcept == " noexcept" and not c.noexcept
 
 
-def test_helpers_are_renamed() -> None:
-    """A function of numbers in each language."""
+def test_helper_functions_have_the_names_of_the_language() -> None:
+    """The example is a function of numbers."""
     assert "inline number abs(number x) noexcept {" in Style("c++", True, "arm").helpers("abs")
     assert "arm_number arm_number_abs(arm_number x) {" in Style("c", True, "arm").helpers("abs")

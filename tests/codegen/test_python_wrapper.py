@@ -1,4 +1,4 @@
-"""The C of a Python module, and its types."""
+"""The C source of a Python module, and its type stub."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ EACH = ExportedFunction(
 
 
 def test_every_function_is_a_method() -> None:
-    """One robot, and rows of robots, in the number type of the header."""
+    """It is for one robot and for rows of robots, in the number type of the header."""
     text = python_wrapper("arm", [EACH], single=True)
     assert '#include "arm.h"' in text and 'strcmp(into->format, "f")' in text
     assert '{"twice", ' in text and '{"twice_batch", ' in text and "PyInit_arm" in text
     assert "float32" in text and "$" not in text
 
 
-def test_types_are_python() -> None:
-    """The stub is a module of functions that take buffers."""
+def test_the_type_stub_is_valid_python() -> None:
+    """It is a module of functions that take buffers."""
     text = python_stub("arm", [EACH])
     compile(text, "arm.pyi", "exec")
     assert "def twice(x: Buffer, y: Buffer, /) -> None: ..." in text

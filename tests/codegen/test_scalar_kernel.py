@@ -1,4 +1,4 @@
-"""The scalar form on the CPU: a single environment's numbers are those of the oracle."""
+"""The scalar kernel on the CPU: numbers of a single environment equal those of the oracle."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from warpdyn.recording.program import record
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_one_environment_matches_the_oracle(dtype: type) -> None:
-    """At each launch, of the arrays as they are then."""
+def test_one_environment_equals_the_oracle(dtype: type) -> None:
+    """At each launch the arrays are read again."""
     model = by_name("panda").model
     s = states(model, 2)
     q, v, a = (x[:1].astype(dtype) for x in (s.q, s.v, s.a))
@@ -32,7 +32,7 @@ def test_one_environment_matches_the_oracle(dtype: type) -> None:
 
 @wd.kernel
 def everything(robot: wd.kernels.Robot, q: np.ndarray, x: (3,)):
-    """Each function that is written in another way than in lanes, and loops, one that ends early."""
+    """Each function that is not written as in lanes, and loops, one of which ends early."""
     turned = robot.fk(q)[-1, :3, :3] @ np.sqrt(np.abs(x))
     parts = np.concatenate([np.exp(turned), np.floor(3.0 * x), np.arctan2(x, turned)])
     root = wd.kernels.repeat(
@@ -42,7 +42,7 @@ def everything(robot: wd.kernels.Robot, q: np.ndarray, x: (3,)):
     return np.concatenate([parts, half, np.stack([root])])
 
 
-def test_functions_and_loops_match_the_oracle() -> None:
+def test_functions_and_loops_equal_the_oracle() -> None:
     model = by_name("panda").model
     q, x = states(model, 1).q, np.array([[-0.7, 1.3, 2.9]])
     result = bind_single(everything, model, q, x)()
@@ -51,8 +51,8 @@ def test_functions_and_loops_match_the_oracle() -> None:
 
 
 @pytest.mark.parametrize("single", [True, False])
-def test_its_macros_end_with_it(single: bool) -> None:
-    """A kernel's text stands among others'."""
+def test_a_kernel_undefines_its_macros(single: bool) -> None:
+    """Its source is in one file with others."""
     program = record(lambda x: [x[0] * x[1]], {"x": (2,)})
     code = write(program, "ours", single, "scalar").code
     defined, undefined = (

@@ -1,4 +1,4 @@
-"""Nested scopes: each has few variables, and all earlier ones are known in it."""
+"""Nested scopes: each has few variables, and sees all earlier ones."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from warpdyn.codegen import scopes as chosen
 from warpdyn.codegen.scopes import VARIABLES, in_scopes
 
 
-def test_few_lines_stay_as_they_are() -> None:
+def test_few_lines_need_no_scope() -> None:
     lines = [f"int x{k} = {k};" for k in range(VARIABLES)]
     assert list(in_scopes(lines)) == lines
     assert list(in_scopes([])) == []
 
 
-def test_a_scope_begins_after_so_many_lines_and_holds_the_next_one() -> None:
+def test_a_new_scope_begins_after_the_limit_of_lines() -> None:
+    """It contains the next scope."""
     lines = [f"int x{k} = {k};" for k in range(2 * VARIABLES + 1)]
     found = list(in_scopes(lines))
     assert [line for line in found if line not in "{}}"] == lines
@@ -20,13 +21,13 @@ def test_a_scope_begins_after_so_many_lines_and_holds_the_next_one() -> None:
     assert found[-1] == "}}"
 
 
-def test_no_scope_begins_inside_of_braces() -> None:
-    """A branch over several lines is not cut."""
+def test_no_scope_begins_inside_braces() -> None:
+    """A branch of several lines is not divided."""
     lines = ["int x;"] * (VARIABLES - 1) + ["if (x) {", "x = 1;", "x = 2;", "}", "x = 3;"]
     found = list(in_scopes(lines))
     assert found[: VARIABLES + 3] == lines[:-1] and found[VARIABLES + 3 :] == ["{", "x = 3;", "}"]
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.VARIABLES == 500

@@ -23,13 +23,13 @@ def test_the_full_source_has_every_translation_unit() -> None:
 
 
 def test_a_translation_unit_is_a_source_of_its_own() -> None:
-    """With the arrays of the whole, and no further units."""
+    """It has the arrays of the whole and no further units."""
     units = SOURCE.unit_sources
     assert [unit.code for unit in units] == ["second", "third"]
     assert all(unit.translation_units == () and unit.inputs == SOURCE.inputs for unit in units)
 
 
-def test_numbers_stand_behind_the_arrays() -> None:
+def test_numbers_follow_the_arrays() -> None:
     """Inputs that are passed by value have no address."""
     assert [name for name, _ in SOURCE.layout.arrays] == ["a_x", "a_y", "r_out"]
     assert list(SOURCE.layout.values) == ["a_y"]

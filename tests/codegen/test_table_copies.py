@@ -1,4 +1,4 @@
-"""What routines read and leave, moved by tables: the same values at the same places."""
+"""Inputs and outputs of routines, copied by tables: the same values at the same places."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def parts(program: Program) -> list[list[Statement]]:
 
 
 def given(parts: list[list[Statement]]) -> list[tuple]:
-    """Where each value that routines read comes from, in order: a slot of the workspace, or a node."""
+    """The source of each value that routines read, in order: a slot of the workspace, or a node."""
     found = []
     for part in parts:
         slots = {s.target: s.arguments[0] for s in part if s.operation == "recall"}
@@ -59,8 +59,8 @@ def given(parts: list[list[Statement]]) -> list[tuple]:
     return found
 
 
-def test_routines_are_given_the_same(program: Program, parts: list[list[Statement]]) -> None:
-    """From the same slots, or the same nodes; most of them by tables."""
+def test_routines_get_the_same_inputs(program: Program, parts: list[list[Statement]]) -> None:
+    """The inputs come from the same slots or nodes, most of them by tables."""
     stored: set[int] = set()
     moved = [with_copies(program, part, stored) for part in parts]
     assert given(moved) == given(parts)
@@ -69,7 +69,8 @@ def test_routines_are_given_the_same(program: Program, parts: list[list[Statemen
 
 
 def test_every_output_is_stored_once(program: Program, parts: list[list[Statement]]) -> None:
-    """By a table or right after its value, from the entry of the routine's results that it is."""
+    """It is stored by a table or directly after its value, from the right entry of the routine's
+    results."""
     stored: set[int] = set()
     entries: list[int] = []
     made = {s.target: s for s in program.statements}
@@ -89,10 +90,10 @@ def test_every_output_is_stored_once(program: Program, parts: list[list[Statemen
     assert sorted(entries) == [k for k, o in enumerate(program.outputs) if o.node is not None]
 
 
-def test_values_that_are_read_otherwise_stay(
+def test_values_with_other_uses_are_still_declared(
     program: Program, parts: list[list[Statement]]
 ) -> None:
-    """Whatever a part computes with is still declared in it."""
+    """A part declares every value with which it computes."""
     for part in parts:
         kept = [s for s in part if s.operation not in ("recall", "of")]
         moved = with_copies(program, part, set())
@@ -103,8 +104,8 @@ def test_values_that_are_read_otherwise_stay(
                 assert all(x in after for x in s.arguments if isinstance(x, int))
 
 
-def test_tables_as_text() -> None:
-    """Slots and entries in pairs; a result of one dimension is stored in its place."""
+def test_tables_contain_pairs_of_slots_and_entries() -> None:
+    """A result of one dimension is stored in its place."""
     table = lanes.Constants(True)
     regions = {"routine0": Region("Lanes::routine0", "a", "b", "c")}
     dialect = lanes.in_lanes(table, lambda a, k: "", lambda k, x: "", regions)
@@ -118,8 +119,8 @@ def test_tables_as_text() -> None:
     assert re.search(r"r_y \+ 2 \* .* = -\(c\)\[7\];", text)
 
 
-def test_programs_without_routines_have_none() -> None:
-    """Their text is as it was."""
+def test_programs_without_routines_have_no_tables() -> None:
+    """Their source does not change."""
     model = wd.load_robot("cartpole")
     q = np.zeros((1, model.nq))
     call = wd.crba.describe(model, q)
@@ -128,8 +129,8 @@ def test_programs_without_routines_have_none() -> None:
     assert "Lanes::copy(" not in source.code and "Lanes::put(" not in source.code
 
 
-def test_a_program_with_routines_moves_by_tables(program: Program) -> None:
-    """One table for the columns of each call, one at most for each of its results and signs."""
+def test_a_program_with_routines_copies_by_tables(program: Program) -> None:
+    """One table has the columns of each call, and at most one each of its results and signs."""
     code = write(program, "aba_derivatives", True, "cpu").full_source
     calls = sum(s.operation == "call" for s in program.statements)
     assert code.count(" copy(") == code.count(" put(") > 0
@@ -138,6 +139,6 @@ def test_a_program_with_routines_moves_by_tables(program: Program) -> None:
     assert routines(program, lanes.Constants(True), 0)[0].keys() == program.routines.keys()
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen._BESIDE == {"frame": 1, "call": 2}

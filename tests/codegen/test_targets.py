@@ -1,4 +1,4 @@
-"""Programs written for a target by its name, and what a launch has to know of them."""
+"""Programs written for a target by its name, and what a launch must know about them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from warpdyn.recording.program import Program, record
 
 
 def text(x: Any, y: Any) -> Any:
-    """One entry of three is a constant."""
+    """One of three entries is a constant."""
     return [x[0] * y[0] + x[1], x[1] / y[0], 2.0]
 
 
@@ -38,7 +38,7 @@ def received() -> Iterator[list[tuple[Program, bool]]]:
 
 
 def test_a_new_backend_receives_the_program(received: list) -> None:
-    """One call of `register` is all it takes, and its text comes back."""
+    """A call of `register` is enough. The backend's source is returned."""
     written = write(PROGRAM, "ours", True, "dummy")
     assert received == [(PROGRAM, True)]
     assert written.code == f"dummy of {PROGRAM.operations} operations"
@@ -48,7 +48,7 @@ def test_a_new_backend_receives_the_program(received: list) -> None:
 def test_the_command_line_offers_every_backend(
     received: list, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`warpdyn source --target` names the one that was registered last as well as the others."""
+    """`warpdyn source --target` accepts the last registered backend as well as the others."""
     assert main(["source", "panda", "rnea", "--target", "dummy"]) == 0
     assert capsys.readouterr().out.startswith("dummy of ")
     ((program, single),) = received
@@ -58,7 +58,8 @@ def test_the_command_line_offers_every_backend(
 def test_a_backend_may_write_the_kernels_of_a_device(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
-    """A launch asks for its device's backend, whatever that is called, and keeps its text apart."""
+    """A launch uses the backend of its device, whatever its name, and caches its source
+    separately."""
     monkeypatch.setenv("WARPDYN_CACHE_DIR", str(tmp_path))
     others = {name: backend for name, backend in TARGETS.items() if backend.device != "cpu"}
     plain = TARGETS["cpu"].code
@@ -81,7 +82,7 @@ def test_a_backend_may_write_the_kernels_of_a_device(
 
 
 def test_names_and_devices_are_registered_once(received: list) -> None:
-    """A second backend of one name, or for one device, is refused."""
+    """A second backend with the same name, or for the same device, is refused."""
     with pytest.raises(ValueError, match="target 'dummy' is registered already"):
         register("dummy", lambda program, single: "")
     with pytest.raises(ValueError, match="kernels of device 'cuda' are written by 'cuda'"):
@@ -97,17 +98,18 @@ def test_an_unknown_target_is_refused() -> None:
 
 
 def test_devices_have_their_targets() -> None:
-    """Warp's two kinds of device."""
+    """Warp has two kinds of devices."""
     assert target_of("cpu") == "cpu" and target_of("cuda") == "cuda"
 
 
 @pytest.mark.parametrize("target", ["cpu", "cuda", "scalar"])
-def test_a_source_says_what_a_launch_needs(target: str) -> None:
-    """Arrays with their shapes, arithmetic, and the bytes that one environment moves."""
+def test_a_source_describes_its_arrays_and_operations(target: str) -> None:
+    """Shapes of arrays, number of operations, and the bytes that one environment moves."""
     for single, size in ((True, 4), (False, 8)):
         written = write(PROGRAM, "ours", single, target)
         assert written.inputs == {"x": (2,), "y": (1,)} and written.results == {"out": (3,)}
-        assert written.bytes == size * (3 + 2)  # constants are not written again
+        # The third result is a constant, which is written once.
+        assert written.bytes == size * (3 + 2) and written.constant_bytes == size
         assert written.operations == PROGRAM.operations and not written.loops
         assert [name for name, _ in written.layout.arrays] == ["a_x", "a_y", "r_out"]
         assert (written.warps, written.shared_bytes) == (1, 0)

@@ -1,4 +1,5 @@
-"""Tables of a large result's values. How blocks of arrays are read and written is tested in test_cpu."""
+"""Tables of the values of a large result. test_cpu checks how blocks of arrays are read and
+written."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ def recorded(function, model: wd.Model) -> Program:
 @pytest.mark.parametrize("function", [wd.crba, wd.fk])
 @pytest.mark.parametrize("name", ["panda", "quadruped"])
 def test_entries_share_a_slot_if_they_are_the_same_value(function, name: str) -> None:
-    """The same output by node, sign and constant, and only that; every slot is one of the tile's."""
+    """The same node, sign and constant make the same value. Every slot is one of the tile's."""
     (outputs,) = recorded(function, wd.load_robot(name)).outputs_of.values()
     values = DistinctValues(Tile("r_out", (len(outputs),)), outputs)
     pairs = {
@@ -33,8 +34,8 @@ def test_entries_share_a_slot_if_they_are_the_same_value(function, name: str) ->
     assert values.slots < len(outputs)
 
 
-def test_constants_stand_last() -> None:
-    """They are put into the tile once, and no part of the program writes among them."""
+def test_constants_come_last() -> None:
+    """They are put into the tile once, and the program writes no other value among them."""
     outputs = [Output(None, 1.0), Output(5), Output(None, 0.0), Output(3), Output(None, 1.0)]
     values = DistinctValues(Tile("r_out", (5,)), outputs)
     assert values.slot == [2, 0, 3, 1, 2]
@@ -44,8 +45,8 @@ def test_constants_stand_last() -> None:
     assert "rows_out" in write and "r_out_constant[] = {0, 2, 4}" in tables[-1]
 
 
-def test_a_result_without_constants_writes_none() -> None:
-    """Nothing to put in, nothing to leave alone."""
+def test_a_result_without_constants_has_no_table_of_them() -> None:
+    """There is no constant to write and none to skip."""
     tables, write = DistinctValues(
         Tile("r_out", (2,)), [Output(1), Output(1, negative=True)]
     ).tables(True)
@@ -54,7 +55,8 @@ def test_a_result_without_constants_writes_none() -> None:
 
 
 def test_runs_of_constants_are_marked() -> None:
-    """One mark for each run of half as many entries as there are lanes: constants, zeros, or not."""
+    """Each run of half as many entries as there are lanes has one mark: constants, zeros, or
+    neither."""
     zeros, negative = [Output(None, 0.0)] * 7, Output(None, -0.0)
     outputs = [*zeros, Output(None, 0.0), Output(1), *zeros, *zeros, negative, Output(None, 2.0)]
     for single, wanted in ((False, "3, 3, 0, 3, 3, 1, 1"), (True, "3, 0, 1, 1")):
@@ -63,7 +65,8 @@ def test_runs_of_constants_are_marked() -> None:
 
 
 def test_small_vectors_are_accessed_in_place() -> None:
-    """All inputs, and results of one trailing dimension up to DIRECT entries; other results have a tile."""
+    """All inputs are, and results of one trailing dimension up to DIRECT entries. Other results
+    have a tile."""
     assert isinstance(array_of("r_tau", (DIRECT,)), InPlace)
     assert isinstance(array_of("r_tau", (DIRECT + 1,)), Tile)
     assert isinstance(array_of("r_M", (2, 2)), Tile)
@@ -72,8 +75,8 @@ def test_small_vectors_are_accessed_in_place() -> None:
     assert values.slot == [0, 1, 2]
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.DIRECT == 64
     assert chosen.STAGED == 128
     assert chosen.STAGED_LATE == 640

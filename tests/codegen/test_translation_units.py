@@ -1,4 +1,5 @@
-"""Long programs in several texts: how parts are shared out, and that the results stay the same."""
+"""Long programs in several translation units: how parts are divided among them, and that results do
+not change."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ from warpdyn.execution.launch.launch import kernel_source
 
 
 @pytest.mark.parametrize("lengths", [[SIZE // 7] * 40, [SIZE // 9, SIZE // 2, 30] * 20])
-def test_parts_are_shared_out_evenly_and_in_order(lengths: list[int]) -> None:
-    """Each in one companion; none has half of another."""
+def test_parts_are_divided_evenly_and_in_order(lengths: list[int]) -> None:
+    """Each part is in one unit, and no unit has less than half of another."""
     found = divide_parts(["x" * n for n in lengths])
     assert [k for part in found for k in part] == [*range(len(lengths))]
     sizes = [sum(lengths[k] for k in part) for part in found]
@@ -24,15 +25,15 @@ def test_parts_are_shared_out_evenly_and_in_order(lengths: list[int]) -> None:
     assert min(sizes) > max(sizes) / 2 and max(sizes) < 2 * SIZE
 
 
-def test_short_programs_have_none() -> None:
-    """A companion of less costs more than it saves."""
+def test_short_programs_have_one_translation_unit() -> None:
+    """A shorter unit would cost more than it saves."""
     assert divide_parts(["x" * (SIZE // 2)] * 2) == divide_parts([]) == divide_parts(["x"]) == []
     rnea = wd.rnea.describe(wd.load_robot("cartpole"), *np.zeros((3, 1, 2)))
     assert kernel_source(rnea).translation_units == ()
 
 
-def test_one_part_may_be_longer_than_a_companion() -> None:
-    """Which then has it alone, and no companion is empty."""
+def test_one_part_may_be_longer_than_a_unit() -> None:
+    """It then has its own unit, and no unit is empty."""
     found = divide_parts(["x" * n for n in (10, 4 * SIZE, 10)])
     assert all(found) and [k for part in found for k in part] == [0, 1, 2]
 
@@ -62,12 +63,13 @@ for robot, size in (("ur5e", 20_000), ("cartpole", 3_000)):
     said += [hashlib.sha256(numbers).hexdigest(), len(source.translation_units), routines]
 print(*said)
 """
-"""Derivatives in several companions, and a loop with its reverse in one: bits, companions, and
-whether a companion has routines."""
+"""Derivatives in several units, and a loop with its reverse in one: prints bits, the number of units,
+and whether a unit has routines."""
 
 
-def test_results_do_not_depend_on_companions(tmp_path: Path) -> None:
-    """Bit by bit, at whole and incomplete blocks, with routines among the parts."""
+def test_results_do_not_depend_on_the_units(tmp_path: Path) -> None:
+    """They are equal bit by bit, in complete and incomplete blocks, with routines among the
+    parts."""
     alone, shared = (python(COMPARED, tmp_path / x, x).split() for x in ("alone", "shared"))
     assert alone[::3] == shared[::3]
     assert alone[1::3] == ["0", "0"] and int(shared[1]) > 3 and int(shared[4]) > 0
@@ -96,7 +98,7 @@ print(len(set(threads)), len(threads) - number)
 
 @pytest.fixture(scope="module")
 def caches(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """Caches with the kernel of these programs, and what the program says that compiled it."""
+    """Caches with the kernel of these programs, and the output of the program that compiled it."""
     folder = tmp_path_factory.mktemp("companions")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WARPDYN_COMPILE", "wait")
@@ -104,7 +106,8 @@ def caches(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 
 def test_one_function_is_compiled_on_all_cores(caches: tuple[Path, str]) -> None:
-    """Once: each companion is an object of its own in Warp's cache, and found there again."""
+    """Each unit is an object of its own in Warp's cache. It is compiled once and found there
+    again."""
     folder, said = caches
     assert said == "3 1\n"
     (kept,) = (folder / "kernels").iterdir()
@@ -134,8 +137,8 @@ print("same")
 """
 
 
-def test_a_launch_keeps_its_companions(caches: tuple[Path, str]) -> None:
-    """A bound call outlives its model, and all else that was compiled for it."""
+def test_a_launch_keeps_its_units_alive(caches: tuple[Path, str]) -> None:
+    """A bound call outlives its model and everything else that was compiled for it."""
     assert python(BOUND, caches[0]) == "same\n"
 
 
@@ -156,16 +159,16 @@ print("same")
 """
 
 
-def test_a_first_call_may_be_recorded(caches: tuple[Path, str]) -> None:
-    """While Warp records launches a kernel is told of its companions nevertheless, once."""
+def test_a_first_call_may_be_recorded_by_warp(caches: tuple[Path, str]) -> None:
+    """While Warp records launches, the kernel still gets the addresses of its units, once."""
     assert python(RECORDED, caches[0]) == "same\n"
 
 
 def python(program: str, folder: Path, *arguments: str) -> str:
-    """What a program says that has caches of its own."""
+    """The output of a program with caches of its own."""
     return run(program, environment_with_header(folder), *arguments)[0]
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.SIZE == 300_000

@@ -1,4 +1,5 @@
-"""Cuts of programs into warps: each statement is computed, after all that it needs, in few phases."""
+"""Division of programs among warps: each statement is computed after its operands, in few
+phases."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ from warpdyn.recording.program import record
 @pytest.mark.parametrize("warps", [2, 4, 8])
 @pytest.mark.parametrize(("robot", "function"), CASES)
 def test_operands_come_before_their_use(robot: str, function: str, warps: int) -> None:
-    """From an earlier phase, or from the same warp before. No statement is left out or computed twice by
-    a warp."""
+    """An operand is computed in an earlier phase, or earlier in the same warp. A warp leaves out no
+    statement and computes none twice."""
     program = program_of(robot, function)
     needs = Dependencies(program)
     reads = {s.target: operands(s) for s in program.statements}
@@ -36,8 +37,9 @@ def test_operands_come_before_their_use(robot: str, function: str, warps: int) -
                     assert here <= phase or min(places[x].values()) < phase
 
 
-def test_costs() -> None:
-    """One part costs its statements; more parts cost their barriers too, and what is computed twice."""
+def test_costs_count_statements_barriers_and_repetitions() -> None:
+    """One part costs its statements. More parts also cost their barriers, and statements that are
+    computed twice."""
     needs = Dependencies(program_of("quadruped_floating", "rnea"))
     one = needs.whole()
     assert one.longest == one.work == sum(needs.weights[target] for target in needs.targets)
@@ -47,7 +49,8 @@ def test_costs() -> None:
 
 
 def test_legs_are_computed_at_the_same_time() -> None:
-    """Four legs on four warps: less than half of the time, at most a quarter computed twice."""
+    """Four legs on four warps take less than half of the time, with at most a quarter computed
+    twice."""
     needs = Dependencies(program_of("quadruped_floating", "rnea"))
     one, best = needs.whole(), min(needs.cuts(4), key=lambda cut: cut.cost)
     assert best.longest < 0.5 * one.longest and best.work < 1.25 * one.work
@@ -69,15 +72,15 @@ def test_independent_results_need_one_phase() -> None:
     assert len(best.phases) == 1 and best.work <= needs.whole().work + 4
 
 
-def test_programs_with_loops_are_not_cut() -> None:
+def test_programs_with_loops_are_not_divided() -> None:
     assert is_straight(record(lambda x: [x[0] * x[0]], {"x": (1,)}))
     assert not is_straight(
         record(lambda x: repeat(lambda s: [s[0] * x[0]], [x[0]], 3), {"x": (1,)})
     )
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.BARRIER == 60
     assert chosen.LATENCY == 467
     assert chosen.WEIGHTS == {

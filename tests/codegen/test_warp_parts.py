@@ -1,4 +1,5 @@
-"""Statements of each warp: values are exchanged through slots that nobody overwrites too early."""
+"""Statements of each warp: values are exchanged through slots, which are not overwritten too
+early."""
 
 from __future__ import annotations
 
@@ -15,14 +16,15 @@ from warpdyn.recording.program import Program
 
 
 def owners_of(program: Program, cut: WarpCut) -> list[int | None]:
-    """Each output is stored by any of the warps."""
+    """Random warps that store the outputs."""
     draw = Random(0)
     return [None if o.node is None else draw.randrange(cut.warps) for o in program.outputs]
 
 
 @pytest.mark.parametrize(("robot", "function"), CASES)
-def test_each_warp_has_what_it_reads(robot: str, function: str) -> None:
-    """A run through the phases: what is fetched is in its slot, and each output is stored once."""
+def test_each_warp_has_its_operands(robot: str, function: str) -> None:
+    """In a simulated run through the phases, each value that is read is in its slot, and each
+    output is stored once."""
     program = program_of(robot, function)
     needs = Dependencies(program)
     for cut in needs.cuts(4):
@@ -75,8 +77,8 @@ def test_times_follow_the_phases() -> None:
 
 
 def test_early_inputs_come_first() -> None:
-    """Inputs that are not in shared memory are read before the first barrier, by each warp that needs
-    them."""
+    """Inputs that are not in shared memory are read before the first barrier, by each warp that
+    needs them."""
     program = program_of("panda", "rnea")
     needs = Dependencies(program)
     (cut, *_) = needs.cuts(2)
@@ -87,7 +89,7 @@ def test_early_inputs_come_first() -> None:
         assert early & {s.target for s in front}
 
 
-def test_slots_are_shared_by_values_that_are_not_alive_together() -> None:
+def test_values_that_are_not_alive_together_share_slots() -> None:
     draw = Random(1)
     spans = {}
     for value in range(100):

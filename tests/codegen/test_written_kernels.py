@@ -1,4 +1,5 @@
-"""Programs written for the CPU in this process, compiled and run: what the program gives on numbers."""
+"""Programs written for the CPU in this process, compiled and run: they give the results of the
+program on numbers."""
 
 from __future__ import annotations
 
@@ -21,11 +22,11 @@ from warpdyn.recording.differentiation import pullback
 from warpdyn.recording.program import Program, record
 
 COUNT = 19
-"""Environments: more than a vector of lanes, and not a multiple of it."""
+"""Number of environments: more than a vector of lanes, and not a multiple of it."""
 
 
 def run(program: Program, name: str, dtype: Any, target: str, x: Any, t: Any) -> np.ndarray:
-    """The results (B, n) for inputs (B, 4) and a table, by a kernel of the CPU."""
+    """The results (B, n) for inputs (B, 4) and a table, from a kernel of the CPU."""
     source = write(program, name, dtype == np.float32, target)
     out = np.full((len(x), *source.results["out"]), np.nan, dtype)
     arguments = [0, len(x), 0, 0]
@@ -58,8 +59,8 @@ def on_numbers(program: Program, x: np.ndarray, t: np.ndarray) -> list[list[floa
 
 @needs_compiler
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_a_thread_of_cuda_computes_it_too(name: str, tmp_path: Path) -> None:
-    """Built by the host's compiler."""
+def test_a_cuda_thread_computes_its_program(name: str, tmp_path: Path) -> None:
+    """It is built by the host's compiler."""
     program = record(PROGRAMS[name], SHAPES, tables=("t",))
     x, t = inputs(np.float64)
     out = np.full((COUNT, len(program.outputs)), np.nan)
@@ -72,7 +73,7 @@ def test_a_thread_of_cuda_computes_it_too(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("target", ["cpu", "scalar"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_kernel_computes_its_program(name: str, target: str, dtype: Any) -> None:
-    """In rows and in columns, with lanes to spare."""
+    """Arrays are in rows and in columns, and the last vector is not full."""
     program = record(PROGRAMS[name], SHAPES, tables=("t",))
     x, t = inputs(dtype)
     x += 0.2 * (name == "ending")  # not so near to the end of its loop
@@ -85,8 +86,8 @@ def test_a_kernel_computes_its_program(name: str, target: str, dtype: Any) -> No
         np.testing.assert_allclose(found, wanted, **close)
 
 
-def test_the_parts_and_the_barriers_of_the_source(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A program longer than a part is cut; a sweep's inputs are stored in groups."""
+def test_a_long_program_is_divided_into_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Inputs of a sweep are stored in groups."""
     program = record(everything, SHAPES, tables=("t",))
     text = write(program, "everything", False, "cpu").full_source
     assert text.count("static const short rows[] = {0, 1, 2, 2};") == 1
@@ -108,8 +109,10 @@ def test_the_parts_and_the_barriers_of_the_source(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("arrays", [True, False])
-def test_what_no_stack_can_hold_is_refused(arrays: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The states that a gradient keeps, and rows: with what to change."""
+def test_programs_that_exceed_the_stack_are_refused(
+    arrays: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message says what to change about stored states of a gradient, or rows."""
     monkeypatch.setattr(cpu, "LARGEST_WORKSPACE", 1 << 20)
     steps = 1 << 15
 

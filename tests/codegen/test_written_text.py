@@ -1,8 +1,6 @@
-"""The text that is written of programs is the one that was measured; a change of it is one on purpose.
-
-Choices that no number shows are in the text alone: which values wait in memory, where barriers stand, what is
-prefetched. After a change on purpose, `python tests/codegen/test_written_text.py` prints the new table.
-"""
+"""The written sources equal the measured ones; they change only on purpose. Some choices change no
+number: which values are in memory, where barriers are, what is prefetched. After an intended
+change, `python tests/codegen/test_written_text.py` prints the new table."""
 
 from __future__ import annotations
 
@@ -49,7 +47,7 @@ def kernel(target: str, single: bool) -> Callable[[Program], str]:
 
 
 def in_units(program: Program) -> str:
-    """The CPU's form as several translation units."""
+    """The CPU source as several translation units."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(translation_units, "SIZE", 5000)
         patch.setattr(cpu, "PART", 60)
@@ -74,7 +72,7 @@ def cuts(program: Program) -> str:
 
 
 def texts() -> dict[tuple[str, str], Callable[[Program], str]]:
-    """What is written, by its name and the program's."""
+    """Functions that write sources, by kind of source and name of program."""
     found: dict[tuple[str, str], Callable[[Program], str]] = {}
     for name in WHOLE:
         for target in TARGETS:
@@ -156,15 +154,15 @@ TABLE = {
     ("c double", "limbs"): "3085735f",
     ("cuts", "limbs"): "f76c4040",
 }
-"""Digests by what is written, for each program."""
+"""Digests of each kind of source, for each program."""
 
 
 @pytest.mark.parametrize(("what", "name"), texts(), ids=map(" of ".join, texts()))
-def test_a_text_is_the_one_that_was_measured(what: str, name: str) -> None:
+def test_a_written_source_has_the_stored_digest(what: str, name: str) -> None:
     assert digest(texts()[what, name](recorded(name))) == TABLE[what, name]
 
 
-def test_the_table_is_of_the_present_texts() -> None:
+def test_the_table_has_all_present_sources() -> None:
     assert TABLE.keys() == texts().keys()
 
 

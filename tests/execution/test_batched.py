@@ -1,4 +1,5 @@
-"""Public functions as objects: called, bound, inspected; they keep what functions have."""
+"""Public functions as objects: they can be called, bound and inspected, and behave like
+functions."""
 
 from __future__ import annotations
 
@@ -20,17 +21,17 @@ from warpdyn.execution.batched import Function, batched, bind_single, describe_c
 from warpdyn.execution.request.call import Call
 
 CLOSE = 1e-12
-"""Relative to the largest entry, float64 against the oracle."""
+"""Relative to the largest entry: float64 compared with the oracle."""
 
 FUNCTIONS = {f.__name__: f for f in public_names().values() if isinstance(f, Function)}
 
 
-# What functions have.
+# Properties of functions.
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_function_is_known_by_its_name(name: str) -> None:
-    """Name, module, docstring; pickled by name; its own copy, however deep."""
+def test_a_function_has_its_name_module_and_docstring(name: str) -> None:
+    """It is pickled by name, and a deep copy is the function itself."""
     function = FUNCTIONS[name]
     assert function.__name__ == name and function.__module__.startswith("warpdyn.functions.")
     assert function.__doc__ == function.describe.__doc__ and function.__doc__
@@ -40,22 +41,23 @@ def test_a_function_is_known_by_its_name(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_signature_is_that_of_the_description_with_the_result(name: str) -> None:
-    """Parameters and defaults are those of `describe`; what is returned is no `Call`."""
+def test_the_signature_is_that_of_describe_with_another_result(name: str) -> None:
+    """The parameters and defaults are those of `describe`. The function does not return a
+    `Call`."""
     ours, theirs = inspect.signature(FUNCTIONS[name]), inspect.signature(FUNCTIONS[name].describe)
     assert ours.parameters == theirs.parameters
     assert theirs.return_annotation == f"Call[{ours.return_annotation}]"
 
 
 def test_help_shows_the_function() -> None:
-    """Its signature, what it returns, and its docstring, and not the class that it is of."""
+    """It shows its signature, result and docstring, and not those of its class."""
     text = pydoc.plain(pydoc.render_doc(wd.rnea))
     assert "rnea(model: 'Model', q: 'Array[A]'" in text and "-> 'A'" in text
     assert "Inverse dynamics: joint forces" in text and "class Function" not in text
 
 
 def test_functions_in_a_class_body_become_methods() -> None:
-    """As every function does; the instance is the first argument."""
+    """Every function does. The instance is the first argument."""
 
     class Robot:
         step = wd.convert.matrix_to_pose
@@ -65,15 +67,17 @@ def test_functions_in_a_class_body_become_methods() -> None:
         Robot().step()
 
 
-def test_functions_of_models_are_told_apart() -> None:
-    """By their first argument: conversions of poses, and functions of functions, have another."""
+def test_functions_of_models_are_distinguished_from_others() -> None:
+    """The first argument decides: conversions of poses, and functions of functions, have
+    another."""
     others = {name for name, function in FUNCTIONS.items() if not function.of_a_model}
     assert {"vjp", "jvp", "derivatives", "matrix_to_pose", "convert_twist"} <= others
     assert not {"rnea", "fk", "inverse_kinematics", "convert_velocity"} & others
 
 
-def test_functions_by_name_are_our_own_of_arrays() -> None:
-    """Those of warpdyn, but for the ones that take a function; a user's of the same name changes nothing."""
+def test_functions_by_name_are_warpdyns_functions_of_arrays() -> None:
+    """Those that take a function are not included. A user's function of the same name changes
+    nothing."""
 
     def rnea(model: wd.Model, q: np.ndarray) -> Call[np.ndarray]:
         """Another one."""
@@ -94,8 +98,8 @@ def mine(model: wd.Model, q: np.ndarray) -> Call[np.ndarray]:
     raise NotImplementedError
 
 
-def test_batched_carries_out_what_is_described() -> None:
-    """A caller's own algorithm runs as the package's do."""
+def test_batched_runs_a_users_algorithm() -> None:
+    """It runs like the algorithms of the package."""
 
     def double(tree, q):
         return [x + x for x in q]
@@ -116,8 +120,8 @@ def test_batched_carries_out_what_is_described() -> None:
 # Bound calls.
 
 
-def test_a_bound_call_follows_its_arrays(device: str) -> None:
-    """It reads what the arrays hold at the time, writes the same result array, and returns it."""
+def test_a_bound_call_reads_its_arrays_at_each_run(device: str) -> None:
+    """It writes into the same result array, and returns it."""
     model = by_name("panda").model
     s = states(model, 33)
     given = [x.copy() for x in (s.q, s.v, s.a)]
@@ -134,8 +138,8 @@ def test_a_bound_call_follows_its_arrays(device: str) -> None:
         assert error(tau, wd.oracle(wd.rnea, model, later.q, later.v, later.a)) <= CLOSE
 
 
-def test_a_bound_call_makes_its_own_result() -> None:
-    """Without out= it allocates once, when bound; runs return that array."""
+def test_a_bound_call_allocates_its_result_once() -> None:
+    """When it is bound without out=. Each run returns that array."""
     model = by_name("cartpole").model
     s = states(model, 8)
     run = wd.bind(wd.crba, model, s.q)
@@ -147,7 +151,8 @@ def test_a_bound_call_makes_its_own_result() -> None:
 @pytest.mark.parametrize("columns", (False, True), ids=("rows", "columns"))
 @pytest.mark.parametrize("count", (1, 8, 16, 64, 1024))
 def test_two_bound_calls_may_write_one_array(count: int, columns: bool, dtype: type) -> None:
-    """Each result is whole after each run, constant entries too, whatever else wrote into the array."""
+    """After each run the result is complete, with its constant entries, whatever else wrote into
+    the array."""
     model = by_name("cartpole").model
     q = states(model, count).q.astype(dtype)
     wanted = [wd.fk(model, q[:, [0, 1]]), wd.fk(model, q[:, [1, 0]])]
@@ -171,8 +176,9 @@ def zero_matrix(robot: wd.kernels.Robot, q: np.ndarray) -> np.ndarray:
     return np.zeros((2, 2))
 
 
-def test_constants_that_are_written_once() -> None:
-    """With constants="once" structural zeros and ones are reserved for the caller to keep; other words are refused."""
+def test_constants_can_be_written_once() -> None:
+    """With constants="once" the caller must not overwrite structural zeros and ones. Other words
+    are refused."""
     model = by_name("cartpole").model
     q, T = states(model, 20).q, np.full((20, model.nlinks, 4, 4), np.nan)
     run = wd.bind(wd.fk, model, q, out=T, constants="once")
@@ -187,14 +193,14 @@ def raised(robot: wd.kernels.Robot, q: np.ndarray, *, constants: str = "each_run
     return q + (2.0 if constants == "twice" else 1.0)
 
 
-def test_an_option_called_constants_is_the_kernels_own() -> None:
+def test_an_option_named_constants_belongs_to_the_kernel() -> None:
     model = by_name("cartpole").model
     q = states(model, 3).q
     assert np.array_equal(wd.bind(raised, model, q, constants="twice")(), q + 2.0)  # type: ignore[call-overload]
 
 
 def test_bound_calls_keep_their_arrays_alive() -> None:
-    """The memory of arrays that the caller lets go of is not read after it is freed."""
+    """The memory of arrays that the caller has released is not freed."""
     model = by_name("panda").model
     s = states(model, 500)
     run = wd.bind(wd.rnea, model, s.q.copy(), s.v.copy(), s.a.copy())
@@ -205,7 +211,7 @@ def test_bound_calls_keep_their_arrays_alive() -> None:
 
 
 def test_a_bound_call_allocates_no_array() -> None:
-    """NumPy's memory does not grow while it runs, by far less than one array of the call."""
+    """NumPy's memory grows by far less than one array of the call while it runs."""
     model = by_name("panda").model
     s = states(model, 5000)
     run = wd.bind(wd.rnea, model, s.q, s.v, s.a)
@@ -221,8 +227,8 @@ def test_a_bound_call_allocates_no_array() -> None:
     assert peak - before < s.q.nbytes / 10
 
 
-def test_bound_calls_of_one_kernel_do_not_disturb_each_other() -> None:
-    """Two bound calls and plain calls between them keep to their own arrays."""
+def test_bound_calls_of_one_kernel_are_independent() -> None:
+    """Two bound calls and plain calls between them use their own arrays."""
     model = by_name("cartpole").model
     one, two = states(model, 8, seed=1), states(model, 13, seed=2)
     runs = [wd.bind(wd.crba, model, s.q) for s in (one, two)]
@@ -232,8 +238,8 @@ def test_bound_calls_of_one_kernel_do_not_disturb_each_other() -> None:
             assert error(run(), wd.oracle(wd.crba, model, s.q)) <= CLOSE
 
 
-def test_a_single_environment_is_bound_to_a_kernel_of_its_own() -> None:
-    """Its results are those of a call; more environments are refused."""
+def test_bind_single_binds_one_environment() -> None:
+    """The results are those of a call. More environments are refused."""
     model = wd.load_robot("panda")
     s = states(model, 2)
     run = bind_single(wd.rnea, model, s.q[:1], s.v[:1], s.a[:1])
@@ -242,8 +248,8 @@ def test_a_single_environment_is_bound_to_a_kernel_of_its_own() -> None:
         bind_single(wd.rnea, model, s.q, s.v, s.a)
 
 
-def test_bind_wants_a_batched_function() -> None:
-    """A function of the caller's own cannot be bound: says which can."""
+def test_bind_needs_a_batched_function() -> None:
+    """The message for any other function says which can be bound."""
     with pytest.raises(
         TypeError, match=r"one of warpdyn's batched functions, such as wd\.rnea, got sin"
     ):
@@ -254,8 +260,8 @@ def test_bind_wants_a_batched_function() -> None:
         wd.bind(wd.load_robot("ur5e"), wd.rnea)
 
 
-def test_a_bound_call_follows_its_gravity() -> None:
-    """An array of three given as gravity is read at each run, as the other arrays are."""
+def test_a_bound_call_reads_its_gravity_at_each_run() -> None:
+    """If it is an array of three numbers."""
     model = by_name("panda").model
     s, gravity = states(model, 5), np.array([0.0, 0.0, -9.81])
     zero = np.zeros_like(s.v)

@@ -1,7 +1,5 @@
-"""Python calls of a repeated call, counted with `sys.setprofile` in a process of its own.
-
-The counts are bounds on work, not on time: they do not depend on the machine.
-"""
+"""Python calls of a repeated call, counted with `sys.setprofile` in a process of its own. They are
+bounds on work, not on time, so they do not depend on the machine."""
 
 from __future__ import annotations
 
@@ -56,13 +54,13 @@ def counts() -> list[dict[str, int]]:
     return found
 
 
-def test_calls_of_rnea(counts: list[dict[str, int]]) -> None:
+def test_rnea_makes_few_python_calls(counts: list[dict[str, int]]) -> None:
     """The second call, the second call with another batch size, and the steady state."""
     rnea, _ = counts
     assert rnea["second of 8"] <= 150 and rnea["second of 64"] <= 100 and rnea["steady"] <= 2
 
 
-def test_calls_of_a_step(counts: list[dict[str, int]]) -> None:
-    """The second step, and the steady state of three calls: one of them makes the record."""
+def test_a_step_makes_few_python_calls(counts: list[dict[str, int]]) -> None:
+    """The second step, and the steady state of three calls, one of which makes the record."""
     _, step = counts
     assert step["second of 8"] <= 250 and step["steady"] <= 3

@@ -1,4 +1,5 @@
-"""A block that notes its calls and compiles their kernels at its end, with what else they need."""
+"""A block that notes its calls and compiles their kernels at its end, with everything else that
+they need."""
 
 from __future__ import annotations
 
@@ -31,18 +32,19 @@ kernel_objects.compile_object = lambda request: (built.append(request), build(re
 found = [wd.crba(model, z) for _ in range(12)]
 print(len(built), len(wd.crba._calls._calls_in_c.plans), all((x == found[0]).all() for x in found))
 """
-"""Builds after a block, calls that go by the C function, whether all results are alike."""
+"""Builds after a block, calls by the C function, whether all results are equal."""
 
 
 @pytest.fixture
 def model() -> wd.Model:
-    """One whose kernels nobody has loaded: Warp loads kernels of one text once in a process."""
+    """A model whose kernels are not loaded: Warp loads kernels of the same source once in a
+    process."""
     return wd.load_robot("cartpole").with_armature(0.5 + next(numbers) / 1024)
 
 
 @pytest.fixture
 def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Warp's cache, for kernels that are yet to be loaded; the C functions are loaded."""
+    """An empty cache of Warp. The C functions are loaded."""
     compile_c_functions([prepare(wd.crba.describe(wd.load_robot("cartpole"), Z)).kernel])
     monkeypatch.setattr(wp.config, "kernel_cache_dir", str(tmp_path))
     return tmp_path
@@ -53,14 +55,15 @@ def compiled_in(folder: Path) -> list[str]:
 
 
 def test_nothing_is_left_to_compile_after_a_block(tmp_path: Path) -> None:
-    """Not the C function by which small calls go from their third time on, either."""
+    """The C function that small calls use from their third time on is compiled, too."""
     assert run(PLAIN_CALLS, environment_with_header(tmp_path))[0] == "0 1 True\n"
 
 
 def test_a_block_notes_calls_and_compiles_them_at_its_end(
     model: wd.Model, empty_cache: Path
 ) -> None:
-    """Results in it are zeros, arrays of the caller stay as they are, and each kernel is compiled once."""
+    """Results in it are zeros, arrays of the caller do not change, and each kernel is compiled
+    once."""
     out = np.full((1, 2, 2), 7.0)
     with wd.kernels.compiling():
         tau = wd.rnea(model, Z + 1, Z, Z)
@@ -77,7 +80,7 @@ def test_a_block_notes_calls_and_compiles_them_at_its_end(
 
 
 def test_a_block_that_fails_compiles_nothing(model: wd.Model, empty_cache: Path) -> None:
-    """And calls after it compute again."""
+    """Calls after it compute again."""
     with pytest.raises(RuntimeError, match="mine"), wd.kernels.compiling():
         wd.crba(model, Z)
         raise RuntimeError("mine")
@@ -85,7 +88,7 @@ def test_a_block_that_fails_compiles_nothing(model: wd.Model, empty_cache: Path)
     assert wd.crba(model, Z)[0, 0, 0] > 0
 
 
-def test_a_bound_call_in_a_block_is_whole(model: wd.Model, empty_cache: Path) -> None:
+def test_a_bound_call_in_a_block_is_compiled_at_once(model: wd.Model, empty_cache: Path) -> None:
     """It outlives the block, so it is compiled and launched there."""
     with wd.kernels.compiling():
         run_it = wd.bind(wd.crba, model, Z)
@@ -93,8 +96,8 @@ def test_a_bound_call_in_a_block_is_whole(model: wd.Model, empty_cache: Path) ->
     assert np.allclose(run_it(), wd.oracle(wd.crba, model, Z), rtol=1e-14, atol=0)
 
 
-def test_a_backward_pass_finds_its_kernels(model: wd.Model, empty_cache: Path) -> None:
-    """Torch's, from a block that runs a training step once."""
+def test_a_block_compiles_kernels_of_a_backward_pass(model: wd.Model, empty_cache: Path) -> None:
+    """The block runs one training step of Torch."""
     torch = pytest.importorskip("torch")
 
     def step() -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""Switches of the process, and the variables that begin them."""
+"""Switches of the process, and the environment variables that set them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from warpdyn.execution.config import Config, calls_before_compiling
         ("WARPDYN_COMPILE", "wait", {"compile": "wait"}),
     ],
 )
-def test_variables_begin_the_switches(
+def test_environment_variables_set_the_switches(
     variable: str | None,
     value: str,
     switches: dict[str, bool | str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """WARPDYN_DEBUG, WARPDYN_VERBOSE and WARPDYN_COMPILE, each its own."""
+    """WARPDYN_DEBUG, WARPDYN_VERBOSE and WARPDYN_COMPILE set one switch each."""
     for name in ("WARPDYN_DEBUG", "WARPDYN_VERBOSE", "WARPDYN_COMPILE"):
         monkeypatch.delenv(name, raising=False)
     if variable is not None:
@@ -42,7 +42,7 @@ def test_variables_begin_the_switches(
     assert vars(Config()) == {**usual, **switches}
 
 
-def test_a_policy_that_does_not_exist_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_policy_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both the environment variables and the attribute are checked."""
     with pytest.raises(ValueError, match='"background", "wait" or "never", got \'later\''):
         Config().compile = "later"  # type: ignore[assignment]
@@ -60,14 +60,14 @@ def test_a_policy_that_does_not_exist_is_refused(monkeypatch: pytest.MonkeyPatch
         assert calls_before_compiling() == int(least)
 
 
-def test_the_switches_of_the_process() -> None:
+def test_config_prints_its_switches() -> None:
     """`wd.config`, which prints what is on."""
     assert isinstance(wd.config, Config)
     assert repr(Config()).startswith("<Config: debug=")
 
 
-def test_a_switch_that_does_not_exist_is_refused() -> None:
-    """A misspelt switch would be set and change nothing."""
+def test_an_unknown_switch_is_refused() -> None:
+    """Otherwise a misspelt switch would be set and change nothing."""
     config = Config()
     with pytest.raises(AttributeError, match="no switch 'compile_message'; did you mean compile_m"):
         config.compile_message = False  # type: ignore[attr-defined]
@@ -77,8 +77,8 @@ def test_a_switch_that_does_not_exist_is_refused() -> None:
         config.debug = "0"  # type: ignore[assignment]
 
 
-def test_calls_before_a_compile_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two; one is the least; whole messages of what is refused."""
+def test_two_calls_precede_a_compile_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The least is one. Refusals are compared word for word."""
     for value, calls in ((None, 2), ("", 2), ("1", 1), ("12", 12)):
         monkeypatch.delenv("WARPDYN_COMPILE_AFTER", raising=False)
         if value is not None:

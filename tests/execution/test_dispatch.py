@@ -1,4 +1,4 @@
-"""Who carries out a call: launches alone, or the module of the library that differentiates it."""
+"""Which module carries out a call: launches alone, or the differentiation of the array library."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Q = np.random.default_rng(0).uniform(-1.0, 1.0, (2, 6)).astype(np.float32)
 
 
 def test_a_library_that_differentiates_runs_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Torch's does, NumPy's has nobody to ask; the numbers are the same."""
+    """Torch has such a module, NumPy has none. The numbers are the same."""
     ran = []
     noted = dispatch.Differentiation(
         lambda call, compute: ran.append(call) or torch_gradients.run(call, compute)
@@ -29,7 +29,7 @@ def test_a_library_that_differentiates_runs_the_call(monkeypatch: pytest.MonkeyP
     assert len(ran) == 1 and np.array_equal(of_torch, plain)
 
 
-def test_what_is_written_in_place_is_remembered_as_it_is() -> None:
+def test_plans_of_numpy_are_launches_and_of_jax_are_programs() -> None:
     """A NumPy call is its own plan; a JAX one is a program of XLA's."""
     jax = pytest.importorskip("jax")
     function = wd.gravity_torques

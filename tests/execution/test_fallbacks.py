@@ -1,4 +1,4 @@
-"""What calls do where Warp, Torch, JAX or the system lack something that our fast paths use."""
+"""Calls if Warp, Torch, JAX or the system lack something that our fast paths use."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MODEL = wd.load_robot("cartpole")
 
 
 def unwrapped(function: Any) -> Any:
-    """The function below `run_once` or `cache`, which remembers nothing."""
+    """The function below `run_once` or `cache`, without its memory."""
     return function.__wrapped__()
 
 
@@ -30,7 +30,7 @@ def unwrapped(function: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", ["native", "native.versions"])
-def test_without_the_folder_of_calls_in_c(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_of_calls_in_c_is_optional(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(*_: object) -> None:
         raise ModuleNotFoundError(name=f"warpdyn.execution.{name}")
 
@@ -38,7 +38,7 @@ def test_without_the_folder_of_calls_in_c(name: str, monkeypatch: pytest.MonkeyP
     assert unwrapped(fast_paths._native_call) is None
 
 
-def test_a_module_that_the_folder_lacks_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_module_of_another_folder_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(*_: object) -> None:
         raise ModuleNotFoundError("no module named other", name="other")
 
@@ -47,10 +47,10 @@ def test_a_module_that_the_folder_lacks_is_an_error(monkeypatch: pytest.MonkeyPa
         unwrapped(fast_paths._native_call)
 
 
-def test_calls_stay_in_python_until_the_c_function_is_compiled(
+def test_calls_use_python_until_the_c_function_is_compiled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It is asked for once, in the background; where calls wait for compiles, at once."""
+    """Its compile is requested once, in the background, or at once if calls wait for compiles."""
     asked: list[Any] = []
     methods = SimpleNamespace(is_made=lambda: False)
     monkeypatch.setattr(native_call, "methods", methods)
@@ -64,8 +64,10 @@ def test_calls_stay_in_python_until_the_c_function_is_compiled(
 
 
 @pytest.mark.parametrize("missing", ["library", "layout", "text"])
-def test_calls_in_c_need_what_they_read(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Warp's record of launches, arrays as we know them, and a compiled function."""
+def test_calls_in_c_need_warps_record_numpys_layout_and_a_compiler(
+    missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without one of them there are none."""
     if missing == "library":
         monkeypatch.setattr(c_functions, "CAPTURE", "no_such_attribute")
     if missing == "layout":
@@ -75,8 +77,8 @@ def test_calls_in_c_need_what_they_read(missing: str, monkeypatch: pytest.Monkey
     assert unwrapped(c_functions.methods) is None
 
 
-def test_arrays_of_numpy_are_as_expected(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here; not in another interpreter, nor on 32 bits."""
+def test_numpys_arrays_have_the_expected_layout(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This holds in this interpreter, and not in another one or on 32 bits."""
     assert c_functions._as_expected()
     with monkeypatch.context() as other:
         other.setattr(sys, "implementation", SimpleNamespace(name="pypy"))
@@ -86,8 +88,8 @@ def test_arrays_of_numpy_are_as_expected(monkeypatch: pytest.MonkeyPatch) -> Non
         assert not c_functions._as_expected()
 
 
-def test_tensors_of_torch_are_as_expected(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here; not where the C interface lacks a function, fails or says something else."""
+def test_torchs_tensors_have_the_expected_layout(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They do not if the C interface lacks a function, fails or answers something else."""
     assert torch_native._as_expected() and torch_native.torch_words() is not None
     others: tuple[tuple[str, Any], ...] = (
         ("_library", lambda: None),
@@ -120,8 +122,8 @@ def test_tensors_of_torch_are_as_expected(monkeypatch: pytest.MonkeyPatch) -> No
     assert torch_native._numbers("sizes", x) == [2, 3] and torch_native._property("dim", x) == 2
 
 
-def test_keys_of_tensors_that_are_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where Torch does not tell them, where no word has them, where lazy tensors have none."""
+def test_missing_dispatch_keys_disable_the_path_in_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If Torch does not give them, if no word contains them, or if lazy tensors have none."""
     assert torch_native._keys.__wrapped__() == torch_native._keys()
     with monkeypatch.context() as patch:
         patch.delattr(torch._C, "_dispatch_keys")
@@ -135,7 +137,7 @@ def test_keys_of_tensors_that_are_not_found(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("missing", ["methods", "torch_words", "replace_backward"])
-def test_nodes_in_c_need_what_they_read(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nodes_in_c_need_all_of_their_parts(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch_native, missing, lambda *_: None)
     if missing != "replace_backward":
         assert unwrapped(torch_native.apply) is None
@@ -146,8 +148,8 @@ def test_nodes_in_c_need_what_they_read(missing: str, monkeypatch: pytest.Monkey
 # Threads
 
 
-def test_a_late_thread_finds_no_task(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Though the list was not empty when it looked."""
+def test_a_thread_that_finds_no_task_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Although the list was not empty before."""
 
     class LateList(list):
         def __bool__(self) -> bool:
@@ -159,7 +161,9 @@ def test_a_late_thread_finds_no_task(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sorted(done) == [0, 1, 2, 3, 4]
 
 
-def test_systems_without_posix_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_systems_without_posix_threads_have_no_native_threads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(native_threads, "SYSTEM_FUNCTIONS", ("no_such_function",))
         assert unwrapped(native_threads.system) is None
@@ -168,8 +172,8 @@ def test_systems_without_posix_threads(monkeypatch: pytest.MonkeyPatch) -> None:
         assert unwrapped(native_threads.system) is None
 
 
-def test_a_system_that_starts_no_more_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The launch has those that there are; none at the end of the process."""
+def test_a_launch_uses_the_threads_that_could_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the end of the process none are."""
 
     class Refused:
         def __init__(self, _: object) -> None:
@@ -187,8 +191,8 @@ def test_a_system_that_starts_no_more_threads(monkeypatch: pytest.MonkeyPatch) -
     assert len(native_threads._first_threads(None, 9)) == 3  # type: ignore[arg-type]
 
 
-def test_threads_stop_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All of them, and no more are started; a forked process has none."""
+def test_threads_stop_at_the_end_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them, and no more are started. A forked process has none."""
     stopped: list[int] = []
     workers = [SimpleNamespace(stop=lambda k=k: stopped.append(k), words=[0] * 9) for k in range(3)]
     monkeypatch.setattr(native_threads, "_ended", native_threads.threading.Event())
@@ -204,8 +208,10 @@ def test_threads_stop_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [each.words for each in workers] == [[0] * 9] * 3
 
 
-def test_threads_are_compiled_where_kernels_use_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not for one thread, and not for a GPU's kernels."""
+def test_threads_are_compiled_only_for_kernels_that_use_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One thread and kernels of a GPU need none."""
     asked: list[bool] = []
     monkeypatch.setattr(native_threads, "system", lambda: asked.append(True))
     cpu, gpu = SimpleNamespace(on_cuda=False), SimpleNamespace(on_cuda=True)
@@ -221,7 +227,8 @@ def test_threads_are_compiled_where_kernels_use_them(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("single", [True, False])
 def test_plain_numbers_are_passed_by_value(single: bool) -> None:
-    """As NumPy's arrays of the call's dtype, up to a number; an array of the device stays."""
+    """They become NumPy arrays of the call's dtype, up to a limit. An array on the device is not
+    changed."""
     x: Any = SimpleNamespace(label="gravity")
     dtype = np.float32 if single else np.float64
     first: Any = SimpleNamespace(library=TORCH, device="cuda:0", single=single)
@@ -248,8 +255,8 @@ def test_plain_numbers_are_passed_by_value(single: bool) -> None:
     assert array_of_numbers(x, [1, 2], ours).dtype == dtype
 
 
-def test_numbers_that_a_launch_passes_are_not_moved(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a GPU; rows of numbers are, and on the CPU all are."""
+def test_plain_numbers_are_not_moved_to_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of numbers are, and on the CPU all are."""
     q, v, a = (torch.zeros((2, 2)) for _ in range(3))
     row = np.array([0.0, 0.0, -1.0], np.float32)
     moved: dict[tuple[bool, int], bool] = {}
@@ -262,8 +269,8 @@ def test_numbers_that_a_launch_passes_are_not_moved(monkeypatch: pytest.MonkeyPa
     assert moved == {(False, 1): True, (False, 2): True, (True, 1): False, (True, 2): True}
 
 
-def test_the_cpu_computes_for_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """While the kernel is compiled: arrays go there and back, plain numbers as they are."""
+def test_the_cpu_computes_for_a_gpu_during_the_compile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays are copied there and back, plain numbers are passed unchanged."""
     q, v = np.array([[0.1, 0.2]]), np.array([[1.0, 2.0]])
     call = wd.rnea.describe(MODEL, q, v, v, gravity=[0.0, 0.0, -1.0])  # type: ignore[attr-defined]
     seen: list[Any] = []
@@ -290,11 +297,12 @@ def test_the_cpu_computes_for_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("kind", ["conjugate", "zero", "functional", "parameter", ""])
 def test_each_kind_of_lazy_tensor_has_a_key(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """That no plain tensor has; of Torch with plain tensors in a lazy one's place nothing is read."""
+    """A key that no plain tensor has. If Torch returned plain tensors in place of lazy ones, the
+    path in C would be off."""
     plain = torch.zeros((4, 3))
 
     class OtherTorch:
-        """Torch, but for one kind of tensor."""
+        """Torch, except for one kind of tensor."""
 
         def __getattr__(self, name: str) -> Any:
             return getattr(torch, name)

@@ -1,4 +1,4 @@
-"""The hook of the optional folder of calls in C."""
+"""The entry to the optional folder of calls in C."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def asked_anew() -> object:
     fast_paths._native_call.cache_clear()  # type: ignore[attr-defined]
 
 
-def test_other_versions_take_the_path_in_python(
+def test_untested_versions_use_the_path_in_python(
     monkeypatch: pytest.MonkeyPatch, asked_anew: object
 ) -> None:
-    """Silently, with the same bits."""
+    """There is no message, and the bits are the same."""
     monkeypatch.setattr(versions, "are_tested", lambda: False)
     x = drawn(4, 1)
     with nothing_known_of(wd.rnea):
@@ -59,7 +59,7 @@ def test_a_module_that_the_folder_needs_must_exist(
 def test_c_functions_and_threads_are_compiled_ahead(
     has_native: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those of threads also without the folder of native calls."""
+    """Threads also without the folder of calls in C."""
     asked: list[tuple] = []
     native = SimpleNamespace(compile_native_call=lambda kernels: asked.append(("calls", kernels)))
     monkeypatch.setattr(fast_paths, "_native_call", lambda: native if has_native else None)
@@ -71,11 +71,9 @@ def test_c_functions_and_threads_are_compiled_ahead(
     assert asked == [("calls", kernels), ("threads", kernels)][not has_native :]
 
 
-def test_deleting_the_folder_costs_no_feature(tmp_path: Path) -> None:
-    """The quick tests of calls and gradients pass on a copy without `execution/native`.
-
-    Those of the folder itself are left out.
-    """
+def test_the_quick_tests_pass_without_the_folder_of_calls_in_c(tmp_path: Path) -> None:
+    """The quick tests of calls and gradients run on a copy without `execution/native` and without
+    its tests."""
     copy = tmp_path / "copy"
     for name in ("warpdyn", "tests", "docs"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))

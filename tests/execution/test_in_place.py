@@ -1,4 +1,5 @@
-"""Results over inputs: a state that is stepped where it lies, as it is stepped from one array to another."""
+"""Results over inputs: a state stepped in place equals a state stepped from one array to
+another."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ LAYOUTS = {"rows": np.ascontiguousarray, "columns": lambda x: np.asfortranarray(
 
 
 def mixed(tree: Any, q: list, v: list) -> tuple[list, list]:
-    """Every new entry reads all old ones, the last first."""
+    """Every new entry reads all old entries, the last first."""
     total = sum(q, 0.0) + sum(v, 0.0)
     n = len(v)
     return [q[n - 1 - k] + 0.5 * v[k] * total for k in range(n)], [v[k] - q[0] for k in range(n)]
@@ -43,10 +44,10 @@ MODEL = wd.load_robot("panda")
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("count", [1, 16, 37, 500])
-def test_in_place_is_from_one_array_to_another(
+def test_a_step_in_place_equals_a_step_to_another_array(
     layout: str, dtype: type, count: int, device: str
 ) -> None:
-    """Bit by bit, over ten steps, when called and when bound."""
+    """Ten steps are equal bit by bit, called and bound."""
     draw = np.random.default_rng(count)
     q, v = (
         LAYOUTS[layout](draw.uniform(-0.1, 0.1, (count, MODEL.nv)).astype(dtype)) for _ in range(2)
@@ -69,8 +70,8 @@ def test_in_place_is_from_one_array_to_another(
         assert np.array_equal(a.back(), host(b)) and np.array_equal(a.back(), c.back())
 
 
-def test_the_text_for_cuda(tmp_path: Path) -> None:
-    """Built by the host's compiler and run thread by thread, over its inputs."""
+def test_the_source_for_cuda_may_overwrite_its_inputs(tmp_path: Path) -> None:
+    """It is built by the host's compiler and run thread by thread."""
     draw = np.random.default_rng(0)
     q, v = (draw.uniform(-0.1, 0.1, (6, MODEL.nv)) for _ in range(2))
     call = step.describe(MODEL, q, v)
@@ -83,8 +84,11 @@ def test_the_text_for_cuda(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["panda", "quadruped_floating"])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_functions_of_configurations_and_solve(name: str, layout: str, device: str) -> None:
-    """integrate, normalize, clamp, interpolate over their first configuration; solve over its right side."""
+def test_functions_of_configurations_and_solve_may_run_in_place(
+    name: str, layout: str, device: str
+) -> None:
+    """integrate, normalize, clamp and interpolate may overwrite their first configuration, solve
+    its right side."""
     model, make = by_name(name).model, LAYOUTS[layout]
     s = states(model, 37)
     p = states(model, 37, seed=1).q
@@ -102,7 +106,7 @@ def test_functions_of_configurations_and_solve(name: str, layout: str, device: s
         assert np.array_equal(whole.back(), host(wanted))
 
 
-def test_what_is_not_that_very_array_is_refused() -> None:
+def test_partial_overlap_of_out_and_inputs_is_refused() -> None:
     """A part of an input, another input, or the same memory in another order."""
     q, v = np.zeros((8, MODEL.nv)), np.zeros((8, MODEL.nv))
     message = "shares memory with"
@@ -117,7 +121,7 @@ def test_what_is_not_that_very_array_is_refused() -> None:
 
 
 def constants(tree: Any, x: list) -> list:
-    """Rows of constants, which a bound call may leave alone only where nothing else writes them."""
+    """Rows of constants. A bound call may skip them only if nothing else writes them."""
     return [[x[0][0] + 1.0, 5.0], [x[0][1], x[1][1]], *([[2.0, 3.0]] * 18)]
 
 
@@ -130,7 +134,7 @@ def partly_constant(model: wd.Model, x: Any, *, out: Any = None) -> Any:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("count", [16, 37])
 def test_constants_are_written_at_each_run(dtype: type, count: int, device: str) -> None:
-    """The input that a bound call runs on again has other numbers where the result has constants."""
+    """The input that a bound call reads again has other numbers where the result has constants."""
     start = np.random.default_rng(0).uniform(size=(count, 20, 2)).astype(dtype)
     wanted = host(partly_constant(MODEL, Placed(start, device).array))
     for x in (start.copy(), np.ascontiguousarray(start.T).T):
@@ -151,8 +155,8 @@ def test_constants_are_written_at_each_run_on_cuda(tmp_path: Path) -> None:
     np.testing.assert_allclose(x, wanted, rtol=1e-14)
 
 
-def test_a_tape_needs_the_input() -> None:
-    """A gradient reads the inputs after the call, so that they must not be written over."""
+def test_a_tape_refuses_results_over_inputs() -> None:
+    """A gradient reads the inputs after the call."""
     wp = pytest.importorskip("warp")
     q, v = (
         wp.array(np.ones((4, MODEL.nv)), dtype=wp.float64, device="cpu", requires_grad=True)
@@ -163,8 +167,8 @@ def test_a_tape_needs_the_input() -> None:
     wd.integrate(MODEL, q, v, out=q)
 
 
-def test_torch_knows_that_a_state_has_changed() -> None:
-    """A backward pass that would read it after it was stepped in place raises, as after Torch's ways."""
+def test_torch_is_told_about_a_state_in_place() -> None:
+    """A backward pass that would read the changed state raises, as with Torch's own operations."""
     torch = pytest.importorskip("torch")
     s = states(MODEL, 5)
     q, v = torch.tensor(s.q), torch.tensor(s.v)

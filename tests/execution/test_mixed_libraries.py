@@ -1,5 +1,5 @@
-"""NumPy's arrays next to Torch tensors and JAX arrays: as if the caller had converted them, where dtypes
-are the same; else refused."""
+"""NumPy arrays next to Torch tensors and JAX arrays: the result is that of converted arrays.
+Different dtypes are refused."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ LIBRARIES = pytest.mark.parametrize("of", [of_torch, of_jax])
 
 
 @LIBRARIES
-def test_results_are_as_of_converted_arrays(of: Any) -> None:
-    """Whichever comes first; gravity for each robot, forces and params too; again and again."""
+def test_results_equal_those_of_converted_arrays(of: Any) -> None:
+    """Whichever array comes first. Also for gravity of each robot, forces and params, and in
+    repeated calls."""
     kind = type(of(Q))
     params = ARM.params(mass={"forearm_link": MASSES})
     more = {"gravity": A[:, :3], "f_ext": {"wrist_3_link": V}, "params": params}
@@ -51,8 +52,8 @@ def test_results_are_as_of_converted_arrays(of: Any) -> None:
             assert np.array_equal(found, wanted)
 
 
-def test_gradients_of_torch() -> None:
-    """By the tensors; NumPy's numbers are constants."""
+def test_torch_gradients_take_numpy_arrays_as_constants() -> None:
+    """Only tensors have gradients."""
     v = of_torch(V).requires_grad_()
     wd.rnea(ARM, Q, v, A).sum().backward()
     w = of_torch(V).requires_grad_()
@@ -60,16 +61,16 @@ def test_gradients_of_torch() -> None:
     assert v.grad is not None and torch.equal(v.grad, w.grad)
 
 
-def test_gradients_of_jax() -> None:
-    """By what is traced, first or not; inside of jit."""
+def test_jax_gradients_take_numpy_arrays_as_constants() -> None:
+    """Inside jit, wherever the traced array is."""
     found = jax.jit(jax.grad(lambda v: wd.rnea(ARM, Q, v, A).sum()))(of_jax(V))
     wanted = jax.grad(lambda v: wd.rnea(ARM, of_jax(Q), v, of_jax(A)).sum())(of_jax(V))
     assert np.array_equal(found, wanted)
 
 
 @LIBRARIES
-def test_products_of_derivatives(of: Any) -> None:
-    """`vjp` with NumPy's cotangents."""
+def test_vjp_accepts_numpys_cotangents(of: Any) -> None:
+    """The results are arrays of the other library."""
     found = wd.vjp(wd.aba, ARM, of(Q), V, A, cotangents=Q)
     wanted = wd.vjp(wd.aba, ARM, *map(of, (Q, V, A)), cotangents=of(Q))
     for x, y in zip(found, wanted, strict=True):
@@ -77,8 +78,8 @@ def test_products_of_derivatives(of: Any) -> None:
 
 
 @LIBRARIES
-def test_what_is_still_refused(of: Any) -> None:
-    """Whole numbers, `out` of another library, arrays that are bound, and Warp's."""
+def test_other_mixtures_are_refused(of: Any) -> None:
+    """Whole numbers, `out` of another library, arrays that are bound, and Warp's arrays."""
     with pytest.raises(TypeError, match="v must be float32 or float64, got int64"):
         wd.rnea(ARM, of(Q), V.astype(int), A)
     with pytest.raises(TypeError, match="out"):
@@ -92,8 +93,8 @@ def test_what_is_still_refused(of: Any) -> None:
 @LIBRARIES
 @pytest.mark.parametrize("wide", ("numpy", "other"))
 def test_dtypes_must_be_the_same(of: Any, wide: str) -> None:
-    """float64 next to float32 is refused in both directions, each argument by name, first calls and
-    later ones, those that are differentiated too."""
+    """float64 next to float32 is refused in both directions, by the name of the argument, in first
+    and repeated calls and in differentiated ones."""
     with jax.enable_x64(True):
         double = Q.astype(np.float64)
         host, others = (double, of(Q)) if wide == "numpy" else (Q, of_wide(of))
@@ -127,8 +128,8 @@ def of_wide(of: Any) -> Any:
 
 
 @LIBRARIES
-def test_masks_are_not_lost_on_the_way(of: Any) -> None:
-    """A masked array with masked entries is refused, as one that NumPy's call reads."""
+def test_masked_arrays_are_refused(of: Any) -> None:
+    """A masked array with masked entries is refused, as in a call on NumPy arrays."""
     masked = np.ma.masked_array(V, mask=V > 0.5)
     for _ in range(4):
         with pytest.raises(TypeError, match=r"^v is a masked array with"):

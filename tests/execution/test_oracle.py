@@ -1,4 +1,4 @@
-"""The oracle: the algorithm on plain numbers, for whatever the functions take."""
+"""The oracle: the algorithm on plain numbers, for every argument that the functions accept."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from states import error, states
 import warpdyn as wd
 
 
-def test_the_oracle_takes_what_the_functions_take() -> None:
-    """One robot or several, any library, forces and gravity in their forms; float64 NumPy comes out."""
+def test_the_oracle_accepts_the_functions_arguments() -> None:
+    """It accepts one robot or several, any library, and forces and gravity in their forms. The
+    result is float64 in NumPy."""
     import warp as wp
 
     model = by_name("mimic_branches").model
@@ -40,8 +41,8 @@ def test_the_oracle_takes_what_the_functions_take() -> None:
     )
 
 
-def test_the_oracle_has_no_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It computes where nothing can be recorded or compiled."""
+def test_the_oracle_makes_no_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It computes if nothing can be recorded or compiled."""
     import warpdyn.execution.launch.launch as launch
 
     def refused(*_: object) -> None:
@@ -53,8 +54,8 @@ def test_the_oracle_has_no_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     assert wd.oracle(wd.aba, model, s.q, s.v, s.a).shape == (2, model.nv)
 
 
-def test_the_oracle_of_several_results_is_a_tuple_of_them() -> None:
-    """In the function's order, named where the function names them."""
+def test_the_oracle_returns_several_results_as_a_tuple() -> None:
+    """In the function's order, with names if the function has named results."""
     model = by_name("panda").model
     q, frame = wd.random_configuration(model, 2), model.link_names[-1]
     pose, jacobian = wd.oracle(wd.pose_and_jacobian, model, q, frame=frame)
@@ -64,8 +65,8 @@ def test_the_oracle_of_several_results_is_a_tuple_of_them() -> None:
     assert found.success and error(found.q, q[0]) <= 1e-3
 
 
-def test_the_oracle_refuses_what_the_functions_refuse() -> None:
-    """The same words for a wrong shape."""
+def test_the_oracle_refuses_wrong_shapes_like_the_functions() -> None:
+    """The message is the same."""
     model = by_name("panda").model
     q = states(model, 2).q
     for function in (wd.crba, lambda *given: wd.oracle(wd.crba, *given)):

@@ -1,4 +1,4 @@
-"""Threads that ask for the same thing at once, and a process that is forked meanwhile."""
+"""Threads that request the same thing at the same time, and a process that is forked meanwhile."""
 
 from __future__ import annotations
 
@@ -36,11 +36,12 @@ print(len(recorded), all(np.array_equal(x, y) for r in results for x, y in zip(r
 
 
 class Thing:
-    """Something that may be referred to weakly."""
+    """An object with weak references."""
 
 
-def test_one_first_call_records_and_compiles_for_all(tmp_path: Path) -> None:
-    """One recording, one line about it, and the same results; no warning of the cache."""
+def test_threads_share_the_recording_and_compile_of_a_first_call(tmp_path: Path) -> None:
+    """There is one recording and one line about it. The results are the same, and the cache does
+    not warn."""
     printed, said = run(SIX_AT_ONCE, environment_with_header(tmp_path))
     assert printed == "1 True\n", said
     assert sum("compiling aba_derivatives for panda" in line for line in said) == 1, said
@@ -66,13 +67,13 @@ print(all(np.array_equal(x, results[0]) for x in results))
 """
 
 
-def test_kernels_of_one_text_are_loaded_one_after_the_other(tmp_path: Path) -> None:
-    """Of equal robots, and the C functions that small calls go by."""
+def test_kernels_of_the_same_source_are_loaded_one_at_a_time(tmp_path: Path) -> None:
+    """They are kernels of equal robots, and the C functions of small calls."""
     assert run(EQUAL_ROBOTS, environment_with_header(tmp_path))[0] == "True\n"
 
 
-def test_a_function_is_carried_out_once() -> None:
-    """Whoever calls it while it goes on; again when it has been forgotten."""
+def test_a_function_runs_once_for_all_threads() -> None:
+    """All threads that call it meanwhile get the same result. After `cache_clear` it runs again."""
     calls: list[int] = []
     begin = threading.Barrier(4)
 
@@ -93,8 +94,8 @@ def test_a_function_is_carried_out_once() -> None:
     assert slow() is slow() and calls == [1, 1]
 
 
-def test_a_lock_is_its_objects() -> None:
-    """The same for one object, another for the next, gone with it."""
+def test_each_object_has_its_own_lock() -> None:
+    """The same lock at each request, removed with the object."""
     first, second = Thing(), Thing()
     assert lock_of(first) is lock_of(first) is not lock_of(second)
     before = len(run_once._locks)
@@ -103,8 +104,8 @@ def test_a_lock_is_its_objects() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
-def test_a_forked_process_does_not_wait_for_the_others_threads() -> None:
-    """Whatever they were making."""
+def test_a_forked_process_does_not_wait_for_the_parents_threads() -> None:
+    """The locks that they held do not matter."""
     thing, entered, leave = Thing(), threading.Event(), threading.Event()
 
     def hold() -> None:

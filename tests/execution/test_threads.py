@@ -27,7 +27,8 @@ PACKAGE = Path(wd.__file__).parents[1]
     st.integers(0, 100_000), st.integers(1, 9), st.sampled_from([1, 16, 512]), st.floats(0.1, 1e5)
 )
 def test_slices_cover_a_batch_once(count: int, threads: int, unit: int, least: float) -> None:
-    """One after the other; each but the last whole units, at least as many as asked for; never longer than before."""
+    """They are in order. All but the last are complete units of at least the least size, and none
+    is longer than the one before."""
     found = slices(count, threads, unit, least)
     assert [first for first, _ in found] == [
         sum(n for _, n in found[:k]) for k in range(len(found))
@@ -39,14 +40,14 @@ def test_slices_cover_a_batch_once(count: int, threads: int, unit: int, least: f
     assert len(found) <= 1 or threads > 1
 
 
-def test_two_threads_begin_with_a_quarter() -> None:
-    """Half of a thread's share of what is left: 64 of 256, 48 of 192, and no less than 16 at the end."""
+def test_two_threads_begin_with_a_quarter_of_the_batch() -> None:
+    """Half of a thread's share of the rest: 64 of 256, 48 of 192, and at least 16 at the end."""
     assert [n for _, n in slices(256, 2, 16, 16)] == [64, 48, 48, 32, 16, 16, 16, 16]
 
 
 @pytest.mark.parametrize("threads", [2, 3, 7])
 def test_the_first_slice_is_half_of_a_threads_share(threads: int) -> None:
-    """Then the same of what is left; rounded up to whole units."""
+    """The next slices are the same share of the rest, rounded up to complete units."""
     for unit in (1, 16):
         left = 10_000
         for _, number in slices(left, threads, unit, 1):
@@ -56,7 +57,7 @@ def test_the_first_slice_is_half_of_a_threads_share(threads: int) -> None:
 
 
 class Inbox:
-    """A worker that counts what it gets."""
+    """A worker that counts its tasks."""
 
     def __init__(self) -> None:
         self.inbox, self.tasks = self, 0
@@ -66,10 +67,10 @@ class Inbox:
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 5])
-def test_as_many_workers_are_woken_as_asked_for(
+def test_run_all_wakes_one_worker_less_than_threads(
     threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One less than threads, because the calling one works too; the first of those that are there."""
+    """The calling thread works too. The first workers are used."""
     workers = [Inbox() for _ in range(5)]
     monkeypatch.setattr(chosen, "_workers", workers)
     done: list[int] = []
@@ -79,7 +80,8 @@ def test_as_many_workers_are_woken_as_asked_for(
 
 
 def test_workers_do_not_keep_a_process_running() -> None:
-    """As many threads as asked for work at once, of our name. The process ends while they wait for tasks."""
+    """The requested number of threads work at the same time, with our name. The process ends while
+    they wait for tasks."""
     code = (
         "import threading\nfrom warpdyn.execution.threads import run_all\n"
         "meet = threading.Barrier(3)\nrun_all([lambda: meet.wait(60)] * 3, 3)\n"
@@ -110,8 +112,8 @@ def test_an_error_in_a_task_reaches_the_caller() -> None:
         run_all([fail, lambda: None, fail], 2)
 
 
-def test_number_of_threads() -> None:
-    """Set, read, back to all cores; anything but a whole number of at least one is refused."""
+def test_the_number_of_threads_can_be_set_and_reset() -> None:
+    """None resets it to all cores. Anything but a whole number of at least one is refused."""
     default = wd.runtime.get_num_threads()
     assert default >= 1
     try:
@@ -126,8 +128,8 @@ def test_number_of_threads() -> None:
     assert wd.runtime.get_num_threads() == default
 
 
-def test_one_thread_is_a_number_of_threads() -> None:
-    """Compiled code reads the number at an address: 0 means all cores."""
+def test_the_number_of_threads_is_readable_at_an_address() -> None:
+    """Compiled code reads it there. 0 means all cores."""
     wanted = ctypes.c_int64.from_address(chosen.WANTED_AT)
     try:
         for number in (1, 2):
@@ -138,8 +140,9 @@ def test_one_thread_is_a_number_of_threads() -> None:
     assert wanted.value == 0
 
 
-def test_all_cores_are_those_that_the_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All of the machine where the system does not tell; one where it tells nothing."""
+def test_the_default_number_of_threads_is_the_usable_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All cores of the machine if the system does not report usable ones, one if it reports
+    none."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {process, 3, 5}, raising=False)
     assert wd.runtime.get_num_threads() == 3
     monkeypatch.delattr(os, "sched_getaffinity")
@@ -148,8 +151,8 @@ def test_all_cores_are_those_that_the_process_may_use(monkeypatch: pytest.Monkey
         assert wd.runtime.get_num_threads() == number
 
 
-def test_calls_from_several_threads() -> None:
-    """Callers in their own threads get their own results, small batches and large."""
+def test_callers_in_several_threads_get_their_own_results() -> None:
+    """The batches are small and large."""
     model = by_name("panda").model
     inputs = [states(model, count, seed=count) for count in (1, 40, 3000, 20_000) * 3]
     wanted = [wd.rnea(model, s.q, s.v, s.a) for s in inputs]
@@ -168,7 +171,7 @@ def test_calls_from_several_threads() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
 def test_a_forked_process_has_no_workers() -> None:
-    """Those of its parent do not run there, and would leave tasks undone."""
+    """The parent's workers do not run there and would leave tasks undone."""
     run_all([lambda: None] * 3, 3)
     assert len(chosen._workers) >= 2
     child = os.fork()
@@ -177,7 +180,7 @@ def test_a_forked_process_has_no_workers() -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
-def test_fork_keeps_working() -> None:
+def test_a_forked_process_starts_its_own_threads() -> None:
     """A child process made by fork has threads of its own."""
     if not hasattr(os, "fork"):
         pytest.skip("no fork here")
@@ -199,8 +202,8 @@ def test_fork_keeps_working() -> None:
     assert done.stdout.strip().endswith("7"), done.stdout + done.stderr
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.ENOUGH == 9e-05
     assert chosen.SLICE == 1e-05
     assert chosen.PYTHONS_SLICE == 4e-05

@@ -22,8 +22,8 @@ from warpdyn.model.description import Joint, Link, ModelError
 from warpdyn.model.joints import KINDS
 
 
-def test_load_tells_formats_apart(tmp_path: Path) -> None:
-    """By content, not by name."""
+def test_load_recognises_the_format_by_content(tmp_path: Path) -> None:
+    """The suffix of the file does not decide the format."""
     path = tmp_path / "robot.xml"
     path.write_text(robot(AB, joint()))
     assert load_any(path).nv == 7 and load_any(path, floating_base=False).nv == 1
@@ -32,8 +32,9 @@ def test_load_tells_formats_apart(tmp_path: Path) -> None:
         load_any("<x/>")
 
 
-def test_a_file_is_read_by_the_reader_of_its_format(tmp_path: Path) -> None:
-    """The same model as by that reader, remarks and errors included, from a path, a text and bytes."""
+def test_load_gives_the_same_model_as_the_reader_of_the_format(tmp_path: Path) -> None:
+    """wd.load returns the model or raises the error of that reader, for a path, a text and
+    bytes."""
     texts = {
         wd.load_urdf: urdf_robot(links("a")),
         wd.load_sdf: robot(AB, joint()),
@@ -48,8 +49,9 @@ def test_a_file_is_read_by_the_reader_of_its_format(tmp_path: Path) -> None:
         wd.load("<robot/>")
 
 
-def test_options_are_those_of_the_reader() -> None:
-    """What the reader of the format does not have is refused, whatever its value; what is not given is as it has it."""
+def test_load_refuses_options_that_the_reader_does_not_have() -> None:
+    """An option of another reader is refused whatever its value. An omitted option has the reader's
+    default."""
     urdf = '<robot name="r"><link name="a"/></robot>'
     for option, value in (("loops", "cut"), ("model", "r")):
         with pytest.raises(
@@ -64,7 +66,7 @@ def test_options_are_those_of_the_reader() -> None:
 
 
 def load_plain(source: Any, *, floating_base: bool = False) -> Model:
-    """A robot of a JSON text: {"links": {name: mass}, "joints": {name: [kind, parent, child]}}."""
+    """Read a robot from JSON: {"links": {name: mass}, "joints": {name: [kind, parent, child]}}."""
     text = RobotSource.of(source, "load_plain", "plain")
     try:
         content = json.loads(text.data)
@@ -89,14 +91,15 @@ TEXT = '{"links": {"a": 1, "b": 2}, "joints": {"j": ["continuous", "a", "b"]}}'
 
 @pytest.fixture
 def plain() -> Iterator[None]:
-    """The format registered, as by its line in the registry."""
+    """Register the format for one test."""
     FORMATS.append(PLAIN)
     yield
     FORMATS.remove(PLAIN)
 
 
-def test_a_format_that_is_not_xml_is_a_line_in_the_registry(plain: None, tmp_path: Path) -> None:
-    """wd.load reads it from a text, bytes, or a path, by its beginning or its suffix; options pass through."""
+def test_a_registered_format_that_is_not_xml_is_loaded(plain: None, tmp_path: Path) -> None:
+    """wd.load recognises it in a text, in bytes and in a path, by its beginning or suffix, and
+    passes options on."""
     for source in (TEXT, f"\n {TEXT}", TEXT.encode()):
         assert wd.load(source).joint_names == ("j",)
     named, other = tmp_path / "r.plain", tmp_path / "r.json"
@@ -109,7 +112,8 @@ def test_a_format_that_is_not_xml_is_a_line_in_the_registry(plain: None, tmp_pat
 
 
 def test_messages_name_every_registered_format(plain: None) -> None:
-    """Where nothing is found, and where the XML is of no format; XML formats are read as before."""
+    """The message for a missing file and the one for an unknown root element do. XML formats load
+    as before."""
     with pytest.raises(ModelError, match="give the path of a URDF, SDF, MJCF, USD or plain file"):
         wd.load("no/such.file")
     with pytest.raises(ModelError, match="MJCF with <mujoco>; convert it to one of them"):
@@ -117,7 +121,7 @@ def test_messages_name_every_registered_format(plain: None) -> None:
     assert wd.load(urdf_robot(links("a"))).link_names == ("a",)
 
 
-def test_without_the_line_it_is_no_format() -> None:
-    """A text that begins with a brace is then taken for a path."""
+def test_an_unregistered_format_is_not_recognised() -> None:
+    """wd.load takes a text that begins with a brace for a path."""
     with pytest.raises(ModelError, match="no such file"):
         wd.load(TEXT)

@@ -1,4 +1,5 @@
-"""Sources of descriptions, through the URDF reader: paths, texts and bytes, XML that is cut, bombs and prefixes."""
+"""Sources of descriptions, through the URDF reader: paths, texts and bytes, truncated XML, entity
+bombs and prefixes."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ from warpdyn.model.description import ModelError
 
 
 def test_path_text_and_bytes_give_the_same_model(tmp_path: Path) -> None:
-    """A Path, a path in a str, XML in a str and XML in bytes are one robot."""
+    """A Path, a path in a str, XML in a str and XML in bytes give the same robot."""
     text = '<?xml version="1.0" encoding="utf-8"?>' + robot(links("a", "bü"), joint(child="bü"))
     path = tmp_path / "r.urdf"
     path.write_text(text, encoding="utf-8")
@@ -47,15 +48,15 @@ def test_text_may_begin_with_blanks_and_name_any_encoding(before: str, declarati
 @pytest.mark.parametrize("version", ["0.0", "1", "2.0", "", "1.0"])
 @pytest.mark.parametrize("quote", ['"', "'"])
 def test_any_declared_version_of_xml_is_read(version: str, quote: str) -> None:
-    """Files say version 0.0 and mean XML; what else they declare, and their lines, count all the
-    same."""
+    """Files declare version 0.0 and mean XML. The declared encoding and the line numbers still
+    count."""
     head = f"<?xml version={quote}{version}{quote} encoding={quote}iso-8859-1{quote}?>\n"
     assert load((head + robot(links("é"))).encode("latin-1")).link_names == ("é",)
     assert "(line 2)" in refusal(head + robot("<link/>"))
 
 
 def test_bytes_are_read_in_their_own_encoding() -> None:
-    """Bytes carry their encoding in a mark or a declaration."""
+    """A byte order mark or a declaration gives the encoding."""
     text = robot(links("é"))
     assert load(text.encode("utf-16")).link_names == ("é",)
     assert load(
@@ -77,24 +78,24 @@ def test_bytes_are_read_in_their_own_encoding() -> None:
         ("no angle bracket <robot/>", ["no such file", "begins with <"]),
     ],
 )
-def test_source_that_is_no_description_is_refused(
+def test_a_source_that_is_not_a_description_is_refused(
     source: str | bytes | Path, words: list[str]
 ) -> None:
-    """Nothing to read: one ModelError that says what to give."""
+    """One ModelError says what to give instead."""
     message = refusal(source)
     assert all(word in message for word in words) and len(message) < 400
 
 
-def test_directory_and_empty_file_are_refused(tmp_path: Path) -> None:
-    """A directory and a file of nothing are named in the ModelError."""
+def test_a_directory_and_an_empty_file_are_refused(tmp_path: Path) -> None:
+    """The ModelError names the directory or the file."""
     assert "is a directory" in refusal(tmp_path)
     empty = tmp_path / "empty.urdf"
     empty.write_text("")
     assert refusal(empty).startswith("empty.urdf: the text is empty")
 
 
-def test_source_of_another_type_is_a_type_error() -> None:
-    """What is neither path nor text is the caller's mistake, not the file's."""
+def test_a_source_of_another_type_is_a_type_error() -> None:
+    """A source that is neither a path nor text is the caller's mistake, not the file's."""
     with pytest.raises(TypeError, match="needs a path or XML text, got int"):
         load_urdf(3)  # type: ignore[arg-type]
 
@@ -110,15 +111,15 @@ def test_source_of_another_type_is_a_type_error() -> None:
         "<a b='1' b='2'/>",
     ],
 )
-def test_text_that_is_cut_or_malformed_is_refused(text: str) -> None:
+def test_truncated_or_malformed_text_is_refused(text: str) -> None:
     """Recovery is for undeclared prefixes only: broken XML is an error with its line."""
     message = refusal(text)
     assert "not well-formed XML" in message and "line 1" in message
 
 
 @pytest.mark.parametrize("cut", range(1, 12))
-def test_a_bundled_robot_cut_anywhere_is_refused(cut: int) -> None:
-    """No beginning of a description passes for the whole."""
+def test_a_truncated_description_is_refused(cut: int) -> None:
+    """No beginning of a description is accepted as the whole description."""
     text = Path(sys.modules["warpdyn.robots"].__file__ or "").with_name("cartpole.urdf").read_text()
     assert refusal(text[: len(text) * cut // 12]).startswith("URDF text: ")
 
@@ -141,7 +142,7 @@ def bomb(use: str) -> str:
     ],
 )
 def test_entities_and_external_dtds_are_refused(text: str) -> None:
-    """Entity bombs never go off; the remedy is named."""
+    """No entity is expanded, and the message names the remedy."""
     assert "remove the DOCTYPE" in refusal(text)
 
 
@@ -149,7 +150,7 @@ def test_entities_and_external_dtds_are_refused(text: str) -> None:
     "use", ['<link name="&secret;"/>', "<link name='a'>&secret;</link>", '<link name="a"/>']
 )
 def test_external_entities_are_never_read(tmp_path: Path, use: str) -> None:
-    """A file named by an entity stays closed."""
+    """A file that an entity names is not opened."""
     secret = tmp_path / "secret"
     secret.write_text("opened")
     message = refusal(
@@ -158,36 +159,37 @@ def test_external_entities_are_never_read(tmp_path: Path, use: str) -> None:
     assert "remove the DOCTYPE" in message and "opened" not in message
 
 
-def test_plain_doctype_is_harmless() -> None:
-    """A DOCTYPE that declares nothing is read over."""
+def test_a_doctype_without_declarations_is_accepted() -> None:
+    """A DOCTYPE that declares nothing is ignored."""
     assert load(f"<!DOCTYPE robot>{robot(links('a'))}").link_names == ("a",)
 
 
-def test_undeclared_entity_is_refused() -> None:
-    """A reference to nothing is malformed XML."""
+def test_an_undeclared_entity_is_refused() -> None:
+    """A reference to an undeclared entity is malformed XML."""
     assert "Entity 'e' not defined" in refusal(robot("&e;", links("a")))
 
 
 def test_deep_nesting_is_refused() -> None:
-    """A tower of elements ends as a ModelError, not as a full stack."""
+    """Deep nesting raises a ModelError and does not overflow the stack."""
     assert "Excessive depth" in refusal(robot("<a>" * 5000 + "</a>" * 5000))
 
 
 @pytest.mark.parametrize("count", [1, 300])
 def test_undeclared_prefixes_are_ignored_with_one_remark(count: int) -> None:
-    """Elements with an undeclared prefix are left out and said once, however many."""
+    """One remark counts all elements with an undeclared prefix."""
     said = remarks(robot("<foo:bar baz:x='1'><link name='z'/></foo:bar>" * count, links("a")))
     times = f"{count} times, first on line 1" if count > 1 else "line 1"
     assert said == (f"ignored element <foo:bar> of <robot> ({times})",)
 
 
-def test_undeclared_prefix_excuses_no_other_error() -> None:
-    """Truncation is seen behind hundreds of undeclared prefixes."""
+def test_truncation_after_undeclared_prefixes_is_refused() -> None:
+    """Hundreds of undeclared prefixes do not hide that the file is truncated."""
     assert "not well-formed" in refusal(robot("<foo:bar/>" * 300, links("a"))[:-4])
 
 
 def test_a_source_is_read_and_parsed_once(tmp_path: Path) -> None:
-    """Passed on, it is itself, and its XML the very element that was parsed first."""
+    """A reader that receives a RobotSource uses this object and the XML element that was parsed
+    first."""
     path = tmp_path / "r.urdf"
     path.write_text(robot(links("a")))
     source = RobotSource.of(path, "load", "URDF or SDF")
@@ -198,8 +200,8 @@ def test_a_source_is_read_and_parsed_once(tmp_path: Path) -> None:
     assert load_urdf(source).link_names == ("a",)
 
 
-def test_a_root_of_another_format_is_refused_by_its_reader() -> None:
-    """With the function to use instead, or the format to convert to."""
+def test_a_reader_refuses_the_root_element_of_another_format() -> None:
+    """The message names the function to use instead, or the format to convert to."""
     with pytest.raises(ModelError, match="a URDF has <robot>; this is MJCF, use load_mjcf"):
         RobotSource.of("<mujoco/>", "load_urdf", "URDF").root_of(URDF)
     with pytest.raises(ModelError, match="an MJCF file has <mujoco>; this is another format"):
@@ -223,10 +225,10 @@ def element(text: str):
         ("", 0, False, []),
     ],
 )
-def test_numbers_are_so_many_and_finite(
+def test_finite_numbers_checks_the_count_and_that_all_are_finite(
     text: str, count: int, infinite: bool, numbers: list[float] | None
 ) -> None:
-    """One rule for every format; the refusal shows the text, the place and the line."""
+    """Every format has this rule. The refusal shows the text, the place and the line."""
     reading = Reading("file")
     if numbers is not None:
         assert reading.finite_numbers(element("<a/>"), "size", text, count, infinite) == numbers
@@ -235,8 +237,8 @@ def test_numbers_are_so_many_and_finite(
         reading.finite_numbers(element("<a/>"), "size", text, count, infinite)
 
 
-def test_numbers_beyond_what_can_be_meant_are_refused() -> None:
-    """A length of 1e308 is a damaged file: every result of it would be NaN."""
+def test_numbers_above_the_largest_plausible_value_are_refused() -> None:
+    """A length of 1e308 means a damaged file: every result computed from it would be NaN."""
     reading = Reading("text")
     at = element('<a x="1"/>')
     assert reading.finite_numbers(at, "x", "-1e9 1e9", 2, largest=MOST) == [-1e9, 1e9]
@@ -245,8 +247,8 @@ def test_numbers_beyond_what_can_be_meant_are_refused() -> None:
         reading.finite_numbers(at, "x", "0 -1e10", 2, largest=MOST)
 
 
-def test_what_was_ignored_is_said_once_with_its_first_line() -> None:
-    """However often it came."""
+def test_ignored_elements_are_listed_once_with_their_first_line() -> None:
+    """One line counts all elements of a name."""
     reading = Reading("file")
     for child in element("<a>\n<b/><b/>\n<c/></a>"):
         reading.ignore(f"element <{tag_name(child)}>", child)
@@ -257,8 +259,8 @@ def test_what_was_ignored_is_said_once_with_its_first_line() -> None:
     ]
 
 
-def test_gravity_is_remarked_if_it_is_not_the_earths() -> None:
-    """Up to the digits in which files write it."""
+def test_gravity_other_than_the_earths_is_remarked() -> None:
+    """Values that differ only in the digits that files write are not remarked."""
     reading = Reading("file")
     for z in (GRAVITY, -9.81, -9.80665):
         reading.remark_gravity("world", 0.0, 0.0, z)
@@ -271,8 +273,8 @@ def test_gravity_is_remarked_if_it_is_not_the_earths() -> None:
         assert len(reading.remarks) == 1
 
 
-def test_loops_are_kept_cut_or_refused() -> None:
-    """Any other word is the caller's mistake."""
+def test_the_loops_option_accepts_keep_cut_and_refuse_only() -> None:
+    """Any other word raises a ValueError."""
     assert [check_loops_option(word) for word in ("keep", "cut", "refuse")] == [
         "keep",
         "cut",
@@ -285,7 +287,8 @@ def test_loops_are_kept_cut_or_refused() -> None:
 def test_a_pipe_a_device_and_a_huge_file_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By every reader of a path, at once, with what to do; in a MJCF file's neighbours too."""
+    """Every reader of a path refuses them at once and says what to do. So do files that an MJCF
+    file names."""
     os.mkfifo(tmp_path / "pipe.urdf")
     for file in (tmp_path / "pipe.urdf", "/dev/zero"):
         for read in (wd.load, wd.load_urdf, wd.load_sdf, wd.load_mjcf):
@@ -319,27 +322,27 @@ def test_a_pipe_a_device_and_a_huge_file_are_refused(
         (b"words", None, "not well-formed XML"),
         (b"\x00", None, "not well-formed XML"),
         (b"<!DOCTYPE r [<!ENTITY", None, "entities and external DTDs are never read"),
-        (b" \n ", None, "the text is empty; it should hold one <robot> element"),
+        (b" \n ", None, "the text is empty; it must contain one <robot> element"),
     ],
 )
-def test_texts_of_no_element(data: bytes, encoding: str | None, said: str) -> None:
-    """Whatever the parser raises of them is one refusal, with the source's name."""
+def test_text_without_an_element_is_refused(data: bytes, encoding: str | None, said: str) -> None:
+    """Every error of the parser becomes one refusal with the source's name."""
     with pytest.raises(ModelError, match=f"^r: .*{said}"):
         xml_root("r", data, encoding, "<robot>")
 
 
-def test_a_long_message_of_the_parser_is_cut() -> None:
-    """At two hundred characters, with its line."""
+def test_a_long_message_of_the_parser_is_shortened() -> None:
+    """It is cut after 200 characters, and the line number follows."""
     name = "x" * 400
     with pytest.raises(ModelError) as refused:
         xml_root("r", f"<robot>\n<{name}>\n</robot>".encode(), None, "<robot>")
     said = str(refused.value).partition("cut short: ")[2]
     words, _, line = said.partition(" (line ")
     assert len(words) == 200 and words.startswith("Opening and ending tag mismatch: x")
-    assert line.endswith("); mend the text or write it again")
+    assert line.endswith("); correct the text or write it again")
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.GRAVITY == -9.8
     assert chosen.NEARLY == 0.02

@@ -1,4 +1,4 @@
-"""The SDF reader: what it refuses, and that nothing but a model or a ModelError comes out."""
+"""The SDF reader: what it refuses, and that it either returns a model or raises a ModelError."""
 
 from __future__ import annotations
 
@@ -87,11 +87,11 @@ BAD = {
     ),
     "mimic of itself": (
         robot(AB, joint(inside=axis(inside='<mimic joint="j"/>'))),
-        ["in a circle: j -> j"],
+        ["in a cycle: j -> j"],
     ),
     "mimic of axis2": (
         robot(AB, joint(inside=axis(inside='<mimic joint="j" axis="axis2"/>'))),
-        ['mimics "axis2"', "joints of one coordinate"],
+        ['mimics "axis2"', "a joint with one coordinate"],
     ),
     "axis2 mimics": (
         robot(
@@ -135,17 +135,17 @@ BAD = {
     ),
     "odd static": (robot("<static>maybe</static>", AB), ['static is "maybe"', "true or false"]),
     "pose in nowhere": (robot(link("a", relative_to="q")), ['relative_to is "q"', "there are a"]),
-    "pose in a circle": (
+    "pose in a cycle": (
         robot(link("a", relative_to="b"), link("b", relative_to="a")),
-        ["in a circle (", "a -> b -> a"],
+        ["in a cycle (", "a -> b -> a"],
     ),
-    "pose in itself": (robot(link("a", relative_to="a")), ["in a circle (a -> a)"]),
+    "pose in itself": (robot(link("a", relative_to="a")), ["in a cycle (a -> a)"]),
     "pose in the world": (robot(link("a", relative_to="world")), ['relative_to is "world"']),
     "pose of a model in its own link": (
         sdf(world(model(at("", "m::a"), link("a")))),
-        ["in a circle (a -> m -> a)"],
+        ["in a cycle (a -> m -> a)"],
     ),
-    "attached in a circle": (
+    "attached in a cycle": (
         robot(AB, frame("f", "", "g", "a"), frame("g", "", "f", "a")),
         ["f -> g -> f"],
     ),
@@ -172,8 +172,8 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_files_are_refused_by_file_element_and_remedy(case: str, tmp_path: Path) -> None:
-    """One ModelError names the file, the element and what to do."""
+def test_refusals_name_the_file_the_element_and_the_remedy(case: str, tmp_path: Path) -> None:
+    """Each case raises one ModelError, whose message is one line."""
     text, words = BAD[case]
     path = tmp_path / "bad.sdf"
     path.write_text(text)
@@ -186,14 +186,14 @@ def test_bad_files_are_refused_by_file_element_and_remedy(case: str, tmp_path: P
 
 
 def test_refusals_name_the_line() -> None:
-    """Where the element stands."""
+    """The message ends with the line of the wrong element."""
     text = robot("\n", link("a"), "\n", link("b").replace("2.0", "x"))
     assert refusal(text).endswith("(line 3)")
 
 
 @pytest.mark.parametrize("use", ['<!ENTITY e SYSTEM "FILE">', '<!DOCTYPE sdf SYSTEM "FILE">'])
-def test_nothing_outside_the_text_is_read(tmp_path: Path, use: str) -> None:
-    """No entity, no DTD."""
+def test_entities_and_dtds_are_not_read(tmp_path: Path, use: str) -> None:
+    """A file that an entity or a DTD names is not opened."""
     secret = tmp_path / "secret"
     secret.write_text("<link name='secret'/>")
     head = use.replace("FILE", secret.as_uri())
@@ -214,13 +214,13 @@ def test_deep_nesting_is_refused() -> None:
     assert "not well-formed XML" in refusal(nested(400))
 
 
-def test_wrong_quaternion_order_is_refused() -> None:
-    """As for URDF."""
+def test_a_wrong_quaternion_order_is_refused() -> None:
+    """The two orders are those of the URDF reader."""
     with pytest.raises(ModelError, match='quaternion must be "xyzw" or "wxyz"'):
         load_sdf(robot(AB, joint()), quaternion="xwyz")
 
 
-# Nothing else comes out.
+# Fuzzing.
 
 GEAR = "<gearbox_reference_body>base</gearbox_reference_body>"
 SMALL = sdf(
@@ -271,6 +271,7 @@ VALUES = re.split(r"([<>\"]+)", SMALL)
 
 @st.composite
 def mutated(draw: st.DrawFn) -> str:
+    """SMALL with pieces inserted, repeated or removed."""
     text = SMALL
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, len(text)))
@@ -282,7 +283,7 @@ def mutated(draw: st.DrawFn) -> str:
 
 @st.composite
 def revalued(draw: st.DrawFn) -> str:
-    """SMALL with texts and attributes exchanged, well-formed most of the time."""
+    """SMALL with texts and attributes exchanged. Most of the results are well-formed."""
     parts = list(VALUES)
     texts = [k for k in range(2, len(parts) - 2, 2) if not parts[k].startswith(("/", " "))]
     inner = [k for k in texts if parts[k - 1][-1] in '">' and parts[k + 1][0] in '"<']
@@ -304,8 +305,8 @@ def revalued(draw: st.DrawFn) -> str:
     return "".join(parts)
 
 
-def test_the_fuzzed_file_is_a_robot() -> None:
-    """Else the fuzzing would find only its first error."""
+def test_the_file_for_fuzzing_loads() -> None:
+    """If it did not load, fuzzing would find only its first error."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         assert load_sdf(SMALL).joint_names == ("j3", "j1", "j2")
@@ -318,10 +319,10 @@ def test_the_fuzzed_file_is_a_robot() -> None:
     st.sampled_from([None, "world", "robot"]),
     st.sampled_from(["refuse", "cut"]),
 )
-def test_only_a_model_or_a_model_error_comes_out(
+def test_damaged_text_gives_a_model_or_a_model_error(
     text: str | bytes, floating: bool | None, name: str | None, loops: str
 ) -> None:
-    """However the text is damaged: a usable model, or a refusal in words."""
+    """However the text is damaged, the reader returns a usable model or raises a ModelError."""
     if not text.strip() or (
         isinstance(text, str) and not text.lstrip("\ufeff \t\r\n").startswith("<")
     ):

@@ -38,23 +38,24 @@ def load(*parts: str, **options: object) -> wd.Model:
 
 
 def test_a_group_state_is_a_configuration() -> None:
-    """Joints that it does not name are neutral; fixed ones have no value to take."""
+    """Joints that the state does not name are at neutral. Fixed joints have no value."""
     model = load(state(j="0.5", m="-0.2", f="0"), state("up", k="3"))
     assert list(model.configurations) == ["home", "up"] and not model.warnings
     np.testing.assert_array_equal(model.configurations["home"], [0.5, 0, -0.2])
     np.testing.assert_array_equal(model.configurations["up"], [0, 3, 0])
 
 
-def test_states_of_several_groups_are_one() -> None:
-    """An arm's "home" and its gripper's."""
+def test_states_with_the_same_name_are_merged() -> None:
+    """The "home" of an arm and the "home" of its gripper make one configuration."""
     model = load(state(group="arm", j="0.5"), state("up", "arm", j="1"), state(group="hand", m="1"))
     np.testing.assert_array_equal(model.configurations["home"], [0.5, 0, 1])
     np.testing.assert_array_equal(model.configurations["up"], [1, 0, 0])
 
 
 @pytest.mark.parametrize(("name", "virtual"), [("w", FLOATING), ("root_joint", "")])
-def test_a_free_base_stands_where_its_virtual_joint_does(name: str, virtual: str) -> None:
-    """By MoveIt's word for it, or by Pinocchio's; of no use where the base is fixed."""
+def test_the_virtual_joint_gives_the_pose_of_a_free_base(name: str, virtual: str) -> None:
+    """Both MoveIt's virtual joint and Pinocchio's root_joint give the pose. A fixed base ignores
+    it."""
     parts = virtual, state(**{name: "0 0 0.3  0 0 0.6 0.8", "j": "0.5"})
     free = load(*parts, floating_base=True, quaternion="wxyz")
     home = free.configurations["home"]
@@ -63,7 +64,7 @@ def test_a_free_base_stands_where_its_virtual_joint_does(name: str, virtual: str
 
 
 def test_quaternions_are_normalised() -> None:
-    """Of a length that is nearly 1: what a few digits leave over."""
+    """Files round to a few digits, so the length of a quaternion is only nearly 1."""
     long = load(
         FLOATING, state(w="1 2 3  0 0 0.6003 0.8004"), floating_base=True, quaternion="xyzw"
     )
@@ -72,8 +73,9 @@ def test_quaternions_are_normalised() -> None:
     )
 
 
-def test_joints_that_are_not_there_are_remarked() -> None:
-    """A file for the robot with its gripper, on one without; what stays is used."""
+def test_joints_that_the_robot_does_not_have_are_remarked() -> None:
+    """A file for the robot with its gripper also serves the robot without it. The other joints are
+    used."""
     with pytest.warns(
         ModelWarning, match=r'group_state "home": r has no joint "z"; it is left out'
     ):
@@ -95,16 +97,16 @@ def test_joints_that_are_not_there_are_remarked() -> None:
         ("<robot", "not well-formed XML"),
     ],
 )
-def test_what_cannot_be_used_is_refused(text: str, said: str) -> None:
-    """By the state and what it needs."""
+def test_invalid_states_are_refused(text: str, said: str) -> None:
+    """The message names the state and what it needs."""
     model = wd.load(URDF, floating_base=True)
     with pytest.raises(ModelError, match=said):
         with_group_states(model, text)
 
 
-def test_excluded_pairs_are_those_that_the_file_names() -> None:
-    """All pairs of a link, or one; what is enabled after that is not excluded. Links that the robot
-    does not have, and a link with itself, are no pair."""
+def test_excluded_pairs_are_read() -> None:
+    """The file excludes all pairs of a link, or one pair. A pair enabled later is not excluded.
+    Pairs with a link that the robot does not have, and of a link with itself, are ignored."""
     one = '<{}_collisions link1="{}" link2="{}"/>'
     assert load(one.format("disable", "a", "b")).excluded_pairs == (("a", "b"),)
     for first, second in (("a", "z"), ("z", "a"), ("a", "a")):
@@ -117,16 +119,16 @@ def test_excluded_pairs_are_those_that_the_file_names() -> None:
     assert several.excluded_pairs == (("c", "a"), ("c", "b"), ("c", "e"), ("a", "b"))
 
 
-def test_srdf_is_for_urdf() -> None:
-    """Other formats have their own words."""
+def test_the_srdf_option_is_for_urdf_only() -> None:
+    """Readers of other formats do not have the option."""
     with pytest.raises(TypeError, match="load_mjcf, which reads it, has no option srdf"):
         wd.load("<mujoco><worldbody/></mujoco>", srdf=srdf())
     with pytest.raises(ModelError, match=r"none\.srdf: there is no such file"):
         wd.load(URDF, srdf="none.srdf")
 
 
-def test_real_files_say_what_pinocchio_reads_in_them() -> None:
-    """The reference configurations of a quadruped: base and joints."""
+def test_reference_configurations_equal_pinocchios() -> None:
+    """The SRDF file is that of a quadruped: base and joints."""
     pin = pytest.importorskip("pinocchio")
     data = metadata.distribution("example-robot-data")
     folder = Path(str(data.locate_file("cmeel.prefix/share/example-robot-data/robots")))
@@ -144,6 +146,6 @@ def test_real_files_say_what_pinocchio_reads_in_them() -> None:
         np.testing.assert_allclose(model.configurations[name][columns], q, atol=1e-12)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.NEARLY_UNIT == 0.001

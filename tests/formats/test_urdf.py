@@ -31,8 +31,8 @@ from warpdyn.model.description import EYE, Geometry, Limits, Mimic, ModelError, 
 # Sources.
 
 
-def test_robot_without_a_name_is_called_after_its_file(tmp_path: Path) -> None:
-    """The name of a robot changes no motion, so that a missing one is no error."""
+def test_a_robot_without_a_name_gets_the_name_of_its_file(tmp_path: Path) -> None:
+    """A robot's name changes no motion, so a missing name is not an error."""
     path = tmp_path / "arm.urdf"
     path.write_text('<robot><link name="a"/></robot>')
     assert load_urdf(path).name == "arm"
@@ -41,8 +41,8 @@ def test_robot_without_a_name_is_called_after_its_file(tmp_path: Path) -> None:
 # XML.
 
 
-def test_default_namespace_is_the_robots_own() -> None:
-    """<robot xmlns="..."> holds links and joints all the same."""
+def test_a_default_namespace_is_accepted() -> None:
+    """Links and joints inside <robot xmlns="..."> are read."""
     text = robot(links("a", "b"), joint()).replace(
         "<robot", '<robot xmlns="http://example.org/urdf"'
     )
@@ -50,7 +50,8 @@ def test_default_namespace_is_the_robots_own() -> None:
 
 
 def test_elements_without_dynamics_are_left_out_silently() -> None:
-    """gazebo, transmission, ros2_control, sensors and materials change no motion and deserve no remark."""
+    """gazebo, transmission, ros2_control, sensors and materials change no motion and are not
+    remarked."""
     extras = """
       <gazebo reference="a"><sensor><plugin filename="x"/></sensor></gazebo><gazebo/>
       <transmission name="t"><type>x</type><joint name="j"/></transmission>
@@ -82,14 +83,14 @@ def test_elements_without_dynamics_are_left_out_silently() -> None:
         ),
     ],
 )
-def test_unknown_parts_are_ignored_with_a_remark(text: str, said: str) -> None:
-    """A misspelt word is seen, not swallowed."""
+def test_unknown_elements_and_attributes_are_ignored_with_a_remark(text: str, said: str) -> None:
+    """The user learns about a misspelt word."""
     assert remarks(text) == (f"{said} (line 1)",)
 
 
-def test_a_joint_named_floating_base_leaves_the_base_free() -> None:
-    """Quadrupeds of the field hold their trunk in a link "base" by a fixed joint of that name; the
-    base's own joint takes another."""
+def test_the_base_joint_is_renamed_if_a_joint_is_named_floating_base() -> None:
+    """Many quadrupeds attach their trunk to a link "base" by a fixed joint of that name. The joint
+    of the free base takes another name."""
     trunk = body('<mass value="12"/>' + inertia(1, 2, 2.5), "trunk")
     held = joint("floating_base", "fixed", "base", "trunk", '<origin xyz="0.1 0 0"/>')
     leg = body('<mass value="1"/>' + inertia(1, 1, 1), "leg") + joint(
@@ -106,9 +107,10 @@ def test_a_joint_named_floating_base_leaves_the_base_free() -> None:
     assert not load(text).floating_base
 
 
-def test_a_root_that_floats_already_is_not_freed_twice() -> None:
-    """A file with a floating joint on its empty root has one free base, with a remark; an empty root that
-    carries more than that keeps its own freedom, and forward dynamics refuses it."""
+def test_a_root_with_a_floating_joint_gets_one_free_base() -> None:
+    """A file with a floating joint on its empty root has one free base, with a remark. An empty
+    root that carries more than that gets a free base of its own, and forward dynamics refuses
+    it."""
     trunk = body('<mass value="12"/>' + inertia(1, 2, 2.5), "trunk")
     text = robot(links("world"), trunk, joint("free", "floating", "world", "trunk", ""))
     assert load(text).nv == 6
@@ -127,8 +129,8 @@ def test_a_root_that_floats_already_is_not_freed_twice() -> None:
     assert load(heavy, floating_base=True).nv == 12
 
 
-def test_a_xacro_element_left_beside_links_is_ignored_with_a_remark() -> None:
-    """Expanded files keep macros and properties that were not used; urdfdom reads over them."""
+def test_xacro_elements_next_to_links_are_ignored_with_a_remark() -> None:
+    """Expanded files keep macros and properties that were not used. urdfdom ignores them."""
     left = '\n<xacro:macro name="m"><link name="x"/></xacro:macro><sensor:camera/><xacro:arm/><arm:tip/>'
     assert remarks(robot(links("a"), left)) == (
         "ignored element <xacro:macro> of <robot> (line 2)",
@@ -138,9 +140,9 @@ def test_a_xacro_element_left_beside_links_is_ignored_with_a_remark() -> None:
     )
 
 
-def test_a_file_of_xacro_is_refused(tmp_path: Path) -> None:
-    """A file that is not expanded is half a robot: no link but from macros, a link of macros, or a
-    name that says so."""
+def test_an_unexpanded_xacro_file_is_refused(tmp_path: Path) -> None:
+    """Such a file describes only part of a robot: all links are in macros, a link contains a macro,
+    or the suffix is .xacro."""
     whole = robot(links("a"), "<xacro:arm/>")
     path = tmp_path / "arm.urdf.xacro"
     path.write_text(whole)
@@ -154,7 +156,7 @@ def test_a_file_of_xacro_is_refused(tmp_path: Path) -> None:
 
 
 def test_joint_values_are_read() -> None:
-    """Pose, axis, limits, damping and friction are those written."""
+    """Pose, axis, limits, damping and friction equal those in the file."""
     inside = (
         LIMIT
         + '<origin xyz="1 2 3" rpy="0.1 0.2 0.3"/><axis xyz="0 0 -1"/><dynamics damping="5" friction="6"/>'
@@ -166,8 +168,9 @@ def test_joint_values_are_read() -> None:
     assert read.limits == Limits(-1, 2, 3, 4) and (read.damping, read.friction) == (5, 6)
 
 
-def test_defaults_of_a_joint() -> None:
-    """No origin: the zero pose. No axis: x. No dynamics: no damping and no friction."""
+def test_missing_joint_elements_have_default_values() -> None:
+    """Without origin the pose is zero, without axis the axis is x, without dynamics damping and
+    friction are zero."""
     read = load(robot(links("a", "b"), joint())).joint("j")
     assert read.pose.rotation is EYE and read.pose.position == (0, 0, 0)
     assert read.axis == (1, 0, 0) and read.damping == read.friction == 0 and read.mimic is None
@@ -176,14 +179,14 @@ def test_defaults_of_a_joint() -> None:
 @pytest.mark.parametrize(
     "kind", ["revolute", "continuous", "prismatic", "fixed", "planar", "floating"]
 )
-def test_every_kind_is_read(kind: str) -> None:
-    """The six kinds of URDF."""
+def test_every_joint_type_is_read(kind: str) -> None:
+    """URDF has six joint types."""
     assert load(robot(links("a", "b"), joint(kind=kind))).joint("j").kind.name == kind
 
 
 @given(st.tuples(*[st.floats(-1e6, 1e6)] * 3).filter(lambda axis: max(map(abs, axis)) > 1e-6))
 def test_axes_are_normalised(axis: tuple[float, float, float]) -> None:
-    """An axis is a direction: length one, as written otherwise."""
+    """An axis is a direction, so the reader scales it to length one."""
     found = np.array(
         load(
             robot(
@@ -201,15 +204,15 @@ def test_axes_are_normalised(axis: tuple[float, float, float]) -> None:
 
 
 @pytest.mark.parametrize("axis", ["1e-310 0 0", "5e-324 0 0", "1e308 0 0", "7 0 0"])
-def test_axis_length_may_be_extreme(axis: str) -> None:
-    """Neither underflow nor overflow on the way to length one."""
+def test_axes_of_extreme_length_are_normalised(axis: str) -> None:
+    """The normalisation neither underflows nor overflows."""
     assert load(robot(links("a", "b"), joint(inside=f'{LIMIT}<axis xyz="{axis}"/>'))).joint(
         "j"
     ).axis == (1, 0, 0)
 
 
-def test_axis_of_a_fixed_joint_is_not_looked_at() -> None:
-    """Fixed and floating joints often carry a zero axis."""
+def test_the_axis_of_a_fixed_or_floating_joint_is_ignored() -> None:
+    """Files often give such joints a zero axis."""
     for kind in ("fixed", "floating"):
         load(robot(links("a", "b"), joint(kind=kind, inside='<axis xyz="0 0 0"/>')))
 
@@ -238,30 +241,30 @@ def test_axis_of_a_fixed_joint_is_not_looked_at() -> None:
         ("fixed", '<limit lower="-1" upper="1" effort="2" velocity="3"/>', Limits()),
     ],
 )
-def test_limits_are_data(kind: str, limit: str, limits: Limits) -> None:
-    """What is written is kept, zero and equal limits too; a kind without position limits has none."""
+def test_joint_limits_are_read(kind: str, limit: str, limits: Limits) -> None:
+    """Zero limits and equal limits are kept. A joint type without position limits has none."""
     assert load(robot(links("a", "b"), joint(kind=kind, inside=limit))).joint("j").limits == limits
 
 
 @pytest.mark.parametrize("inside", ["", '<limit effort="1" velocity="2"/>'])
 @pytest.mark.parametrize("kind", ["revolute", "prismatic"])
-def test_missing_position_limits_are_remarked_and_unlimited(kind: str, inside: str) -> None:
-    """A revolute or prismatic joint that gives no bound has none."""
+def test_joints_without_position_limits_are_remarked_and_unlimited(kind: str, inside: str) -> None:
+    """A revolute or prismatic joint without limits in the file can move without bound."""
     with pytest.warns(ModelWarning, match='joint "j".*without position limits'):
         model = load_urdf(robot(links("a", "b"), joint(kind=kind, inside=inside)))
     assert model.position_lower[0] == -math.inf and model.position_upper[0] == math.inf
 
 
 def test_crossed_limits_are_remarked_and_kept() -> None:
-    """lower > upper is used as written."""
+    """A lower limit above the upper limit is used as written."""
     assert (
         "above its upper limit"
         in remarks(robot(links("a", "b"), joint(inside='<limit lower="2" upper="1"/>')))[0]
     )
 
 
-def test_mimic_without_multiplier_or_offset_follows_one_to_one() -> None:
-    """Defaults: multiplier 1, offset 0."""
+def test_mimic_defaults_to_multiplier_one_and_offset_zero() -> None:
+    """A joint without these attributes follows one to one."""
     text = robot(
         links("a", "b", "c", "d"),
         joint("lead"),
@@ -281,8 +284,8 @@ def test_mimic_without_multiplier_or_offset_follows_one_to_one() -> None:
     assert model.joint_names == ("lead",) and model.nq == model.nv == 1
 
 
-def test_mimic_left_behind_on_a_fixed_joint_is_dropped() -> None:
-    """A fixed joint follows nothing, whatever it says."""
+def test_mimic_on_a_fixed_joint_is_ignored() -> None:
+    """A fixed joint follows no other joint."""
     model = load(robot(links("a", "b"), joint(kind="fixed", inside='<mimic joint="gone"/>')))
     assert model.joint("j").mimic is None
 
@@ -290,8 +293,8 @@ def test_mimic_left_behind_on_a_fixed_joint_is_dropped() -> None:
 # Shapes.
 
 
-def test_shapes_are_kept_as_data() -> None:
-    """box, cylinder, sphere and mesh, with pose and name; package:// paths stay text."""
+def test_shapes_are_read() -> None:
+    """Box, cylinder, sphere and mesh, with pose and name. package:// paths remain text."""
     text = """<link name="a">
       <visual name="v"><origin xyz="1 0 0"/><geometry><box size="1 2 3"/></geometry></visual>
       <visual><geometry><cylinder radius="1" length="2"/></geometry></visual>
@@ -323,7 +326,7 @@ def test_shapes_are_kept_as_data() -> None:
     ],
 )
 def test_broken_shapes_are_remarked_and_left_out(inside: str) -> None:
-    """No motion depends on a shape, so that a broken one costs the robot nothing."""
+    """No motion depends on a shape, so the robot is loaded without it."""
     with pytest.warns(ModelWarning, match='link "a".*this visual is left out'):
         assert (
             load_urdf(robot(f'<link name="a"><visual>{inside}</visual></link>')).link("a").visuals
@@ -335,22 +338,22 @@ def test_broken_shapes_are_remarked_and_left_out(inside: str) -> None:
     ("root", "word"),
     [("sdf", "SDF"), ("mujoco", "MJCF"), ("gazebo", "format"), ("x:robot", "x:robot")],
 )
-def test_root_other_than_robot_is_refused_by_name(root: str, word: str) -> None:
-    """Another format is recognised where it can be."""
+def test_a_root_element_other_than_robot_is_refused(root: str, word: str) -> None:
+    """The message names the format of a root element that the library knows."""
     message = refusal(f"<{root}/>")
     assert f"the root element is <{root}>" in message and word in message
 
 
-def test_the_version_of_a_description_deserves_no_remark() -> None:
-    """`<robot version="1.0">` changes nothing; on another element it is remarked."""
+def test_the_version_attribute_of_robot_is_not_remarked() -> None:
+    """It changes nothing. The same attribute of another element is remarked."""
     text = f'<robot name="r" version="1.0">{links("a")}</robot>'
     assert load(text).warnings == ()
     (said,) = remarks(robot('<link name="a" version="1.0"/>'))
     assert said == 'ignored attribute "version" of <link> (line 1)'
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.TEXT == (0, None)
     assert chosen.NUMBER == (1, None)
     assert chosen.VECTOR == (3, None)

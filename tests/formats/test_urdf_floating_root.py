@@ -22,8 +22,9 @@ def drone(root: str = "", more: str = "") -> str:
         <origin xyz="0 1 0"/><axis xyz="0 0 1"/></joint></robot>"""
 
 
-def test_the_robot_has_one_free_base() -> None:
-    """Seven coordinates of the base, once; the mass matrix is that of the floating joint."""
+def test_a_floating_root_joint_becomes_the_free_base() -> None:
+    """The base has seven coordinates, once. The mass matrix equals that of the model with a
+    floating joint."""
     with pytest.warns(
         ModelWarning, match='joint "free" is floating already: link "body" is the free base'
     ):
@@ -36,8 +37,8 @@ def test_the_robot_has_one_free_base() -> None:
     np.testing.assert_allclose(ours, theirs, atol=1e-14)
 
 
-def test_a_root_that_is_a_body_stays() -> None:
-    """A root with a mass is a free body of its own, which the floating joint leaves."""
+def test_a_root_with_mass_gets_a_free_base_of_its_own() -> None:
+    """The floating joint then connects it with the second body."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = load_urdf(drone(BODY), floating_base=True)

@@ -13,26 +13,26 @@ from warpdyn.model.description import ModelWarning
 
 
 def test_link_values_are_read() -> None:
-    """Mass, centre of mass and inertia are those written."""
+    """Mass, centre of mass and inertia equal those in the file."""
     text = body('<origin xyz="1 2 3"/><mass value="4"/>' + inertia(0.5, 0.6, 0.7, 0.01, 0.02, 0.03))
     link = load(robot(text)).link("a")
     assert (link.mass, link.com) == (4.0, (1.0, 2.0, 3.0))
     assert link.inertia == ((0.5, 0.01, 0.02), (0.01, 0.6, 0.03), (0.02, 0.03, 0.7))
 
 
-def test_link_without_inertial_weighs_nothing() -> None:
-    """No <inertial>: mass and inertia are zero, without a remark."""
+def test_a_link_without_inertial_has_no_mass() -> None:
+    """Its mass and inertia are zero, without a remark."""
     link = load(robot(links("world"))).link("world")
     assert link.mass == 0 and not np.any(link.inertia)
 
 
-def test_inertial_without_origin_lies_at_the_link_frame() -> None:
+def test_an_inertial_without_origin_is_at_the_link_frame() -> None:
     """A missing <origin> is the zero pose."""
     assert load(robot(body('<mass value="1"/>' + inertia(1, 1, 1)))).link("a").com == (0, 0, 0)
 
 
 @given(st.tuples(*[st.floats(-7, 7)] * 3))
-def test_inertial_rpy_turns_the_inertia(rpy: tuple[float, float, float]) -> None:
+def test_inertial_rpy_rotates_the_inertia(rpy: tuple[float, float, float]) -> None:
     """The stored inertia is R I R^T with R = Rz(yaw) Ry(pitch) Rx(roll): link axes, symmetric to the last bit."""
     written = np.array([[2.0, 0.1, 0.2], [0.1, 1.5, 0.3], [0.2, 0.3, 1.8]])
     origin = f'<origin rpy="{rpy[0]!r} {rpy[1]!r} {rpy[2]!r}"/>'
@@ -58,7 +58,7 @@ def test_inertial_rpy_turns_the_inertia(rpy: tuple[float, float, float]) -> None
     ],
 )
 def test_impossible_inertia_is_remarked_and_used_as_written(inside: str, said: str) -> None:
-    """A body that cannot exist is named in a warning and kept: the caller's numbers are the caller's."""
+    """A warning names the body. The reader does not change the user's numbers."""
     with pytest.warns(ModelWarning, match='link "a"'):
         model = load_urdf(robot(body(inside)))
     assert any(said in line and 'link "a"' in line for line in model.warnings)
@@ -76,7 +76,8 @@ def test_impossible_inertia_is_remarked_and_used_as_written(inside: str, said: s
     ],
 )
 def test_massless_point_and_rounded_bodies_are_not_remarked(inside: str) -> None:
-    """Nothing, a point, a flat plate rounded to three digits and a dummy's mark are no mistakes."""
+    """No mass, a point mass, a flat plate rounded to three digits and the tiny inertia of a dummy
+    link are not mistakes."""
     load(robot(body(inside)))
 
 

@@ -1,5 +1,6 @@
-"""Two packages bring the module urdf_parser_py, and the one that is installed last is there:
-urdf-parser-py, which warpdyn needs, and the older urdfdom_py of ROS, which other packages need."""
+"""Two packages provide the module urdf_parser_py, and the package that is installed last replaces
+the other: urdf-parser-py, which warpdyn needs, and the older urdfdom_py of ROS, which other
+packages need."""
 
 from __future__ import annotations
 
@@ -19,12 +20,12 @@ from warpdyn.formats import urdf
 from warpdyn.robots import load_robot
 
 NAMED = r"class (Visual|Collision)\(.*?\n\]\)\n"
-"""The two classes of shapes and what is said of them, which is what differs."""
+"""The two classes of shapes and their declarations. The packages differ in these only."""
 
 
 @pytest.fixture
 def older(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The module as urdfdom_py has it: shapes have no names."""
+    """The module of urdfdom_py, in which shapes have no names."""
     folder = tmp_path / "urdf_parser_py"
     shutil.copytree(Path(str(urdf.parser.__file__)).parent, folder)
     file = folder / "urdf.py"
@@ -55,7 +56,8 @@ SHAPES = """<link name="a">
 def test_the_older_parser_gives_the_same_model(
     request: pytest.FixtureRequest, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Names of shapes are read, and nothing is printed of attributes that it does not know."""
+    """Names of shapes are read, and the parser prints nothing about attributes that it does not
+    know."""
     texts = [robot(SHAPES, joint()), robot(links("a", "b"), joint(kind="planar", inside=LIMIT))]
     before: list[Any] = [*map(load, texts), load_robot("panda")]
     request.getfixturevalue("older")

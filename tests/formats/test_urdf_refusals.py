@@ -1,4 +1,4 @@
-"""The URDF reader: what it refuses, and that nothing but a model or a ModelError comes out."""
+"""The URDF reader: what it refuses, and that it either returns a model or raises a ModelError."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ BAD = {
     ),
     "mimic without joint": (AB + joint(inside="<mimic/>"), ['joint "j"', "<mimic> has no joint"]),
     "mimic of itself": (AB + joint(inside='<mimic joint="j"/>'), ['joint "j"', "j -> j"]),
-    "mimic in a circle": (
+    "mimic in a cycle": (
         links("a", "b", "c")
         + joint(inside='<mimic joint="k"/>')
         + joint("k", parent="b", child="c", inside='<mimic joint="j"/>'),
@@ -163,8 +163,8 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_files_are_refused_by_file_element_and_remedy(case: str, tmp_path: Path) -> None:
-    """One ModelError, from the reader itself, that begins with the file and says what is wrong and what to do."""
+def test_refusals_name_the_file_the_element_and_the_remedy(case: str, tmp_path: Path) -> None:
+    """The reader raises one ModelError, whose message is one line."""
     text, words = BAD[case]
     path = tmp_path / "bad.urdf"
     path.write_text(text if text.startswith("<robot") else robot(text))
@@ -174,24 +174,24 @@ def test_bad_files_are_refused_by_file_element_and_remedy(case: str, tmp_path: P
 
 
 def test_refusals_name_the_line() -> None:
-    """A value that is no number is found by its line."""
+    """A value that is not a number is reported with its line."""
     text = robot("\n", links("a"), "\n", body('\n<mass value="x"/>', "b"))
     assert refusal(text).endswith("(line 4)")
 
 
-def test_what_the_parser_quotes_stands_in_one_line() -> None:
-    """A text that ends inside of a CDATA section of several lines."""
+def test_messages_of_the_parser_are_put_on_one_line() -> None:
+    """The text ends inside a CDATA section of several lines."""
     said = refusal("<robot name='r'><link name='a'/><![CDATA[\n<inertia\n\nixx='0.1'")
     assert "not well-formed XML" in said and "\n" not in said
 
 
-def test_wrong_quaternion_order_is_refused() -> None:
-    """Only the two orders that exist."""
+def test_a_wrong_quaternion_order_is_refused() -> None:
+    """There are two orders, "xyzw" and "wxyz"."""
     with pytest.raises(ModelError, match='quaternion must be "xyzw" or "wxyz"'):
         load_urdf(robot(links("a")), quaternion="xwyz")
 
 
-# Nothing else comes out.
+# Fuzzing.
 
 SMALL = robot(
     '\n<link name="base"/>\n',
@@ -222,6 +222,7 @@ PIECES = [*JUNK.split(), "", "\0", "\ufffe", "\ud800", "0 0 0"]
 
 @st.composite
 def mutated(draw: st.DrawFn) -> str:
+    """SMALL with pieces inserted, repeated or removed."""
     text = SMALL
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, len(text)))
@@ -236,7 +237,7 @@ ATTRIBUTES = SMALL.split('"')
 
 @st.composite
 def revalued(draw: st.DrawFn) -> str:
-    """SMALL, well-formed still, with other values in its attributes."""
+    """SMALL with other values in its attributes. It is still well-formed."""
     parts = list(ATTRIBUTES)
     for _ in range(draw(st.integers(1, 4))):
         value = draw(
@@ -250,8 +251,8 @@ def revalued(draw: st.DrawFn) -> str:
 
 @settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(mutated() | revalued() | st.binary(max_size=60).map(lambda junk: b"<" + junk), st.booleans())
-def test_only_a_model_or_a_model_error_comes_out(text: str | bytes, floating: bool) -> None:
-    """However the text is damaged: a usable model, or a refusal in words."""
+def test_damaged_text_gives_a_model_or_a_model_error(text: str | bytes, floating: bool) -> None:
+    """However the text is damaged, the reader returns a usable model or raises a ModelError."""
     if not text.strip() or (
         isinstance(text, str) and not text.lstrip("\ufeff \t\r\n").startswith("<")
     ):
@@ -268,16 +269,16 @@ def test_only_a_model_or_a_model_error_comes_out(text: str | bytes, floating: bo
     assert len(model.q_names) == model.nq == len(model.neutral)
 
 
-def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
-    """urdf_parser_py's complaints on stderr never happen: it is handed only what it knows."""
+def test_the_parser_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    """urdf_parser_py gets only what it knows, so it does not complain on stderr."""
     with pytest.warns(ModelWarning):
         load_urdf(SMALL)
     load_robot("humanoid")
     assert capfd.readouterr() == ("", "")
 
 
-def test_parser_troubles_become_model_errors(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever urdf_parser_py raises arrives as a ModelError."""
+def test_errors_of_the_parser_become_model_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error of urdf_parser_py is raised as a ModelError."""
     from warpdyn.formats import urdf
 
     monkeypatch.setitem(urdf.TAGS, "limit", urdf.Tag())

@@ -25,7 +25,7 @@ def chain(count: int) -> str:
 
 
 def test_a_chain_of_a_thousand_links_loads() -> None:
-    """Depth is no limit: neither reading nor printing recurses along the tree."""
+    """Neither reading nor printing recurses along the tree."""
     model = load(chain(1000))
     assert model.nv == 1000 and model.link_names[-1] == "l1000" and "j999" in model.summary()
 
@@ -51,7 +51,7 @@ NOT_LOADED = {
 
 @pytest.mark.parametrize("path", real_files(), ids=lambda path: path.stem)
 def test_real_robots_are_read_as_pinocchio_reads_them(path: Path) -> None:
-    """Same total mass, joints, axes and joint poses as Pinocchio's own reader."""
+    """Total mass, joints, axes and joint poses equal those of Pinocchio's reader."""
     pin = pytest.importorskip("pinocchio")
     if path.name in NOT_LOADED:
         assert NOT_LOADED[path.name] in refusal(path)
@@ -81,7 +81,8 @@ def test_real_robots_are_read_as_pinocchio_reads_them(path: Path) -> None:
 
 @pytest.mark.skipif(not real_files(), reason="example-robot-data is not installed")
 def test_reading_never_writes_to_the_terminal() -> None:
-    """pr2, whose transmissions urdf_parser_py alone refuses at length, is read in silence."""
+    """pr2 is read silently. urdf_parser_py itself prints long complaints about its
+    transmissions."""
     path = next(path for path in real_files() if path.name == "pr2.urdf")
     code = f"from warpdyn.formats.urdf import load_urdf; load_urdf({str(path)!r})"
     done = subprocess.run(

@@ -41,7 +41,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_macros_includes_and_arguments_are_expanded(path: Path) -> None:
-    """What stands in the file after xacro is the robot."""
+    """The robot is that of the expanded file."""
     pytest.importorskip("xacro")
     model = load_xacro(path)
     assert model.joint_names == ("left_joint", "right_joint") and model.link("left").com == (
@@ -57,8 +57,8 @@ def test_macros_includes_and_arguments_are_expanded(path: Path) -> None:
     )
 
 
-def test_what_cannot_be_expanded_is_refused(path: Path) -> None:
-    """With xacro's own words, or the reader's."""
+def test_a_file_that_xacro_cannot_expand_is_refused(path: Path) -> None:
+    """The message contains the words of xacro or of the reader."""
     pytest.importorskip("xacro")
     with pytest.raises(ModelError, match="no such file"):
         load_xacro(path.with_name("three.xacro"))
@@ -78,8 +78,11 @@ def test_what_cannot_be_expanded_is_refused(path: Path) -> None:
             load_xacro(path)
 
 
-def test_the_text_says_what_to_install(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the package; and load_urdf says which function a xacro file is for."""
+def test_a_missing_xacro_package_is_reported_with_its_remedy(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the package the message says what to install. load_urdf names load_xacro for a xacro
+    file."""
     with pytest.raises(ModelError, match="load_xacro"):
         load_urdf(path)
     monkeypatch.setitem(sys.modules, "xacro", None)
@@ -87,8 +90,9 @@ def test_the_text_says_what_to_install(path: Path, monkeypatch: pytest.MonkeyPat
         load_xacro(path)
 
 
-def test_arguments_that_do_not_exist_are_refused(path: Path) -> None:
-    """With a name that is near and those that the file has, included files too."""
+def test_unknown_arguments_are_refused(path: Path) -> None:
+    """The message suggests a similar name and lists the arguments of the file and of its
+    includes."""
     pytest.importorskip("xacro")
     with pytest.raises(
         ModelError, match=r'no argument "lenght"; did you mean length.* has length, tool'
@@ -101,8 +105,8 @@ def test_arguments_that_do_not_exist_are_refused(path: Path) -> None:
         load_xacro(path.parent / "bare.xacro", x=3)
 
 
-def test_mappings_are_arguments(path: Path) -> None:
-    """A dictionary, as ROS's xacro takes it, for names that are no Python keywords too."""
+def test_mappings_give_the_arguments(path: Path) -> None:
+    """ROS's xacro takes such a dictionary. Its names need not be Python keywords."""
     pytest.importorskip("xacro")
     model = load_xacro(path, mappings={"length": 3, "tool": True})
     assert model.link("left").com == (0, 0, 1.5) and model.link("tool").mass == 0
@@ -110,7 +114,8 @@ def test_mappings_are_arguments(path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["arm.xacro", "two.urdf.xacro"])
 def test_a_pipe_is_refused(name: str, path: Path) -> None:
-    """As the file, and as one that it includes: nobody waits for its other end."""
+    """It may be the file itself or an included file. The reader does not wait for the pipe's other
+    end."""
     pytest.importorskip("xacro")
     (path.parent / name).unlink()
     os.mkfifo(path.parent / name)
@@ -119,8 +124,11 @@ def test_a_pipe_is_refused(name: str, path: Path) -> None:
         load_xacro(path)
 
 
-def test_files_are_bounded_together(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of just as many bytes they are read, with one less they are refused; YAML files count too."""
+def test_the_total_size_of_the_files_is_limited(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files of exactly the limit are read, files of one byte more are refused. YAML files count
+    too."""
     pytest.importorskip("xacro")
     (path.parent / "sizes.yaml").write_text("length: 2\n")
     text = path.read_text().replace(
@@ -135,8 +143,8 @@ def test_files_are_bounded_together(path: Path, monkeypatch: pytest.MonkeyPatch)
         load_xacro(path)
 
 
-def test_threads_expand_one_after_the_other(path: Path) -> None:
-    """xacro keeps what it expands in names of its module."""
+def test_threads_expand_files_one_at_a_time(path: Path) -> None:
+    """xacro has its state in variables of its module."""
 
     def com(k: int) -> float:
         return float(load_xacro(path, length=k).link("left").com[2])

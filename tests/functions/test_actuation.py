@@ -1,4 +1,4 @@
-"""Public actuator torques: shapes, calls, steps beside MuJoCo, kernels of one's own, refusals."""
+"""Public actuator torques: shapes, calls, steps compared with MuJoCo, users' kernels, refusals."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ S = states(MODEL, 3)
 CONTROL = np.array([[0.3, -0.2, 0.5], [2.0, 5.0, -0.3], [-0.4, 0.1, 0.0]])
 
 
-def test_shapes() -> None:
+def test_actuator_torques_have_one_entry_per_joint() -> None:
     """Three controls, two joints."""
     assert [each.name for each in MODEL.actuators] == ["first", "second", "actuator2"]
     check_shapes(wd.actuator_torques, MODEL, S.q, S.v, CONTROL, shapes=(2,))
 
 
-def test_calls() -> None:
-    """One robot or many, both precisions, `out=`; at rest without v."""
+def test_actuator_torques_accept_one_robot_a_batch_and_out() -> None:
+    """In both precisions. Without v the robot is at rest."""
     check_call(wd.actuator_torques, MODEL, S.q, S.v, CONTROL)
     rest = wd.actuator_torques(MODEL, S.q, None, CONTROL)
     np.testing.assert_array_equal(rest, wd.actuator_torques(MODEL, S.q, 0 * S.v, CONTROL))
 
 
-def test_a_robot_in_steps_moves_as_mujocos() -> None:
-    """A second of a servo, a damper of speed and a motor: MuJoCo's explicit Euler, its states."""
+def test_a_robot_with_actuators_moves_as_in_mujoco() -> None:
+    """A second with a position servo, a velocity servo and a motor, by explicit Euler in both."""
     mujoco = pytest.importorskip("mujoco")
     there = mujoco.MjModel.from_xml_string(SERVOED)
     data, (q, v) = mujoco.MjData(there), np.zeros((2, 1, 2))
@@ -48,8 +48,8 @@ def test_a_robot_in_steps_moves_as_mujocos() -> None:
     np.testing.assert_allclose(v[0], data.qvel, atol=1e-8)
 
 
-def test_in_a_kernel_of_ones_own() -> None:
-    """A method of the robot."""
+def test_actuator_torques_work_in_a_users_kernel() -> None:
+    """As a method of the robot."""
 
     @wd.kernel
     def pushed(robot, q, v, control: (3,)):
@@ -61,8 +61,8 @@ def test_in_a_kernel_of_ones_own() -> None:
     )
 
 
-def test_refusals() -> None:
-    """A robot without actuators; controls of another number."""
+def test_robots_without_actuators_and_wrong_controls_are_refused() -> None:
+    """Both errors say what is needed."""
     panda = wd.load_robot("panda")
     with pytest.raises(ValueError, match="panda has no actuators: they come with MJCF files"):
         wd.actuator_torques(panda, panda.neutral, None, panda.neutral)

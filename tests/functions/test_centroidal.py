@@ -46,15 +46,15 @@ GIVEN = {
 
 
 @pytest.mark.parametrize("name", GIVEN)
-def test_shapes(name: str) -> None:
-    """Six rows: linear, then angular; a column for each of nv, or for each of six."""
+def test_functions_of_momentum_have_their_documented_shapes(name: str) -> None:
+    """Six rows, linear before angular, and a column for each of nv or of six."""
     columns = name in MATRICES or name.endswith("derivative")
     shape = (6, MODEL.nv) if columns else (6, 6) if name == "locked_inertia" else (6,)
     check_shapes(getattr(wd, name), MODEL, *GIVEN[name], shapes=shape)
 
 
-def test_a_robot_that_cannot_move_has_momentum_of_no_columns() -> None:
-    """(6, 0), and its inertia."""
+def test_a_robot_without_joints_has_a_momentum_matrix_of_no_columns() -> None:
+    """Its shape is (6, 0). The locked inertia is that of the body."""
     model = wd.load_urdf("""<robot name="block"><link name="a"><inertial><mass value="2"/><inertia ixx="1" iyy="1"
         izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>""")
     q = np.zeros((2, 0))
@@ -64,14 +64,14 @@ def test_a_robot_that_cannot_move_has_momentum_of_no_columns() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in GIVEN if name not in RATES])
-def test_the_worlds_axes_are_the_default(name: str) -> None:
-    """At the root link's origin, or at the centre of mass."""
+def test_local_world_aligned_is_the_default_reference(name: str) -> None:
+    """The world's axes at the root link's origin, or at the centre of mass."""
     check_defaults(getattr(wd, name), MODEL, *GIVEN[name], reference="local_world_aligned")
 
 
 @pytest.mark.parametrize("name", SEVERAL_POINTS)
 def test_references_have_aliases(name: str) -> None:
-    """body, inertial and mixed, beside five names, which give five results."""
+    """body, inertial and mixed. The five names give five different results."""
     function, given = getattr(wd, name), GIVEN[name]
     found = {r: wd.oracle(function, MODEL, *given, reference=r) for r in REFERENCES}
     for alias, own in (("body", "local"), ("inertial", "world"), ("mixed", "local_world_aligned")):
@@ -80,9 +80,10 @@ def test_references_have_aliases(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CENTROIDAL)
-def test_centroidal_functions_are_the_others_at_the_centre_of_mass(name: str) -> None:
-    """Their two references are "centroidal" and "centroidal_local" of the function without the
-    word."""
+def test_centroidal_functions_equal_the_others_at_the_centre_of_mass(name: str) -> None:
+    """They equal the functions without the word with the references "centroidal" and
+    "centroidal_local".
+    """
     other = {"centroidal_momentum_matrix": "momentum_jacobian"}.get(
         name, name.replace("centroidal_", "").replace("_centroidal", "")
     )
@@ -92,16 +93,15 @@ def test_centroidal_functions_are_the_others_at_the_centre_of_mass(name: str) ->
         assert np.array_equal(found, wanted)
 
 
-def test_calls() -> None:
-    """One robot or many, both precisions, `out=`; by one of the functions, as all are made by
-    one."""
+def test_momentum_accepts_one_robot_a_batch_and_out() -> None:
+    """In both precisions. One function is tested, because all are made by the same one."""
     model = by_name("cartpole").model
     s = states(model, 3)
     check_call(wd.momentum, model, s.q, s.v)
 
 
-def test_parameters_change_momentum() -> None:
-    """Twice the mass of a link that moves alone is twice its momentum."""
+def test_momentum_is_proportional_to_a_varied_mass() -> None:
+    """Twice the mass of a link that moves alone gives twice the momentum."""
     model = by_name("single").model
     s = states(model, 2)
     params = model.params(mass={"arm": np.array([1.0, 2.0]) * model.link("arm").mass})
@@ -115,8 +115,8 @@ def test_parameters_change_momentum() -> None:
 
 
 @pytest.mark.parametrize("name", SEVERAL_POINTS)
-def test_references_are_checked(name: str) -> None:
-    """Five names and three aliases."""
+def test_unknown_references_are_refused(name: str) -> None:
+    """The message lists five names and three aliases."""
     with pytest.raises(
         ValueError, match=r"reference must be one of local, .*centroidal.*mixed; got 'com'"
     ):
@@ -124,8 +124,8 @@ def test_references_are_checked(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CENTROIDAL)
-def test_at_the_centre_of_mass_only_axes_are_chosen(name: str) -> None:
-    """The world's origin is no such reference."""
+def test_centroidal_functions_refuse_the_reference_world(name: str) -> None:
+    """Their reference chooses axes only."""
     with pytest.raises(
         ValueError,
         match="reference must be one of local, local_world_aligned, body, mixed; got 'world'",
@@ -135,7 +135,7 @@ def test_at_the_centre_of_mass_only_axes_are_chosen(name: str) -> None:
 
 @pytest.mark.parametrize("name", GIVEN)
 def test_a_robot_without_mass_is_refused(name: str) -> None:
-    """It has no centre of mass, and the remedy is named."""
+    """It has no centre of mass. The message has the remedy."""
     empty = replace(MODEL, links=tuple(replace(link, mass=0.0) for link in MODEL.links))
     with pytest.raises(
         wd.ModelError, match=r"rooted has no mass.*give its links mass \(model.with_payload\)"

@@ -16,8 +16,8 @@ MODEL = four_bar()
 NEAR = np.array([[1.0, -0.9, 1.0], [0.8, -0.8, 0.9], [1.2, -1.0, 1.2]])
 
 
-def test_kernels_are_the_oracle() -> None:
-    """Every function, on a batch."""
+def test_kernels_equal_the_oracle() -> None:
+    """For every function, on a batch."""
     q = wd.loops.close(MODEL, NEAR)
     s = states(MODEL, 3)
     assert q.shape == (3, 3) and np.abs(wd.loops.errors(MODEL, q)).max() < 1e-9
@@ -34,8 +34,8 @@ def test_kernels_are_the_oracle() -> None:
     assert not back[:, 1:].any()
 
 
-def test_what_is_no_number_contradicts_nothing() -> None:
-    """Errors and columns of a configuration that is NaN or overflows in part."""
+def test_configurations_with_nan_or_overflow_are_not_contradictions() -> None:
+    """NaN or infinity in the errors or in the columns."""
     r, J = np.ones((2, 3)), np.zeros((2, 3, 3))
     assert _contradict(r, J, 0.5) and not _contradict(r, J, 1.0)
     for no_number in (np.nan, np.inf):
@@ -43,14 +43,14 @@ def test_what_is_no_number_contradicts_nothing() -> None:
             assert not _contradict(errors, columns, 0.5)
 
 
-def test_single_precision_closes_to_its_own_tolerance() -> None:
+def test_single_precision_closes_loops_to_its_own_tolerance() -> None:
     """1e-5 by default."""
     q = wd.loops.close(MODEL, NEAR.astype(np.float32))
     assert q.dtype == np.float32 and np.abs(wd.loops.errors(MODEL, q)).max() < 1e-5
 
 
-def test_torch_has_gradients() -> None:
-    """Through assembly and dynamics, as by differences."""
+def test_torch_gradients_equal_finite_differences() -> None:
+    """Through assembly and dynamics."""
     q0 = torch.tensor(NEAR, requires_grad=True)
     tau = torch.zeros(3, 3, dtype=torch.float64)
 
@@ -68,8 +68,8 @@ def test_torch_has_gradients() -> None:
         assert q0.grad[:, k].sum().item() == pytest.approx(rate.item(), rel=1e-5, abs=1e-5)
 
 
-def test_a_loop_that_cannot_close_is_reported_with_its_gap() -> None:
-    """And left alone if nobody checks."""
+def test_a_loop_that_cannot_close_is_refused_with_its_gap() -> None:
+    """Without the check it is returned open."""
     q = np.array([[1.0, 0.0, 0.0]])
     with pytest.raises(
         ValueError, match=r"did not converge: the loops of four_bar stay open in 1 of 1"
@@ -98,8 +98,11 @@ def test_a_loop_that_cannot_close_is_reported_with_its_gap() -> None:
         wd.loops.close(MODEL, q, most_steps=0)
 
 
-def test_loops_that_contradict_each_other_are_reported() -> None:
-    """A hinge as two connects on its axis, one of which is 2e-7 m longer: 1e-7 m remain."""
+def test_contradictory_loops_are_refused() -> None:
+    """A hinge as two connect constraints on its axis, one of which is 2e-7 m longer.
+
+    A gap of 1e-7 m remains.
+    """
     builder = wd.ModelBuilder("twice")
     for link in MODEL.links:
         builder.add_link(link.name, link.mass, link.com, np.array(link.inertia))
@@ -117,8 +120,8 @@ def test_loops_that_contradict_each_other_are_reported() -> None:
     assert 5e-8 < np.abs(wd.loops.errors(model, q)).max() < 2e-7
 
 
-def test_a_robot_without_loops_is_its_tree() -> None:
-    """No equations, and the dynamics of `aba` and `rnea`."""
+def test_a_robot_without_loops_has_the_dynamics_of_its_tree() -> None:
+    """There are no equations, and the dynamics equal `aba` and `rnea`."""
     model = four_bar(loop=False)
     s = states(model, 2)
     assert wd.loops.errors(model, s.q).shape == (2, 0)
@@ -130,8 +133,11 @@ def test_a_robot_without_loops_is_its_tree() -> None:
     np.testing.assert_allclose(tau, wd.rnea(model, s.q, s.v, s.a), rtol=1e-9)
 
 
-def test_actuated_joints_determine_the_motion() -> None:
-    """A pendulum hangs on the ground of a linkage: two joints of the linkage leave it without a drive."""
+def test_actuated_joints_must_determine_the_motion() -> None:
+    """A pendulum hangs on a linkage.
+
+    Two joints of the linkage leave the pendulum without a drive.
+    """
     pendulum = wd.ModelBuilder("pendulum").add_link("fixed").add_link("bob", **rod(0.3, 2))
     pendulum.add_joint("swing", "continuous", "fixed", "bob", axis=(0, 1, 0))
     model = four_bar().attach(pendulum.build(), "ground")
@@ -145,14 +151,14 @@ def test_actuated_joints_determine_the_motion() -> None:
         wd.loops.inverse_dynamics(model, q, None, None, actuated=["j1", "j2"])
 
 
-def test_independent_equations_are_counted() -> None:
-    """A planar loop has two of three, the leg's spatial loops have all."""
+def test_dependent_equations_are_not_counted() -> None:
+    """A planar loop has two of three, and the leg's spatial loops have all."""
     assert independent_rows(MODEL) == 2 and independent_rows(leg()) == 6
     far = wd.description.Loop.connect("left3", (9, 0, 0), "right3", (0, 0, 0))
     assert independent_rows(tied(far)) == 3  # it never closes
 
 
-def test_another_base_velocity_gives_the_same_motion() -> None:
+def test_each_base_velocity_gives_the_same_motion() -> None:
     """Accelerations and Jacobians of a free linkage, in the world's axes."""
     model = four_bar(floating=True)
     q = np.zeros((1, model.nq))
@@ -169,7 +175,7 @@ def test_another_base_velocity_gives_the_same_motion() -> None:
 
 
 def test_a_traced_configuration_is_not_checked() -> None:
-    """It has no numbers yet; a bound that is met counts as closed."""
+    """JAX has no numbers yet. An error equal to the bound counts as closed."""
     jax = pytest.importorskip("jax")
     q = jax.numpy.asarray(NEAR.astype(np.float32))
     found = jax.jit(lambda x: wd.loops.close(MODEL, x))(q)

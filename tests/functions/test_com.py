@@ -25,7 +25,7 @@ GIVEN = {
 
 
 @pytest.mark.parametrize("name", GIVEN)
-def test_shapes(name: str) -> None:
+def test_functions_of_the_centre_of_mass_have_their_shapes(name: str) -> None:
     """A point, or three rows of nv."""
     shape = (3, MODEL.nv) if name == "com_jacobian" else (3,)
     check_shapes(getattr(wd, name), MODEL, *GIVEN[name], shapes=shape)
@@ -33,7 +33,7 @@ def test_shapes(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", GIVEN)
-def test_the_whole_robot_is_the_default(name: str) -> None:
+def test_the_default_subtree_is_the_whole_robot(name: str) -> None:
     """It is the subtree of the root link."""
     check_defaults(getattr(wd, name), MODEL, *GIVEN[name], subtree=None)
     whole = wd.oracle(getattr(wd, name), MODEL, *GIVEN[name])
@@ -41,8 +41,8 @@ def test_the_whole_robot_is_the_default(name: str) -> None:
     assert error(root, whole, np.ones(1)) <= 1e-14
 
 
-def test_links_come_in_the_models_order() -> None:
-    """link_coms has a row for each of `model.link_names`, also for links without mass."""
+def test_link_coms_has_the_links_in_the_models_order() -> None:
+    """One row for each of `model.link_names`, also for links without mass."""
     check_shapes(wd.link_coms, MODEL, S.q, shapes=(MODEL.nlinks, 3))
     found = wd.oracle(wd.link_coms, MODEL, S.q)
     T = wd.oracle(wd.fk, MODEL, S.q)
@@ -53,14 +53,14 @@ def test_links_come_in_the_models_order() -> None:
     assert MODEL.link("tip").mass == 0 and np.allclose(found[:, tip], T[:, tip, :3, 3])
 
 
-def test_calls() -> None:
-    """One robot or many, both precisions, `out=`."""
+def test_com_accepts_one_robot_a_batch_and_out() -> None:
+    """In both precisions."""
     check_call(wd.com, MODEL, S.q)
     check_call(wd.com, MODEL, S.q, subtree="tool")
 
 
-def test_a_bare_robot_has_no_centre() -> None:
-    """The whole robot is named, as a subtree is."""
+def test_a_robot_without_mass_is_refused() -> None:
+    """The message names the robot, as it names a subtree."""
     bare = replace(MODEL, links=tuple(replace(link, mass=0.0) for link in MODEL.links))
     for name, given in GIVEN.items():
         with pytest.raises(
@@ -70,8 +70,8 @@ def test_a_bare_robot_has_no_centre() -> None:
     assert np.isfinite(wd.oracle(wd.link_coms, bare, S.q)).all()
 
 
-def test_without_mass_there_is_none() -> None:
-    """A subtree without mass, and a link that is not there, are named."""
+def test_subtrees_without_mass_and_unknown_links_are_refused() -> None:
+    """Both by name."""
     model = by_name("rooted").model
     q = states(model, 2).q
     with pytest.raises(wd.ModelError, match='rooted: no link from "tip" on has mass'):

@@ -47,8 +47,8 @@ def numbers(x: Any) -> np.ndarray:
     return x.numpy() if library_of(x).name in ("torch", "warp") else np.asarray(x)
 
 
-def test_taken_apart_and_put_together(robot: Robot) -> None:
-    """pack(unpack(q)) is q, for one robot, a batch, and more leading dimensions."""
+def test_pack_inverts_unpack(robot: Robot) -> None:
+    """For one robot, a batch, and more leading dimensions."""
     model, s = robot.model, states(robot.model, 6)
     if not model.nq:
         return
@@ -64,7 +64,7 @@ def test_taken_apart_and_put_together(robot: Robot) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_in_every_library(name: str, make) -> None:
+def test_coordinates_work_in_every_library(name: str, make) -> None:
     """Split, selected, unpacked and packed: the same kind of array, dtype and numbers."""
     model, s = by_name(name).model, states(by_name(name).model, 5)
     q, v = s.q.astype(np.float32), s.v.astype(np.float32)
@@ -88,8 +88,8 @@ def test_in_every_library(name: str, make) -> None:
     assert np.array_equal(numbers(one).reshape(-1), v[0])
 
 
-def test_over_a_default(make) -> None:
-    """What a mapping leaves out comes from the default, which is broadcast and cast to the values given."""
+def test_missing_coordinates_come_from_the_default(make) -> None:
+    """The default is broadcast and converted to the dtype of the given values."""
     model = by_name("quadruped_floating").model
     some = model.joint_names[2]
     values = np.linspace(-1, 1, 4, dtype=np.float32)
@@ -99,8 +99,8 @@ def test_over_a_default(make) -> None:
     assert q.dtype == make(values).dtype and np.array_equal(numbers(q), wanted)
 
 
-def test_plain_numbers() -> None:
-    """Numbers and lists make NumPy arrays of float64; several are broadcast."""
+def test_plain_numbers_become_float64_arrays() -> None:
+    """Numbers and lists become NumPy arrays, and several are broadcast."""
     model = by_name("panda").model
     q = named.pack_q(model, dict.fromkeys(model.joint_names, 0.25))
     assert q.dtype == np.float64 and np.array_equal(q, np.full(model.nq, 0.25))
@@ -113,8 +113,8 @@ def test_plain_numbers() -> None:
     assert np.array_equal(named.pack_q(model, [0.5] * model.nq), np.full(model.nq, 0.5))
 
 
-def test_gradients_pass() -> None:
-    """Torch differentiates through, and jax.jit traces through."""
+def test_torch_differentiates_and_jax_traces_through_coordinates() -> None:
+    """With torch.autograd and jax.jit."""
     model = by_name("panda").model
     torch = pytest.importorskip("torch")
     x = torch.ones(3, dtype=torch.float64, requires_grad=True)
@@ -127,8 +127,8 @@ def test_gradients_pass() -> None:
     assert packed[1] == 1.5 and packed[0] == 0.0
 
 
-def test_refusals() -> None:
-    """Names missing or unknown, widths, bases that are not there or not given."""
+def test_missing_names_and_wrong_widths_are_refused() -> None:
+    """Missing or unknown names, widths, and a base that is missing or not expected."""
     model, fixed = by_name("quadruped_floating").model, by_name("panda").model
     q = states(model, 2).q
     with pytest.raises(ValueError, match=r"floating_base, .* missing: add them, or give default="):

@@ -1,4 +1,6 @@
-"""Whole Jacobians of any function over the tangent space: differences of the oracle, each other, Pinocchio."""
+"""Jacobians of any function over the tangent space, compared with differences of the oracle, each
+other and Pinocchio.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,7 @@ def by_differences(
     options: dict[str, Any],
     wrt: str,
 ) -> np.ndarray:
-    """Of the first row by one of its arrays, along v's coordinates for q: central differences of the oracle."""
+    """Central differences of the oracle's first row by one array, along v's coordinates for q."""
     n = model.nv
     rows = {name: np.tile(x[:1], (n, 1)) for name, x in given.items()}
     values = []
@@ -68,10 +70,10 @@ def by_differences(
 @pytest.mark.parametrize(
     "function, arrays, options", OF_MOTION, ids=lambda x: x if isinstance(x, str) else ""
 )
-def test_derivatives_are_the_limit_of_differences(
+def test_derivatives_equal_finite_differences(
     name: str, function: str, arrays: str, options: dict[str, Any]
 ) -> None:
-    """By q along every coordinate of v, whatever the joints; by v, a and tau entry by entry."""
+    """By q along every coordinate of v for all joints, and by v, a and tau entry by entry."""
     model = moving_model(name)
     s = states(model, 1)
     given = {x: getattr(s, x) for x in arrays.split()}
@@ -82,8 +84,10 @@ def test_derivatives_are_the_limit_of_differences(
         assert error(x[0], by_differences(call, model, given, options, wrt)) <= DIFFERENCES
 
 
-def test_derivatives_that_have_names() -> None:
-    """By v: the Jacobian; of com: com_jacobian; of the momentum: its matrix; of the potential: gravity torques."""
+def test_derivatives_equal_functions_with_names() -> None:
+    """By v the Jacobian, of com its Jacobian, of the momentum its matrix, of the potential the
+    gravity torques.
+    """
     model = MODELS["hopper"]
     s = states(model, 3)
 
@@ -113,8 +117,8 @@ def test_derivatives_that_have_names() -> None:
         assert error(found, wanted) <= 10 * ROUND_OFF
 
 
-def test_derivatives_by_the_entries_of_forces_and_parameters() -> None:
-    """By f_ext: -Jᵀ; by gravity; by a mass: a column of the regressor."""
+def test_derivatives_by_forces_gravity_and_masses_have_known_values() -> None:
+    """By f_ext -Jᵀ, by gravity, and by a mass a column of the regressor."""
     model = MODELS["gripper"]
     s = states(model, 2)
     forces, mass = {"right": s.forces[:, -1]}, np.array([0.4, 0.3])
@@ -149,8 +153,8 @@ def test_derivatives_by_the_entries_of_forces_and_parameters() -> None:
 
 
 @pytest.mark.parametrize("name", ["hopper", "socket", "planar", "branches_wxyz"])
-def test_gradients_by_entries_become_those_by_steps(name: str) -> None:
-    """configuration_rate takes the gradient by q to that over the tangent space; so does a step of nothing."""
+def test_gradients_by_entries_are_converted_to_the_tangent_space(name: str) -> None:
+    """By configuration_rate, and by a step of zero."""
     model = moving_model(name)
     s = states(model, 2)
     bar = wd.oracle(wd.vjp, wd.rnea, model, s.q, s.v, s.a, cotangents=s.tau, wrt=("q",))
@@ -165,10 +169,10 @@ def test_gradients_by_entries_become_those_by_steps(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["panda", "branches_wxyz", "balls", "mimic_chain"])
-def test_frames_move_as_pinocchios(name: str) -> None:
-    """getFrameVelocityDerivatives and getFrameAccelerationDerivatives, which are spatial, in "local" and "world".
-
-    Their LOCAL_WORLD_ALIGNED is the change of the local components, turned; here it is that of the aligned ones.
+def test_derivatives_of_frames_equal_pinocchios(name: str) -> None:
+    """Its getFrameVelocityDerivatives and getFrameAccelerationDerivatives are spatial, in "local"
+    and "world". Its LOCAL_WORLD_ALIGNED is the change of local components, rotated. Here it is the
+    change of aligned components.
     """
     peer, model = frames_in_pinocchio(by_name(name)), by_name(name).model
     s, link, data = states(model, 1), model.link_names[-1], peer.pin.createData()
@@ -200,8 +204,10 @@ def test_frames_move_as_pinocchios(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["branches_wxyz", "mimic_chain", "rooted_floating"])
-def test_momentum_moves_as_pinocchios(name: str) -> None:
-    """computeCentroidalDynamicsDerivatives and getCenterOfMassVelocityDerivatives; robots whose links all move."""
+def test_derivatives_of_momentum_equal_pinocchios(name: str) -> None:
+    """computeCentroidalDynamicsDerivatives and getCenterOfMassVelocityDerivatives, for robots whose
+    links all move.
+    """
     peer, model = frames_in_pinocchio(by_name(name)), by_name(name).model
     s, data = states(model, 1), peer.pin.createData()
     q, v, a = peer.q(s.q[0]), peer.v(s.v[0]), peer.v(s.a[0])

@@ -1,5 +1,6 @@
-"""Public functions of dynamics: methods, forces and gravity in their forms, shapes, refusals and
-their remedies."""
+"""Public functions of dynamics: methods, forms of forces and gravity, shapes, refusals with
+remedies.
+"""
 
 from __future__ import annotations
 
@@ -37,15 +38,15 @@ IDLE = urdf("idle", link("a", 1.0), link("b"), joint("spin", "continuous", "a", 
 
 
 @pytest.mark.parametrize("name", GIVEN)
-def test_shapes(name: str) -> None:
-    """A number for each of nv, or a square."""
+def test_functions_of_dynamics_have_their_documented_shapes(name: str) -> None:
+    """A vector of nv, or a square matrix."""
     shape = (MODEL.nv, MODEL.nv) if name in MATRICES else (MODEL.nv,)
     check_shapes(getattr(wd, name), MODEL, *GIVEN[name], shapes=shape)
 
 
 @pytest.mark.parametrize("name", ["rnea", "crba", "aba", "effect_torques"])
-def test_calls(name: str) -> None:
-    """One robot or many, both precisions, `out=`."""
+def test_functions_of_dynamics_accept_one_robot_a_batch_and_out(name: str) -> None:
+    """In both precisions."""
     check_call(getattr(wd, name), MODEL, *GIVEN[name], single=1e-3)
 
 
@@ -53,7 +54,7 @@ def test_calls(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WITH_FORCES)
-def test_gravity_is_that_of_the_earth_by_default(name: str) -> None:
+def test_gravity_is_the_earths_by_default(name: str) -> None:
     """(0, 0, -9.81) m/s², and no force on any link."""
     function = getattr(wd, name)
     wanted = wd.oracle(function, MODEL, *GIVEN[name])
@@ -63,9 +64,8 @@ def test_gravity_is_that_of_the_earth_by_default(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["panda", "mimic_branches", "rooted_floating", "branches_wxyz"])
-def test_forces_by_name_and_by_index_are_the_same(name: str, run) -> None:
-    """A mapping with some links is the full array with zeros elsewhere, in whatever order links are
-    named."""
+def test_forces_by_name_and_by_index_give_the_same_results(name: str, run) -> None:
+    """A mapping with some links equals the full array with zeros elsewhere, in any order of links."""
     model = by_name(name).model
     s = states(model)
     chosen = [
@@ -90,8 +90,8 @@ def test_forces_by_name_and_by_index_are_the_same(name: str, run) -> None:
     )
 
 
-def test_one_gravity_for_all_in_its_forms(run) -> None:
-    """A list, a tuple, a (3,) array, and the same vector in every row are one and the same."""
+def test_each_form_of_one_gravity_gives_the_same_results(run) -> None:
+    """A list, a tuple, a (3,) array, and the same vector in every row."""
     model = by_name("cartpole").model
     s = states(model)
     g = [1.0, -2.0, 3.0]
@@ -106,7 +106,7 @@ def test_one_gravity_for_all_in_its_forms(run) -> None:
 
 
 @pytest.mark.parametrize("name", ["panda", "branches_wxyz", "mimic_chain"])
-def test_both_methods_of_forward_dynamics_agree(name: str, run) -> None:
+def test_the_methods_of_forward_dynamics_agree(name: str, run) -> None:
     """method="aba", "crba" and "auto" give one acceleration."""
     model, s = by_name(name).model, states(by_name(name).model)
     wanted = wd.oracle(wd.aba, model, s.q, s.v, s.tau)
@@ -116,15 +116,15 @@ def test_both_methods_of_forward_dynamics_agree(name: str, run) -> None:
 
 
 def test_the_shorter_method_is_the_default() -> None:
-    """ "auto"; of robots with mimic joints always the mass matrix."""
+    """method="auto". With mimic joints it is always the mass matrix."""
     check_defaults(wd.aba, MODEL, *GIVEN["aba"], method="auto")
 
 
 # Refusals.
 
 
-def test_what_is_no_method() -> None:
-    """An unknown method, and articulated bodies of a robot whose joints share coordinates."""
+def test_unknown_and_unsuitable_methods_are_refused() -> None:
+    """An unknown method, and articulated bodies for a robot with mimic joints."""
     model = by_name("mimic_chain").model
     with pytest.raises(ValueError, match='method must be "auto", "aba" or "crba"'):
         wd.aba(model, np.zeros(2), np.zeros(2), np.zeros(2), method="rnea")
@@ -134,8 +134,8 @@ def test_what_is_no_method() -> None:
 
 @pytest.mark.parametrize("floating", [False, True])
 @pytest.mark.parametrize("kind", ["revolute", "continuous", "prismatic", "planar"])
-def test_a_joint_that_moves_no_inertia_is_refused_by_name(kind: str, floating: bool) -> None:
-    """aba raises where it would divide by zero, and names joint and remedy; armature is one."""
+def test_a_joint_without_inertia_is_refused_by_name(kind: str, floating: bool) -> None:
+    """aba would divide by zero. The message names the joint and the remedy. Armature is one."""
     parts = (
         link("base", 1.0), link("arm", 1.0, (0.1, 0, 0.2)), link("ghost"),
         joint("turn", "revolute", "base", "arm"), joint("vain", kind, "arm", "ghost", (0.1, 0, 0)),
@@ -153,8 +153,8 @@ def test_a_joint_that_moves_no_inertia_is_refused_by_name(kind: str, floating: b
     assert error(wd.oracle(wd.rnea, mended, s.q, s.v, a), s.tau, M) <= ROUND_OFF["float64"]
 
 
-def test_what_needs_no_inverse_is_computed_without_inertia() -> None:
-    """rnea, crba and the terms of a robot whose joint moves nothing are zeros, not refused."""
+def test_functions_without_an_inverse_accept_a_joint_without_inertia() -> None:
+    """rnea, crba and the terms of such a robot are zeros."""
     model = wd.load_urdf(IDLE)
     zero = np.zeros((1, 1))
     for name in ("rnea", "bias_forces", "gravity_torques", "crba", "coriolis_matrix"):
@@ -163,8 +163,8 @@ def test_what_needs_no_inverse_is_computed_without_inertia() -> None:
 
 
 @pytest.mark.parametrize("name", WITH_FORCES)
-def test_forces_are_by_link(name: str) -> None:
-    """Unknown links are named with what was meant; widths and kinds are said."""
+def test_forces_on_unknown_links_are_refused_with_suggestions(name: str) -> None:
+    """Wrong widths and types are refused too."""
     function, given = getattr(wd, name), GIVEN[name]
     with pytest.raises(KeyError, match="cartpole has no link named 'pol'; did you mean 'pole'"):
         function(MODEL, *given, f_ext={"pol": np.zeros((3, 6))})

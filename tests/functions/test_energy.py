@@ -1,4 +1,4 @@
-"""Public functions of energy: a number for each robot, gravity, what is in it and what is not."""
+"""Public functions of energy: one number per robot, gravity, and what counts."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ ROUND_OFF = 1e-13
 
 
 @pytest.mark.parametrize("name", GIVEN)
-def test_a_number_for_each_robot(name: str) -> None:
-    """(B,), and a number without axes for one robot."""
+def test_energy_is_one_number_per_robot(name: str) -> None:
+    """(B,) for a batch, and a number without axes for one robot."""
     check_shapes(getattr(wd, name), MODEL, *GIVEN[name], shapes=())
 
 
 @pytest.mark.parametrize("name", GIVEN)
-def test_calls(name: str) -> None:
-    """One robot or many, both precisions, `out=`."""
+def test_functions_of_energy_accept_one_robot_a_batch_and_out(name: str) -> None:
+    """In both precisions."""
     check_call(getattr(wd, name), MODEL, *GIVEN[name])
 
 
 @pytest.mark.parametrize("name", ["potential_energy", "mechanical_energy", "contact_power"])
-def test_gravity_is_that_of_the_earth_by_default(name: str) -> None:
-    """(0, 0, -9.81), or a vector for all, or one for each."""
+def test_gravity_is_the_earths_by_default(name: str) -> None:
+    """(0, 0, -9.81), or one vector for all, or one for each."""
     function = getattr(wd, name)
     wanted = wd.oracle(function, MODEL, *GIVEN[name])
     for gravity in ((0.0, 0.0, -9.81), [0, 0, -9.81], np.tile([0.0, 0.0, -9.81], (3, 1))):
@@ -49,16 +49,16 @@ def test_gravity_is_that_of_the_earth_by_default(name: str) -> None:
     assert error(each, np.array(one)) <= ROUND_OFF
 
 
-def test_mechanical_energy_is_the_sum() -> None:
-    """Of the two others, under the same gravity."""
+def test_mechanical_energy_is_the_sum_of_kinetic_and_potential() -> None:
+    """Under the same gravity."""
     kinetic = wd.oracle(wd.kinetic_energy, MODEL, S.q, S.v)
     potential = wd.oracle(wd.potential_energy, MODEL, S.q, gravity=S.gravity)
     total = wd.oracle(wd.mechanical_energy, MODEL, S.q, S.v, gravity=S.gravity)
     assert error(total, kinetic + potential, kinetic, potential) <= ROUND_OFF
 
 
-def test_rotors_move_and_springs_store_nothing() -> None:
-    """Armature adds half its rate squared; springs at the limits are not in the potential."""
+def test_rotors_have_kinetic_energy_and_limit_springs_no_potential() -> None:
+    """Armature adds half of itself times its rate squared."""
     name, k = MODEL.joint_names[0], 0
     geared = MODEL.with_armature({name: 0.3})
     added = wd.oracle(wd.kinetic_energy, geared, S.q, S.v) - wd.oracle(
@@ -72,8 +72,8 @@ def test_rotors_move_and_springs_store_nothing() -> None:
     )
 
 
-def test_a_metre_up_is_a_kilogram_times_gravity() -> None:
-    """m g z of a sliding mass, and m v² / 2, in joules."""
+def test_energies_of_a_sliding_mass_are_analytic() -> None:
+    """m g z and m v² / 2, in joules."""
     model = wd.load_urdf(
         """<robot name="lift"><link name="a"/><link name="b"><inertial><mass value="2"/><inertia ixx="1" iyy="1"
         izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="up" type="prismatic"><parent link="a"/>
@@ -84,14 +84,14 @@ def test_a_metre_up_is_a_kilogram_times_gravity() -> None:
     assert wd.oracle(wd.kinetic_energy, model, q, v) == pytest.approx(2 * 3.0**2 / 2)
 
 
-def test_energy_takes_no_forces() -> None:
-    """Forces on links have no part in energy, so that f_ext is no argument."""
+def test_energy_has_no_argument_for_forces() -> None:
+    """Forces on links do not enter the energy."""
     with pytest.raises(TypeError, match="f_ext"):
         wd.potential_energy(by_name("single").model, np.zeros(1), f_ext={})
 
 
-def test_contact_power_of_a_robot_that_moves_by_its_motors() -> None:
-    """Round-off where tau explains the motion; what tau lacks, times v, where it does not."""
+def test_contact_power_is_the_missing_torque_times_velocity() -> None:
+    """Zero to rounding if tau explains the motion."""
     tau = wd.oracle(wd.rnea, MODEL, S.q, S.v, S.a)
     found = wd.oracle(wd.contact_power, MODEL, S.q, S.v, S.a, tau - S.tau)
     assert error(found, np.sum(S.v * S.tau, axis=1), S.v * tau) <= ROUND_OFF

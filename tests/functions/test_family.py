@@ -1,4 +1,4 @@
-"""The public functions are one family: the same options, defaults and refusals, whoever wrote them."""
+"""The public functions have the same options, defaults and refusals."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ def options(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 
 
 def arrays(name: str, rows: int = 3, dtype: type = np.float32) -> dict[str, Any]:
-    """What a function needs, by name: configurations, vectors of nv, one frame, the other library."""
+    """The arguments of a function by name: configurations, vectors of nv, one frame, the other
+    library.
+    """
     function, given = FUNCTIONS[name], {}
     for argument in list(inspect.signature(function).parameters.values())[1:]:
         if argument.kind is argument.POSITIONAL_OR_KEYWORD:
@@ -77,16 +79,18 @@ each = pytest.mark.parametrize("name", FUNCTIONS)
 
 @each
 def test_params_and_out_come_last(name: str) -> None:
-    """Options are keywords; `params` is taken wherever a number of the model enters."""
+    """Options are keywords.
+
+    `params` is an option of each function that uses numbers of the model.
+    """
     own = list(options(FUNCTIONS[name]))
     assert own[-1] == "out" and options(FUNCTIONS[name])["out"].default is None
     if name not in WITHOUT_NUMBERS:
         assert own[-2] == "params" and options(FUNCTIONS[name])["params"].default is None
 
 
-def test_an_option_has_one_default() -> None:
-    """Of one name everywhere; `frame` must be given where there is no "all frames", `points` where
-    they are what is asked for."""
+def test_an_option_has_the_same_default_everywhere() -> None:
+    """`frame` is required if a function has no "all frames", and `points` if they are its subject."""
     defaults: dict[str, set[Any]] = {}
     for function in FUNCTIONS.values():
         for option, parameter in options(function).items():
@@ -98,14 +102,14 @@ def test_an_option_has_one_default() -> None:
 
 @each
 def test_docstrings_give_shapes(name: str) -> None:
-    """A first line in English, then shapes of what goes in and what comes out."""
+    """A first line in English, then the shapes of inputs and results."""
     doc = inspect.getdoc(FUNCTIONS[name]) or ""
     assert "(B, " in doc and ("Returns" in doc or name == "inverse_kinematics")
 
 
 @pytest.mark.parametrize("name", ONE_FRAME)
-def test_a_frame_is_one_name(name: str) -> None:
-    """A link that does not exist, a joint, a list and an index are refused in the same words."""
+def test_a_frame_must_be_one_name_of_a_link(name: str) -> None:
+    """An unknown link, a joint, a list and an index are refused in the same words."""
     given = arrays(name)
     for wrong in ("FL_fot", "FL_hip_joint"):
         with pytest.raises(KeyError, match=f"quadruped has no link named '{wrong}'; did you mean"):
@@ -116,8 +120,8 @@ def test_a_frame_is_one_name(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SEVERAL)
-def test_frames_are_a_list_of_names(name: str) -> None:
-    """Not one name, not none, not both."""
+def test_frames_must_be_a_list_of_names(name: str) -> None:
+    """One name, an empty list, and frame together with frames are refused."""
     given = arrays(name)
     for wrong in ("FL_foot", []):
         with pytest.raises(
@@ -133,7 +137,7 @@ def test_frames_are_a_list_of_names(name: str) -> None:
 
 @pytest.mark.parametrize("name", REFERRED)
 def test_references_have_aliases(name: str) -> None:
-    """The same call by either name; others are refused with the list."""
+    """Both names are the same call. Unknown ones are refused with the list."""
     given, describe = arrays(name), FUNCTIONS[name].describe  # type: ignore[attr-defined]
     assert options(FUNCTIONS[name])["reference"].default == "local_world_aligned"
     for alias, own in (("body", "local"), ("mixed", "local_world_aligned"), ("LOCAL", "local")):
@@ -146,8 +150,8 @@ def test_references_have_aliases(name: str) -> None:
 
 
 @each
-def test_widths_are_checked(name: str) -> None:
-    """An array one column too wide is refused with its name, what is needed and what came."""
+def test_arrays_of_wrong_width_are_refused(name: str) -> None:
+    """One column too many is refused with name, needed shape and actual shape."""
     given = arrays(name)
     for argument, array in given.items():
         if isinstance(array, np.ndarray) and array.ndim == 2 and argument != "pattern":
@@ -159,8 +163,8 @@ def test_widths_are_checked(name: str) -> None:
 
 
 @each
-def test_dtypes_are_checked(name: str) -> None:
-    """Whole numbers, and float64 beside float32."""
+def test_arrays_of_wrong_dtype_are_refused(name: str) -> None:
+    """Integers, and float64 together with float32."""
     given = arrays(name)
     first, *others = [
         argument for argument, array in given.items() if isinstance(array, np.ndarray)
@@ -176,8 +180,8 @@ def test_dtypes_are_checked(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - WITHOUT_NUMBERS))
-def test_params_come_from_the_model(name: str) -> None:
-    """Not a mapping, and not another robot's."""
+def test_params_must_come_from_the_model(name: str) -> None:
+    """A mapping and another robot's params are refused."""
     given = arrays(name)
     with pytest.raises(TypeError, match=r"params must come from model\.params\(\.\.\.\), got dict"):
         FUNCTIONS[name](MODEL, **given, params={"mass": 1.0})
@@ -188,16 +192,16 @@ def test_params_come_from_the_model(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, f in FUNCTIONS.items() if "gravity" in options(f)])
-def test_gravity_is_a_vector(name: str) -> None:
-    """Not its size."""
+def test_gravity_must_be_a_vector(name: str) -> None:
+    """Its magnitude is refused."""
     with pytest.raises(
         TypeError, match=r"gravity must be numbers \(x, y, z\) or an array, got 9\.81"
     ):
         FUNCTIONS[name](MODEL, **arrays(name), gravity=9.81)
 
 
-def test_lists_of_names_are_not_one_name() -> None:
-    """ "abc" is a sequence of letters to Python; here it is a mistake."""
+def test_one_name_in_place_of_a_list_is_refused() -> None:
+    """ "abc" is a sequence of letters in Python. Here it is a mistake."""
     q = MODEL.neutral
     for call in (
         lambda name: wd.convert.select_q(MODEL, q, name),
@@ -213,8 +217,11 @@ def test_lists_of_names_are_not_one_name() -> None:
             call("FL_hip")
 
 
-def test_inputs_to_differentiate_by_are_named() -> None:
-    """One name or several; an array in place of a mapping, or one that was not given, is refused."""
+def test_wrt_must_name_inputs_of_the_call() -> None:
+    """One name or several.
+
+    An array in place of a mapping, and an input that is missing, are refused.
+    """
     q, v = np.tile(MODEL.neutral, (2, 1)), np.zeros((2, MODEL.nv))
     one, several = (
         wd.derivatives.describe(wd.kinetic_energy, MODEL, q, v, wrt=wrt) for wrt in ("v", ("v",))
@@ -235,17 +242,17 @@ def test_inputs_to_differentiate_by_are_named() -> None:
 
 
 def test_the_oracle_checks_shapes_too() -> None:
-    """As the kernels do."""
+    """As kernels do."""
     q = np.tile(MODEL.neutral, (2, 1))
     with pytest.raises(ValueError, match=r"^v must be \(B, nv\) = \(2, 18\), got \(1, 18\)"):
         wd.oracle(wd.kinetic_energy, MODEL, q, np.zeros((1, MODEL.nv)))
 
 
 def takes_a_model(function: Any) -> bool:
-    """True for a function whose first argument is a model, and for a class of which a model makes one."""
+    """True for a function whose first argument is a model, and for a class made from one."""
     try:
         return next(iter(inspect.signature(function).parameters), "") == "model"
-    except (TypeError, ValueError):  # no function, or one without a signature
+    except (TypeError, ValueError):  # not a function, or one without a signature
         return False
 
 
@@ -255,8 +262,8 @@ MADE_BY_A_MODEL = {"Params", "kernels.Robot"}
 
 
 @pytest.mark.parametrize("name", sorted(set(OF_A_MODEL) - MADE_BY_A_MODEL))
-def test_what_is_no_model_is_refused(name: str) -> None:
-    """A robot's name in its place, by every public function in the same words, before any other argument."""
+def test_a_name_in_place_of_a_model_is_refused(name: str) -> None:
+    """By every public function in the same words, before any other argument."""
     required = [
         p
         for p in list(inspect.signature(OF_A_MODEL[name]).parameters.values())[1:]
@@ -267,6 +274,6 @@ def test_what_is_no_model_is_refused(name: str) -> None:
         OF_A_MODEL[name]("panda", *[None] * (len(required) - len(words)), **words)
 
 
-def test_a_model_shows_itself_in_a_line() -> None:
-    """For who types its name."""
+def test_the_repr_of_a_model_is_one_line() -> None:
+    """For interactive use."""
     assert repr(MODEL) == f"<Model {MODEL.summary().splitlines()[0]}>"

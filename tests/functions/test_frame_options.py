@@ -1,4 +1,4 @@
-"""Which links, which point, relative to what: options checked before anything is recorded."""
+"""Links, points and reference frames: options checked before anything is recorded."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ CLOSE = 1e-12
 """Relative to the largest entry, one path through the oracle against another."""
 
 
-def test_one_of_several_is_that_one() -> None:
-    """`frame=` is the entry of `frames=`, and neither is all links in the model's order."""
+def test_frame_is_the_entry_of_frames() -> None:
+    """Without either all links are returned in the model's order."""
     model = by_name("panda").model
     q = states(model, 2).q
     for function in (wd.fk, wd.jacobian):
@@ -27,8 +27,8 @@ def test_one_of_several_is_that_one() -> None:
             assert error(every[:, model.link_index(name)], one) <= CLOSE
 
 
-def test_a_point_is_an_array_or_three_numbers() -> None:
-    """Both are the same point; the origin is no other than none; a point has one frame."""
+def test_a_point_can_be_an_array_or_three_numbers() -> None:
+    """Both give the same results. The origin is the same as no point. A point needs one frame."""
     model = by_name("panda").model
     q, name, point = states(model, 2).q, model.link_names[-1], (0.1, -0.2, 0.3)
     folded = wd.oracle(wd.jacobian, model, q, frame=name, point=point)
@@ -42,8 +42,8 @@ def test_a_point_is_an_array_or_three_numbers() -> None:
         wd.jacobian(model, q, frame=name, point=(1, 2))
 
 
-def test_unknown_links_are_named_with_their_likes() -> None:
-    """A misspelt frame says what it may have meant; in fk, frames, jacobian and forces alike."""
+def test_unknown_links_are_refused_with_suggestions() -> None:
+    """In fk, frames, jacobian and forces."""
     model = by_name("panda").model
     s = states(model, 2)
     right = model.link_names[3]
@@ -61,8 +61,8 @@ def test_unknown_links_are_named_with_their_likes() -> None:
             call()
 
 
-def test_frames_are_given_one_way() -> None:
-    """Not both, not a word where a list belongs, not nothing."""
+def test_frame_and_frames_exclude_each_other() -> None:
+    """A word in place of a list and an empty list are refused too."""
     model = by_name("cartpole").model
     q, name = model.neutral, model.link_names[0]
     with pytest.raises(
@@ -75,8 +75,8 @@ def test_frames_are_given_one_way() -> None:
         wd.fk(model, q, frames=[])
 
 
-def test_unknown_references_are_refused_with_the_known() -> None:
-    """Lists the three names and their aliases."""
+def test_unknown_references_are_refused_with_the_known_ones() -> None:
+    """With the three names and their aliases."""
     model = by_name("cartpole").model
     with pytest.raises(
         ValueError, match="local, world, local_world_aligned, body, inertial, mixed; got 'spatial'"

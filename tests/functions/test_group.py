@@ -1,4 +1,4 @@
-"""Different robots in one batch: rows of each model, the same results as alone, zeros beyond."""
+"""Different robots in one batch: the same results as each alone, and zeros beyond its columns."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GROUP = Group(MODELS, ENVS)
 
 
 def padded(name: str, fill: float = 7.0) -> np.ndarray:
-    """A state's array of all environments, with other numbers beyond a model's own columns."""
+    """A state's array of all environments, filled beyond a model's own columns."""
     parts = [getattr(states(model, n), name) for model, n in zip(MODELS, ENVS, strict=True)]
     out = np.full((sum(ENVS), max(x.shape[1] for x in parts)), fill)
     for rows, part in zip(GROUP.rows, parts, strict=True):
@@ -54,8 +54,8 @@ def check(whole: Any, parts: list[Any]) -> None:
     ],
     ids=["rnea", "crba", "fk", "kinetic_energy", "rnea_derivatives"],
 )
-def test_each_model_does_its_rows(function: Any, names: str) -> None:
-    """As each alone, vectors, matrices, numbers, several results; zeros beyond."""
+def test_each_model_computes_its_own_rows(function: Any, names: str) -> None:
+    """As each alone: vectors, matrices, numbers, and several results. Zeros are beyond."""
     found, wanted = GROUP(function, *map(padded, names.split())), alone(function, *names.split())
     if isinstance(found, tuple):
         for whole, parts in zip(found, zip(*wanted, strict=True), strict=True):
@@ -64,7 +64,7 @@ def test_each_model_does_its_rows(function: Any, names: str) -> None:
         check(found, wanted)
 
 
-def test_options_of_each_and_of_all() -> None:
+def test_options_can_be_given_for_all_or_for_each_model() -> None:
     """Gravity by environment, a frame and params by model."""
     gravity = np.random.default_rng(0).normal(size=(GROUP.count, 3))
     params = [None, randomise(MODELS[1], ENVS[1], mass=scale(0.5, 2)), None]
@@ -82,15 +82,18 @@ def test_options_of_each_and_of_all() -> None:
         )
 
 
-def test_models_write_their_rows_of_one_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a library's arrays can be written, nothing is joined by copying."""
+def test_models_write_into_one_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For writable arrays nothing is joined by copying."""
     monkeypatch.setattr("warpdyn.functions.group._join", None)
     M = GROUP(wd.crba, padded("q"))
     assert M.shape == (GROUP.count, GROUP.nv, GROUP.nv)
 
 
-def test_out_and_bind() -> None:
-    """Results in place, what is beyond a model's columns left alone; arrays changed in place between launches."""
+def test_out_and_bind_work_in_a_group() -> None:
+    """Results are in place, and entries beyond a model's columns are unchanged.
+
+    Arrays can change between launches.
+    """
     q, v, a = padded("q"), padded("v"), padded("a")
     tau = np.full((GROUP.count, GROUP.nv), 3.0)
     assert GROUP(wd.rnea, q, v, a, out=tau) is tau
@@ -106,8 +109,8 @@ def test_out_and_bind() -> None:
     assert np.array_equal(run(), GROUP(wd.rnea, q, v, a))
 
 
-def test_several_results_are_named_and_joined() -> None:
-    """A function with two results, on NumPy's arrays and on those of JAX, which are not written."""
+def test_several_results_are_joined_by_name() -> None:
+    """For NumPy's arrays, and for those of JAX, which are not written."""
     jax = pytest.importorskip("jax")
     arrays = [padded(name).astype(np.float32) for name in ("q", "v", "a")]
     whole = GROUP(wd.rnea_derivatives, *arrays)
@@ -137,8 +140,8 @@ def flags_and_counts(robot, q):
     return {"above": q[:1] > 0.0, "twice": 2.0 * q}
 
 
-def test_conditions_are_those_of_the_launch() -> None:
-    """In calls, in bound calls after each run, and as the numbers themselves in `out=`."""
+def test_conditions_are_converted_to_bool() -> None:
+    """In calls, and in bound calls after each run. In `out=` they are numbers."""
     q = padded("q")
     found, run = GROUP(flags_and_counts, q), GROUP.bind(flags_and_counts, q)
     check(found.twice, [part.twice for part in alone(flags_and_counts, "q")])
@@ -154,7 +157,7 @@ def test_conditions_are_those_of_the_launch() -> None:
 
 
 @pytest.mark.parametrize("name", ["torch", "jax", "warp"])
-def test_libraries(name: str, device: str) -> None:
+def test_a_group_works_with_each_library(name: str, device: str) -> None:
     """Arrays of any library, those of Warp on the device, and gradients through a group."""
     q, v, a = (padded(x).astype(np.float32) for x in ("q", "v", "a"))
     wanted = GROUP(wd.rnea, q, v, a)
@@ -180,14 +183,14 @@ def test_libraries(name: str, device: str) -> None:
     assert np.array_equal(np.asarray(found), wanted)
 
 
-def test_cost() -> None:
-    """Operations and bytes of each model's program; the share of padding."""
+def test_the_cost_of_a_group_lists_each_model() -> None:
+    """Operations and bytes of each model's program, and the fraction of padding."""
     pendulum, cart, single = GROUP.cost(wd.rnea)
     assert (pendulum.model, pendulum.envs) == ("double_pendulum", 5) and cart.envs == 19
     assert pendulum.operations > cart.operations > single.operations > 0
     assert (
         pendulum.bytes == 4 * (2 + 2 + 2 + 2) and single.bytes == 4 * 3
-    )  # of one joint the rate is not felt
+    )  # one joint has no velocity terms
     assert (
         len(GROUP.cost(wd.manipulability, each={"frame": [m.link_names[-1] for m in MODELS]})) == 3
     )
@@ -197,7 +200,7 @@ def test_cost() -> None:
     ) and "4% of (B, 2)" in repr(GROUP)
 
 
-def test_what_is_refused() -> None:
+def test_invalid_groups_and_results_are_refused() -> None:
     with pytest.raises(
         ValueError, match="a group needs models and a number of environments for each"
     ):

@@ -1,4 +1,4 @@
-"""Inertial parameters: round trips, consistency, models with other parameters, Pinocchio."""
+"""Inertial parameters: conversions, consistency, models with other parameters, Pinocchio."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ THETA = arrays(float, (10,), elements=st.floats(-3, 3))
 
 
 def random_parameters(*shape: int, seed: int = 0) -> np.ndarray:
-    """Of consistent bodies."""
+    """Parameters of consistent bodies."""
     return inertial.from_log_cholesky(np.random.default_rng(seed).normal(size=(*shape, 10)))
 
 
 @given(THETA)
 def test_log_cholesky_parameters_are_always_consistent(theta: np.ndarray) -> None:
-    """Any ten numbers make a body, and come back from it."""
+    """Any ten numbers make a body and are recovered from it."""
     parameters = inertial.from_log_cholesky(theta)
     assert inertial.physically_consistent(parameters) and inertial.triangle_inequality(parameters)
     condition = np.linalg.cond(inertial.to_pseudo_inertia(parameters))
@@ -37,8 +37,10 @@ def test_log_cholesky_parameters_are_always_consistent(theta: np.ndarray) -> Non
     )
 
 
-def test_log_cholesky_of_a_known_body() -> None:
-    """theta = 0 is one kilogram with unit second moments about its centre; α scales mass, t is the centre."""
+def test_log_cholesky_parameters_of_a_known_body() -> None:
+    """theta = 0 is one kilogram with unit second moments about its centre. α scales the mass, and t
+    is the centre.
+    """
     assert np.allclose(inertial.from_log_cholesky(np.zeros(10)), [1, 0, 0, 0, 2, 0, 2, 0, 0, 2])
     theta = np.array([0.5 * np.log(3.0), 0, 0, 0, 0, 0, 0, 0.1, -0.2, 0.3])
     m, c, inertia = inertial.to_body(inertial.from_log_cholesky(theta))
@@ -50,8 +52,8 @@ def test_log_cholesky_of_a_known_body() -> None:
 
 
 @pytest.mark.parametrize("shape", [(), (4,), (2, 3), (0,)])
-def test_every_form_leads_back(shape: tuple[int, ...]) -> None:
-    """On any leading dimensions, none among them."""
+def test_every_form_is_converted_back(shape: tuple[int, ...]) -> None:
+    """For any leading dimensions, also none."""
     parameters = random_parameters(*shape)
     assert parameters.shape == (*shape, 10)
     for found in (
@@ -65,8 +67,8 @@ def test_every_form_leads_back(shape: tuple[int, ...]) -> None:
     assert inertial.triangle_inequality(parameters).shape == shape
 
 
-def test_forms_of_bodies_made_of_points() -> None:
-    """Mass, moments, kinetic energy and pseudo-inertia of eight points, summed point by point."""
+def test_forms_of_point_masses_equal_sums_over_points() -> None:
+    """Mass, moments, kinetic energy and pseudo-inertia of eight points."""
     draw = np.random.default_rng(1)
     x, m = draw.normal(size=(8, 3)), draw.uniform(0.1, 1, 8)
     second = sum(
@@ -88,8 +90,11 @@ def test_forms_of_bodies_made_of_points() -> None:
     assert inertial.physically_consistent(parameters)
 
 
-def test_what_is_not_a_body_is_not_consistent() -> None:
-    """Moments beyond the triangle inequality, negative ones, no mass; rods and points at the edge; not a number."""
+def test_impossible_bodies_are_not_consistent() -> None:
+    """Moments beyond the triangle inequality, negative ones, no mass, and NaN.
+
+    Rods and points are the limit.
+    """
 
     def body(mass: float, *moments: float) -> np.ndarray:
         return inertial.from_body(mass, [0.1, 0.2, 0.3], np.diag(moments))
@@ -114,8 +119,8 @@ def test_what_is_not_a_body_is_not_consistent() -> None:
     ]
 
 
-def test_consistency_is_a_definite_pseudo_inertia() -> None:
-    """As eigenvalues say, on vectors half of which are bodies."""
+def test_consistency_means_a_positive_definite_pseudo_inertia() -> None:
+    """By eigenvalues, for vectors half of which are bodies."""
     draw = np.random.default_rng(2)
     parameters = random_parameters(200) + 0.4 * draw.normal(size=(200, 10))
     wanted = np.linalg.eigvalsh(inertial.to_pseudo_inertia(parameters))[:, 0] > 0
@@ -123,8 +128,8 @@ def test_consistency_is_a_definite_pseudo_inertia() -> None:
     assert np.array_equal(inertial.physically_consistent(parameters), wanted)
 
 
-def test_parameters_of_a_model_lead_back_to_it(robot: Robot) -> None:
-    """The same robot from its own parameters, moved bodies' dynamics included."""
+def test_a_model_with_its_own_parameters_is_unchanged(robot: Robot) -> None:
+    """Dynamics included."""
     model = robot.model
     parameters = inertial.inertial_parameters(model)
     assert parameters.shape == (model.nlinks, 10)
@@ -135,7 +140,7 @@ def test_parameters_of_a_model_lead_back_to_it(robot: Robot) -> None:
     assert error(wd.oracle(wd.crba, again, q), wd.oracle(wd.crba, model, q)) <= 1e-11
 
 
-def test_parameters_are_about_the_links_origin() -> None:
+def test_moments_are_about_the_links_origin() -> None:
     """Not about the centre of mass: J = J_c + m d² across the offset."""
     model = by_name("single").model
     arm = replace(
@@ -156,8 +161,10 @@ def test_parameters_are_about_the_links_origin() -> None:
     ]
 
 
-def test_bad_parameters_are_refused() -> None:
-    """Shapes, negative masses, moments without mass, asymmetric matrices, bodies without a log-Cholesky form."""
+def test_invalid_parameters_are_refused() -> None:
+    """Shapes, negative masses, moments without mass, asymmetric matrices, bodies without a
+    log-Cholesky form.
+    """
     model = by_name("cartpole").model
     good = inertial.inertial_parameters(model)
     with pytest.raises(
@@ -183,7 +190,24 @@ def test_bad_parameters_are_refused() -> None:
         inertial.to_log_cholesky(np.stack([random_parameters(), np.zeros(10)]))
 
 
-def test_forms_match_pinocchio() -> None:
+@pytest.mark.parametrize(("share", "accepted"), [(0.9, True), (1.2, False)])
+def test_rounding_is_a_billionth(share: float, accepted: bool) -> None:
+    """Of the largest entry of a matrix, and of the largest moment: that is how far a matrix may be from symmetric,
+    and moments from the triangle inequality, on both sides."""
+    off = share * 1e-9
+    matrix = np.diag([1.0, 2.0, 4.0])
+    matrix[1, 2] = 4.0 * off
+    if accepted:
+        inertial.from_body(1.0, np.zeros(3), matrix)
+    else:
+        with pytest.raises(ValueError, match="inertia must be symmetric"):
+            inertial.from_body(1.0, np.zeros(3), matrix)
+    for moments in ((1.0, 3.0, 4.0 * (1.0 + off)), (-4.0 * off, 4.0, 4.0)):
+        body = inertial.from_body(1.0, np.zeros(3), np.diag(moments))
+        assert inertial.triangle_inequality(body) == accepted
+
+
+def test_forms_equal_pinocchios() -> None:
     """Its dynamic parameters, pseudo-inertia and log-Cholesky parameters of the same bodies."""
     pin = pytest.importorskip("pinocchio")
     for theta in np.random.default_rng(3).normal(size=(20, 10)):

@@ -1,5 +1,4 @@
-"""Public inverse kinematics: targets in their forms, defaults, libraries, results by name,
-refusals."""
+"""Public inverse kinematics: forms of targets, defaults, libraries, results by name, refusals."""
 
 from __future__ import annotations
 
@@ -25,8 +24,8 @@ def reachable(model: wd.Model, count: int, frame: str) -> np.ndarray:
 TARGETS = reachable(MODEL, 12, TIP)
 
 
-def test_results_are_named_and_one_for_each_robot() -> None:
-    """q, success, both errors, steps; without the batch axis for one target."""
+def test_results_have_names_and_one_entry_per_robot() -> None:
+    """q, success, both errors, and steps. For one target they have no batch axis."""
     found = inverse_kinematics(MODEL, TARGETS, frame=TIP)
     assert isinstance(found, Solution)
     assert [x.shape for x in found] == [(12, MODEL.nq), (12,), (12,), (12,), (12,)]
@@ -39,15 +38,15 @@ def test_results_are_named_and_one_for_each_robot() -> None:
     assert small.q.dtype == np.float32 and small.position_error.dtype == np.float32
 
 
-def test_an_array_with_frame_is_a_mapping_of_one() -> None:
-    """{frame: targets} and targets, frame= are one call."""
+def test_an_array_with_frame_equals_a_mapping_with_one_entry() -> None:
+    """{frame: targets} and targets with frame= are the same call."""
     by_name = inverse_kinematics(MODEL, {TIP: TARGETS})
     alone = inverse_kinematics(MODEL, TARGETS, frame=TIP)
     assert all(np.array_equal(x, y) for x, y in zip(by_name, alone, strict=True))
 
 
-def test_a_solution_is_summed_up_in_a_line() -> None:
-    """Solved environments, the worst errors and the mean number of steps."""
+def test_the_repr_of_a_solution_is_a_summary() -> None:
+    """Number of solutions, largest errors and the mean number of steps."""
     q, none = np.zeros((3, 2)), np.zeros(0)
     flags, errors = np.array([True, False, True]), np.array([1e-9, 0.0123, 2e-8])
     found = Solution(q, flags, errors, 2.0 * errors, np.array([4, 10, 5], np.int32))
@@ -56,7 +55,7 @@ def test_a_solution_is_summed_up_in_a_line() -> None:
     assert repr(Solution(q[:0], none, none, none, none)) == "<Solution of no environments>"
 
 
-def test_defaults() -> None:
+def test_inverse_kinematics_has_its_documented_defaults() -> None:
     """32 restarts of 60 steps, a tenth of a millimetre and a milliradian, seed 0, weights one."""
     describe = inverse_kinematics.describe
     left_out = describe(MODEL, {TIP: TARGETS})
@@ -76,8 +75,8 @@ def test_defaults() -> None:
     assert result_shapes(left_out)["q"] == (MODEL.nq,)
 
 
-def test_forms_are_told_by_their_shape() -> None:
-    """(4, 4), (7,) and (3,), batched or not, as lists too."""
+def test_the_shape_of_a_target_determines_its_form() -> None:
+    """(4, 4), (7,) and (3,), with or without a batch, also as lists."""
     for target, form in (
         (TARGETS, (4, 4)),
         (TARGETS[0], (4, 4)),
@@ -90,8 +89,8 @@ def test_forms_are_told_by_their_shape() -> None:
         assert dict(call.options)["task"].forms == (form,)
 
 
-def test_the_start_is_the_middle_of_the_limits() -> None:
-    """Without limits the neutral configuration; q0 brings an array of its own in."""
+def test_the_default_start_is_the_middle_of_the_limits() -> None:
+    """Without limits the neutral configuration. q0 adds an array of its own."""
     model = wd.load_robot("panda")
     T = np.eye(4)[None]
     task = dict(inverse_kinematics.describe(model, {"panda_hand": T}).options)["task"]
@@ -103,9 +102,11 @@ def test_the_start_is_the_middle_of_the_limits() -> None:
     assert np.array_equal(free.start, MODEL.neutral)
 
 
-def test_limits_and_ranges_of_random_starts() -> None:
-    """A turn at most for angles, the limits of lengths, and no end without limits; a quaternion is
-    made of three numbers from 0 to 1."""
+def test_random_starts_are_within_limits() -> None:
+    """Angles span at most one turn, lengths their limits or nothing.
+
+    A quaternion needs three numbers from 0 to 1.
+    """
     builder = wd.ModelBuilder("kinds").add_link("base")
     for name, kind, limits in (
         ("narrow", "revolute", (-0.5, 1.0)),
@@ -129,9 +130,11 @@ def test_limits_and_ranges_of_random_starts() -> None:
     assert space.draws[5:] == ((0.0, 1.0, False),) * 4
 
 
-def test_libraries_out_and_bind() -> None:
-    """Arrays of the library given, flags as bool and counts as int32; with out=, the five arrays
-    themselves."""
+def test_inverse_kinematics_works_with_each_library_out_and_bind() -> None:
+    """Arrays of the given library, flags as bool and counts as int32.
+
+    With out= the five arrays themselves.
+    """
     torch, jax = pytest.importorskip("torch"), pytest.importorskip("jax")
     model, hand = wd.load_robot("ur5e"), "tool0"
     T = reachable(model, 20, hand).astype(np.float32)
@@ -159,8 +162,8 @@ def test_libraries_out_and_bind() -> None:
     assert (run().success == wanted.success[::-1]).all() and (run().q == wanted.q[::-1]).all()
 
 
-def test_refusals() -> None:
-    """What is needed, what arrived."""
+def test_invalid_targets_and_options_are_refused() -> None:
+    """With what is needed and what was given."""
     model, T = wd.load_robot("ur5e"), np.tile(np.eye(4), (3, 1, 1))
     for error, message, targets, options in (
         (ValueError, "say which frame it is for", T, {}),

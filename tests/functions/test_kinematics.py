@@ -1,5 +1,6 @@
-"""Public functions of frames: one, several or all of them, references, parts and points, shapes and
-refusals."""
+"""Public functions of frames: one, several or all; references, parts and points; shapes and
+refusals.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +38,11 @@ POINTED = ("jacobian", "jacobian_derivative")
 
 
 @pytest.mark.parametrize("name", SEVERAL)
-def test_shapes_of_one_some_and_all(name: str) -> None:
-    """No axis for one frame, one for several, also where it is a list of one; all links without
-    either."""
+def test_results_for_one_several_or_all_frames_have_their_shapes(name: str) -> None:
+    """One frame adds no axis, several add one, also a list of one.
+
+    Without either all links are returned.
+    """
     function, (given, shape) = getattr(wd, name), SEVERAL[name]
     check_shapes(function, MODEL, *given, shapes=shape, frame="tip")
     check_shapes(function, MODEL, *given, shapes=(1, *shape), frames=["tip"])
@@ -48,8 +51,8 @@ def test_shapes_of_one_some_and_all(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SEVERAL)
-def test_frames_come_in_the_order_asked_for(name: str) -> None:
-    """Rows of several are those of each alone; all are those of `model.link_names`."""
+def test_frames_are_returned_in_the_given_order(name: str) -> None:
+    """Each row equals that of the frame alone. All frames are those of `model.link_names`."""
     function, (given, _) = getattr(wd, name), SEVERAL[name]
     names = ["tip", "pedestal", "tip", "arm"]
     some = wd.oracle(function, MODEL, *given, frames=names)
@@ -59,8 +62,8 @@ def test_frames_come_in_the_order_asked_for(name: str) -> None:
     assert np.array_equal(some, every[:, MODEL.link_indices(names)])
 
 
-def test_shapes_of_one_frame_alone() -> None:
-    """Pose and Jacobian, Hessian, manipulability: by frame=, which must be given."""
+def test_functions_of_one_frame_have_their_shapes() -> None:
+    """Pose and Jacobian, Hessian, manipulability. frame= is required."""
     nv = MODEL.nv
     check_shapes(wd.pose_and_jacobian, MODEL, S.q, shapes=[(4, 4), (6, nv)], frame="tip")
     check_shapes(wd.kinematic_hessian, MODEL, S.q, shapes=(6, nv, nv), frame="tip")
@@ -70,7 +73,7 @@ def test_shapes_of_one_frame_alone() -> None:
             function(MODEL, S.q)
 
 
-def test_poses_have_two_forms() -> None:
+def test_poses_are_matrices_or_vectors_of_seven() -> None:
     """Matrices by default, or [x y z qx qy qz qw]."""
     check_defaults(wd.fk, MODEL, S.q, form="matrix")
     check_shapes(wd.fk, MODEL, S.q, shapes=(7,), frame="tip", form="pose")
@@ -81,8 +84,8 @@ def test_poses_have_two_forms() -> None:
 
 
 @pytest.mark.parametrize("name", PARTED)
-def test_parts_are_rows(name: str) -> None:
-    """Three of six; of manipulability the volume of those rows."""
+def test_parts_are_rows_of_the_whole(name: str) -> None:
+    """Three of six rows. Manipulability is the volume of these rows."""
     function = getattr(wd, name)
     given = (S.q, S.v) if name == "jacobian_derivative" else (S.q,)
     whole = wd.oracle(function, MODEL, *given, frame="tip")
@@ -98,8 +101,8 @@ def test_parts_are_rows(name: str) -> None:
         assert np.array_equal(np.concatenate(parts, axis=1), whole)
 
 
-def test_calls() -> None:
-    """One robot or many, both precisions, `out=`; one result or two."""
+def test_functions_of_frames_accept_one_robot_a_batch_and_out() -> None:
+    """In both precisions, with one result or two."""
     model = by_name("cartpole").model
     s, frame = states(model, 3), model.link_names[-1]
     check_call(wd.fk, model, s.q)
@@ -107,9 +110,8 @@ def test_calls() -> None:
 
 
 @pytest.mark.parametrize("name", ["panda", "branches_wxyz", "rooted"])
-def test_one_frame_some_frames_all_frames(name: str, run) -> None:
-    """frame= and frames= give the rows of the whole, in the order asked for, repeated if asked for
-    twice."""
+def test_frame_and_frames_give_rows_of_all_frames(name: str, run) -> None:
+    """In the given order, repeated if a frame is repeated."""
     model = by_name(name).model
     q = states(model).q
     poses = run(wd.fk, model, q)
@@ -124,8 +126,8 @@ def test_one_frame_some_frames_all_frames(name: str, run) -> None:
 # References, relative frames and points.
 
 
-def test_local_world_aligned_is_the_default(run) -> None:
-    """Without reference=, as the design says."""
+def test_local_world_aligned_is_the_default_reference(run) -> None:
+    """As documented."""
     model = by_name("ur5e").model
     q, frame = states(model).q, "tool0"
     default = run(wd.jacobian, model, q, frame=frame)
@@ -138,7 +140,7 @@ def test_local_world_aligned_is_the_default(run) -> None:
     "name", sorted({*SEVERAL, "pose_and_jacobian", "kinematic_hessian"} - {"fk"})
 )
 def test_references_have_aliases(name: str) -> None:
-    """body, inertial and mixed; the last is the default."""
+    """body, inertial and mixed. The last one is the default."""
     function = getattr(wd, name)
     given = SEVERAL[name][0] if name in SEVERAL else (S.q,)
 
@@ -154,13 +156,13 @@ def test_references_have_aliases(name: str) -> None:
 
 
 def test_accelerations_are_spatial_by_default() -> None:
-    """kind="spatial"."""
+    """With kind="spatial"."""
     check_defaults(wd.frame_acceleration, MODEL, S.q, S.v, S.a, kind="spatial")
 
 
 @pytest.mark.parametrize("name", RELATIVE)
-def test_the_root_link_of_a_fixed_robot_stands_for_the_world(name: str) -> None:
-    """relative_to= the root is what is found without it; to another link it is not."""
+def test_the_root_link_of_a_fixed_robot_equals_the_world(name: str) -> None:
+    """relative_to= the root changes nothing. Relative to another link the results differ."""
     function, (given, _) = getattr(wd, name), SEVERAL[name]
     wanted = wd.oracle(function, MODEL, *given, frame="tip")
     root = wd.oracle(function, MODEL, *given, frame="tip", relative_to=MODEL.root)
@@ -169,9 +171,11 @@ def test_the_root_link_of_a_fixed_robot_stands_for_the_world(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", POINTED)
-def test_a_point_is_numbers_or_an_array(name: str) -> None:
-    """A list and a tuple are constants of the program; an array has a row for each robot, or is one
-    for all."""
+def test_a_point_can_be_numbers_or_an_array(name: str) -> None:
+    """A list and a tuple are constants of the program.
+
+    An array has a row per robot or is one for all.
+    """
     function, (given, _) = getattr(wd, name), SEVERAL[name]
     point = [0.1, -0.2, 0.3]
     wanted = wd.oracle(function, MODEL, *given, frame="tip", point=point)
@@ -196,7 +200,7 @@ def test_a_point_is_numbers_or_an_array(name: str) -> None:
     ],
 )
 def test_unknown_options_of_poses_are_refused(options: dict, said: str) -> None:
-    """What may be chosen is listed; a link that is not there is named."""
+    """The message lists the choices, and names an unknown link."""
     model = by_name("ur5e").model
     with pytest.raises((ValueError, KeyError), match=said):
         kinematics.fk(model, states(model, 2).q, **options)
@@ -215,15 +219,15 @@ def test_unknown_options_of_poses_are_refused(options: dict, said: str) -> None:
         ({"frame": "tool0", "point": (0, 0)}, "three numbers"),
     ],
 )
-def test_unknown_options_of_jacobians_are_refused(options: dict, said: str) -> None:
-    """Parts, frames and points that are none."""
+def test_invalid_options_of_jacobians_are_refused(options: dict, said: str) -> None:
+    """Parts, frames and points."""
     model = by_name("ur5e").model
     with pytest.raises(ValueError, match=said):
         kinematics.jacobian(model, states(model, 2).q, **options)
 
 
-def test_an_unknown_kind_is_refused() -> None:
-    """Spatial or classical."""
+def test_an_unknown_kind_of_acceleration_is_refused() -> None:
+    """The message lists spatial and classical."""
     model = by_name("ur5e").model
     s = states(model, 1)
     with pytest.raises(ValueError, match="kind must be one of spatial, classical; got 'proper'"):
@@ -232,7 +236,7 @@ def test_an_unknown_kind_is_refused() -> None:
 
 @pytest.mark.parametrize("name", PARTED)
 def test_an_unknown_part_is_refused(name: str) -> None:
-    """The three are listed."""
+    """The message lists the three parts."""
     given = (S.q, S.v) if name == "jacobian_derivative" else (S.q,)
     with pytest.raises(
         ValueError, match="part must be one of both, linear, angular; got 'rotation'"
@@ -241,16 +245,16 @@ def test_an_unknown_part_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", RELATIVE)
-def test_relative_to_a_link_that_is_not_there(name: str) -> None:
-    """It is named, with what was meant."""
+def test_relative_to_an_unknown_link_is_refused(name: str) -> None:
+    """By name, with a suggestion."""
     function, (given, _) = getattr(wd, name), SEVERAL[name]
     with pytest.raises(KeyError, match="rooted has no link named 'tol'; did you mean 'tool'"):
         function(MODEL, *given, frame="tip", relative_to="tol")
 
 
 @pytest.mark.parametrize("name", POINTED)
-def test_points_are_three_numbers_of_one_frame(name: str) -> None:
-    """Not of several frames, not two numbers, not an array of another width."""
+def test_points_must_be_three_numbers_of_one_frame(name: str) -> None:
+    """Several frames, two numbers, and an array of another width are refused."""
     function, (given, _) = getattr(wd, name), SEVERAL[name]
     with pytest.raises(
         ValueError, match='a point is fixed to one frame: give frame="name" with point='

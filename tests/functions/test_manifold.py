@@ -1,5 +1,4 @@
-"""Public functions of configurations: shapes, numbers or arrays of t, limits, random draws and
-their refusals."""
+"""Public functions of configurations: shapes, forms of t, limits, random configurations, refusals."""
 
 from __future__ import annotations
 
@@ -26,8 +25,8 @@ S = states(MODEL, 2)
 P = wd.oracle(wd.integrate, MODEL, S.q, S.v)
 
 
-def test_shapes() -> None:
-    """Configurations have nq entries, tangent vectors nv."""
+def test_configurations_have_nq_entries_and_tangent_vectors_nv() -> None:
+    """The model has a quaternion, so that nq > nv."""
     assert MODEL.nq > MODEL.nv
     check_shapes(wd.integrate, MODEL, S.q, S.v, shapes=(MODEL.nq,))
     check_shapes(wd.difference, MODEL, S.q, P, shapes=(MODEL.nv,))
@@ -37,15 +36,15 @@ def test_shapes() -> None:
     check_shapes(wd.interpolate, MODEL, S.q, P, 0.5, shapes=(MODEL.nq,))
 
 
-def test_calls() -> None:
-    """One robot or many, both precisions, `out=`."""
+def test_functions_of_configurations_accept_one_robot_a_batch_and_out() -> None:
+    """In both precisions."""
     model = by_name("planar").model
     s = states(model, 3)
     check_call(wd.integrate, model, s.q, s.v)
     check_call(wd.clamp, model, s.q)
 
 
-def test_nothing_draws_quaternions_back_by_default() -> None:
+def test_the_default_rate_does_not_normalise_quaternions() -> None:
     """baumgarte=0."""
     check_defaults(wd.configuration_rate, MODEL, S.q, S.v, baumgarte=0.0)
     pulled = wd.oracle(wd.configuration_rate, MODEL, 1.1 * S.q, S.v, baumgarte=1.0)
@@ -53,7 +52,7 @@ def test_nothing_draws_quaternions_back_by_default() -> None:
 
 
 @pytest.mark.parametrize("baumgarte", [-1.0, np.nan, np.inf])
-def test_a_pull_away_from_unit_length_is_refused(baumgarte: float) -> None:
+def test_a_negative_baumgarte_gain_is_refused(baumgarte: float) -> None:
     for function, arrays in (
         (wd.configuration_rate, (S.q, S.v)),
         (wd.state_derivative, (S.q, S.v, S.v)),
@@ -62,8 +61,8 @@ def test_a_pull_away_from_unit_length_is_refused(baumgarte: float) -> None:
             function(MODEL, *arrays, baumgarte=baumgarte)
 
 
-def test_limits_are_the_models() -> None:
-    """clamp takes them from the model at the call; quaternions and free coordinates have none."""
+def test_clamp_uses_the_limits_of_the_model() -> None:
+    """At the time of the call. Quaternions and free coordinates have none."""
     model = by_name("cartpole").model
     q = np.full((1, model.nq), 100.0)
     assert np.array_equal(wd.oracle(wd.clamp, model, q)[0], np.minimum(100.0, model.position_upper))
@@ -73,8 +72,8 @@ def test_limits_are_the_models() -> None:
     assert np.array_equal(wd.oracle(wd.clamp, MODEL, 5 * S.q)[:, :7], 5 * S.q[:, :7])
 
 
-def test_a_quaternion_of_no_length_has_no_direction() -> None:
-    """normalize gives NaN there, and there alone."""
+def test_normalising_a_zero_quaternion_gives_nan() -> None:
+    """There and nowhere else."""
     q = S.q.copy()
     q[1, 3:7] = 0.0
     found = wd.normalize(MODEL, q)
@@ -82,7 +81,7 @@ def test_a_quaternion_of_no_length_has_no_direction() -> None:
     assert np.isfinite(np.delete(found[1], range(3, 7))).all()
 
 
-def test_beyond_both_ends_an_interpolation_goes_on() -> None:
+def test_interpolate_extrapolates_beyond_both_ends() -> None:
     """t of 0, 1, -1 and 2, as numbers."""
     model = by_name("cartpole").model
     q0, q1 = np.zeros((1, model.nq)), np.full((1, model.nq), 0.5)
@@ -91,8 +90,8 @@ def test_beyond_both_ends_an_interpolation_goes_on() -> None:
         assert np.max(np.abs(found - 0.5 * t)) <= ROUND_OFF
 
 
-def test_interpolation_takes_a_number_or_one_for_each_robot() -> None:
-    """And arrays of other libraries, and one robot alone."""
+def test_interpolation_accepts_one_number_or_one_per_robot() -> None:
+    """Also arrays of other libraries, and one robot alone."""
     model = by_name("balls_wxyz").model
     s = states(model)
     p = manifold.integrate(model, s.q, s.v)
@@ -109,8 +108,8 @@ def test_interpolation_takes_a_number_or_one_for_each_robot() -> None:
 
 
 @pytest.mark.parametrize("library", ["torch", "warp"])
-def test_interpolation_of_torch_and_warp_arrays(library: str, device: str) -> None:
-    """The same numbers, on their memory."""
+def test_interpolation_works_on_torch_and_warp_arrays(library: str, device: str) -> None:
+    """With the same numbers, on their memory."""
     usable(library, device)
     model = by_name("balls_wxyz").model
     s = states(model)
@@ -125,9 +124,11 @@ def test_interpolation_of_torch_and_warp_arrays(library: str, device: str) -> No
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_random_configurations_lie_within_limits(robot: Robot, dtype: str) -> None:
-    """Within limits where there are any, else angles within half a turn, lengths within a metre;
-    quaternions of unit length."""
+def test_random_configurations_are_within_limits(robot: Robot, dtype: str) -> None:
+    """Without limits angles are within half a turn and lengths within a metre.
+
+    Quaternions have unit length.
+    """
     model = robot.model
     q = manifold.random_configuration(model, 200, seed=5, dtype=dtype)
     assert q.shape == (200, model.nq) and q.dtype == dtype
@@ -147,8 +148,11 @@ def test_random_configurations_lie_within_limits(robot: Robot, dtype: str) -> No
             assert np.max(np.abs(length - 1)) <= 1e-6
 
 
-def test_random_configurations_are_repeatable() -> None:
-    """The same seed, the same rows, however many; another seed, other rows; no two rows alike."""
+def test_random_configurations_depend_on_the_seed_only() -> None:
+    """Equal seeds give equal rows for any count, and other seeds other rows.
+
+    No two rows are equal.
+    """
     model = by_name("balls_wxyz").model
     q = manifold.random_configuration(model, 1000, seed=7)
     assert np.array_equal(q[:10], manifold.random_configuration(model, 10, seed=7))
@@ -161,9 +165,11 @@ def test_random_configurations_are_repeatable() -> None:
     assert manifold.random_configuration(model, 0).shape == (0, model.nq)
 
 
-def test_random_numbers_are_uniform() -> None:
-    """Means and correlations of 100,000 draws, within five standard errors; orientations turn
-    everything to nothing."""
+def test_random_configurations_are_uniform() -> None:
+    """Means and correlations of 100,000 draws, within five standard errors.
+
+    Orientations average to zero.
+    """
     model, count = by_name("balls").model, 100_000
     q = manifold.random_configuration(model, count, seed=1)
     knee = q[:, model.coordinates["knee"].q.start]
@@ -178,8 +184,10 @@ def test_random_numbers_are_uniform() -> None:
     assert np.max(np.abs(np.mean(hip, axis=0))) <= 5 * 0.5 / math.sqrt(count)
 
 
-def test_random_configurations_of_a_kind() -> None:
-    """Like another array; on a device; origins of floating joints in a box; one-sided limits."""
+def test_random_configurations_have_the_requested_library_and_box() -> None:
+    """Like another array, on a device, with origins of floating joints in a box, and with one-sided
+    limits.
+    """
     torch = pytest.importorskip("torch")
     model = by_name("free_inside_wxyz").model
     q = manifold.random_configuration(model, 50, like=torch.zeros(3))
@@ -199,8 +207,8 @@ def test_random_configurations_of_a_kind() -> None:
     assert hinge.min() >= 5.0 and hinge.max() <= 5.0 + 2 * math.pi
 
 
-def test_draws_are_of_numpy_and_double_by_default() -> None:
-    """Seed 0, origins of floating joints within a metre of the world's."""
+def test_random_configurations_are_float64_numpy_arrays_by_default() -> None:
+    """With seed 0. Origins of floating joints are within a metre of the world's."""
     q = wd.random_configuration(MODEL, 300)
     assert type(q) is np.ndarray and q.dtype == np.float64 and q.shape == (300, MODEL.nq)
     again = wd.random_configuration(MODEL, 300, seed=0, box=((-1, -1, -1), (1, 1, 1)))
@@ -211,8 +219,8 @@ def test_draws_are_of_numpy_and_double_by_default() -> None:
 # Refusals.
 
 
-def test_what_cannot_be_drawn_is_refused() -> None:
-    """Counts, boxes, kinds of numbers and devices that make no sense."""
+def test_invalid_counts_boxes_dtypes_and_devices_are_refused() -> None:
+    """Each by its name."""
     model = by_name("free_inside").model
     for count in (-1, 2.5):
         with pytest.raises(ValueError, match="count must be a whole number"):
@@ -227,14 +235,14 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         manifold.random_configuration(model, 2, like=np.zeros(1), device="cuda:0")
 
 
-def test_seeds_are_whole_numbers() -> None:
-    """Not fractions."""
+def test_seeds_must_be_whole_numbers() -> None:
+    """Fractions are refused."""
     with pytest.raises(TypeError, match=r"seed must be a whole number, got 0\.5"):
         wd.random_configuration(MODEL, 2, seed=0.5)  # type: ignore[arg-type]
 
 
-def test_boxes_have_two_corners_of_three_numbers() -> None:
-    """Finite, and the least first."""
+def test_boxes_must_have_two_corners_of_three_numbers() -> None:
+    """They are finite, and the lower corner comes first."""
     for box in (((0, 0), (1, 1)), ((0, 0, 0), (1, 1, math.inf)), (0, 1), ("abc", "def")):
         with pytest.raises(
             ValueError, match=r"box must be \(\(x, y, z\), \(x, y, z\)\), least and greatest"
@@ -242,13 +250,13 @@ def test_boxes_have_two_corners_of_three_numbers() -> None:
             wd.random_configuration(MODEL, 2, box=box)  # type: ignore[arg-type]
 
 
-def test_the_first_argument_is_a_model() -> None:
-    """A path in its place is named as what it is."""
+def test_the_first_argument_must_be_a_model() -> None:
+    """A path in its place is refused by its type."""
     with pytest.raises(TypeError, match=r"the first argument must be a Model .*got str"):
         wd.random_configuration("panda.urdf", 2)  # type: ignore[arg-type]
 
 
-def test_both_configurations_have_the_models_width() -> None:
+def test_both_configurations_must_have_nq_columns() -> None:
     """q0 and q1, each by its name."""
     wide = np.zeros((2, MODEL.nq + 1))
     for function in (wd.difference, lambda model, q0, q1: wd.interpolate(model, q0, q1, 0.5)):

@@ -1,5 +1,4 @@
-"""Public functions of the operational space: shapes of all and of a part, defaults, gravity,
-refusals."""
+"""Public functions of the operational space: shapes, parts, defaults, gravity, refusals."""
 
 from __future__ import annotations
 
@@ -23,8 +22,11 @@ ONE = (wd.operational_space_inertia, wd.dynamically_consistent_inverse)
 
 
 @pytest.mark.parametrize("part, rows", [("both", 6), ("linear", 3), ("angular", 3)])
-def test_shapes(part: str, rows: int) -> None:
-    """Λ square, a bias, J̄ of nv rows; three directions in place of six for a part."""
+def test_functions_of_the_operational_space_have_their_shapes(part: str, rows: int) -> None:
+    """Λ is square, the bias a vector, J̄ has nv rows.
+
+    A part has three directions in place of six.
+    """
     given = {"frame": FRAME, "part": part}
     check_shapes(
         wd.operational_space, MODEL, S.q, S.v, shapes=[(rows, rows), (rows,), (NV, rows)], **given
@@ -33,8 +35,8 @@ def test_shapes(part: str, rows: int) -> None:
     check_shapes(wd.dynamically_consistent_inverse, MODEL, S.q, shapes=(NV, rows), **given)
 
 
-def test_defaults() -> None:
-    """All six directions, at the frame's origin in the world's axes, under the earth's gravity."""
+def test_the_operational_space_has_its_documented_defaults() -> None:
+    """All six directions at the frame's origin in the world's axes, under the earth's gravity."""
     usual = {"reference": "local_world_aligned", "part": "both"}
     left_out, explicit = (
         wd.oracle(wd.operational_space, MODEL, S.q, S.v, frame=FRAME, **given)
@@ -48,8 +50,8 @@ def test_defaults() -> None:
         assert np.array_equal(left_out, explicit)
 
 
-def test_alone_they_are_the_same_numbers() -> None:
-    """operational_space has all three; aliases of references are taken."""
+def test_separate_functions_equal_operational_space() -> None:
+    """It returns all three results. Aliases of references are accepted."""
     for alias, own in (("body", "local"), ("inertial", "world")):
         inertia, _, inverse = wd.oracle(
             wd.operational_space, MODEL, S.q, S.v, frame=FRAME, reference=own
@@ -59,8 +61,8 @@ def test_alone_they_are_the_same_numbers() -> None:
             assert error(found, wanted) <= 1e-9
 
 
-def test_forces_enter_the_bias_alone() -> None:
-    """f_ext on the frame is borne by it: the bias falls by J̄ᵀ Jᵀ f = f."""
+def test_forces_change_only_the_bias() -> None:
+    """The frame carries f_ext on itself: the bias falls by J̄ᵀ Jᵀ f = f."""
     f = np.array([[1.0, -2.0, 0.5, 0.1, 0.2, -0.3]] * 2)
     plain, pushed = (
         wd.oracle(wd.operational_space, MODEL, S.q, S.v, frame=FRAME, reference="local", **given)
@@ -71,7 +73,7 @@ def test_forces_enter_the_bias_alone() -> None:
     assert error(plain[1] - pushed[1], f, plain[1]) <= 1e-14 * condition
 
 
-def test_calls() -> None:
+def test_functions_of_the_operational_space_accept_a_batch_and_out() -> None:
     """One robot or many, both precisions, three arrays of `out=`."""
     model = by_name("slides").model
     s = states(model, 3)
@@ -89,9 +91,8 @@ def test_calls() -> None:
 # Refusals.
 
 
-def test_a_frame_that_is_held_is_refused() -> None:
-    """A cart-pole's tip moves in a plane; a reference that does not exist, and a frame that does
-    not."""
+def test_a_frame_that_cannot_move_in_all_directions_is_refused() -> None:
+    """The tip of a cart-pole moves in a plane. Unknown references and frames are refused too."""
     model = by_name("cartpole").model
     q = np.zeros(model.nq)
     with pytest.raises(ModelError, match="of 6 directions"):
@@ -102,9 +103,8 @@ def test_a_frame_that_is_held_is_refused() -> None:
         operational_space_inertia(model, q, frame="tip_of_nothing")
 
 
-def test_a_part_that_can_move_is_not_refused() -> None:
-    """What cannot be said of six directions is said of those that there are; the text names the way
-    out."""
+def test_a_part_that_can_move_is_accepted() -> None:
+    """If fewer than six directions are possible, the message suggests a part."""
     model = by_name("slides").model
     q, frame = states(model, 1).q, model.link_names[-1]
     with pytest.raises(
@@ -118,7 +118,7 @@ def test_a_part_that_can_move_is_not_refused() -> None:
         wd.operational_space_inertia(model, q, frame=frame, part="angular")
 
 
-def test_a_joint_that_moves_no_inertia_is_refused() -> None:
+def test_a_joint_without_inertia_is_refused() -> None:
     """As by forward dynamics."""
     model = wd.load_urdf(
         urdf("bare", link("a", 1.0), link("b"), joint("idle", "continuous", "a", "b"))
@@ -128,8 +128,8 @@ def test_a_joint_that_moves_no_inertia_is_refused() -> None:
             function(model, *[np.zeros(1)] * given, frame="b")
 
 
-def test_options_are_checked() -> None:
-    """Parts and references, with what may be chosen."""
+def test_unknown_parts_and_references_are_refused() -> None:
+    """With the choices."""
     for function, given in ((ONE[0], (S.q,)), (ONE[1], (S.q,)), (wd.operational_space, (S.q, S.v))):
         with pytest.raises(ValueError, match="part must be one of both, linear, angular; got 'up'"):
             function(MODEL, *given, frame=FRAME, part="up")
@@ -137,8 +137,8 @@ def test_options_are_checked() -> None:
             function(MODEL, *given, frame=FRAME, reference="up")
 
 
-def test_single_precision_keeps_its_digits() -> None:
-    """Close to a singular configuration, where forming and inverting Λ⁻¹ loses 5e-3 in float32."""
+def test_single_precision_is_accurate_near_a_singularity() -> None:
+    """There forming and inverting Λ⁻¹ loses 5e-3 in float32."""
     q = random_states(MODEL, 5)["q"].astype(np.float32)
     for function in ONE:
         expected = wd.oracle(function, MODEL, q.astype(float), frame=FRAME)

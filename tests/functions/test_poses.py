@@ -34,27 +34,27 @@ GIVEN = {
 
 
 @pytest.mark.parametrize("name", GIVEN)
-def test_shapes(name: str) -> None:
-    """Of poses, quaternions and matrices."""
+def test_conversions_of_poses_have_their_shapes(name: str) -> None:
+    """For poses, quaternions and matrices."""
     given, shape = GIVEN[name]
     check_shapes(getattr(wd.convert, name), given, shapes=shape)
     check_defaults(getattr(wd.convert, name), given, order="xyzw")
 
 
-def test_quaternions_keep_their_four_numbers() -> None:
-    """(B, 4) in either order."""
+def test_quaternions_have_four_numbers_in_either_order() -> None:
+    """(B, 4)."""
     check_shapes(wd.convert.quaternion, Q, shapes=(4,), source="xyzw", target="wxyz")
 
 
-def test_calls() -> None:
-    """One pose or many, both precisions, `out=`."""
+def test_conversions_accept_one_pose_a_batch_and_out() -> None:
+    """In both precisions."""
     check_call(wd.convert.matrix_to_pose, T)
     check_call(wd.convert.quaternion, Q, source="xyzw", target="wxyz")
 
 
 @pytest.mark.parametrize("order", ["xyzw", "wxyz"])
-def test_one_way_undoes_the_other(order: str) -> None:
-    """Matrices and quaternions, matrices and poses."""
+def test_conversions_are_inverse_to_each_other(order: str) -> None:
+    """Of matrices and quaternions, and of matrices and poses."""
     turn = Q if order == "xyzw" else np.roll(Q, 1, axis=1)
     pose = np.hstack([POSE[:, :3], turn])
     assert error(wd.oracle(wd.convert.quaternion_to_matrix, turn, order=order), R) <= ROUND_OFF
@@ -63,15 +63,14 @@ def test_one_way_undoes_the_other(order: str) -> None:
     assert error(wd.oracle(wd.convert.matrix_to_pose, T, order=order), pose) <= ROUND_OFF
 
 
-def test_a_rotation_matrix_is_the_corner_of_a_homogeneous_one() -> None:
+def test_a_homogeneous_matrix_contains_rotation_and_position() -> None:
     """The last row is 0 0 0 1, the last column the position."""
     assert np.array_equal(T[:, :3, :3], R) and np.array_equal(T[:, :3, 3], POSE[:, :3])
     assert np.array_equal(T[:, 3], np.tile([0.0, 0.0, 0.0, 1.0], (6, 1)))
 
 
-def test_a_chain_ends_where_its_matrices_lead() -> None:
-    """T_1 T_2 .. T_n is NumPy's product, and forward kinematics of the poses of a chain's links in
-    each other."""
+def test_chain_product_equals_numpys_product() -> None:
+    """It also equals forward kinematics for the poses of a chain's links in each other."""
     chains = T.reshape(2, 3, 4, 4)
     product = np.array([np.linalg.multi_dot(list(chain)) for chain in chains])
     assert error(wd.oracle(wd.chain_product, chains), product) <= ROUND_OFF
@@ -86,8 +85,8 @@ def test_a_chain_ends_where_its_matrices_lead() -> None:
     assert error(wd.oracle(wd.chain_product, np.array(steps)), end) <= ROUND_OFF
 
 
-def test_a_chain_needs_a_matrix() -> None:
-    """Of no matrices there is no product."""
+def test_chain_product_needs_at_least_one_matrix() -> None:
+    """An empty chain is refused."""
     for given in (np.eye(4), np.zeros((0, 4, 4))):
         with pytest.raises(ValueError, match=r"must be \(B, n, 4, 4\) with n at least 1"):
             wd.chain_product(given)
@@ -96,8 +95,8 @@ def test_a_chain_needs_a_matrix() -> None:
 # Refusals.
 
 
-def test_the_order_of_quaternions() -> None:
-    """xyzw and wxyz name the same four numbers."""
+def test_quaternions_are_converted_between_both_orders() -> None:
+    """xyzw and wxyz are the same four numbers."""
     q = Q
     turned = poses.convert_quaternion(q, source="xyzw", target="wxyz")
     assert np.array_equal(turned, np.roll(q, 1, axis=1))
@@ -107,23 +106,23 @@ def test_the_order_of_quaternions() -> None:
 
 
 @pytest.mark.parametrize("name", GIVEN)
-def test_an_unknown_order_is_refused(name: str) -> None:
-    """Two are known."""
+def test_an_unknown_order_of_quaternions_is_refused(name: str) -> None:
+    """The message names both known ones."""
     with pytest.raises(
         ValueError, match='the order of a quaternion must be "xyzw" or "wxyz", got \'zyxw\''
     ):
         getattr(wd.convert, name)(GIVEN[name][0], order="zyxw")
 
 
-def test_a_target_order_is_checked_too() -> None:
-    """As the source's is."""
+def test_an_unknown_target_order_is_refused() -> None:
+    """As an unknown source order is."""
     with pytest.raises(ValueError, match="got 'XYZW'"):
         wd.convert.quaternion(Q, source="xyzw", target="XYZW")
 
 
 @pytest.mark.parametrize("name", GIVEN)
-def test_shapes_are_checked(name: str) -> None:
-    """A last dimension of another size is said with what is needed."""
+def test_arrays_of_wrong_shape_are_refused(name: str) -> None:
+    """With the needed last dimensions."""
     argument = {
         "matrix_to_pose": "matrix",
         "pose_to_matrix": "pose",

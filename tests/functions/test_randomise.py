@@ -1,4 +1,4 @@
-"""Robots drawn at random: the laws, what they depend on, and that every robot drawn could be one."""
+"""Random robots: laws, what the draws depend on, and physical consistency."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def values(params: wd.Params, quantity: str, name: str) -> np.ndarray:
 # Laws.
 
 
-def test_uniform_numbers() -> None:
-    """Between the two, evenly: mean and variance of the uniform law."""
+def test_uniform_numbers_have_mean_and_variance_of_their_law() -> None:
+    """They are between both bounds."""
     mass = values(randomise(PANDA, MANY, mass=scale(0.8, 1.4)), "mass", "panda_link3") / own(
         "mass", "panda_link3"
     )
@@ -55,28 +55,28 @@ def test_uniform_numbers() -> None:
     assert abs(mass.mean() - 1.1) < 0.01 and abs(mass.std() - 0.6 / math.sqrt(12)) < 0.005
 
 
-def test_log_uniform_numbers() -> None:
-    """Their logarithm is uniform: as often halved as doubled."""
+def test_logarithms_of_log_uniform_numbers_are_uniform() -> None:
+    """A number is halved as often as doubled."""
     mass = values(randomise(PANDA, MANY, mass=scale(0.5, 2.0, "log-uniform")), "mass", "panda_hand")
     logs = np.log2(mass / own("mass", "panda_hand"))
     assert logs.min() >= -1 and logs.max() <= 1
     assert abs(logs.mean()) < 0.02 and abs(logs.std() - 2 / math.sqrt(12)) < 0.01
 
 
-def test_normal_numbers() -> None:
-    """Mean and spread of the normal law, nothing beyond three standard deviations."""
+def test_normal_numbers_are_cut_at_three_deviations() -> None:
+    """With mean and deviation of the normal law."""
     com = values(randomise(PANDA, MANY, com=add(0.01, 0.02, "normal")), "com", "panda_link5")
     z = (com - own("com", "panda_link5") - 0.01) / 0.02
     assert np.abs(z).max() <= 3.0 and np.abs(z).max() > 2.9
     assert (
         np.abs(z.mean(axis=0)).max() < 0.03 and np.abs(z.std(axis=0) - 0.9866).max() < 0.02
-    )  # of the cut law
+    )  # of the truncated law
     assert abs(np.mean(np.abs(z) < 1) - 0.6827 / 0.9973) < 0.01
-    assert np.abs(np.corrcoef(z.T) - np.eye(3)).max() < 0.03  # each component for itself
+    assert np.abs(np.corrcoef(z.T) - np.eye(3)).max() < 0.03  # components are independent
 
 
-def test_links_and_environments_are_independent() -> None:
-    """No correlation between links, nor from one environment to the next, nor between quantities."""
+def test_draws_of_links_and_environments_are_independent() -> None:
+    """No correlation between links, environments, or quantities."""
     params = randomise(PANDA, MANY, mass=scale(0.8, 1.2), com=add(-1, 1))
     mass, com = params["mass"], params["com"][..., 0]
     columns = np.hstack([mass[:-1], mass[1:], com[:-1]])
@@ -86,8 +86,8 @@ def test_links_and_environments_are_independent() -> None:
 # What the numbers depend on.
 
 
-def test_numbers_depend_on_seed_environment_and_owner_alone() -> None:
-    """Neither on how many environments there are, nor on what else is drawn, nor on precision."""
+def test_draws_depend_only_on_seed_environment_and_owner() -> None:
+    """Neither on the number of environments, nor on other draws, nor on the precision."""
     wide = {"mass": scale(0.8, 1.2), "com": add(-0.1, 0.1), "inertia": scale(0.9, 1.1)}
     all_links = randomise(PANDA, 50, seed=4, **wide, armature=add(0, 1))
     one = randomise(PANDA, 20, seed=4, **{q: {"panda_link4": draw} for q, draw in wide.items()})
@@ -102,8 +102,8 @@ def test_numbers_depend_on_seed_environment_and_owner_alone() -> None:
 
 
 @pytest.mark.parametrize("library", ["torch", "jax", "warp"])
-def test_libraries(library: str) -> None:
-    """Arrays of the library asked for, the same numbers, which functions take."""
+def test_draws_are_equal_in_each_library(library: str) -> None:
+    """As arrays of the requested library, which functions accept."""
     wanted = randomise(PANDA, 9, seed=1, mass=scale(0.8, 1.2), gravity=add(-1, 1), dtype="float32")
     q = np.zeros((9, PANDA.nv), np.float32)
     if library == "warp":
@@ -122,8 +122,8 @@ def test_libraries(library: str) -> None:
     assert error(tau, wd.oracle(wd.gravity_torques, PANDA, q, params=wanted)) <= 1e-5
 
 
-def test_environments_lie_side_by_side() -> None:
-    """The fast memory for a kernel."""
+def test_environments_are_contiguous_in_memory() -> None:
+    """Kernels read this layout fastest."""
     params = randomise(PANDA, 64, mass=scale(0.8, 1.2))
     assert params["mass"].strides[0] == params["inertia"].strides[0] == 8
 
@@ -131,8 +131,8 @@ def test_environments_lie_side_by_side() -> None:
 # Every robot could be one.
 
 
-def test_inertia_grows_with_mass() -> None:
-    """The same body at another density."""
+def test_inertia_scales_with_mass() -> None:
+    """The body has the same shape at another density."""
     params = randomise(
         PANDA, 30, mass={"panda_link*": scale(0.2, 3.0), "panda_hand": add(-0.5, 2.0)}
     )
@@ -143,8 +143,11 @@ def test_inertia_grows_with_mass() -> None:
         )
 
 
-def test_inertia_is_that_of_a_stretched_body() -> None:
-    """Points of mass x of the link, moved to s x: second moments of mass Σ' = S Σ S, J = tr(Σ) 1 - Σ."""
+def test_a_scaled_inertia_is_that_of_a_stretched_body() -> None:
+    """Mass points x of the link move to s x.
+
+    Second moments become Σ' = S Σ S, and J = tr(Σ) 1 - Σ.
+    """
     params = randomise(PANDA, 30, inertia={"panda_link2": scale(0.3, 3.0)})
     J = np.array(PANDA.link("panda_link2").inertia)
     density = np.trace(J) / 2 * np.eye(3) - J
@@ -156,8 +159,8 @@ def test_inertia_is_that_of_a_stretched_body() -> None:
         assert np.all((s**2 > 0.3) & (s**2 < 3.0)) and len(set(s.round(9))) == 3
 
 
-def test_all_bodies_are_physically_consistent() -> None:
-    """However wide the laws, where the model's own bodies are."""
+def test_random_bodies_are_physically_consistent() -> None:
+    """For any width of the laws, if the model's own bodies are."""
     params = randomise(
         PANDA,
         500,
@@ -179,8 +182,11 @@ def test_all_bodies_are_physically_consistent() -> None:
     assert checked >= 8
 
 
-def test_placements() -> None:
-    """Positions in the parent's axes; rotations about the joint's own, by the exponential of the rotation vector."""
+def test_placements_move_and_tilt_joints() -> None:
+    """Positions are in the parent's axes.
+
+    Rotations are about the joint's own, by the exponential of the rotation vector.
+    """
     joint = PANDA.joint("panda_joint5")
     moved = randomise(
         PANDA, 40, placement={joint.name: add(-0.02, 0.02)}, tilt={joint.name: add(-0.5, 0.5)}
@@ -213,7 +219,7 @@ def test_placements() -> None:
     assert error(poses, wd.fk(PANDA, s.q, frame="panda_hand")) <= 1e-10
 
 
-def test_gravity() -> None:
+def test_gravity_varies_in_strength_or_by_component() -> None:
     """A factor for its strength, or a number for each component."""
     weak = randomise(PANDA, 20, gravity=scale(0.1, 0.2)).gravity
     assert np.array_equal(weak[:, :2], np.zeros((20, 2))) and np.all(
@@ -226,8 +232,8 @@ def test_gravity() -> None:
 # Names.
 
 
-def test_patterns() -> None:
-    """The last that matches; without names all links that have mass, all joints with what is scaled."""
+def test_the_last_matching_pattern_applies() -> None:
+    """Without names all links with mass, and all joints that have the scaled quantity, are drawn."""
     params = randomise(
         PANDA, 3, mass={"*": scale(2, 2), "*finger": scale(3, 3), "panda_link1": scale(1, 1)}
     )
@@ -331,8 +337,8 @@ REFUSED = {
 }
 
 
-def test_a_law_may_give_one_number_alone() -> None:
-    """Equal bounds, and no deviation."""
+def test_a_law_can_give_a_constant() -> None:
+    """With equal bounds, or without deviation."""
     mass = own("mass", "panda_hand")
     for law, wanted in (
         (scale(2, 2), 2.0 * mass),
@@ -345,8 +351,8 @@ def test_a_law_may_give_one_number_alone() -> None:
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_refused(case: str) -> None:
-    """What is needed, what arrived."""
+def test_invalid_laws_and_names_are_refused(case: str) -> None:
+    """With what is needed and what was given."""
     call, kind, message = REFUSED[case]
     with pytest.raises(kind, match=message):
         call()

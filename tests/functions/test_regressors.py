@@ -1,5 +1,4 @@
-"""Public regressors: shapes, columns in the order of links, gravity of each environment,
-defaults."""
+"""Public regressors: shapes, order of columns, gravity by environment, defaults."""
 
 from __future__ import annotations
 
@@ -26,21 +25,20 @@ WITH_GRAVITY = ("joint_torque_regressor", "potential_energy_regressor")
 
 
 @pytest.mark.parametrize("name", GIVEN)
-def test_shapes(name: str) -> None:
-    """Ten columns for each link; a row for each coordinate, or one of an energy."""
+def test_regressors_have_ten_columns_per_link(name: str) -> None:
+    """With a row per coordinate, or one for an energy."""
     width = 10 * MODEL.nlinks
     shape = (MODEL.nv, width) if name == "joint_torque_regressor" else (width,)
     check_shapes(getattr(wd, name), MODEL, *GIVEN[name], shapes=shape)
 
 
-def test_calls() -> None:
-    """One robot or many, both precisions, `out=`."""
+def test_regressors_accept_one_robot_a_batch_and_out() -> None:
+    """In both precisions."""
     check_call(wd.kinetic_energy_regressor, MODEL, S.q, S.v)
 
 
-def test_columns_are_those_of_the_links_in_order() -> None:
-    """A link's own ten: with the parameters of that link alone they give its share of the
-    energy."""
+def test_columns_are_in_the_order_of_links() -> None:
+    """Ten for each link. With only its parameters they give its share of the energy."""
     pi = wd.inertial.inertial_parameters(MODEL)
     K = wd.oracle(wd.kinetic_energy_regressor, MODEL, S.q, S.v).reshape(3, MODEL.nlinks, 10)
     each = np.einsum("elk,lk->el", K, pi)
@@ -55,7 +53,7 @@ def test_columns_are_those_of_the_links_in_order() -> None:
 
 
 @pytest.mark.parametrize("name", WITH_GRAVITY)
-def test_gravity_is_that_of_the_earth_by_default(name: str) -> None:
+def test_gravity_is_the_earths_by_default(name: str) -> None:
     """(0, 0, -9.81), for all or for each."""
     function = getattr(wd, name)
     wanted = wd.oracle(function, MODEL, *GIVEN[name])
@@ -63,8 +61,8 @@ def test_gravity_is_that_of_the_earth_by_default(name: str) -> None:
         assert np.array_equal(wd.oracle(function, MODEL, *GIVEN[name], gravity=gravity), wanted)
 
 
-def test_gravity_of_each_environment(run) -> None:
-    """(B, 3) gravity, in the kernels."""
+def test_gravity_can_differ_by_environment(run) -> None:
+    """(B, 3) gravity in the kernels."""
     model = by_name("double_pendulum").model
     s = states(model)
     Y = run(regressors.joint_torque_regressor, model, s.q, s.v, s.a, gravity=s.gravity)
@@ -75,8 +73,8 @@ def test_gravity_of_each_environment(run) -> None:
     assert error(U, wanted) <= ROUND_OFF["float64"]
 
 
-def test_armature_is_no_parameter_of_a_link() -> None:
-    """The regressor of a geared robot is that of the bare one, though its torques differ."""
+def test_armature_does_not_change_the_regressor() -> None:
+    """Although the torques of a geared robot differ."""
     geared = MODEL.with_armature({MODEL.joint_names[0]: 0.3})
     Y, bare = (wd.oracle(wd.joint_torque_regressor, m, S.q, S.v, S.a) for m in (geared, MODEL))
     assert np.array_equal(Y, bare)
@@ -84,7 +82,7 @@ def test_armature_is_no_parameter_of_a_link() -> None:
     assert error(tau[:, 0] - plain[:, 0], 0.3 * S.a[:, 0], tau) <= ROUND_OFF["float64"]
 
 
-def test_forces_have_no_part_in_them() -> None:
-    """f_ext is no argument of a regressor."""
+def test_regressors_have_no_argument_for_forces() -> None:
+    """f_ext is refused."""
     with pytest.raises(TypeError, match="f_ext"):
         wd.joint_torque_regressor(MODEL, S.q, S.v, S.a, f_ext={})

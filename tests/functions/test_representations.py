@@ -1,5 +1,6 @@
-"""Public conversions between conventions: names and aliases, other libraries' columns, shapes,
-refusals."""
+"""Public conversions between conventions: names and aliases, columns of libraries, shapes,
+refusals.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +32,8 @@ SIX = np.random.default_rng(0).normal(size=(3, 6))
 
 
 @pytest.mark.parametrize("name", GIVEN)
-def test_shapes(name: str) -> None:
-    """nv between representations; with a library a column for every joint, followers too."""
+def test_velocities_have_nv_columns_or_those_of_the_library(name: str) -> None:
+    """nv between representations. A library has a column for every joint, also for mimic joints."""
     function = getattr(wd.convert, name)
     check_shapes(function, MODEL, *GIVEN[name], shapes=(MODEL.nv,), target="world")
     check_shapes(function, MODEL, *GIVEN[name], shapes=(6 + JOINTS,), target="mujoco")
@@ -41,30 +42,30 @@ def test_shapes(name: str) -> None:
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_configurations_have_the_librarys_columns(library: str) -> None:
-    """Seven of the base and one for every joint; coming back, nq."""
+def test_configurations_have_the_columns_of_the_library(library: str) -> None:
+    """Seven of the base and one for every joint. Converted back they have nq."""
     check_shapes(wd.convert.configuration, MODEL, S.q, shapes=(7 + JOINTS,), target=library)
     there = wd.oracle(wd.convert.configuration, MODEL, S.q, target=library)
     check_shapes(wd.convert.configuration, MODEL, there, shapes=(MODEL.nq,), source=library)
 
 
-def test_shapes_of_six_vectors() -> None:
-    """Twists and wrenches stay six numbers; transforms are 6 by 6."""
+def test_twists_and_wrenches_have_six_numbers() -> None:
+    """Transforms are 6 by 6."""
     for function in (wd.convert.twist, wd.convert.wrench):
         check_shapes(function, POSE, SIX, shapes=(6,), source="local", target="world")
     for function in (wd.motion_transform, wd.force_transform):
         check_shapes(function, POSE, shapes=(6, 6))
 
 
-def test_calls() -> None:
-    """One robot or many, both precisions, `out=`."""
+def test_conversions_accept_one_robot_a_batch_and_out() -> None:
+    """In both precisions."""
     check_call(wd.convert.twist, POSE, SIX, source="local", target="world")
     check_call(wd.motion_transform, POSE)
 
 
 @pytest.mark.parametrize("name", GIVEN)
 def test_nothing_is_converted_by_default(name: str) -> None:
-    """Both sides are warpdyn's, in the representation that the model was loaded with."""
+    """Both sides are warpdyn's, in the representation with which the model was loaded."""
     function = getattr(wd.convert, name)
     assert error(wd.oracle(function, MODEL, *GIVEN[name]), GIVEN[name][-1]) <= ROUND_OFF
     found = wd.oracle(function, MODEL, *GIVEN[name], target="world")
@@ -74,8 +75,8 @@ def test_nothing_is_converted_by_default(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", GIVEN)
-def test_names_have_aliases(name: str) -> None:
-    """body, mixed, inertial; Pinocchio's base is "local"."""
+def test_representations_have_aliases(name: str) -> None:
+    """body, mixed, inertial. Pinocchio's base velocity is "local"."""
     function = getattr(wd.convert, name)
     for alias, own in (("mixed", "local_world_aligned"), ("inertial", "world")):
         found = wd.oracle(function, MODEL, *GIVEN[name], source="body", target=alias)
@@ -85,8 +86,8 @@ def test_names_have_aliases(name: str) -> None:
     assert error(pinocchio[:, :6], GIVEN[name][-1][:, :6]) <= ROUND_OFF
 
 
-def test_joints_in_another_order() -> None:
-    """joints= names the library's columns; turned round, they come turned round."""
+def test_joints_selects_the_order_of_a_librarys_columns() -> None:
+    """Reversed names give reversed columns."""
     names = [joint.name for joint in MODEL.joints if joint.kind.nv]
     usual = wd.oracle(wd.convert.velocity, MODEL, S.q, S.v, target="mujoco", joints=names)
     other = wd.oracle(wd.convert.velocity, MODEL, S.q, S.v, target="mujoco", joints=names[::-1])
@@ -96,8 +97,8 @@ def test_joints_in_another_order() -> None:
     assert error(back, S.v) <= ROUND_OFF
 
 
-def test_newtons_velocity_is_that_of_a_point() -> None:
-    """com= takes the place of the root link's centre of mass: v + ω × c, in the world's axes."""
+def test_newtons_base_velocity_is_that_of_the_centre_of_mass() -> None:
+    """com= replaces the root link's centre of mass: v + ω × c, in the world's axes."""
     mixed = wd.oracle(wd.convert.velocity, MODEL, S.q, S.v, target="mixed")
     R = wd.oracle(wd.fk, MODEL, S.q, frame=MODEL.root)[:, :3, :3]
     for com in (None, (0.4, -0.1, 0.2)):
@@ -111,9 +112,10 @@ def test_newtons_velocity_is_that_of_a_point() -> None:
 # Refusals.
 
 
-def test_refusals() -> None:
-    """Unknown names, two libraries, an order for no library or not of all joints, joints a library
-    has otherwise."""
+def test_unknown_representations_and_orders_are_refused() -> None:
+    """Unknown names, two libraries, an incomplete order, and joints that a library has in another
+    form.
+    """
     model, s = by_name("quadruped_floating").model, states(by_name("quadruped_floating").model, 1)
     with pytest.raises(ValueError, match=r"(source|target) must be one of local"):
         rep.convert_velocity(model, s.q, s.v, source="left", target="world")
@@ -137,8 +139,8 @@ def test_refusals() -> None:
 
 
 @pytest.mark.parametrize("name", GIVEN)
-def test_two_libraries_are_two_steps(name: str) -> None:
-    """One side is warpdyn's."""
+def test_a_conversion_between_two_libraries_is_refused(name: str) -> None:
+    """One side must be warpdyn's."""
     with pytest.raises(ValueError, match="convert from one library to another in two steps"):
         getattr(wd.convert, name)(MODEL, *GIVEN[name], source="mujoco", target="drake")
     with pytest.raises(ValueError, match="joints= is the order of another library's columns"):
@@ -149,16 +151,16 @@ def test_two_libraries_are_two_steps(name: str) -> None:
         getattr(wd.convert, name)(MODEL, *GIVEN[name], target="left")
 
 
-def test_a_configuration_has_one_library() -> None:
-    """Neither none nor two: a configuration has no representations."""
+def test_a_configuration_conversion_needs_one_library() -> None:
+    """Neither none nor two, because a configuration has no representations."""
     for sides in ({}, {"target": "world"}, {"source": "mujoco", "target": "drake"}):
         with pytest.raises(ValueError, match="one of source and target must be a library"):
             wd.convert.configuration(MODEL, S.q, **sides)
 
 
 @pytest.mark.parametrize("function", [wd.convert.twist, wd.convert.wrench])
-def test_six_vectors_have_three_representations(function) -> None:
-    """No library's, as a frame alone has none; both sides must be said."""
+def test_twists_and_wrenches_have_three_representations(function) -> None:
+    """None of a library. Both sides are required."""
     for sides in ({"source": "drake", "target": "world"}, {"source": "local", "target": "warpdyn"}):
         with pytest.raises(ValueError, match="must be one of local, world, local_world_aligned"):
             function(POSE, SIX, **sides)
@@ -166,7 +168,7 @@ def test_six_vectors_have_three_representations(function) -> None:
         function(POSE, SIX, source="local")
 
 
-def test_columns_of_a_library_are_counted() -> None:
-    """A row of nv where the library has more is refused with what is needed."""
+def test_arrays_without_a_librarys_columns_are_refused() -> None:
+    """A row of nv is refused if the library has more columns."""
     with pytest.raises(ValueError, match=rf"^v must be \(B, {6 + JOINTS}\).*got \(2, {MODEL.nv}\)"):
         wd.convert.velocity(MODEL, S.q, S.v, source="mujoco")

@@ -1,4 +1,4 @@
-"""Products of exponentials: they are forward kinematics, and their inertias move as the robot does."""
+"""Products of exponentials equal forward kinematics, and their inertias give the robot's dynamics."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def bracket(S: np.ndarray) -> np.ndarray:
 
 
 def exponential(S: np.ndarray, angle: float) -> np.ndarray:
-    """exp([S] angle), by its closed form (Modern Robotics 3.88) for unit, scaled and sliding screws alike."""
+    """exp([S] angle) in closed form (Modern Robotics 3.88), for unit, scaled and sliding screws."""
     B, w = bracket(S), np.linalg.norm(S[:3])
     x = w * angle
     if w == 0.0:
@@ -39,7 +39,7 @@ def adjoint(T: np.ndarray) -> np.ndarray:
 
 
 def chain(robot: Robot) -> Screws:
-    """From the root, or beyond its last joint with a quaternion, to the link farthest from it."""
+    """From the root, or from the last joint with a quaternion, to the farthest link."""
     model, tree = robot.model, tree_of(robot.model)
     frame = max(model.link_names, key=lambda name: len(tree.path(tree.frames[name].body)))
     beyond = [joint.child for joint in model.joints if joint.kind.quaternion is not None]
@@ -48,7 +48,7 @@ def chain(robot: Robot) -> Screws:
 
 
 @pytest.mark.parametrize("robot", ROBOTS, ids=lambda robot: robot.name)
-def test_the_product_is_forward_kinematics(robot: Robot) -> None:
+def test_the_product_of_exponentials_equals_forward_kinematics(robot: Robot) -> None:
     """T_base_frame = Π exp([S_i] q_i) M = M Π exp([B_i] q_i)."""
     model, s, c = robot.model, states(robot.model, 2), chain(robot)
     T = wd.oracle(wd.fk, model, s.q)
@@ -63,7 +63,7 @@ def test_the_product_is_forward_kinematics(robot: Robot) -> None:
 
 
 def newton_euler(c: Screws, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """Joint forces from home poses, screws and inertias alone (Modern Robotics 8.57 to 8.60)."""
+    """Joint forces from home poses, screws and inertias only (Modern Robotics 8.57 to 8.60)."""
     n, homes = len(c.columns), c.com_homes
     steps = [np.linalg.inv(homes[i - 1] if i else np.eye(4)) @ homes[i] for i in range(n)]
     A = [adjoint(np.linalg.inv(homes[i])) @ c.space[:, i] for i in range(n)]
@@ -95,8 +95,8 @@ def cross(V: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", ["ur5e", "axes", "slides", "rooted", "double_pendulum"])
-def test_inertias_move_as_the_robot(name: str) -> None:
-    """Newton-Euler over screws and inertias gives rnea, for serial chains."""
+def test_newton_euler_on_screws_equals_rnea(name: str) -> None:
+    """For serial chains."""
     model, s, c = by_name(name).model, states(by_name(name).model, 2), chain(by_name(name))
     assert c.columns == tuple(range(model.nq))
     wanted = wd.oracle(wd.rnea, model, s.q, s.v, s.a)
@@ -104,8 +104,10 @@ def test_inertias_move_as_the_robot(name: str) -> None:
     assert error(found, wanted) <= 1e-12
 
 
-def test_ur5e_by_hand() -> None:
-    """Axes of a UR arm: up, thrice the same horizontal, up or down, that horizontal (Modern Robotics 4.1.2)."""
+def test_screws_of_the_ur5e_equal_those_by_hand() -> None:
+    """Axes of a UR arm: up, three times the same horizontal, up or down, that horizontal (Modern
+    Robotics 4.1.2).
+    """
     model = by_name("ur5e").model
     c = screws(model, "tool0")
     w = c.space[:3].T
@@ -118,15 +120,15 @@ def test_ur5e_by_hand() -> None:
     assert np.allclose(np.sum(c.space[:3] * c.space[3:], axis=0), 0)  # v = -ω × p: no pitch
 
 
-def test_a_floating_base_is_the_space_frame() -> None:
-    """Screws of a leg are in the root link's frame wherever the base is."""
+def test_screws_of_a_leg_are_in_the_floating_bases_frame() -> None:
+    """Wherever the base is."""
     robot = by_name("quadruped_floating")
     c = chain(robot)
     assert c.base == robot.model.root and min(c.columns) >= 7
 
 
-def test_refusals() -> None:
-    """Joints with quaternions between base and frame; a base beside the way."""
+def test_chains_with_quaternions_and_wrong_bases_are_refused() -> None:
+    """Joints with quaternions between base and frame, and a base that is not on the path."""
     model = by_name("free_inside").model
     with pytest.raises(ValueError, match='joint "thrown" has 7 coordinates for 6 velocities'):
         screws(model, "flap")
@@ -138,7 +140,7 @@ def test_refusals() -> None:
 
 
 def test_axes_and_points_give_the_screws_of_a_chain() -> None:
-    """S = [ω, -ω × p] of each axis where it stands at q = 0, whichever of its points is taken."""
+    """S = [ω, -ω × p] of each axis at q = 0, for any point on the axis."""
     model = wd.load_robot("ur5e")
     whole = screws(model, "tool0")
     poses = wd.oracle(wd.fk, model, model.neutral)
@@ -154,7 +156,9 @@ def test_axes_and_points_give_the_screws_of_a_chain() -> None:
 @pytest.mark.parametrize(
     ("axes", "points"), [((3,), (3,)), ((2, 2), (2, 2)), ((2, 3), (3, 3)), ((1, 2, 3), (1, 2, 3))]
 )
-def test_axes_and_points_are_rows_of_three(axes: tuple[int, ...], points: tuple[int, ...]) -> None:
+def test_axes_and_points_must_be_rows_of_three(
+    axes: tuple[int, ...], points: tuple[int, ...]
+) -> None:
     with pytest.raises(ValueError, match=r"^axes and points must both be \(n, 3\), got \("):
         wd.screw_axes(np.zeros(axes), np.zeros(points))
     assert wd.screw_axes(np.zeros((0, 3)), np.zeros((0, 3))).shape == (6, 0)

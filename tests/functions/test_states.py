@@ -1,4 +1,4 @@
-"""States drawn within bounds, and what makes one valid."""
+"""Random states within bounds, and valid states."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from warpdyn.functions.states import ModelState, random_state
 MODEL = wd.load_robot("quadruped")
 
 
-def test_bounds_are_kept_and_filled() -> None:
-    """Of the base's two velocities and of each joint its own."""
+def test_random_states_fill_their_bounds() -> None:
+    """Each joint has its own, and so have the two velocities of the base."""
     wide = np.linspace(1, 3, MODEL.nv - 6)
     state = random_state(
         MODEL,
@@ -34,8 +34,8 @@ def test_bounds_are_kept_and_filled() -> None:
     assert (state.q[:, :3] >= (0, 0, 1)).all() and (state.q[:, :3] <= (1, 2, 3)).all()
 
 
-def test_configurations_are_those_drawn_alone_and_velocities_are_others() -> None:
-    """One seed, one state; q is that of `random_configuration`, and v is no copy of its numbers."""
+def test_random_states_have_the_configurations_of_random_configuration() -> None:
+    """Equal seeds give equal states. v does not repeat the numbers of q."""
     state, again = (random_state(MODEL, 500, seed=3) for _ in range(2))
     assert np.array_equal(state.q, wd.random_configuration(MODEL, 500, seed=3))
     assert np.array_equal(state.v, again.v)
@@ -47,7 +47,7 @@ def test_configurations_are_those_drawn_alone_and_velocities_are_others() -> Non
     assert like.q.dtype == like.v.dtype == np.float32
 
 
-def test_a_state_is_valid_as_check_state_says() -> None:
+def test_a_state_is_valid_if_check_state_accepts_it() -> None:
     """Shapes, finite numbers, quaternions of unit length."""
     state = random_state(MODEL, 4)
     assert state.valid(MODEL)
@@ -60,17 +60,18 @@ def test_a_state_is_valid_as_check_state_says() -> None:
 
 
 @pytest.mark.parametrize("bounds", [(1, -1), (0, np.inf), (0,), (np.zeros(2), 1.0), 3.0])
-def test_bounds_that_are_none_are_refused(bounds: object) -> None:
-    """Not finite, not in order, not one for each."""
+def test_invalid_bounds_are_refused(bounds: object) -> None:
+    """Not finite, not in order, or of the wrong number."""
     with pytest.raises(
         ValueError, match=r"joints must be \(least, greatest\), each a number or 12"
     ):
         random_state(MODEL, 1, joints=bounds)  # type: ignore[arg-type]
 
 
-def test_numbers_of_velocities_are_those_of_another_seed() -> None:
-    """The same in every version: the hash of the seed plus 0x5DEECE66D and the place; by default
-    from -1 to 1."""
+def test_random_velocities_use_a_derived_seed() -> None:
+    """In every version: the hash of the seed plus 0x5DEECE66D and the index, from -1 to 1 by
+    default.
+    """
     seed, state = 7 + 0x5DEECE66D, random_state(MODEL, 2, seed=7)
     wanted = [[2 * uniform(seed, 3 * (e * 18 + k)) - 1 for k in range(18)] for e in range(2)]
     np.testing.assert_allclose(state.v, wanted, rtol=0, atol=1e-15)

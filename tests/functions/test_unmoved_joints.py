@@ -1,4 +1,4 @@
-"""Models with a joint that moves no inertia are refused, with the remedy."""
+"""Models with a joint that moves no inertia are refused with the remedy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from warpdyn.model.description import ModelError
 
 
 def test_a_joint_that_moves_no_inertia_is_refused() -> None:
-    """As `aba` does, with the joint's name."""
+    """As by `aba`, with the joint's name."""
     text = urdf("bare", link("a", 1.0), link("b"), joint("idle", "continuous", "a", "b"))
     model = wd.load_urdf(text)
     for call in (
@@ -23,8 +23,8 @@ def test_a_joint_that_moves_no_inertia_is_refused() -> None:
             call()
 
 
-def test_a_free_base_has_no_rotor_to_add() -> None:
-    """The remedy of a massless base is mass alone."""
+def test_a_free_base_without_mass_is_refused_without_suggesting_armature() -> None:
+    """The only remedy of a massless base is mass."""
     model = wd.load_urdf(urdf("ghost", link("a")), floating_base=True)
     with pytest.raises(
         ModelError,

@@ -1,4 +1,4 @@
-"""Whole numbers that users pass: the same rule at each argument, and NumPy's count as Python's."""
+"""Whole numbers that users pass: the same rule for each argument, also for NumPy's integers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LOOSE = wd.random.scale(0.9, 1.1)
 
 
 class Argument(NamedTuple):
-    """An argument of a public function, and its least and greatest number."""
+    """An argument of a public function with its smallest and largest number."""
 
     name: str
     call: Callable[[Any], Any]
@@ -64,8 +64,11 @@ ARGUMENTS = {
 
 
 @pytest.mark.parametrize("case", ARGUMENTS)
-def test_arguments(case: str) -> None:
-    """The least and the greatest number pass, NumPy's too; others are refused by the name."""
+def test_whole_numbers_are_accepted_within_their_bounds(case: str) -> None:
+    """Both bounds pass, also as NumPy's integers.
+
+    Other numbers are refused by the argument's name.
+    """
     name, call, least, most = ARGUMENTS[case]
     kind: type[Exception] = TypeError if least is None else ValueError
     outside = [] if least is None else [least - 1]
@@ -80,8 +83,8 @@ def test_arguments(case: str) -> None:
         np.testing.assert_array_equal(call(np.int64(right)), call(right))
 
 
-def test_the_words_name_the_bounds() -> None:
-    """Least and greatest, the least alone, or none; the result is an int of Python."""
+def test_the_message_names_the_bounds() -> None:
+    """Both, the lower one, or none. The result is Python's int."""
     assert type(whole_number("n", np.uint8(3))) is int
     assert whole_number("n", -3, least=None) == -3
     with pytest.raises(ValueError, match=r"^n must be a whole number from 2 to 5, got 6$"):

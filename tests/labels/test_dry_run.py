@@ -1,4 +1,4 @@
-"""What a run would do, without doing it."""
+"""The forecast of a run, without running it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from warpdyn.logs.parquet_log import ParquetLog
 LABELLING = Labelling(ARM, read_quantities(ARM, ["rnea", "crba"]), {})
 
 
-def test_rows_columns_labels_and_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As they turn out; finished files are not counted; more files than are opened, by their bytes."""
+def test_a_forecast_equals_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows, columns, labels and sizes are equal. Finished files do not count. If there are more
+    files than are opened, the rest is estimated from their bytes."""
     for k in range(4):
         lerobot(tmp_path / f"{k}.parquet", (3000,))
     files = [LogFile(tmp_path / f"{k}.parquet", tmp_path / f"o{k}.parquet") for k in range(4)]
@@ -40,7 +41,7 @@ def test_rows_columns_labels_and_sizes(tmp_path: Path, monkeypatch: pytest.Monke
     assert not any(f.target.exists() for f in files[1:])
 
 
-def test_what_will_fail_and_what_is_not_known(tmp_path: Path) -> None:
+def test_a_forecast_lists_failures_and_unknown_sizes(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("t,q0,q1\n0,1,2\n")
     np.savez(tmp_path / "b.npz", x=np.zeros(3))
     files = [LogFile(tmp_path / n, tmp_path / f"o{n}") for n in ("a.csv", "b.npz", "c.csv")]
@@ -52,8 +53,8 @@ def test_what_will_fail_and_what_is_not_known(tmp_path: Path) -> None:
     assert sum("will fail: " in line for line in lines) == 2
 
 
-def test_the_lines_of_a_forecast(tmp_path: Path) -> None:
-    """All of them, of a readable log, a foreign file in the place of an output, and a missing log."""
+def test_a_forecast_prints_its_lines(tmp_path: Path) -> None:
+    """They are about a readable log, a foreign file in place of an output, and a missing log."""
     lerobot(tmp_path / "0.parquet", (3000,))
     lerobot(tmp_path / "1.parquet", (500,))
     (tmp_path / "o1.parquet").write_text("theirs")
@@ -69,7 +70,7 @@ def test_the_lines_of_a_forecast(tmp_path: Path) -> None:
         "  a: savgol:15:3 of q by timestamp",
         "  tau = 2; N·m, N; joint axes; a free base's columns in its own frame",
         "  crba = 2 x 2; kg·m², kg·m, kg; joint axes; a free base's columns in its own frame",
-        f"  will fail: {tmp_path}/1.parquet: {tmp_path}/o1.parquet is no output of warpdyn, and is "
+        f"  will fail: {tmp_path}/1.parquet: {tmp_path}/o1.parquet is not an output of warpdyn, and is "
         "replaced with --force alone",
         f"  will fail: {tmp_path}/2.parquet: there is no such file",
     ]
@@ -78,7 +79,7 @@ def test_the_lines_of_a_forecast(tmp_path: Path) -> None:
 def test_rows_of_files_that_are_not_opened_are_estimated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By their bytes, and so is the size of the outputs."""
+    """The estimate uses their bytes, and so does that of the size of the outputs."""
     lerobot(tmp_path / "0.parquet", (3000,))
     lerobot(tmp_path / "1.parquet", (9000,))
     files = [LogFile(tmp_path / f"{k}.parquet", tmp_path / f"o{k}.parquet") for k in range(2)]
@@ -91,7 +92,7 @@ def test_rows_of_files_that_are_not_opened_are_estimated(
     assert forecast(LABELLING, files).rows == 12_000
 
 
-def test_logs_are_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_forecast_closes_its_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lerobot(tmp_path / "0.parquet", (300,))
     closed: list[object] = []
     monkeypatch.setattr(ParquetLog, "close", lambda log: closed.append(log))

@@ -1,4 +1,4 @@
-"""Which columns are q, v, a and time, in every form that logs have."""
+"""Which columns are q, v, a and time, in every form of log."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def table(path: Path, **columns: Any) -> Path:
     return path
 
 
-def test_names_that_are_usual(tmp_path: Path) -> None:
-    """Ours and LeRobot's as lists; plain columns by number or by joint."""
+def test_usual_names_are_found(tmp_path: Path) -> None:
+    """They are warpdyn's and LeRobot's names of lists, and plain columns by number or by joint."""
     one, two = (f"{n}" for n in ARM.q_names)
     written = {
         "a": {"q": lists(Q), "v": lists(V), "a": lists(A)},
@@ -58,8 +58,8 @@ def test_names_that_are_usual(tmp_path: Path) -> None:
         assert found.apart == (name in "cd") and not found.derived
 
 
-def test_columns_that_are_chosen(tmp_path: Path) -> None:
-    """Another name, some entries of a list, a prefix."""
+def test_columns_can_be_chosen(tmp_path: Path) -> None:
+    """A choice is another name, some entries of a list, or a prefix."""
     wide = np.concatenate([Q, 7 + 0 * Q], axis=1)
     path = table(tmp_path / "a.parquet", state=lists(wide), w0=V[:, 0], w1=V[:, 1], a=lists(A))
     found = inputs(path, {"q": "state[:2]", "v": "w"})
@@ -75,8 +75,8 @@ def test_columns_that_are_chosen(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rows", [3, 10, 17, 1000])
-def test_what_is_missing_is_derived(tmp_path: Path, rows: int) -> None:
-    """By time stamps, however many rows come at a time, and not across episodes."""
+def test_missing_velocities_and_accelerations_are_derived(tmp_path: Path, rows: int) -> None:
+    """They follow from the time stamps, for any size of parts, and not across episodes."""
     lerobot(tmp_path / "a.parquet", (60, 40), np.float64)
     found = inputs(tmp_path / "a.parquet")
     assert (
@@ -94,8 +94,8 @@ def test_what_is_missing_is_derived(tmp_path: Path, rows: int) -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("rows", [7, 1000])
 def test_angles_without_limits_may_wrap(tmp_path: Path, rows: int, dtype: str) -> None:
-    """A wheel that turns twice a second: its speed has no spikes where its angle is back at -pi. An
-    angle with limits is taken as written."""
+    """The velocity of a wheel that turns twice a second has no spikes where its angle jumps to -pi.
+    An angle with limits is used as written."""
     builder = wd.ModelBuilder("cart").add_link("base").add_link("rim", mass=1.0)
     builder.add_link("arm", mass=1.0).add_joint("spin", "continuous", "base", "rim")
     builder.add_joint("bend", "revolute", "base", "arm", lower=-9.0, upper=9.0)
@@ -113,8 +113,8 @@ def test_angles_without_limits_may_wrap(tmp_path: Path, rows: int, dtype: str) -
     assert np.abs(read["v"][:, 1]).max() > 5.0 * speed
 
 
-def test_angles_of_more_than_a_turn_are_whole(tmp_path: Path) -> None:
-    """A wheel turns by more than half a turn from row to row, and its angles stay as they are."""
+def test_angles_beyond_one_turn_are_not_unwrapped(tmp_path: Path) -> None:
+    """A wheel that turns by more than half a turn from row to row keeps its angles."""
     builder = wd.ModelBuilder("wheel").add_link("base").add_link("rim", mass=1.0)
     builder.add_joint("spin", "continuous", "base", "rim")
     path = table(tmp_path / "a.parquet", time=T, spin=4.0 * T / DT)
@@ -132,13 +132,13 @@ def test_an_acceleration_is_the_derivative_of_a_measured_velocity(tmp_path: Path
     assert only_a.describe_columns()["a"] == "savgol:15:3 of q by t"
 
 
-def test_units_of_time(tmp_path: Path) -> None:
+def test_time_units_are_converted(tmp_path: Path) -> None:
     path = table(tmp_path / "a.parquet", q=lists(Q), stamp=np.rint(T * 1e9).astype(np.int64))
     read = arrays(inputs(path, {"time": "stamp:ns"}))
     assert np.allclose(read["v"], V, atol=1e-6)
 
 
-def test_uneven_stamps_and_short_episodes_are_told(tmp_path: Path) -> None:
+def test_uneven_stamps_and_short_episodes_are_noted(tmp_path: Path) -> None:
     t = np.sort(T + np.random.default_rng(0).uniform(-0.003, 0.003, 100))
     q, v, _ = cubic(t)
     found = inputs(table(tmp_path / "a.parquet", q=lists(q), t=t))
@@ -151,8 +151,8 @@ def test_uneven_stamps_and_short_episodes_are_told(tmp_path: Path) -> None:
     assert "v and a of 1 with fewer than 3 are NaN" in found.log.notes[0]
 
 
-def test_joints_of_a_bag_are_put_in_order(tmp_path: Path) -> None:
-    """The model's; a model with joints that nobody names is refused."""
+def test_joints_of_a_bag_are_sorted(tmp_path: Path) -> None:
+    """The order is that of the model. A model with joints that the bag lacks is refused."""
     path = write_bag(tmp_path / "a", T, Q)
     assert np.array_equal(arrays(inputs(path, shapes={"q": (2,)}))["q"], Q)
     assert np.allclose(arrays(inputs(path))["v"], V, atol=1e-6)
@@ -177,7 +177,7 @@ def test_joints_of_a_bag_are_put_in_order(tmp_path: Path) -> None:
         ({"q": lists(Q)}, {"q": "state"}, "q is to be state, which is neither a column"),
     ],
 )
-def test_what_is_refused(
+def test_missing_columns_are_refused(
     tmp_path: Path, columns: dict[str, Any], chosen: dict[str, str], error: str
 ) -> None:
     path = table(tmp_path / "a.parquet", **columns)
@@ -185,7 +185,7 @@ def test_what_is_refused(
         inputs(path, chosen)
 
 
-def test_rows_that_are_not_numbers_and_time_that_goes_back(tmp_path: Path) -> None:
+def test_nan_and_decreasing_time_are_refused(tmp_path: Path) -> None:
     bad = Q.copy()
     bad[40, 1] = np.nan
     with pytest.raises(LogError, match="column q is not finite in 1 rows, first in row 40"):
@@ -194,8 +194,8 @@ def test_rows_that_are_not_numbers_and_time_that_goes_back(tmp_path: Path) -> No
         arrays(inputs(table(tmp_path / "b.parquet", q=lists(Q), t=T[::-1])))
 
 
-def test_a_base_in_other_axes_is_not_derived(tmp_path: Path) -> None:
-    """The derivative of a twist in the world's axes is another thing than the tangent's."""
+def test_derivatives_of_base_velocities_need_local_axes(tmp_path: Path) -> None:
+    """The derivative of a twist in the world's axes is not that of the tangent vector."""
     model = wd.load_robot("quadruped", floating_base=True).with_base_velocity("world")
     path = table(tmp_path / "a.parquet", q=lists(np.tile(model.neutral, (100, 1))), t=T)
     shapes = {"q": (model.nq,), "v": (model.nv,)}
@@ -203,8 +203,8 @@ def test_a_base_in_other_axes_is_not_derived(tmp_path: Path) -> None:
         Inputs.of(open_log(path), model, shapes, {}, Filter(), None)
 
 
-def test_a_column_of_numbers_serves_a_robot_of_one_joint(tmp_path: Path) -> None:
-    """Not one of several."""
+def test_a_plain_column_is_accepted_for_a_robot_of_one_joint(tmp_path: Path) -> None:
+    """For several joints it is refused."""
     path = table(tmp_path / "a.parquet", q=Q[:, 0], v=V[:, 0], a=A[:, 0], time=T)
     one = wd.load_urdf(
         '<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/>'
@@ -240,14 +240,14 @@ def test_a_column_of_numbers_serves_a_robot_of_one_joint(tmp_path: Path) -> None
 def test_columns_that_do_not_fit_are_refused(
     tmp_path: Path, columns: dict[str, Any], chosen: dict[str, str], said: str
 ) -> None:
-    """With the sizes, and what to choose."""
+    """The message has the sizes and says what to choose."""
     path = table(tmp_path / "a.parquet", **columns)
     with pytest.raises(LogError, match=re.escape(said.replace("{robot}", ARM.name))):
         arrays(inputs(path, chosen))
 
 
-def test_what_is_differentiated_need_not_be_asked_for(tmp_path: Path) -> None:
-    """A quantity of velocities alone reads positions and times."""
+def test_velocities_are_derived_from_positions_that_no_quantity_needs(tmp_path: Path) -> None:
+    """A quantity of velocities only also reads positions and times."""
     path = table(tmp_path / "a.parquet", q=lists(Q), time=T)
     found = Inputs.of(open_log(path), ARM, {"v": (2,)}, {}, Filter(), None)
     np.testing.assert_allclose(arrays(found)["v"], V, atol=1e-6)

@@ -1,4 +1,4 @@
-"""One file: right numbers, whole or not there."""
+"""One labelled file: right numbers, complete or not present."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ LABELLING = Labelling(ARM, read_quantities(ARM, ["rnea", "kinetic_energy"]), {})
 T = np.arange(100) * 0.01
 
 
-def test_labels_are_what_the_functions_give(tmp_path: Path) -> None:
-    """Of a motion whose v and a are known; the file says what they are."""
+def test_labels_equal_the_functions_results(tmp_path: Path) -> None:
+    """The v and a of the motion are known. The file contains their description."""
     q = lerobot(tmp_path / "a.parquet", (60, 40), np.float64)
     file = LogFile(tmp_path / "a.parquet", tmp_path / "b.parquet")
     told: list[int] = []
@@ -51,7 +51,7 @@ def test_labels_are_what_the_functions_give(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rows", [10, 64])
-def test_the_numbers_do_not_depend_on_the_parts(
+def test_labels_do_not_depend_on_the_size_of_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
 ) -> None:
     lerobot(tmp_path / "a.parquet")
@@ -64,8 +64,8 @@ def test_the_numbers_do_not_depend_on_the_parts(
     assert pq.read_table(whole.target).equals(pq.read_table(cut.target))
 
 
-def test_every_kind_of_file(tmp_path: Path) -> None:
-    """The same motion gives the same torques from Parquet, NPZ, CSV and bags."""
+def test_every_file_format_gives_the_same_labels(tmp_path: Path) -> None:
+    """The formats are Parquet, NPZ, CSV and bags."""
     q = cubic(T)[0]
     np.savez(tmp_path / "a.npz", q=q, time=T)
     rows = "\n".join(",".join(map(repr, map(float, (s, *x)))) for s, x in zip(T, q, strict=True))
@@ -84,15 +84,15 @@ def test_every_kind_of_file(tmp_path: Path) -> None:
     assert all(np.allclose(x, expected, atol=1e-5) for x in results)
 
 
-def test_what_is_wrong_is_told_and_leaves_nothing(tmp_path: Path) -> None:
-    """A file that cannot be read, and one that breaks in the middle."""
+def test_errors_are_reported_and_leave_no_output(tmp_path: Path) -> None:
+    """One file cannot be read, another has an error in the middle."""
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
     q = cubic(T)[0]
     q[90] = np.nan
     np.savez(tmp_path / "b.npz", q=q, time=T)
     np.savez(tmp_path / "c.npz", q=np.zeros((0, 2)), v=np.zeros((0, 2)), a=np.zeros((0, 2)))
     for name, error in (
-        ("a.parquet", "no Parquet file"),
+        ("a.parquet", "not a Parquet file"),
         ("b.npz", "not finite"),
         ("c.npz", "it has no rows"),
     ):
@@ -101,7 +101,7 @@ def test_what_is_wrong_is_told_and_leaves_nothing(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 3
 
 
-def test_a_mistake_in_a_kernel_is_told(tmp_path: Path) -> None:
+def test_an_error_in_a_kernel_is_reported(tmp_path: Path) -> None:
     (tmp_path / "my.py").write_text(
         "import warpdyn as wd\n\n\n@wd.kernel\ndef wrong(robot, q):\n    return q[5]\n"
     )
@@ -112,7 +112,7 @@ def test_a_mistake_in_a_kernel_is_told(tmp_path: Path) -> None:
     assert not (tmp_path / "b.npz").exists()
 
 
-def test_a_run_that_is_stopped_leaves_nothing(tmp_path: Path) -> None:
+def test_a_stopped_run_leaves_no_output(tmp_path: Path) -> None:
     lerobot(tmp_path / "a.parquet")
     outcome = label_file(
         LABELLING, LogFile(tmp_path / "a.parquet", tmp_path / "b.parquet"), stop=lambda: True
@@ -121,8 +121,8 @@ def test_a_run_that_is_stopped_leaves_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
-def test_a_disk_that_refuses(tmp_path: Path, kind: str) -> None:
-    """The system refuses to write on (by a limit of the process): told, and no half file."""
+def test_a_write_error_is_reported_and_leaves_no_output(tmp_path: Path, kind: str) -> None:
+    """A limit of the process makes the system refuse to write."""
     t = np.arange(20_000) * 0.01
     if kind == "parquet":
         lerobot(tmp_path / "a.parquet", (20_000,))
@@ -152,10 +152,10 @@ print(outcome.error)
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-def test_a_full_disk_is_told_even_at_the_very_end(
+def test_a_full_disk_is_reported_when_the_file_is_synchronised(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    """A network's file system says so when the file is synchronised: it is not renamed then."""
+    """A network file system reports it only then. The file is not renamed."""
 
     def refused(_: int) -> None:
         raise OSError(number, os.strerror(number))
@@ -167,8 +167,8 @@ def test_a_full_disk_is_told_even_at_the_very_end(
     assert [path.name for path in tmp_path.iterdir()] == ["a.parquet"]
 
 
-def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
-    """Once the output is there; whoever writes it still finds that it is."""
+def test_leftovers_of_a_killed_process_are_removed(tmp_path: Path) -> None:
+    """They are removed once the output exists. A process that still writes it can detect this."""
     files = [LogFile(tmp_path / f"{n}.csv", tmp_path / f"{n}.parquet") for n in "ab"]
     left = [partial_name(each.target) for each in files]
     for path in left:
@@ -179,7 +179,7 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
     assert [path.exists() for path in left] == [False, True]
 
 
-def test_a_log_that_is_written_to_while_it_is_read(tmp_path: Path) -> None:
+def test_a_log_that_changes_during_the_run_gives_no_output(tmp_path: Path) -> None:
     """No output says that it is done."""
     lerobot(tmp_path / "log.parquet")
     file = LogFile(tmp_path / "log.parquet", tmp_path / "out.parquet")
@@ -189,8 +189,9 @@ def test_a_log_that_is_written_to_while_it_is_read(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["log.parquet"]
 
 
-def test_large_labels_are_made_in_small_parts() -> None:
-    """A regressor of a panda is 8 by 130 numbers a row; torques alone are read in the largest parts."""
+def test_large_labels_are_computed_in_small_parts() -> None:
+    """A regressor of panda has 8 by 130 numbers in a row. Torques are computed in the largest
+    parts."""
     panda = wd.load_robot("panda")
     rows = [
         Labelling(panda, read_quantities(panda, [name]), {}).rows_of_part
@@ -201,10 +202,11 @@ def test_large_labels_are_made_in_small_parts() -> None:
     assert rows == [labelled_file.ROWS, labelled_file.PART // size] and rows[1] < 40_000
 
 
-def test_another_run_that_was_faster_is_no_error(
+def test_a_faster_second_run_is_not_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It has written the output and removed the half file of this run; without an output it is one."""
+    """It wrote the output and removed the partial file of this run. Without an output it is an
+    error."""
     lerobot(tmp_path / "a.parquet")
     file = LogFile(tmp_path / "a.parquet", tmp_path / "b.parquet")
     write_beside = labelled_file.write_beside
@@ -220,8 +222,8 @@ def test_another_run_that_was_faster_is_no_error(
     assert label_file(LABELLING, file).error == "" and file.target.read_text() == "whole"
 
 
-def test_logs_and_halves_are_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where labelling fails after the first part."""
+def test_logs_and_partial_files_are_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are closed if labelling fails after the first part, too."""
     lerobot(tmp_path / "a.parquet", (60, 40))
     done: list[str] = []
     for kind, name in ((ParquetLog, "close"), (ParquetWriter, "close"), (ParquetWriter, "abandon")):
@@ -251,7 +253,8 @@ def _noted(done: list[str], name: str, call: Callable[..., object]) -> Callable[
 def test_an_error_of_the_system_names_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file of the error, else the output; its words, else its kind. Only some mean a full disk."""
+    """It is the file of the error, otherwise the output. The message has its words, otherwise its
+    type. Only some errors mean a full disk."""
     file = LogFile(tmp_path / "a.parquet", tmp_path / "b.parquet")
     for error, said, full in (
         (OSError(errno.ENOSPC, "No space", "x.csv"), "x.csv: No space", True),
@@ -272,10 +275,10 @@ def _failing(error: Exception) -> Callable[..., object]:
     return failing
 
 
-def test_a_disk_that_cannot_synchronise_is_no_error(
+def test_a_file_system_without_fsync_is_not_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """File systems without fsync, but not an error of the device."""
+    """An error of the device is one."""
     lerobot(tmp_path / "a.parquet")
     for number, is_done in ((errno.EINVAL, True), (errno.ENOTSUP, True), (errno.EIO, False)):
         monkeypatch.setattr(os, "fsync", _failing(OSError(number, "no")))
@@ -285,8 +288,8 @@ def test_a_disk_that_cannot_synchronise_is_no_error(
         assert (outcome.error == "") == is_done == (tmp_path / f"{number}.parquet").exists()
 
 
-def test_settings_of_a_run() -> None:
-    """Everything that determines the outputs, and options by quantity."""
+def test_settings_contain_everything_that_determines_the_outputs() -> None:
+    """Options are listed by quantity."""
     quantities = read_quantities(ARM, ["rnea", "fk:lower_rod:form=pose"])
     found = Labelling(ARM, quantities, {"q": "state"}, topic="/arm").settings()
     assert found == {

@@ -1,4 +1,4 @@
-"""`wd.labels.label`: a folder of logs, again and again, until all of them are labelled."""
+"""`wd.labels.label`: a folder of logs, run repeatedly until all of them are labelled."""
 
 from __future__ import annotations
 
@@ -33,8 +33,9 @@ def logs(folder: Path, count: int, lengths: tuple[int, ...] = (60, 40)) -> Path:
     return folder
 
 
-def test_a_log_that_was_written_to_is_labelled_anew(tmp_path: Path) -> None:
-    """Its output is older than it; the others are kept, and the dry run says so."""
+def test_a_changed_log_is_labelled_again(tmp_path: Path) -> None:
+    """Its output is older than the log. The other outputs are kept. The dry run reports the
+    same."""
     here, out = logs(tmp_path / "logs", 3), tmp_path / "out"
     quiet(ARM, here, "rnea", out)
     lerobot(here / "1.parquet", (70, 40))
@@ -48,7 +49,8 @@ def test_a_log_that_was_written_to_is_labelled_anew(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_labelled_and_a_second_run_has_nothing_to_do(tmp_path: Path) -> None:
-    """Texts and functions; what failed is in the manifest with its reason, and tried again."""
+    """Quantities are texts and functions. The manifest lists failures with their reasons, and they
+    are tried again."""
     here, out = logs(tmp_path / "logs", 3), tmp_path / "out"
     (here / "bad.parquet").write_bytes(b"bad")
     asked = ["rnea", "hand=fk:lower_rod", "kinetic_energy"]
@@ -73,7 +75,7 @@ def test_a_folder_is_labelled_and_a_second_run_has_nothing_to_do(tmp_path: Path)
     assert (manifest["done"], manifest["failed"]) == (4, {})
 
 
-def test_another_run_does_not_mix_with_it(tmp_path: Path) -> None:
+def test_a_run_with_other_settings_is_refused(tmp_path: Path) -> None:
     here, out = logs(tmp_path / "logs", 1), tmp_path / "out"
     quiet(ARM, here, "rnea", out)
     with pytest.raises(
@@ -82,8 +84,9 @@ def test_another_run_does_not_mix_with_it(tmp_path: Path) -> None:
         quiet(ARM, here, [wd.crba], out)
 
 
-def test_a_killed_run_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
-    """SIGKILL while files are written: the next run finishes, no byte differs, nothing half is left."""
+def test_a_killed_run_can_be_resumed_with_the_same_bytes(tmp_path: Path) -> None:
+    """After SIGKILL while files are written, the next run finishes. No byte differs, and no partial
+    file is left."""
     here = logs(tmp_path / "logs", 12, (4000, 4000))
     quiet(ARM, here, "rnea", tmp_path / "undisturbed")
     out = tmp_path / "out"
@@ -107,7 +110,7 @@ def test_a_killed_run_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the message, the files that are finished, and no further try."""
+    """The report has the message and the finished files, and no further file is tried."""
     here = logs(tmp_path / "logs", 3)
 
     def full(_: object, files: list[LogFile], told: object, **__: object) -> object:
@@ -124,8 +127,8 @@ def test_a_full_disk_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert manifest["done"] == 1 and len(manifest["failed"]) == 1
 
 
-def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path: Path) -> None:
-    """The folder has outputs and the manifest then, and nothing half."""
+def test_the_next_run_removes_leftovers_of_a_killed_run(tmp_path: Path) -> None:
+    """The folder then contains only outputs and the manifest."""
     here, out = logs(tmp_path / "logs", 2), tmp_path / "out"
     out.mkdir()
     for name in ("0", "1"):  # as other processes, on other machines, leave them
@@ -138,7 +141,7 @@ def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path: Path) -> None:
 
 
 def test_outputs_over_the_logs_are_refused(tmp_path: Path) -> None:
-    """Also where the folder is a link to theirs, which is said."""
+    """The output folder may be a link to that of the logs. The message then says so."""
     here, link = logs(tmp_path / "logs", 1), tmp_path / "link"
     link.symlink_to(here)
     before = (here / "0.parquet").read_bytes()
@@ -158,15 +161,15 @@ def test_outputs_over_the_logs_are_refused(tmp_path: Path) -> None:
         ({"logs": "nothing/*.csv"}, "there are no logs"),
     ],
 )
-def test_what_is_refused(tmp_path: Path, options: dict[str, str], error: str) -> None:
-    """Before anything is written."""
+def test_invalid_options_are_refused(tmp_path: Path, options: dict[str, str], error: str) -> None:
+    """Nothing is written before."""
     here = options.pop("logs", None) or str(logs(tmp_path / "logs", 1))
     with pytest.raises(ValueError, match=error):
         quiet(ARM, here, "rnea", tmp_path / "out", **options)
     assert not (tmp_path / "out").exists()
 
 
-def test_the_bar_counts_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_progress_bar_counts_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wd.labels.label(ARM, logs(tmp_path / "logs", 2), "rnea", tmp_path / "out")
     said = capsys.readouterr().err
     assert "200/200" in said and "rows" in said and "2 of 2 files" in said
@@ -180,8 +183,9 @@ def names(folder: Path, *asked: str) -> dict[str, str]:
     }
 
 
-def test_names_patterns_folders_and_lists(tmp_path: Path) -> None:
-    """Outputs lie as the logs do; a bag's folder is one log; hidden files and outputs are none."""
+def test_logs_are_found_by_names_patterns_folders_and_lists(tmp_path: Path) -> None:
+    """Outputs have the same folder structure. A bag's folder is one log. Hidden files and outputs
+    are not logs."""
     for name in (
         "a/x.parquet",
         "a/b/x.parquet",
@@ -209,8 +213,8 @@ def test_names_patterns_folders_and_lists(tmp_path: Path) -> None:
     assert names(tmp_path, "a/missing.csv") == {"a/missing.csv": "out/missing.csv"}
 
 
-def test_files_that_are_refused(tmp_path: Path) -> None:
-    """No log; two of one output; an output over its log."""
+def test_missing_logs_and_colliding_outputs_are_refused(tmp_path: Path) -> None:
+    """Two logs may not have the same output, and an output may not overwrite its log."""
     with pytest.raises(ValueError, match=r"there are no logs: .*/\*\.csv names none"):
         names(tmp_path, "*.csv")
     (tmp_path / "a.bag").write_text("")
@@ -221,8 +225,9 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
         log_files(tmp_path / "a.parquet", tmp_path)
 
 
-def test_ray_is_needed_for_ray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The refusal names what to install; with it the address and the number of workers go there."""
+def test_on_ray_needs_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error says what to install. With the package, Ray gets the address and the number of
+    workers."""
     monkeypatch.setattr(labelling, "find_spec", lambda _: None)
     with pytest.raises(ValueError, match=r"^on=ray needs ray, which is not installed: pip install"):
         quiet(ARM, logs(tmp_path / "logs", 1), "rnea", tmp_path / "out", on="ray")
@@ -242,8 +247,10 @@ def test_ray_is_needed_for_ray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert given == [{"address": address, "workers": 3} for address in addresses]
 
 
-def test_a_manifest_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An error, unless the disk is full, which is told already; leftovers are removed all the same."""
+def test_a_manifest_that_cannot_be_written_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unless the disk is full, which is already reported. Leftovers are removed in both cases."""
     here, out = logs(tmp_path / "logs", 1), tmp_path / "out"
     write, calls = labelling.write_manifest, list[object]()
 
@@ -267,8 +274,10 @@ def test_a_manifest_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.M
         quiet(ARM, here, "rnea", out)
 
 
-def test_rows_for_the_bar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of Parquet files that can be read; unknown with another kind, or for many files."""
+def test_rows_for_the_progress_bar_are_those_of_parquet_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The number is unknown with a file of another format, or for many files."""
     here = logs(tmp_path / "logs", 3)
     (here / "1.parquet").write_bytes(b"broken")
     files = [LogFile(here / f"{k}.parquet", here / f"o{k}") for k in range(3)]
@@ -283,8 +292,10 @@ def test_rows_for_the_bar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert count(files, "") is None
 
 
-def test_the_last_lines_of_a_bar(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """None if there shall be no bar; a failed file counts as a file."""
+def test_the_progress_bar_ends_with_a_summary(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """There is none without a bar. A failed file counts as a file."""
     here = logs(tmp_path / "logs", 1)
     (here / "bad.parquet").write_bytes(b"bad")
     report = quiet(ARM, here, "rnea", tmp_path / "quiet")
@@ -295,7 +306,7 @@ def test_the_last_lines_of_a_bar(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_logs_that_do_not_exist_are_named(tmp_path: Path) -> None:
-    """Three of them at most, or nothing."""
+    """At most three of them are named."""
     for asked, said in (
         (
             [f"{tmp_path}/{n}*.csv" for n in "abcd"],

@@ -1,4 +1,4 @@
-"""The manifest: settings of a folder, what failed, what is to be known."""
+"""The manifest: settings of a folder, failures, and notes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def outcome(name: str, error: str = "", *notes: str) -> Outcome:
     return Outcome(LogFile(Path(name), Path("out") / name), 5, notes, error)
 
 
-def test_what_failed_and_what_is_to_be_known(tmp_path: Path) -> None:
-    """Notes on files of earlier runs stay, failures are those of the last one."""
+def test_the_manifest_contains_failures_and_notes(tmp_path: Path) -> None:
+    """Notes on files of earlier runs are kept. Failures are those of the last run."""
     assert read_manifest(tmp_path) == {}
     first = [outcome("a.csv", "", "uneven"), outcome("b.csv", "broken")]
     write_manifest(tmp_path, {"model": "arm"}, first, {"done": 1}, {"tau": {"unit": "N·m"}})
@@ -30,14 +30,14 @@ def test_what_failed_and_what_is_to_be_known(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [NAME]
 
 
-def test_a_folder_of_other_settings_is_refused(tmp_path: Path) -> None:
+def test_a_folder_with_other_settings_is_refused(tmp_path: Path) -> None:
     check_settings(tmp_path, {"filter": "a"})
     write_manifest(tmp_path, {"filter": "a", "columns": ("x",)}, [], {}, {})
     check_settings(tmp_path, {"filter": "a", "columns": ("x",)})
     with pytest.raises(ValueError, match='filter was "a", is "b"; choose another --out'):
         check_settings(tmp_path, {"filter": "b", "columns": ("x",)})
     (tmp_path / NAME).write_text("nonsense")
-    with pytest.raises(ValueError, match="is no manifest"):
+    with pytest.raises(ValueError, match="is not a manifest"):
         read_manifest(tmp_path)
 
 
@@ -53,11 +53,11 @@ def test_a_folder_of_other_settings_is_refused(tmp_path: Path) -> None:
         ("[" * 100_000, "recursion"),
     ],
 )
-def test_other_json_is_no_manifest(tmp_path: Path, text: str, reason: str) -> None:
-    """A sentence with the remedy, before anything is written; force replaces it."""
+def test_other_json_is_refused_as_manifest(tmp_path: Path, text: str, reason: str) -> None:
+    """The message has the remedy, and nothing is written before. force=True replaces the file."""
     path = tmp_path / NAME
     path.write_text(text)
-    with pytest.raises(ValueError, match=f"is no manifest of warpdyn: .*{reason}.*--force"):
+    with pytest.raises(ValueError, match=f"is not a manifest of warpdyn: .*{reason}.*--force"):
         check_settings(tmp_path, {"filter": "a"})
     assert path.read_text() == text
     check_settings(tmp_path, {"filter": "a"}, force=True)
@@ -66,8 +66,8 @@ def test_other_json_is_no_manifest(tmp_path: Path, text: str, reason: str) -> No
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "broken link"])
-def test_what_is_no_regular_file_is_no_manifest(tmp_path: Path, kind: str) -> None:
-    """Nobody waits for the other end of a pipe; a folder is not removed by force either."""
+def test_a_manifest_must_be_a_regular_file(tmp_path: Path, kind: str) -> None:
+    """The other end of a pipe is not waited for. force=True does not remove a folder."""
     path = tmp_path / NAME
     if kind == "folder":
         path.mkdir()
@@ -76,7 +76,7 @@ def test_what_is_no_regular_file_is_no_manifest(tmp_path: Path, kind: str) -> No
     else:
         path.symlink_to(tmp_path / "nowhere")
     said = (
-        f"{path} is no manifest of warpdyn: it is not a regular file; choose another --out, remove "
+        f"{path} is not a manifest of warpdyn: it is not a regular file; choose another --out, remove "
         "it, or replace it with --force (force=True)"
     )
     with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
@@ -90,8 +90,9 @@ def test_what_is_no_regular_file_is_no_manifest(tmp_path: Path, kind: str) -> No
         assert not path.is_symlink() and not path.exists()
 
 
-def test_the_whole_text_of_a_manifest(tmp_path: Path) -> None:
-    """Failures and notes sorted by file, names as they are, and a newline at the end."""
+def test_a_manifest_has_the_expected_text(tmp_path: Path) -> None:
+    """Failures and notes are sorted by file, names are not escaped, and the file ends with a
+    newline."""
     many = [outcome("b.csv", "broken"), outcome("a.csv", "Überlauf"), outcome("d.csv", "", "x")]
     write_manifest(tmp_path, {"n": 1}, [*many, outcome("c.csv", "", "y")], {"done": 2}, {"E": {}})
     assert (

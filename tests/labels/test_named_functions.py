@@ -1,4 +1,4 @@
-"""Functions by their names in a command line."""
+"""Functions named on a command line."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from warpdyn.labels.named_functions import is_public, named_function
 PANDA = wd.load_robot("panda")
 
 
-def test_names_links_and_options() -> None:
-    """The function itself, or a partial one with what is said behind it."""
+def test_names_with_links_and_options_give_partial_functions() -> None:
+    """A name alone gives the function itself."""
     assert named_function(PANDA, "rnea") == ("rnea", wd.rnea)
     name, made = named_function(PANDA, "fk:panda_hand:form=pose")
     whole: Any = made
@@ -35,6 +35,6 @@ def test_names_links_and_options() -> None:
         ("rnea:panda_hand", "rnea has no option 'frame'"),
     ],
 )
-def test_what_is_refused(text: str, error: str) -> None:
+def test_unknown_names_and_options_are_refused(text: str, error: str) -> None:
     with pytest.raises(ValueError, match=error):
         named_function(PANDA, text)

@@ -1,6 +1,6 @@
-"""Tasks on Ray, by a stand-in of its calls that runs each task where it is: how many are handed over, and what
-becomes of one whose worker dies. The same on Ray itself: `python -m benchmarks.labels`.
-"""
+"""Tasks on Ray, with a stand-in that runs each task in this process: how many tasks are submitted,
+and what happens to one whose worker dies. `python -m benchmarks.labels` checks the same on Ray
+itself."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from warpdyn.labels.row_quantities import read_quantities
 
 
 class StandIn:
-    """The calls of Ray that are used; what goes to a task is pickled, as there."""
+    """The calls of Ray that are used. Arguments of tasks are pickled, as in Ray."""
 
     def __init__(self, dying: str = ""):
         self.dying, self.started, self.most, self.waiting, self.read = dying, False, 0, 0, 0
@@ -78,8 +78,9 @@ def prepared(folder: Path, count: int) -> tuple[Labelling, list[LogFile]]:
     return Labelling(ARM, read_quantities(ARM, ["rnea", "fk:lower_rod:form=pose"]), {}), files
 
 
-def test_the_bytes_are_those_of_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Model, quantities and options go to a task and come back the same; tasks wait in a window."""
+def test_outputs_equal_those_of_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Model, quantities and options are pickled for a task. Only a limited number of tasks is
+    submitted at a time."""
     ray = StandIn()
     monkeypatch.setitem(sys.modules, "ray", ray)
     labelling, files = prepared(tmp_path, 12)
@@ -95,7 +96,7 @@ def test_the_bytes_are_those_of_threads(tmp_path: Path, monkeypatch: pytest.Monk
         assert one.target.read_bytes() == other.target.read_bytes()
 
 
-def test_a_file_whose_workers_die_fails_alone(
+def test_only_the_file_whose_workers_die_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ray = StandIn("3.parquet")
@@ -108,10 +109,11 @@ def test_a_file_whose_workers_die_fails_alone(
     assert failed.error == "its worker ended 6 times: the worker died unexpectedly"
 
 
-def test_a_kernel_of_a_file_goes_by_its_name(
+def test_a_kernel_in_a_file_is_passed_by_its_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another process reads the file, from wherever it works; another text there is refused, in one line."""
+    """Another process reads the file, whatever its working directory. A different file there is
+    refused in one line."""
     ray = StandIn()
     monkeypatch.setitem(sys.modules, "ray", ray)
     _, files = prepared(tmp_path, 2)
@@ -137,8 +139,8 @@ def test_a_kernel_of_a_file_goes_by_its_name(
         pickle.loads((tmp_path / "pickled").read_bytes())
 
 
-def test_what_a_task_raises_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its cause, not Ray's words about the task."""
+def test_an_error_of_a_task_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message is that of the cause, not Ray's words about the task."""
     ray = StandIn()
     monkeypatch.setitem(sys.modules, "ray", ray)
     labelling, files = prepared(tmp_path, 1)

@@ -1,4 +1,5 @@
-"""The same on Ray itself, on this machine alone: bytes, a worker that is killed, a cluster that is not there."""
+"""The same tests on Ray itself, on this machine: bytes of outputs, a worker that is killed, a
+cluster that does not exist."""
 
 from __future__ import annotations
 
@@ -41,12 +42,12 @@ if os.getpid() != DRIVER and not (HERE / "killed").exists():
 def doubled(robot, q):
     return 2.0 * q
 """
-"""A user's file that kills the first worker which reads it, as soon as half an output is there."""
+"""A user's file that kills the first worker that reads it, as soon as there is a partial output."""
 
 
 @pytest.fixture(scope="module", autouse=True)
 def ray_here() -> Iterator[None]:
-    """Ray on two processors of this machine, started once for all that follows."""
+    """Ray on two processors of this machine, started once for all tests of this file."""
     import ray
 
     from warpdyn.labels.on_ray import _start
@@ -63,8 +64,8 @@ def files(folder: Path, on: str, count: int, rows: int) -> list[LogFile]:
     return [LogFile(folder / f"{k}.parquet", folder / on / f"{k}.parquet") for k in range(count)]
 
 
-def test_a_worker_is_killed_in_the_middle_of_a_file(tmp_path: Path) -> None:
-    """No row is lost, none is there twice: the bytes are those of threads, and no half file is left."""
+def test_a_worker_killed_in_the_middle_of_a_file_loses_no_row(tmp_path: Path) -> None:
+    """No row occurs twice either: the bytes are those of threads, and no partial file is left."""
     text = DEADLY.format(folder=str(tmp_path), driver=os.getpid())
     (tmp_path / "my.py").write_text(text)
     quantities = read_quantities(ARM, ["rnea", f"{tmp_path / 'my.py'}:doubled"])
@@ -85,7 +86,7 @@ def test_a_worker_is_killed_in_the_middle_of_a_file(tmp_path: Path) -> None:
     assert len(left) <= 1 and all(name.endswith(".part") for name in left)
 
 
-def test_the_command(tmp_path: Path) -> None:
+def test_the_command_runs_on_ray(tmp_path: Path) -> None:
     """`--on ray` in a process of its own, which starts a Ray of its own and ends it."""
     (tmp_path / "logs").mkdir()
     lerobot(tmp_path / "logs/a.parquet")
@@ -102,8 +103,8 @@ def test_the_command(tmp_path: Path) -> None:
     assert made == (tmp_path / "threads/a.parquet").read_bytes()
 
 
-def test_a_cluster_that_is_not_there(tmp_path: Path) -> None:
-    """The command ends with a line, not with a traceback."""
+def test_a_missing_cluster_is_reported_in_one_line(tmp_path: Path) -> None:
+    """There is no traceback."""
     lerobot(tmp_path / "a.parquet")
     command = [
         *(sys.executable, "-m", "warpdyn", "label", "double_pendulum", str(tmp_path / "a.parquet")),

@@ -1,4 +1,4 @@
-"""Many files on threads: each of them once, whatever becomes of the others."""
+"""Many files on threads: each file once, whatever happens to the others."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ def files(folder: Path, count: int) -> list[LogFile]:
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-def test_every_file_once(tmp_path: Path, workers: int) -> None:
-    """One that is broken is told, the others are done; threads of the caller are as they were."""
+def test_every_file_is_labelled_once(tmp_path: Path, workers: int) -> None:
+    """A broken file is reported, the others are done. The caller's number of threads does not
+    change."""
     todo = files(tmp_path, 9)
     todo[4].source.write_bytes(b"broken")
     before, told = wd.runtime.get_num_threads(), list[int]()
@@ -38,8 +39,8 @@ def test_every_file_once(tmp_path: Path, workers: int) -> None:
     assert all(f.target.read_bytes() == one for f in todo if f is not todo[4])
 
 
-def test_nothing_goes_on_when_nobody_asks(tmp_path: Path) -> None:
-    """Closed after the first outcome: what is there is whole, and nothing else is."""
+def test_closing_the_iterator_stops_the_run(tmp_path: Path) -> None:
+    """It is closed after the first outcome. All present outputs are complete."""
     todo = files(tmp_path, 20)
     results = on_threads(LABELLING, todo, lambda rows: None, 2)
     next(results)
@@ -52,7 +53,7 @@ def test_nothing_goes_on_when_nobody_asks(tmp_path: Path) -> None:
 def test_each_file_is_labelled_on_one_thread(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A worker is busy with a file of its own, so that its kernels do not share cores."""
+    """Each worker has its own file, so kernels do not share cores."""
     from warpdyn.labels import on_threads as module
 
     threads: list[int] = []

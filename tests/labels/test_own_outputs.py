@@ -1,4 +1,4 @@
-"""Whose output a file is, and of which state of its log."""
+"""Which files are our outputs, and for which state of their log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ quiet = partial(wd.labels.label, progress=False)
 
 
 def log(folder: Path, kind: str, rows: int = 60) -> Path:
-    """A log of a kind."""
+    """A log of this format."""
     folder.mkdir(exist_ok=True)
     q, path = cubic(np.arange(rows) * 0.01)[0], folder / f"a.{kind}"
     if kind == "parquet":
@@ -43,7 +43,7 @@ KINDS = ["parquet", "npz", "csv", "bag"]
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_output_is_done_until_its_log_changes_in_size_or_time(tmp_path: Path, kind: str) -> None:
-    """Also to an older time: a log from a backup takes the place of the one that was labelled."""
+    """An older time counts, too: a log from a backup replaces the labelled one."""
     source, out = log(tmp_path / "logs", kind), tmp_path / "out"
     target = output(out, kind)
     assert output_state(source, target) is OutputState.MISSING
@@ -63,22 +63,26 @@ def test_an_output_is_done_until_its_log_changes_in_size_or_time(tmp_path: Path,
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("newer", [False, True])
 def test_a_foreign_file_is_refused(tmp_path: Path, kind: str, newer: bool) -> None:
-    """Older or newer than the log, it is neither replaced nor taken for an output; force replaces it."""
+    """Older or newer than the log, it is neither replaced nor counted as an output. force=True
+    replaces it."""
     source, out = log(tmp_path / "logs", kind), tmp_path / "out"
     target = output(out, kind)
     out.mkdir()
     target.write_text("PRECIOUS")
     when = 2**60 if newer else 1
     os.utime(target, ns=(when, when))
-    with pytest.raises(ValueError, match=f"{target} is no output of warpdyn and would be replaced"):
+    with pytest.raises(
+        ValueError, match=f"{target} is not an output of warpdyn and would be replaced"
+    ):
         quiet(ARM, source, "rnea", out)
     assert target.read_text() == "PRECIOUS" and [x.name for x in out.iterdir()] == [target.name]
     report = quiet(ARM, source, "rnea", out, force=True)
     assert report.done == 1 and output_state(source, target) is OutputState.DONE
 
 
-def test_files_of_the_right_kind_are_foreign_too(tmp_path: Path) -> None:
-    """A table, an archive and a text that others have written; a link to nowhere, a folder, a pipe."""
+def test_files_of_the_right_format_may_be_foreign(tmp_path: Path) -> None:
+    """They are a table, an archive and a text written by others, a broken link, a folder, and a
+    pipe."""
     source = log(tmp_path / "logs", "parquet")
     for kind in ("parquet", "npz", "csv"):
         assert output_state(source, log(tmp_path / "theirs", kind)) is OutputState.FOREIGN
@@ -92,8 +96,8 @@ def test_files_of_the_right_kind_are_foreign_too(tmp_path: Path) -> None:
         assert output_state(source, tmp_path / name) is OutputState.FOREIGN
 
 
-def test_a_table_that_was_edited_is_foreign(tmp_path: Path) -> None:
-    """What stands beside a CSV output is of one size and time."""
+def test_an_edited_table_is_foreign(tmp_path: Path) -> None:
+    """The file next to a CSV output contains its size and time."""
     source, out = log(tmp_path / "logs", "csv"), tmp_path / "out"
     quiet(ARM, source, "rnea", out)
     target = out / "a.csv"
@@ -103,13 +107,13 @@ def test_a_table_that_was_edited_is_foreign(tmp_path: Path) -> None:
     assert output_state(source, target) is OutputState.FOREIGN
 
 
-def test_a_log_that_is_not_there_has_no_stamp(tmp_path: Path) -> None:
+def test_a_missing_log_has_no_stamp(tmp_path: Path) -> None:
     assert stamp_of(tmp_path / "nothing.csv") == {}
 
 
 @pytest.mark.parametrize(("count", "more"), [(1, ""), (2, " and 1 more"), (3, " and 2 more")])
 def test_a_refusal_counts_the_other_files(count: int, more: str) -> None:
     targets = [Path(f"{k}.npz") for k in range(count)]
-    with pytest.raises(ValueError, match=rf"^0\.npz{more} is no output of warpdyn and would"):
+    with pytest.raises(ValueError, match=rf"^0\.npz{more} is not an output of warpdyn and would"):
         refuse_foreign(targets, Path("out"))
     refuse_foreign([], Path("out"))

@@ -1,4 +1,4 @@
-"""Quantities from texts and functions: names, inputs, values, and what is written of them."""
+"""Quantities from texts and functions: names, inputs, values, and their descriptions."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def residual(robot, q, v, a, tau, *, gain=1.0):
 '''
 
 
-def test_names_inputs_and_values() -> None:
-    """As the functions themselves, in float32 too."""
+def test_values_equal_the_functions_results() -> None:
+    """Names and inputs are those of the functions, in float32 too."""
     q = wd.random_configuration(PANDA, 5, dtype="float32")
     v = wd.random_configuration(PANDA, 5, seed=1, dtype="float32")
     arrays = {"q": q, "v": v, "a": v}
@@ -42,8 +42,9 @@ def test_names_inputs_and_values() -> None:
     assert (from_python.name, from_python.text) == ("fk_panda_hand", "fk:panda_hand")
 
 
-def test_a_kernel_of_ones_own(tmp_path: Path) -> None:
-    """By its file, with options; its results by name; another text is another quantity."""
+def test_a_users_kernel_is_a_quantity(tmp_path: Path) -> None:
+    """It is given by its file with options, and its results have names. A changed file is another
+    quantity."""
     path = tmp_path / "my.py"
     path.write_text(KERNEL)
     quantity = read_quantity(PANDA, f"{path}:residual:gain=2.0")
@@ -57,8 +58,8 @@ def test_a_kernel_of_ones_own(tmp_path: Path) -> None:
     assert read_quantity(PANDA, f"{path}:residual:gain=2.0").text != quantity.text
 
 
-def test_what_is_written_of_them() -> None:
-    """Unit, frame, options, and the joints of a vector; columns apart by joint."""
+def test_descriptions_contain_unit_frame_and_options() -> None:
+    """They also contain the joints of a vector. Columns may be separate for each joint."""
     (tau, J) = read_quantities(PANDA, ["rnea", "jacobian:panda_hand:reference=local"])
     assert tau.about()["unit"] == "N·m, N" and tau.about()["frame"].startswith("joint axes")
     assert J.about()["options"] == {"frame": "panda_hand", "reference": "local", "part": "both"}
@@ -69,7 +70,8 @@ def test_what_is_written_of_them() -> None:
 
 
 def test_several_results_are_named() -> None:
-    """Tuples by number, named ones and dictionaries by name; what is not there is left out."""
+    """Tuples have numbers, named tuples and dictionaries have names. Missing results are left
+    out."""
     x = np.zeros(3)
     assert set(named_results("a", (x, x))) == {"a_0", "a_1"}
     assert set(named_results("a", {"b": x, "c": None})) == {"a_b"}
@@ -90,13 +92,14 @@ def test_several_results_are_named() -> None:
         ([np.sin], "a quantity is a name, a function of a model"),
     ],
 )
-def test_what_is_refused(asked: list[str], error: str) -> None:
+def test_invalid_quantities_are_refused(asked: list[str], error: str) -> None:
     with pytest.raises(ValueError, match=error):
         read_quantities(PANDA, asked)
 
 
-def test_a_quantity_says_what_is_missing(tmp_path: Path) -> None:
-    """A file without the function, and options without defaults, in text and in Python."""
+def test_incomplete_quantities_are_refused(tmp_path: Path) -> None:
+    """A file lacks the function, or an option without default is not given, in text and in
+    Python."""
     path = tmp_path / "my.py"
     path.write_text(
         "import warpdyn as wd\n\n\n@wd.kernel\ndef stiff(robot, q, *, k: float, d: float):\n"
@@ -127,7 +130,7 @@ def test_a_quantity_says_what_is_missing(tmp_path: Path) -> None:
         read_quantity(PANDA, positional)
 
 
-def test_a_name_that_is_not_in_a_package_is_refused() -> None:
+def test_an_unknown_package_is_refused() -> None:
     with pytest.raises(ValueError, match="no_such_package"):
         read_quantity(PANDA, "no_such_package.kernels:residual")
 
@@ -136,8 +139,8 @@ def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
 
 
-def test_a_kernel_that_was_typed_in_is_known_by_its_code() -> None:
-    """It has no file; another constant is another quantity."""
+def test_an_interactive_kernel_is_identified_by_its_code() -> None:
+    """It has no file. Another constant makes another quantity."""
     texts = []
     for constant in (1.0, 2.0, 1.0):
         code = compile(f"def typed(robot, q):\n    return {constant} * q\n", "<stdin>", "exec")
@@ -147,8 +150,8 @@ def test_a_kernel_that_was_typed_in_is_known_by_its_code() -> None:
     assert texts[0] == texts[2] != texts[1] and re.fullmatch(r"typed \([0-9a-f]{12}\)", texts[0])
 
 
-def test_what_is_said_of_an_option() -> None:
-    """The options that were given, and the defaults of those that determine a meaning."""
+def test_descriptions_contain_given_options_and_relevant_defaults() -> None:
+    """Relevant are the defaults that determine a meaning."""
     com, J = read_quantities(PANDA, ["com", "jacobian:panda_hand:part=linear"])
     assert "options" not in com.about() and com.about()["quantity"] == "com"
     wanted = {"reference": "local_world_aligned", "part": "linear", "frame": "panda_hand"}
@@ -159,8 +162,8 @@ def test_what_is_said_of_an_option() -> None:
     assert not J.about()["about"].endswith(".") and "." not in J.about()["about"]
 
 
-def test_several_results_of_several_results_are_named() -> None:
-    """Named tuples and dictionaries within one another, in their order."""
+def test_nested_results_are_named() -> None:
+    """They are named tuples and dictionaries inside one another, in their order."""
     x, y = np.zeros(3), np.ones(3)
     pair = namedtuple("pair", "one two")
     found = named_results("a", {"b": (x, y), "c": pair(y, None)})

@@ -1,4 +1,4 @@
-"""Derivatives by polynomials: exact on polynomials, edges included, however rows are cut into parts."""
+"""Derivatives by polynomials: exact for polynomials, also at the edges, for any size of parts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 from log_files import cubic
 
 import warpdyn as wd
+from warpdyn.labels import savitzky_golay
 from warpdyn.labels.labelled_file import difference_of
 from warpdyn.labels.savitzky_golay import (
     EpisodeFinder,
@@ -28,8 +29,10 @@ def episodes_of(t: np.ndarray, number: np.ndarray | None = None, cut: int = 1000
 
 @pytest.mark.parametrize("stamps", ["even", "uneven"])
 @pytest.mark.parametrize("lengths", [(100,), (40, 15, 45), (9, 3, 88)])
-def test_polynomials_are_exact_to_the_edges(stamps: str, lengths: tuple[int, ...]) -> None:
-    """A motion of degree 3 has its v and a in every row, of every episode that has four rows."""
+def test_cubic_polynomials_are_differentiated_exactly(
+    stamps: str, lengths: tuple[int, ...]
+) -> None:
+    """v and a are exact in every row of every episode with at least four rows."""
     rng, t = np.random.default_rng(0), np.arange(100) * 0.01
     if stamps == "uneven":
         t = np.sort(t + rng.uniform(-0.003, 0.003, 100))
@@ -45,22 +48,27 @@ def test_polynomials_are_exact_to_the_edges(stamps: str, lengths: tuple[int, ...
     assert np.isfinite(one).all()  # three rows: a parabola
 
 
-def test_it_is_the_filter_of_the_paper() -> None:
-    """Savitzky and Golay's tables: five points, cubic, first derivative [1 -8 0 8 -1] / 12; parabola
-    [2 -1 -2 -1 2] / 7 for the second."""
+def test_weights_equal_the_published_tables() -> None:
+    """Savitzky and Golay give, for five points, the first derivative of a cubic, [1 -8 0 8 -1] /
+    12, and the second derivative of a parabola, [2 -1 -2 -1 2] / 7."""
     offsets = np.arange(-2.0, 3.0)[None]
     assert np.allclose(weights(offsets, 3)[0] * 12, [[1, -8, 0, 8, -1]])
     assert np.allclose(weights(offsets, 2)[1] * 7, [[2, -1, -2, -1, 2]])
 
 
+@pytest.mark.parametrize("block", [7, 4096])
 @pytest.mark.parametrize("stamps", ["even", "uneven"])
-def test_noise_is_what_least_squares_leave(stamps: str) -> None:
-    """Each row is the derivative of numpy's own fit to its window."""
+def test_derivatives_equal_those_of_least_squares_fits(
+    stamps: str, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each row is the derivative of NumPy's fit to its window, for noise. The number of rows that are
+    computed at a time does not matter."""
+    monkeypatch.setattr(savitzky_golay, "BLOCK", block)
     rng = np.random.default_rng(1)
     t = np.arange(60) * 0.02 + (rng.uniform(-0.004, 0.004, 60) if stamps == "uneven" else 0.0)
     x = rng.normal(size=(60, 1))
     one, two = derivatives(x, t, 0, slice(0, 60), episodes_of(t), FILTER)
-    for i in (0, 3, 30, 55, 59):
+    for i in range(60):
         begin = min(max(i - 7, 0), 45)
         window = slice(begin, begin + 15)
         fit = np.polynomial.Polynomial.fit(t[window], x[window, 0], 3)
@@ -70,8 +78,9 @@ def test_noise_is_what_least_squares_leave(stamps: str) -> None:
 
 
 @pytest.mark.parametrize("stamps", ["even", "uneven"])
-def test_parts_do_not_matter(stamps: str) -> None:
-    """Rows in the middle of an array are bit for bit those of the whole, with a window around them."""
+def test_derivatives_do_not_depend_on_the_size_of_parts(stamps: str) -> None:
+    """Rows in the middle of an array, with a window around them, equal those of the whole array bit
+    for bit."""
     t = np.arange(200) * 0.01
     if stamps == "uneven":
         t[1:] += np.random.default_rng(5).uniform(-0.003, 0.003, 199)
@@ -88,7 +97,7 @@ def test_parts_do_not_matter(stamps: str) -> None:
             assert np.array_equal(one, all_rows[begin:end])
 
 
-def test_episodes_of_fewer_than_three_rows_are_not_a_number() -> None:
+def test_episodes_of_fewer_than_three_rows_give_nan() -> None:
     t = np.array([0.0, 0.01, 0.0, 0.01, 0.02, 0.03])
     found = episodes_of(t, np.array([0, 0, 1, 1, 1, 1]))
     one, _ = derivatives(cubic(t)[0], t, 0, slice(0, 6), found, FILTER)
@@ -96,8 +105,8 @@ def test_episodes_of_fewer_than_three_rows_are_not_a_number() -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 7, 1000])
-def test_episodes_by_number_and_stamps(cut: int) -> None:
-    """However the rows come; float32 stamps that are large count as even."""
+def test_episodes_are_found_by_number_and_stamps(cut: int) -> None:
+    """The size of the parts does not matter. Large float32 stamps count as even."""
     t = np.concatenate([np.arange(20) * 0.02, 9000 + np.arange(30) * 0.02]).astype(np.float32)
     found = episodes_of(t, np.repeat([4, 5], [20, 30]), cut)
     assert found.starts.tolist() == [0, 20] and found.ends.tolist() == [20, 50]
@@ -105,8 +114,8 @@ def test_episodes_by_number_and_stamps(cut: int) -> None:
     assert found.short(25).tolist() == [True, False]
 
 
-def test_time_that_goes_back_is_refused() -> None:
-    """With what may be meant: several episodes, or a file that is broken."""
+def test_decreasing_time_is_refused() -> None:
+    """The message suggests several episodes, or a damaged file."""
     t = np.concatenate([np.arange(20), np.arange(20)]) * 0.01
     with pytest.raises(ValueError, match=r"column t does not increase .* episode=NAME"):
         episodes_of(t)
@@ -114,8 +123,23 @@ def test_time_that_goes_back_is_refused() -> None:
         episodes_of(t, np.zeros(40))
 
 
-def test_a_free_base_moves_on_its_manifold() -> None:
-    """Positions integrated from a body velocity give it back, and its derivative."""
+@pytest.mark.parametrize("stamps", [[0.0, 0.01, 0.01, 0.02], [0.5, 0.5, 0.5]])
+def test_equal_time_stamps_are_refused(stamps: list[float]) -> None:
+    with pytest.raises(ValueError, match="column t does not increase between rows 0 and"):
+        episodes_of(np.array(stamps))
+
+
+@pytest.mark.parametrize(
+    ("longer", "even"), [(0.0098, True), (-0.0098, True), (0.012, False), (-0.012, False)]
+)
+def test_steps_within_a_hundredth_of_their_mean_are_even(longer: float, even: bool) -> None:
+    steps = np.full(200, 0.01)
+    steps[70] *= 1.0 + longer
+    assert np.isfinite(episodes_of(np.cumsum(steps)).dt).tolist() == [even]
+
+
+def test_derivatives_of_a_free_base_are_on_its_manifold() -> None:
+    """Positions integrated from a body velocity give this velocity and its derivative."""
     model = wd.load_robot("quadruped", floating_base=True)
     difference, rng, dt, fine = difference_of(model), np.random.default_rng(3), 0.005, 40
     assert difference is not None and difference_of(wd.load_robot("panda")) is None
@@ -132,8 +156,9 @@ def test_a_free_base_moves_on_its_manifold() -> None:
     assert np.abs(v - (V + np.sin(t)[:, None] * A))[7:-7].max() < 1e-7
 
 
-def test_filters_by_their_text() -> None:
+def test_filters_are_read_from_text() -> None:
     assert Filter.of("savgol:15") == Filter(15, 3) and str(Filter.of("savgol:9:4")) == "savgol:9:4"
+    assert Filter.of("savgol:3:2") == Filter(3, 2)
     for text in ("savgol", "median:5", "savgol:8", "savgol:3", "savgol:9:1", "savgol:x"):
         with pytest.raises(ValueError, match="filter"):
             Filter.of(text)

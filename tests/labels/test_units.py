@@ -1,4 +1,4 @@
-"""Every function of a robot has its unit and frame."""
+"""Every function of a robot has a unit and a frame."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from warpdyn.execution.batched import FUNCTIONS
 from warpdyn.labels.units import UNITS
 
 
-def test_every_function_has_a_row_and_every_row_a_function() -> None:
+def test_every_function_has_a_row_in_the_table() -> None:
     assert set(UNITS) == {name for name, each in FUNCTIONS.items() if each.of_a_model}
     assert all(each.unit and each.frame for each in UNITS.values())
 
 
 def test_units_are_those_of_the_docstrings() -> None:
-    """Where a docstring has one behind what it returns, its words are in the row."""
+    """If a docstring gives the unit of the result, the row contains it."""
     for name, unit in (
         ("rnea", "N·m"),
         ("com_velocity", "m/s"),
@@ -32,7 +32,7 @@ WORDS = {*SYMBOLS, *OTHERS.split(), "product", "rows'", "units", "torques"}
 
 
 def test_a_unit_has_symbols_and_a_frame_has_words() -> None:
-    """Neither stands in the place of the other."""
+    """Units and frames are not exchanged."""
     for name, each in UNITS.items():
         words = set(re.split(r"[ ,;:·/()²]+", each.unit)) - {""}
         assert words <= WORDS and words & SYMBOLS, name

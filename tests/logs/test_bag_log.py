@@ -1,4 +1,4 @@
-"""Joint states of bags by name, of ROS 1 and 2 and of MCAP."""
+"""Joint states in bags, by joint name: ROS 1, ROS 2 and MCAP."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ Q = cubic(T)[0]
 
 
 @pytest.mark.parametrize("kind", ["sqlite3", "mcap", "ros1"])
-def test_joint_states_by_name(tmp_path: Path, kind: str) -> None:
-    """In the order of the messages' names; stamps are the messages' own, not those of the recorder."""
+def test_joint_states_are_read_by_name(tmp_path: Path, kind: str) -> None:
+    """The order is that of the names in the messages. Stamps are those of the messages, not of the
+    recorder."""
     path = write_bag(tmp_path / ("a.bag" if kind == "ros1" else "a"), T, Q, kind)
     log = BagLog(path, "/joint_states")
     assert log.names == ["timestamp", "stamp", "position"]
@@ -31,7 +32,7 @@ def test_joint_states_by_name(tmp_path: Path, kind: str) -> None:
     assert np.allclose(np.concatenate([p.numbers["timestamp"] for p in parts]), T, atol=1e-9)
 
 
-def test_they_are_written_as_parquet(tmp_path: Path) -> None:
+def test_labels_of_bags_are_written_as_parquet(tmp_path: Path) -> None:
     log = BagLog(write_bag(tmp_path / "a", T, Q), "/joint_states")
     writer = log.writer(tmp_path / "b.parquet", Labels([Label("E", (), np.dtype("f8"), {})]))
     for part in log.parts(["position"], 8, True):
@@ -43,8 +44,8 @@ def test_they_are_written_as_parquet(tmp_path: Path) -> None:
 
 
 def test_messages_are_decoded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a pass over the stamps has met is there for the next one, in parts of any size; not what a
-    pass that was given up has."""
+    """The next pass reuses what a pass over the stamps has decoded, in parts of any size, but not
+    what an abandoned pass has decoded."""
     path = write_bag(tmp_path / "a", T, Q)
     expected = next(BagLog(path, "/joint_states").parts(["position"], 20, True))
     log = BagLog(path, "/joint_states")
@@ -62,22 +63,22 @@ def test_messages_are_decoded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     log.close()
 
 
-def test_what_is_refused(tmp_path: Path) -> None:
-    """Another topic; a file that is no bag, or half of one."""
+def test_wrong_topics_and_files_are_refused(tmp_path: Path) -> None:
+    """They are a topic without joint states, a file that is not a bag, and a truncated one."""
     path = write_bag(tmp_path / "a", T, Q, "mcap")
     with pytest.raises(LogError, match="no joint states on /arm, but on /joint_states"):
         BagLog(path, "/arm")
     (tmp_path / "foreign.mcap").write_bytes(b"no bag")
-    with pytest.raises(LogError, match=r"no bag, or a part of one|cannot read it"):
+    with pytest.raises(LogError, match=r"not a bag, or a part of one|cannot read it"):
         BagLog(tmp_path / "foreign.mcap", "/joint_states")
     (whole,) = path.glob("*.mcap")
     (tmp_path / "cut.mcap").write_bytes(whole.read_bytes()[:900])
-    with pytest.raises(LogError, match=r"no bag, or a part of one|cannot read it"):
+    with pytest.raises(LogError, match=r"not a bag, or a part of one|cannot read it"):
         BagLog(tmp_path / "cut.mcap", "/joint_states")
 
 
-def test_a_robot_in_several_messages(tmp_path: Path) -> None:
-    """Each names one joint: rows begin when both are known, and the other joint keeps its value."""
+def test_several_messages_may_describe_one_robot(tmp_path: Path) -> None:
+    """Each names one joint. Rows begin when both are known, and the other joint keeps its value."""
     rows: list[JointRow] = [
         (10**9 * (k + 1), ["ab"[k % 2]], [float(k)], [-float(k)], []) for k in range(1, 6)
     ]
@@ -116,8 +117,8 @@ def test_a_message_without_a_stamp_has_the_time_of_its_recording(tmp_path: Path)
     assert part.numbers["stamp"].tolist() == [1e6]
 
 
-def test_every_joint_is_named_within_the_first_messages(tmp_path: Path) -> None:
-    """The last of them may name a new joint, the next one may not."""
+def test_new_joints_after_the_first_messages_are_refused(tmp_path: Path) -> None:
+    """The last of these messages may name a new joint, the next one may not."""
     alone: list[JointRow] = [((k + 1) * 10**6, ["a"], [1.0], [], []) for k in range(LOOKED_AT)]
     late: JointRow = (LOOKED_AT * 10**6 - 1000, ["b"], [2.0], [], [])
     bag = write_messages(tmp_path / "in_time", [*alone[:-1], late, alone[-1]])
@@ -149,7 +150,7 @@ def test_a_topic_without_positions_is_refused(
 
 
 def test_a_message_with_fewer_numbers_than_names_is_refused(tmp_path: Path) -> None:
-    """One that comes after those by which the columns were chosen."""
+    """The message comes after those that determine the columns."""
     rows: list[JointRow] = [(10**9, ["a"], [1.0], [], [])] * LOOKED_AT
     rows.append((2 * 10**9, ["a", "a"], [1.0], [], []))
     log = BagLog(write_messages(tmp_path / "bag", rows), "/joint_states")
@@ -158,15 +159,16 @@ def test_a_message_with_fewer_numbers_than_names_is_refused(tmp_path: Path) -> N
         list(log.parts(["position"], 1000, True))
 
 
-def test_what_rosbags_cannot_read_is_one_line(
+def test_errors_of_rosbags_are_reported_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its first line, or the kind of an error without words; an error of the disk stays one."""
+    """It is the first line, or the type of an error without words. An error of the disk is raised
+    unchanged."""
     log = BagLog(write_bag(tmp_path / "a", T, Q), "/joint_states")
     for error, said in (
         (ValueError("odd\nlines"), "^rosbags cannot read it: odd$"),
         (RuntimeError(), "^rosbags cannot read it: RuntimeError$"),
-        (bag_log.AnyReaderError("cut"), "^it is no bag, or a part of one: cut$"),
+        (bag_log.AnyReaderError("cut"), "^it is not a bag, or a part of one: cut$"),
     ):
         monkeypatch.setattr(bag_log.AnyReader, "deserialize", _raising(error))
         with pytest.raises(LogError, match=said):
@@ -183,9 +185,7 @@ def _raising(error: Exception) -> object:
     return deserialize
 
 
-def test_a_pass_that_is_given_up_closes_its_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_abandoned_pass_closes_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files, made = [], bag_log.TemporaryFile
 
     def recorded() -> object:
@@ -204,7 +204,7 @@ def test_a_pass_that_is_given_up_closes_its_file(
     assert files[1].closed
 
 
-def test_the_topics_with_joint_states_are_named(tmp_path: Path) -> None:
+def test_the_error_lists_the_topics_with_joint_states(tmp_path: Path) -> None:
     bag = write_bag(tmp_path / "a", T, Q)
     said = "it has no joint states on /arm, but on /joint_states; --topic chooses another"
     with pytest.raises(LogError, match=f"^{said}$"):

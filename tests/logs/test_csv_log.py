@@ -1,4 +1,4 @@
-"""Tables as text, read, labelled and refused."""
+"""Tables as text: read, labelled and refused."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from warpdyn.logs.csv_log import CsvLog
 from warpdyn.logs.records import Label, Labels, LogError
 
 
-def test_a_table_comes_back_with_labels(tmp_path: Path) -> None:
-    """Texts untouched, numbers with all their digits."""
+def test_a_labelled_table_contains_the_original(tmp_path: Path) -> None:
+    """Texts do not change, and numbers have all their digits."""
     path = tmp_path / "a.csv"
     path.write_text('t,note,q0\n0,"a, b",0.1\n\n1,c,1e-7\n2,d,3\n')
     log = CsvLog(path)
@@ -38,15 +38,15 @@ def test_a_table_comes_back_with_labels(tmp_path: Path) -> None:
         ("t,q\n0,\n", "line 2: q is '', not a number"),
     ],
 )
-def test_what_is_refused(tmp_path: Path, text: str, error: str) -> None:
+def test_malformed_tables_are_refused(tmp_path: Path, text: str, error: str) -> None:
     (tmp_path / "a.csv").write_text(text)
     with pytest.raises(LogError, match=re.escape(error)):
         list(CsvLog(tmp_path / "a.csv").parts(["q"], 100, True))
 
 
-def test_bytes_that_are_no_text_and_labels_that_are_there(tmp_path: Path) -> None:
+def test_binary_files_and_existing_label_names_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(b"\xff\xfe\x00\x80")
-    with pytest.raises(LogError, match="no table under a line of names"):
+    with pytest.raises(LogError, match="not a table with a header line"):
         CsvLog(tmp_path / "a.csv")
     (tmp_path / "b.csv").write_text("t,q\n0,1\n")
     with pytest.raises(LogError, match="a column q already"):
@@ -55,8 +55,8 @@ def test_bytes_that_are_no_text_and_labels_that_are_there(tmp_path: Path) -> Non
         )
 
 
-def test_names_without_blanks_and_parts_without_empty_lines(tmp_path: Path) -> None:
-    """A byte order mark is no part of a name; lines without entries are left out, in parts of any size."""
+def test_blanks_in_names_and_empty_lines_are_removed(tmp_path: Path) -> None:
+    """A byte order mark is not part of a name. Empty lines are left out, in parts of any size."""
     path = tmp_path / "a.csv"
     path.write_text("t , q\n0,1\n\n\n\n1,2\n2,3\n", encoding="utf-8-sig")
     log = CsvLog(path)
@@ -72,16 +72,16 @@ def test_names_without_blanks_and_parts_without_empty_lines(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("odd", [b"\xff", b"x" * 200_000])
-def test_a_line_that_is_no_text_is_named(tmp_path: Path, odd: bytes) -> None:
-    """By the number of the last line before it; also an entry that is too long."""
+def test_an_unreadable_line_is_reported_by_its_number(tmp_path: Path, odd: bytes) -> None:
+    """The number is that of the last line before it. An entry that is too long is reported, too."""
     (tmp_path / "a.csv").write_bytes(b"t,q\n0,1\n" + b"1,2\n" * 20_000 + b"2," + odd + b"\n")
     log = CsvLog(tmp_path / "a.csv")
     with pytest.raises(LogError, match=r"^line \d+ cannot be read: "):
         list(log.parts(["q"], 100_000, True))
 
 
-def test_labels_of_several_columns(tmp_path: Path) -> None:
-    """Each with its own name, or the label's; those that the table has already are named."""
+def test_labels_may_have_several_columns(tmp_path: Path) -> None:
+    """Each column has its own name, or that of the label. Existing names are refused."""
     (tmp_path / "a.csv").write_text("t,b,c\n0,1,2\n")
     log = CsvLog(tmp_path / "a.csv")
     f8 = np.dtype("f8")

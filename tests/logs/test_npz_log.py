@@ -1,4 +1,4 @@
-"""NumPy's archives, read, labelled and refused."""
+"""NumPy archives: read, labelled and refused."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from warpdyn.logs.records import Label, Labels, LogError
 Q = np.arange(10.0).reshape(5, 2)
 
 
-def test_arrays_come_back_with_labels(tmp_path: Path) -> None:
-    """What has another length is passed on; labels keep their shapes."""
+def test_a_labelled_archive_contains_the_original(tmp_path: Path) -> None:
+    """Arrays of another length are copied. Labels have their shapes."""
     np.savez(tmp_path / "a.npz", q=Q, t=Q[:, 0].astype(np.float32), names=np.array(["a", "b"]))
     log = NpzLog(tmp_path / "a.npz")
     assert (log.rows, log.width("q"), log.width("t")) == (5, 2, None)
@@ -32,8 +32,9 @@ def test_arrays_come_back_with_labels(tmp_path: Path) -> None:
         assert json.loads(str(file["warpdyn"]))["columns"]["M"] == {"shape": [2, 2], "unit": "kg"}
 
 
-def test_what_is_refused(tmp_path: Path) -> None:
-    """No archive, one that is cut, arrays that are no columns, a label that is there."""
+def test_invalid_archives_and_arrays_are_refused(tmp_path: Path) -> None:
+    """They are files that are not archives, truncated archives, arrays that are not columns, and
+    existing label names."""
     np.savez(tmp_path / "a.npz", q=Q, text=np.array(["x"] * 5), short=np.zeros(3), t=Q[:, 0])
     log = NpzLog(tmp_path / "a.npz")
     with pytest.raises(LogError, match="array text is <U1"):
@@ -52,8 +53,9 @@ def test_what_is_refused(tmp_path: Path) -> None:
         NpzLog(tmp_path / "objects.npz")
 
 
-def test_parts_of_arrays(tmp_path: Path) -> None:
-    """The rows of most arrays count; the last part may be shorter; integers come as float64."""
+def test_arrays_are_read_in_parts(tmp_path: Path) -> None:
+    """The length of most arrays is the number of rows. The last part may be shorter. Integers
+    become float64."""
     np.savez(tmp_path / "a.npz", one=np.zeros(3), n=np.arange(5), q=Q, wide=np.zeros((5, 1, 2)))
     log = NpzLog(tmp_path / "a.npz")
     assert (log.rows, log.fixed, log.notes, log.entries("q")) == (5, True, [], ())
@@ -71,8 +73,8 @@ def test_parts_of_arrays(tmp_path: Path) -> None:
     assert list(NpzLog(tmp_path / "scalars.npz").parts([], 2, True)) == []
 
 
-def test_labels_are_written_anew(tmp_path: Path) -> None:
-    """A labelled archive keeps its arrays, and its metadata are those of the last labels."""
+def test_labels_of_a_labelled_archive_are_replaced(tmp_path: Path) -> None:
+    """The arrays are kept, and the metadata are those of the last labels."""
     path = tmp_path / "a.npz"
     np.savez(path, q=Q)
     for name in ("first", "second"):

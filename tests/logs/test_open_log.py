@@ -1,4 +1,4 @@
-"""Which file is which kind."""
+"""Which file has which format."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from warpdyn.logs.open_log import kind_of_log, open_log, output_name
 from warpdyn.logs.records import LogError
 
 
-def test_kinds_and_names_of_outputs(tmp_path: Path) -> None:
-    """By endings of any case; a folder with metadata is a bag, whose output is Parquet."""
+def test_formats_and_output_names_follow_from_file_names(tmp_path: Path) -> None:
+    """Suffixes may be upper case. A folder with metadata is a bag, whose output is Parquet."""
     bag = tmp_path / "run.1"
     bag.mkdir()
     assert kind_of_log(bag) is None
@@ -28,8 +28,10 @@ def test_kinds_and_names_of_outputs(tmp_path: Path) -> None:
     assert kind_of_log(Path("a.txt")) is None
 
 
-def test_what_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Missing, empty or foreign files, and those whose package is missing."""
+def test_files_that_cannot_be_opened_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Missing, empty or foreign files, and formats whose package is missing."""
     for name, error in (
         ("no.csv", "no such file"),
         ("a.txt", "it is none of .parquet"),
@@ -47,8 +49,8 @@ def test_what_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         open_log(tmp_path / "a.parquet")
 
 
-def test_a_pipe_is_no_log(tmp_path: Path) -> None:
-    """Nobody waits for its other end."""
+def test_a_pipe_is_refused(tmp_path: Path) -> None:
+    """The reader does not wait for its other end."""
     for ending in ("csv", "npz", "parquet", "mcap"):
         os.mkfifo(tmp_path / f"pipe.{ending}")
         with (

@@ -1,4 +1,5 @@
-"""Parquet: what comes out is what went in, whatever its lists are, and memory stays flat."""
+"""Parquet: written columns equal those that were read, for all kinds of lists, with constant
+memory."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ def written(path: Path, **columns: object) -> Path:
 
 @pytest.mark.parametrize("fixed", [False, True])
 @pytest.mark.parametrize("rows", [3, 100])
-def test_columns_come_as_they_are(tmp_path: Path, fixed: bool, rows: int) -> None:
-    """Lists and plain columns, part by part in the file's order; integers as float64."""
+def test_columns_are_read_unchanged(tmp_path: Path, fixed: bool, rows: int) -> None:
+    """Lists and plain columns are read in parts, in the file's order. Integers become float64."""
     path = written(tmp_path / "a.parquet", q=lists(Q, fixed), n=np.arange(10), t=Q[:, 0])
     log = ParquetLog(path)
     assert (log.width("q"), log.width("t"), log.rows) == (2, None, 10)
@@ -39,8 +40,8 @@ def test_columns_come_as_they_are(tmp_path: Path, fixed: bool, rows: int) -> Non
     assert all(p.carried is None for p in alone)
 
 
-def test_time_stamps_are_seconds(tmp_path: Path) -> None:
-    """Arrow's own, of any unit."""
+def test_time_stamps_are_converted_to_seconds(tmp_path: Path) -> None:
+    """Arrow's time stamps may have any unit."""
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)):
         stamps = pa.array(np.arange(5), pa.timestamp(unit))
         log = ParquetLog(written(tmp_path / f"{unit}.parquet", t=stamps))
@@ -49,8 +50,9 @@ def test_time_stamps_are_seconds(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fixed", [False, True])
-def test_what_was_read_is_written_with_labels(tmp_path: Path, fixed: bool) -> None:
-    """Column for column; labels with their metadata; a vector, a matrix, a number, and one apart."""
+def test_a_labelled_file_contains_the_original(tmp_path: Path, fixed: bool) -> None:
+    """The columns are equal. Labels have metadata: a vector, a matrix, a number, and one in
+    separate columns."""
     path = written(tmp_path / "a.parquet", q=lists(Q, fixed), task=["lift"] * 10)
     log = ParquetLog(path)
     added = {"tau": 2 * Q, "M": np.ones((10, 2, 2)), "E": Q[:, 0], "two": Q}
@@ -77,15 +79,15 @@ def test_what_was_read_is_written_with_labels(tmp_path: Path, fixed: bool) -> No
     assert json.loads(after.schema.metadata[b"warpdyn"])["model"] == "arm"
 
 
-def test_a_label_does_not_hide_a_column(tmp_path: Path) -> None:
+def test_a_label_with_the_name_of_a_column_is_refused(tmp_path: Path) -> None:
     log = ParquetLog(written(tmp_path / "a.parquet", tau=Q[:, 0]))
     labels = Labels([Label("tau", (), np.dtype("f4"), {})])
     with pytest.raises(LogError, match="a column tau already: give the label another name"):
         log.writer(tmp_path / "b.parquet", labels)
 
 
-def test_rows_that_are_not_whole_are_refused(tmp_path: Path) -> None:
-    """Empty entries and lists of other lengths, by row."""
+def test_incomplete_rows_are_refused(tmp_path: Path) -> None:
+    """They have empty entries or lists of other lengths. The message has the number of the row."""
     lengths = pa.array([[1.0, 2.0]] * 6 + [[1.0]], pa.list_(pa.float32()))
     log = ParquetLog(written(tmp_path / "a.parquet", q=lengths))
     with pytest.raises(LogError, match="lists of 2 numbers, but of 1 in row 6"):
@@ -99,12 +101,12 @@ def test_rows_that_are_not_whole_are_refused(tmp_path: Path) -> None:
         log.width("q")
 
 
-def test_a_file_that_is_cut_or_spoilt_is_refused(tmp_path: Path) -> None:
-    """Whether its end is missing or bytes of a page are others."""
+def test_a_truncated_or_damaged_file_is_refused(tmp_path: Path) -> None:
+    """Its end is missing, or bytes of a page differ."""
     path = written(tmp_path / "a.parquet", q=lists(np.random.default_rng(0).normal(size=(500, 2))))
     data = path.read_bytes()
     (tmp_path / "cut.parquet").write_bytes(data[: len(data) // 2])
-    with pytest.raises(LogError, match="no Parquet file, or a part of one"):
+    with pytest.raises(LogError, match="not a Parquet file, or a part of one"):
         ParquetLog(tmp_path / "cut.parquet")
     spoilt = bytearray(data)
     spoilt[4:2000] = bytes(1996)
@@ -113,9 +115,9 @@ def test_a_file_that_is_cut_or_spoilt_is_refused(tmp_path: Path) -> None:
         list(ParquetLog(tmp_path / "spoilt.parquet").parts(["q"], 100, True))
 
 
-def test_memory_stays_flat(tmp_path: Path) -> None:
-    """One row group, 20 times as many rows: Arrow's peak is that of a part and its buffers. All
-    parts have the rows that they should have."""
+def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
+    """For 20 times as many rows in one row group, Arrow's peak is that of a part and its buffers.
+    All parts have the right number of rows."""
     peaks = []
     for rows in (20_000, 400_000):
         x = np.random.default_rng(0).normal(size=(rows, 7)).astype(np.float32)
@@ -131,15 +133,15 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
     assert peaks[1] < 400_000 * 28 / 2
 
 
-def test_columns_as_a_batch() -> None:
-    """Numbers and lists, none of them empty."""
+def test_columns_become_a_batch() -> None:
+    """They are numbers and lists, none of them empty."""
     batch = record_batch({"t": Q[:, 0], "q": Q})
     assert batch.schema.names == ["t", "q"] and not any(f.nullable for f in batch.schema)
     assert np.array_equal(np.array(batch.column("q").to_pylist()), Q)
 
 
 def test_lists_with_empty_entries_are_refused(tmp_path: Path) -> None:
-    """An empty first row, of which the length is not known, and an entry within a list."""
+    """An empty first row, whose length is not known, and an entry inside a list."""
     for name, rows, said in (
         ("first", [None, [1.0]], "column q has an empty entry in row 0; cut such rows out"),
         ("later", [[1.0], None], "column q has an empty entry in row 1; cut such rows out"),
@@ -161,15 +163,15 @@ def test_lists_with_empty_entries_are_refused(tmp_path: Path) -> None:
         log.width("q")
 
 
-def test_rows_are_numbered_through_the_file(tmp_path: Path) -> None:
-    """The row of a list of another length, in parts of a few rows."""
+def test_rows_are_counted_from_the_start_of_the_file(tmp_path: Path) -> None:
+    """The row of a list with another length is reported, in parts of a few rows."""
     lists_of_two = pa.array([[1.0, 2.0]] * 9 + [[1.0]], pa.list_(pa.float32()))
     log = ParquetLog(written(tmp_path / "a.parquet", q=lists_of_two))
     with pytest.raises(LogError, match=r"^column q has lists of 2 numbers, but of 1 in row 9$"):
         list(log.parts(["q"], 3, True))
 
 
-def test_errors_of_the_disk_stay_what_they_are(tmp_path: Path) -> None:
+def test_errors_of_the_disk_are_raised_unchanged(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         ParquetLog(tmp_path / "none.parquet")
 
@@ -178,10 +180,8 @@ def test_errors_of_the_disk_stay_what_they_are(tmp_path: Path) -> None:
     ("compression", "wanted"),
     [("none", "UNCOMPRESSED"), ("snappy", "SNAPPY"), ("zstd", "ZSTD"), ("gzip", "ZSTD")],
 )
-def test_compression_is_kept_where_it_is_fast(
-    tmp_path: Path, compression: str, wanted: str
-) -> None:
-    """Texts have a dictionary, numbers have none; integers and texts have statistics."""
+def test_fast_compression_is_kept(tmp_path: Path, compression: str, wanted: str) -> None:
+    """Texts have a dictionary, numbers have none. Integers and texts have statistics."""
     table = pa.table({"n": np.arange(4), "task": ["lift"] * 4, "x": np.arange(4.0)})
     pq.write_table(table, tmp_path / "a.parquet", compression=compression)
     log = ParquetLog(tmp_path / "a.parquet")
@@ -200,7 +200,7 @@ def test_compression_is_kept_where_it_is_fast(
     log.close()
 
 
-def test_a_label_and_the_columns_of_a_label_are_named_in_order(tmp_path: Path) -> None:
+def test_existing_columns_of_a_label_are_listed_in_order(tmp_path: Path) -> None:
     """Those that the file has already, sorted."""
     log = ParquetLog(written(tmp_path / "a.parquet", b=Q[:, 0], c=Q[:, 0]))
     labels = Labels([Label("two", (2,), np.dtype("f4"), {}, ("c", "b"))])
@@ -209,8 +209,8 @@ def test_a_label_and_the_columns_of_a_label_are_named_in_order(tmp_path: Path) -
         log.writer(tmp_path / "b.parquet", labels)
 
 
-def test_labels_of_a_log_without_rows(tmp_path: Path) -> None:
-    """The same columns, and no row."""
+def test_a_log_without_rows_can_be_labelled(tmp_path: Path) -> None:
+    """The output has the same columns and no row."""
     log = ParquetLog(written(tmp_path / "a.parquet", t=pa.array([], pa.float64())))
     assert list(log.parts(["t"], 3, True)) == []
     log.writer(tmp_path / "b.parquet", Labels([Label("E", (), np.dtype("f8"), {})])).close()

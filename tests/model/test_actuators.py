@@ -1,4 +1,4 @@
-"""Actuators of a model: data that goes along with its joints."""
+"""Actuators of a model: data that follow its joints through changes."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ PULL = Actuator("pull", ((FIRST, 2.0), (SECOND, -1.0)), (3.0, 0.0, 0.0), (0.0, -
 MOVED = replace(PANDA, actuators=(PULL,))
 
 
-def test_another_actuator_is_another_model() -> None:
-    """Kernels are found by a key that knows them, and the bounds of the joints that they push."""
+def test_actuators_are_part_of_the_key() -> None:
+    """Kernels are found by this key. The effort limits of driven joints are part of it, too."""
     assert (
         len({PANDA.key, MOVED.key, replace(PANDA, actuators=(replace(PULL, forces=(-1, 1)),)).key})
         == 3
@@ -28,15 +28,15 @@ def test_another_actuator_is_another_model() -> None:
     assert MOVED.with_payload(PANDA.link_names[-1], 1.0).actuators == (PULL,)
 
 
-def test_what_is_held_counts_in_the_length() -> None:
-    """A joint that is locked, at its position; an actuator of locked joints alone is gone."""
+def test_a_locked_joint_adds_a_constant_to_the_length() -> None:
+    """The constant is its position times its arm. An actuator of locked joints only is removed."""
     (left,) = MOVED.reduce(PANDA.joint_names[1:], at={FIRST: 0.4}).actuators
     assert left.arms == ((SECOND, -1.0),) and left.constant == 0.8
     assert not MOVED.reduce(PANDA.joint_names[2:]).actuators
 
 
-def test_names_go_with_them() -> None:
-    """Renamed and attached; gone with a joint that is detached."""
+def test_actuators_follow_renamed_attached_and_detached_joints() -> None:
+    """An actuator of a detached joint is removed."""
     assert MOVED.rename(joints={FIRST: "turn"}).actuators[0].arms[0] == ("turn", 2.0)
     pair = MOVED.attach(MOVED, PANDA.link_names[-1], prefix="b_")
     assert [each.name for each in pair.actuators] == ["pull", "b_pull"]
@@ -44,8 +44,8 @@ def test_names_go_with_them() -> None:
     assert not MOVED.detach(PANDA.joint(SECOND).child).actuators
 
 
-def test_followers_are_pushed_by_themselves() -> None:
-    """A joint that follows another has an entry of its own, with how it follows."""
+def test_mimic_joints_have_their_own_actuator_entry() -> None:
+    """The entry contains how the joint follows its leader."""
     model = by_name("mimic_branches").model
     follower = next(joint for joint in model.joints if joint.mimic)
     m = follower.mimic

@@ -1,4 +1,5 @@
-"""Tree order: whatever order the description has, parents come first; what is not one tree is refused."""
+"""Tree order: parents come first, whatever the order of the description. A description that is not
+one tree is refused."""
 
 from __future__ import annotations
 
@@ -15,8 +16,9 @@ from warpdyn.model.described_sensors import DescribedSensor
 from warpdyn.model.description import Link
 
 
-def test_tree_order_is_depth_first_with_siblings_as_they_stand() -> None:
-    """Parents come before children, a branch before the next one, and siblings as the description has their joints."""
+def test_tree_order_is_depth_first_and_keeps_the_order_of_siblings() -> None:
+    """Parents come before children, one branch before the next, and siblings in the order of their
+    joints in the description."""
     model = hand()
     assert model.root == "base"
     assert model.link_names == ("base", "eye", "palm", "puck", "left", "right")
@@ -29,7 +31,7 @@ def test_tree_order_is_depth_first_with_siblings_as_they_stand() -> None:
     st.randoms(),
 )
 def test_every_tree_is_ordered_parents_first(parents: tuple[int, ...], random: object) -> None:
-    """However links and joints are shuffled in the text, a joint's parent stands before its child."""
+    """However links and joints are shuffled, the parent of a joint comes before its child."""
     links = [Link(f"l{i}") for i in range(len(parents) + 1)]
     joints = [joint(f"j{i}", f"l{parent}", f"l{i + 1}") for i, parent in enumerate(parents)]
     random.shuffle(links), random.shuffle(joints)  # type: ignore[attr-defined]
@@ -41,8 +43,8 @@ def test_every_tree_is_ordered_parents_first(parents: tuple[int, ...], random: o
         assert list(model.children(name)) == [j.child for j in joints if j.parent == name]
 
 
-def test_joint_may_be_called_floating_base() -> None:
-    """The base's joint takes another name where one of the description has its own."""
+def test_a_joint_may_be_named_floating_base() -> None:
+    """The joint of the free base then takes another name."""
     parts = [Link("a"), Link("b")], [joint(BASE_JOINT, "a", "b")]
     assert Model.assemble("m", *parts).joint_names == (BASE_JOINT,)
     model = Model.assemble("m", *parts, floating_base=True)
@@ -53,8 +55,8 @@ def test_joint_may_be_called_floating_base() -> None:
     assert thrice.base_joint == "floating_base_3"
 
 
-def test_configurations_follow_the_base_from_name_to_name() -> None:
-    """What a configuration says of the base stays with it, whichever joint has its name before or
+def test_configurations_follow_a_renamed_base_joint() -> None:
+    """The coordinates of the base remain those of the base, whichever joint has its name before or
     after."""
     model = hand(floating_base=True)
     there, one = (1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0), model.joint_names[0]
@@ -71,14 +73,14 @@ def test_configurations_follow_the_base_from_name_to_name() -> None:
 
 
 def test_a_rebuilt_model_is_the_same() -> None:
-    """Links and joints in tree order stay in it, whatever they are handed in; remarks stay too."""
+    """Links and joints are sorted into tree order again. Remarks are kept."""
     model = hand(floating_base=True, warnings=["odd"])
     same = rebuild(model, model.links[::-1], model.joints)
     assert same.key == model.key and same.warnings == ("odd",) and same.links == model.links
 
 
-def test_a_chain_of_thousands_of_links_is_no_recursion() -> None:
-    """Order is found with a stack."""
+def test_a_chain_of_thousands_of_links_does_not_recurse() -> None:
+    """The order is computed with a stack."""
     count = 3000
     links = [Link(f"l{i}") for i in range(count)]
     joints = [joint(f"j{i}", f"l{i}", f"l{i + 1}") for i in range(count - 1)]
@@ -86,8 +88,9 @@ def test_a_chain_of_thousands_of_links_is_no_recursion() -> None:
     assert [link.name for link in ordered] == [link.name for link in links]
 
 
-def test_parts_that_refer_to_what_is_gone_go_too() -> None:
-    """Sensors with their link or joint, excluded pairs with either link; those of neither stay."""
+def test_sensors_and_pairs_of_removed_links_are_removed() -> None:
+    """Sensors are removed with their link or joint, excluded pairs with either link. The others are
+    kept."""
     model = hand()
     sensors = (
         DescribedSensor("clock", "clock"),

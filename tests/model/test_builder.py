@@ -1,4 +1,4 @@
-"""Models built by hand are those that a file of the same content gives."""
+"""A model built by hand equals the model that a file of the same content gives."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ J = ((0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.02))
 
 
 def rebuilt(model: Model) -> Model:
-    """The same robot, part by part."""
+    """The same robot, built again part by part."""
     builder = ModelBuilder(model.name)
     for joint in reversed(model.joints):
         second = {"axis2": joint.axis2, "limits2": joint.limits2} if joint.kind.series else {}
@@ -49,10 +49,10 @@ def rebuilt(model: Model) -> Model:
 
 
 @pytest.mark.parametrize("mimic", [("a", 2.0, 0.5), wd.description.Mimic("a", 2.0, 0.5)])
-def test_a_mimic_joint_is_built_from_three_words_or_a_mimic(
+def test_a_mimic_joint_is_built_from_three_values_or_a_mimic(
     mimic: wd.description.Mimic | tuple[str, float, float],
 ) -> None:
-    """The record that a model's joint has, as it is, too."""
+    """The record of a model's joint is accepted as well."""
     builder = ModelBuilder().add_link("root").add_link("one").add_link("two")
     builder.add_joint("a", "continuous", "root", "one")
     model = builder.add_joint("b", "continuous", "one", "two", mimic=mimic).build()
@@ -63,8 +63,8 @@ def test_a_mimic_joint_is_built_from_three_words_or_a_mimic(
 
 @pytest.mark.parametrize("robot", ROBOTS, ids=lambda robot: robot.name)
 @pytest.mark.filterwarnings("ignore::warpdyn.ModelWarning")
-def test_built_robot_is_the_read_one(robot: Robot) -> None:
-    """Same key, hence the same dynamics and the same kernels, and the same limits."""
+def test_a_built_robot_equals_the_loaded_one(robot: Robot) -> None:
+    """It has the same key, hence the same dynamics and kernels, and the same limits."""
     built = rebuilt(robot.model)
     assert built.key == robot.model.key and built.q_names == robot.model.q_names
     assert np.array_equal(built.position_lower, robot.model.position_lower)
@@ -73,8 +73,8 @@ def test_built_robot_is_the_read_one(robot: Robot) -> None:
 
 @given(random_trees())
 @pytest.mark.filterwarnings("ignore::warpdyn.ModelWarning")
-def test_every_built_tree_is_the_read_one(robot: Robot) -> None:
-    """Random trees, mimic joints among them."""
+def test_every_built_tree_equals_the_loaded_one(robot: Robot) -> None:
+    """The trees are random and contain mimic joints."""
     assert rebuilt(robot.model).key == robot.model.key
 
 
@@ -86,8 +86,8 @@ def pendulum() -> ModelBuilder:
     return builder.add_link("base").add_link("rod", 2.0, (0, 0, -0.5), J)
 
 
-def test_a_pendulum_by_hand() -> None:
-    """Parts come in any order; the torque that holds it level is m g l."""
+def test_a_pendulum_can_be_built_by_hand() -> None:
+    """Parts come in any order. The torque that holds it horizontal is m g l."""
     model = pendulum().add_frame("tip", "rod", Pose.at((0, 0, -1), (0.1, 0, 0))).build()
     assert model.link_names == ("base", "rod", "tip") and model.joint("hinge").axis == (0, -1, 0)
     q = np.array([np.pi / 2])
@@ -95,8 +95,8 @@ def test_a_pendulum_by_hand() -> None:
     assert error(wd.oracle(wd.fk, model, q, frame="tip")[:3, 3], np.array([1.0, 0.0, 1.0])) < 1e-12
 
 
-def test_every_kind_can_be_built() -> None:
-    """A joint of each kind, with what the kind needs."""
+def test_every_joint_type_can_be_built() -> None:
+    """Each type with the parameters that it needs."""
     needs: dict[str, dict[str, Any]] = {
         "universal": {"axis2": (0, 2, 0)},
         "revolute2": {"axis2": (1, 1, 0)},
@@ -142,14 +142,14 @@ def test_every_kind_can_be_built() -> None:
         (lambda b: b.build(quaternion="wxzy"), "quaternion must be"),
     ],
 )
-def test_what_cannot_be_built_is_refused(add: Callable[[ModelBuilder], Any], said: str) -> None:
-    """By name, at the part where that can be seen."""
+def test_invalid_parts_are_refused(add: Callable[[ModelBuilder], Any], said: str) -> None:
+    """The message names the part. The error is raised as early as possible."""
     with pytest.raises(ModelError, match=said):
         add(pendulum())
 
 
 def test_impossible_inertia_is_a_warning() -> None:
-    """As from a file."""
+    """Files give the same warning."""
     builder = (
         pendulum()
         .add_link("flat", 1.0, inertia=((1, 0, 0), (0, 1, 0), (0, 0, 3)))
@@ -159,8 +159,8 @@ def test_impossible_inertia_is_a_warning() -> None:
         builder.build()
 
 
-def test_integers_are_the_same_numbers() -> None:
-    """Two models whose numbers are equal are equal, and share programs and checkpoints."""
+def test_integers_and_floats_give_equal_models() -> None:
+    """Equal models share programs and checkpoints."""
 
     def pendulum(one: Any) -> wd.Model:
         builder = wd.ModelBuilder("pendulum").add_link("base")

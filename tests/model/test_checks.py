@@ -1,4 +1,4 @@
-"""What links and joints must be: each validation is seen to raise; sound parts pass."""
+"""Checks of links and joints: each one is seen to raise, and valid parts pass."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from warpdyn.model.joints import KINDS
         (Link("a", 1e12), r"inertial values must be at most 1e\+09 kg, m"),
     ],
 )
-def test_links_of_impossible_numbers_are_refused(link: Link, said: str) -> None:
-    """Models made by hand pass the same checks as those from a file."""
+def test_links_with_impossible_numbers_are_refused(link: Link, said: str) -> None:
+    """Models built by hand pass the same checks as models from a file."""
     with pytest.raises(ModelError, match=said):
         Model.assemble("m", [link], [])
 
 
 @pytest.mark.parametrize("axis", [(0.0, 0.0, 0.0), (2.0, 0.0, 0.0), (math.nan, 0.0, 0.0)])
-def test_axis_must_be_a_unit_vector(axis: tuple[float, float, float]) -> None:
+def test_an_axis_must_be_a_unit_vector(axis: tuple[float, float, float]) -> None:
     """A joint's axis has length one."""
     with pytest.raises(ModelError, match="axis is"):
         Model.assemble("m", [Link("a"), Link("b")], [joint("j", "a", "b", axis=axis)])
@@ -87,11 +87,11 @@ REFUSED = {
         "armature is -1.0; it must be finite and not",
     ),
     "follows nothing": (LINKS, [replace(A_B, mimic=Mimic("x"))], 'it mimics "x", which does not'),
-    "follows itself": (LINKS, [replace(A_B, mimic=Mimic("ab"))], "in a circle: ab -> ab"),
+    "follows itself": (LINKS, [replace(A_B, mimic=Mimic("ab"))], "in a cycle: ab -> ab"),
     "two follow each other": (
         LINKS,
         [replace(A_B, mimic=Mimic("bc")), joint("bc", "b", "c", mimic=Mimic("ab"))],
-        "in a circle: ab -> bc -> ab",
+        "in a cycle: ab -> bc -> ab",
     ),
     "endless factor": (
         LINKS,
@@ -107,8 +107,8 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_what_is_no_robot_is_refused(what: str) -> None:
-    """One sentence that begins with the source and names the part."""
+def test_invalid_descriptions_are_refused(what: str) -> None:
+    """The message is one sentence that begins with the source and names the part."""
     links, joints, said = REFUSED[what]
     with pytest.raises(ModelError, match=r"^m: ") as caught:
         check_description("m", links, joints)
@@ -116,8 +116,8 @@ def test_what_is_no_robot_is_refused(what: str) -> None:
 
 
 @pytest.mark.parametrize("lean", [0.0, PERPENDICULAR, -PERPENDICULAR])
-def test_axes_may_lean_by_a_thousandth(lean: float) -> None:
-    """The cosine between them is the bound; a little more is refused."""
+def test_two_axes_are_perpendicular_within_a_thousandth(lean: float) -> None:
+    """The bound applies to the cosine between them. A slightly larger one is refused."""
     for cosine, passes in ((lean, True), (lean * 1.01, lean == 0.0)):
         axis2 = (cosine, 0.0, math.sqrt(1.0 - cosine**2))
         parts = (
@@ -131,16 +131,16 @@ def test_axes_may_lean_by_a_thousandth(lean: float) -> None:
                 check_description("m", *parts)
 
 
-def test_sound_parts_pass() -> None:
-    """A model's own links and joints; a fixed joint's left-behind mimic is not looked at."""
+def test_valid_parts_pass() -> None:
+    """These are a model's own links and joints. The mimic of a fixed joint is ignored."""
     model = hand()
     check_description("hand", model.links, model.joints)
     fixed = Joint("j", KINDS["fixed"], "a", "b", mimic=Mimic("nothing"))
     check_description("m", LINKS, [fixed])
 
 
-def test_the_root_is_the_link_that_nothing_carries() -> None:
-    """Two of them, or a loop, are refused by name."""
+def test_the_root_is_the_link_without_a_parent() -> None:
+    """Two roots, or a closed loop, are refused by name."""
     assert find_root("m", LINKS, [A_B, joint("bc", "b", "c")]) == "a"
     with pytest.raises(ModelError, match='2 links have no parent joint \\("a", "c"\\)'):
         find_root("m", LINKS, [A_B])
@@ -150,8 +150,8 @@ def test_the_root_is_the_link_that_nothing_carries() -> None:
 
 
 @given(st.floats(0, 1e300), st.tuples(*[st.floats(-1e9, 1e9)] * 3))
-def test_a_rigid_body_is_its_numbers(mass: float, com: tuple[float, float, float]) -> None:
-    """Plain numbers come out as they went in, from any kind of array."""
+def test_a_rigid_body_has_plain_numbers(mass: float, com: tuple[float, float, float]) -> None:
+    """The numbers do not change, whatever the type of the arrays."""
     assert rigid_body("a load", np.float64(mass), np.array(com), np.eye(3)) == (mass, com, EYE)
     assert not_negative(mass)
 
@@ -168,14 +168,17 @@ def test_a_rigid_body_is_its_numbers(mass: float, com: tuple[float, float, float
         ("heavy", (0, 0, 0), EYE, "got heavy kg"),
     ],
 )
-def test_what_no_body_has_is_refused(mass: object, com: object, inertia: object, said: str) -> None:
-    """In one wording, for links, payloads and replaced numbers alike."""
+def test_impossible_inertial_values_are_refused(
+    mass: object, com: object, inertia: object, said: str
+) -> None:
+    """Links, payloads and replaced numbers have the same message."""
     with pytest.raises(ValueError, match=said):
         rigid_body("a load", mass, com, inertia)
 
 
-def test_unphysical_inertia_is_remarked_and_no_other() -> None:
-    """Negative principal moments, a broken triangle inequality, inertia without mass; not points or rounding."""
+def test_only_unphysical_inertia_is_remarked() -> None:
+    """Negative principal moments, a broken triangle inequality, and inertia without mass are
+    remarked. Point masses and rounding errors are not."""
 
     def remarks(mass: float, *moments: float) -> list[str]:
         inertia = tuple(tuple(row) for row in np.diag(moments).tolist())
@@ -201,7 +204,7 @@ def test_unphysical_inertia_is_remarked_and_no_other() -> None:
         ((-2, 2), Mimic("a"), (-np.inf, np.inf), None),
     ],
 )
-def test_limits_of_followers_that_have_no_effect_are_remarked(
+def test_limits_of_mimic_joints_that_differ_from_the_leaders_are_remarked(
     leader: Any, mimic: Mimic, own: Any, words: str | None
 ) -> None:
     joints = [
@@ -213,8 +216,8 @@ def test_limits_of_followers_that_have_no_effect_are_remarked(
     assert all(f'joint "b" follows "a", whose limits let it move {words}' in x for x in found)
 
 
-def test_models_made_by_hand_pass_the_same_checks() -> None:
-    """`Model.assemble` begins its text with the source."""
+def test_errors_of_assembled_models_begin_with_the_source() -> None:
+    """`Model.assemble` runs the same checks as the readers."""
     with pytest.raises(ModelError, match=r"^file\.urdf: "):
         Model.assemble("m", [], [], source="file.urdf")
 

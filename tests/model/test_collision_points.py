@@ -1,5 +1,5 @@
-"""Spheres of collision shapes: they touch a plane where the shape does, and none is there for
-nothing."""
+"""Contact spheres of collision shapes: they touch a plane where the shape does, and none is
+superfluous."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def spheres_of(*shapes: Geometry) -> list[CollisionSphere]:
 
 
 def reach(spheres: Sequence[CollisionSphere], directions: np.ndarray = DIRECTIONS) -> np.ndarray:
-    """How far the spheres reach in each direction (their support function)."""
+    """The support function of the spheres: how far they reach in each direction."""
     return np.max([directions @ np.array(s.centre) + s.radius for s in spheres], axis=0)
 
 
 def support(shape: Geometry, directions: np.ndarray = DIRECTIONS) -> np.ndarray:
-    """How far a shape reaches in each direction, in closed form."""
+    """The support function of a shape in closed form."""
     R, p = np.array(shape.pose.rotation), np.array(shape.pose.position)
     d = directions @ R
     across = np.hypot(d[:, 0], d[:, 1])
@@ -64,12 +64,13 @@ def support(shape: Geometry, directions: np.ndarray = DIRECTIONS) -> np.ndarray:
     ids=lambda shape: shape.shape,
 )
 def test_spheres_reach_as_far_as_their_shape(shape: Geometry) -> None:
-    """In every direction: on a plane of any slope they touch where it does."""
+    """They touch a plane of any slope where the shape does."""
     np.testing.assert_allclose(reach(spheres_of(shape)), support(shape), atol=1e-12)
 
 
-def test_a_cylinder_is_touched_at_its_rims() -> None:
-    """Within it, exactly it along its axis, and short of it by (1 - cos(π / 8)) of its radius at most."""
+def test_a_cylinder_has_points_on_its_rims() -> None:
+    """They are within the cylinder, exact along its axis, and elsewhere short of it by at most (1 -
+    cos(π / 8)) of its radius."""
     shape = Geometry("cylinder", (0.1, 0.5), pose=TURN)
     spheres = spheres_of(shape)
     lacking = support(shape) - reach(spheres)
@@ -80,7 +81,7 @@ def test_a_cylinder_is_touched_at_its_rims() -> None:
 
 
 def test_a_cylinder_with_spheres_at_its_ends_is_a_capsule() -> None:
-    """As URDF writes capsules: the rims lie in the spheres."""
+    """URDF writes capsules in this way: the rims are inside the spheres."""
     model = wd.ModelBuilder("one").add_link(
         "a", 1.0, collisions=[Geometry("capsule", (0.05, 0.4), pose=TURN)]
     )
@@ -93,12 +94,12 @@ def test_a_cylinder_with_spheres_at_its_ends_is_a_capsule() -> None:
 
 
 def along(T: np.ndarray, inside: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """How far something in a frame at T reaches in the world's directions, of how far in its own."""
+    """The support function in the world's directions of something whose frame is at T."""
     return DIRECTIONS @ T[:3, 3] + inside(DIRECTIONS @ T[:3, :3])
 
 
 def legs(radius: float, at: Sequence[float] = (0, 0, -0.4), kind: str = "revolute") -> wd.Model:
-    """A trunk with two links that hang on one another, each a capsule to its end."""
+    """A trunk with two links in a chain, each a capsule along its length."""
 
     def capsule(r: float) -> Geometry:
         return Geometry("capsule", (r, 0.4), pose=Pose((0.0, 0.0, -0.2)))
@@ -114,8 +115,8 @@ def legs(radius: float, at: Sequence[float] = (0, 0, -0.4), kind: str = "revolut
 
 
 def test_links_share_a_sphere_at_a_hinge() -> None:
-    """And with what is fixed to them: a leg of capsules has as many spheres as ends. The hull of all
-    links reaches as far as if none had been dropped, however the joints stand."""
+    """So do links that are fixed to them: a leg of capsules has as many spheres as ends. In every
+    configuration the hull of all links reaches as far as with all spheres."""
     model = legs(0.04)
     spheres, left = collision_spheres(model, none)
     assert [s.link for s in spheres] == ["trunk", "thigh", "foot"] and not left
@@ -131,15 +132,15 @@ def test_links_share_a_sphere_at_a_hinge() -> None:
         np.testing.assert_allclose(np.max(kept, axis=0), np.max(whole, axis=0), atol=1e-9)
 
 
-def test_spheres_that_part_are_kept() -> None:
-    """A thicker end, a slide, a joint that is not at the end of its link."""
+def test_spheres_that_separate_are_kept() -> None:
+    """The reasons are a thicker end, a slide, and a joint that is not at the end of its link."""
     assert [s.link for s in collision_spheres(legs(0.045), none)[0]] == ["trunk", "shin", "foot"]
     for model in (legs(0.04, kind="prismatic"), legs(0.04, at=(0.02, 0, -0.4))):
         assert [s.link for s in collision_spheres(model, none)[0]].count("shin") == 1
 
 
-def test_what_does_not_move_has_none() -> None:
-    """Links that are bolted down, and spheres on the axis of a joint that is."""
+def test_fixed_links_have_no_spheres() -> None:
+    """Nor are there spheres on the axis of a joint of a fixed link."""
     fixed = replace(legs(0.04), floating_base=False)
     assert [s.link for s in collision_spheres(fixed, none)[0]] == ["thigh", "foot"]
     assert (
@@ -148,8 +149,8 @@ def test_what_does_not_move_has_none() -> None:
     )
 
 
-def test_meshes_are_left_out_with_their_reason() -> None:
-    """Other shapes of the link are not."""
+def test_unreadable_meshes_are_left_out_with_their_reason() -> None:
+    """Other shapes of the link have spheres."""
     shapes = Geometry("mesh", (1.0, 1.0, 1.0), "a.stl"), Geometry("sphere", (0.1,))
     builder = wd.ModelBuilder("one").add_link("body", 1.0, collisions=shapes)
     spheres, left = collision_spheres(builder.build(floating_base=True), none)
@@ -160,8 +161,8 @@ def test_meshes_are_left_out_with_their_reason() -> None:
 
 
 @pytest.mark.parametrize("name", wd.robot_names())
-def test_spheres_of_bundled_robots_are_all_of_use(name: str) -> None:
-    """None lies in another one of its link, and every one of them moves."""
+def test_no_sphere_of_a_bundled_robot_is_superfluous(name: str) -> None:
+    """No sphere is inside another one of its link, and all of them move."""
     model = wd.load_robot(name)
     spheres, left = collision_spheres(model, none)
     assert not left
@@ -177,8 +178,8 @@ def test_spheres_of_bundled_robots_are_all_of_use(name: str) -> None:
         assert model.floating_base or math.dist(*placed[:, :3]) > 1e-3
 
 
-def test_a_box_has_points_at_most_the_spacing_apart() -> None:
-    """On its edges and faces, none within. The corners come first."""
+def test_the_points_of_a_box_are_at_most_the_spacing_apart() -> None:
+    """They are on its edges and faces, not inside. The corners come first."""
     box = Geometry("box", (0.2, 0.4, 0.1))
     builder = wd.ModelBuilder("box")
     builder.add_link("box", mass=1.0, inertia=np.diag([0.1] * 3), collisions=[box])

@@ -1,7 +1,6 @@
-"""The state as Pinocchio, MuJoCo, Newton and Drake write it, checked by those libraries' own kinematics and dynamics.
-
-Pinocchio and MuJoCo are installed with the other test requirements; Newton, Drake and iDynTree where one wants them.
-"""
+"""The state in the conventions of Pinocchio, MuJoCo, Newton and Drake, compared with the kinematics
+and dynamics of these libraries. Pinocchio and MuJoCo are test requirements; Newton, Drake and
+iDynTree are optional."""
 
 from __future__ import annotations
 
@@ -21,9 +20,9 @@ from warpdyn.model.description import Pose
 from warpdyn.model.joints import KINDS
 
 PEER = {"float64": 1e-11, "float32": 2e-5}
-"""Relative to the largest entry, against libraries that solve the same equations in that precision."""
+"""Relative to the largest entry: these libraries solve the same equations in that precision."""
 
-# Without planar joints that do not lie in xy, where Pinocchio reads the URDF otherwise.
+# Without planar joints that are not in the xy plane. Pinocchio reads them in another way.
 PLANAR_XY = re.sub(r'<joint name="slip".*?</joint>|<link name="puck">.*?</link>', "", PLANAR)
 
 ROBOTS = {
@@ -40,11 +39,11 @@ ROBOTS = {
     )
 }
 IN_ALL = [ROBOTS[name] for name in ("branches", "branches_wxyz")]
-"""A free base and joints that every library has; Pinocchio's order of joints is another."""
+"""Robots with a free base and joints that every library has. Pinocchio orders the joints differently."""
 
 
 def to(name: str, robot: Robot, s: States) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """q, v and a in the library's columns, by the text on numbers."""
+    """q, v and a in the library's columns, computed by the oracle."""
     model = robot.model
     return (
         wd.oracle(rep.convert_configuration, model, s.q, target=name),
@@ -59,7 +58,7 @@ def twists(model: wd.Model, q: np.ndarray, v: np.ndarray, link: str) -> np.ndarr
 
 
 def simple(robot: Robot) -> bool:
-    """Every joint but the base has one coordinate."""
+    """Whether every joint except the base has one coordinate."""
     return all(joint.kind.single for joint in robot.model.joints if joint.kind.nv)
 
 
@@ -72,8 +71,8 @@ PAIRS = [
 
 
 @pytest.mark.parametrize("name, robot", PAIRS, ids=lambda x: x if isinstance(x, str) else x.name)
-def test_there_and_back(name: str, robot: Robot) -> None:
-    """What a library writes comes back: angles but for whole turns."""
+def test_conversions_to_a_library_and_back_cancel(name: str, robot: Robot) -> None:
+    """Angles may differ by full turns."""
     model, s = robot.model, states(robot.model, 3)
     q, v, a = to(name, robot, s)
     assert error(wd.oracle(rep.convert_configuration, model, q, source=name), s.q) <= 1e-14
@@ -88,8 +87,8 @@ def test_there_and_back(name: str, robot: Robot) -> None:
 
 @pytest.mark.parametrize("robot", IN_ALL[:1], ids=lambda robot: robot.name)
 @pytest.mark.parametrize("name", CONVENTIONS)
-def test_kernels_match_the_oracle(name: str, robot: Robot, device: str, dtype) -> None:
-    """Configurations, compiled, to and from each library."""
+def test_conversion_kernels_equal_the_oracle(name: str, robot: Robot, device: str, dtype) -> None:
+    """Configurations are converted to and from each library."""
     model, s = robot.model, states(robot.model).rounded(dtype)
     q = wd.oracle(rep.convert_configuration, model, s.q, target=name)
     for given, sides, wanted in ((s.q, {"target": name}, q), (q, {"source": name}, s.q)):
@@ -101,11 +100,9 @@ def test_kernels_match_the_oracle(name: str, robot: Robot, device: str, dtype) -
 
 
 @pytest.mark.parametrize("robot", ROBOTS.values(), ids=ROBOTS)
-def test_pinocchio_agrees(robot: Robot) -> None:
-    """Poses of links at the converted q; inverse dynamics at the converted q, v, a comes back as warpdyn's.
-
-    Mimic joints are free in Pinocchio, and their torques are added to the joint that they follow.
-    """
+def test_converted_states_have_pinocchios_poses_and_forces(robot: Robot) -> None:
+    """Inverse dynamics at the converted q, v, a gives warpdyn's torques. Mimic joints are free in
+    Pinocchio, and their torques are added to that of their leader."""
     pin = pytest.importorskip("pinocchio")
     model, s = robot.model, states(robot.model, 3)
     peer = pin.buildModelFromXML(
@@ -127,7 +124,7 @@ def test_pinocchio_agrees(robot: Robot) -> None:
 
 
 def on_a_free_joint(robot: Robot) -> str:
-    """The URDF with the joint that a free base is in MuJoCo."""
+    """The URDF with MuJoCo's joint of a free base."""
     compiler = '<mujoco><compiler fusestatic="false" balanceinertia="false"/></mujoco>'
     free = (
         '<link name="world"/><joint name="free" type="floating"><parent link="world"/>'
@@ -137,8 +134,8 @@ def on_a_free_joint(robot: Robot) -> str:
 
 
 @pytest.mark.parametrize("robot", [*IN_ALL, ROBOTS["axes"]], ids=lambda robot: robot.name)
-def test_mujoco_agrees(robot: Robot) -> None:
-    """Poses and velocities of links, and the acceleration that converted forces produce."""
+def test_converted_states_have_mujocos_poses_and_accelerations(robot: Robot) -> None:
+    """Poses and velocities of links are compared, and the acceleration due to converted forces."""
     mujoco = pytest.importorskip("mujoco")
     model, s = robot.model, states(robot.model, 3)
     peer = mujoco.MjModel.from_xml_string(on_a_free_joint(robot))
@@ -170,7 +167,7 @@ def test_mujoco_agrees(robot: Robot) -> None:
     "robot", [Robot("mimic_chain", MIMIC_CHAIN), ROBOTS["mimic_branches"]], ids=lambda r: r.name
 )
 def test_mujoco_has_columns_for_mimic_joints(robot: Robot) -> None:
-    """Poses of all links at the converted q."""
+    """At the converted q all links have MuJoCo's poses."""
     mujoco = pytest.importorskip("mujoco")
     model, s = robot.model, states(robot.model, 2)
     peer = mujoco.MjModel.from_xml_string(on_a_free_joint(robot))
@@ -188,8 +185,9 @@ BALL = """<mujoco><worldbody><body name="bob" pos="0 0.1 0"><joint name="hook" t
 <inertial pos="0 0.05 -0.3" mass="0.5" diaginertia="0.02 0.03 0.01"/></body></worldbody></mujoco>"""
 
 
-def test_mujoco_and_pinocchio_have_ball_joints() -> None:
-    """The pose and velocity of a link on a ball joint, at converted q and v; Pinocchio's inverse dynamics."""
+def test_ball_joints_convert_to_mujoco_and_pinocchio() -> None:
+    """Pose and velocity of a link on a ball joint are compared at the converted q and v, and
+    Pinocchio's inverse dynamics."""
     mujoco, pin = pytest.importorskip("mujoco"), pytest.importorskip("pinocchio")
     com, J = (0.0, 0.05, -0.3), np.diag([0.02, 0.03, 0.01])
     bob = wd.Link("bob", mass=0.5, com=com, inertia=tuple(map(tuple, J.tolist())))
@@ -221,8 +219,9 @@ def test_mujoco_and_pinocchio_have_ball_joints() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("robot", IN_ALL, ids=lambda robot: robot.name)
-def test_drake_agrees(robot: Robot) -> None:
-    """Inverse dynamics at the converted q, v, a comes back as warpdyn's; poses and velocities of links."""
+def test_converted_states_have_drakes_poses_and_forces(robot: Robot) -> None:
+    """Inverse dynamics at the converted q, v, a gives warpdyn's torques. Poses and velocities of
+    links are compared too."""
     plants = pytest.importorskip("pydrake.multibody.plant", reason="Drake is not installed")
     parsing = pytest.importorskip("pydrake.multibody.parsing")
     forces = pytest.importorskip("pydrake.multibody.tree")
@@ -254,8 +253,8 @@ def test_drake_agrees(robot: Robot) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("robot", IN_ALL, ids=lambda robot: robot.name)
-def test_newton_agrees(robot: Robot) -> None:
-    """Poses of links, and their velocities at the centre of mass, by Newton's float32 kinematics."""
+def test_converted_states_have_newtons_poses_and_velocities(robot: Robot) -> None:
+    """Newton's kinematics has float32. Velocities are those at the centre of mass."""
     newton = pytest.importorskip("newton", reason="Newton is not installed")
     model, s = robot.model, states(robot.model, 3)
     builder = newton.ModelBuilder()
@@ -283,8 +282,9 @@ REPRESENTATIONS = {"body": "BODY_FIXED", "mixed": "MIXED", "inertial": "INERTIAL
 
 @pytest.mark.parametrize("name", REPRESENTATIONS)
 @pytest.mark.parametrize("robot", IN_ALL[:1], ids=lambda robot: robot.name)
-def test_idyntree_agrees(robot: Robot, name: str) -> None:
-    """The base's velocity and acceleration in, its wrench out, in each representation; velocities of a frame."""
+def test_base_velocities_and_wrenches_equal_idyntrees(robot: Robot, name: str) -> None:
+    """The base's velocity and acceleration, its wrench, and the velocity of a frame are compared in
+    each representation."""
     idyn = pytest.importorskip("idyntree.bindings", reason="iDynTree is not installed")
     model, s = robot.model, states(robot.model, 3)
     loader = idyn.ModelLoader()
@@ -318,8 +318,8 @@ def test_idyntree_agrees(robot: Robot, name: str) -> None:
         assert error(found.jointTorques().toNumPy(), tau[e, 6:]) <= PEER["float64"]
 
 
-def test_joints_are_named_once_and_move() -> None:
-    """Each with its reason; a joint that a library writes otherwise is named with its kind."""
+def test_listed_joints_must_move_and_be_listed_once() -> None:
+    """Each refusal has its reason. A joint type that the library writes differently is named."""
     model = wd.load_robot("panda")
     names = list(model.joint_names)
     for joints, reason in (
@@ -353,8 +353,10 @@ KINDS_OF_LIBRARIES = {
 
 @pytest.mark.parametrize("library", KINDS_OF_LIBRARIES)
 @pytest.mark.parametrize("kind", ["ball", "planar", "floating"])
-def test_joints_of_several_coordinates(library: str, kind: str) -> None:
-    """Inside of a tree; a planar joint about z."""
+def test_joints_with_several_coordinates_convert_if_the_library_has_them(
+    library: str, kind: str
+) -> None:
+    """The joint is inside a tree. The planar joint is about z."""
     builder = wd.ModelBuilder("kinds").add_link("base").add_link("a", 1.0, inertia=np.eye(3))
     builder.add_link("b", 1.0, inertia=np.eye(3))
     builder.add_joint("turn", "revolute", "base", "a", axis=(0, 0, 1))

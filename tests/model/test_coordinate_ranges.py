@@ -1,4 +1,5 @@
-"""What q may be: each column once, limits as the model has them, missing ones filled in."""
+"""Ranges of q: every column is covered once, limits are the model's, and missing limits have
+defaults."""
 
 from __future__ import annotations
 
@@ -21,8 +22,9 @@ from warpdyn.model.coordinate_ranges import (
 LIMIT = st.floats(-1e3, 1e3)
 
 
-def test_every_column_is_of_a_range_or_of_a_quaternion(robot: Robot) -> None:
-    """Once each, in order; limits are those of the model, which sets none to quaternions."""
+def test_every_column_belongs_to_a_range_or_a_quaternion(robot: Robot) -> None:
+    """Each column occurs once, in order. Limits are those of the model, which has none for
+    quaternions."""
     model = robot.model
     ranges, turns = list(coordinate_ranges(model)), orientation_columns(model)
     columns = [each.column for each in ranges]
@@ -33,8 +35,8 @@ def test_every_column_is_of_a_range_or_of_a_quaternion(robot: Robot) -> None:
     assert np.isinf(model.position_lower[turned]).all()
 
 
-def test_positions_before_a_quaternion_have_axes() -> None:
-    """x, y, z of a free base; a ball joint has none."""
+def test_positions_of_a_free_joint_have_axes() -> None:
+    """x, y and z of a free base have axes. A ball joint has no positions."""
     model = by_name("balls_wxyz").model
     assert [each.axis for each in coordinate_ranges(model)][:3] == [0, 1, 2]
     place, turn = orientation_columns(model)[0]
@@ -44,10 +46,11 @@ def test_positions_before_a_quaternion_have_axes() -> None:
 
 
 @given(LIMIT, LIMIT, LIMIT, st.floats(0, 10), st.booleans(), st.booleans())
-def test_missing_limits_are_filled_beside_those_that_are_there(
+def test_missing_limits_get_default_values(
     lower: float, size: float, low: float, width: float, below: bool, above: bool
 ) -> None:
-    """What is limited stays; the rest is `low` to `high`, moved as a whole where the limit lies beyond."""
+    """A limit of the model is kept. The other end is `low` or `high`, and the default range is
+    shifted if the limit is outside it."""
     upper, high = lower + abs(size), low + width
     each = Range(0, True, lower if below else -math.inf, upper if above else math.inf)
     least, most = each.within(low, high)
@@ -61,7 +64,7 @@ def test_missing_limits_are_filled_beside_those_that_are_there(
 
 @given(LIMIT, LIMIT, LIMIT)
 def test_the_middle_is_within_the_limits(lower: float, upper: float, neutral: float) -> None:
-    """Half way between both; with one, the point nearest to neutral."""
+    """It is half way between both limits. With one limit it is the point nearest to neutral."""
     assume(lower <= upper)
     assert lower <= Range(0, True, lower, upper).middle(neutral) <= upper
     assert Range(0, True, lower, math.inf).middle(neutral) == max(lower, neutral)
@@ -70,7 +73,7 @@ def test_the_middle_is_within_the_limits(lower: float, upper: float, neutral: fl
 
 @pytest.mark.parametrize(("angle", "reach"), [(True, math.pi), (False, 1.0)])
 def test_reach_is_half_a_turn_or_a_metre(angle: bool, reach: float) -> None:
-    """Where nothing limits a coordinate."""
+    """This is the reach of a coordinate without limits."""
     assert Range(0, angle, -math.inf, math.inf).reach == reach
 
 
@@ -88,19 +91,19 @@ def test_reach_is_half_a_turn_or_a_metre(angle: bool, reach: float) -> None:
         (-math.inf, -2.0, (-5.0, -2.0), -2.0),
     ],
 )
-def test_ranges_from_minus_one_to_two(
+def test_limits_restrict_or_shift_the_default_range(
     lower: float, upper: float, within: tuple[float, float], middle: float
 ) -> None:
-    """Limits that lie beyond move the range as a whole; one that equals its end too."""
+    """A limit at or beyond an end shifts the range as a whole."""
     each = Range(0, False, lower, upper)
     assert each.within(-1.0, 2.0) == within and each.middle(0.5) == middle
     assert each.has_limits == math.isfinite(upper - lower)
     assert each.reach == 1.0 and Range(0, True, lower, upper).reach == math.pi
 
 
-def test_angles_without_limits_continue_where_they_wrap() -> None:
-    """From -pi to pi and from 0 to 2 pi; lengths, angles with a limit and those of more than a turn
-    stay as they are."""
+def test_angles_without_limits_wrap_around() -> None:
+    """They wrap from -pi to pi and from 0 to 2 pi. Lengths, angles with a limit, and ranges of more
+    than a turn do not."""
     builder = ModelBuilder("arms").add_link("base")
     for name, kind, limits in (
         ("wheel", "continuous", {}),

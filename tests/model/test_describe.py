@@ -1,4 +1,4 @@
-"""A model as text, and as HTML."""
+"""A model as text and as HTML."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from warpdyn.model.describe import DEEPEST, remainder, tree
 
 
 def test_summary_draws_the_tree() -> None:
-    """A line for the robot and one for each link, below its parent, with coordinates, limits and masses."""
+    """One line is about the robot. Each link has a line below its parent, with coordinates, limits
+    and mass."""
     lines = hand().summary().splitlines()
     assert lines[0] == "hand: 6 links, 3 moving joints, nq = 5, nv = 5, fixed base, 6.8 kg"
     assert lines[1:] == [
@@ -31,7 +32,7 @@ def test_summary_draws_the_tree() -> None:
 
 
 def test_every_link_has_a_line_below_its_parents(robot: Robot) -> None:
-    """One line for the robot, one a link; a joint's name and columns stand before the link it carries."""
+    """The name and columns of a joint come before the link that it carries."""
     head, *lines = robot.model.summary().splitlines()
     lines = lines[: robot.model.nlinks]
     assert head.startswith(f"{robot.model.name}: ") and len(lines) == robot.model.nlinks
@@ -43,7 +44,7 @@ def test_every_link_has_a_line_below_its_parents(robot: Robot) -> None:
 
 
 def dressed(folder: Path) -> wd.Model:
-    """A robot with a mesh that is there, one that is not, and a home."""
+    """A robot with a mesh file, a missing mesh file, and a home configuration."""
     (folder / "a.stl").write_bytes(b"solid")
     meshes = [
         wd.description.Geometry("mesh", (1.0, 1.0, 1.0), f"{x}.stl", folder=folder) for x in "ab"
@@ -59,8 +60,9 @@ def dressed(folder: Path) -> wd.Model:
     return builder.build(floating_base=True).with_configuration("home", {"turn": 1.0})
 
 
-def test_contact_points_and_configurations_stand_below_the_tree(tmp_path: Path) -> None:
-    """By link, what has none with its reason; a mesh is not read for it. In HTML likewise."""
+def test_contact_points_and_configurations_follow_the_tree(tmp_path: Path) -> None:
+    """Links without contact points are listed with the reason. No mesh is read for it. HTML has the
+    same lines."""
     pytest.importorskip("trimesh")
     model = dressed(tmp_path)
     said = [
@@ -73,8 +75,8 @@ def test_contact_points_and_configurations_stand_below_the_tree(tmp_path: Path) 
     assert list(remainder(hand())) == []
 
 
-def test_lines_below_the_tree_are_broken_between_links() -> None:
-    """At a hundred columns, never between a number and its link."""
+def test_lines_below_the_tree_are_wrapped_between_links() -> None:
+    """They are wrapped at 100 columns, never between a number and its link."""
     for name in wd.robot_names():
         model = wd.load_robot(name)
         below = model.summary().splitlines()[model.nlinks + 1 :]
@@ -86,7 +88,7 @@ def test_lines_below_the_tree_are_broken_between_links() -> None:
         assert text == (f"contact points: {', '.join(counts)}" if counts else "")
 
 
-def test_without_the_reader_of_meshes_its_remedy_is_named(
+def test_a_missing_reader_of_meshes_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(describe, "find_spec", lambda name: None)
@@ -95,8 +97,8 @@ def test_without_the_reader_of_meshes_its_remedy_is_named(
     )
 
 
-def test_a_line_that_is_too_long_is_two() -> None:
-    """The link comes below its joint, with the branch that goes on from it; limits are left out."""
+def test_a_long_line_is_split_in_two() -> None:
+    """The link is below its joint, with the branch line that continues. Limits are left out."""
     assert tree(hand(), 37) == [
         "base  5 kg",
         "├─ (fixed) ─ eye  0.3 kg",
@@ -113,7 +115,7 @@ def test_a_line_that_is_too_long_is_two() -> None:
 
 
 def html_of(model: wd.Model) -> etree._Element:
-    """Its HTML, which is well-formed XML."""
+    """The model's HTML, which must be well-formed XML."""
     return etree.fromstring(model._repr_html_(), etree.XMLParser(huge_tree=True))
 
 
@@ -123,12 +125,12 @@ def shown(row: etree._Element) -> str:
 
 
 def rows(html: etree._Element) -> list[str]:
-    """What stands in each row, from above."""
+    """The text of each row, from the top."""
     return [shown(row) for row in html.xpath("//li[not(details)] | //li/details/summary")]
 
 
 def test_html_shows_joints_and_links() -> None:
-    """A row for each link: its joint, of which kind, where in q, within which limits; its mass."""
+    """A row for each link contains its joint with type, columns of q and limits, and its mass."""
     assert rows(html_of(hand())) == [
         "fixed base → base 5 kg",
         "mount fixed → eye 0.3 kg",
@@ -142,7 +144,7 @@ def test_html_shows_joints_and_links() -> None:
 
 
 def test_html_has_every_link_in_order(robot: Robot) -> None:
-    """And each stands in a list that its parent stands in or heads."""
+    """Each link is in a list of its parent."""
     model, html = robot.model, html_of(robot.model)
     assert [row.rpartition("→ ")[2].split(" ")[0] for row in rows(html)] == [
         name.split(" ")[0] for name in model.link_names
@@ -158,8 +160,8 @@ def test_html_has_every_link_in_order(robot: Robot) -> None:
             assert name.xpath("ancestor::ul[1]")[0] in lists
 
 
-def test_names_cannot_be_html() -> None:
-    """What a description calls its links is text."""
+def test_names_are_escaped_in_html() -> None:
+    """The names of a description are shown as text."""
     builder = wd.ModelBuilder("<i>&").add_link('<script>"').add_link("</li>")
     model = builder.add_joint("j<&", "continuous", '<script>"', "</li>").build()
     html = html_of(model)
@@ -169,8 +171,8 @@ def test_names_cannot_be_html() -> None:
 
 @pytest.mark.parametrize("comb", [False, True], ids=["chain", "comb"])
 def test_long_robots_have_html(comb: bool) -> None:
-    """A thousand links, one on the other or each with another one beside it: every one is there, and no element lies
-    deeper than readers of HTML follow."""
+    """The robot has a thousand links in a chain, each also with a second one next to it. Every link
+    is shown, and elements are not nested deeper than HTML readers support."""
     builder = wd.ModelBuilder().add_link("0")
     for k in range(1, 1001):
         builder.add_link(str(k)).add_joint(f"j{k}", "continuous", str(k - 1), str(k))

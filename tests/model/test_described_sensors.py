@@ -1,4 +1,4 @@
-"""Sensors as data: they go with their links and joints through every change of a model."""
+"""Sensors as data: they follow their links and joints through every change of a model."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ NOWHERE = DescribedSensor("time", "clock")
 SEEING = replace(PANDA, sensors=(ON_LINK, ON_JOINT, NOWHERE), physics={"timestep": "0.002"})
 
 
-def test_they_decide_nothing() -> None:
+def test_sensors_are_not_part_of_the_key() -> None:
     assert SEEING.key == PANDA.key
 
 
-def test_names_go_with_them() -> None:
+def test_sensors_follow_renamed_and_attached_links() -> None:
     renamed = SEEING.rename(links={"panda_hand": "palm"}, joints={"panda_joint2": "shoulder"})
     assert [(s.link, s.joint) for s in renamed.sensors] == [
         ("palm", None),
@@ -39,7 +39,7 @@ def test_names_go_with_them() -> None:
     assert (pair.sensors[3].link, pair.sensors[4].joint) == ("b_panda_hand", "b_panda_joint2")
 
 
-def test_they_go_with_what_is_detached() -> None:
+def test_sensors_of_detached_links_are_removed() -> None:
     left = SEEING.detach("panda_hand")
     assert left.sensors == (ON_JOINT, NOWHERE) and left.physics == {"timestep": "0.002"}
     assert SEEING.reduce(["panda_joint1"]).sensors == SEEING.sensors

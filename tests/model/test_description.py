@@ -1,4 +1,4 @@
-"""Records of a description: poses, directions, chains of mimic joints, names that are looked up."""
+"""Records of a description: poses, directions, chains of mimic joints, and look-up of names."""
 
 from __future__ import annotations
 
@@ -33,8 +33,9 @@ from warpdyn.model.joints import KINDS
 ANGLES = st.tuples(*[st.floats(-4, 4)] * 3)
 
 
-def test_poses_are_read_as_users_write_them() -> None:
-    """A position, position and quaternion xyzw, a 4x4 matrix; anything else is refused."""
+def test_poses_are_read_from_numbers_quaternions_and_matrices() -> None:
+    """They are a position, a position with a quaternion xyzw, or a 4x4 matrix. Anything else is
+    refused."""
     half = np.sqrt(0.5)
     quarter = Pose.of((1, 2, 3, 0, 0, half, half))
     assert quarter.position == (1, 2, 3) and np.allclose(
@@ -53,8 +54,8 @@ def test_poses_are_read_as_users_write_them() -> None:
 
 
 @given(ANGLES, ANGLES)
-def test_a_pose_and_its_placement_are_one(xyz: tuple, rpy: tuple) -> None:
-    """Tuples to algebra and back, and through seven numbers or a matrix, is the same pose."""
+def test_a_pose_is_unchanged_by_conversions(xyz: tuple, rpy: tuple) -> None:
+    """It is converted to a placement, seven numbers or a matrix and back."""
     pose = Pose.at(xyz, rpy)
     assert Pose.of(pose.placement) == pose and Pose.of(pose) == pose
     assert np.allclose(homogeneous(Pose.of(homogeneous(pose))), homogeneous(pose), atol=0)
@@ -63,8 +64,8 @@ def test_a_pose_and_its_placement_are_one(xyz: tuple, rpy: tuple) -> None:
 
 
 @given(ANGLES)
-def test_fixed_axis_angles_turn_about_x_then_y_then_z(rpy: tuple) -> None:
-    """Rz(yaw) Ry(pitch) Rx(roll), each the exponential of its axis."""
+def test_roll_pitch_yaw_rotate_about_x_then_y_then_z(rpy: tuple) -> None:
+    """The rotation is Rz(yaw) Ry(pitch) Rx(roll), each the exponential of its axis."""
     axes = np.eye(3) * np.array(rpy)[:, None]
     X, Y, Z = (
         np.array(Pose.of([0, 0, 0, *quaternion_exp(axis.tolist())]).rotation) for axis in axes
@@ -73,8 +74,8 @@ def test_fixed_axis_angles_turn_about_x_then_y_then_z(rpy: tuple) -> None:
 
 
 @given(st.tuples(*[st.floats(-1e6, 1e6)] * 3), st.floats(1e-3, 1e3))
-def test_directions_have_length_one_whatever_their_size(u: tuple, scale: float) -> None:
-    """unit_vector of a multiple is the same direction, and of itself itself; zero stays zero."""
+def test_unit_vector_does_not_depend_on_the_length(u: tuple, scale: float) -> None:
+    """A multiple gives the same direction, a unit vector itself, and zero remains zero."""
     direction = unit_vector(u)
     if any(u):
         assert math.hypot(*direction) == pytest.approx(1.0, abs=ROUND_OFF)
@@ -83,8 +84,9 @@ def test_directions_have_length_one_whatever_their_size(u: tuple, scale: float) 
     assert unit_vector((0, 0, 0)) == (0.0, 0.0, 0.0)
 
 
-def test_inertia_as_algebra_has_it() -> None:
-    """`symmetric` has the rows of `inertia`; about the origin it gains m (c.c 1 - c c^T)."""
+def test_link_inertia_converts_to_algebra() -> None:
+    """`symmetric` has the rows of `inertia`. About the origin the inertia is larger by m (c.c 1 - c
+    c^T)."""
     rows = ((0.3, 0.01, 0.02), (0.01, 0.4, 0.03), (0.02, 0.03, 0.5))
     link = Link("a", 2.0, (0.1, 0.2, 0.3), rows)
     assert tuple(tuple(row) for row in link.symmetric.rows) == rows
@@ -95,8 +97,8 @@ def test_inertia_as_algebra_has_it() -> None:
     )
 
 
-def test_followers_stand_where_their_chain_puts_them(robot: Robot) -> None:
-    """followed() is the chain of mimic relations composed; an independent joint follows itself."""
+def test_leading_joint_composes_chains_of_mimic_joints(robot: Robot) -> None:
+    """An independent joint is its own leader."""
     by_name = {joint.name: joint for joint in robot.model.joints}
     for joint in robot.model.joints:
         leader, multiplier, offset = leading_joint(joint, by_name)
@@ -110,22 +112,22 @@ def test_followers_stand_where_their_chain_puts_them(robot: Robot) -> None:
             assert offset == pytest.approx(wanted, abs=ROUND_OFF)
 
 
-def test_limits_along_a_backward_axis_change_places() -> None:
-    """lower and upper exchange and change sign; along the axis they stay."""
+def test_limits_along_a_reversed_axis_are_exchanged() -> None:
+    """lower and upper also change sign. Along the axis they do not change."""
     limits = Limits(-1, 2, 3, 4)
     assert limits.along(-1) == Limits(-2, 1, 3, 4) and limits.along(1) is limits
 
 
-def test_a_fixed_joint_holds_its_child() -> None:
-    """It has no coordinates, and its pose is read as users write it."""
+def test_a_fixed_joint_has_no_coordinates_and_a_pose() -> None:
+    """The pose may be any of the accepted kinds."""
     joint = fixed_joint("j", "a", "b", homogeneous(TURN))
     assert not joint.kind.nv and joint.pose == TURN and not joint.is_bounded
     assert hand().joint("wrist").is_bounded and not hand().joint("slide").is_bounded
     assert replace(hand().joint("wrist"), limits=Limits()).is_bounded is False
 
 
-def test_names_are_looked_up_with_near_ones_at_hand() -> None:
-    """A KeyError offers what is near; what is no name, or one name for several, is a TypeError."""
+def test_unknown_names_are_answered_with_similar_ones() -> None:
+    """This is a KeyError. Something that is not a name, or one name for several, is a TypeError."""
     table = {"elbow": 1, "wrist": 2}
     assert look_up(table, "wrist", "joint", "arm") == 2
     with pytest.raises(KeyError, match="arm has no joint named 'elbwo'; did you mean 'elbow'"):
@@ -139,7 +141,8 @@ def test_names_are_looked_up_with_near_ones_at_hand() -> None:
 
 @pytest.mark.parametrize("library", [float, np.array, pytest.param("torch"), pytest.param("jax")])
 def test_a_joint_clamps_its_position(library: object) -> None:
-    """A number or an array of any library that clips; without limits it stays."""
+    """The position may be a number, or an array of any library that has clip. Without limits it
+    does not change."""
     if isinstance(library, str):
         module = pytest.importorskip("torch" if library == "torch" else "jax.numpy")
         library = module.tensor if library == "torch" else module.array
@@ -152,8 +155,9 @@ def test_a_joint_clamps_its_position(library: object) -> None:
         Joint("p", KINDS["planar"], "a", "b").clamp(0.0)
 
 
-def test_near_names_are_offered_first() -> None:
-    """A part of a name finds the whole, the end of a name first; then comes what the robot has."""
+def test_similar_names_come_first_in_messages() -> None:
+    """Names that contain the word come first, those that end with it before others. The robot's
+    names follow."""
     table = {"panda_link0": 0, "panda_hand_tcp": 1, "panda_hand": 2}
     known = "it has panda_link0, panda_hand_tcp, panda_hand"
     said = rf"named 'hand'; did you mean 'panda_hand' or 'panda_hand_tcp'\? {known}"
@@ -165,7 +169,7 @@ def test_near_names_are_offered_first() -> None:
         look_up(table, "", "link", "panda")
 
 
-def test_what_there_is_ends_after_twelve_names() -> None:
+def test_messages_list_at_most_twelve_names() -> None:
     for count in (1, 12, 13, 40):
         table = {f"x{k}": k for k in range(count)}
         known = ", ".join([*list(table)[:12], *(["..."] if count > 12 else [])])
@@ -174,9 +178,9 @@ def test_what_there_is_ends_after_twelve_names() -> None:
         assert error.value.args == (f"arm has no link named '?'; it has {known}",)
 
 
-def test_three_names_are_near_at_most() -> None:
-    """Those that contain the word, its end first and then the shorter ones; then those that are
-    spelled like it."""
+def test_at_most_three_similar_names_are_suggested() -> None:
+    """First come names that contain the word, at their end first, then shorter ones, then names of
+    similar spelling."""
     names = ["left_hand_tip", "hand_x", "left_hand", "hand", "Hand_l", "hnad", "foot"]
     assert near_names("hand", names) == ["hand", "left_hand", "hand_x"]
     assert near_names("hadn", names) == ["hnad", "hand", "hand_x"]

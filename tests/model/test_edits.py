@@ -1,4 +1,4 @@
-"""Models with other numbers: what was replaced is as asked for, all else as it was."""
+"""Models with other numbers: only the requested numbers change."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ PANDA = wd.load_robot("panda")
 
 
 def test_armature_is_set_for_all_or_by_name() -> None:
-    """A number reaches every moving joint, a mapping those it names; a fixed joint refuses."""
+    """A number applies to every moving joint, a mapping to the joints that it names. A fixed joint
+    is refused."""
     assert {j.name: j.armature for j in hand().with_armature(0.5).joints}["mount"] == 0
     assert [j.armature for j in hand().with_armature(0.5).moving_joints] == [0.5, 0.5, 0.5]
     assert [j.armature for j in hand().with_armature({"finger": 2}).moving_joints] == [0, 0, 2]
@@ -33,7 +34,8 @@ def test_armature_is_set_for_all_or_by_name() -> None:
 
 
 def test_effects_are_set_for_all_by_name_or_as_described() -> None:
-    """Values not named stay; two axes take one value each; a fixed joint and one without limits refuse."""
+    """Other values do not change. Joints of two axes have one value for each. A fixed joint and one
+    without limits are refused."""
     model = hand().with_friction(viscous=0.1, coulomb={"finger": 2.0})
     assert [j.effects[0].viscous for j in model.moving_joints] == [0.1] * 3
     assert model.joint("finger").effects[0].coulomb == 2.0 and not model.joint("mount").effects
@@ -54,8 +56,8 @@ def test_effects_are_set_for_all_by_name_or_as_described() -> None:
 # Links.
 
 
-def test_payload_keeps_mass_and_moments() -> None:
-    """Total mass, first moment and inertia about the link frame are sums of those of link and load."""
+def test_a_payload_adds_mass_first_moment_and_inertia() -> None:
+    """Each is the sum of that of the link and that of the load, about the link's frame."""
     link = Link(
         "a", 2.0, (0.1, 0.2, 0.3), ((0.3, 0.01, 0.02), (0.01, 0.4, 0.03), (0.02, 0.03, 0.5))
     )
@@ -78,8 +80,8 @@ def test_payload_keeps_mass_and_moments() -> None:
     assert np.allclose(moments(both), moments(link) + moments(load), rtol=ROUND_OFF, atol=0)
 
 
-def test_an_attached_link_is_a_payload() -> None:
-    """A robot of one link, fixed to a frame, weighs what with_payload adds."""
+def test_an_attached_link_has_the_same_effect_as_a_payload() -> None:
+    """The attached robot has one link, fixed to a frame."""
     model = wd.load_robot("panda")
     inertia = ((0.02, 0.001, 0.0), (0.001, 0.03, 0.002), (0.0, 0.002, 0.01))
     tool = Model.assemble(
@@ -93,7 +95,7 @@ def test_an_attached_link_is_a_payload() -> None:
     assert error(attached, loaded) < ROUND_OFF
 
 
-def test_payload_without_mass_is_a_rotor() -> None:
+def test_a_payload_without_mass_adds_inertia_at_the_links_centre() -> None:
     """Its inertia is added about the link's own com."""
     link = Link("a", 2.0, (0.1, 0.2, 0.3), ((0.3, 0, 0), (0, 0.4, 0), (0, 0, 0.5)))
     heavier = Model.assemble("m", [link], []).with_payload(
@@ -102,8 +104,8 @@ def test_payload_without_mass_is_a_rotor() -> None:
     assert heavier.link("a") == replace(link, inertia=((1.3, 0, 0), (0, 1.4, 0), (0, 0, 2.5)))
 
 
-def test_numbers_of_links_and_joints_are_replaced() -> None:
-    """One at a time, the others as they were."""
+def test_numbers_of_links_and_joints_can_be_replaced() -> None:
+    """One number is replaced at a time. The others do not change."""
     model = wd.load_robot("panda")
     old = model.link("panda_link3")
     assert model.with_link_mass("panda_link3", 2).link("panda_link3") == replace(old, mass=2.0)
@@ -141,9 +143,7 @@ def test_numbers_of_links_and_joints_are_replaced() -> None:
         (lambda: PANDA.with_payload("hand", 1.0), KeyError, "no link named 'hand'"),
     ],
 )
-def test_numbers_that_cannot_be_are_refused(
-    change: Callable[[], Model], kind: type, said: str
-) -> None:
-    """With the name that is missing and near ones, or the number and what it should be."""
+def test_invalid_changes_are_refused(change: Callable[[], Model], kind: type, said: str) -> None:
+    """The message names the unknown name with similar ones, or the number with what it must be."""
     with pytest.raises(kind, match=said):
         change()

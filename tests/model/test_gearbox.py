@@ -1,4 +1,5 @@
-"""Gearbox joints: the angles against the reference link, in both shapes that descriptions have, and refusals."""
+"""Gearbox joints: angles relative to the reference link, in both forms of descriptions, and
+refusals."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from warpdyn.model.joints import KINDS
 def angle(
     model: wd.Model, q: np.ndarray, reference: str, link: str, axis: np.ndarray
 ) -> np.ndarray:
-    """How far `link` is turned against `reference` about `axis`, which both keep; from their poses."""
+    """The rotation of `link` relative to `reference` about their common `axis`, computed from
+    poses."""
     T = wd.oracle(wd.fk, model, np.vstack([q, model.neutral]), frames=[reference, link])[
         :, :, :3, :3
     ]
@@ -40,8 +42,9 @@ def wrapped(x: np.ndarray) -> np.ndarray:
     return (x + np.pi) % (2 * np.pi) - np.pi
 
 
-def test_angles_keep_the_ratio() -> None:
-    """theta_2 = -ratio theta_1, a planet on an arm and two wheels in a frame, whatever their axes' signs."""
+def test_gearbox_angles_have_the_ratio() -> None:
+    """theta_2 = -ratio theta_1 holds for a planet on an arm and for two wheels in a frame, with any
+    signs of their axes."""
     model = by_name("gears").model
     q = states(model, 7).q
     down = np.array(
@@ -58,7 +61,8 @@ def test_angles_keep_the_ratio() -> None:
 
 
 def test_a_gearbox_leaves_one_coordinate() -> None:
-    """The joint that closes a loop is gone, the one it drives follows; a gearbox that carries its child follows too."""
+    """The joint that closes the loop is removed, and the driven joint follows. A gearbox that
+    carries its child follows too."""
     model = by_name("gears").model
     assert model.q_names == ("crank", "drive") and "mesh" not in [
         joint.name for joint in model.joints
@@ -68,14 +72,14 @@ def test_a_gearbox_leaves_one_coordinate() -> None:
 
 
 def test_assembling_again_changes_nothing() -> None:
-    """Joints of a model make the same model."""
+    """The joints of a model make the same model."""
     model = by_name("gears").model
     again = wd.Model.assemble(model.name, model.links, model.joints)
     assert again.joints == model.joints and again.key == model.key
 
 
-def test_forces_are_those_of_the_constraint() -> None:
-    """Power: the geared robot's inertia is that of the free one at the rates that the gears impose."""
+def test_geared_dynamics_equal_those_of_the_constrained_free_robot() -> None:
+    """The inertia is that of the free robot at the rates that the gears impose."""
     model = by_name("gears").model
     free = replace(model, joints=tuple(replace(joint, mimic=None) for joint in model.joints))
     s = states(model, 3)
@@ -92,7 +96,7 @@ def test_forces_are_those_of_the_constraint() -> None:
 
 
 def wheels(**changed) -> wd.Model:
-    """Two wheels on a frame, geared; what is given replaces parts of the gearbox joint."""
+    """Two geared wheels on a frame. Arguments replace parts of the gearbox joint."""
     links = [wd.Link(name, 1.0) for name in ("frame", "small", "large", "lamp")]
     turn, z = KINDS["continuous"], (0.0, 0.0, 1.0)
     joints = [
@@ -109,14 +113,16 @@ def wheels(**changed) -> wd.Model:
 @pytest.mark.parametrize(
     ("axis", "axis2", "multiplier"), [(1, 1, -3), (-1, 1, 3), (1, -1, 3), (-1, -1, -3)]
 )
-def test_signs_of_axes(axis: float, axis2: float, multiplier: float) -> None:
-    """Each angle counts about its own axis."""
+def test_the_signs_of_axes_decide_the_sign_of_the_ratio(
+    axis: float, axis2: float, multiplier: float
+) -> None:
+    """Each angle is about its own axis."""
     model = wheels(axis=(0.0, 0.0, axis), axis2=(0.0, 0.0, axis2))
     assert model.joint("out").mimic == Mimic("in", multiplier, 0.0)
 
 
-def test_a_reference_beyond_the_joint() -> None:
-    """Seen from the wheel, the frame turns the other way."""
+def test_the_reference_may_be_the_driving_wheel() -> None:
+    """Relative to the wheel, the frame rotates in the opposite direction."""
     links = [wd.Link(name, 1.0) for name in ("frame", "small", "hand")]
     z = (0.0, 0.0, 1.0)
     joints = [
@@ -138,15 +144,15 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_refusals(what: str) -> None:
-    """One line that names the joint and the remedy."""
+def test_invalid_gearboxes_are_refused(what: str) -> None:
+    """The message is one line with the joint and the remedy."""
     given, text = REFUSED[what]
     with pytest.raises(wd.ModelError, match=f'joint "gear": .*{text}'):
         wheels(**given)
 
 
 def test_two_gears_on_one_wheel_are_refused() -> None:
-    """A joint follows one other."""
+    """A joint can follow only one other."""
     model = wheels()
     gear = wd.Joint(
         "gear",
@@ -161,7 +167,7 @@ def test_two_gears_on_one_wheel_are_refused() -> None:
 
 
 def test_gears_of_joints_in_a_circle_are_refused() -> None:
-    """Before a path to the root is sought, which there is none of."""
+    """They are refused before the search for a path to the root, which does not exist."""
     z, turn = (0.0, 0.0, 1.0), KINDS["continuous"]
     links = [wd.Link(name, 1.0) for name in ("a", "b", "c")]
     joints = [wd.Joint("ab", turn, "a", "b", axis=z), wd.Joint("ba", turn, "b", "a", axis=z)]

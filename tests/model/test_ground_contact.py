@@ -1,4 +1,5 @@
-"""How shapes touch the ground by their description: as data of a shape, and of the spheres made of it."""
+"""Contact of shapes with the ground according to the description: stored with a shape and with the
+spheres made from it."""
 
 from __future__ import annotations
 
@@ -11,8 +12,9 @@ from warpdyn.model.collision_points import collision_spheres
 from warpdyn.model.ground_contact import GroundContact
 
 
-def test_spheres_have_the_contact_of_their_shape_and_untouched_shapes_have_none() -> None:
-    """It is no part of what a shape is: shapes that differ in it alone are equal."""
+def test_spheres_have_the_ground_contact_of_their_shape() -> None:
+    """A shape that does not touch the ground has none. Shapes that differ only in this are
+    equal."""
     model = wd.load_robot("quadruped")
     foot = model.link("FL_foot")
     (shape,) = foot.collisions

@@ -1,4 +1,4 @@
-"""Steps, differences and rates of coordinates: what leads there leads back."""
+"""Steps, differences and rates of coordinates: they are inverse to each other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from warpdyn.model.joint_manifolds import LINE
 from warpdyn.model.joints import KINDS, JointKind, screw
 
 ROUND_OFF = 1e-14
-"""Absolute, on numbers of size one."""
+"""Absolute, for numbers of about one."""
 
 
 KINDS_OF_ONE_BODY = [kind for kind in KINDS.values() if not kind.series] + [screw(0.3)]
@@ -29,22 +29,22 @@ def configuration(kind: JointKind, seed: int) -> list[float]:
 
 
 @kinds
-def test_a_step_of_nothing_stays(kind: JointKind) -> None:
+def test_a_zero_step_changes_nothing(kind: JointKind) -> None:
     """step(q, 0) = q."""
     q = configuration(kind, 3)
     assert kind.manifold.step(q, [0.0] * kind.nv) == pytest.approx(q, abs=ROUND_OFF)
 
 
 @kinds
-def test_steps_there_and_back(kind: JointKind) -> None:
-    """A small step and its opposite cancel to second order."""
+def test_a_step_and_its_opposite_cancel(kind: JointKind) -> None:
+    """Small steps cancel to second order."""
     q, d = configuration(kind, 4), np.random.default_rng(4).uniform(-1e-6, 1e-6, kind.nv)
     back = kind.manifold.step(kind.manifold.step(q, d.tolist()), (-d).tolist())
     assert back == pytest.approx(q, abs=1e-11)
 
 
 def test_a_planar_step_follows_the_arc() -> None:
-    """Two half steps of one constant twist are the whole step."""
+    """Two half steps of a constant twist equal the whole step."""
     kind, q, d = KINDS["planar"], [0.3, -0.2, 0.7], [0.5, 0.4, 1.2]
     half = [x / 2 for x in d]
     assert kind.manifold.step(kind.manifold.step(q, half), half) == pytest.approx(
@@ -53,14 +53,14 @@ def test_a_planar_step_follows_the_arc() -> None:
 
 
 @kinds
-def test_differences_undo_steps(kind: JointKind) -> None:
+def test_difference_inverts_step(kind: JointKind) -> None:
     """difference(q, step(q, d)) = d."""
     q, d = configuration(kind, 5), np.random.default_rng(5).uniform(-1, 1, kind.nv).tolist()
     assert kind.manifold.difference(q, kind.manifold.step(q, d)) == pytest.approx(d, abs=ROUND_OFF)
 
 
 @kinds
-def test_the_rate_is_that_of_a_short_step(kind: JointKind) -> None:
+def test_rate_is_the_derivative_of_step(kind: JointKind) -> None:
     """rate(q, v) = d/dt step(q, v t) at t = 0, by central differences."""
     q, v, h = configuration(kind, 6), np.random.default_rng(6).uniform(-1, 1, kind.nv), 1e-6
     ahead, behind = (np.array(kind.manifold.step(q, (s * v).tolist())) for s in (h, -h))
@@ -68,16 +68,16 @@ def test_the_rate_is_that_of_a_short_step(kind: JointKind) -> None:
     assert rate == pytest.approx((ahead - behind) / (2 * h), abs=1e-8)
 
 
-def test_lines_add() -> None:
-    """To the last bit, in any number of coordinates."""
+def test_steps_of_a_line_are_sums() -> None:
+    """They are equal to the last bit, for any number of coordinates."""
     assert LINE.step([1.0, 2.0], [0.5, -1.0]) == [1.5, 1.0]
     assert LINE.difference([1.0, 2.0], [1.5, 1.0]) == [0.5, -1.0]
     assert LINE.rate([1.0], [3.0], 1.0) == [3.0]
 
 
 @kinds
-def test_a_bracket_is_what_the_order_of_two_steps_makes(kind: JointKind) -> None:
-    """difference(step(step(q, d), c), step(step(q, c), d)) = [c, d] for small ones, and [c, d] =
+def test_the_bracket_is_the_effect_of_the_order_of_two_steps(kind: JointKind) -> None:
+    """For small steps, difference(step(step(q, d), c), step(step(q, c), d)) = [c, d]. Also [c, d] =
     -[d, c]."""
     q, h = configuration(kind, 7), 1e-4
     c, d = np.random.default_rng(7).uniform(-1, 1, (2, kind.nv))

@@ -1,4 +1,5 @@
-"""Every joint kind: neutral position, subspace as the rate of the placement, steps on the manifold."""
+"""Every joint type: neutral position, motion subspace as the rate of the placement, and
+quaternions."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from warpdyn.model.description import Limits, Mimic
 from warpdyn.model.joints import KINDS, JointKind, screw
 
 ROUND_OFF = 1e-14
-"""Absolute, on numbers of size one."""
+"""Absolute, for numbers of about one."""
 
 DIFFERENCE = 1e-9
 """Absolute; central differences with step 1e-5."""
@@ -51,8 +52,8 @@ def configuration(kind: JointKind, seed: int) -> list[float]:
 
 @kinds
 @axes
-def test_neutral_is_the_identity(kind: JointKind, axis: int) -> None:
-    """At its neutral position a joint puts the child where its frame is."""
+def test_the_neutral_placement_is_the_identity(kind: JointKind, axis: int) -> None:
+    """The child's frame is then at the joint's frame."""
     assert len(kind.neutral) == kind.nq == len(kind.q_names) and kind.nv == len(kind.v_names)
     assert np.array_equal(place(kind, axis, list(kind.neutral)), np.eye(4))
 
@@ -60,7 +61,8 @@ def test_neutral_is_the_identity(kind: JointKind, axis: int) -> None:
 @kinds
 @axes
 def test_subspace_is_the_rate_of_the_placement(kind: JointKind, axis: int) -> None:
-    """X^-1 dX/dt for the motion of unit velocity k is column k of the subspace, in the child's frame."""
+    """For a motion of unit velocity k, X^-1 dX/dt is column k of the subspace, in the child's
+    frame."""
     q = configuration(kind, axis)
     T = place(kind, axis, q)
     columns = kind.subspace(axis)
@@ -76,8 +78,8 @@ def test_subspace_is_the_rate_of_the_placement(kind: JointKind, axis: int) -> No
 
 @kinds
 @axes
-def test_what_a_joint_does_not_feel(kind: JointKind, axis: int) -> None:
-    """The unfelt part of an inertia opposes no motion of the joint; the parent sees it the same at any position."""
+def test_the_unfelt_part_of_an_inertia_opposes_no_motion(kind: JointKind, axis: int) -> None:
+    """For the parent it is the same at any position of the joint."""
     draw = np.random.default_rng(axis)
     inertia = Inertia(1.3, Vector(*draw.normal(size=3)), Symmetric(*draw.normal(size=6)))
     share = kind.unfelt(axis, inertia)
@@ -90,8 +92,8 @@ def test_what_a_joint_does_not_feel(kind: JointKind, axis: int) -> None:
         )
 
 
-def test_kinds_are_copied_and_pickled_as_themselves() -> None:
-    """One record for a kind, one for a screw of a pitch."""
+def test_copies_and_pickles_of_joint_types_are_the_same_object() -> None:
+    """There is one record for each type, and one for a screw of each pitch."""
     for kind in (*KINDS.values(), screw(0.3)):
         assert pickle.loads(pickle.dumps(kind)) is kind and copy.deepcopy(kind) is kind
     assert (
@@ -103,8 +105,9 @@ def test_kinds_are_copied_and_pickled_as_themselves() -> None:
 # In models.
 
 
-def test_names_and_limits_of_coordinates() -> None:
-    """A dot and a word where a joint has several; two axes have limits of their own, quaternions none."""
+def test_coordinates_have_names_and_limits() -> None:
+    """The names of several coordinates of a joint have a dot and a word. Each of two axes has its
+    limits, quaternions have none."""
     model = by_name("two_axes").model
     assert model.q_names == (
         "cardan.angle1",
@@ -147,8 +150,8 @@ def test_names_and_limits_of_coordinates() -> None:
 
 
 @pytest.mark.parametrize("function", [wd.rnea, wd.aba], ids=lambda f: f.__name__)
-def test_two_axes_are_two_revolutes_without_a_mass_between(function) -> None:
-    """Joints of two axes as written out: a massless link, and a second joint in the same place."""
+def test_a_joint_of_two_axes_equals_two_joints_with_a_massless_link(function) -> None:
+    """The second joint is in the same place."""
     model = by_name("two_axes").model
     links, joints = list(model.links), []
     for joint in model.joints:
@@ -182,8 +185,9 @@ def test_two_axes_are_two_revolutes_without_a_mass_between(function) -> None:
     )
 
 
-def test_a_screw_between_a_revolute_and_a_prismatic() -> None:
-    """Without pitch it is a revolute joint; with pitch h its force is that one's and h times a prismatic joint's."""
+def test_a_screw_combines_a_revolute_and_a_prismatic_joint() -> None:
+    """Without pitch it is a revolute joint. With pitch h its force is that of the revolute joint
+    plus h times that of the prismatic joint."""
     kinds_and_pitches = (("screw", 0.2), ("screw", 0.0), ("revolute", 0.0), ("prismatic", 0.0))
     links = [
         wd.Link("base"),
@@ -218,8 +222,8 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_refusals(what: str) -> None:
-    """One line that names the joint and what it needs."""
+def test_invalid_joints_are_refused(what: str) -> None:
+    """The message is one line with the joint and what it needs."""
     given, text = REFUSED[what]
     first = wd.Joint("k", KINDS["revolute2"], "a", "b", axis2=(0.0, 1.0, 0.0))
     joint = wd.Joint(
@@ -230,8 +234,8 @@ def test_refusals(what: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
-def test_quaternions_are_put_in_an_order_and_back(kind: JointKind) -> None:
-    """reorder and scalar_last undo each other; without a quaternion both do nothing."""
+def test_reordering_quaternions_can_be_inverted(kind: JointKind) -> None:
+    """reorder and scalar_last are inverse. Without a quaternion both do nothing."""
     names = kind.q_names
     for order in ("xyzw", "wxyz"):
         assert kind.scalar_last(kind.reorder(names, order), order) == names
@@ -242,8 +246,9 @@ def test_quaternions_are_put_in_an_order_and_back(kind: JointKind) -> None:
         assert written[kind.quaternion :] == ("qw", "qx", "qy", "qz")
 
 
-def test_kinds_say_what_is_asked_of_them() -> None:
-    """Directions that they need, whether they turn without end, one value or two for the coordinates."""
+def test_joint_types_have_the_documented_properties() -> None:
+    """The number of axes, whether the joint turns without end, and one or two values for the
+    coordinates."""
     asked = {name: (len(kind.axis_names), kind.endless) for name, kind in KINDS.items()}
     assert asked == {
         "revolute": (1, False),
@@ -266,7 +271,7 @@ def test_kinds_say_what_is_asked_of_them() -> None:
 
 
 @pytest.mark.parametrize("name", ["universal", "revolute2"])
-def test_a_joint_of_two_axes_is_no_body(name: str) -> None:
+def test_a_joint_of_two_axes_has_no_single_motion_subspace(name: str) -> None:
     for motion in (KINDS[name].placement, KINDS[name].subspace):
         with pytest.raises(
             TypeError, match=r"two axes has no constant motion subspace; .* `series`"

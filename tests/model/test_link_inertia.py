@@ -1,4 +1,5 @@
-"""Parts of a link whose numbers may be symbols: they add to a body what the link adds."""
+"""Parts of a link's inertia whose numbers may be symbols: together they add to a body what the link
+adds."""
 
 from __future__ import annotations
 
@@ -23,8 +24,8 @@ def spread(draw: np.random.Generator) -> Spread:
     return Spread(as_matrix(placement(draw).R), inertia(draw).J)
 
 
-def test_a_point_and_a_spread_are_the_link(draw) -> None:
-    """Mass at the centre and second moments about it: the link's inertia, placed in the body."""
+def test_a_point_and_a_spread_add_up_to_the_link(draw) -> None:
+    """Mass at the centre and second moments about it give the link's inertia in the body."""
     X, com, mass = placement(draw).as_matrix(), vector(draw), 1.7
     J = inertia(draw).J
     point, around = Point(X, mass, com), Spread(as_matrix(X.R), J)
@@ -37,14 +38,14 @@ def test_a_point_and_a_spread_are_the_link(draw) -> None:
     close([list(row) for row in both.J.rows], wanted)
 
 
-def test_a_spread_is_carried_as_its_inertia(draw) -> None:
-    """In the parent it is turned by the joint's placement, and has no mass to shift."""
+def test_a_spread_transforms_like_its_inertia(draw) -> None:
+    """In the parent it is rotated by the joint's placement, and has no mass to shift."""
     part, X = spread(draw), placement(draw)
     close(part.in_parent(X).inertia.J.entries, X.inertia_to_parent(part.inertia).J.entries)
 
 
 def test_spreads_in_the_same_axes_add(draw) -> None:
-    """shares_axes says so: then the sum of the moments is the moment of the sum."""
+    """If shares_axes is true, the moments of the sum are the sum of the moments."""
     part, other = spread(draw), spread(draw)
     same = Spread(part.R, other.J)
     assert part.shares_axes(same) and not part.shares_axes(other)
@@ -52,8 +53,8 @@ def test_spreads_in_the_same_axes_add(draw) -> None:
     close(total.second_moments.entries, (part.second_moments + same.second_moments).entries)
 
 
-def test_what_is_known_is_numbers_alone() -> None:
-    """One symbol among its numbers makes an inertia unknown while recording."""
+def test_an_inertia_is_known_if_all_its_entries_are_numbers() -> None:
+    """One symbol makes an inertia unknown while recording."""
     mass, *_ = input_symbols(Graph(), "mass", 1)
     point = Point(placement(np.random.default_rng(0)), 1.0, vector(np.random.default_rng(1)))
     assert all_numbers(point.inertia) and not all_numbers(replace(point, mass=mass).inertia)

@@ -1,4 +1,4 @@
-"""From a model to its tree: what links on fixed joints are, and which numbers a body is handed."""
+"""From a model to its tree: the bodies of links on fixed joints, and the numbers of each body."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from warpdyn.model.tree import WORLD
 
 
 def test_links_on_fixed_joints_are_one_body() -> None:
-    """Their masses add up in it, or in the ground."""
+    """The masses of such links are added in the body, or in the ground."""
     model = by_name("ur5e").model
     tree = build_tree(model)
     assert len(tree.bodies) == len(model.joint_names)
@@ -23,16 +23,16 @@ def test_links_on_fixed_joints_are_one_body() -> None:
     assert tree.frames[model.root].body == WORLD
 
 
-def test_effects_go_with_the_axis() -> None:
-    """A joint whose axis points backwards is slack at the negative of its angle there."""
+def test_effects_follow_the_direction_of_the_axis() -> None:
+    """For a joint with a reversed axis, the rest position of its spring changes sign."""
     model = by_name("axes").model.with_springs(3.0, rest=0.2)
     for body in build_tree(model).bodies:
         for effects in body.effects:
             assert effects.rest == 0.2 * body.multiplier
 
 
-def test_the_base_has_its_armature() -> None:
-    """And its borne weight is on the body of the link."""
+def test_the_base_body_has_the_models_base_armature() -> None:
+    """The weight that is compensated is on the body of the link."""
     model = replace(by_name("quadruped_floating").model, base_armature=0.5)
     tree = build_tree(model.with_gravity_compensation({model.root: 0.25}))
     base = tree.bodies[0]
@@ -42,7 +42,7 @@ def test_the_base_has_its_armature() -> None:
 
 
 def test_the_end_of_a_loop_is_on_a_body_or_in_the_world() -> None:
-    """At the loop's own poses, through the placements of links on fixed joints."""
+    """The poses are those of the loop, including placements of links on fixed joints."""
     model = by_name("ur5e").model
     at, there = Pose((0.1, 0.2, 0.3)), Pose((0.4, 0.5, 0.6))
     loops = (Loop.weld("tool0", at, None, there), Loop.weld("tool0", at, model.root, there))

@@ -1,4 +1,4 @@
-"""Where meshes are looked for, and what is said of those that are not there."""
+"""Where mesh files are searched, and the messages about missing ones."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ def why(shape: Geometry) -> str:
     return str(error.value)
 
 
-def test_a_relative_name_leads_on_from_the_folder_of_the_description(tmp_path: Path) -> None:
-    """Above it too; a whole path and file:// are themselves; %20 is a blank."""
+def test_a_relative_name_starts_from_the_folder_of_the_description(tmp_path: Path) -> None:
+    """It may lead above the folder. Absolute paths and file:// are used unchanged, and %20 is a
+    blank."""
     file = made(tmp_path / "meshes/left arm.stl")
     urdf = tmp_path / "urdf"
     urdf.mkdir()
@@ -51,10 +52,10 @@ def test_a_relative_name_leads_on_from_the_folder_of_the_description(tmp_path: P
 @pytest.mark.parametrize(
     ("variable", "between"), list(zip(VARIABLES, ("", "share", ""), strict=True)), ids=VARIABLES
 )
-def test_packages_are_found_by_the_environment(
+def test_packages_are_found_by_environment_variables(
     variable: str, between: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In any of the folders that a variable names, or where one is the package itself."""
+    """A package is in any folder of the variable, or is one of these folders."""
     file = made(tmp_path / "ws" / between / "arm_description/meshes/a.STL")
     monkeypatch.setenv(variable, f"{tmp_path / 'other'}:{tmp_path / 'ws'}")
     for scheme in ("package", "model"):
@@ -66,7 +67,7 @@ def test_packages_are_found_by_the_environment(
 
 
 def test_packages_are_found_above_the_description(tmp_path: Path) -> None:
-    """The usual place: a URDF in its own package, or beside other packages."""
+    """Usually a URDF is in its own package, or next to other packages."""
     mine = made(tmp_path / "arm/meshes/a.obj")
     beside = made(tmp_path / "hand/meshes/b.dae")
     urdf = tmp_path / "arm/urdf/robots"
@@ -74,7 +75,7 @@ def test_packages_are_found_above_the_description(tmp_path: Path) -> None:
     assert mesh_file(mesh("package://hand/meshes/b.dae", urdf)).samefile(beside)
 
 
-def test_what_cannot_be_used_says_why(tmp_path: Path) -> None:
+def test_unusable_mesh_names_are_refused_with_the_reason(tmp_path: Path) -> None:
     """No name, another format, no file, a relative name in a text, another scheme, a huge file."""
     assert why(mesh("")) == "it names no file"
     assert why(mesh("a.step", tmp_path)).startswith("only .stl, .obj")
@@ -91,8 +92,9 @@ def test_what_cannot_be_used_says_why(tmp_path: Path) -> None:
     )
 
 
-def test_an_address_of_a_package_does_not_leave_it(tmp_path: Path) -> None:
-    """Written out or by %2e; a way up and down again inside of it may be taken."""
+def test_a_package_address_cannot_leave_its_package(tmp_path: Path) -> None:
+    """Neither .. nor %2e leads outside. A path that goes up and down inside the package is
+    accepted."""
     made(tmp_path / "secret.stl")
     inside = made(tmp_path / "arm/meshes/a.stl")
     (tmp_path / "arm/urdf").mkdir()
@@ -110,18 +112,18 @@ def test_an_address_of_a_package_does_not_leave_it(tmp_path: Path) -> None:
             assert mesh_file(shape).samefile(inside)
 
 
-def test_a_pipe_or_a_device_is_no_mesh(tmp_path: Path) -> None:
-    """Refused as what it is, unopened."""
+def test_a_pipe_and_a_device_are_refused(tmp_path: Path) -> None:
+    """They are not opened."""
     os.mkfifo(tmp_path / "pipe.stl")
     (tmp_path / "zero.stl").symlink_to("/dev/zero")
     for name in ("pipe.stl", "zero.stl"):
         assert why(mesh(name, tmp_path)).startswith("its file is a pipe, a socket or a device")
 
 
-def test_a_file_that_cannot_be_read_says_why(
+def test_an_unreadable_file_is_refused_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the words of the system, and of an archive without its table."""
+    """The message has the words of the system, or those about an invalid archive."""
     with pytest.raises(MeshError, match=r"^its file cannot be read: .*No such file.*gone.stl"):
         mesh_data(tmp_path / "gone.stl")
 

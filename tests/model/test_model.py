@@ -1,4 +1,4 @@
-"""The model: immutable, picklable, and the table of what can be made of it."""
+"""The model: immutable, picklable, and its table of methods."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from warpdyn.model.description import Link, ModelError
 from warpdyn.model.model import INSTEAD
 
 
-def test_model_is_immutable() -> None:
-    """Fields cannot be set; changed copies leave the original as it was."""
+def test_a_model_is_immutable() -> None:
+    """Fields cannot be set, and changed copies do not change the original."""
     model = hand()
     with pytest.raises(FrozenInstanceError):
         model.name = "other"  # type: ignore[misc]
@@ -44,8 +44,9 @@ def test_model_is_immutable() -> None:
         ("name", r"dataclasses\.replace"),
     ],
 )
-def test_a_model_takes_no_attributes(name: str, instead: str) -> None:
-    """Neither fields nor new ones, which would change nothing; the error says what to call."""
+def test_setting_any_attribute_of_a_model_is_refused(name: str, instead: str) -> None:
+    """This holds for fields and for new attributes, which would change nothing. The error says what
+    to call."""
     model = hand()
     before = dict(vars(model))
     with pytest.raises(FrozenInstanceError, match=f"{name} cannot be set; .*{instead}"):
@@ -55,7 +56,7 @@ def test_a_model_takes_no_attributes(name: str, instead: str) -> None:
     assert vars(model) == before
 
 
-def test_what_the_errors_name_exists() -> None:
+def test_the_methods_that_errors_name_exist() -> None:
     named = {word for text in INSTEAD.values() for word in re.findall(r"with_[a-z_]+", text)}
     assert named and all(hasattr(Model, name) for name in named)
 
@@ -72,8 +73,8 @@ ARRAYS = (
 )
 
 
-def test_no_half_changed_model_exists() -> None:
-    """No array of a model can be written, those of its copies neither, and no table."""
+def test_arrays_and_tables_of_a_model_are_read_only() -> None:
+    """Those of its copies are, too."""
     model = wd.load_robot("panda")
     assert model.neutral is model.neutral
     for each in (model, pickle.loads(pickle.dumps(model)), copy.deepcopy(model), copy.copy(model)):
@@ -86,7 +87,7 @@ def test_no_half_changed_model_exists() -> None:
             each.coordinates["panda_joint1"] = None  # type: ignore[index]
 
 
-def test_params_take_no_attributes() -> None:
+def test_setting_any_attribute_of_params_is_refused() -> None:
     params = hand().params(mass={"palm": 1.0})
     for name in ("foo", "gravity"):
         with pytest.raises(FrozenInstanceError):
@@ -94,7 +95,8 @@ def test_params_take_no_attributes() -> None:
 
 
 def test_copies_are_equal() -> None:
-    """Copied, deep or not, and pickled: equal with the same hash; they share kernels, and results."""
+    """Copies, deep copies and pickles are equal and have the same hash. They share kernels and give
+    the same results."""
     model = wd.load_robot("double_pendulum")
     q = np.ones((2, model.nq))
     wanted = wd.crba(model, q)
@@ -120,16 +122,16 @@ def test_copies_are_equal() -> None:
     ],
 )
 def test_changed_models_are_not_equal(changed: Any) -> None:
-    """Whatever differs: numbers of the dynamics, limits that inverse kinematics keeps, names, signs of
-    zeros."""
+    """They differ in numbers of the dynamics, limits that inverse kinematics respects, names, or
+    signs of zeros."""
     model = wd.load_robot("double_pendulum")
     other = changed(model)
     assert other != model and model != other and {model: 1}.get(other) is None
     assert model != model.name
 
 
-def test_a_model_that_is_equal_outlives_the_first() -> None:
-    """Kernels are shared by equal models, and stay right when the one that they were made for is gone."""
+def test_shared_kernels_outlive_the_model_that_made_them() -> None:
+    """Equal models share kernels, which remain right when the first model is deleted."""
     first = wd.load_robot("double_pendulum").with_armature(0.125)
     second, q = copy.deepcopy(first), np.ones((2, 2))
     wanted = wd.crba(first, q)
@@ -140,8 +142,8 @@ def test_a_model_that_is_equal_outlives_the_first() -> None:
         assert np.array_equal(wd.crba(second, q), wanted)
 
 
-def test_a_copied_or_pickled_model_is_the_same_robot() -> None:
-    """Its key, its kinds (the very records) and its numbers survive the way to another process."""
+def test_a_pickled_model_has_the_same_key_and_numbers() -> None:
+    """Its joint types are the same objects."""
     model = wd.load_robot("panda")
     for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
         assert other.key == model.key
@@ -153,8 +155,8 @@ METHODS = [name for name, _ in inspect.getmembers(Model, inspect.isfunction) if 
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_methods_are_those_of_one_class_whatever_file_they_stand_in(name: str) -> None:
-    """help() shows a method's own name, `self` first, what it returns; a change makes the same class."""
+def test_methods_from_all_files_have_proper_names_and_signatures(name: str) -> None:
+    """help() shows the method's own name, `self` first, and the return type."""
     method = getattr(Model, name)
     assert method.__name__ == name and next(iter(inspect.signature(method).parameters)) == "self"
     assert inspect.signature(method).return_annotation is not inspect.Signature.empty
@@ -168,14 +170,14 @@ def test_methods_are_those_of_one_class_whatever_file_they_stand_in(name: str) -
         if inspect.signature(getattr(Model, name)).return_annotation == "Robot"
     ],
 )
-def test_changes_are_documented(name: str) -> None:
-    """Their docstrings say what comes out: a robot, of the class that was changed."""
+def test_methods_that_change_a_model_say_what_they_return(name: str) -> None:
+    """They return a robot of the class that was changed."""
     assert (getattr(Model, name).__doc__ or "").split()[:1] in (["The"], ["This"])
     if name == "collapse":
         assert type(hand().collapse()) is Model
 
 
-def test_orders_of_quaternions_are_two() -> None:
-    """Any other word is refused, with the source."""
+def test_an_unknown_quaternion_order_is_refused() -> None:
+    """The message begins with the source."""
     with pytest.raises(ModelError, match='file: quaternion must be "xyzw" or "wxyz", got \'zyxw\''):
         Model.assemble("m", [Link("a")], [], source="file", quaternion="zyxw")

@@ -1,4 +1,4 @@
-"""Named configurations: kept by joint name, through every change of the robot."""
+"""Named configurations: stored by joint name, and kept through every change of the robot."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ def quadruped(quaternion: str = "xyzw") -> wd.Model:
     return wd.load_robot("quadruped", quaternion=quaternion)
 
 
-def test_a_configuration_is_the_q_that_was_named() -> None:
-    """(nq,) in the model's columns, read-only, with the free base; a name that is used again is replaced."""
+def test_a_configuration_is_stored_as_q() -> None:
+    """It is (nq,) in the model's columns, read-only, with the free base. A name that is used again
+    is replaced."""
     model = quadruped()
     q = np.linspace(-0.5, 0.5, model.nq)
     q[3:7] = (0, 0, 3.0, 4.0)
@@ -36,8 +37,8 @@ def test_a_configuration_is_the_q_that_was_named() -> None:
     np.testing.assert_array_equal(named.configurations["stand"], stand)
 
 
-def test_a_mapping_names_some_joints() -> None:
-    """The others are neutral; a quaternion is in the model's order."""
+def test_a_configuration_may_be_a_mapping_of_joints() -> None:
+    """Other joints are neutral. Quaternions have the model's order."""
     model = quadruped("wxyz").with_configuration(
         "up", {"FL_calf_joint": -1.5, "floating_base": (0, 0, 0.4, 0, 1, 0, 0)}
     )
@@ -46,8 +47,8 @@ def test_a_mapping_names_some_joints() -> None:
     assert changed == {"floating_base.z": 0.4, "floating_base.qx": 1.0, "FL_calf_joint": -1.5}
 
 
-def test_what_cannot_be_a_configuration_is_refused() -> None:
-    """By shape, joint, number and name."""
+def test_invalid_configurations_are_refused() -> None:
+    """The message names the shape, joint, number or name."""
     model = hand()
     with pytest.raises(
         ValueError, match=r"q must be a mapping by joint name, or q \(nq,\) = \(5,\)"
@@ -63,8 +64,8 @@ def test_what_cannot_be_a_configuration_is_refused() -> None:
         quadruped().with_configuration("home", np.zeros(19))
 
 
-def test_an_unknown_name_is_answered_with_near_ones() -> None:
-    """As everywhere in a model; where there is none, with how to make one."""
+def test_an_unknown_configuration_is_answered_with_similar_names() -> None:
+    """If there are none, the message says how to make one."""
     with pytest.raises(KeyError, match=r"no configurations; make one: model\.with_configuration"):
         hand().configurations["home"]
     model = hand().with_configuration("home", hand().neutral)
@@ -74,8 +75,8 @@ def test_an_unknown_name_is_answered_with_near_ones() -> None:
     assert repr(model.configurations) == "<1 configurations of hand: home>"
 
 
-def test_configurations_outlive_changes_of_numbers() -> None:
-    """Payloads, limits, effects, frames: the same q; so do copies and pickles."""
+def test_configurations_survive_changes_of_numbers() -> None:
+    """After payloads, limits, effects, frames, copies and pickles q is the same."""
     model = hand()
     q = np.arange(1.0, 6.0)
     model = model.with_configuration("home", q)
@@ -94,8 +95,8 @@ def test_configurations_outlive_changes_of_numbers() -> None:
 
 
 def test_configurations_follow_changes_of_joints() -> None:
-    """Joints that are locked or detached leave them, renamed ones stay; what is attached comes with its own of the
-    same name, or neutral."""
+    """Locked and detached joints are removed, renamed ones are kept. An attached robot has its own
+    configuration of the same name, or is neutral."""
     model = hand().with_configuration("home", {"wrist": 1.0, "slide": (2, 3, 4), "finger": 0.03})
     reduced = model.reduce(["finger"], at=model.configurations["home"].copy())
     assert reduced.configurations["home"].tolist() == [0.03]
@@ -115,14 +116,14 @@ def test_configurations_follow_changes_of_joints() -> None:
     assert back.named == model.with_configuration("rest", model.neutral).named
 
 
-def test_dynamics_do_not_depend_on_them() -> None:
-    """One kernel serves a robot whatever its configurations."""
+def test_configurations_are_not_part_of_the_key() -> None:
+    """A robot has one kernel, whatever its configurations."""
     model = hand()
     assert model.with_configuration("home", np.ones(5)).key == model.key
 
 
-def test_records_are_by_joint() -> None:
-    """kept, renamed and joined change what a record says, not its name."""
+def test_configuration_records_can_be_restricted_renamed_and_joined() -> None:
+    """The name of the record does not change."""
     record = Configuration("home", (("a", (1.0,)), ("b", (2.0,))))
     assert record.restrict_to({"b"}) == Configuration("home", (("b", (2.0,)),))
     assert record.with_renamed_joints({"a": "c"}).coordinates[0] == ("c", (1.0,))

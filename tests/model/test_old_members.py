@@ -1,4 +1,4 @@
-"""Old names of members still work, say what the new ones are, and are overridden as before."""
+"""Old names of members still work, report the new names, and can be overridden as before."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ OUT, IN = rl.Episode({"q": np.array([2.0, 0.0])}), rl.Episode({"q": np.zeros(2)}
 
 
 class Railed(rl.CartpoleSwingUp):
-    """Ends where the cart is far from the middle, by the new name."""
+    """Its episodes end where the cart is far from the middle; the method has the new name."""
 
     def is_terminal(self, robot: Any, s: rl.Episode) -> Any:
         return abs(s.q[0]) > 1.0
 
 
-def test_an_old_name_gives_the_member_of_the_new_one() -> None:
-    """An object of the class that defines the member has it, and so has one of a subclass."""
+def test_an_old_name_calls_the_renamed_member() -> None:
+    """This holds for an object of the class that defines the member, and of a subclass."""
     for task in (Railed(), type("Same", (Railed,), {})()):
         with pytest.warns(
             DeprecationWarning, match=r"\.ended has moved; use \w+\.is_terminal$"
@@ -32,8 +32,8 @@ def test_an_old_name_gives_the_member_of_the_new_one() -> None:
         assert {each.filename for each in w} == {__file__}
 
 
-def test_a_task_of_before_ends_as_before() -> None:
-    """It overrides `ended`, and may ask the class above by that name."""
+def test_a_task_that_overrides_an_old_name_still_works() -> None:
+    """It overrides `ended`, and may call the base class by that name."""
     with pytest.warns(
         DeprecationWarning, match=r"^Older\.ended has moved; use Older\.is_terminal$"
     ) as w:
@@ -55,8 +55,8 @@ def test_a_task_of_before_ends_as_before() -> None:
     assert not Newer().is_terminal(None, OUT)
 
 
-def test_old_names_of_draws_and_results() -> None:
-    """Old names work on named tuples, and for a property."""
+def test_old_names_of_draws_and_results_work() -> None:
+    """They are members of named tuples, and a property."""
     vary: Any = rl.Vary(1.0, 1.0)
     noise: Any = rl.Noise(0.0)
     with pytest.warns(DeprecationWarning, match="Vary.drawn has moved; use Vary.draw$"):
@@ -71,8 +71,8 @@ def test_old_names_of_draws_and_results() -> None:
         both.kept  # noqa: B018
 
 
-def test_old_names_of_the_model() -> None:
-    """Methods, a property and a class method."""
+def test_old_names_of_the_model_work() -> None:
+    """They are methods, a property and a class method."""
     model = wd.load_robot("panda")
     params: Any = model.params(mass={"panda_hand": [0.5, 1.5]})
     with pytest.warns(
@@ -93,7 +93,7 @@ def test_old_names_of_the_model() -> None:
 
 
 def test_listing_members_gives_no_warning() -> None:
-    """Tools that list the members of a class read old names too."""
+    """Tools that list the members of a class also read old names."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         inspect.getmembers(wd.HeightMap)
@@ -103,7 +103,7 @@ def test_listing_members_gives_no_warning() -> None:
 @pytest.mark.parametrize(
     ("old", "new"), [("Deployed", "DeployedPolicy"), ("shipped", "bundled_policy")]
 )
-def test_old_names_of_the_room(old: str, new: str) -> None:
+def test_old_names_of_wd_rl_work(old: str, new: str) -> None:
     with pytest.warns(DeprecationWarning, match=rf"^wd\.rl\.{old} has moved; use wd\.rl\.{new}$"):
         assert getattr(rl, old) is getattr(rl, new)
     assert old not in rl.__all__ and new in rl.__all__

@@ -1,4 +1,4 @@
-"""One command for a missing package: an extra that setup.py has, in the folder that the README names."""
+"""One command for a missing package: it names an extra of setup.py and the folder of the README."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ SOURCES = [*ROOT.glob("warpdyn/**/*.py"), *ROOT.glob("ros2_node/**/*.py")]
 PAGES = [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.ipynb")]
 
 
-def test_the_command_is_the_one_of_the_readme() -> None:
+def test_the_command_is_that_of_the_readme() -> None:
     command, _, folder = install_extra("viewer").partition(" in ")
     assert command == "pip install '.[viewer]'" and folder == "warpdyn's folder"
     assert "pip install ." in (ROOT / "README.md").read_text()
 
 
-def test_every_extra_that_an_error_names_is_one_of_setup() -> None:
+def test_every_extra_in_an_error_message_exists_in_setup() -> None:
     extras = set(re.findall(r'^        "(\w+)": ', (ROOT / "setup.py").read_text(), re.M))
     named = [
         x
@@ -29,7 +29,8 @@ def test_every_extra_that_an_error_names_is_one_of_setup() -> None:
     assert {each for words in named for each in words.split(",")} <= extras
 
 
-def test_no_text_asks_an_index_for_warpdyn() -> None:
-    """`pip install 'warpdyn[viewer]'` would ask a package index, where another one may have the name."""
+def test_no_text_installs_warpdyn_from_a_package_index() -> None:
+    """`pip install 'warpdyn[viewer]'` would search a package index, where another project may have
+    the name."""
     for path in (*SOURCES, *PAGES):
         assert not re.search(r"""pip install ["'\\]*warpdyn\b""", path.read_text()), path

@@ -1,4 +1,5 @@
-"""Parameters that differ between environments: each environment is the model rebuilt with its own numbers."""
+"""Parameters that differ between environments: each environment equals the model rebuilt with its
+own numbers."""
 
 from __future__ import annotations
 
@@ -45,7 +46,7 @@ OPTIONS = {
 def arguments(
     function: Any, model: wd.Model, count: int
 ) -> tuple[list[np.ndarray], dict[str, Any]]:
-    """Random arrays that a function takes, and the options that it cannot do without."""
+    """Random arrays that a function takes, and its required options."""
     s = states(model, count)
     parameters = signature(function).values()
     arrays = {"q": s.q, "v": s.v, "a": s.a, "tau": s.tau, "b": s.tau}
@@ -69,9 +70,11 @@ def arguments(
     ],
     ids=lambda x: getattr(x, "__name__", None) or x.name,
 )
-def test_each_environment_is_a_model_of_its_own(function: Any, model: wd.Model) -> None:
-    """What is recorded with everything varied gives, on each environment's numbers, the results of the model rebuilt
-    with them: root-fixed links, lumped links, mimic joints."""
+def test_each_environment_equals_the_model_rebuilt_with_its_numbers(
+    function: Any, model: wd.Model
+) -> None:
+    """The recorded program varies everything: links fixed to the root, lumped links, mimic
+    joints."""
     values = given(
         model,
         2,
@@ -86,8 +89,9 @@ def test_each_environment_is_a_model_of_its_own(function: Any, model: wd.Model) 
     "function", [wd.rnea, wd.crba, wd.aba, wd.momentum], ids=lambda function: function.__name__
 )
 @pytest.mark.parametrize("name", ["panda", "slides"])
-def test_spreads_of_links_that_do_not_turn_against_each_other(function: Any, name: str) -> None:
-    """They may be added up before they are used: the fingers' and the hand's, those on a slide of the floor."""
+def test_inertias_of_links_with_common_axes_may_be_summed_first(function: Any, name: str) -> None:
+    """Those of fingers and hand, and of links on a slide of the floor, do not rotate relative to
+    each other."""
     model = by_name(name).model
     check_environments(function, model, given(model, 2, *LINK_NUMBERS))
     check_environments(function, model, given(model, 2, "inertia"))
@@ -96,7 +100,7 @@ def test_spreads_of_links_that_do_not_turn_against_each_other(function: Any, nam
 def check_environments(
     function: Any, model: wd.Model, values: Mapping[str, Mapping[str, np.ndarray]]
 ) -> None:
-    """What is recorded against the rebuilt models of two environments."""
+    """Compare the recorded program with the rebuilt models of two environments."""
     arrays, options = arguments(function, model, 2)
     params = model.params(**values)
     call = describe_call(function, (model, *arrays), {**options, "params": params})
@@ -124,7 +128,8 @@ def check_environments(
 def test_kernels_read_each_environments_numbers(
     function: Any, dtype: np.dtype, device: str
 ) -> None:
-    """19 environments, a part of the links and joints, one value for all in between."""
+    """There are 19 environments. Some of the links and joints vary, and some values are common to
+    all."""
     arrays, options = arguments(function, RIG, 19)
     values = given(RIG, 19, *LINK_NUMBERS, "placement", "axis", "armature")
     values["mass"].pop("arm")
@@ -160,9 +165,8 @@ def test_kernels_read_each_environments_numbers(
     )
 
 
-def test_payload_comes_and_goes() -> None:
-    """A frame with params of its own is a load that is put on and taken off between launches, without another
-    recording."""
+def test_a_payload_can_be_added_and_removed_between_launches() -> None:
+    """A frame with params of its own is the load. Nothing is recorded again."""
     model = RIG.with_frame("payload", "slider", (0.0, 0.1, 0.05))
     s = states(model, 8)
     none = {
@@ -188,8 +192,8 @@ def test_payload_comes_and_goes() -> None:
     assert error(run(), empty) <= ROUND_OFF["float64"]
 
 
-def test_what_a_massless_link_may_become() -> None:
-    """Functions that a model without the mass is refused are defined where params give it."""
+def test_params_can_give_mass_to_a_massless_robot() -> None:
+    """Functions that need a mass are then defined."""
     model = Robot(
         "twig", urdf("twig", link("base"), link("rod"), joint("turn", "continuous", "base", "rod"))
     ).model
@@ -211,8 +215,8 @@ def test_what_a_massless_link_may_become() -> None:
     )
 
 
-def test_inverse_kinematics_of_each_environments_robot() -> None:
-    """Targets are reached by the robot that each environment has."""
+def test_inverse_kinematics_uses_each_environments_robot() -> None:
+    """The robot of each environment reaches its target."""
     model = by_name("panda").model
     draw = np.random.default_rng(1)
     place = np.tile(
@@ -240,9 +244,9 @@ def operations(model: wd.Model, function: Any = wd.rnea, arrays: int = 3, **vari
     return record_call(call, input_shapes(call), True).operations
 
 
-def test_what_does_not_vary_costs_nothing() -> None:
-    """No params, or those that have no effect on a result, leave the program as it is; one number that varies adds the
-    arithmetic on it."""
+def test_fixed_numbers_add_no_operations() -> None:
+    """Params that do not influence a result leave the program unchanged. A number that varies adds
+    only its own arithmetic."""
     panda = by_name("panda").model
     plain = operations(panda)
     empty = describe_call(wd.rnea, (panda, ..., ..., ...), {"params": panda.params()})
@@ -255,8 +259,8 @@ def test_what_does_not_vary_costs_nothing() -> None:
     )
 
 
-def test_all_inertias_varied_cost_half_as_much_again() -> None:
-    """Mass, centre and inertia of every link of panda that has mass: numbers that vary are used as they are."""
+def test_varying_all_inertias_adds_half_of_the_operations() -> None:
+    """Mass, centre and inertia of every link of panda that has mass vary."""
     panda = by_name("panda").model
     links = [x.name for x in panda.links if x.mass]
     own = {"mass": 1.0, "com": (0.1, 0.2, 0.3), "inertia": (0.1, 0.0, 0.0, 0.1, 0.0, 0.1)}
@@ -264,8 +268,8 @@ def test_all_inertias_varied_cost_half_as_much_again() -> None:
     assert operations(panda, **varied) <= 1.45 * operations(panda)
 
 
-def test_replaced_arrays() -> None:
-    """The same program, other numbers."""
+def test_replaced_arrays_use_the_same_program() -> None:
+    """Only the numbers differ."""
     s = states(RIG, 4)
     heavy = RIG.params(mass={"arm": np.full(4, 9.0)})
     light = heavy.replace(mass=np.full((4, 1), 1.2))
@@ -276,8 +280,8 @@ def test_replaced_arrays() -> None:
 
 
 @pytest.mark.parametrize("wrong", ["panda", 7, type(RIG)])
-def test_params_of_what_is_no_model_are_refused(wrong: Any) -> None:
-    """The message names what arrived and what to call."""
+def test_params_of_something_other_than_a_model_are_refused(wrong: Any) -> None:
+    """The message names the argument and what to call."""
     with pytest.raises(
         TypeError, match=r"must be a Model, got .*made by a model: .*params"
     ) as info:
@@ -288,6 +292,6 @@ def test_params_of_what_is_no_model_are_refused(wrong: Any) -> None:
 
 
 @pytest.mark.parametrize("number", [2, np.float32(2), np.int64(2)])
-def test_one_number_for_all_links(number: Any) -> None:
+def test_one_number_may_apply_to_all_links(number: Any) -> None:
     found = RIG.params(mass=number, envs=3)["mass"]
     assert np.array_equal(found, RIG.params(mass=2.0, envs=3)["mass"]) and (found == 2.0).all()

@@ -1,4 +1,4 @@
-"""Arrays of params: libraries, memory, dtypes, rows of environments, reset."""
+"""Arrays of params: libraries, memory order, dtypes, rows of environments, reset."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ def placed_like(library: str, device: str) -> Any:
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax", "warp"])
-def test_libraries(library: str, device: str) -> None:
-    """Values by name and whole arrays of any library, with numbers among them; results are of that library."""
+def test_params_accept_arrays_of_every_library(library: str, device: str) -> None:
+    """Values by name and whole arrays, with plain numbers among them. The results are arrays of
+    that library."""
     place, s = placed_like(library, device), states(RIG, 19)
     s = [x.astype(np.float32) for x in (s.q, s.v, s.a)]
     values = {
@@ -53,8 +54,8 @@ def test_libraries(library: str, device: str) -> None:
     assert_same(host(found), wanted, device)
 
 
-def test_values_for_all_environments() -> None:
-    """A single value is one for all; where all values are single, so is the array, unless `envs` asks for room."""
+def test_single_values_apply_to_all_environments() -> None:
+    """If all values are single, the array has no rows, unless `envs` asks for them."""
     s = states(RIG, 19)
     single = {
         q: {n: x[0] for n, x in by_name.items()}
@@ -79,8 +80,8 @@ def test_values_for_all_environments() -> None:
     )
 
 
-def test_any_memory_will_do() -> None:
-    """Rows of one environment, environments side by side, every other entry: the same results."""
+def test_params_accept_any_memory_order() -> None:
+    """Rows, columns and every other entry give the same results."""
     s, values = states(RIG, 19), {q: numbers(RIG, q, 19) for q in LINK_NUMBERS}
     wanted = wd.rnea(RIG, s.q, s.v, s.a, params=RIG.params(**values))
     side_by_side = {
@@ -93,8 +94,9 @@ def test_any_memory_will_do() -> None:
         assert error(wd.rnea(RIG, s.q, s.v, s.a, params=RIG.params(**arrays)), wanted) <= 1e-15
 
 
-def test_values_by_name_lie_side_by_side() -> None:
-    """Neighbouring environments are neighbours in memory, rows no multiple of 1 KiB apart."""
+def test_values_by_name_are_stored_in_columns() -> None:
+    """Neighbouring environments are adjacent in memory, and the strides of rows are no multiples of
+    1 KiB."""
     params = RIG.params(
         1024, mass={"tool": 1.0, "arm": 2.0}, com={"tool": (0.1, 0.2, 0.3)}, dtype=np.float32
     )
@@ -102,8 +104,8 @@ def test_values_by_name_lie_side_by_side() -> None:
     assert np.array_equal(params["mass"][5], [2.0, 1.0])  # in the order of the model
 
 
-def test_gravity_of_each_environment() -> None:
-    """As the argument `gravity`, which comes first."""
+def test_params_may_contain_gravity_of_each_environment() -> None:
+    """The argument `gravity` takes precedence."""
     s = states(RIG, 19)
     params = RIG.params(gravity=s.gravity)
     assert np.array_equal(
@@ -115,7 +117,7 @@ def test_gravity_of_each_environment() -> None:
 
 
 def same(a: wd.Params, b: Mapping[str, np.ndarray]) -> bool:
-    """All that varies has these numbers."""
+    """Whether all arrays have these numbers."""
     return all(np.array_equal(host(a[quantity]), x) for quantity, x in b.items())
 
 
@@ -125,8 +127,8 @@ def hosted(params: wd.Params) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_rows_of_params(library: str, device: str) -> None:
-    """p[idx] are the robots of those rows: their torques are those rows of all torques."""
+def test_indexed_params_are_the_robots_of_those_rows(library: str, device: str) -> None:
+    """The torques with p[idx] are those rows of all torques."""
     params, q = drawn(library, device=device), wd.random_configuration(PANDA, 6)
     whole, numbers = wd.oracle(wd.rnea, PANDA, q, None, None, params=params), hosted(params)
     for index in (np.array([4, 1, -1]), MASK, MASK.tolist(), [0, 2], [], slice(1, 6, 2), 3):
@@ -142,8 +144,8 @@ def test_rows_of_params(library: str, device: str) -> None:
     assert same(params[own], {quantity: x[[4, 1]] for quantity, x in numbers.items()})
 
 
-def test_rows_leave_what_serves_all() -> None:
-    """And read where environments lie side by side, as they do in the params of them."""
+def test_indexing_does_not_copy_common_values() -> None:
+    """The new rows are in columns, like those of the original."""
     some = PANDA.params(mass={"panda_hand": np.arange(1.0, 7.0)}, com={"panda_hand": (0, 0, 0.1)})
     assert some["com"].shape == (1, 3) and some[MASK]["com"] is some["com"]
     assert some[MASK]["mass"][:, 0].tolist() == [1.0, 4.0]
@@ -153,8 +155,8 @@ def test_rows_leave_what_serves_all() -> None:
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_reset_copies_rows(library: str, device: str) -> None:
-    """Where the mask holds, the fresh robots; in place, where a bound call reads them, but for
-    JAX."""
+    """Rows of the mask become those of the new robots. The arrays change in place, so bound calls
+    read them, except in JAX."""
     params, fresh = (drawn(library, seed, device) for seed in (1, 2))
     old, new = hosted(params), hosted(fresh)
     q = made(library, wd.random_configuration(PANDA, 6), device=device)
@@ -174,8 +176,8 @@ def test_reset_copies_rows(library: str, device: str) -> None:
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_params_move_to_another_dtype(library: str, device: str) -> None:
-    """`.to("float32")`, and any library's word for it."""
+def test_params_convert_to_another_dtype(library: str, device: str) -> None:
+    """`.to` takes "float32" and the names of any library."""
     params = drawn(library, device=device)
     numbers = hosted(params)
     for dtype in ("float32", np.float32):
@@ -189,8 +191,10 @@ def test_params_move_to_another_dtype(library: str, device: str) -> None:
 
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_params_follow_the_arrays(library: str, dtype: Any, device: str) -> None:
-    """Plain numbers are of the kind of the arrays beside them, or of `like`; gravity too."""
+def test_plain_numbers_of_params_have_the_arrays_dtype_and_library(
+    library: str, dtype: Any, device: str
+) -> None:
+    """The other arrays, or `like`, decide. This holds for gravity, too."""
     usable(library, device=device)
     q = made(library, wd.random_configuration(PANDA, 6).astype(dtype), device=device)
     mass = made(library, np.linspace(0.5, 1.0, 6).astype(dtype), device=device)
@@ -216,8 +220,8 @@ def test_params_follow_the_arrays(library: str, dtype: Any, device: str) -> None
         PANDA.params(gravity=(1.0, 2.0))
 
 
-def test_arrays_are_passed_back() -> None:
-    """What `randomise` drew makes the same params again: masses as they are, and any by names."""
+def test_drawn_arrays_make_the_same_params_again() -> None:
+    """The arrays of `randomise` can be passed whole or by names."""
     params, q = drawn("numpy"), wd.random_configuration(PANDA, 6)
     back = PANDA.params(
         mass=params["mass"],
@@ -234,8 +238,8 @@ def test_arrays_are_passed_back() -> None:
         PANDA.params(armature=params["armature"])
 
 
-def test_params_are_shown_with_names_and_shapes() -> None:
-    """One name, or the number of them; gravity last; and what one environment has of each."""
+def test_params_print_names_and_shapes() -> None:
+    """One name, or the number of names. Gravity is last. `shape` is that of one environment."""
     params = RIG.params(
         mass={"arm": np.ones(4)}, com={"arm": np.ones((4, 3)), "tool": np.ones((4, 3))}
     )

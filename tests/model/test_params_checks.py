@@ -1,4 +1,4 @@
-"""Params that are refused, and params that a call refuses."""
+"""Params with invalid values, and params that a call refuses."""
 
 from __future__ import annotations
 
@@ -70,22 +70,23 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_params_refuse(case: str) -> None:
-    """The error names what is needed, what was given and what to do."""
+def test_invalid_params_are_refused(case: str) -> None:
+    """The error says what is needed, what arrived and what to do."""
     wrong, kind, message = REFUSED[case]
     with pytest.raises(kind, match=message):
         RIG.params(**wrong)
 
 
-def test_springs_need_limits() -> None:
+def test_stiffness_needs_position_limits() -> None:
     with pytest.raises(
         ValueError, match='"turn" of single has no position limits for stiffness to act beyond'
     ):
         by_name("single").model.params(stiffness={"turn": 3.0})
 
 
-def test_what_a_call_refuses() -> None:
-    """Params of another model, of another number of environments, of another dtype; names that do not vary."""
+def test_calls_refuse_params_that_do_not_fit() -> None:
+    """The params are of another model, another number of environments or another dtype, or have
+    names that do not vary."""
     s, params = states(RIG, 3), RIG.params(mass={"arm": np.ones(4)})
     with pytest.raises(ValueError, match=r"mass.* must be \(B, 1\) = \(3, 1\), got \(4, 1\)"):
         wd.rnea(RIG, s.q, s.v, s.a, params=params)
@@ -101,8 +102,8 @@ def test_what_a_call_refuses() -> None:
         params.replace(com=np.ones((4, 1, 3)))
 
 
-def test_what_rows_refuse() -> None:
-    """Masks of another length, entries instead of rows, and going through params."""
+def test_invalid_rows_of_params_are_refused() -> None:
+    """They are masks of a wrong length, entries instead of rows, and iteration over params."""
     params = drawn("numpy")
     for wrong, kind, words in (
         (MASK[:3], ValueError, r"entry for each environment: \(6,\); got \(3,\)"),
@@ -118,8 +119,8 @@ def test_what_rows_refuse() -> None:
         PANDA.params(mass={"panda_hand": 1.0})["gravity"]
 
 
-def test_what_reset_refuses() -> None:
-    """Masks that are none, params that vary in something else, rows that are not there."""
+def test_invalid_resets_are_refused() -> None:
+    """They have invalid masks, params that vary in something else, or rows that do not exist."""
     params = drawn("numpy")
     with pytest.raises(
         TypeError, match=r"mask must be booleans \(B,\), got int64; such as done > 0"
@@ -139,7 +140,8 @@ def test_what_reset_refuses() -> None:
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_negative_masses_are_refused(library: str, device: str) -> None:
-    """With the link and the row; so are armatures and friction, and what is not finite."""
+    """The message names the link and the row. Negative armature and friction, and numbers that are
+    not finite, are refused too."""
     usable(library, device=device)
     masses = made(library, np.array([1.0, 0.0, -2.0, 3.0]), device=device)
     words = (
@@ -176,20 +178,20 @@ def test_negative_masses_are_refused(library: str, device: str) -> None:
         ({"gravity": (0, 0, np.nan)}, "gravity must be finite"),
     ],
 )
-def test_numbers_that_no_robot_has_are_refused(numbers: dict[str, Any], error: str) -> None:
-    """A placement of another length would stretch the robot, with finite results."""
+def test_impossible_numbers_are_refused(numbers: dict[str, Any], error: str) -> None:
+    """A quaternion of another length would stretch the robot, with finite results."""
     with pytest.raises(ValueError, match=error):
         PANDA.params(**numbers)
 
 
 @pytest.mark.parametrize("envs", [-1, 2.5, True, "3"])
-def test_envs_is_a_number_of_environments(envs: Any) -> None:
-    """Also if nothing varies, so that no array contradicts it."""
+def test_envs_must_be_a_number_of_environments(envs: Any) -> None:
+    """This is checked if nothing varies, so that no array contradicts it."""
     with pytest.raises(ValueError, match=f"envs must be the number of environments.*got {envs!r}"):
         PANDA.params(envs)
 
 
-def test_moments_of_inertia_are_judged_like_those_of_files() -> None:
+def test_moments_of_inertia_are_checked_like_those_of_files() -> None:
     """The eigenvalues decide, in float32 too. Rounding errors, flat bodies and negligible moments are accepted."""
     rng = np.random.default_rng(0)
     A = np.linalg.qr(rng.normal(size=(1000, 3, 3)))[0]
@@ -207,8 +209,8 @@ def test_moments_of_inertia_are_judged_like_those_of_files() -> None:
         PANDA.params(inertia={"panda_hand": row})
 
 
-def test_traced_numbers_are_taken() -> None:
-    """Inside JAX and Torch transformations, where no number can be read."""
+def test_traced_numbers_are_accepted() -> None:
+    """Inside JAX and Torch transformations no number can be read."""
     jax, torch = pytest.importorskip("jax"), pytest.importorskip("torch")
 
     def mass(x: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Names of a stranger's file do nothing to a terminal: no line, colour or direction of their own."""
+"""Names in a file cannot control a terminal: no new lines, colours or text directions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def lines_are_printable(text: str) -> bool:
 
 
 def model(name: str = ODD) -> wd.Model:
-    """A robot, links and joints of one odd name, among them one that mimics, and a configuration."""
+    """A robot whose robot, links and joints have odd names, with a mimic joint and a
+    configuration."""
     made = wd.ModelBuilder(name)
     made.add_link(name, mass=-0.0).add_link(f"{name}2", mass=1.0).add_link(f"{name}3", mass=1.0)
     made.add_joint(name, "prismatic", name, f"{name}2", axis=(0, 0, 1))
@@ -30,8 +31,8 @@ def model(name: str = ODD) -> wd.Model:
     return made.build().with_configuration(name, {name: 0.5})
 
 
-def test_what_is_not_printable_is_shown_by_its_number() -> None:
-    """Ordinary names of any language stay as they are."""
+def test_unprintable_characters_are_shown_as_numbers() -> None:
+    """Ordinary names of any language do not change."""
     assert printable(ODD) == SHOWN
     for name in ("panda/hand link", "Ärm", "机器人", "m/s² · N·m"):
         assert printable(name) == name
@@ -39,14 +40,14 @@ def test_what_is_not_printable_is_shown_by_its_number() -> None:
     assert all(printable(name).isprintable() for name in hostile_names(300))
 
 
-def test_a_number_reads_back_as_its_character() -> None:
-    """As a string in Python, on both sides of each width."""
+def test_an_escaped_number_is_a_valid_python_escape() -> None:
+    """It is checked on both sides of each width."""
     for code in (0, 0x1F, 0x7F, 0xFF, 0x100, 0x2028, 0xFFFF, 0x10000, 0x10FFFF):
         assert ast.literal_eval(f"'{character_number(chr(code))}'") == chr(code)
 
 
-def test_a_summary_has_a_line_for_each_link() -> None:
-    """Whatever their names are; names themselves stay, for those who look links up by them."""
+def test_a_summary_has_one_line_for_each_link() -> None:
+    """The names do not matter. Those of the model do not change, so links are found by them."""
     text = model().summary()
     plain = model("arm").summary()
     assert lines_are_printable(text) and SHOWN in text
@@ -60,7 +61,7 @@ def xml(text: str) -> str:
 
 
 def test_errors_and_warnings_are_printable(tmp_path: Path) -> None:
-    """Of a description whose names are odd: a refusal is one line, a warning a line each."""
+    """For a description with odd names, a refusal is one line and each warning is one line."""
     odd, file = xml(ODD), tmp_path / "odd.urdf"
     file.write_text(f'<robot name="{odd}"><link name="{odd}"/><link name="{odd}"/></robot>')
     with pytest.raises(wd.ModelError) as refused:
@@ -76,8 +77,8 @@ def test_errors_and_warnings_are_printable(tmp_path: Path) -> None:
     assert lines_are_printable(said) and SHOWN in said
 
 
-def test_commands_print_names_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`warpdyn info` of it, and the refusal of a file by its name."""
+def test_commands_print_escaped_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`warpdyn info`, and its refusal of a file by name."""
     odd, file = xml(ODD), tmp_path / "odd.urdf"
     joint = (
         f'<joint name="{odd}" type="continuous"><parent link="{odd}"/><child link="tip"/></joint>'

@@ -1,4 +1,4 @@
-"""Quantities that vary: whose they are, and which numbers are refused."""
+"""Quantities that may vary: their owners, and the numbers that are refused."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MODEL = wd.load_robot("panda")
 
 
 def test_each_quantity_is_an_argument_of_params() -> None:
-    """In the table's order; a link quantity by link names, any other by joint names."""
+    """The order is that of the table. Quantities of links have link names, others joint names."""
     assert keywords(MODEL.params) == SHAPES.keys()
     for quantity, shape in SHAPES.items():
         link = QUANTITIES[quantity].owner == "link"
@@ -29,7 +29,7 @@ def test_each_quantity_is_an_argument_of_params() -> None:
 
 
 def test_each_quantity_with_a_draw_is_an_argument_of_randomise() -> None:
-    """An axis, a spring and its rest position are not drawn, and a tilt is drawn only."""
+    """An axis, a spring and its rest position are not drawn. A tilt is only drawn."""
     assert keywords(wd.randomise) == set(DRAWN)
     assert SHAPES.keys() - set(DRAWN) == {"axis", "spring", "rest"}
     assert set(DRAWN) - SHAPES.keys() == {"tilt"}
@@ -46,8 +46,8 @@ def keywords(function: Callable[..., Any]) -> set[str]:
     return {x.name for x in parameters if x.kind is x.KEYWORD_ONLY} - others
 
 
-def test_an_axis_turns_the_joint_about_it() -> None:
-    """fk at q is Rodrigues' rotation about the direction, whatever its length and its side."""
+def test_a_varied_axis_is_the_rotation_axis_of_its_joint() -> None:
+    """fk at q is Rodrigues' rotation about the direction, whatever its length and sign."""
     builder = wd.ModelBuilder("top")
     builder.add_link("disk", mass=1.0, inertia=np.eye(3))
     builder.add_link("base")
@@ -61,8 +61,8 @@ def test_an_axis_turns_the_joint_about_it() -> None:
         assert np.allclose(pose[:3, :3], wd.convert.quaternion_to_matrix(np.array(quaternion)))
 
 
-def test_derivatives_by_an_axis_are_along_the_sphere() -> None:
-    """A longer axis is the same axis: uᵀ ∂τ/∂u = 0, and turning it changes the torque."""
+def test_derivatives_by_an_axis_are_tangent_to_the_sphere() -> None:
+    """A longer axis is the same axis, uᵀ ∂τ/∂u = 0. Rotating it changes the torque."""
     axis = np.array([[0.3, -0.4, 1.2]])
     params = MODEL.params(axis={"panda_joint4": axis})
     q = wd.random_configuration(MODEL, 1, seed=3)
@@ -82,13 +82,13 @@ def test_derivatives_by_an_axis_are_along_the_sphere() -> None:
         ({"mass": {"panda_hand": -1.0}}, 'mass of link "panda_hand" .* not negative, got -1'),
     ],
 )
-def test_what_is_refused(wrong: dict[str, Any], words: str) -> None:
-    """By name; an array for all joints has rows that are not read."""
+def test_invalid_quantities_are_refused(wrong: dict[str, Any], words: str) -> None:
+    """The message contains the name. Rows of joints without the quantity are not read."""
     with pytest.raises(ValueError, match=words):
         MODEL.params(**wrong)
 
 
-def test_an_array_of_axes_for_all_joints() -> None:
+def test_axes_of_all_joints_may_be_one_array() -> None:
     """Rows of fixed joints may be zero."""
     axes = np.array([joint.axis if joint.kind.nv else (0, 0, 0) for joint in MODEL.joints], float)
     q = wd.random_configuration(MODEL, 3, seed=1)
@@ -97,8 +97,8 @@ def test_an_array_of_axes_for_all_joints() -> None:
     assert np.abs(found - wanted).max() <= 1e-13 * np.abs(wanted).max()
 
 
-def test_quantities_that_a_kind_of_joint_does_not_have() -> None:
-    """Each names the joint, its kind and the reason; kinds that have the quantity pass."""
+def test_quantities_that_a_joint_type_does_not_have_are_refused() -> None:
+    """The message names the joint, its type and the reason. Types with the quantity accept it."""
     builder = wd.ModelBuilder("kinds").add_link("base")
     for kind in ("ball", "planar", "revolute", "continuous", "fixed"):
         builder.add_link(kind, 1.0, inertia=np.eye(3))
@@ -125,8 +125,8 @@ def test_quantities_that_a_kind_of_joint_does_not_have() -> None:
     check_owner(model, "placement", "fixed_joint")
 
 
-def test_the_axis_of_a_gear_does_not_vary() -> None:
-    """Its ratio follows from it; a joint with an axis of its own may vary."""
+def test_the_axis_of_a_gearbox_cannot_vary() -> None:
+    """Its ratio depends on the axis. A joint with its own axis may vary."""
     z, own, gear = (0.0, 0.0, 1.0), KINDS["continuous"], KINDS["gearbox"]
     links = [wd.Link(name, 1.0, inertia=EYE) for name in ("frame", "small", "hand")]
     joints = [

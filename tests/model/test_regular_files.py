@@ -1,4 +1,5 @@
-"""Pipes, devices, folders, and files that are larger than they say, are refused unread."""
+"""Pipes, devices, folders, and files larger than their reported size are refused without reading
+them."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ def refusal(file: str | Path, most: int = 100) -> str:
     return str(error.value)
 
 
-def test_a_regular_file_is_read_to_its_limit(tmp_path: Path) -> None:
-    """Of just as many bytes it is read, through a link too; with one more it is refused."""
+def test_a_regular_file_is_read_up_to_the_limit(tmp_path: Path) -> None:
+    """A file of exactly the limit is read, also through a link. One byte more is refused."""
     file = tmp_path / "a.urdf"
     file.write_bytes(b"x" * 100)
     (tmp_path / "link").symlink_to(file)
@@ -36,8 +37,8 @@ def test_a_regular_file_is_read_to_its_limit(tmp_path: Path) -> None:
     assert refusal(file, 2**26).startswith("has 10,240 MiB, more than the 64 MiB that are read; ")
 
 
-def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path) -> None:
-    """Nobody waits for the other end of a pipe, and nothing is read of a device."""
+def test_files_that_are_not_regular_are_refused_at_once(tmp_path: Path) -> None:
+    """The reader does not wait for the other end of a pipe, and reads nothing from a device."""
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to(tmp_path / "pipe")
     for file in (tmp_path / "pipe", tmp_path / "link", "/dev/zero", "/dev/tty"):
@@ -48,14 +49,14 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path) -> None:
         read_regular_file(tmp_path / "none", 100, REMEDY)
 
 
-def test_a_size_that_the_system_does_not_know_is_counted() -> None:
-    """Files of /proc have zero bytes by their status, and any number when they are read."""
+def test_a_size_unknown_to_the_system_is_counted_while_reading() -> None:
+    """Files of /proc have size zero, and any number of bytes when read."""
     if Path("/proc/self/environ").exists() and len(Path("/proc/self/status").read_bytes()) > 100:
         assert refusal("/proc/self/status").startswith("has 101 bytes, more than the 100 bytes")
 
 
-def test_an_archive_counts_unpacked() -> None:
-    """What its files have together; what is no archive passes."""
+def test_the_unpacked_size_of_an_archive_is_limited() -> None:
+    """The limit is for all files together. Data that are not an archive pass."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.dae", b" " * 60_000)

@@ -1,4 +1,4 @@
-"""Remarks on a description: one warning, where the user called."""
+"""Remarks on a description: one warning, at the line of the user's call."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from warpdyn.model.description import ModelWarning
 from warpdyn.model.remarks import WARNED_LINES, warn
 
 
-def test_a_load_warns_once_and_keeps_every_remark() -> None:
-    """One warning with at most a dozen lines, raised where the user called; Model.warnings has them all."""
+def test_a_load_warns_once_and_stores_every_remark() -> None:
+    """The warning has at most a dozen lines. Model.warnings has them all."""
     many = [body('<mass value="0"/>' + inertia(1, 1, 1), f"b{i}") for i in range(40)]
     chain = [joint(f"j{i}", "fixed", f"b{i}", f"b{i + 1}", "") for i in range(39)]
     with pytest.warns(ModelWarning) as caught:
@@ -28,7 +28,7 @@ def test_a_load_warns_once_and_keeps_every_remark() -> None:
     assert caught[0].filename == __file__
 
 
-def test_a_load_warns_once() -> None:
+def test_a_warning_names_the_file_and_the_users_line() -> None:
     """One ModelWarning names the file, and where it was asked for."""
     with pytest.warns(ModelWarning, match="SDF text is used as written, but:") as caught:
         load_sdf(sdf_robot('<link name="a"><kinematic>1</kinematic></link>'))
@@ -37,15 +37,15 @@ def test_a_load_warns_once() -> None:
 
 
 @pytest.mark.filterwarnings("error")
-def test_nothing_to_remark_is_no_warning() -> None:
-    """The model comes back as it is."""
+def test_a_model_without_remarks_gives_no_warning() -> None:
+    """The same model is returned."""
     model = hand()
     assert warn("hand", model) is model
 
 
 @pytest.mark.parametrize("count", [1, WARNED_LINES, WARNED_LINES + 1])
-def test_long_lists_are_cut(count: int) -> None:
-    """At most a dozen remarks are shown, the rest counted."""
+def test_long_lists_of_remarks_are_shortened(count: int) -> None:
+    """At most a dozen remarks are shown, the rest is counted."""
     model = replace(hand(), warnings=tuple(f"odd {i}." for i in range(count)))
     with pytest.warns(ModelWarning) as caught:
         warn("hand", model)

@@ -1,4 +1,4 @@
-"""Restructured models: the same motion as the model they were made from, where the two can be compared."""
+"""Restructured models: where they can be compared, they move like the original model."""
 
 from __future__ import annotations
 
@@ -27,10 +27,9 @@ each_robot = pytest.mark.parametrize("robot", ROBOTS, ids=lambda robot: robot.na
 
 @each_robot
 @pytest.mark.parametrize("first", [0, 1])
-def test_reduced_robot_moves_as_the_robot_whose_other_joints_stand_still(
-    robot: Robot, first: int
-) -> None:
-    """M of the kept coordinates is the submatrix, forces those of v = a = 0 elsewhere; poses are the same."""
+def test_a_reduced_robot_moves_like_the_robot_with_locked_joints(robot: Robot, first: int) -> None:
+    """M is the submatrix of the remaining coordinates, forces are those with v = a = 0 elsewhere,
+    and poses are the same."""
     model = robot.model.with_armature(0.3)
     kept = model.joint_names[first::2]
     s = states(model, COUNT)
@@ -55,8 +54,8 @@ def test_reduced_robot_moves_as_the_robot_whose_other_joints_stand_still(
             assert error(fk(small, q[rows], last), fk(model, q, last)) < ROUND_OFF
 
 
-def test_joints_are_locked_by_name_or_by_q_and_else_neutral() -> None:
-    """The three ways agree; a quaternion is taken in the model's order, and made of unit length."""
+def test_joints_are_locked_by_name_by_q_or_at_neutral() -> None:
+    """The three ways give the same model. Quaternions have the model's order and are normalised."""
     model = ball_arm()
     turned = [0.5, 0.5, -0.5, 0.5]
     by_names = model.reduce(["elbow"], at={"shoulder": [2 * x for x in turned]})
@@ -74,8 +73,9 @@ def test_joints_are_locked_by_name_or_by_q_and_else_neutral() -> None:
     assert still.nv == 0 and {joint.kind.nv for joint in still.joints} == {0}
 
 
-def test_mimic_joints_are_locked_with_the_joint_that_they_follow() -> None:
-    """A follower of a kept joint still follows it; that of a locked one stands where its leader puts it."""
+def test_mimic_joints_are_locked_with_their_leader() -> None:
+    """The follower of a moving joint still follows it. That of a locked joint is locked at its own
+    position."""
     model = by_name("mimic_chain").model
     assert [j.kind.nv for j in model.reduce(["own"]).joints] == [0, 0, 0, 1, 0]
     assert [j.kind.nv for j in model.reduce(["lead"]).joints] == [1, 1, 1, 0, 1]
@@ -83,8 +83,8 @@ def test_mimic_joints_are_locked_with_the_joint_that_they_follow() -> None:
         model.reduce(["second"])
 
 
-def test_reduced_panda_is_pinocchios() -> None:
-    """buildReducedModel."""
+def test_a_reduced_robot_equals_pinocchios() -> None:
+    """Pinocchio's function is buildReducedModel."""
     pin = pytest.importorskip("pinocchio")
     robot = by_name("ur5e")
     full = pin.buildModelFromXML(robot.text)
@@ -103,8 +103,9 @@ def test_reduced_panda_is_pinocchios() -> None:
 
 
 @each_robot
-def test_collapsed_robot_moves_the_same(robot: Robot) -> None:
-    """No fixed joint is left but those of kept links; forces, total mass and poses of what stays are the same."""
+def test_a_collapsed_robot_moves_like_the_original(robot: Robot) -> None:
+    """Only fixed joints of links in `keep` are left. Forces, total mass and poses of the remaining
+    links do not change."""
     model = robot.model.reduce(robot.model.joint_names[1:])
     carried = [joint.child for joint in model.joints if not joint.kind.nv]
     s = states(model, COUNT)
@@ -124,8 +125,8 @@ def test_collapsed_robot_moves_the_same(robot: Robot) -> None:
         assert all(not small.link(name).mass for name in keep)
 
 
-def test_shapes_go_with_their_links() -> None:
-    """A box on a merged link stands where it stood."""
+def test_shapes_of_merged_links_keep_their_pose() -> None:
+    """The shape is a box on a merged link."""
     model = ball_arm().reduce(["shoulder"], at={"elbow": 0.4})
     (box,) = model.collapse().link("upper").visuals
     joint = model.joint("elbow")
@@ -136,8 +137,8 @@ def test_shapes_go_with_their_links() -> None:
 
 
 @each_robot
-def test_what_is_attached_moves_with_its_frame_and_detaches(robot: Robot) -> None:
-    """The poses of an attached robot are frame * pose * its own; detached, the model is what it was."""
+def test_an_attached_robot_moves_with_its_frame(robot: Robot) -> None:
+    """Its poses are frame * pose * its own. After detaching, the model is the original."""
     model, tool = robot.model, by_name("two_axes").model
     frame = model.link_names[-1]
     both = model.attach(tool, frame, pose=TURN, prefix="tool_")
@@ -155,7 +156,8 @@ def test_what_is_attached_moves_with_its_frame_and_detaches(robot: Robot) -> Non
 
 @each_robot
 def test_a_new_frame_changes_no_motion(robot: Robot) -> None:
-    """It stands at its pose in its link, given as a Pose, a matrix or seven numbers; forces stay."""
+    """It is at its pose in its link, given as a Pose, a matrix or seven numbers. Forces do not
+    change."""
     model = robot.model
     parent = model.link_names[-1]
     s = states(model, COUNT)
@@ -174,8 +176,9 @@ def test_a_new_frame_changes_no_motion(robot: Robot) -> None:
 
 
 @each_robot
-def test_renamed_robot_moves_the_same_and_back_is_the_same(robot: Robot) -> None:
-    """Names of links, joints and mimic joints change wherever they stand; numbers do not."""
+def test_a_renamed_robot_moves_the_same(robot: Robot) -> None:
+    """All names of links, joints and mimic joints change, numbers do not. Renaming back gives the
+    original."""
     model = robot.model
     links = {name: f"{name}_new" for name in model.link_names}
     joints = {joint.name: f"{joint.name}_new" for joint in model.joints}
@@ -252,16 +255,14 @@ MIMIC = by_name("mimic_chain").model
         ),
     ],
 )
-def test_changes_that_cannot_be_made_are_refused(
-    change: Callable[[], Model], kind: type, said: str
-) -> None:
-    """With the name that is missing and near ones, or the number and what it should be."""
+def test_invalid_changes_are_refused(change: Callable[[], Model], kind: type, said: str) -> None:
+    """The message names the unknown name with similar ones, or the number with what it must be."""
     with pytest.raises(kind, match=said):
         change()
 
 
-def test_a_followed_joint_is_not_detached_from_its_followers() -> None:
-    """The text names both joints and the two ways out."""
+def test_a_leader_cannot_be_detached_from_its_mimic_joints() -> None:
+    """The message names both joints and two remedies."""
     links = [Link("base"), Link("a", 1.0), Link("b", 1.0)]
     joints = [
         Joint("lead", KINDS["revolute"], "base", "a", limits=Limits(-1, 1)),
@@ -276,8 +277,8 @@ def test_a_followed_joint_is_not_detached_from_its_followers() -> None:
     assert model.reduce([]).detach("a").link_names == ("base", "b")
 
 
-def test_links_of_which_other_shares_are_borne_are_not_welded() -> None:
-    """What has no weight may be welded to any link."""
+def test_links_with_different_gravity_compensation_are_not_merged() -> None:
+    """A link without weight can be merged with any link."""
     model = by_name("panda").model
     hand, finger = model.link("panda_hand"), model.link("panda_leftfinger")
     borne = replace(finger, borne=0.25)

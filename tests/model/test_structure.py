@@ -17,7 +17,7 @@ from warpdyn.model.tendons import Tendon
 
 
 def test_coordinates_belong_to_independent_joints_in_tree_order() -> None:
-    """Neither fixed nor mimic joints have columns; a planar joint has three."""
+    """Neither fixed nor mimic joints have columns. A planar joint has three."""
     model = hand()
     assert model.joint_names == ("wrist", "slide", "finger") and (model.nq, model.nv) == (5, 5)
     assert model.q_names == ("wrist", "slide.u", "slide.w", "slide.angle", "finger")
@@ -27,8 +27,9 @@ def test_coordinates_belong_to_independent_joints_in_tree_order() -> None:
 
 
 @pytest.mark.parametrize(("quaternion", "tail"), [("xyzw", "qx qy qz qw"), ("wxyz", "qw qx qy qz")])
-def test_floating_base_comes_first(quaternion: str, tail: str) -> None:
-    """Seven columns of q, x y z then the quaternion in the order asked for, and six of v before the joints'."""
+def test_the_floating_base_comes_first(quaternion: str, tail: str) -> None:
+    """q begins with seven columns: x, y, z, then the quaternion in the chosen order. v begins with
+    six columns before those of the joints."""
     model = hand(floating_base=True, quaternion=quaternion)
     assert (model.nq, model.nv) == (12, 11) and model.joint_names == hand().joint_names
     assert (
@@ -43,7 +44,7 @@ def test_floating_base_comes_first(quaternion: str, tail: str) -> None:
 
 
 def test_names_and_indices_are_inverse() -> None:
-    """index(name) and names[index] undo each other, singular and plural."""
+    """index(name) and names[index] are inverse, singular and plural."""
     model = hand()
     for i, name in enumerate(model.link_names):
         assert model.link_index(name) == i and model.link(name) is model.links[i]
@@ -75,15 +76,15 @@ def test_parents_and_children_are_inverse() -> None:
         (lambda model: model.parent("zzz"), "no link named 'zzz'"),
     ],
 )
-def test_unknown_names_are_answered_with_near_ones(call: object, said: str) -> None:
-    """A KeyError that says what there is."""
+def test_unknown_names_are_answered_with_similar_ones(call: object, said: str) -> None:
+    """The KeyError lists the names that exist."""
     with pytest.raises(KeyError) as caught:
         call(hand())  # type: ignore[operator]
     assert said in str(caught.value)
 
 
-def test_limits_line_up_with_coordinates() -> None:
-    """Position limits are (nq,), velocity and effort limits (nv,), infinite where there is none."""
+def test_limits_have_the_order_of_coordinates() -> None:
+    """Position limits are (nq,), velocity and effort limits (nv,). A missing limit is infinite."""
     model, inf = hand(), math.inf
     assert model.position_lower.tolist() == [-1, -inf, -inf, -inf, 0]
     assert model.position_upper.tolist() == [2, inf, inf, inf, 0.04]
@@ -99,12 +100,13 @@ def test_limits_line_up_with_coordinates() -> None:
 
 
 def test_total_mass_counts_every_link() -> None:
-    """Root-fixed links too."""
+    """Links fixed to the root count, too."""
     assert hand().total_mass == pytest.approx(6.8, rel=ROUND_OFF)
 
 
-def test_key_depends_on_what_the_dynamics_depend_on() -> None:
-    """Same content, same key; another mass, base, quaternion or mimic, another key; limits and remarks do not."""
+def test_the_key_depends_on_the_numbers_of_the_dynamics() -> None:
+    """The same content has the same key. Another mass, base, quaternion or mimic has another.
+    Limits and remarks do not count."""
     model = hand()
     assert model.key == hand(warnings=["odd"]).key
     loose = tuple(replace(j, limits=Limits()) for j in model.joints)
@@ -118,8 +120,9 @@ def test_key_depends_on_what_the_dynamics_depend_on() -> None:
     assert len({model.key, *(other.key for other in others)}) == 5
 
 
-def test_each_number_of_the_dynamics_has_its_share_of_the_key() -> None:
-    """One changed at a time. Limits count where a spring acts beyond them; what is seen does not."""
+def test_every_number_of_the_dynamics_changes_the_key() -> None:
+    """Each is changed on its own. Limits count if a spring acts beyond them. Visuals do not
+    count."""
     model = hand(floating_base=True)
     wrist, palm = model.joint("wrist"), model.link("palm")
 
@@ -166,8 +169,8 @@ def test_each_number_of_the_dynamics_has_its_share_of_the_key() -> None:
     assert {each.key for each in same} == {model.key}
 
 
-def test_joints_of_a_subtree() -> None:
-    """What moves beyond a link; with fixed joints all of them."""
+def test_subtree_joints_are_the_joints_beyond_a_link() -> None:
+    """By default they are the moving ones. With fixed=True they are all."""
     model = hand(floating_base=True)
     assert model.subtree_joints("base") == tuple(j.name for j in model.joints if j.kind.nv)
     assert model.subtree_joints("base", fixed=True) == tuple(j.name for j in model.joints)
@@ -177,14 +180,15 @@ def test_joints_of_a_subtree() -> None:
         model.subtree_joints("plam")
 
 
-def test_links_that_joints_move() -> None:
-    """Those on fixed joints are left out, and the root of a robot that stands."""
+def test_moving_links_are_the_children_of_moving_joints() -> None:
+    """Links on fixed joints are left out, and the root of a fixed robot."""
     assert hand().moving_link_names == ("palm", "puck", "left", "right")
     assert hand(floating_base=True).moving_link_names[0] == "base"
 
 
-def test_links_that_carry_a_link() -> None:
-    """A row is the way from the root; a column all that a link carries."""
+def test_supports_contains_the_path_from_the_root() -> None:
+    """A row is the path from the root to a link. A column contains all links that a link
+    carries."""
     model = hand()
     for i, name in enumerate(model.link_names):
         way, above = [name], model.parent(name)

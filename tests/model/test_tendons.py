@@ -1,4 +1,4 @@
-"""Tendons as data: they go with their joints through every change of a model."""
+"""Tendons as data: they follow their joints through every change of a model."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ ROPE = Tendon("rope", ((FIRST, 2.0), (SECOND, -1.0)), armature=0.3, spring=4.0, 
 TIED = replace(PANDA, tendons=(ROPE,))
 
 
-def test_they_decide_the_key_and_stay_with_other_numbers() -> None:
-    """Two models with other tendons are compiled apart."""
+def test_tendons_are_part_of_the_key_and_survive_other_changes() -> None:
+    """Models with different tendons have different kernels."""
     assert TIED.key != PANDA.key
     assert TIED.with_payload(PANDA.link_names[-1], 1.0).tendons == (ROPE,)
     assert TIED.with_springs("description").tendons[0].effects.spring == 4.0
     assert TIED.with_friction(viscous="description").tendons[0].effects.viscous == 0.2
 
 
-def test_a_joint_that_is_locked_leaves_its_length() -> None:
-    """The submatrix of M, and the same forces there."""
+def test_a_locked_joint_adds_a_constant_to_the_length() -> None:
+    """M is the submatrix, and the forces there are the same."""
     model = TIED.with_springs("description")
     left = model.reduce(PANDA.joint_names[1:], at={FIRST: 0.4})
     (rope,) = left.tendons
@@ -40,8 +40,8 @@ def test_a_joint_that_is_locked_leaves_its_length() -> None:
     assert np.allclose(wd.oracle(wd.crba, left, q[1:]), M[1:, 1:], atol=1e-12)
 
 
-def test_names_go_with_them() -> None:
-    """Renamed and attached; gone with a joint that is detached."""
+def test_tendons_follow_renamed_attached_and_detached_joints() -> None:
+    """A tendon of a detached joint is removed."""
     renamed = TIED.rename(joints={FIRST: "turn"})
     assert renamed.tendons[0].coefficients[0] == ("turn", 2.0)
     pair = TIED.attach(TIED, PANDA.link_names[-1], prefix="b_")
@@ -50,8 +50,8 @@ def test_names_go_with_them() -> None:
     assert not TIED.detach(PANDA.joint(SECOND).child).tendons
 
 
-def test_followers_count_for_their_leaders() -> None:
-    """With their multiplier, and their offset in the length."""
+def test_mimic_joints_count_as_their_leaders() -> None:
+    """Their multiplier counts, and their offset is part of the length."""
     model = by_name("mimic_branches").model
     follower = next(joint for joint in model.joints if joint.mimic)
     leader, m = follower.mimic.joint, follower.mimic

@@ -1,4 +1,4 @@
-"""The tree: lumped fixed joints, aligned axes, resolved mimic joints, snapped constants."""
+"""The tree: lumped fixed joints, aligned axes, resolved mimic joints, and rounded constants."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ ROUND_OFF = 1e-13
 
 
 def test_parents_come_first(robot: Robot) -> None:
-    """Every body hangs on the world or on a body before it; every link has a frame in one of them."""
+    """Every body is attached to the world or to an earlier body. Every link has a frame in one of
+    them."""
     tree = tree_of(robot.model)
     assert all(WORLD <= body.parent < i for i, body in enumerate(tree.bodies))
     assert set(tree.frames) == set(robot.model.link_names)
@@ -28,8 +29,9 @@ def test_parents_come_first(robot: Robot) -> None:
     assert (tree.nq, tree.nv) == (robot.model.nq, robot.model.nv)
 
 
-def test_one_body_for_each_moving_joint(robot: Robot) -> None:
-    """Fixed joints make no bodies, joints of two axes make two; mimic joints make them but share columns."""
+def test_each_moving_joint_has_one_body(robot: Robot) -> None:
+    """Fixed joints have none, joints of two axes two. Mimic joints have bodies that share
+    columns."""
     model, tree = robot.model, tree_of(robot.model)
     moving = [j.name for j in model.joints if j.kind.nv for _ in j.kind.parts]
     assert sorted(body.joint for body in tree.bodies) == sorted(
@@ -40,15 +42,15 @@ def test_one_body_for_each_moving_joint(robot: Robot) -> None:
     assert tree.shares_coordinates == robot.has_mimic
 
 
-def test_mass_is_neither_lost_nor_made(robot: Robot) -> None:
-    """Bodies weigh what their links weigh; what the tree leaves out is fixed to the world."""
+def test_mass_is_conserved(robot: Robot) -> None:
+    """Bodies have the mass of their links. Mass outside the tree is fixed to the world."""
     model, tree = robot.model, tree_of(robot.model)
     moving = sum(link.mass for link in model.links if tree.frames[link.name].body != WORLD)
     assert sum(body.inertia.mass for body in tree.bodies) == pytest.approx(moving, rel=ROUND_OFF)
 
 
-def test_rotations_stay_rotations(robot: Robot) -> None:
-    """Tree transforms and frames are orthonormal, also after snapping, and joints move about one coordinate axis."""
+def test_transforms_of_the_tree_are_rotations(robot: Robot) -> None:
+    """They are orthonormal, also after snapping, and joints move about one coordinate axis."""
     tree = tree_of(robot.model)
     for each in (tree, tree.snap(2.0**-25), tree.snap(2.0**-52)):
         for X in [body.X_tree for body in each.bodies] + [
@@ -60,16 +62,17 @@ def test_rotations_stay_rotations(robot: Robot) -> None:
         assert body.axis in (0, 1, 2) and len(body.q_index) == body.kind.nq
 
 
-def test_snapping_changes_nothing_that_counts(robot: Robot) -> None:
-    """The inertia matrix of the tree snapped for float64 is the tree's, to rounding."""
+def test_snapping_does_not_change_the_inertia_matrix(robot: Robot) -> None:
+    """The two are equal up to rounding, in float64."""
     tree = tree_of(robot.model)
     q = states(robot.model, 1).q[0].tolist()
     M, snapped = np.array(crba(tree, q)), np.array(crba(tree.snap(2.0**-52), q))
     assert np.max(np.abs(M - snapped)) <= ROUND_OFF * np.max(np.abs(M))
 
 
-def test_crumbs_of_right_angles_are_swept_up() -> None:
-    """A right angle written as 1.5707963267948966 leaves 6e-17 in a rotation; the snapped tree has zeros and ones."""
+def test_snapping_removes_rounding_errors_of_right_angles() -> None:
+    """A right angle written as 1.5707963267948966 leaves 6e-17 in a rotation. The snapped tree has
+    zeros and ones."""
     tree = build_tree(by_name("ur5e").model)
     entries = {
         abs(x)
@@ -80,8 +83,8 @@ def test_crumbs_of_right_angles_are_swept_up() -> None:
     assert not any(0 < x < 1e-12 for x in entries)
 
 
-def test_mimic_chains_are_followed_to_the_end() -> None:
-    """third = 2 (-0.5 lead + 0.3) - 0.1 = -lead + 0.5, about a backward axis."""
+def test_mimic_chains_are_resolved() -> None:
+    """third = 2 (-0.5 lead + 0.3) - 0.1 = -lead + 0.5, about a reversed axis."""
     bodies = {body.joint: body for body in tree_of(by_name("mimic_chain").model).bodies}
     third, lead = bodies["third"], bodies["lead"]
     assert third.q_index == lead.q_index and third.v_index == lead.v_index
@@ -89,8 +92,8 @@ def test_mimic_chains_are_followed_to_the_end() -> None:
     assert (bodies["slide"].multiplier, bodies["slide"].offset) == pytest.approx((0.1, 0.05))
 
 
-def test_a_rotor_that_follows_counts_by_the_square_of_its_speed() -> None:
-    """Armature at the leader, never negative, whichever way the follower turns."""
+def test_the_rotor_of_a_mimic_joint_counts_by_its_ratio_squared() -> None:
+    """Its armature at the leader is never negative, whichever way the joint turns."""
     model = by_name("mimic_chain").model.with_armature({"lead": 2.0, "second": 2.0, "slide": 2.0})
     rotors = {body.joint: body.rotor_inertia for body in tree_of(model).bodies}
     assert rotors["lead"] == 2.0
@@ -98,8 +101,8 @@ def test_a_rotor_that_follows_counts_by_the_square_of_its_speed() -> None:
     assert rotors["slide"] == pytest.approx(2.0 * 0.1**2)
 
 
-def test_a_robot_without_joints() -> None:
-    """One link alone is a robot of no coordinates; free, it is a body."""
+def test_a_robot_without_joints_has_no_coordinates() -> None:
+    """A single link is such a robot. With a free base it is a body."""
     text = urdf(
         "stone",
         link("rock", 2.0, (0.1, 0, 0)),
@@ -120,7 +123,7 @@ def test_a_robot_without_joints() -> None:
     assert M[0, 0] == 2.0 and M.shape == (6, 6)
 
 
-def test_inertia_of_a_robot_without_joints_is_a_matrix() -> None:
-    """crba of a robot of no coordinates is (B, 0, 0)."""
+def test_the_inertia_matrix_without_joints_is_empty() -> None:
+    """crba returns (B, 0, 0)."""
     model = wd.load_urdf(urdf("stone", link("rock", 2.0)))
     assert wd.crba(model, np.zeros((3, 0))).shape == (3, 0, 0)

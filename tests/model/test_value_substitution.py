@@ -1,4 +1,4 @@
-"""A model with other numbers, or symbols, in place of some of its own."""
+"""A model with other numbers, or symbols, in place of some of its numbers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from warpdyn.model.value_substitution import TYPICAL, nominal_value, substitute_
 MODEL = wd.load_robot("panda")
 
 
-def test_values_take_the_place_of_those_named() -> None:
-    """Of links and joints, and of no other."""
+def test_values_replace_those_of_the_named_links_and_joints() -> None:
+    """No other links and joints change."""
     names = {"mass": ("panda_link3", "panda_hand"), "viscous": ("panda_joint2",)}
     changed = substitute_values(MODEL, names, {"mass": [2.5, 0.25], "viscous": [0.7]})
     assert [x.mass for x in changed.links if x.name in names["mass"]] == [2.5, 0.25]
@@ -21,8 +21,8 @@ def test_values_take_the_place_of_those_named() -> None:
     assert changed.joint("panda_joint3") is MODEL.joint("panda_joint3")
 
 
-def test_placements_and_inertias() -> None:
-    """A quaternion of x y z w; six entries of a symmetric matrix."""
+def test_placements_and_inertias_can_be_substituted() -> None:
+    """A placement has a quaternion x y z w, an inertia six entries of a symmetric matrix."""
     names = {"placement": ("panda_joint1",), "inertia": ("panda_hand",)}
     half = np.sqrt(0.5)
     values = {"placement": [[1, 2, 3, 0, 0, half, half]], "inertia": [[1, 2, 3, 4, 5, 6]]}
@@ -33,15 +33,15 @@ def test_placements_and_inertias() -> None:
     assert changed.link("panda_hand").inertia == ((1, 2, 3), (2, 4, 5), (3, 5, 6))
 
 
-def test_a_joint_without_coordinates_has_no_friction() -> None:
-    """A fixed joint has no effects: each of their numbers is 0."""
+def test_the_friction_of_a_fixed_joint_is_zero() -> None:
+    """A fixed joint has no effects, so each of their numbers is 0."""
     fixed = next(joint for joint in MODEL.joints if joint.kind.name == "fixed")
     assert not fixed.effects and nominal_value("viscous", fixed) == 0.0
     assert nominal_value("viscous", MODEL.with_friction(viscous=0.3).joint("panda_joint2")) == 0.3
 
 
-def test_a_typical_robot_has_mass() -> None:
-    """Where masses vary, whatever the model's own."""
+def test_a_typical_robot_has_mass_if_masses_vary() -> None:
+    """The model's own masses do not matter."""
     massless = MODEL.with_frame("tip", "panda_hand", (0.0, 0.0, 0.1))
     assert massless.link("tip").mass == 0.0
     assert typical(massless, {"mass": ("tip",)}).link("tip").mass == TYPICAL["mass"]

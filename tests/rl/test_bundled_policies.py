@@ -1,4 +1,4 @@
-"""Policies that come with warpdyn: each is of its task, small, and says what made it."""
+"""Bundled policies: each belongs to its task, is small, and records how it was made."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from rl_cases import Hold
 from warpdyn.rl.bundled_policies import policies
 
 
-def test_each_is_of_its_task() -> None:
-    """Under 1 MB, with the command and the commit that made it, and no path of a machine."""
+def test_each_bundled_policy_belongs_to_its_task() -> None:
+    """It is below 1 MB and records the command and the commit that made it, without local paths."""
     for name, path in policies().items():
         task, policy = rl.make(name), rl.Policy(path)
         assert path.stat().st_size < 1_000_000
@@ -27,14 +27,14 @@ def test_each_is_of_its_task() -> None:
         policy.check(task, kernels.observations[kernels.observation.policy][0])
 
 
-def test_who_has_none_is_told_how_to_get_one() -> None:
+def test_a_task_without_a_bundled_policy_is_refused_with_the_remedy() -> None:
     with pytest.raises(rl.TaskError, match=r"no policy of Hold comes with warpdyn.*--policy"):
         rl.bundled_policy(Hold())
     with pytest.raises(rl.TaskError, match="no policy of quadruped comes with warpdyn"):
         rl.bundled_policy("quadruped")
 
 
-def test_they_are_found_by_the_names_of_their_tasks(
+def test_bundled_policies_are_found_by_the_names_of_their_tasks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(

@@ -1,4 +1,4 @@
-"""Reading a checkpoint: no code of the file runs, and what is no checkpoint is a sentence."""
+"""Reading a checkpoint runs no code of the file. A file that is not a checkpoint is refused."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAME = "checkpoint.pt"
 
 
 class Code:
-    """What pickle turns into a call of the system when it is loaded."""
+    """An object whose pickle calls the operating system when it is loaded."""
 
     def __init__(self, mark: Path):
         self.mark = mark
@@ -32,14 +32,14 @@ def refusal(folder: Path) -> str:
     with pytest.raises(rl.TaskError) as caught:
         rl.Trainer(Hold(), seed=0, folder=folder)
     assert "\n" not in str(caught.value)
-    assert f"{folder / NAME} is no checkpoint of a training: " in str(caught.value)
+    assert f"{folder / NAME} is not a training checkpoint: " in str(caught.value)
     assert str(caught.value).endswith("choose another folder, or remove that file")
     return str(caught.value)
 
 
 @pytest.mark.parametrize("written_by", ["pickle", "torch"])
-def test_code_in_a_checkpoint_does_not_run(tmp_path: Path, written_by: str) -> None:
-    """A stranger's file in the working folder is refused before anything of it runs."""
+def test_code_in_a_checkpoint_is_not_run(tmp_path: Path, written_by: str) -> None:
+    """An untrusted file in the working folder is refused before any of it runs."""
     mark, path = tmp_path / "ran", tmp_path / NAME
     if written_by == "torch":
         torch.save({"of": {}, "learner": Code(mark)}, path)
@@ -52,13 +52,13 @@ def test_code_in_a_checkpoint_does_not_run(tmp_path: Path, written_by: str) -> N
 
 
 @pytest.mark.parametrize("words", ["Weights only load failed", "pass weights_only=False"])
-def test_the_reason_does_not_depend_on_the_words_of_one_release(words: str) -> None:
-    """Releases of Torch tell of code in a file in other words."""
+def test_code_is_recognised_in_the_messages_of_all_torch_releases(words: str) -> None:
+    """Releases of Torch report code in a file in different words."""
     assert "could run code" in _reason(RuntimeError(words))
 
 
-def test_other_files_are_no_checkpoints(tmp_path: Path) -> None:
-    """Text, nothing, a folder, a pipe, a list, and a dictionary that lacks a key or has an odd one."""
+def test_files_that_are_not_checkpoints_are_refused(tmp_path: Path) -> None:
+    """Text, an empty file, a folder, a pipe, a list, and a dictionary with a wrong set of keys."""
     path = tmp_path / NAME
     for content in (b"", b"import numpy as np\n", b"PK\x03\x04 cut off"):
         path.write_bytes(content)
@@ -77,8 +77,8 @@ def test_other_files_are_no_checkpoints(tmp_path: Path) -> None:
     assert "not a regular file" in refusal(tmp_path)
 
 
-def test_contents_that_do_not_fit_are_refused(tmp_path: Path) -> None:
-    """A checkpoint of the right training with one entry of another kind or shape."""
+def test_contents_that_do_not_fit_the_training_are_refused(tmp_path: Path) -> None:
+    """A checkpoint of this training with one entry of another type or shape."""
     list(rl.Trainer(Hold(), seed=0, folder=tmp_path).run(iterations=1))
     path = tmp_path / NAME
     whole = read_checkpoint(path)

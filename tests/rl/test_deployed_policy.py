@@ -1,4 +1,4 @@
-"""Policies that move a robot: what they see and ask for is what they did in training."""
+"""Deployed policies observe and command the same numbers as in training."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ SINGLE = 2e-6
 
 
 class Follow(Hold):
-    """As Hold, with a place that is commanded, a clock that is carried, two observations in the
-    policy's group and forces beside the drives."""
+    """`Hold` with a commanded place, a carried clock, more observations, and forces.
+
+    The policy's group has a history of two, and forces add to the drives.
+    """
 
     commanded = "place"
     numbers = {  # noqa: RUF012
@@ -45,7 +47,7 @@ class Follow(Hold):
 
 
 class Feeling(Hold):
-    """The policy observes whether its tip touches, which is carried from the step before."""
+    """The policy observes whether its tip touches, which is carried from the previous step."""
 
     points = (wd.ContactPoint("tip", (0.0, 0.0, 0.0), 0.05),)
     groups = {"policy": ("off", "touch")}  # noqa: RUF012
@@ -72,9 +74,11 @@ def deployed(file: Path) -> Any:
     return rl.DeployedPolicy(Follow(), rl.Policy(file))
 
 
-def test_it_sees_and_asks_for_what_it_did_in_training(deployed: Any) -> None:
-    """From the states of an environment: the same observations, history and carried numbers
-    included, and the targets and forces that its control gives."""
+def test_observations_and_commands_equal_those_in_training(deployed: Any) -> None:
+    """From states of an environment it computes the same observations, targets and forces.
+
+    Observations include history and carried numbers.
+    """
     task = Follow()
     task.noise = {}
     env = rl.VecEnv(task, 1, seed=5)
@@ -92,8 +96,8 @@ def test_it_sees_and_asks_for_what_it_did_in_training(deployed: Any) -> None:
     assert np.abs(deployed.observation[9:] - deployed.observation[:9]).max() > 0.01
 
 
-def test_drives_pull_to_the_targets_within_their_efforts(deployed: Any) -> None:
-    """kp (target - q) - kd v, and the forces beside them; nothing before the first step."""
+def test_torques_are_those_of_the_drives_within_their_effort_limits(deployed: Any) -> None:
+    """kp (target - q) - kd v plus the forces. Before the first step they are zero."""
     deployed.reset()
     q, v = np.array([0.1, -0.2]), np.array([0.3, 0.1])
     np.testing.assert_array_equal(deployed.torques(q, v), np.zeros(2))
@@ -109,8 +113,8 @@ def test_drives_pull_to_the_targets_within_their_efforts(deployed: Any) -> None:
     )
 
 
-def test_a_command_stays_within_what_was_trained(deployed: Any) -> None:
-    """The number `<commanded>_range`; without a command it is zero."""
+def test_commands_are_clipped_to_the_range_of_the_training(deployed: Any) -> None:
+    """The number `<commanded>_range` is the range. Without a command it is zero."""
     deployed.reset()
     q = v = np.zeros(2)
     far = deployed.step(q, v, [3.0, -0.1]).targets
@@ -122,8 +126,8 @@ def test_a_command_stays_within_what_was_trained(deployed: Any) -> None:
     np.testing.assert_array_equal(deployed.observation[9:11], q)
 
 
-def test_a_command_changes_as_fast_as_in_training(deployed: Any) -> None:
-    """The number `<commanded>_rate` a second, from zero."""
+def test_commands_change_at_most_at_the_rate_of_the_training(deployed: Any) -> None:
+    """The number `<commanded>_rate` is the rate per second. The command starts at zero."""
     task = Follow()
     task.numbers = {**task.numbers, "place_rate": np.array([5.0, 10.0])}
     slow = rl.DeployedPolicy(task, deployed.policy)
@@ -137,7 +141,7 @@ def test_a_command_changes_as_fast_as_in_training(deployed: Any) -> None:
         np.testing.assert_allclose(q - slow.observation[9:11], now, atol=1e-12)
 
 
-def test_twins_share_nothing_but_kernels(deployed: Any) -> None:
+def test_twins_share_only_kernels(deployed: Any) -> None:
     q, v = np.array([0.1, -0.2]), np.zeros(2)
     deployed.reset()
     first = deployed.step(q, v, q)
@@ -149,17 +153,19 @@ def test_twins_share_nothing_but_kernels(deployed: Any) -> None:
     np.testing.assert_array_equal(deployed.step(q, v, q).targets, second.targets)
 
 
-def test_what_a_robot_does_not_measure_may_not_be_observed(tmp_path: Path) -> None:
+def test_a_policy_that_observes_contacts_is_refused(tmp_path: Path) -> None:
     policy = rl.Policy(linear_policy(tmp_path / "a.onnx", np.zeros((3, 2))))
     with pytest.raises(
-        rl.TaskError, match=r"Feeling cannot move a robot: .* observes touch, which"
+        rl.TaskError, match=r"Feeling cannot control a robot: .* observes touch, which"
     ):
         rl.DeployedPolicy(Feeling(), policy)
 
 
-def test_an_object_is_no_joint(tmp_path: Path) -> None:
-    """Targets, torques and efforts are of the joints; q and v also have the object. Forces between bodies are not
-    measured."""
+def test_objects_are_not_among_the_joints(tmp_path: Path) -> None:
+    """Targets, torques and efforts are those of joints. q and v also have the object.
+
+    Forces between bodies are not measured.
+    """
     task = PushedBox()
     policy = rl.Policy(linear_policy(tmp_path / "a.onnx", np.full((13, 1), 0.1)))
     pusher = rl.DeployedPolicy(task, policy)
@@ -170,11 +176,11 @@ def test_an_object_is_no_joint(tmp_path: Path) -> None:
     np.testing.assert_allclose(pusher.torques(q[:1], v[:1]), 500 * wanted.targets, atol=1e-3)
     np.testing.assert_allclose(pusher.torques(q[:1] - 1.0, v[:1]), [50.0])
     task.groups = {"policy": ("place", "speed", "push")}
-    with pytest.raises(rl.TaskError, match="observes push, which comes of contact forces"):
+    with pytest.raises(rl.TaskError, match="observes push, which depends on contact forces"):
         rl.DeployedPolicy(task, policy)
 
 
-def test_other_tasks_and_commands_are_refused(file: Path) -> None:
+def test_a_policy_of_another_task_and_unknown_commands_are_refused(file: Path) -> None:
     with pytest.raises(rl.TaskError, match=r"task Follow .* observes 18 numbers; Hold .* gives 6"):
         rl.DeployedPolicy(Hold(), rl.Policy(file))
     task = Hold()
@@ -209,9 +215,11 @@ print(main(["train", "cartpole_swing_up"]))
 """
 
 
-def test_it_needs_onnxruntime_alone(tmp_path: Path) -> None:
-    """Without Torch, Gymnasium, rsl_rl and onnx a policy moves a robot; what learns says what it
-    lacks."""
+def test_a_deployed_policy_runs_with_onnxruntime_only(tmp_path: Path) -> None:
+    """A policy moves a robot without Torch, Gymnasium, rsl_rl and onnx.
+
+    Training then reports the missing package.
+    """
     text = Path(sys.modules["rl_cases"].__file__ or "").read_text()
     (tmp_path / "test_deployed_case.py").write_text(text)
     path = linear_policy(tmp_path / "hold.onnx", np.zeros((6, 2)), task="Hold")

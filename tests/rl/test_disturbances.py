@@ -15,7 +15,7 @@ from warpdyn.rl.environment_step import EnvironmentStep
 QUADRUPED = rl.make("quadruped_velocity")
 
 
-def test_a_task_has_the_disturbances_that_it_can_have() -> None:
+def test_disturbances_that_a_task_cannot_have_are_left_out() -> None:
     assert list(disturbed_tasks(Hold())) == [
         "none",
         "latency 20 ms",
@@ -25,8 +25,8 @@ def test_a_task_has_the_disturbances_that_it_can_have() -> None:
     assert len(disturbed_tasks(QUADRUPED)) == 9
 
 
-def test_each_changes_one_thing() -> None:
-    """In the environments, at their beginning or in a step."""
+def test_each_disturbance_changes_one_property() -> None:
+    """Of the environments at their beginning or in a step."""
     envs = {n: rl.VecEnv(x, 8, seed=3) for n, x in disturbed_tasks(QUADRUPED).items()}
     carried = {}
     for name, env in envs.items():
@@ -49,7 +49,7 @@ def test_each_changes_one_thing() -> None:
     assert not torch.equal(grown["command"], grown["wanted"])
 
 
-def test_pushes_have_their_whole_speed() -> None:
+def test_pushes_have_the_stated_speed_in_random_directions() -> None:
     """1 m/s in a random horizontal direction, every three seconds."""
     task = disturbed_tasks(QUADRUPED)["push 1 m/s every 3 s"]
     text, envs = EnvironmentStep(task, 5), 16
@@ -63,7 +63,7 @@ def test_pushes_have_their_whole_speed() -> None:
         assert np.array_equal(after[:, 3:], state["v"][:, 3:])
 
 
-def test_a_policy_is_evaluated_under_all_of_them() -> None:
+def test_a_policy_is_evaluated_under_each_disturbance() -> None:
     found = rl.evaluate_disturbed("quadruped_velocity", envs=4, seconds=0.2)
     assert list(found) == list(disturbed_tasks(QUADRUPED))
     assert all(x.envs == 4 and np.isfinite(x.returned) for x in found.values())

@@ -1,4 +1,4 @@
-"""Differences between simulation and robot that a recipe draws in training."""
+"""Differences between simulation and robot, which a recipe draws in training."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from rl_cases import Hold
 
 import warpdyn as wd
 from warpdyn.rl.checkpoint import plain
-from warpdyn.rl.domain_randomization import randomization_of
+from warpdyn.rl.disturbances import disturbed_tasks
+from warpdyn.rl.domain_randomization import randomization_of, randomized_attributes
 from warpdyn.rl.training_task import training_task
 
 
-def test_a_training_draws_what_its_task_can_have() -> None:
-    """The pendulum has drives and no ground, base or such terms; the task itself is unchanged."""
+def test_a_training_draws_only_numbers_that_its_task_has() -> None:
+    """The pendulum has drives, but neither ground nor base. The task itself is unchanged."""
     task = Hold()
     recipe = replace(task.recipe, vary=rl.SIM_TO_REAL)
     learned = training_task(task, recipe)
@@ -31,8 +32,8 @@ def test_a_training_draws_what_its_task_can_have() -> None:
     assert progress.steps == recipe.envs * recipe.steps
 
 
-def test_a_training_with_it_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
-    """A checkpoint holds plain values only; another range is another training."""
+def test_a_training_with_randomisation_resumes_from_its_checkpoint(tmp_path: Path) -> None:
+    """A checkpoint has plain values only. A training with another range is refused."""
     recipe = replace(Hold.recipe, vary=rl.SIM_TO_REAL)
     list(rl.Trainer(Hold(), recipe=recipe, folder=tmp_path).run(iterations=2))
     assert rl.Trainer(Hold(), recipe=recipe, folder=tmp_path).iteration == 2
@@ -41,7 +42,7 @@ def test_a_training_with_it_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
         rl.Trainer(Hold(), recipe=replace(recipe, vary=wider), folder=tmp_path)
 
 
-def test_a_quadruped_has_all_of_it() -> None:
+def test_a_quadruped_draws_the_whole_randomisation() -> None:
     task = rl.make("quadruped_velocity")
     learned = training_task(task, replace(task.recipe, vary=rl.SIM_TO_REAL))
     assert set(rl.SIM_TO_REAL.vary) <= set(learned.vary)
@@ -49,14 +50,27 @@ def test_a_quadruped_has_all_of_it() -> None:
     assert learned.push == rl.SIM_TO_REAL.push
 
 
-def test_noise_is_left_out_where_the_critic_alone_observes() -> None:
+def test_terms_that_only_the_critic_observes_have_no_noise() -> None:
     """An onboard policy does not observe the velocity of the base; its critic observes it exactly."""
     task = rl.make("quadruped_velocity_onboard")
     learned = training_task(task, task.recipe)
     assert set(learned.noise) == set(rl.SIM_TO_REAL.noise) - {"velocity"}
 
 
-def test_entries_are_replaced_and_removed() -> None:
+def test_bodies_on_a_level_plane_get_no_bumps() -> None:
+    """A pair with the ground touches the plane z = 0. The robot among objects is still pushed."""
+    task = rl.make("quadruped_velocity")
+    cube = wd.description.Box(0.1, 0.1, 0.1)
+    task.model = task.model.with_object("cube", cube, mass=1.0, pose=(1.0, 0.0, 0.05))
+    learned = randomized_attributes(rl.SIM_TO_REAL, task, {})
+    assert learned["push"] == rl.SIM_TO_REAL.push and "terrain" in learned
+    task.pairs = wd.ContactPairs(task.model).only(("*_foot", "cube")).with_ground("cube")
+    assert "terrain" not in randomized_attributes(rl.SIM_TO_REAL, task, {})
+    assert "bumps of 2 cm" not in disturbed_tasks(task)
+    assert "5 kg on the base" in disturbed_tasks(task)
+
+
+def test_with_changes_replaces_and_removes_entries() -> None:
     heavy = rl.Vary(0.5, 2.0, how="scale", of="base")
     noise = {"joints": rl.Noise(0.1)}
     changed = rl.SIM_TO_REAL.with_changes(mass=heavy, latency=None, noise=noise)
@@ -64,8 +78,8 @@ def test_entries_are_replaced_and_removed() -> None:
     assert changed.noise["joints"] == rl.Noise(0.1) and "latency" in rl.SIM_TO_REAL.vary
 
 
-def test_bumps_are_for_level_ground_that_a_robot_touches() -> None:
-    """Each episode of each environment begins at another place of them, above their heights."""
+def test_bumps_replace_level_ground_only() -> None:
+    """Each episode of each environment begins at another place of the bumps and above them."""
     task = rl.make("quadruped_velocity")
     learned = training_task(task, replace(task.recipe, vary=rl.DomainRandomization(bumps=0.02)))
     heights = np.asarray(learned.terrain.heights)
@@ -87,15 +101,15 @@ def test_bumps_are_for_level_ground_that_a_robot_touches() -> None:
     assert training_task(rough, rough.recipe).terrain is rough.terrain
 
 
-def test_an_origin_is_drawn_on_a_map_alone_and_not_begun_as_well() -> None:
-    """A wrong use is refused with what to do."""
+def test_an_origin_is_drawn_only_on_a_map_and_not_set_by_begin() -> None:
+    """A wrong use is refused with the remedy."""
     task = rl.make("quadruped_velocity")
     task.vary = {"origin": rl.Vary(-1.0, 1.0, how="scale")}
-    with pytest.raises(rl.TaskError, match="'origin' is no number that can be drawn"):
+    with pytest.raises(rl.TaskError, match="'origin' is not a number that can vary"):
         rl.VecEnv(task, 1)
     task.terrain = wd.HeightMap(np.zeros((9, 9)), 0.5)
     task.vary = {"origin": rl.Vary(-1.0, 1.0)}
-    with pytest.raises(rl.TaskError, match='an origin is drawn as how="scale"'):
+    with pytest.raises(rl.TaskError, match='an origin must have how="scale"'):
         rl.VecEnv(task, 1)
     rough = rl.make("quadruped_rough")
     rough.vary = {"origin": rl.Vary(-1.0, 1.0, how="scale")}
@@ -113,8 +127,8 @@ def test_randomisation_is_read_back_from_its_record() -> None:
 
 
 @pytest.mark.parametrize("name", ["panda_reach", "panda_lift", "panda_push"])
-def test_an_arm_trains_with_what_an_arm_meets(name: str) -> None:
-    """Objects keep the mass that the task draws, and a fixed base is not pushed."""
+def test_arm_tasks_train_with_the_randomisation_of_arms(name: str) -> None:
+    """Objects keep the mass that the task draws. A fixed base is not pushed."""
     task = rl.make(name)
     learned = training_task(task, task.recipe)
     assert task.recipe.vary == rl.SIM_TO_REAL_ARM

@@ -1,4 +1,4 @@
-"""A launch of environments against the same texts on plain numbers, and against its parts."""
+"""A launch of environments compared with the same functions on plain numbers, and with its parts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def actions(k: int, envs: int = 6) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def history() -> list[tuple[dict[str, np.ndarray], np.ndarray, dict[str, np.ndarray]]]:
-    """States, actions and what came of them, for longer than an episode."""
+    """States, actions and next states, for longer than an episode."""
     state, seen = begun(), []
     for k in range(14):
         after = stepped(state, 0.3 * actions(k))
@@ -45,24 +45,24 @@ def history() -> list[tuple[dict[str, np.ndarray], np.ndarray, dict[str, np.ndar
     return seen
 
 
-def test_what_texts_name_is_carried() -> None:
-    """Beside what every environment has: state, warm starts, age, draws, sums of rewards."""
+def test_arrays_that_the_tasks_functions_name_are_carried() -> None:
+    """In addition to those of every environment: state, warm starts, age, draws, sums of rewards."""
     assert {"place", "passed", "kp", "q", "v", "age", "sums"} <= set(TEXT.carried)
     assert TEXT.carried["place"] == (2,) and TEXT.carried["kp"] == ()
     assert TEXT.observations == {"policy": (6,), "hidden": (7,)}
     assert TEXT.rewards == ("still", "near")
 
 
-def test_a_launch_is_the_texts_on_numbers(history: Any) -> None:
-    """Of the oracle, environment after environment, resets and draws included."""
+def test_a_launch_equals_the_oracle(history: Any) -> None:
+    """Each environment, resets and draws included."""
     for state, action, after in history[::5]:
         wanted = wd.oracle(TEXT.step, TASK.model, *state.values(), action, *NUMBERS)._asdict()
         for name, x in after.items():
             assert np.allclose(x, np.reshape(wanted[name], x.shape), atol=1e-10), name
 
 
-def test_the_robot_moves_as_the_step_moves_it(history: Any) -> None:
-    """With the drives that were drawn, to the targets that `control` gives."""
+def test_the_robot_moves_as_by_wd_step(history: Any) -> None:
+    """With the drives that were drawn, to the targets that `control` returns."""
     state, action, after = history[0]
     end = wd.step(
         *(TASK.model, state["q"], state["v"], 0 * state["v"]),
@@ -76,8 +76,8 @@ def test_the_robot_moves_as_the_step_moves_it(history: Any) -> None:
     assert np.allclose(after["q"][alive], end.q[alive], atol=1e-12)
 
 
-def test_rewards_are_summed_by_name_until_the_end(history: Any) -> None:
-    """And come out where an episode ends, with its length; then all begins anew."""
+def test_rewards_are_summed_by_name_until_the_episode_ends(history: Any) -> None:
+    """At its end the sums and the length are returned, and sums begin at zero."""
     sums, ends = np.zeros((6, 2)), 0
     for state, _, after in history:
         over = after["terminated"] | after["truncated"]
@@ -97,7 +97,7 @@ def test_rewards_are_summed_by_name_until_the_end(history: Any) -> None:
     assert not (history[0][2]["truncated"]).any() and history[9][2]["ended_age"].max() == 10
 
 
-def test_who_leaves_its_place_has_failed_and_not_run_out_of_time(history: Any) -> None:
+def test_leaving_the_place_terminates_and_the_time_limit_truncates(history: Any) -> None:
     state = begun()
     state["q"] = state["q"] + np.array([1.0, 0.0])
     after = stepped(state, np.zeros((6, 2)))
@@ -108,14 +108,17 @@ def test_who_leaves_its_place_has_failed_and_not_run_out_of_time(history: Any) -
 
 
 class Finishing(Hold):
-    """A task that is over after two steps."""
+    """A task that is complete after two steps."""
 
     def is_complete(self, robot: Any, s: Any) -> Any:
         return s.passed > 1.5
 
 
-def test_a_finished_episode_ends_as_at_its_time_limit() -> None:
-    """A learner takes it for one that could have continued; who fails then has failed."""
+def test_a_completed_episode_is_truncated() -> None:
+    """A learner then assumes that it could have continued.
+
+    A failure at the same time terminates it.
+    """
     env = rl.VecEnv(Finishing(), 3, seed=1)
     env.reset()
     ends = [env.step(np.zeros((3, 2)))[2:4] for _ in range(2)]
@@ -127,7 +130,7 @@ def test_a_finished_episode_ends_as_at_its_time_limit() -> None:
     assert fell.all() and not late.any()
 
 
-def test_a_state_that_is_not_finite_ends_without_a_reward() -> None:
+def test_a_state_that_is_not_finite_ends_the_episode_without_a_reward() -> None:
     state = begun()
     state["v"][2] = np.nan
     after = stepped(state, np.zeros((6, 2)))
@@ -135,8 +138,11 @@ def test_a_state_that_is_not_finite_ends_without_a_reward() -> None:
     assert all(np.isfinite(x[2]).all() for n, x in after.items() if not n.startswith("final"))
 
 
-def test_another_simulator_may_move_the_robot(history: Any) -> None:
-    """What the action asks of the drives, then the rest of the step of where they led."""
+def test_another_simulator_can_move_the_robot(history: Any) -> None:
+    """It gets the commands of the drives.
+
+    The rest of the step continues from the state it returns.
+    """
     state, action, after = history[0]
     asked = TEXT.command(TASK.model, *state.values(), action, *NUMBERS)
     assert np.allclose(asked.targets, state["place"] + action)
@@ -154,7 +160,7 @@ def test_another_simulator_may_move_the_robot(history: Any) -> None:
 
 
 class Wrong(Hold):
-    """One text at a time is replaced."""
+    """A task with some functions or attributes replaced."""
 
     def __init__(self, **texts: Any):
         super().__init__()
@@ -169,7 +175,10 @@ class Wrong(Hold):
             {"begin": lambda robot, s: {"q": np.zeros(3), "v": np.zeros(2)}},
             r"begin: q must be \(2,\) for double_pendulum, got \(3,\)",
         ),
-        ({"control": lambda robot, s: {"angles": s.q}}, "control must give targets, tau, or both"),
+        (
+            {"control": lambda robot, s: {"angles": s.q}},
+            "control must return targets, tau, or both",
+        ),
         (
             {
                 "drives": None,
@@ -182,7 +191,10 @@ class Wrong(Hold):
         ),
         ({"update": lambda robot, s: {"steps": 1.0}}, "update changes steps, which begin does not"),
         ({"reward": lambda robot, s: {"near": 1.0}}, "must name the same rewards; only one.*still"),
-        ({"vary": {"color": rl.Vary(0, 1)}}, "'color' is no number that can be drawn; there are"),
+        (
+            {"vary": {"color": rl.Vary(0, 1)}},
+            "'color' is not a number that can vary; these can: gravity",
+        ),
         ({"keep": {"place": 1.0}}, "begin names place, which keep has"),
         (
             {"promote": lambda robot, s: {"level": 1.0}},
@@ -199,8 +211,8 @@ def test_a_task_that_does_not_fit_is_refused(texts: dict[str, Any], error: str) 
         text.step(TASK.model, *arrays, np.zeros((1, 2)), *text.numbers.values())
 
 
-def test_a_name_of_two_arrays_is_refused() -> None:
-    """One of the simulation and of the task's numbers or tables."""
+def test_two_arrays_with_one_name_are_refused() -> None:
+    """One of the simulation, and one of the task's numbers or tables."""
 
     class Twice(Hold):
         numbers = {**Hold.numbers, "v": np.zeros(1)}  # noqa: RUF012

@@ -1,4 +1,4 @@
-"""CUDA's text of a task's kernels: it compiles for sm_90 without a GPU."""
+"""CUDA source of a task's kernels compiles for sm_90 without a GPU."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ QUADRUPED = EnvironmentStep(rl.make("quadruped_velocity"), seed=0)
 
 
 def source_of(text: EnvironmentStep, kernel: str) -> Source:
-    """CUDA's source of one of a task's kernels, in float32."""
+    """CUDA source of one of a task's kernels, in float32."""
     shapes = text.carried if kernel == "step" else {"ticks": ()}
     more = {"action": (text.task.actions,)} if kernel == "step" else {}
     arrays = [np.zeros((2, *shape), np.float32) for shape in {**shapes, **more}.values()]

@@ -1,4 +1,4 @@
-"""Free bodies and forces of an episode: where a `Simulation` has them, by the names of links."""
+"""Free bodies and forces of an episode are those of a `Simulation`, by the names of links."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def stepped(text: EnvironmentStep, state: Any, action: float) -> dict[str, np.nd
     )._asdict()
 
 
-def test_a_body_is_found_by_its_name() -> None:
+def test_body_state_returns_the_pose_and_velocity_of_a_named_body() -> None:
     """Its columns of q and v, and the rotation of its quaternion in both orders."""
     quaternion = np.array([0.1, -0.2, 0.3, 0.9])
     quaternion /= np.linalg.norm(quaternion)
@@ -62,8 +62,8 @@ def test_a_body_is_found_by_its_name() -> None:
         body_state(model, q, v, PUSHER)
 
 
-def test_a_configuration_has_joints_and_bodies() -> None:
-    """Others are as in the model's start."""
+def test_configuration_combines_joints_and_bodies() -> None:
+    """Others are at the start configuration of the model."""
     model, pose = rail(), np.array([1.0, 2.0, 3.0, 0.0, 0.0, 1.0, 0.0])
     assert np.array_equal(configuration(model, np.array([0.4]), {BOX: pose}), [0.4, *pose])
     assert np.array_equal(configuration(model, None, {BOX: pose}), [0.0, *pose])
@@ -79,9 +79,11 @@ def test_a_configuration_has_joints_and_bodies() -> None:
         configuration(model, None, {"ball": pose})
 
 
-def test_forces_are_those_of_all_contacts_of_two_links() -> None:
-    """From the first link on the second one, whichever is first in the pair. The ground acts through
-    points too."""
+def test_forces_between_two_links_are_summed_over_their_contacts() -> None:
+    """They act from the first link on the second one, in any order of the pair.
+
+    Points on the ground count too.
+    """
     pairs, forces = TASK.pairs, np.arange(6.0).reshape(2, 3)
     point, carried = wd.ContactPoint(BOX, (0.0, 0.0, -0.05), 0.0), np.array([[0.0, 0.0, 7.0]])
     without = EpisodeContacts((), pairs, None, forces)
@@ -98,13 +100,13 @@ def test_forces_are_those_of_all_contacts_of_two_links() -> None:
     with pytest.raises(KeyError, match="no pair of rail and box; there are pusher and box"):
         both.force_between("rail", BOX)
     with pytest.raises(
-        KeyError, match="rail has no contacts; there are some of ground, box, pusher"
+        KeyError, match="rail has no contacts; links with contacts: ground, box, pusher"
     ):
         both.force_on("rail")
 
 
-def test_a_contact_flag_tells_who_touches() -> None:
-    """Above the threshold, of two links or of one with any other. Forces that balance are contacts."""
+def test_in_contact_compares_forces_with_a_threshold() -> None:
+    """Of two links, or of one link with any other. Forces that cancel are contacts."""
     forces = np.array([[0.0, 2.0, 0.0], [0.0, -2.0, 0.0]])
     contacts = EpisodeContacts((), TASK.pairs, None, forces)
     assert not contacts.force_on(BOX).any()
@@ -116,9 +118,11 @@ def test_a_contact_flag_tells_who_touches() -> None:
     assert still.in_contact(BOX, None, 0.0) == 0.0
 
 
-def test_an_environment_moves_as_a_simulation(text: EnvironmentStep) -> None:
-    """With the friction and the mass that were drawn, and the impulses that the pairs pass on: for several steps
-    the box moves, and is pressed, as in a `Simulation`."""
+def test_an_environment_moves_as_a_simulation_with_the_same_numbers(text: EnvironmentStep) -> None:
+    """Friction, masses and the impulses of pairs are passed on.
+
+    For several steps the box moves as in a `Simulation` and feels the same forces.
+    """
     state = begun(text)
     assert np.ptp(state["pair_friction"]) > 0.1 and np.ptp(state["mass"]) > 0.1
     assert np.ptp(state["q"][:, 2]) > 0.01  # random places
@@ -154,7 +158,7 @@ def test_an_environment_moves_as_a_simulation(text: EnvironmentStep) -> None:
     assert pushed > 1.0 and (state["q"][:, 1] > 0.11).all()
 
 
-def test_impulses_of_pairs_are_zero_where_an_episode_begins(text: EnvironmentStep) -> None:
+def test_impulses_of_pairs_are_zero_when_an_episode_begins(text: EnvironmentStep) -> None:
     state = begun(text)
     for _ in range(5):
         state = stepped(text, state, 1.0)
@@ -166,7 +170,7 @@ def test_impulses_of_pairs_are_zero_where_an_episode_begins(text: EnvironmentSte
     assert not after["critic"][2, -3:].any() and after["critic"][3, -3:].any()
 
 
-def test_a_launch_is_the_functions_on_numbers(text: EnvironmentStep) -> None:
+def test_a_launch_equals_the_oracle(text: EnvironmentStep) -> None:
     state = begun(text)
     for _ in range(4):
         state = stepped(text, state, 1.0)
@@ -179,8 +183,8 @@ def test_a_launch_is_the_functions_on_numbers(text: EnvironmentStep) -> None:
         assert np.allclose(x, np.reshape(wanted[name], x.shape), atol=1e-8), name
 
 
-def test_environments_of_tensors_carry_what_pairs_pass_on() -> None:
-    """And an environment alone has the bits that it has among others."""
+def test_vec_env_carries_the_impulses_of_pairs() -> None:
+    """An environment in a batch of one has the bits that it has among others."""
     env, alone = rl.VecEnv(TASK, 4, seed=1), rl.VecEnv(TASK, 1, seed=1, first=2)
     for each in (env, alone):
         each.reset()
@@ -192,9 +196,9 @@ def test_environments_of_tensors_carry_what_pairs_pass_on() -> None:
     assert env.measures()["x"].shape == (4,)
 
 
-def test_an_episode_without_its_task_names_no_bodies() -> None:
+def test_an_episode_without_its_task_has_no_bodies() -> None:
     s = rl.Episode({"q": np.zeros(8), "v": np.zeros(7)})
-    with pytest.raises(AttributeError, match=r"make it with its task, rl.Episode\(fields, task\)"):
+    with pytest.raises(AttributeError, match=r"make it as rl.Episode\(fields, task\)"):
         s.body(BOX)
     assert rl.Episode({"q": np.zeros(8), "v": np.zeros(7)}, TASK).body(BOX).pose.shape == (7,)
     with pytest.raises(AttributeError, match="an episode has no 'pair_forces'"):

@@ -1,4 +1,4 @@
-"""What a policy earns: sums over first episodes, by name."""
+"""Evaluation of a policy: sums over first episodes, by name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from warpdyn.rl.deployment import deployment_record
 
 
 class Measured(Hold):
-    """Says how far off it is; begins somewhere, without noise."""
+    """A task without noise that measures its distance from its place."""
 
     def measure(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
         return {"off": np.sqrt(np.sum((s.q - s.place) ** 2)), "age": s.age}
@@ -25,7 +25,7 @@ class Measured(Hold):
 
 @pytest.fixture(scope="module")
 def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A policy that has learned next to nothing."""
+    """A policy that is hardly trained."""
     return barely_trained(Hold(), tmp_path_factory.mktemp("policy") / "hold.onnx")
 
 
@@ -45,8 +45,8 @@ def by_hand(task: rl.Task, path: Path, envs: int, steps: int) -> tuple[np.ndarra
     return earned, age, fallen
 
 
-def test_it_is_what_first_episodes_earn(policy: Path) -> None:
-    """In a second of the time that was asked for, without what comes after an end."""
+def test_evaluate_averages_the_rewards_of_first_episodes(policy: Path) -> None:
+    """Per second of the requested time. Steps after the end of the first episode do not count."""
     task = Measured()
     seen = rl.evaluate(task, policy, envs=64, seed=1)
     earned, age, fallen = by_hand(task, policy, 64, 10)
@@ -63,7 +63,7 @@ def test_it_is_what_first_episodes_earn(policy: Path) -> None:
     assert 0.0 < seen.measures["off"] < 0.3
 
 
-def test_a_shorter_time_and_one_that_is_too_long(policy: Path) -> None:
+def test_seconds_shorten_an_evaluation_and_cannot_exceed_the_episode(policy: Path) -> None:
     task = Hold()
     short = rl.evaluate(task, policy, envs=16, seconds=0.1)
     assert short.seconds == pytest.approx(0.1) and short.length <= 0.1
@@ -72,12 +72,12 @@ def test_a_shorter_time_and_one_that_is_too_long(policy: Path) -> None:
         rl.evaluate(task, policy, envs=16, seconds=0.4)
 
 
-def test_a_seed_gives_the_same_numbers(policy: Path) -> None:
+def test_equal_seeds_give_equal_evaluations(policy: Path) -> None:
     one, two, other = (rl.evaluate(Hold(), policy, envs=16, seed=k) for k in (3, 3, 4))
     assert one == two and one.returned != other.returned
 
 
-def test_a_policy_of_something_else_is_refused(policy: Path, tmp_path: Path) -> None:
+def test_a_policy_of_another_task_is_refused(policy: Path, tmp_path: Path) -> None:
     with pytest.raises(
         rl.TaskError,
         match="observes 6 numbers; CartpoleSwingUp for",
@@ -90,8 +90,8 @@ def test_a_policy_of_something_else_is_refused(policy: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("weight", [np.nan, np.inf])
-def test_actions_that_are_not_finite_are_counted(weight: float, tmp_path: Path) -> None:
-    """Those of first episodes: one each where NaN ends them, one a step where infinity is bounded."""
+def test_nonfinite_actions_are_counted(weight: float, tmp_path: Path) -> None:
+    """In first episodes. NaN ends an episode at once, and infinity is clipped in each step."""
     weights = np.zeros((6, 2))
     weights[0, 0] = weight
     path = linear_policy(tmp_path / "odd.onnx", weights, task="Hold", robot="double_pendulum")
@@ -104,10 +104,10 @@ def test_actions_that_are_not_finite_are_counted(weight: float, tmp_path: Path) 
     assert rl.evaluate(Hold(), sound, envs=8).nonfinite_actions == 0
 
 
-def test_a_policy_that_observed_otherwise_is_named(
+def test_a_policy_trained_with_another_observation_prints_a_remark(
     policy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     remarks = list[str]()
     monkeypatch.setattr(deployment_record, "say", remarks.append)
     rl.evaluate(Doubled(), policy, envs=2)
-    assert "is of another training than Doubled: its observe()" in "".join(remarks)
+    assert "was trained differently from Doubled: its observe()" in "".join(remarks)

@@ -1,4 +1,4 @@
-"""Policies written as files."""
+"""Export of policies to files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rl_cases import Hold
 
 
 @pytest.mark.parametrize("activation", ["elu", "relu", "silu", "tanh"])
-def test_a_file_gives_the_trainers_actions(tmp_path: Path, activation: str) -> None:
+def test_an_exported_policy_gives_the_trainers_actions(tmp_path: Path, activation: str) -> None:
     """With the normalisation of observations, and a description of the training."""
     recipe = replace(Hold.recipe, activation=activation)
     trainer = rl.Trainer(Hold(), recipe=recipe, seed=4)
@@ -30,10 +30,10 @@ def test_a_file_gives_the_trainers_actions(tmp_path: Path, activation: str) -> N
     assert policy.about["seed"] == 4 and policy.about["iterations"] == 2
 
 
-def test_the_recorded_command_has_no_folder(
+def test_the_recorded_command_omits_the_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A folder is a place on one machine, and does not change the policy."""
+    """A folder is local to one machine and does not change the policy."""
     trainer = rl.Trainer(Hold(), seed=4)
     for folder in (["--folder", "/home/me/runs"], ["--folder=/home/me/runs"]):
         monkeypatch.setattr(sys, "argv", ["warpdyn", "train", "hold", *folder, "--seed", "4"])
@@ -42,7 +42,7 @@ def test_the_recorded_command_has_no_folder(
         assert about["command"] == "warpdyn train hold --seed 4"
 
 
-def test_the_recorded_command_has_the_names_of_other_policies_alone(
+def test_the_recorded_command_has_only_file_names_of_other_policies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trainer = rl.Trainer(Hold(), seed=4)
@@ -55,7 +55,7 @@ def test_the_recorded_command_has_the_names_of_other_policies_alone(
 
 
 def test_the_record_has_the_randomisation_of_the_training(tmp_path: Path) -> None:
-    """When it is written, and when it is written anew."""
+    """Both when the file is exported and when its record is written again."""
     recipe = replace(Hold.recipe, vary=rl.SIM_TO_REAL)
     trainer, path = rl.Trainer(Hold(), recipe=recipe), tmp_path / "hold.onnx"
     list(trainer.run(iterations=1))

@@ -1,4 +1,4 @@
-"""Forces on links in a task: those of `control`, and pushes that are held."""
+"""External forces on links in a task: those of `control`, and held pushes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Floating(rl.Task):
 
 
 class Pulled(Floating):
-    """A force of the size of the action along x of the base."""
+    """A force along x of the base that equals the action."""
 
     def control(self, robot: Any, s: Any) -> dict[str, Any]:
         force = np.concatenate([s.action, np.zeros(5)])
@@ -56,16 +56,19 @@ def momentum(env: Any) -> np.ndarray:
     return np.array(wd.centroidal_momentum(env.task.model, q, v))[:, :3]
 
 
-def test_a_force_of_control_changes_the_momentum() -> None:
-    """By force times time."""
+def test_a_force_of_control_changes_the_momentum_by_force_times_time() -> None:
+    """Linear momentum in the world, of all robots."""
     env = rl.VecEnv(Pulled(), 2)
     env.reset()
     env.step(torch.tensor([[3.0], [-6.0]]))
     np.testing.assert_allclose(momentum(env)[:, 0], [3.0 * 0.02, -6.0 * 0.02], rtol=1e-3)
 
 
-def test_a_push_is_held_and_ends() -> None:
-    """Five steps of a constant horizontal force after 0.4 s, then none; it differs between robots."""
+def test_a_held_push_lasts_its_time_and_ends() -> None:
+    """Five steps of a constant horizontal force after 0.4 s, then none.
+
+    It differs between robots.
+    """
     env = rl.VecEnv(Pushed(), 3, seed=1)
     env.reset()
     found = [momentum(env)]
@@ -82,8 +85,60 @@ def test_a_push_is_held_and_ends() -> None:
     assert not np.allclose(held[0, 0], held[0, 1], atol=1.0)
 
 
-def test_another_simulator_has_them_as_joint_forces() -> None:
-    """Momentum of the whole robot in MuJoCo."""
+class Elsewhere(Floating):
+    """Another model of the quadruped, with its own coordinates."""
+
+    def __init__(self, model: wd.Model, push: Any) -> None:
+        self.model, self.push = model, push
+
+    def begin(self, robot: Any, s: Any) -> dict[str, Any]:
+        return {"q": self.model.configurations["home"], "v": np.zeros(self.model.nv)}
+
+    def control(self, robot: Any, s: Any) -> dict[str, Any]:
+        return {"tau": np.zeros(self.model.nv)}
+
+
+CUBE = wd.description.Box(0.1, 0.1, 0.1)
+MODELS = {
+    "with an object": wd.load_robot("quadruped").with_object("cube", CUBE, mass=1.0),
+    "other quaternions": wd.load_robot("quadruped", quaternion="wxyz"),
+    "velocity in the world": wd.load_robot("quadruped", base_velocity="local_world_aligned"),
+}
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_a_push_has_its_speed_in_the_world(name: str) -> None:
+    """1 m/s of the whole robot in a horizontal direction, from an inclined base."""
+
+    class Inclined(Elsewhere):
+        def begin(self, robot: Any, s: Any) -> dict[str, Any]:
+            q = np.array(self.model.configurations["home"])
+            turn = [0.6, 0.0, 0.0, 0.8]
+            q[3:7] = turn if self.model.quaternion == "xyzw" else turn[-1:] + turn[:-1]
+            return {"q": q, "v": np.zeros(self.model.nv)}
+
+    env = rl.VecEnv(Inclined(MODELS[name], rl.Push(1.0, 0.04, least=1.0)), 3, seed=1)
+    env.reset()
+    for pushed in (0.0, 0.0, 1.0):
+        env.step(torch.zeros(3, 1))
+        assert np.linalg.norm(momentum(env), axis=1) == pytest.approx(
+            MASS * pushed, abs=1e-3 * MASS
+        )
+    assert np.abs(momentum(env)[:, 2]).max() < 1e-3 * MASS
+
+
+def test_a_base_among_objects_is_pushed() -> None:
+    """The default link is the robot's base, and not the world in which its objects lie."""
+    env = rl.VecEnv(Elsewhere(MODELS["with an object"], Pushed.push), 3, seed=1)
+    env.reset()
+    for _ in range(25):
+        env.step(torch.zeros(3, 1))
+    assert (env.carried["v"][:, :2].norm(dim=1) > 0.01).all()
+    assert (env.carried["v"][:, 18:] == 0.0).all()
+
+
+def test_mujoco_applies_external_forces_as_joint_forces() -> None:
+    """The momentum of the whole robot in MuJoCo changes by force times time."""
     pytest.importorskip("mujoco")
     env = rl.MujocoEnv(Pulled(), 2)
     env.reset()
@@ -91,12 +146,15 @@ def test_another_simulator_has_them_as_joint_forces() -> None:
     np.testing.assert_allclose(momentum(env)[:, 0], [3.0 * 0.02, -6.0 * 0.02], rtol=2e-2)
 
 
-def test_mistakes_name_the_link() -> None:
+PANDA = wd.load_robot("panda")
+
+
+def test_unknown_links_are_refused_by_name() -> None:
     class Nowhere(Pulled):
         def control(self, robot: Any, s: Any) -> dict[str, Any]:
             return {"tau": np.zeros(18), "f_ext": {"bas": np.zeros(6)}}
 
-    class Elsewhere(Pushed):
+    class Armed(Pushed):
         push = rl.HeldPush(1.0, link="arm")
 
     class Nothing(Pulled):
@@ -104,9 +162,11 @@ def test_mistakes_name_the_link() -> None:
             return {"f_ext": {"base": np.zeros(6)}}
 
     for task, said in (
-        (Nowhere(), "f_ext is of bas, which quadruped does not have; its links are base"),
-        (Elsewhere(), "Elsewhere.push: quadruped has no link 'arm'"),
-        (Nothing(), "must give targets, tau, or both, and f_ext in addition; it gave f_ext"),
+        (Nowhere(), "f_ext names bas, which quadruped does not have; its links are base"),
+        (Armed(), "Armed.push: quadruped has no link 'arm'"),
+        (Elsewhere(PANDA, rl.HeldPush(1.0)), "push: panda has no free base; name the link to push"),
+        (Elsewhere(PANDA, rl.HeldPush(1.0, link="panda_link0")), "'panda_link0' of panda is fixed"),
+        (Nothing(), "must return targets, tau, or both, and optionally f_ext; it returned f_ext"),
     ):
         with pytest.raises(rl.TaskError, match=said):
             env = rl.VecEnv(task, 1)
@@ -114,7 +174,7 @@ def test_mistakes_name_the_link() -> None:
             env.step(torch.zeros(1, 1))
 
 
-def test_a_deployed_policy_does_not_ask_for_them(tmp_path: Any) -> None:
+def test_a_deployed_policy_commands_no_external_forces(tmp_path: Any) -> None:
     from policy_files import linear_policy
 
     file = linear_policy(tmp_path / "a.onnx", np.zeros((18, 1)), task="Pulled", robot="quadruped")

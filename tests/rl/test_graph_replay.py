@@ -1,4 +1,4 @@
-"""Work that a GPU repeats from a graph: what runs when, and the same training as without a graph."""
+"""Replay of GPU graphs: what runs when, and the same training as without a graph."""
 
 from __future__ import annotations
 
@@ -30,13 +30,16 @@ class Count:
         return self.calls
 
 
-def test_the_cpu_runs_the_function_in_each_call() -> None:
+def test_on_the_cpu_each_call_runs_the_function() -> None:
     replay = GraphReplay(Count(), "cpu")
     assert [replay() for _ in range(4)] == [1, 2, 3, 4]
 
 
-def test_calls_run_then_capture_then_replay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Torch's graphs are replaced: a capture runs the function in Python, a replay does not."""
+def test_calls_first_run_then_capture_then_replay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Torch's graphs are replaced by stand-ins.
+
+    A capture runs the function in Python, a replay does not.
+    """
     events: list[str] = []
 
     @contextmanager
@@ -60,7 +63,7 @@ def test_calls_run_then_capture_then_replay(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU that Torch can use")
-def test_a_training_with_graphs_is_that_without(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_training_with_graphs_equals_one_without(monkeypatch: pytest.MonkeyPatch) -> None:
     """With equal random numbers, rewards and weights agree."""
 
     def trained() -> tuple[list[float], list[torch.Tensor]]:

@@ -1,4 +1,4 @@
-"""A training that begins with the networks of another one."""
+"""A training that begins with the networks of an earlier one."""
 
 from __future__ import annotations
 
@@ -26,8 +26,10 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[rl.Trainer, Path]
     return trainer, folder
 
 
-def test_from_a_file_it_acts_as_the_file_does(trained: tuple[rl.Trainer, Path]) -> None:
-    """To the rounding of the normalisation; the critic is new."""
+def test_a_training_begun_from_a_policy_file_acts_as_the_file(
+    trained: tuple[rl.Trainer, Path],
+) -> None:
+    """To the rounding of the normalisation. The critic is new."""
     first, folder = trained
     second = rl.Trainer(Hold(), recipe=RECIPE, seed=1, init=folder / "policy.onnx")
     seen = torch.randn(5, 6)
@@ -37,16 +39,18 @@ def test_from_a_file_it_acts_as_the_file_does(trained: tuple[rl.Trainer, Path]) 
     assert next(iter(second.run(iterations=1))).iteration == 1
 
 
-def test_a_file_is_recognised_in_later_versions(tmp_path: Path) -> None:
-    """Checkpoints have this hash of the file that they began with."""
+def test_the_hash_of_a_policy_file_does_not_change_between_versions(tmp_path: Path) -> None:
+    """Checkpoints store this hash of the file from which the training began."""
     (tmp_path / "policy.onnx").write_bytes(b"a policy")
     assert initial_policy.file_hash(tmp_path / "policy.onnx") == "1b551587059622f0"
     with pytest.raises(rl.TaskError, match=r"none\.onnx cannot be read: No such file"):
         initial_policy.file_hash(tmp_path / "none.onnx")
 
 
-def test_from_a_checkpoint_it_has_both_networks(trained: tuple[rl.Trainer, Path]) -> None:
-    """A resumed training is recognised by the file that it began with."""
+def test_a_training_begun_from_a_checkpoint_has_both_networks(
+    trained: tuple[rl.Trainer, Path],
+) -> None:
+    """A resumed training must name the same initial file."""
     first, folder = trained
     again = folder / "again"
     second = rl.Trainer(Hold(), recipe=RECIPE, seed=1, init=folder / "checkpoint.pt", folder=again)
@@ -61,15 +65,15 @@ def test_from_a_checkpoint_it_has_both_networks(trained: tuple[rl.Trainer, Path]
         == 1
     )
     with pytest.raises(
-        rl.TaskError, match=r"is of another training, with init \w+ instead of none;"
+        rl.TaskError, match=r"belongs to another training run, with init \w+ instead of none;"
     ):
         rl.Trainer(Hold(), recipe=RECIPE, seed=1, folder=again)
 
 
-def test_a_checkpoint_has_a_deviation_of_its_own(
+def test_the_deviation_of_a_checkpoint_overrides_the_recipes(
     trained: tuple[rl.Trainer, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Said where the recipe has another one than the checkpoint's; a policy takes the recipe's."""
+    """A line is printed if they differ. From a policy file the recipe's deviation is used."""
     first, folder = trained
     lines: list[str] = []
     monkeypatch.setattr(initial_policy, "say", lines.append)
@@ -82,7 +86,7 @@ def test_a_checkpoint_has_a_deviation_of_its_own(
     assert "checkpoint.pt" in line and "the recipe's deviation, 0.3, has no effect" in line
 
 
-def test_other_networks_are_refused(trained: tuple[rl.Trainer, Path]) -> None:
+def test_networks_of_other_sizes_are_refused(trained: tuple[rl.Trainer, Path]) -> None:
     _, folder = trained
     wide = rl.Recipe(envs=16, steps=4, epochs=1, batches=2, layers=(16, 8))
     with pytest.raises(rl.TaskError, match=r"--set recipe.layers=8"):
@@ -119,7 +123,7 @@ class Renamed(Hold):
 
 
 def test_a_checkpoint_with_other_observations_is_refused(trained: tuple[rl.Trainer, Path]) -> None:
-    """The networks would fit, and take one term for another."""
+    """The sizes of the networks fit, but terms would be mistaken for others."""
     file = trained[1] / "checkpoint.pt"
     words = (
         r"policy: off \(2\), speed \(2\), last \(2\); hidden: .*; Swapped observes "
@@ -131,21 +135,21 @@ def test_a_checkpoint_with_other_observations_is_refused(trained: tuple[rl.Train
         rl.Trainer(Renamed(), recipe=RECIPE, init=file)
 
 
-def test_a_checkpoint_of_an_earlier_version_is_taken_with_a_remark(
+def test_a_checkpoint_of_an_earlier_version_is_accepted_with_a_remark(
     trained: tuple[rl.Trainer, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It does not say what its task observed."""
+    """It does not record what its task observed."""
     whole = torch.load(trained[1] / "checkpoint.pt", weights_only=True)
     del whole["terms"], whole["deployment"]
     torch.save(whole, tmp_path / "checkpoint.pt")
     remarks = list[str]()
     monkeypatch.setattr(initial_policy, "say", remarks.append)
     rl.Trainer(Hold(), recipe=RECIPE, init=tmp_path / "checkpoint.pt")
-    assert "does not say what its task observed" in "".join(remarks)
+    assert "does not record what its task observed" in "".join(remarks)
 
 
 @pytest.mark.parametrize("kind", ["policy.onnx", "checkpoint.pt"])
-def test_rsl_rl_starts_from_a_file_too(kind: str, tmp_path: Path) -> None:
+def test_an_rsl_rl_training_begins_from_a_file(kind: str, tmp_path: Path) -> None:
     recipe = replace(RECIPE, learner="rsl_rl", activation="elu")
     first = rl.Trainer(Hold(), recipe=recipe, seed=0, folder=tmp_path)
     list(first.run(iterations=2))
@@ -156,7 +160,7 @@ def test_rsl_rl_starts_from_a_file_too(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["policy.onnx", "checkpoint.pt"])
-def test_a_file_with_another_observation_is_named(
+def test_a_file_with_another_observation_prints_a_remark(
     kind: str, trained: tuple[rl.Trainer, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     remarks = list[str]()

@@ -1,4 +1,4 @@
-"""Encoders with an offset, and observations that are late."""
+"""Encoders with an offset, and delayed observations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ ENVS = 6
 
 
 class Measured(Hold):
-    """It observes its joints, its speeds and its last action; the last is not measured."""
+    """A task that observes joints and speeds, which are measured, and its last action, which is
+    not.
+    """
 
     seconds, noise = 5.0, {}
     vary = {}  # noqa: RUF012
@@ -43,8 +45,8 @@ def run(task: rl.Task, steps: int) -> list[dict[str, np.ndarray]]:
     return states
 
 
-def test_an_encoder_with_an_offset_shifts_what_is_measured_and_where_drives_go() -> None:
-    """A step is one of the unbiased robot to targets that are lower by the offset."""
+def test_an_encoder_offset_shifts_measured_positions_and_drive_targets() -> None:
+    """The robot moves as one without offset to targets that are lower by the offset."""
     task = Measured()
     task.vary = {"encoder_bias": rl.Vary(-0.1, 0.1, how="add")}
     before, after = run(task, 1)
@@ -62,8 +64,8 @@ def test_an_encoder_with_an_offset_shifts_what_is_measured_and_where_drives_go()
     assert np.allclose(after["policy"][:, :2], end.q + bias, atol=1e-12)
 
 
-def test_the_policy_sees_what_was_some_time_ago() -> None:
-    """Linear between two steps; the critic and what is not measured are not late."""
+def test_delayed_observations_interpolate_between_steps() -> None:
+    """Linearly between two steps. The critic and terms that are not measured have no delay."""
     task = Measured()
     task.vary = {"observation_latency": rl.Vary(0.0, 2.5 * task.step_seconds)}
     states = run(task, 5)
@@ -82,8 +84,8 @@ def test_the_policy_sees_what_was_some_time_ago() -> None:
             assert np.array_equal(state["policy"][:, 4:], states[k - 1]["action"])
 
 
-def test_friction_that_grows_with_the_speed_slows_a_robot() -> None:
-    """As viscous friction of c |v| at the begin of the step."""
+def test_quadratic_friction_slows_a_robot() -> None:
+    """As viscous friction with c |v| at the beginning of the step."""
     task = Measured()
     task.vary = {"quadratic_friction": rl.Vary(0.5, 1.0)}
     *_, before, after = run(task, 3)
@@ -106,14 +108,14 @@ LATE = {"observation_latency": rl.Vary(0.0, 0.01)}
 @pytest.mark.parametrize(
     ("change", "error"),
     [
-        ({"vary": {"observation_latency": rl.Vary(-0.1, 0.1)}}, r"drawn as how=\"abs\", in sec"),
+        ({"vary": {"observation_latency": rl.Vary(-0.1, 0.1)}}, r"must have how=\"abs\", in sec"),
         (
             {"vary": LATE, "sensed": ("height",)},
-            "sensed has height; the group policy has joints, speed, last",
+            "sensed names height; the terms of group policy are joints, speed, last",
         ),
     ],
 )
-def test_errors_that_make_no_sense_are_refused(change: dict[str, Any], error: str) -> None:
+def test_invalid_sensor_errors_are_refused(change: dict[str, Any], error: str) -> None:
     task = Measured()
     task.__dict__.update(change)
     with pytest.raises(rl.TaskError, match=error):

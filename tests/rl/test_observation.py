@@ -1,4 +1,4 @@
-"""Groups of terms, noise on what the policy sees, and what was seen before."""
+"""Observations: groups of terms, noise of the policy's group, and history."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from warpdyn.rl.environment_step import EnvironmentStep
 
 
 class Remembers(Hold):
-    """Its policy sees three observations, the critic one, without noise."""
+    """A task whose policy observes the last three observations with noise, and whose critic
+    observes one without.
+    """
 
     history = {"policy": 3}  # noqa: RUF012
     noise = {"off": rl.Noise(0.1), "speed": rl.Noise(np.array([0.0, 0.2]), "normal")}  # noqa: RUF012
@@ -33,7 +35,7 @@ TASK = Remembers()
 
 @pytest.fixture(scope="module")
 def history() -> list[dict[str, np.ndarray]]:
-    """What 64 environments give, for longer than an episode of ten steps."""
+    """Observations of 64 environments for longer than an episode of ten steps."""
     text, envs = EnvironmentStep(TASK, 1), 64
     given, rows = list(text.shared_arrays.values()), np.random.default_rng(2)
     state = text.start(TASK.model, np.zeros(envs), *given)._asdict()
@@ -47,8 +49,8 @@ def history() -> list[dict[str, np.ndarray]]:
     return seen
 
 
-def test_noise_is_the_policys_alone(history: Any) -> None:
-    """Of its law and size, another one in every step and environment."""
+def test_only_the_policys_observations_have_noise(history: Any) -> None:
+    """It has its law and size, and is drawn anew for each step and environment."""
     off, speed = [], []
     for state in history:
         error = state["policy"][:, -4:] - state["hidden"]
@@ -61,8 +63,8 @@ def test_noise_is_the_policys_alone(history: Any) -> None:
     assert abs(np.corrcoef(off[:, :-1].ravel(), off[:, 1:].ravel())[0, 1]) < 0.1
 
 
-def test_history_is_what_was_seen_before_the_oldest_first(history: Any) -> None:
-    """Noise and all; at the beginning of an episode it is what is seen then."""
+def test_history_has_earlier_observations_with_the_oldest_first(history: Any) -> None:
+    """With their noise. At the beginning of an episode all entries are the first observation."""
     assert np.array_equal(history[0]["policy"][:, :4], history[0]["policy"][:, 8:])
     for before, after in pairwise(history):
         over = after["terminated"] | after["truncated"]
@@ -78,22 +80,22 @@ def test_history_is_what_was_seen_before_the_oldest_first(history: Any) -> None:
     ("change", "error"),
     [
         ({"groups": {"policy": ("height",)}}, "groups: policy has height, which observe does not"),
-        ({"noise": {"height": rl.Noise(1.0)}}, "noise is of height, which observe does not give"),
+        ({"noise": {"height": rl.Noise(1.0)}}, "noise names height, which observe does not return"),
         (
             {"groups": {"policy": ("off",), "hidden": ("off", "speed")}},
-            "noise is of speed, which the policy does not observe; its group policy has off",
+            "noise names speed, which the policy does not observe; its group policy has off",
         ),
-        ({"history": {"actor": 2}}, "history is of actor; there are the groups policy, hidden"),
+        ({"history": {"actor": 2}}, "history names actor; the groups are policy, hidden"),
     ],
 )
-def test_what_observe_does_not_give_is_refused(change: dict[str, Any], error: str) -> None:
+def test_groups_and_noise_of_unknown_terms_are_refused(change: dict[str, Any], error: str) -> None:
     task = Remembers()
     task.__dict__.update(change)
     with pytest.raises(rl.TaskError, match=error):
         EnvironmentStep(task, 0)
 
 
-def test_one_array_is_one_group() -> None:
+def test_one_array_is_the_policys_group() -> None:
     class Plain(Hold):
         groups, noise = {}, {}
 
@@ -104,7 +106,7 @@ def test_one_array_is_one_group() -> None:
     assert wd.load_robot("double_pendulum").nq == 2
 
 
-def test_a_list_of_arrays_is_no_observation() -> None:
+def test_a_list_of_arrays_is_refused_as_observation() -> None:
     task = type("Listed", (Hold,), {"observe": lambda self, robot, s: [s.q, s.v]})
     with pytest.raises(rl.TaskError, match=r"observe must return one array.* returned a list"):
         rl.VecEnv(task(), 2)

@@ -1,4 +1,4 @@
-"""Policies from files."""
+"""Policies read from files."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rl_cases import Hold
 from time_limit import time_limit
 
 
-def test_a_file_is_a_function_of_observations(tmp_path: Path) -> None:
-    """Of one, or of rows of them; it says what it is of."""
+def test_a_policy_maps_observations_to_actions(tmp_path: Path) -> None:
+    """Of one observation or of rows. The file's description names its task and robot."""
     weights = np.arange(12.0).reshape(6, 2)
     about = {"task": "Hold", "robot": "double_pendulum", "seed": 4}
     policy = rl.Policy(linear_policy(tmp_path / "hold.onnx", weights, **about))
@@ -25,8 +25,8 @@ def test_a_file_is_a_function_of_observations(tmp_path: Path) -> None:
     assert (policy.width, policy.actions, policy.about) == (6, 2, about)
 
 
-def test_other_tasks_and_robots_are_refused(tmp_path: Path) -> None:
-    """By how much it sees, how much it gives, and the robot's name."""
+def test_a_policy_of_another_task_or_robot_is_refused(tmp_path: Path) -> None:
+    """By the numbers of observations and actions, and by the robot's name."""
 
     def policy(shape: tuple[int, int], robot: str = "double_pendulum") -> rl.Policy:
         return rl.Policy(
@@ -34,7 +34,7 @@ def test_other_tasks_and_robots_are_refused(tmp_path: Path) -> None:
         )
 
     policy((6, 2)).check(Hold(), 6)
-    with pytest.raises(rl.TaskError, match=r"task Hold and .* observes 6 numbers; .* gives 5"):
+    with pytest.raises(rl.TaskError, match=r"task Hold with .* observes 6 numbers; .* gives 5"):
         policy((6, 2)).check(Hold(), 5)
     with pytest.raises(rl.TaskError, match="gives 3 actions; Hold for double_pendulum has 2"):
         policy((6, 3)).check(Hold(), 6)
@@ -42,18 +42,18 @@ def test_other_tasks_and_robots_are_refused(tmp_path: Path) -> None:
         policy((6, 2), "panda").check(Hold(), 6)
 
 
-def test_what_is_no_policy_is_refused(tmp_path: Path) -> None:
+def test_missing_files_and_files_without_a_network_are_refused(tmp_path: Path) -> None:
     with pytest.raises(rl.TaskError, match="no such policy file"):
         rl.Policy(tmp_path / "none.onnx")
     (tmp_path / "text.onnx").write_text("nothing")
-    with pytest.raises(rl.TaskError, match=r"text.onnx is no ONNX policy"):
+    with pytest.raises(rl.TaskError, match=r"text.onnx is not an ONNX policy"):
         rl.Policy(tmp_path / "text.onnx")
 
 
-def test_only_regular_files_of_a_bounded_size_are_read(
+def test_only_regular_files_of_limited_size_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of just the largest size it is read; a pipe, a folder and a device are not opened."""
+    """A file of just the largest size is read. A pipe, a folder and a device are not opened."""
     path = linear_policy(tmp_path / "a.onnx", np.zeros((2, 2)))
     monkeypatch.setattr("warpdyn.rl.policy.LARGEST", path.stat().st_size)
     rl.Policy(path)
@@ -69,29 +69,29 @@ def test_only_regular_files_of_a_bounded_size_are_read(
             rl.Policy(file)
 
 
-def test_networks_that_are_no_policies_are_refused(tmp_path: Path) -> None:
+def test_networks_with_other_inputs_or_outputs_are_refused(tmp_path: Path) -> None:
     onnx = pytest.importorskip("onnx")
     path = linear_policy(tmp_path / "a.onnx", np.zeros((2, 2)))
     whole = onnx.load(path)
     whole.graph.output.append(whole.graph.output[0])
     whole.graph.output[1].name = "weights"
     onnx.save(whole, path)
-    with pytest.raises(rl.TaskError, match=r"is no policy: one takes observations \(B, n\)"):
+    with pytest.raises(rl.TaskError, match=r"is not a policy: a policy maps observations \(B, n\)"):
         rl.Policy(path)
 
 
 @pytest.mark.parametrize(
     ("described", "reason"),
     [
-        ("nonsense", "is no JSON: Expecting value"),
-        ("[" * 200_000, "is no JSON: .*recursion"),
+        ("nonsense", "is not JSON: Expecting value"),
+        ("[" * 200_000, "is not JSON: .*recursion"),
         ("[1, 2]", "is a list, not an object"),
         ('{"task": 5}', "the task in its description must be a printable name, got 5"),
         ('{"robot": "a\\u001b[31m"}', r"the robot in its description must be a printable name"),
     ],
 )
-def test_odd_descriptions_are_refused(tmp_path: Path, described: str, reason: str) -> None:
-    """A file's metadata is a stranger's text: what is no description is one line, without its codes."""
+def test_malformed_metadata_is_refused(tmp_path: Path, described: str, reason: str) -> None:
+    """Metadata is untrusted text. The message is one line without its control characters."""
     onnx = pytest.importorskip("onnx")
     path = linear_policy(tmp_path / "a.onnx", np.zeros((2, 2)))
     whole = onnx.load(path)
@@ -104,7 +104,7 @@ def test_odd_descriptions_are_refused(tmp_path: Path, described: str, reason: st
     assert str(caught.value).isprintable()
 
 
-def test_a_file_that_the_disk_refuses_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_read_error_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     from warpdyn.rl import policy
 
     def broken(*_: object) -> bytes:

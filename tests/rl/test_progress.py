@@ -1,4 +1,4 @@
-"""The results of an iteration, as checkpoints keep them."""
+"""The results of an iteration, as checkpoints store them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ rl = pytest.importorskip("warpdyn.rl")
 from warpdyn.rl.progress import Progress
 
 
-def test_a_checkpoint_of_an_earlier_version_has_fewer_entries() -> None:
-    """Later entries have defaults; all of them are plain values."""
+def test_progress_of_an_earlier_version_is_read() -> None:
+    """Entries that were added later have defaults. All of them are plain values."""
     earlier = (1, 384, 2.0, 1.0, 0.5, {"near": 0.5}, 0.2, 0.0, 900.0, 0.3, 1.0)
     progress = Progress(*earlier)
     assert (progress.nonfinite_actions, progress.teacher_distance) == (0, 0.0)

@@ -1,4 +1,4 @@
-"""Random numbers of an environment: none is drawn twice."""
+"""Random streams of an environment: no stream is used twice."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def task(noise: int, keep: int) -> Any:
 
 
 @pytest.mark.parametrize("varied", range(END - FIRST + 1))
-def test_no_two_numbers_share_a_stream(varied: int) -> None:
-    """Nor one of the task's functions or of its own draws."""
+def test_no_two_draws_share_a_stream(varied: int) -> None:
+    """Nor does one use a stream of the task's functions."""
     for noise in range(END - FIRST + 1 - varied):
         for keep in range(END - FIRST + 1 - varied - noise):
             streams = random_streams(task(noise, keep), varied)
@@ -31,18 +31,21 @@ def test_no_two_numbers_share_a_stream(varied: int) -> None:
             assert len(taken) == len(set(taken)) and set(taken) <= set(range(FIRST, END))
 
 
-def test_a_few_numbers_keep_their_streams() -> None:
-    """Trainings of before are repeated by the same seeds."""
+def test_streams_do_not_move_if_few_numbers_are_drawn() -> None:
+    """Earlier trainings are repeated by the same seeds."""
     assert random_streams(task(10, 5), 10) == random_streams(task(0, 0), 0) == (7, 17, 27)
 
 
-def test_too_many_numbers_are_refused() -> None:
+def test_more_draws_than_streams_are_refused() -> None:
     with pytest.raises(rl.TaskError, match="Hop draws 20 varied numbers, noise of 4 terms and 2"):
         random_streams(task(4, 2), 20)
 
 
-def test_varied_numbers_and_noise_differ() -> None:
-    """The shipped recipe varies more than ten numbers: the eleventh is not the noise of a term."""
+def test_varied_numbers_and_noise_use_different_streams() -> None:
+    """The shipped recipe varies more than ten numbers.
+
+    The eleventh does not share the noise of a term.
+    """
     task = rl.make("quadruped_velocity")
     walker = training_task(task, task.recipe)
     assert len(walker.vary) > 10 and walker.noise
@@ -51,8 +54,8 @@ def test_varied_numbers_and_noise_differ() -> None:
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, True, 2**24, "1", [1, 2]])
-def test_seeds_that_float32_cannot_tell_apart_are_refused(seed: Any) -> None:
-    """2^24 and 2^24 + 1 gave the same environments, and 1.5 those of 1."""
+def test_seeds_that_float32_cannot_represent_are_refused(seed: Any) -> None:
+    """2^24 and 2^24 + 1 gave the same environments, and so did 1.5 and 1."""
     with pytest.raises(rl.TaskError, match="a seed must be a whole number from 0 to 16777215, got"):
         rl.VecEnv(Hold(), 1, seed=seed)
     with pytest.raises(rl.TaskError, match="a seed must be a whole number"):

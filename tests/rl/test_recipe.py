@@ -1,4 +1,4 @@
-"""Numbers of training."""
+"""Recipes of trainings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 rl = pytest.importorskip("warpdyn.rl")
 
 
-def test_a_recipe_is_rsl_rls_configuration() -> None:
+def test_a_recipe_is_converted_to_rsl_rls_configuration() -> None:
     recipe = rl.Recipe(epochs=3, discount=0.98, layers=(32, 16), deviation=0.5)
     made = recipe.rsl_rl_config({"actor": ["policy"], "critic": ["policy", "hidden"]})
     assert made["algorithm"]["num_learning_epochs"] == 3 and made["algorithm"]["gamma"] == 0.98

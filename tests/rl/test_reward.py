@@ -1,4 +1,4 @@
-"""Rewards as objects: beside those of `reward`, replaced and removed by name."""
+"""Reward objects: in addition to those of `reward`, replaced and removed by name."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Calm(Hold):
 
 
 class Calmer(Calm):
-    """No method: it removes one reward and replaces the other."""
+    """A task without its own method, which removes one reward and replaces the other."""
 
     rewards = {"calm": Calm.rewards["calm"].with_weight(-2.0)}  # noqa: RUF012
 
 
-def test_they_are_added_to_the_rewards_of_the_method() -> None:
-    """With their weights and arguments, each step."""
+def test_reward_objects_are_added_to_the_rewards_of_the_method() -> None:
+    """With their weights and arguments in each step."""
     env = rl.VecEnv(Calm(), 4, seed=0)
     env.reset()
     _, reward, *_ = env.step(0.3 * torch.ones(4, 2))
@@ -44,13 +44,13 @@ def test_they_are_added_to_the_rewards_of_the_method() -> None:
     assert torch.allclose(reward.double(), 0.02 * wanted, rtol=1e-4, atol=1e-6)
 
 
-def test_they_combine_as_dictionaries() -> None:
+def test_reward_objects_of_classes_are_merged_by_name() -> None:
     env = rl.VecEnv(Calmer(), 2)
     assert env.kernels.rewards == ("still", "near", "calm")
     assert env.scales.tolist() == [1.0, 2.0, -2.0]
 
 
-def test_a_task_may_have_objects_alone() -> None:
+def test_a_task_can_have_reward_objects_only() -> None:
     class Only(Hold):
         scales = {}  # noqa: RUF012
         rewards = {"calm": rl.Reward(-1.0, calm)}  # noqa: RUF012
@@ -67,7 +67,7 @@ def test_a_task_may_have_objects_alone() -> None:
         rl.VecEnv(Nothing(), 2)
 
 
-def test_one_name_twice_is_refused() -> None:
+def test_a_name_in_both_scales_and_rewards_is_refused() -> None:
     class Twice(Hold):
         rewards = {"near": rl.Reward(1.0, calm)}  # noqa: RUF012
 
@@ -75,7 +75,7 @@ def test_one_name_twice_is_refused() -> None:
         rl.VecEnv(Twice(), 2)
 
 
-def test_its_weight_is_a_setting_and_part_of_a_training(tmp_path: Any) -> None:
+def test_the_weight_of_a_reward_is_a_setting_and_part_of_a_checkpoint(tmp_path: Any) -> None:
     name = f"{__name__}:Calm"
     assert settings_of(make_with_settings(name))["rewards.calm"] == -0.5
     task = make_with_settings(name, ["rewards.calm=-3"])

@@ -1,4 +1,4 @@
-"""Environments in the form of Stable-Baselines3, and its PPO on them."""
+"""Environments for Stable-Baselines3, and its PPO on them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ from warpdyn.rl.sb3 import SB3Env
 
 @pytest.fixture(scope="module")
 def both() -> tuple[Any, Any]:
-    """Ours, and the same environments in the other form."""
+    """Our environments, and the same ones wrapped for Stable-Baselines3."""
     ours, theirs = (rl.VecEnv(Hold(), 6, seed=1) for _ in range(2))
     return ours, SB3Env(theirs)
 
 
-def test_a_step_is_ours_in_numpy(both: Any) -> None:
-    """The policy's observations, rewards, who is done; of those how it ended, and what it earned."""
+def test_sb3_env_returns_the_results_of_vec_env_as_numpy_arrays(both: Any) -> None:
+    """The policy's observations, rewards and ends, and how finished episodes ended and what they
+    earned.
+    """
     ours, theirs = both
     seen, first = ours.reset()[0]["policy"], theirs.reset()
     assert first.dtype == np.float32 and np.array_equal(first, seen.numpy())
@@ -51,8 +53,8 @@ def test_a_step_is_ours_in_numpy(both: Any) -> None:
     assert ends >= 6 and late > 0
 
 
-def test_what_it_gives_is_kept(both: Any) -> None:
-    """Copies: other steps do not write into them."""
+def test_results_of_a_step_are_copies(both: Any) -> None:
+    """Later steps do not overwrite them."""
     _, theirs = both
     theirs.reset()
     results = theirs.step(np.ones((6, 2), np.float32))[:3]
@@ -62,7 +64,7 @@ def test_what_it_gives_is_kept(both: Any) -> None:
     assert all(np.array_equal(x, y) for x, y in zip(results, kept, strict=True))
 
 
-def test_a_seed_counts_from_the_next_reset_on(both: Any) -> None:
+def test_a_seed_takes_effect_at_the_next_reset(both: Any) -> None:
     _, theirs = both
     theirs.seed(1)
     first = theirs.reset()
@@ -73,7 +75,9 @@ def test_a_seed_counts_from_the_next_reset_on(both: Any) -> None:
     assert np.array_equal(first, theirs.reset())  # a seed stays
 
 
-def test_a_random_seed_is_one_of_an_environment(both: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_seeds_are_within_the_range_of_environments(
+    both: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Stable-Baselines3's own random seeds may be larger."""
     _, theirs = both
     monkeypatch.setattr(np.random, "randint", lambda low, *_, **__: low - 1)
@@ -82,22 +86,20 @@ def test_a_random_seed_is_one_of_an_environment(both: Any, monkeypatch: pytest.M
     assert theirs.env.numbers["seed"][0] == 2**24 - 1
 
 
-def test_what_single_environments_lack_is_refused(both: Any) -> None:
+def test_access_to_single_environments_is_refused(both: Any) -> None:
     _, theirs = both
     assert theirs.get_attr("num_envs", [0, 3]) == [6, 6]
     assert theirs.env_is_wrapped(object) == [False] * 6
-    with pytest.raises(
-        rl.TaskError, match=r"reach cannot be set in single environments; write into"
-    ):
+    with pytest.raises(rl.TaskError, match=r"reach cannot be set per environment; write into"):
         theirs.set_attr("reach", 1.0)
-    with pytest.raises(rl.TaskError, match="render cannot be called of single environments"):
+    with pytest.raises(rl.TaskError, match="render cannot be called per environment"):
         theirs.env_method("render")
     with pytest.raises(rl.TaskError, match='make them with autoreset="same_step"'):
         SB3Env(rl.VecEnv(Hold(), 2, autoreset="next_step"))
 
 
-def test_its_ppo_learns_to_hold_a_pendulum() -> None:
-    """For seconds here; `benchmarks/rl` has a minute's result."""
+def test_sb3_ppo_learns_to_hold_a_pendulum() -> None:
+    """In some seconds here. `benchmarks/rl` has the result of a minute."""
     learner = SB3(Pendulum(), seed=0)
     before = lengths(learner)
     learner.train(steps=40_000)

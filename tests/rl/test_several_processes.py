@@ -1,4 +1,4 @@
-"""One training in two processes: one policy, different environments, what ends one ends both."""
+"""One training in two processes: one policy, different environments, and one end for both."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def free_port() -> int:
 
 
 def environment(**more: object) -> dict[str, str]:
-    """Of a process; traffic stays on the loopback device."""
+    """The variables of a process. Traffic stays on the loopback device."""
     known = {"PYTHONPATH": os.pathsep.join(sys.path), "GLOO_SOCKET_IFNAME": "lo"}
     return (
         os.environ | known | {name: str(x) for name, x in more.items()} | {"OMP_NUM_THREADS": "1"}
@@ -97,8 +97,10 @@ def environment(**more: object) -> dict[str, str]:
 
 
 def test_two_processes_train_one_policy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Identical SHA-256 of weights, environments numbered on, and the same end for both. The command
-    prints and writes in the first process alone; its checkpoint is one of two processes."""
+    """Weights have equal SHA-256, environments are numbered through, and both end together.
+
+    Only the first process prints and writes. Its checkpoint records two processes.
+    """
     folder = tmp_path / "command"
     words = [*WORDS, "--folder", str(folder)]
     place = {"WORLD_SIZE": 2, "LOCAL_WORLD_SIZE": 2, "MASTER_ADDR": "127.0.0.1"}
@@ -125,7 +127,10 @@ def test_two_processes_train_one_policy(tmp_path: Path, capsys: pytest.CaptureFi
     assert first["logged"] == [1, 2, 3, 4] and "logged" not in second
     for each in told:
         assert each["resumed"] == [each["ends with"], each["environments"]]
-        assert "is of another training, with seed 3 instead of 4; choose another" in each["refused"]
+        assert (
+            "belongs to another training run, with seed 3 instead of 4; choose another"
+            in each["refused"]
+        )
         assert "the reward still, near is not finite in environment 0" in each["mistake"]
     # Together they are the environments of one process that has all of them.
     whole = rl.VecEnv(Hold(), 32, seed=3)
@@ -151,8 +156,8 @@ def torchrun() -> list[str]:
     return [sys.executable, "-m", "torch.distributed.run", *place, *port, "-m", "warpdyn"]
 
 
-def test_torchrun_starts_the_command_and_an_interrupt_ends_all(tmp_path: Path) -> None:
-    """With one line; no process is left."""
+def test_an_interrupt_of_torchrun_ends_all_processes(tmp_path: Path) -> None:
+    """With one line. No process is left."""
     folder = tmp_path / "run"
     words = [*WORDS, "--iterations", "1000000", "--folder", str(folder)]
     started = subprocess.Popen(
@@ -163,7 +168,7 @@ def test_torchrun_starts_the_command_and_an_interrupt_ends_all(tmp_path: Path) -
         text=True,
         start_new_session=True,
     )
-    while not folder.exists() and started.poll() is None:  # made once the processes have met
+    while not folder.exists() and started.poll() is None:  # made once the processes have joined
         time.sleep(0.1)
     started.send_signal(signal.SIGINT)
     said = started.communicate(timeout=300)[1]
@@ -172,10 +177,10 @@ def test_torchrun_starts_the_command_and_an_interrupt_ends_all(tmp_path: Path) -
         os.killpg(started.pid, 0)
 
 
-def test_the_first_process_of_a_machine_says_what_is_wrong(
+def test_the_first_process_of_each_machine_reports_an_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In one line, once on each machine; torchrun stops the others when that one has failed."""
+    """In one line on each machine. torchrun stops the others when that one has failed."""
     words = ["train", "cartpole"]
     for rank, (code, lines) in enumerate([(2, 1), (0, 0), (2, 1), (0, 0)]):
         for name, x in zip(NAMES, (4, rank, 2, rank % 2), strict=True):
@@ -184,17 +189,19 @@ def test_the_first_process_of_a_machine_says_what_is_wrong(
         assert len(capsys.readouterr().err.splitlines()) == lines
 
 
-def test_processes_that_cannot_meet_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here nobody says where: torchrun's address is missing."""
+def test_processes_without_a_common_address_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The address of torchrun is missing."""
     for name, x in zip(NAMES, (2, 1, 2, 1), strict=True):
         monkeypatch.setenv(name, str(x))
     monkeypatch.delenv("MASTER_ADDR", raising=False)
-    with pytest.raises(rl.TaskError, match=r"2 processes of torchrun do not meet: .*MASTER_ADDR"):
+    with pytest.raises(
+        rl.TaskError, match=r"2 processes of torchrun cannot connect: .*MASTER_ADDR"
+    ):
         rl.Trainer(Hold())
 
 
-def test_a_process_by_itself_is_the_first_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without all that torchrun says, and where it starts one."""
+def test_a_single_process_is_the_first_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the variables of torchrun, and if torchrun starts one process."""
     assert rl.Processes.of_torchrun({"WORLD_SIZE": "4"}) == rl.Processes()
     alone = rl.Processes.of_torchrun(dict(zip(NAMES, "1010", strict=True)))
     assert alone == rl.Processes() and alone.first and alone.rsl_rl_config() is None
@@ -209,8 +216,11 @@ def test_a_process_by_itself_is_the_first_of_one(monkeypatch: pytest.MonkeyPatch
         third.device("cuda")
 
 
-def test_messages_of_a_group(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sums in place, lists by rank, and the first process's value; nothing is sent by one process."""
+def test_collective_operations_of_a_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums are in place, lists are ordered by rank, and broadcasts have the first process's value.
+
+    A single process sends nothing.
+    """
     group, alone = rl.Processes(count=2, rank=1, here=2, rank_here=1), rl.Processes()
     calls = list[str]()
 
@@ -248,8 +258,8 @@ def test_messages_of_a_group(monkeypatch: pytest.MonkeyPatch) -> None:
         (RuntimeError("shapes differ"), False),
     ],
 )
-def test_a_process_that_is_lost_is_one_line(error: RuntimeError, is_lost: bool) -> None:
-    """An error of this process alone stays what it is, and so does any error of a single one."""
+def test_a_lost_process_is_reported_in_one_line(error: RuntimeError, is_lost: bool) -> None:
+    """An error of this process is raised unchanged, and so is any error of a single process."""
     for count in (1, 2):
         kind = RuntimeError if count == 1 or not is_lost else ValueError
         with pytest.raises(kind) as caught, rl.Processes(count=count).together():
@@ -265,8 +275,10 @@ def test_a_process_that_is_lost_is_one_line(error: RuntimeError, is_lost: bool) 
 
 
 @pytest.mark.parametrize(("device", "here"), [("cpu", 2), ("cpu", 64), ("cuda:1", 2)])
-def test_processes_meet(monkeypatch: pytest.MonkeyPatch, device: str, here: int) -> None:
-    """Those of a machine share its cores; a GPU each, with a backend of both devices; once."""
+def test_processes_join_a_group_once(
+    monkeypatch: pytest.MonkeyPatch, device: str, here: int
+) -> None:
+    """Those of a machine share its cores. Each uses one GPU, with a backend for both devices."""
     done = list[Any]()
     distributed = torch.distributed
     monkeypatch.setattr(distributed, "is_initialized", lambda: bool(done))

@@ -1,4 +1,4 @@
-"""skrl takes environments by its own wrappers, and its PPO learns on them."""
+"""skrl's own wrappers accept environments, and its PPO learns on them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from benchmarks.rl.pendulum import Pendulum
 
 
 class Groups(Hold):
-    """What the policy sees, and what a critic sees, by the names of Isaac Lab."""
+    """Observations of policy and critic with the names of Isaac Lab."""
 
     groups = {"policy": ("off",), "critic": ("place", "speed")}  # noqa: RUF012
 
 
 @pytest.mark.filterwarnings("ignore:To copy construct from a tensor:UserWarning")
-def test_its_wrapper_takes_one_group_as_it_is() -> None:
-    """Chosen by itself, as for other vectors of Gymnasium."""
+def test_skrls_gymnasium_wrapper_accepts_one_group() -> None:
+    """skrl chooses it automatically, as for other vector environments of Gymnasium."""
     theirs, ours = wrap_env(rl.VecEnv(Pendulum(), 5), verbose=False), rl.VecEnv(Pendulum(), 5)
     assert type(theirs).__name__ == "GymnasiumWrapper" and theirs.num_envs == 5
     assert theirs.observation_space.shape == (4,) and theirs.action_space.shape == (1,)
@@ -35,8 +35,8 @@ def test_its_wrapper_takes_one_group_as_it_is() -> None:
     assert terminated.shape == truncated.shape == (5, 1)
 
 
-def test_a_critic_sees_its_group_by_the_wrapper_for_isaac_lab() -> None:
-    """Tensors as they are: the policy's observations, and the critic's as the state."""
+def test_skrls_isaac_lab_wrapper_gives_the_critic_its_group() -> None:
+    """The wrapper passes tensors on: the policy's observations, and the critic's as the state."""
     theirs = wrap_env(rl.VecEnv(Groups(), 5), "isaaclab-single-agent", verbose=False)
     assert theirs.observation_space.shape == (2,) and theirs.state_space.shape == (4,)
     theirs.reset()
@@ -47,8 +47,8 @@ def test_a_critic_sees_its_group_by_the_wrapper_for_isaac_lab() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:To copy construct from a tensor:UserWarning")
-def test_its_ppo_learns_to_hold_a_pendulum() -> None:
-    """For seconds here; `benchmarks/rl` has a minute's result."""
+def test_skrl_ppo_learns_to_hold_a_pendulum() -> None:
+    """In some seconds here. `benchmarks/rl` has the result of a minute."""
     learner = Skrl(Pendulum(), seed=0)
     before = lengths(learner)
     learner.train(steps=40_000)

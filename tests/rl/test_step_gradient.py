@@ -1,4 +1,4 @@
-"""Cotangents through steps of environments, beside Torch's own derivatives of the same steps."""
+"""Gradients through steps of environments, compared with Torch's derivatives of the same steps."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ def actions() -> list[torch.Tensor]:
     return [0.5 * torch.randn(shape, dtype=torch.float64) for _ in range(STEPS)]
 
 
-def test_steps_go_back_as_torch_goes_back() -> None:
-    """Derivatives of the sum of rewards and of the last state by all actions and by the first
-    state, with an episode that ends by time on the way."""
+def test_gradients_through_steps_equal_those_of_torch() -> None:
+    """Derivatives of the sum of rewards and of the last state by all actions and the first state.
+
+    One episode is timed out on the way.
+    """
     env = environments()
     env.carried["age"][1] = env.kernels.length - 2
     start = {n: x.clone() for n, x in env.carried.items()}
@@ -65,7 +67,7 @@ def test_steps_go_back_as_torch_goes_back() -> None:
     assert by_action[1][1].abs().max() < by_action[1][0].abs().max()
 
 
-def test_a_cotangent_that_is_not_finite_is_zero() -> None:
+def test_a_gradient_that_is_not_finite_is_replaced_by_zero() -> None:
     env = environments()
     gradient = StepGradient(env, 1)
     (action, *_) = actions()

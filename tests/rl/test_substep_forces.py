@@ -1,4 +1,4 @@
-"""Contact forces of all substeps of a step."""
+"""Contact forces over all substeps of a step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import warpdyn as wd
 
 
 class Dropped(rl.QuadrupedVelocity):
-    """A quadruped with feet 1 cm above the ground; carried copies of the forces."""
+    """A quadruped with feet 1 cm above the ground. It carries copies of the forces."""
 
     substep_forces = True
     scales = {"nothing": 1.0}  # noqa: RUF012
@@ -36,7 +36,7 @@ class Dropped(rl.QuadrupedVelocity):
 
 
 class Plain(Dropped):
-    """The same motion, with the forces of the last substep alone."""
+    """The same motion with the forces of the last substep only."""
 
     substep_forces = False
 
@@ -56,8 +56,11 @@ class PlainLate(Plain):
 
 
 @pytest.mark.parametrize(("task", "plain"), [(Dropped(), Plain()), (Late(), PlainLate())])
-def test_the_motion_is_the_same_and_an_impact_is_seen(task: Any, plain: Any) -> None:
-    """Also with late targets. The peak is at least the last force; the mean carries the weight."""
+def test_substep_forces_show_impacts_and_do_not_change_the_motion(task: Any, plain: Any) -> None:
+    """Also with delayed targets.
+
+    The peak is at least the last force, and the mean carries the weight.
+    """
     env, other = rl.VecEnv(task, 1), rl.VecEnv(plain, 1)
     env.reset()
     other.reset()
@@ -75,7 +78,7 @@ def test_the_motion_is_the_same_and_an_impact_is_seen(task: Any, plain: Any) -> 
     assert max(peaks) > 20.0  # between two steps [N]
 
 
-def test_mujoco_has_them_too() -> None:
+def test_mujoco_env_has_substep_forces() -> None:
     pytest.importorskip("mujoco")
     env = rl.MujocoEnv(Dropped(), 1)
     env.reset()
@@ -89,8 +92,8 @@ def test_mujoco_has_them_too() -> None:
     assert np.mean(carried[20:]) == pytest.approx(weight, rel=0.05)
 
 
-def test_contact_pairs_step_in_the_same_way() -> None:
-    """A pushed box: its pairs' impulses are carried through the loop."""
+def test_substep_forces_do_not_change_steps_with_contact_pairs() -> None:
+    """The impulses of the pairs of a pushed box are carried through the loop."""
 
     class Counted(PushedBox):
         substep_forces = True
@@ -105,8 +108,11 @@ def test_contact_pairs_step_in_the_same_way() -> None:
     np.testing.assert_allclose(ends[0], ends[1], atol=1e-4)
 
 
-def test_contact_points_and_pairs_step_in_the_same_way() -> None:
-    """A box that lies on its corners and is pushed by a ball: states, and forces of points and pairs."""
+def test_substep_forces_do_not_change_steps_with_points_and_pairs() -> None:
+    """A box on its corners is pushed by a ball.
+
+    States and forces of points and pairs are compared.
+    """
 
     class OnCorners(PushedBox):
         def __init__(self) -> None:

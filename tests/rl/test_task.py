@@ -1,4 +1,4 @@
-"""What a task is made of: draws of numbers, episodes by name."""
+"""Parts of a task: draws of numbers, and episodes by name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ rl = pytest.importorskip("warpdyn.rl")
 
 
 def drawn(vary: object, default: float | np.ndarray, count: int = 20_000) -> np.ndarray:
-    """Values that an environment each draws, as a kernel does."""
+    """Values that environments draw, each its own."""
 
     @wd.kernel
     def text(robot, episode: ()):  # type: ignore[no-untyped-def]
@@ -28,7 +28,7 @@ def drawn(vary: object, default: float | np.ndarray, count: int = 20_000) -> np.
         (rl.Vary(0.1, 0.2, "normal", "add"), 3.0, 3.1, 0.2),
     ],
 )
-def test_a_number_is_drawn_by_its_law_from_the_default(
+def test_a_drawn_number_has_the_mean_and_deviation_of_its_law(
     vary: object, default: float, mean: float, deviation: float
 ) -> None:
     values = drawn(vary, default)
@@ -42,21 +42,21 @@ def test_a_log_uniform_draw_is_uniform_in_its_logarithm() -> None:
     assert np.mean(values < 1.0) == pytest.approx(0.5, abs=0.02)
 
 
-def test_a_default_of_several_numbers_draws_one_for_each() -> None:
+def test_a_default_of_several_numbers_draws_independent_factors() -> None:
     values = drawn(rl.Vary(0.9, 1.1, how="scale"), np.array([1.0, 2.0, 3.0]), 2000)
     assert values.shape == (2000, 3)
     assert np.abs(np.corrcoef(values.T) - np.eye(3)).max() < 0.1
 
 
-def test_an_episode_says_what_it_has() -> None:
+def test_an_unknown_field_of_an_episode_is_refused_with_its_fields() -> None:
     s = rl.Episode({"q": 1.0, "command": 2.0})
     assert s.with_fields(q=3.0).q == 3.0 and s.q == 1.0
     with pytest.raises(AttributeError, match="an episode has no 'speed'; it has q, command"):
         _ = s.speed
 
 
-def test_a_task_without_its_functions_says_so() -> None:
-    """`begin`, `control` and `observe` are needed; the others have no effect."""
+def test_a_task_without_begin_control_or_observe_is_refused() -> None:
+    """The other functions have defaults without effect."""
     task, nothing = rl.Task(), rl.Episode({})
     for call in (task.begin, task.control, task.observe):
         with pytest.raises(NotImplementedError):

@@ -1,4 +1,4 @@
-"""What a task's functions return, and what is refused of it, on plain numbers."""
+"""Return values of a task's functions on plain numbers, and which are refused."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from warpdyn.user_kernels import random_numbers
 
 
 class Level(Hold):
-    """A task with a kept number, which an episode's end raises."""
+    """A task with a kept number, which increases at the end of an episode."""
 
     keep = {"level": 1.0}  # noqa: RUF012
 
@@ -25,7 +25,7 @@ class Level(Hold):
         return {"level": s.level + 1.0}
 
 
-def test_rewards_come_in_the_order_of_their_names() -> None:
+def test_rewards_are_returned_in_the_order_of_their_names() -> None:
     s = Episode({"q": np.array([0.1, 0.0]), "v": np.array([1.0, 0.0]), "place": np.zeros(2)})
     found = task_functions.reward(Hold(), None, s, ("near", "still"))
     assert found == pytest.approx([1.0 - 0.01, -1.0])
@@ -33,7 +33,7 @@ def test_rewards_come_in_the_order_of_their_names() -> None:
         task_functions.reward(Hold(), None, s, ("near",))
 
 
-def test_kept_numbers_change_where_an_episode_is_over() -> None:
+def test_kept_numbers_change_at_the_end_of_an_episode() -> None:
     s = Episode({"level": 3.0})
     for done, level in ((True, 4.0), (False, 3.0)):
         assert task_functions.promote(Level(), None, s, done) == {"level": level}
@@ -47,26 +47,26 @@ def test_an_update_changes_the_arrays_that_begin_names() -> None:
         task_functions.update(Hold(), None, s, ("q",))
 
 
-def test_begin_has_as_many_coordinates_as_the_robot() -> None:
+def test_begin_must_return_as_many_coordinates_as_the_robot_has() -> None:
     task_functions.check_begin(Hold(), {"q": (2,), "v": (2,)})
     with pytest.raises(TaskError, match=r"v must be \(2,\) for double_pendulum, got \(3,\)"):
         task_functions.check_begin(Hold(), {"q": (2,), "v": (3,)})
 
 
-def test_only_a_free_base_is_pushed() -> None:
+def test_a_push_of_a_fixed_base_is_refused() -> None:
     with pytest.raises(TaskError, match="has no free base"):
         key = random_numbers.key(0, 0, 0)
         task_functions.push_base(Hold(), Push(1.0), Episode({}), key)
 
 
 class Finishing(Hold):
-    """A task that is over after two steps."""
+    """A task that is complete after two steps."""
 
     def is_complete(self, robot: Any, s: Episode) -> Any:
         return s.passed > 1.5
 
 
-def test_an_episode_is_over_in_time_or_when_it_is_finished() -> None:
+def test_an_episode_is_truncated_at_its_time_limit_or_completion() -> None:
     for passed, late, wanted in ((1.0, False, False), (2.0, False, True), (1.0, True, True)):
         s = Episode({"passed": passed})
         assert bool(task_functions.timed_out(Finishing(), None, s, np.bool_(late))) == wanted
@@ -82,8 +82,8 @@ def test_an_episode_is_over_in_time_or_when_it_is_finished() -> None:
         ("reward", np.float64(1.0), r'reward must return a dictionary .*"upright".* got an array'),
     ],
 )
-def test_methods_return_dictionaries(method: str, returned: Any, message: str) -> None:
-    """A tuple, an array or nothing is refused by the name of the method."""
+def test_methods_must_return_dictionaries(method: str, returned: Any, message: str) -> None:
+    """A tuple, an array or None is refused by the name of the method."""
     task = type("Odd", (Hold,), {method: lambda self, robot, s: returned})()
     s = Episode({"q": np.zeros(2), "v": np.zeros(2)})
     more = {"update": (("q",),), "reward": (("near", "still"),)}.get(method, ())
@@ -91,8 +91,8 @@ def test_methods_return_dictionaries(method: str, returned: Any, message: str) -
         getattr(task_functions, method)(task, None, s, *more)
 
 
-def test_an_episode_ends_by_a_condition() -> None:
-    """A number is no condition: 0.3 is not yes."""
+def test_is_terminal_must_return_a_condition() -> None:
+    """A number is not a condition: 0.3 is not true."""
     s, finite, late = Episode({"q": np.array([0.3])}), np.bool_(True), np.bool_(False)
     for found, wanted in ((False, False), (np.bool_(True), True), (s.q[0] > 0.2, True)):
         task = type("Ends", (Hold,), {"is_terminal": lambda self, robot, s, x=found: x})()
@@ -103,7 +103,7 @@ def test_an_episode_ends_by_a_condition() -> None:
         task_functions.ends(task, None, s, finite, late)
 
 
-def test_an_episode_has_a_step_at_least() -> None:
+def test_an_episode_must_last_at_least_one_step() -> None:
     task = Hold()
     assert task_functions.episode_steps(task) == round(task.seconds / task.step_seconds)
     task.seconds = 0.0
@@ -124,13 +124,13 @@ def test_an_episode_has_a_step_at_least() -> None:
         ({"keep": {"level": rl.Vary(2.0, 0.0)}}, "keep.level: low must not be above high"),
         ({"noise": {"off": rl.Noise(-0.1)}}, "noise.off: size must not be negative, got -0.1"),
         ({"scales": {"off": np.nan}}, "scales.off must be finite, got nan"),
-        ({"numbers": {"goal": [1.0, np.nan]}}, "numbers.goal has an entry that is no number"),
-        ({"tables": {"map": [[np.nan]]}}, "tables.map has an entry that is no number"),
+        ({"numbers": {"goal": [1.0, np.nan]}}, "numbers.goal has an entry that is not a number"),
+        ({"tables": {"map": [[np.nan]]}}, "tables.map has an entry that is not a number"),
         ({"push": rl.Push(-1.0)}, "push: speeds must be 0 <= least <= speed, got 0.0 and -1.0"),
         ({"push": rl.HeldPush(10.0, 2.0, 1.0)}, "push: times must be 0 < hold <= seconds"),
     ],
 )
-def test_numbers_that_make_no_sense_are_refused(changed: dict[str, Any], error: str) -> None:
+def test_invalid_numbers_of_a_task_are_refused(changed: dict[str, Any], error: str) -> None:
     task = Hold()
     task.__dict__.update(changed)
     with pytest.raises(rl.TaskError, match=error):
@@ -140,9 +140,15 @@ def test_numbers_that_make_no_sense_are_refused(changed: dict[str, Any], error: 
 @pytest.mark.parametrize(
     ("changed", "error"),
     [
-        ({"numbers": {"reach": np.ones(1), "seed": np.ones(2)}}, "numbers: seed is a name of the"),
-        ({"numbers": {"reach": np.ones(1), "scales": np.ones(2)}}, "numbers: scales is a name of"),
-        ({"keep": {"age": 1.0}}, "begin or keep: age is a name of the environment's own; choose"),
+        (
+            {"numbers": {"reach": np.ones(1), "seed": np.ones(2)}},
+            "numbers: the environment reserves the name seed",
+        ),
+        (
+            {"numbers": {"reach": np.ones(1), "scales": np.ones(2)}},
+            "numbers: the environment reserves the name scales",
+        ),
+        ({"keep": {"age": 1.0}}, "begin or keep: the environment reserves the name age; choose"),
         ({"commanded": "speeds"}, "commanded is 'speeds', which begin does not name; it names"),
         ({"update": lambda robot, s: {"passed": s.v}}, r"update: passed must be \(\) as in begin"),
         ({"update": lambda robot, s: {"passed": s.v[:1]}}, r"must be \(\) as in begin, got \(1,\)"),
@@ -154,10 +160,10 @@ def test_numbers_that_make_no_sense_are_refused(changed: dict[str, Any], error: 
         ({"groups": {"policy": ()}}, "groups: policy has no terms"),
     ],
 )
-def test_arrays_that_do_not_fit_the_environment_are_refused(
+def test_arrays_with_wrong_shapes_or_reserved_names_are_refused(
     changed: dict[str, Any], error: str
 ) -> None:
-    """A number "seed" took the place of the environments' own, so that all drew the same."""
+    """A number "seed" replaced that of the environments, so that all of them drew the same."""
     task = Hold()
     task.__dict__.update(changed)
     with pytest.raises(rl.TaskError, match=error):
@@ -167,8 +173,10 @@ def test_arrays_that_do_not_fit_the_environment_are_refused(
 
 
 @pytest.mark.parametrize("name", ["last_v", "time", "action", "sums"])
-def test_begin_cannot_take_a_name_of_the_environment(name: str) -> None:
+def test_begin_cannot_return_a_name_of_the_environment(name: str) -> None:
     task, begin = Hold(), Hold.begin
     task.begin = lambda robot, s: {**begin(Hold(), robot, s), name: np.zeros(2)}
-    with pytest.raises(rl.TaskError, match=f"begin or keep: {name} is a name of"):
+    with pytest.raises(
+        rl.TaskError, match=f"begin or keep: the environment reserves the name {name};"
+    ):
         rl.VecEnv(task, 1)

@@ -1,4 +1,4 @@
-"""Hashes of what a task computes: equal where the program is, different where it is not."""
+"""Hashes of a task's programs: equal for equal programs, different for others."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def hashes(task: Any) -> dict[str, str]:
     return program_hashes(EnvironmentStep(task, seed=0))
 
 
-class Looked(Hold):
-    """A table beside the rest, and a text in other words."""
+class WithTable(Hold):
+    """A task with a table, and rewards that are written differently."""
 
     tables = {"heights": np.arange(6.0).reshape(2, 3)}  # noqa: RUF012
 
@@ -29,19 +29,19 @@ class Looked(Hold):
 
 
 def test_equal_programs_have_equal_hashes() -> None:
-    """Made twice, of two objects, and of a text in other words that computes the same."""
+    """Of two recordings, of two objects, and of source that is written differently."""
     first = hashes(Hold())
     assert first == hashes(Hold())
     assert {STEP, "reward()", "observe()", "is_terminal()", "begin()", "control()"} <= set(first)
-    assert hashes(Looked())["reward()"] != ""
+    assert hashes(WithTable())["reward()"] != ""
 
 
-def test_what_differs_is_named() -> None:
-    """The text, table or robot; the whole step alone only where nothing else differs."""
-    first, other = hashes(Looked()), Looked()
+def test_changed_programs_names_each_difference() -> None:
+    """A function, table or robot. The whole step is named only if nothing else differs."""
+    first, other = hashes(WithTable()), WithTable()
     other.tables = {"heights": np.arange(6.0).reshape(2, 3) + 1.0}
     assert changed_programs(first, hashes(other)) == ["tables and terrain"]
-    other = Looked()
+    other = WithTable()
     other.substeps = 3
     assert changed_programs(first, hashes(other)) == [STEP]
     assert changed_programs(first, {**first, "reward()": "x", STEP: "y"}) == ["reward()"]
@@ -49,8 +49,8 @@ def test_what_differs_is_named() -> None:
 
 
 @pytest.mark.parametrize("varied", ["kp", "observation_latency"])
-def test_a_longer_observation_is_a_change_of_observe_alone(varied: str) -> None:
-    """Not of each function, because the environment stores earlier observations."""
+def test_a_longer_observation_changes_only_the_hash_of_observe(varied: str) -> None:
+    """Although the environment stores earlier observations, which other functions read."""
 
     class Remembers(Hold):
         history = {"policy": 3}  # noqa: RUF012
@@ -73,13 +73,13 @@ def test_a_longer_observation_is_a_change_of_observe_alone(varied: str) -> None:
 
 
 class Finishing(Hold):
-    """An episode that ends well after three steps."""
+    """A task that is complete after three steps."""
 
     def is_complete(self, robot: Any, s: Any) -> Any:
         return s.passed > 2.5
 
 
-def test_a_finish_is_part_of_the_program_where_a_task_has_one() -> None:
-    """Checkpoints from before there was such a function stay those of their task."""
+def test_is_complete_is_hashed_if_a_task_defines_it() -> None:
+    """Checkpoints from before this function existed still fit their task."""
     assert "is_complete()" not in hashes(Hold())
     assert changed_programs(hashes(Hold()), hashes(Finishing())) == ["is_complete()"]

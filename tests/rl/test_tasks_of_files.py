@@ -1,4 +1,4 @@
-"""Tasks whose robots and grounds come from MJCF files, or have closed loops, beside simulations of them."""
+"""Tasks with robots and grounds from MJCF files or with closed loops, compared with simulations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SLIDER = """<mujoco><worldbody><geom type="plane" size="1 1 1" friction="0.1"/><
 
 
 class Sledge(Hold):
-    """A robot of a MJCF file, on its own points."""
+    """A robot from an MJCF file on its own contact points."""
 
     drives, actions, substeps = None, 1, 2
     groups: ClassVar[dict[str, Any]] = {}
@@ -52,8 +52,11 @@ class Sledge(Hold):
         return False
 
 
-def test_a_task_on_a_mjcf_file_has_its_friction_and_passive_forces() -> None:
-    """As a `Simulation` has them; what the task says goes first; of a robot of ours nothing changes."""
+def test_a_task_has_the_friction_and_passive_forces_of_its_mjcf_file() -> None:
+    """As a `Simulation` has them.
+
+    The task's own values override them. Tasks with other robots do not change.
+    """
     task = Sledge()
     described = as_described(task)
     (along, _) = described.model.joints
@@ -75,7 +78,7 @@ FALLING = 25
 
 
 class Rod(Sledge):
-    """A rod that falls onto its limit, which gives way by 2 cm under its own weight."""
+    """A rod that falls onto its joint limit, which deflects by 2 cm under its weight."""
 
     vary: ClassVar[dict[str, Any]] = {}
     seconds = 5.0
@@ -102,8 +105,10 @@ class Rod(Sledge):
         ("none", (0.0, 0.0, -9.81)),
     ],
 )
-def test_joint_limits_and_gravity_of_a_task(stops: Any, gravity: tuple[float, ...]) -> None:
-    """As in a `Simulation`; None: limits of an MJCF file are rows. Rows hand their impulses on."""
+def test_joint_limits_and_gravity_of_a_task_equal_a_simulations(
+    stops: Any, gravity: tuple[float, ...]
+) -> None:
+    """With None the limits of an MJCF file are constraint rows. Rows pass their impulses on."""
     task = Rod()
     task.stops, task.gravity = stops, gravity
     *_, after = run(task, FALLING)
@@ -126,8 +131,8 @@ def test_joint_limits_and_gravity_of_a_task(stops: Any, gravity: tuple[float, ..
     assert not rows or (np.abs(after["joint_impulses"]) > 0.0).all()
 
 
-def test_a_task_whose_collision_shapes_were_not_read_is_refused() -> None:
-    """Its robot would fall through the ground."""
+def test_a_task_with_unread_collision_shapes_is_refused() -> None:
+    """Its robot would sink into the ground."""
     task = Sledge()
     task.points.left_out = (("sledge", "the mesh a.stl", "there is no such file"),)
     with pytest.raises(ValueError, match="would sink into the ground"):
@@ -150,8 +155,8 @@ class Linkage(Sledge):
         return {"tau": np.concatenate([3.0 * s.action, np.zeros(2)])}
 
 
-def test_closed_loops_stay_closed_in_a_task() -> None:
-    """It moves as in a `Simulation`."""
+def test_closed_loops_of_a_task_move_as_in_a_simulation_and_stay_closed() -> None:
+    """The errors of the loops are below 0.1 mm."""
     task = Linkage()
     *before, after = run(task, 8)
     sim = wd.Simulation(
@@ -163,7 +168,7 @@ def test_closed_loops_stay_closed_in_a_task() -> None:
     assert np.abs(wd.loops.errors(task.model, after["q"])).max() < 1e-4
 
 
-def test_an_environment_on_a_mjcf_file_goes_as_its_simulation() -> None:
+def test_an_environment_of_an_mjcf_file_moves_as_its_simulation() -> None:
     task = Sledge()
     task.vary = {}
     text = EnvironmentStep(task, 0)

@@ -1,4 +1,4 @@
-"""The teacher of a distillation: its network from a file, and which files are refused."""
+"""The teacher of a distillation: its network is read from a file, and some files are refused."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from warpdyn.rl.training_task import as_teacher_sees
 
 
 class Seeing(Hold):
-    """The task of a teacher: its policy sees what the critic of `Hold` sees."""
+    """The task of a teacher, whose policy observes the critic's group of `Hold`."""
 
     groups = {"policy": Hold.groups["hidden"]}  # noqa: RUF012
     noise = {}  # noqa: RUF012
@@ -28,21 +28,23 @@ def teacher(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return barely_trained(Seeing(), tmp_path_factory.mktemp("teacher") / "policy.onnx")
 
 
-def test_the_network_answers_as_the_file_does(teacher: Path) -> None:
+def test_the_teachers_network_gives_the_outputs_of_its_file(teacher: Path) -> None:
     seen = torch.randn(6, 7)
     with torch.inference_mode():
         found = read_teacher(Hold(), teacher)(seen)
     np.testing.assert_allclose(found, rl.Policy(teacher)(seen.numpy()), atol=1e-5)
 
 
-def test_a_teacher_sees_the_last_group_without_noise() -> None:
+def test_a_teacher_observes_the_last_group_without_noise() -> None:
     view = as_teacher_sees(Hold())
     assert list(view.groups) == ["hidden"] and not view.noise
     assert list(Hold().groups) == ["policy", "hidden"] and Hold().noise
 
 
-def test_a_teacher_of_something_else_is_refused_by_name(teacher: Path, tmp_path: Path) -> None:
-    """The student's own view, another robot, other gains, terms that mean something else."""
+def test_a_teacher_of_another_task_or_robot_is_refused_by_name(
+    teacher: Path, tmp_path: Path
+) -> None:
+    """The student's own observations, another robot, other gains, and terms with another meaning."""
     mine = barely_trained(Hold(), tmp_path / "mine.onnx")
     with pytest.raises(rl.TaskError, match="observes 6 numbers; Hold for double_pendulum gives 7"):
         read_teacher(Hold(), mine)
@@ -75,9 +77,9 @@ def test_a_teacher_of_something_else_is_refused_by_name(teacher: Path, tmp_path:
         ("humanoid_velocity_onboard", "humanoid_velocity", 50),
     ],
 )
-def test_a_policy_with_onboard_sensors_learns_from_the_one_that_sees_all(
+def test_bundled_policies_can_teach_the_onboard_tasks(
     student: str, teacher: str, width: int
 ) -> None:
-    """The bundled policies, as the page on tasks names them."""
+    """In the pairs of the documentation page on tasks."""
     found = read_teacher(rl.make(student), rl.bundled_policy(teacher))
     assert len(found.normalizer.mean) == width

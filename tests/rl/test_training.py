@@ -1,4 +1,4 @@
-"""Training: equal bytes for equal seeds, going on from a checkpoint, what is kept."""
+"""Training: equal bits for equal seeds, resuming from checkpoints, and what checkpoints record."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def weights(trainer: object) -> list[torch.Tensor]:
     return [x.clone() for x in trainer.policy().state_dict().values()]  # type: ignore[attr-defined]
 
 
-def test_two_runs_of_one_seed_have_equal_weights() -> None:
-    """Byte for byte; another seed's are others."""
+def test_two_runs_with_one_seed_have_equal_weights() -> None:
+    """They agree in all bits. Another seed gives others."""
     found = []
     for seed in (0, 0, 1):
         trainer = rl.Trainer(Hold(), seed=seed)
@@ -41,8 +41,8 @@ def test_two_runs_of_one_seed_have_equal_weights() -> None:
     assert not all(torch.equal(x, y) for x, y in zip(found[0], found[2], strict=True))
 
 
-def test_a_killed_training_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
-    """From its last checkpoint: the same curve, the same weights."""
+def test_a_killed_training_resumes_from_its_last_checkpoint(tmp_path: Path) -> None:
+    """It has the same curve and the same weights as one that was not killed."""
     whole = rl.Trainer(Hold(), seed=2)
     curve = list(whole.run(iterations=5))
     killed = rl.Trainer(Hold(), seed=2, folder=tmp_path)
@@ -60,8 +60,8 @@ def test_a_killed_training_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None
     assert [json.loads(line)["iteration"] for line in lines] == [1, 2, 3, 4, 5]
 
 
-def test_a_training_with_contact_pairs_goes_on(tmp_path: Path) -> None:
-    """With the impulses of its pairs; other properties of their contacts are another training."""
+def test_a_training_with_contact_pairs_resumes(tmp_path: Path) -> None:
+    """With the impulses of its pairs. Other contact properties are refused."""
     recipe = rl.Recipe(envs=8, steps=5, epochs=1, batches=2, layers=(8,))
 
     def trainer(folder: Path | None, task: Any = None) -> Any:
@@ -90,7 +90,7 @@ for progress in rl.Trainer(Hold(), seed=2, folder=Path(sys.argv[1])).run(iterati
 """
 
 
-def test_a_process_that_was_killed_goes_on_in_another(tmp_path: Path) -> None:
+def test_a_training_killed_by_a_signal_resumes_in_another_process(tmp_path: Path) -> None:
     """By SIGKILL, between two checkpoints."""
     found = {"PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
@@ -105,8 +105,8 @@ def test_a_process_that_was_killed_goes_on_in_another(tmp_path: Path) -> None:
     assert all(torch.equal(x, y) for x, y in zip(weights(whole), weights(resumed), strict=True))
 
 
-def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path) -> None:
-    """In one line, which says what differs; the same task goes on."""
+def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
+    """In one line that names the difference. The same task is resumed."""
     list(rl.Trainer(Hold(), seed=0, folder=tmp_path).run(iterations=1))
 
     def refusal(seed: int = 0, **changed: object) -> str:
@@ -118,7 +118,9 @@ def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path) -> None:
         assert "\n" not in str(caught.value)
         return str(caught.value)
 
-    assert "is of another training, with seed 0 instead of 1; choose another" in refusal(seed=1)
+    assert "belongs to another training run, with seed 0 instead of 1; choose another" in refusal(
+        seed=1
+    )
     (name, scale), *_ = Hold.scales.items()
     scales = {**Hold.scales, name: 2.0 * scale}
     assert f"with scales {name} {scale} instead of {2.0 * scale};" in refusal(scales=scales)
@@ -129,8 +131,8 @@ def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path) -> None:
     assert rl.Trainer(Hold(), seed=0, folder=tmp_path).iteration == 1
 
 
-def test_a_checkpoint_that_says_less_of_its_training_goes_on(tmp_path: Path) -> None:
-    """Those of earlier versions do not know their scales."""
+def test_a_checkpoint_without_scales_is_resumed(tmp_path: Path) -> None:
+    """Earlier versions did not record them."""
     list(rl.Trainer(Hold(), seed=0, folder=tmp_path).run(iterations=1))
     path = tmp_path / "checkpoint.pt"
     whole = torch.load(path, weights_only=True)
@@ -140,7 +142,7 @@ def test_a_checkpoint_that_says_less_of_its_training_goes_on(tmp_path: Path) -> 
 
 
 class Other(Hold):
-    """Texts that compute something else, under the same name and with the same numbers."""
+    """Functions that compute something else under the same name and with the same numbers."""
 
     changed = ""
 
@@ -165,10 +167,13 @@ class Other(Hold):
 
 
 @pytest.mark.parametrize("changed", ["reward", "is_terminal", "observe", "control"])
-def test_a_checkpoint_of_other_texts_is_refused(
+def test_a_checkpoint_of_changed_functions_is_refused(
     tmp_path: Path, checkpoint: Path, changed: str
 ) -> None:
-    """A changed reward, end, observation or action is named; the same texts in other words go on."""
+    """A changed reward, end, observation or action is named.
+
+    Equal functions in other words are accepted.
+    """
     shutil.copy(checkpoint, tmp_path / "checkpoint.pt")
     assert rl.Trainer(Other(), seed=0, folder=tmp_path).iteration == 1
     task = Other()
@@ -177,7 +182,7 @@ def test_a_checkpoint_of_other_texts_is_refused(
         rl.Trainer(task, seed=0, folder=tmp_path)
 
 
-def test_a_checkpoint_of_another_robot_of_that_name_is_refused(
+def test_a_checkpoint_of_a_changed_robot_with_the_same_name_is_refused(
     tmp_path: Path, checkpoint: Path
 ) -> None:
     shutil.copy(checkpoint, tmp_path / "checkpoint.pt")
@@ -189,13 +194,13 @@ def test_a_checkpoint_of_another_robot_of_that_name_is_refused(
 
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of one iteration."""
+    """A folder with the checkpoint of one iteration."""
     folder = tmp_path_factory.mktemp("run")
     list(rl.Trainer(Hold(), seed=0, folder=folder).run(iterations=1))
     return folder / "checkpoint.pt"
 
 
-def test_actions_that_are_not_finite_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nonfinite_actions_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """In the curve of a training."""
     trainer = rl.Trainer(Hold(), seed=0)
     act = trainer.learner.act
@@ -210,8 +215,8 @@ def test_actions_that_are_not_finite_are_counted(monkeypatch: pytest.MonkeyPatch
     assert progress.nonfinite_actions == trainer.recipe.steps
 
 
-def test_it_stops_when_its_time_is_over() -> None:
-    """The time on the clock is that of the runs, the ones before included."""
+def test_a_training_stops_after_its_minutes() -> None:
+    """The reported time is that of all runs, earlier ones included."""
     trainer = rl.Trainer(Hold())
     start = time.perf_counter()
     (first,) = trainer.run(minutes=0.0)
@@ -222,8 +227,8 @@ def test_it_stops_when_its_time_is_over() -> None:
     assert second.cpu_seconds > first.cpu_seconds
 
 
-def test_a_task_is_practised_as_its_recipe_says() -> None:
-    """Episodes of another length while it learns; the task itself stays as it is."""
+def test_practice_changes_the_task_during_training_only() -> None:
+    """Episodes have another length in training. The task itself is unchanged."""
     task = Hold()
     trainer = rl.Trainer(task, recipe=replace(task.recipe, practice={"seconds": 0.1}))
     learned = trainer.env
@@ -239,8 +244,8 @@ def test_a_task_is_practised_as_its_recipe_says() -> None:
         rl.Trainer(task, recipe=replace(task.recipe, practice={"second": 0.1}))
 
 
-def test_a_distillation_goes_on_with_its_teacher_alone(tmp_path: Path) -> None:
-    """With equal bytes; another teacher, or none, is another training."""
+def test_a_distillation_resumes_only_with_the_same_teacher(tmp_path: Path) -> None:
+    """It has the same bits. Another teacher or none is refused."""
     files = []
     for seed in (0, 1):
         seeing = Hold()
@@ -260,16 +265,18 @@ def test_a_distillation_goes_on_with_its_teacher_alone(tmp_path: Path) -> None:
     rl.export(resumed, folder / "policy.onnx")
     policy = rl.Policy(folder / "policy.onnx")
     assert policy.about["teacher"] == resumed.teacher != "" and policy.deployment["joints"]
-    with pytest.raises(rl.TaskError, match=r"is of another training, with teacher \w+ instead of "):
+    with pytest.raises(
+        rl.TaskError, match=r"belongs to another training run, with teacher \w+ instead of "
+    ):
         rl.Trainer(Hold(), seed=2, teacher=files[1], folder=folder)
     with pytest.raises(rl.TaskError, match="recipe learner distillation instead of warpdyn"):
         rl.Trainer(Hold(), seed=2, folder=folder)
 
 
-def test_a_checkpoint_without_programs_goes_on_with_a_remark(
+def test_a_checkpoint_without_programs_is_resumed_with_a_remark(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those of earlier versions."""
+    """Earlier versions did not record them."""
     list(rl.Trainer(Hold(), seed=0, folder=tmp_path).run(iterations=1))
     path, said = tmp_path / "checkpoint.pt", list[str]()
     whole = torch.load(path, weights_only=True)
@@ -282,8 +289,8 @@ def test_a_checkpoint_without_programs_goes_on_with_a_remark(
     ]
 
 
-def test_a_mistake_in_one_process_ends_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each with its own message; a process without a mistake has the first of the others."""
+def test_an_error_in_one_process_ends_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each raises its own error. A process without an error raises the first one of the others."""
     monkeypatch.setattr(rl.Processes, "of_all", lambda _, x: [x, "", "of another"])
     with pytest.raises(rl.TaskError, match=r"^of another$"):
         next(rl.Trainer(Hold()).run(iterations=1))
@@ -298,8 +305,8 @@ def test_a_mistake_in_one_process_ends_all(monkeypatch: pytest.MonkeyPatch) -> N
     assert caught.value is own
 
 
-def test_the_numbers_of_an_iteration() -> None:
-    """Those that its steps gave: reward per second, falls, and rewards and length of ended episodes."""
+def test_progress_has_the_numbers_of_the_iterations_steps() -> None:
+    """Reward per second, falls, and rewards and lengths of finished episodes."""
     trainer = rl.Trainer(Hold(), seed=3)
     step, taken = trainer.env.step, list[Any]()
 

@@ -1,4 +1,4 @@
-"""The task and the recipe of a training: what changes in them, and which learners need what."""
+"""The task and the recipe of a training: how they are changed, and what each learner needs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rl_cases import Hold
 from warpdyn.rl.training_task import recipe_for_teacher, training_task, with_known_precision
 
 
-def test_a_teacher_makes_a_training_a_distillation() -> None:
+def test_a_teacher_selects_the_distillation_learner() -> None:
     recipe = Hold.recipe
     assert recipe_for_teacher(recipe, None) is recipe
     assert recipe_for_teacher(recipe, Path("a.onnx")).learner == "distillation"
@@ -31,7 +31,7 @@ def test_a_distillation_needs_a_teacher() -> None:
         rl.Trainer(Hold(), recipe=recipe)
 
 
-def test_a_learner_that_does_not_exist_is_refused() -> None:
+def test_an_unknown_learner_is_refused() -> None:
     recipe = replace(Hold.recipe, learner="sac")
     with pytest.raises(rl.TaskError, match=r'learner must be "warpdyn", .* got "sac"'):
         rl.Trainer(Hold(), recipe=recipe)
@@ -51,20 +51,20 @@ def test_a_learner_that_does_not_exist_is_refused() -> None:
         ({"kl": float("nan")}, "recipe.kl must be positive, got nan"),
     ],
 )
-def test_recipes_that_make_no_sense_are_refused(numbers: dict[str, Any], error: str) -> None:
+def test_invalid_numbers_of_a_recipe_are_refused(numbers: dict[str, Any], error: str) -> None:
     with pytest.raises(rl.TaskError, match=error):
         rl.Trainer(Hold(), recipe=replace(Hold.recipe, **numbers))
 
 
-def test_counts_of_a_recipe_may_be_numpys_integers() -> None:
-    """As those of every other argument; a training keeps them as Python's, which JSON can write."""
+def test_numpy_integers_are_accepted_as_counts_of_a_recipe() -> None:
+    """As for other arguments. A training stores them as Python's int, which JSON can write."""
     recipe = replace(Hold.recipe, envs=np.int64(16), layers=(np.uint8(8), 4))
     taken = rl.Trainer(Hold(), recipe=recipe).recipe
     assert json.dumps([taken.envs, *taken.layers]) == "[16, 8, 4]"
 
 
-def test_a_recipe_has_a_known_precision() -> None:
-    """Also that of a distillation."""
+def test_automatic_precision_is_resolved_for_each_learner() -> None:
+    """Distillation included."""
     for learner in ("warpdyn", "distillation", "rsl_rl"):
         recipe = replace(Hold.recipe, learner=learner, precision="auto")
         known = with_known_precision(recipe, torch.device("cpu")).precision

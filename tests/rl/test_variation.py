@@ -1,4 +1,4 @@
-"""Laws by which numbers of environments are drawn."""
+"""Laws of random numbers of environments."""
 
 from __future__ import annotations
 
@@ -35,22 +35,24 @@ def drawn(what: Any, default: Any) -> np.ndarray:
         (rl.Vary(1.0, np.e, "log_uniform"), np.e - 1, 0.4916),
     ],
 )
-def test_a_law_has_its_mean_and_deviation(vary: Any, mean: float, deviation: float) -> None:
-    """Of the default 10; those of log-uniform numbers by their integrals."""
+def test_draws_have_the_mean_and_deviation_of_their_law(
+    vary: Any, mean: float, deviation: float
+) -> None:
+    """From the default 10. Those of log-uniform numbers are computed by integrals."""
     x = drawn(vary, 10.0)
     assert abs(x.mean() - mean) < 4 * deviation / np.sqrt(ENVS)
     assert np.isclose(x.std(), deviation, rtol=0.05)
     assert vary.how != "abs" or x.max() <= vary.largest
 
 
-def test_each_entry_is_drawn_by_itself() -> None:
+def test_entries_are_drawn_independently() -> None:
     x = drawn(rl.Vary(0.0, 1.0, how="scale"), np.array([1.0, 2.0, 0.0]))
     assert x.shape == (ENVS, 3) and not x[:, 2].any()
     assert abs(np.corrcoef(x[:, 0], x[:, 1])[0, 1]) < 0.06
 
 
 @pytest.mark.parametrize(("law", "deviation"), [("uniform", 1 / np.sqrt(3)), ("normal", 1.0)])
-def test_noise_is_around_its_term(law: Any, deviation: float) -> None:
+def test_noise_has_its_size_and_zero_mean(law: Any, deviation: float) -> None:
     """Uniform noise of size s is between -s and s; s is the deviation of normal noise. No noise has size 0."""
     sizes = np.array([0.1, 2.0, 0.0])
 
@@ -65,8 +67,10 @@ def test_noise_is_around_its_term(law: Any, deviation: float) -> None:
         np.testing.assert_allclose([errors.min(0), errors.max(0)], [-sizes, sizes], rtol=0.01)
 
 
-def test_the_largest_of_a_normal_law_is_three_deviations_off() -> None:
-    assert rl.Vary(1.0, 0.5, "normal").largest == 2.5
+def test_the_ends_of_a_normal_law_are_three_deviations_off() -> None:
+    normal, uniform = rl.Vary(1.0, 0.5, "normal"), rl.Vary(1.0, 1.5)
+    assert (normal.smallest, normal.largest) == (-0.5, 2.5)
+    assert (uniform.smallest, uniform.largest) == (1.0, 1.5)
 
 
 @pytest.mark.parametrize(
@@ -76,22 +80,42 @@ def test_the_largest_of_a_normal_law_is_three_deviations_off() -> None:
         (rl.Vary(0.8, 1.2, how="factor"), "how must be one of abs, scale, add; got 'factor'"),
         (rl.Vary(0.8, 1.2, when="start"), "when must be one of startup, reset, interval; got"),
         (rl.Vary(0.8, np.nan), "low and high must be finite"),
+        (rl.Vary(1.2, 0.8), "low must not be above high, got 1.2 and 0.8"),
         (rl.Vary(1.0, -0.1, "normal"), "a deviation must not be negative, got -0.1"),
         (rl.Vary(0.0, 1.0, "log_uniform"), "low must be positive with law"),
         (rl.Vary(0.8, 1.2, when="interval", seconds=0.0), "seconds must be positive, got 0.0"),
         (rl.Push(1.0, seconds=0.0), "seconds must be positive"),
         (rl.Push(1.0, least=2.0), "speeds must be 0 <= least <= speed, got 2.0 and 1.0"),
+        (rl.Push(1.0, least=-0.1), "speeds must be 0 <= least <= speed, got -0.1 and 1.0"),
+        (rl.Push(np.inf), "speeds must be 0 <= least <= speed, got 0.0 and inf"),
         (rl.HeldPush(-1.0), "force must not be negative"),
+        (rl.HeldPush(np.inf), "force must not be negative, got inf"),
+        (rl.HeldPush(1.0, hold=0.0), "times must be 0 < hold <= seconds, got 0.0 and 5.0"),
+        (rl.HeldPush(1.0, hold=5.1), "times must be 0 < hold <= seconds, got 5.1 and 5.0"),
+        (rl.Noise([0.1, -0.1]), "size must not be negative, got [0.1, -0.1]"),
         (rl.Noise(0.1, "gaussian"), "law must be one of uniform, normal; got 'gaussian'"),
         (rl.Noise(np.array([0.1, np.inf])), "size must not be negative"),
     ],
 )
-def test_fields_that_make_no_sense_are_mistakes(record: Any, mistake: str) -> None:
-    """A word with a misspelling would otherwise be another law."""
+def test_invalid_fields_of_a_record_are_reported(record: Any, mistake: str) -> None:
+    """A misspelled law would otherwise be taken as another one."""
     (said,) = record.mistakes()
     assert mistake in said
 
 
-@pytest.mark.parametrize("record", [rl.Vary(1.0, 0.1, "normal"), rl.Push(1.0), rl.Noise([0.1, 0])])
-def test_usual_fields_are_no_mistakes(record: Any) -> None:
+@pytest.mark.parametrize(
+    "record",
+    [
+        rl.Vary(1.0, 0.1, "normal"),
+        rl.Vary(1.0, 0.0, "normal"),
+        rl.Vary(1.0, 1.0),
+        rl.Vary(0.5, 1.0, "log_uniform", seconds=0.0),
+        rl.Push(1.0, least=1.0),
+        rl.Push(0.0),
+        rl.HeldPush(0.0, hold=5.0),
+        rl.Noise([0.1, 0]),
+    ],
+)
+def test_valid_fields_of_a_record_are_accepted(record: Any) -> None:
+    """Fields that equal a bound are valid, too."""
     assert not [*record.mistakes()]

@@ -1,4 +1,4 @@
-"""Environments whose masses, motors, delays and grounds differ, beside plain steps of such robots."""
+"""Environments with different masses, motors, delays and grounds, compared with plain steps."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from warpdyn.rl.varied_simulation import contact_memory, defaults
 
 
 class Heavy(Hold):
-    """Links of other masses, joints of other friction, motors of other strength."""
+    """Links with other masses, joints with other friction, motors with other strength."""
 
     seconds = 5.0
     vary = {  # noqa: RUF012
@@ -32,8 +32,11 @@ class Heavy(Hold):
     numbers = {"reach": np.array([100.0])}  # noqa: RUF012
 
 
-def test_a_robot_with_other_numbers_moves_as_params_move_it() -> None:
-    """A link that is heavier has moments in proportion; the texts see the nominal robot."""
+def test_an_environment_with_drawn_numbers_moves_as_with_params() -> None:
+    """Moments of inertia grow with the mass of a link.
+
+    The task's functions see the nominal robot.
+    """
     task = Heavy()
     before, after = run(task, 1)
     mass = dict(
@@ -77,8 +80,8 @@ class Late(Hold):
         return s.q
 
 
-def test_targets_reach_the_drives_late() -> None:
-    """By whole steps of the simulation; those before the first are as the first."""
+def test_delayed_targets_reach_the_drives_after_their_latency() -> None:
+    """In whole steps of the simulation. Before the first target the drives have that one."""
     task = Late()
     *before, _ = history = run(task, 4)
     steps = np.floor(before[0]["latency"] / task.dt + 0.5).astype(int)
@@ -100,7 +103,7 @@ def test_targets_reach_the_drives_late() -> None:
 
 
 class Climb(rl.Task):
-    """A box of four points falls on tiles, further up with each episode that it has lived through."""
+    """A box of four points falls on tiles, one level higher with each episode."""
 
     dt, substeps, seconds = 0.005, 2, 0.05
     actions, largest_action = 1, 1.0
@@ -135,8 +138,8 @@ class Climb(rl.Task):
         return {"level": np.minimum(s.level + 1.0, 3.0), "lived": s.lived + s.age}
 
 
-def test_environments_have_places_in_a_map_and_keep_their_level() -> None:
-    """The ground that is observed and stood on is the place's; promotions outlive an episode."""
+def test_environments_have_places_on_a_map_and_keep_their_level() -> None:
+    """The height scan and the contacts use the ground at the place. Levels outlast an episode."""
     task = Climb()
     history = run(task, 7)
     first, fifth, last = history[0], history[5], history[-1]
@@ -167,21 +170,21 @@ def test_environments_have_places_in_a_map_and_keep_their_level() -> None:
             {"mass": rl.Vary(0.9, 1.1, of="wheel*")},
             "no link of double_pendulum that matches 'wheel",
         ),
-        ({"latency": rl.Vary(0.9, 1.1, how="scale")}, 'a latency is drawn as how="abs"'),
-        ({"kp": rl.Vary(-1.0, 2.0)}, "kp must not be negative, and would be drawn down to -1$"),
+        ({"latency": rl.Vary(0.9, 1.1, how="scale")}, 'a latency must have how="abs"'),
+        ({"kp": rl.Vary(-1.0, 2.0)}, "kp must not be negative, but its draws reach down to -1$"),
         ({"kp": rl.Vary(-31.0, 0.0, how="add")}, "kp must not be negative.* down to -1$"),
         ({"mass": rl.Vary(1.0, 0.4, "normal", "scale")}, "mass must not be negative"),
     ],
 )
-def test_what_cannot_vary_is_refused(vary: dict[str, Any], error: str) -> None:
+def test_invalid_variations_are_refused(vary: dict[str, Any], error: str) -> None:
     task = Hold()
     task.vary = vary
     with pytest.raises(rl.TaskError, match=error):
         EnvironmentStep(task, 0)
 
 
-def test_the_stiffness_of_the_ground_varies_about_the_one_that_a_step_chooses() -> None:
-    """A factor of 1 changes nothing. A soft ground lets the feet sink in deeper."""
+def test_the_ground_stiffness_is_scaled_from_the_steps_own() -> None:
+    """A factor of 1 changes nothing. Feet sink deeper into a softer ground."""
     task = rl.make("quadruped_velocity")
     task.vary = {"friction": rl.Vary(0.8, 0.8)}
     heights = []
@@ -197,8 +200,11 @@ def test_the_stiffness_of_the_ground_varies_about_the_one_that_a_step_chooses() 
     assert (heights[2] < heights[0] - 0.001).all()
 
 
-def test_numbers_of_pairs_have_those_of_the_description_as_defaults() -> None:
-    """One for all pairs, or one each where they differ; what the step chooses has none."""
+def test_numbers_of_pairs_default_to_the_description() -> None:
+    """One number for all pairs, or one each if they differ.
+
+    Numbers that the step computes have no default.
+    """
     task = PushedBox()
     task.vary = {"pair_friction": rl.Vary(0.5, 2.0, how="scale"), "pair_dissipation": rl.Vary(1, 2)}
     found = defaults(task)
@@ -210,13 +216,15 @@ def test_numbers_of_pairs_have_those_of_the_description_as_defaults() -> None:
     assert defaults(task)["pair_friction"] == 0.6
     for pairs, name in ((task.pairs, "pair_stiffness"), ((), "pair_friction")):
         task.pairs, task.vary = pairs, {name: rl.Vary(1.0, 2.0)}
-        with pytest.raises(rl.TaskError, match=f"'{name}' is no number that can be drawn"):
+        with pytest.raises(rl.TaskError, match=f"'{name}' is not a number that can vary"):
             defaults(task)
 
 
-def test_friction_moments_may_vary() -> None:
-    """Points and pairs then hand six entries of an impulse on. Their default is that of the
-    description, or 0."""
+def test_friction_moments_can_vary() -> None:
+    """Points and pairs then pass six entries of an impulse on.
+
+    The default is that of the description, or 0.
+    """
     task = PushedBox()
     assert contact_memory(task)["pair_impulses"] == (task.pairs.contacts, 3)
     assert contact_memory(task)["impulses"] == (0, 3)
@@ -234,7 +242,7 @@ def test_friction_moments_may_vary() -> None:
     assert defaults(climb)["rolling_friction"] == 0.03
 
 
-def test_attributes_that_a_step_refuses_are_the_tasks_mistake() -> None:
+def test_attributes_that_a_step_refuses_are_reported_for_the_task() -> None:
     task = Hold()
     task.integrator = "euler"
     env = rl.VecEnv(task, 1)

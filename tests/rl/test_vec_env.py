@@ -1,4 +1,6 @@
-"""Environments as Gymnasium's vector: what comes back, ends in the same step or the next, equal bits."""
+"""Environments as Gymnasium's vector: results of steps, resets in the same or next step, equal
+bits.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ class Short(Hold):
 
 
 def acted(env: Any, steps: int, seed: int = 0) -> list[Any]:
-    """What comes back along random actions, copied."""
+    """Copied results of steps with random actions."""
     draw = torch.Generator().manual_seed(seed)
     seen = []
     for _ in range(steps):
@@ -38,7 +40,7 @@ def _copied(x: Any) -> Any:
     return {n: _copied(y) for n, y in x.items()} if isinstance(x, dict) else x.clone()
 
 
-def test_it_is_one_of_gymnasiums_vectors() -> None:
+def test_vec_env_is_a_vector_environment_of_gymnasium() -> None:
     env = rl.VecEnv(Hold(), 5)
     assert isinstance(env, gymnasium.vector.VectorEnv) and env.num_envs == 5
     assert env.single_action_space.shape == (2,) and env.action_space.shape == (5, 2)
@@ -51,14 +53,14 @@ def test_it_is_one_of_gymnasiums_vectors() -> None:
     assert set(info["episode"]) == {"still", "near", "length"}
 
 
-def test_it_is_registered() -> None:
+def test_vec_env_is_registered_with_gymnasium() -> None:
     env = gymnasium.make_vec("warpdyn/CartpoleSwingUp-v0", num_envs=3)
     assert env.num_envs == 3 and env.unwrapped.task.name == "CartpoleSwingUp"
 
 
 @pytest.mark.parametrize("steps", range(4))
-def test_a_reset_returns_the_observations_of_its_own_states(steps: int) -> None:
-    """After any number of steps; and it leaves the observations of the last step as they were."""
+def test_a_reset_returns_the_observations_of_its_states(steps: int) -> None:
+    """After any number of steps. It does not overwrite the observations of the last step."""
     env, fresh = rl.VecEnv(Hold(), 4), rl.VecEnv(Hold(), 4)
     first = env.reset(seed=1)[0]["policy"].clone()
     last = [env.step(torch.ones(4, 2))[0]["policy"] for _ in range(steps)][-1:]
@@ -70,8 +72,11 @@ def test_a_reset_returns_the_observations_of_its_own_states(steps: int) -> None:
     assert all(torch.equal(x, y) for x, y in zip(last, kept, strict=True))
 
 
-def test_an_episode_ends_and_begins_in_one_step() -> None:
-    """What is seen is the new one's; the last of the old one is beside it."""
+def test_with_same_step_an_episode_ends_and_begins_in_one_step() -> None:
+    """The observation is that of the new episode.
+
+    `final_obs` has the last one of the old episode.
+    """
     env = rl.VecEnv(Short(), 4)
     env.reset()
     *_, last = acted(env, 3)
@@ -81,7 +86,7 @@ def test_an_episode_ends_and_begins_in_one_step() -> None:
     assert (info["episode"]["length"] == 3).all()
 
 
-def test_or_in_the_next_one() -> None:
+def test_with_next_step_an_episode_begins_in_the_step_after_its_end() -> None:
     env = rl.VecEnv(Short(), 4, autoreset="next_step")
     assert env.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
     env.reset()
@@ -93,7 +98,7 @@ def test_or_in_the_next_one() -> None:
 
 
 def test_equal_seeds_give_equal_bits_in_any_batch() -> None:
-    """Environment 3 of 5 is environment 3 of 64; another seed is not."""
+    """Environment 3 of 5 equals environment 3 of 64. With another seed it differs."""
     few, many, other = (rl.VecEnv(Hold(), n, seed=s) for n, s in ((5, 0), (64, 0), (5, 1)))
     for env in (few, many, other):
         env.reset()
@@ -106,7 +111,7 @@ def test_equal_seeds_give_equal_bits_in_any_batch() -> None:
     assert not torch.equal(x["hidden"], z["hidden"])
 
 
-def test_results_stay_until_the_step_after_the_next() -> None:
+def test_results_are_overwritten_by_the_second_next_step_at_the_earliest() -> None:
     env = rl.VecEnv(Hold(), 4)
     env.reset()
     first = env.step(torch.zeros(4, 2))[0]["policy"]
@@ -116,8 +121,8 @@ def test_results_stay_until_the_step_after_the_next() -> None:
 
 
 @pytest.mark.parametrize("autoreset", ["same_step", "next_step"])
-def test_actions_that_are_not_finite(autoreset: str) -> None:
-    """They are marked; infinite ones act as the largest; after NaN what is seen is finite."""
+def test_nonfinite_actions_are_marked(autoreset: str) -> None:
+    """Infinite ones act as the largest action. After NaN observations are finite."""
     env, bounded = (rl.VecEnv(Hold(), 4, autoreset=autoreset) for _ in range(2))
     env.reset(), bounded.reset()
     action = torch.zeros(4, 2)
@@ -133,13 +138,13 @@ def test_actions_that_are_not_finite(autoreset: str) -> None:
     rows = [0, 1, 3]
     assert all(torch.equal(seen[n][rows], x[rows]) for n, x in same.items())
     assert not clean["nonfinite_action"].any()
-    # The step after is right again, and marks nothing.
+    # The next step is regular and marks nothing.
     again, _, _, _, info = env.step(torch.zeros(4, 2))
     assert not info["nonfinite_action"].any()
     assert all(torch.isfinite(x).all() for x in again.values())
 
 
-def test_what_is_kept_outlives_a_state_that_is_not_finite() -> None:
+def test_kept_numbers_survive_a_state_that_is_not_finite() -> None:
     """A level is not computed from NaN."""
 
     class Levels(Hold):
@@ -154,8 +159,11 @@ def test_what_is_kept_outlives_a_state_that_is_not_finite() -> None:
     assert env.carried["level"].tolist() == [2.0, 2.0]
 
 
-def test_a_step_binds_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each of the two turns has one bound start and one bound step; later calls bind nothing."""
+def test_a_step_binds_its_arrays_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of the two alternating sets has one bound start and one bound step.
+
+    Later calls bind nothing.
+    """
     counted = []
 
     def counting(*args: Any, **kwargs: Any) -> Any:
@@ -171,8 +179,8 @@ def test_a_step_binds_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sorted(counted) == ["environment_start"] * 2 + ["environment_step"] * 2
 
 
-def test_numbers_may_change_between_steps() -> None:
-    """A curriculum's reach, and what a reward counts for."""
+def test_numbers_and_scales_can_change_between_steps() -> None:
+    """For a curriculum, for instance."""
     env = rl.VecEnv(Hold(), 4)
     env.reset()
     env.numbers["reach"][:] = 0.0
@@ -182,7 +190,7 @@ def test_numbers_may_change_between_steps() -> None:
     assert not env.step(torch.ones(4, 2))[1].any()
 
 
-def test_a_state_goes_on_bit_for_bit() -> None:
+def test_a_restored_state_continues_with_the_same_bits() -> None:
     env = rl.VecEnv(Hold(), 6)
     env.reset()
     acted(env, 4)
@@ -192,11 +200,11 @@ def test_a_state_goes_on_bit_for_bit() -> None:
     again = acted(env, 8, 1)
     for x, y in zip(ahead, again, strict=True):
         assert torch.equal(x[0]["hidden"], y[0]["hidden"]) and torch.equal(x[1], y[1])
-    with pytest.raises(ValueError, match="a state has q, v"):
+    with pytest.raises(ValueError, match="a state must have q, v"):
         env.restore({"q": state["q"]})
 
 
-def test_what_cannot_be_is_refused() -> None:
+def test_invalid_arguments_and_actions_are_refused() -> None:
     with pytest.raises(TypeError, match=r"task must be a warpdyn.rl.Task, got str"):
         rl.VecEnv("cartpole", 4)
     with pytest.raises(ValueError, match="envs must be a whole number of at least 1, got 0"):
@@ -209,7 +217,7 @@ def test_what_cannot_be_is_refused() -> None:
         env.step(torch.zeros(4, 3))
 
 
-def test_a_reward_that_is_no_number_is_named() -> None:
+def test_a_reward_that_is_nan_is_refused_by_name() -> None:
     class Broken(Hold):
         def reward(self, robot: Any, s: Any) -> dict[str, Any]:
             return {"still": np.sqrt(s.q[0] - 10.0), "near": 1.0 + 0.0 * s.q[0]}
@@ -224,10 +232,10 @@ def test_a_reward_that_is_no_number_is_named() -> None:
 
 @pytest.mark.parametrize("autoreset", ["same_step", "next_step"])
 @pytest.mark.parametrize("number", [np.nan, np.inf])
-def test_where_checks_would_wait_they_come_when_asked(
+def test_checks_that_would_wait_for_the_gpu_run_on_request(
     monkeypatch: pytest.MonkeyPatch, number: float, autoreset: Any
 ) -> None:
-    """As on a GPU: a step asks the device nothing; what was wrong in any of them is told later."""
+    """A step does not wait for the device. check_rewards reports the steps before it, once."""
 
     class Once(Short):
         def reward(self, robot: Any, s: Any) -> dict[str, Any]:
@@ -242,12 +250,14 @@ def test_where_checks_would_wait_they_come_when_asked(
         env.step(torch.zeros(4, 2))
     with pytest.raises(rl.TaskError, match="the reward near is not finite in environment 1"):
         env.check_rewards()
-    env.check_rewards()  # said once
+    env.check_rewards()  # reported once
 
 
-def test_a_step_has_few_operations_of_torch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a GPU each takes as long as the launch of the step: the action, rewards that are not finite,
-    and one comparison for all conditions."""
+def test_a_step_uses_few_torch_operations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a GPU each takes as long as the launch of the step.
+
+    They are the action, rewards that are not finite, and one comparison for all conditions.
+    """
     env = rl.VecEnv(Hold(), 4)
     env.reset()
     monkeypatch.setattr(rl.VecEnv, "_waits", True)
@@ -273,8 +283,8 @@ def test_a_step_has_few_operations_of_torch(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("autoreset", ["same_step", "next_step"])
-def test_conditions_are_tensors_of_their_own(autoreset: Any) -> None:
-    """An episode is over if it is terminated or truncated. A user may write into one of them."""
+def test_terminated_and_truncated_are_separate_tensors(autoreset: Any) -> None:
+    """A user may write into one of them without changing the other."""
     env = rl.VecEnv(Short(), 70, autoreset=autoreset)
     env.reset()
     for _ in range(9):
@@ -287,7 +297,7 @@ def test_conditions_are_tensors_of_their_own(autoreset: Any) -> None:
         assert torch.equal(truncated, before)
 
 
-def test_threads_make_no_difference() -> None:
+def test_the_number_of_threads_does_not_change_results() -> None:
     before = wd.runtime.get_num_threads()
     try:
         bits = []
@@ -301,8 +311,8 @@ def test_threads_make_no_difference() -> None:
     assert torch.equal(*bits)
 
 
-def test_environment_17_is_the_same_alone_and_among_4096() -> None:
-    """Its bits, over ends and resets: its draws are those of its number."""
+def test_environment_17_is_the_same_in_batches_of_1_and_4096() -> None:
+    """In all bits over ends and resets, because draws depend on its number."""
     alone, among = rl.VecEnv(Hold(), 1, first=17), rl.VecEnv(Hold(), 4096)
     x, y = alone.reset()[0], among.reset()[0]
     draw, ends = torch.Generator().manual_seed(0), 0
@@ -318,8 +328,8 @@ def test_environment_17_is_the_same_alone_and_among_4096() -> None:
         rl.VecEnv(Hold(), 1, first=-1)
 
 
-def test_float64_is_the_precision_of_the_oracle() -> None:
-    """A step differs from plain numbers by rounding alone; float32 by a thousand times more."""
+def test_float64_environments_agree_with_the_oracle() -> None:
+    """They differ from plain numbers by rounding only, float32 by a thousand times more."""
     env = rl.VecEnv(Hold(), 2, seed=3, dtype="float64")
     seen, _ = env.reset()
     assert seen["policy"].dtype == torch.float64 == env.carried["q"].dtype
@@ -333,7 +343,7 @@ def test_float64_is_the_precision_of_the_oracle() -> None:
         rl.VecEnv(Hold(), 2, dtype="float16")
 
 
-def test_a_task_is_an_instance_with_a_model() -> None:
+def test_only_task_instances_with_a_model_are_accepted() -> None:
     """Its class, its name, and a task without a model are refused with the remedy."""
     bare = type("Bare", (rl.Task,), {})
     with pytest.raises(TypeError, match=r"got type; make one by Hold\(\)$"):

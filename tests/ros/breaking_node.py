@@ -1,5 +1,5 @@
-"""`warpdyn_node` whose loop is broken on SIGUSR1: by an exception out of `spin_once`, or by
-`rclpy.shutdown()` in another thread, as BREAKS_BY says."""
+"""`warpdyn_node` whose loop breaks on SIGUSR1. BREAKS_BY selects an exception from `spin_once` or
+`rclpy.shutdown()` in another thread."""
 
 from __future__ import annotations
 

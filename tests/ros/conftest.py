@@ -1,4 +1,5 @@
-"""Fixtures over real DDS on this machine. Where rclpy is not installed these tests fail: nothing is skipped."""
+"""Fixtures for tests over real DDS on this machine. Without rclpy these tests fail; none is
+skipped."""
 
 from __future__ import annotations
 
@@ -47,14 +48,16 @@ def long_lived_peer(context: Any) -> Iterator[Peer]:
 
 @pytest.fixture
 def peer(long_lived_peer: Peer) -> Peer:
-    """Talks to `panda_node`; matched once for all tests of a module, what it received before is forgotten."""
+    """A peer of `panda_node`. It is matched once for all tests of a module, and its earlier
+    messages are discarded."""
     long_lived_peer.begin()
     return long_lived_peer
 
 
 @pytest.fixture(autouse=True)
 def peers_of_one_test() -> Iterator[None]:
-    """Close what a test has left when it failed: it would listen to the nodes of the next."""
+    """Close the peers that a failed test has left open. They would hear the nodes of the next
+    tests."""
     before = list(Peer.peers)
     yield
     for peer in [peer for peer in Peer.peers if peer not in before]:
@@ -63,9 +66,9 @@ def peers_of_one_test() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def panda_node() -> Iterator[NodeProcess]:
-    """A node with the bundled panda that outlives the tests of a module, in a namespace of its own."""
+    """A node with the bundled panda for all tests of a module, in its own namespace."""
     parameters = {"robot_description_file": "panda", "ramp_time": 0.05}
-    parameters["allow_several_publishers"] = True  # tests have drivers beside the peer
+    parameters["allow_several_publishers"] = True  # tests have drivers in addition to the peer
     with NodeProcess(parameters, ["-r", "__ns:=/shared"]) as node:
         node.wait_for("ready: panda")
         yield node

@@ -1,4 +1,4 @@
-"""What a launch file describes, by a recording stand-in of `launch` and `launch_ros`."""
+"""The contents of a launch file, read with a recording stand-in for `launch` and `launch_ros`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ STAND_IN = Path(__file__).parent / "stand_in"
 
 @pytest.fixture(name="describe")
 def launch_reader(monkeypatch, tmp_path):
-    """Reads a launch file, gives arguments their values, and returns (arguments, nodes as command
-    lines)."""
+    """Read a launch file with argument values. Returns (arguments, nodes as command lines)."""
     monkeypatch.syspath_prepend(str(STAND_IN))
     monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))  # no rviz2
     monkeypatch.delenv("DISPLAY", raising=False)
@@ -52,7 +51,7 @@ def launch_reader(monkeypatch, tmp_path):
 
 
 def opened(actions, chosen):
-    """The actions whose condition holds, those that functions return in their place."""
+    """The actions whose condition holds, and the actions that functions return."""
     for action in actions:
         if action.condition is None or text(action.condition.expression, chosen) in (
             "true",
@@ -66,7 +65,7 @@ def opened(actions, chosen):
 
 
 def text(value, chosen):
-    """The text that launch makes from a text, a substitution or a list of both."""
+    """The text that launch makes of a text, a substitution or a list of both."""
     if isinstance(value, (list, tuple)):
         return "".join(text(part, chosen) for part in value)
     return value if isinstance(value, str) else value.perform(chosen)
@@ -74,7 +73,7 @@ def text(value, chosen):
 
 def command(node, chosen, folder):
     """(executable, merged parameters, command line after the executable) as launch_ros would start
-    it: every dictionary is a parameter file, for the node's full name where that is known."""
+    it. Each dictionary is a parameter file, for the node's full name if that is known."""
     space = "/" + text(node.namespace or "", chosen).lstrip("/")
     name = "/**" if node.namespace is None else f"{space.rstrip('/')}/{node.name}"
     line = [*(text(a, chosen) for a in node.arguments), "--ros-args"]
@@ -101,7 +100,7 @@ def command(node, chosen, folder):
 
 
 def evaluated(value, chosen):
-    """A parameter's value, which a ParameterValue makes of a text."""
+    """The value of a parameter. A ParameterValue converts a text."""
     if not hasattr(value, "value_type"):
         return value
     return (

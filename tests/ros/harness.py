@@ -1,4 +1,5 @@
-"""The node as a process of its own, and a peer in the test's process that talks to it over DDS on this machine."""
+"""The node as a separate process, and a peer in the test's process that talks to it over DDS on
+this machine."""
 
 from __future__ import annotations
 
@@ -43,10 +44,10 @@ IN_ITS_TERMINAL = (
 
 
 class NodeProcess:
-    """`warpdyn_node` with parameters, as a child process; its output is kept.
+    """`warpdyn_node` with parameters, as a child process whose output is kept.
 
-    With `terminal` it runs in one of its own, until `hang_up`. With `terminal` or `fresh` it is a
-    new Python process that inherits signal handlers; otherwise it is forked (`node_starter`).
+    With `terminal` it has its own terminal until `hang_up`. With `terminal` or `fresh` it is a new
+    Python process that inherits signal handlers. Otherwise it is forked (`node_starter`).
     """
 
     def __init__(
@@ -61,7 +62,7 @@ class NodeProcess:
         self._folder = tempfile.TemporaryDirectory(prefix="warpdyn_node_")
         self.log = Path(self._folder.name) / "log"
         file = Path(self._folder.name) / "parameters.yaml"
-        # Most tests change limits of a node that runs; `test_lock.py` is of those that may not change.
+        # Most tests change limits of a running node. `test_lock.py` tests those that are locked.
         defaults = {"state_timeout": GENEROUS, "lock": "never", "diagnostics_period": 0.1}
         values = {**defaults, **(parameters or {})}
         file.write_text(_yaml({"/**": {"ros__parameters": values}}))
@@ -131,7 +132,7 @@ class NodeProcess:
         return self.log.read_text(errors="replace")
 
     def wait_for(self, pattern: str, patience: float = PATIENCE) -> str:
-        """Wait until the log has a line that matches; returns the match."""
+        """Wait until a line of the log matches. Returns the match."""
         end = time.monotonic() + patience
         while time.monotonic() < end:
             found = re.search(pattern, self.text())
@@ -160,7 +161,7 @@ class NodeProcess:
 
 
 class ForkedChild(Child):
-    """A process of a demo that is forked."""
+    """A forked process of a demo."""
 
     def __init__(self, module: str, arguments: Sequence[str], log: Path) -> None:
         self.log, self.module = log, module
@@ -170,7 +171,7 @@ class ForkedChild(Child):
 
 
 def _yaml(value: Any, indent: int = 0) -> str:
-    """Enough YAML for parameter files, where texts need quotes and numbers none."""
+    """Enough YAML for parameter files. Texts need quotes, numbers do not."""
     if isinstance(value, dict):
         pad = "  " * indent
         lines = [
@@ -197,7 +198,7 @@ def _scalar(value: Any) -> str:
 
 
 class Peer:
-    """A robot's other side: sends states, keeps what the node sends."""
+    """The other side of a robot: it sends states and records the node's messages."""
 
     peers: ClassVar[list[Peer]] = []
     """Those that are not closed yet."""
@@ -240,7 +241,7 @@ class Peer:
         self._clients: dict[str, Any] = {}
 
     def begin(self) -> None:
-        """Forget what other tests left in the queues and lists."""
+        """Discard the messages of other tests from queues and lists."""
         number = -1
         while number != (number := len(self.commands) + len(self.torques) + len(self.diagnostics)):
             for _ in range(20):
@@ -275,7 +276,7 @@ class Peer:
         patience: float = PATIENCE,
         each: Any = None,
     ) -> Any:
-        """Spin, calling `each` every PERIOD, until the condition is true; returns its value."""
+        """Spin, calling `each` every PERIOD, until the condition is true. Returns its value."""
         end, due = time.monotonic() + patience, 0.0
         while (now := time.monotonic()) < end:
             if each is not None and now >= due:
@@ -290,7 +291,7 @@ class Peer:
         )
 
     def matched(self) -> None:
-        """Wait until states, torques, commands and diagnostics have found their other ends."""
+        """Wait until states, torques, commands and diagnostics have found their endpoints."""
         self.wait(
             lambda: (
                 self.states.get_subscription_count()
@@ -323,7 +324,7 @@ class Peer:
         self.states.publish(message)
 
     def call(self, service: str, kind: Any, each: Any = None, **fields: Any) -> Any:
-        """Call a service below the node's name, sending states meanwhile where `each` does."""
+        """Call a service below the node's name. `each` may send states meanwhile."""
         client = self._clients.get(service)
         if client is None:
             client = self._clients[service] = self.node.create_client(kind, self.own + service)
@@ -339,7 +340,8 @@ class Peer:
         return self.call("enable", SetBool, each=each, data=on)
 
     def starve(self, each: Any = None) -> None:
-        """Let the watchdog fire after a tenth of a second, and wait until it has."""
+        """Set the state timeout to a tenth of a second, and wait until the watchdog stops the
+        robot."""
         assert self.set_parameter("state_timeout", 0.1, each=each).successful
         self.wait_for_message("state lost", each=each)
 
@@ -349,7 +351,7 @@ class Peer:
         return self.call("reset", Trigger)
 
     def set_parameter(self, name: str, value: Any, each: Any = None) -> Any:
-        """The node's answer: successful, reason."""
+        """The node's answer: success, reason."""
         from rcl_interfaces.srv import SetParameters
         from rclpy.parameter import Parameter
 
@@ -376,7 +378,7 @@ class Peer:
         return {v.key: v.value for v in self.status.values} if self.status else {}
 
     def wait_for_message(self, text: str, each: Any = None) -> None:
-        """Wait for a status that is new, or the last one, to contain the text."""
+        """Wait until a new status, or the last one, contains the text."""
         seen = max(len(self.diagnostics) - 1, 0)
         self.wait(
             lambda: any(text in d.message for d in self.diagnostics[seen:]),

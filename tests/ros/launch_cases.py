@@ -1,7 +1,7 @@
-"""Runs of the launch files by the real `launch` and `launch_ros`, and what they start.
+"""Runs of the launch files with the real `launch` and `launch_ros`, and the processes they start.
 
-`python tests/ros/launch_cases.py`, where those are installed, writes recorded_launch.json anew; the
-stand-in is held to it everywhere.
+`python tests/ros/launch_cases.py`, where those are installed, writes recorded_launch.json. Tests
+compare the stand-in with this record everywhere.
 """
 
 from __future__ import annotations
@@ -112,8 +112,8 @@ NODE = "#!{python}\nimport sys; from ros2_node import run_node; sys.exit(run_nod
 
 
 def install(prefix: Path, script: str = RECORDER) -> None:
-    """An ament prefix whose share folder is this repository's, and whose executables are this
-    script: by itself, one that records how it is called."""
+    """An ament prefix with this repository as share folder. All its executables are this script, by
+    default one that records how it is called."""
     index = prefix / "share" / "ament_index" / "resource_index" / "packages"
     index.mkdir(parents=True)
     (index / "warpdyn").touch()
@@ -127,7 +127,7 @@ def install(prefix: Path, script: str = RECORDER) -> None:
 
 
 def launch_command(file: str, arguments: dict[str, str], user: Path) -> list[str]:
-    """What `ros2 launch warpdyn FILE` comes to."""
+    """The command that `ros2 launch warpdyn FILE` runs."""
     pairs = [f"{k}:={user if v == USER else v}" for k, v in arguments.items()]
     return [sys.executable, "-c", LAUNCH, str(ROOT / "launch" / file), *pairs]
 
@@ -144,7 +144,7 @@ def launch_environment(folder: Path) -> dict[str, str]:
 
 
 def real_run(file: str, arguments: dict[str, str], folder: Path) -> tuple[list[dict], str]:
-    """What the real launch starts, `in_order`, and what it says."""
+    """The processes that the real launch starts, `in_order`, and its output."""
     install(folder / "prefix")
     user = user_file(folder)
     records = folder / "records"
@@ -166,15 +166,15 @@ def real_run(file: str, arguments: dict[str, str], folder: Path) -> tuple[list[d
 
 
 def in_order(summaries: Iterable[dict]) -> list[dict]:
-    """The same order in every run: by executable, then by name and namespace."""
+    """The processes in the same order in every run: by executable, name and namespace."""
     return sorted(summaries, key=lambda each: (each["executable"], each["remappings"]))
 
 
 def summary(
     executable: str, argv: list[str], files: dict[str, str], places: dict[str, str]
 ) -> dict:
-    """A command line in a form that two runs share: parameter files by their content, those of
-    the package and the user's by name, in order."""
+    """A command line in a form in which two runs agree. Parameter files are given by content, those
+    of the package and of the user by name, in order."""
     parameters: list = []
     remappings: list[str] = []
     rest: list[str] = []

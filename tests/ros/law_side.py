@@ -1,4 +1,4 @@
-"""A peer of a node with a law, and the node's references."""
+"""A node with a law, and a peer that sends its states and references."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ STIFFNESS = np.array([600.0, 600.0, 400.0, 400.0, 100.0, 80.0, 40.0, 500.0])
 
 
 class Side:
-    """A node with a law, in a namespace of its own, and a peer that sends it a state that stands
-    still."""
+    """A node with a law, in its own namespace, and a peer that sends it a constant state."""
 
     def __init__(self, context, space: str, parameters: dict) -> None:
         base = {"robot_description_file": "panda", "ramp_time": 0.05}
@@ -44,7 +43,7 @@ class Side:
         self.publishers[topic].publish(message)
 
     def settled(self, expected, what, enabled=True):
-        """Wait until what leaves is this."""
+        """Wait until the node sends this."""
         peer = self.peer
 
         def last():
@@ -55,7 +54,7 @@ class Side:
         peer.wait(lambda: np.allclose(last(), expected, atol=1e-7), what, each=self.send)
 
     def begin(self):
-        """Enable it at READY, wherever a test before has left its reference."""
+        """Enable the robot at READY, whatever reference a previous test has left."""
 
         def enabled():
             self.publish("reference", reference(READY))
@@ -67,7 +66,7 @@ class Side:
         return int(self.peer.values.get(f"noticed.{reason}", 0))
 
     def refused(self, topic, message, reason):
-        """Send until it is counted, which it is once for each."""
+        """Send the message until it is counted. Each one is counted once."""
         before = self.counted(reason)
 
         def again():

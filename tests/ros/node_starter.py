@@ -42,7 +42,7 @@ class ForkedProcess:
         return self.returncode
 
     def wait(self, timeout: float = 600.0) -> int:
-        """Wait for the end; returns the exit code."""
+        """Wait for the end. Returns the exit code."""
         if (code := self.poll(timeout)) is None:
             raise subprocess.TimeoutExpired(f"process {self.pid}", timeout)
         return code
@@ -56,7 +56,7 @@ class ForkedProcess:
 
 
 class NodeStarter:
-    """The server, and requests to it. It ends with this process, and its children with it."""
+    """The server, and requests to it. It ends with this process, and its children end with it."""
 
     def __init__(self) -> None:
         self._server = subprocess.Popen(
@@ -85,14 +85,14 @@ class NodeStarter:
 
 @functools.cache
 def node_starter() -> NodeStarter:
-    """The one of this process, from its first use to the end."""
+    """The starter of this process, created on first use."""
     starter = NodeStarter()
     atexit.register(starter.close)
     return starter
 
 
 def become(request: dict[str, Any]) -> str:
-    """In a forked process: take its place as `python -m` would find it; returns the module."""
+    """In a forked process: set up its state as `python -m` would. Returns the module."""
     log = os.open(request["log"], os.O_WRONLY | os.O_APPEND)
     nothing = os.open(os.devnull, os.O_RDONLY)
     for number, file in enumerate((nothing, log, log)):
@@ -100,7 +100,7 @@ def become(request: dict[str, Any]) -> str:
     os.close(log)
     os.close(nothing)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # also where the tests run under nohup
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # even if the tests run under nohup
     folder = str(Path(request["log"]).parent)
     os.chdir(folder)
     os.environ.clear()
@@ -112,7 +112,7 @@ def become(request: dict[str, Any]) -> str:
 
 
 def serve() -> str | None:
-    """Answer requests until there are none; in a forked process, the module that it is to run."""
+    """Answer requests until there are none. In a forked process, return the module to run."""
     running: set[int] = set()
     while line := sys.stdin.readline():
         request = json.loads(line)
@@ -132,9 +132,9 @@ def serve() -> str | None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # after Ctrl-C, pytest ends the nodes in order
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # after Ctrl-C pytest ends the nodes itself
     for name in IMPORTED:
         __import__(name)
-    gc.freeze()  # a collection in a forked process does not copy the pages of all these objects
+    gc.freeze()  # so a collection in a forked process does not copy the pages of these objects
     if module := serve():
         runpy.run_module(module, run_name="__main__", alter_sys=True)

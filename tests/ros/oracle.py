@@ -1,4 +1,4 @@
-"""The same torques and poses from Pinocchio, by joint name."""
+"""Torques and poses by Pinocchio, by joint name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROBOTS = Path(__file__).resolve().parents[2] / "warpdyn" / "robots"
 
 
 class Oracle:
-    """A bundled robot in Pinocchio; its mimic joints follow their source, as they do in warpdyn."""
+    """A bundled robot in Pinocchio. Its mimic joints follow their source, as in warpdyn."""
 
     def __init__(self, robot: str = "panda") -> None:
         text = (ROBOTS / f"{robot}.urdf").read_text()
@@ -45,7 +45,7 @@ class Oracle:
         return self.by_name(names, pin.rnea(self.model, self.data, full_q, full_v, full_a))
 
     def push(self, names: list[str], q: np.ndarray, link: str, wrench: np.ndarray) -> np.ndarray:
-        """Joint torques that a wrench on a link, in its frame, produces."""
+        """Joint torques of a wrench on a link, in the frame of the link."""
         full_q = self.vector(dict(zip(names, q, strict=True)), "q")
         frame = self.model.getFrameId(link)
         J = pin.computeFrameJacobian(self.model, self.data, full_q, frame, pin.LOCAL)

@@ -1,4 +1,4 @@
-"""The part of DDS that one test process has for itself: a domain on the loopback interface."""
+"""A DDS domain of one test process, on the loopback interface."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOGS = tempfile.TemporaryDirectory(prefix="warpdyn_ros_")
 
 
 def loopback_environment(domain: int, logs: str) -> dict[str, str]:
-    """Variables that keep DDS on this machine and apart from other tests."""
+    """Variables that limit DDS to this machine and separate it from other tests."""
     path = os.pathsep.join(p for p in (str(ROOT), os.environ.get("PYTHONPATH", "")) if p)
     return {
         "ROS_DOMAIN_ID": str(domain),
@@ -29,8 +29,8 @@ def loopback_environment(domain: int, logs: str) -> dict[str, str]:
 
 @cache
 def own_domain() -> tuple[int, socket.socket]:
-    """A ROS_DOMAIN_ID that no other test process on this machine uses, and what keeps it: a port of
-    the domain's range that DDS leaves free."""
+    """A ROS_DOMAIN_ID that no other test process on this machine uses, and its lock: a port of the
+    domain's range that DDS does not use."""
     for number in range(100):
         domain = 1 + (os.getpid() + number) % 100
         keeper = socket.socket(type=socket.SOCK_DGRAM)
@@ -44,13 +44,13 @@ def own_domain() -> tuple[int, socket.socket]:
 
 
 def stay_on_this_machine() -> None:
-    """The same for this process and its children; before rclpy starts."""
+    """Set these variables for this process and its children. Call it before rclpy starts."""
     os.environ.update(loopback_environment(own_domain()[0], LOGS.name))
 
 
 @contextmanager
 def ros_context() -> Iterator[Any]:
-    """A context of rclpy beside the default one."""
+    """A context of rclpy in addition to the default one."""
     import rclpy
 
     context = rclpy.Context()

@@ -1,4 +1,5 @@
-"""Parameters that change while commands leave, over real DDS: no step, and nothing bad is kept."""
+"""Parameters that change while commands are sent, over real DDS: no step, and no bad value is
+accepted."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ EXACT = 1e-9
 
 @pytest.fixture
 def sides(context):
-    """A panda with a load to come, enabled at full torque, and its peer with a way to send states."""
+    """A panda enabled at full torque, ready for a payload, its peer, and a function that sends
+    states."""
     parameters = {
         "robot_description_file": "panda",
         "payload.link": "panda_hand",
@@ -48,9 +50,9 @@ def settled(peer, send, expected):
 @pytest.mark.parametrize(
     "name, value", [("torque_scale", 0.3), ("gravity", [0.0, 0.0, 9.81]), ("payload.mass", 3.0)]
 )
-def test_a_parameter_comes_in_without_a_step(sides, name, value):
-    """The first commands after it are the last before it, within what a second's ramp moves in the
-    cycles between; at its end they are what was asked for."""
+def test_a_parameter_change_makes_no_step(sides, name, value):
+    """The first commands after it differ from the last before it by no more than the ramp of a
+    second allows in the cycles between. At its end they have the wanted values."""
     peer, send = sides
     oracle = Oracle()
     if name == "payload.mass":
@@ -68,7 +70,7 @@ def test_a_parameter_comes_in_without_a_step(sides, name, value):
     assert (np.diff(between) >= -1e-9).all() and between[-1] == pytest.approx(1.0)
 
 
-def test_a_bad_description_is_refused_and_payloads_go_on(sides):
+def test_a_payload_is_applied_after_a_bad_description(sides):
     peer, send = sides
     answer = peer.set_parameter("robot_description", "<robot", each=send)
     assert not answer.successful and "the one before stays" in answer.reason
@@ -79,9 +81,9 @@ def test_a_bad_description_is_refused_and_payloads_go_on(sides):
     peer.wait_for_value("payload", lambda v: v == "2 kg on panda_hand", each=send)
 
 
-def test_a_reference_for_one_joint_leaves_the_others_and_a_far_one_is_named(context):
-    """Streaming before ~/enable; then one that jumps, which is refused; then an arm that does not
-    follow, which stops."""
+def test_references_for_one_joint_that_jumps_and_that_is_not_followed(context):
+    """A reference for one joint streams before ~/enable, and the others are held. Then one jumps
+    and is refused. Then the arm does not follow, and stops."""
     parameters = {
         "robot_description_file": "panda",
         "mode": "computed_torque",
@@ -128,7 +130,8 @@ def test_a_reference_for_one_joint_leaves_the_others_and_a_far_one_is_named(cont
 
 
 def test_a_payload_too_heavy_for_the_joints_is_refused(sides):
-    """200 kg for 20: the sentence names joint, torque and limit, and the commands stay as they were."""
+    """It is 200 kg instead of 20. The refusal names joint, torque and limit, and the commands do
+    not change."""
     peer, send = sides
     seen = len(peer.commands)
     answer = peer.set_parameter("payload.mass", 200.0, each=send)

@@ -1,4 +1,4 @@
-"""The package builds and tests with colcon, and what it installs starts."""
+"""The package builds and tests with colcon, and the installed executables start."""
 
 from __future__ import annotations
 
@@ -80,9 +80,9 @@ def imported(folder):
                 yield node.module.partition(".")[0]
 
 
-def test_package_xml_names_all_that_is_needed():
-    """Every package that the code and its launch files import or start, and every requirement of
-    pip."""
+def test_package_xml_names_all_dependencies():
+    """They are every package that the code and its launch files import or start, and every
+    requirement of pip."""
     package = ElementTree.parse(ROOT / "package.xml").getroot()
     named = {element.text for element in package.iter("exec_depend")}
     modules = {m for folder in ("warpdyn", "ros2_node", "launch") for m in imported(folder)}
@@ -132,7 +132,7 @@ def workspace(tmp_path_factory):
     return folder
 
 
-def test_build_installs_what_ros_looks_for(workspace):
+def test_the_build_installs_all_files_that_ros_needs(workspace):
     installed = workspace / "install" / "warpdyn"
     for path in (
         "lib/warpdyn/warpdyn_node",
@@ -147,12 +147,12 @@ def test_build_installs_what_ros_looks_for(workspace):
         assert (installed / path).is_file(), path
     assert (workspace / "install" / "setup.bash").is_file()
     assert not list(installed.rglob("site-packages/launch")), (
-        "our launch folder is no Python package"
+        "our launch folder is not a Python package"
     )
 
 
 def test_the_installed_executable_runs_in_the_sourced_workspace(workspace):
-    """lib/warpdyn/warpdyn_node, as `ros2 run` would start it."""
+    """It is lib/warpdyn/warpdyn_node, started as by `ros2 run`."""
     node = "install/warpdyn/lib/warpdyn/warpdyn_node"
     script = f'source install/setup.bash && exec "$0" {node} --ros-args -p robot_description_file:=nowhere.urdf'
     environment = {**os.environ, "PATH": f"{TOOLS}{os.pathsep}{os.environ['PATH']}"}
@@ -177,7 +177,7 @@ def test_colcon_test_passes(workspace):
         "--pytest-args",
         "-q",
         "-k",
-        "not no_message_whatever",  # draws for seconds, and runs among the other tests
+        "not no_message_makes_a_row_nonfinite",  # takes seconds, and runs with the other tests
         cwd=workspace,
     )
     result = run(TOOLS / "colcon", "test-result", "--verbose", cwd=workspace)

@@ -1,8 +1,6 @@
-"""What the node makes of measured torques, over DDS: external torques, collisions, a payload, gravity.
-
-One node serves all tests; the peer's stamps are its clock, so that a busy machine changes nothing.
-The efforts are Pinocchio's.
-"""
+"""External torques, collisions, payload identification and gravity diagnosis from measured efforts,
+over DDS. One node serves all tests. The peer's stamps are its clock, so that a busy machine has no
+effect. The efforts are Pinocchio's."""
 
 from __future__ import annotations
 
@@ -27,7 +25,7 @@ ROUNDING = 1e-6
 
 
 class Arm:
-    """The simulated arm: each state is sent once, and its torques waited for."""
+    """The simulated arm. Each state is sent once, and its torques are awaited."""
 
     def __init__(self, peer: Peer) -> None:
         self.peer, self.clock = peer, 1_000_000_000
@@ -52,7 +50,7 @@ class Arm:
             self.state(effort, **more)
 
     def felt(self, effort, count=60, **more) -> np.ndarray:
-        """External torques when the observer has settled."""
+        """External torques after the observer has settled."""
         self.states(count, effort, **more)
         wanted = self.clock
         self.peer.wait(
@@ -67,7 +65,8 @@ class Arm:
         return np.array(self.external[-1].effort)
 
     def again(self) -> None:
-        """Disabled, no fault, nothing felt; as at the beginning of a test."""
+        """Disable the robot, clear its fault, and wait until external torques are zero, as at the
+        beginning of a test."""
         self.peer.enable(False)
         self.peer.wait_for_message("ready, disabled", each=lambda: self.state(HELD))
         self.peer.reset()
@@ -83,7 +82,7 @@ def node():
         "payload.link": "panda_hand",
         "ramp_time": 0.05,
         "stale_action": "zero",
-        "max_state_age": 0.0,  # the peer's stamps are a clock of its own
+        "max_state_age": 0.0,  # the peer's stamps are a separate clock
     }
     with NodeProcess(parameters, ["-r", "__ns:=/felt"]) as node:
         node.wait_for("ready: panda", 300.0)
@@ -103,8 +102,9 @@ def arm(node, context):
     peer.close()
 
 
-def test_what_pushes_is_published(arm):
-    """Torques by joint and the wrench on the hand, in its frame; nothing where nothing pushes."""
+def test_external_torques_and_the_wrench_are_published(arm):
+    """The torques are by joint, and the wrench is on the hand, in its frame. Both are zero without
+    a push."""
     assert np.abs(arm.felt(HELD)).max() < ROUNDING
     np.testing.assert_allclose(arm.felt(HELD - PUSH), PUSH, atol=1e-6)
     assert list(arm.external[-1].name) == NAMES
@@ -116,8 +116,8 @@ def test_what_pushes_is_published(arm):
     assert "panda_joint" in arm.peer.wait_for_value("largest external torque", lambda v: "N·m" in v)
 
 
-def test_a_joint_without_effort_is_not_a_number_and_the_others_go_on(arm):
-    """As joint_state_broadcaster writes what it lacks; counted."""
+def test_a_joint_without_effort_has_nan_and_the_others_are_observed(arm):
+    """joint_state_broadcaster writes NaN for a missing effort. It is counted."""
     effort = HELD - PUSH
     effort[7] = np.nan
     found = arm.felt(effort)
@@ -136,9 +136,9 @@ def test_a_joint_without_effort_is_not_a_number_and_the_others_go_on(arm):
     ],
     ids=lambda x: x if isinstance(x, str) else "",
 )
-def test_a_fault_begins_anew_and_is_counted(arm, fault, reason):
-    """After it nothing is felt at once, and what pushes again within a few times 1 / gain; the
-    torques of the node are not touched."""
+def test_a_fault_restarts_the_observer_and_is_counted(arm, fault, reason):
+    """External torques are zero at once, and the push is observed again within a few times 1 /
+    gain. The torques of the node do not change."""
     np.testing.assert_allclose(arm.felt(HELD - PUSH), PUSH, atol=1e-6)
     arm.state(**fault)
     arm.peer.wait_for_value(f"noticed.{reason}", bool, each=lambda: arm.state(HELD))
@@ -148,8 +148,9 @@ def test_a_fault_begins_anew_and_is_counted(arm, fault, reason):
     np.testing.assert_allclose(arm.peer.torques[-1].effort[:8], HELD, atol=1e-6)
 
 
-def test_a_collision_stops_and_says_where(arm):
-    """One joint beyond its threshold: zeros, a latched fault with joint, torque and threshold."""
+def test_a_collision_stops_the_robot_and_names_the_joint(arm):
+    """One joint is beyond its threshold. The commands are zeros, and a latched fault has joint,
+    torque and threshold."""
     peer = arm.peer
     arm.again()
     assert peer.set_parameter("collision_threshold", THRESHOLD).successful
@@ -169,14 +170,14 @@ def test_a_collision_stops_and_says_where(arm):
 
 
 def test_speed_raises_the_threshold(arm):
-    """The same push while the arm moves fast stops nothing."""
+    """The same push on a fast arm does not stop it."""
     peer = arm.peer
     arm.again()
     for name, value in (("collision_threshold", THRESHOLD), ("collision_speed_factor", 100.0)):
         assert peer.set_parameter(name, value).successful
     v = np.full(8, 0.5) * np.array([1, 1, 1, 1, 1, 1, 1, 0])
     fast = Oracle().torque(NAMES, Q, v)
-    arm.states(5, HELD, v=v, dt=0.2)  # gaps: the observer begins at this speed
+    arm.states(5, HELD, v=v, dt=0.2)  # gaps: the observer restarts at this speed
     assert peer.enable(each=lambda: arm.state(fast, v=v)).success
     seen = len(peer.commands)
     arm.states(60, fast - PUSH, v=v)
@@ -188,8 +189,9 @@ def test_speed_raises_the_threshold(arm):
 
 
 def test_after_a_collision_the_arm_can_float(arm):
-    """`collision_reaction: gravity` in computed torque: what tracked a reference far away carries the
-    weight alone, and says so; ~/enable with false and true tracks again."""
+    """With `collision_reaction: gravity` in computed torque, an arm that tracked a distant
+    reference only carries its weight, and reports this. After ~/enable with false and true it
+    tracks again."""
     peer = arm.peer
     arm.again()
     for name, value in (
@@ -204,9 +206,9 @@ def test_after_a_collision_the_arm_can_float(arm):
     assert peer.enable(each=lambda: arm.state(HELD)).success
     aside = Q + np.array([0, 0.1, 0, 0, 0, 0, 0, 0])
     still = Oracle().torque(NAMES, aside)
-    a = np.array([0, -100.0 * 0.1, 0, 0, 0, 0, 0, 0])  # back to where it was enabled
+    a = np.array([0, -100.0 * 0.1, 0, 0, 0, 0, 0, 0])  # back to its position at ~/enable
     pulled = Oracle().torque(NAMES, aside, REST, a)
-    for share in np.linspace(0.08, 1.0, 13):  # by no jump, which would be dropped
+    for share in np.linspace(0.08, 1.0, 13):  # in small steps, since a jump would be dropped
         q = Q + share * (aside - Q)
         weight, before = Oracle().torque(NAMES, q), len(peer.torques)
         peer.wait(
@@ -235,8 +237,8 @@ def test_after_a_collision_the_arm_can_float(arm):
         assert peer.set_parameter(name, value).successful
 
 
-def test_a_threshold_for_each_joint_and_no_other_number(arm):
-    """A list in command_joints order; one that does not fit is refused with the numbers."""
+def test_a_list_of_thresholds_has_one_for_each_joint(arm):
+    """It is in the order of command_joints. The refusal of another length has both numbers."""
     peer = arm.peer
     assert peer.set_parameter("collision_threshold", [20.0] * 8).successful
     answer = peer.set_parameter("collision_threshold", [20.0, 20.0])
@@ -260,8 +262,8 @@ def loaded_oracle() -> Oracle:
 
 
 def test_a_payload_is_identified_from_a_motion(arm):
-    """Listens until the next call; mass, centre and inertia with deviations, and what to set. The
-    parameters that it names are taken, and the arm's torques are those with the load."""
+    """The record lasts until the next call. The answer has mass, centre and inertia with
+    deviations, and the parameters to set. With these the arm's torques include the load."""
     peer, oracle = arm.peer, loaded_oracle()
     arm.again()
     assert peer.set_parameter("identification_cutoff", 5.0).successful
@@ -305,8 +307,8 @@ def test_a_payload_is_identified_from_a_motion(arm):
     assert peer.set_parameter("payload.mass", 0.0).successful
 
 
-def test_a_time_to_listen_and_a_gap(arm):
-    """`identification_time` ends it by itself; states that were lost meanwhile are said."""
+def test_identification_time_ends_the_record_and_gaps_are_reported(arm):
+    """A record in which states were lost is answered with this reason."""
     peer = arm.peer
     assert peer.set_parameter("identification_time", 1.0).successful
     assert "listening for 1 s" in peer.call("identify_payload", Trigger).message
@@ -325,11 +327,11 @@ def test_a_time_to_listen_and_a_gap(arm):
     assert peer.set_parameter("identification_time", 0.0).successful
 
 
-def test_gravity_is_diagnosed_over_poses(arm):
-    """Too few poses are said; then the load that the model lacks."""
+def test_gravity_is_diagnosed_from_several_poses(arm):
+    """Too few poses are reported. With enough, the answer names the load that the model lacks."""
     peer, oracle = arm.peer, loaded_oracle()
     arm.again()
-    # another number of joints with efforts: what was gathered before is of another arm
+    # another set of joints with efforts discards earlier poses
     lacking = HELD.copy()
     lacking[7] = np.nan
     arm.state(lacking)
@@ -347,7 +349,7 @@ def test_gravity_is_diagnosed_over_poses(arm):
 
 
 def test_without_efforts_the_services_say_what_is_missing(panda_node, peer):
-    """The topics do not exist; a threshold without efforts is refused."""
+    """The topics do not exist, and a threshold without efforts is refused."""
     peer.matched()
     for service in ("identify_payload", "diagnose_gravity"):
         answer = peer.call(service, Trigger)

@@ -1,5 +1,5 @@
-"""Random faults of many kinds at an enabled node: a few here, thousands by
-`python -m benchmarks.ros2 faults`."""
+"""Random faults of many kinds on an enabled node: a few here, thousands by `python -m
+benchmarks.ros2 faults`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ LIMITS = np.array([10.0, 1.0])
 
 
 def test_commands_that_break_a_rule_are_counted():
-    """Not finite, of another length, beyond a limit, and a step that the rate forbids; a slow one is good."""
+    """They are nonfinite, of another length, beyond a limit, or make a step that the rate forbids.
+    A slow change is allowed."""
     checks = CommandChecks(LIMITS)
     checks.look(np.array([0.0, 0.0]), 0.0)
     checks.look(np.array([1.0, 0.1]), 0.01)
@@ -27,14 +28,14 @@ def test_commands_that_break_a_rule_are_counted():
     assert checks.not_finite == 2 and checks.number == 6
 
 
-def test_an_end_is_five_zeros():
+def test_five_zero_commands_count_as_an_end():
     checks = CommandChecks(LIMITS)
     for k in range(2 * LAST):
         checks.look(np.zeros(2) if k != LAST - 1 else np.array([0.1, 0.0]), 0.01 * k)
     assert checks.ends == 1
 
 
-def test_there_are_many_kinds():
+def test_the_campaign_has_many_kinds_of_faults():
     frozen = [name for name in ONCE if name.startswith("SIGSTOP")]
     assert len(KINDS) >= 120 and len(frozen) >= 12
     assert {"SIGSTOP 50 ms", "SIGSTOP 5000 ms"} <= set(frozen)
@@ -42,8 +43,8 @@ def test_there_are_many_kinds():
         assert sum(name.startswith(topic) for name in KINDS) >= 2, topic
 
 
-def test_a_few_faults(tmp_path):
-    """What was counted, without kinds that take seconds."""
+def test_a_short_campaign_finds_no_bad_command(tmp_path):
+    """It leaves out kinds that take seconds."""
     kinds, number = dict(KINDS), 14
     slow = (
         "5000",

@@ -1,4 +1,4 @@
-"""robot_description over real DDS: missing, bad, huge, changed while enabled."""
+"""robot_description over real DDS: missing, bad, huge, or changed while enabled."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ JOINT = """<joint name="{}" type="{}"><parent link="{}"/><child link="{}"/><axis
 
 
 def chain(links, moving, inertia="1"):
-    """A chain of links whose first joints move; then comments to make it long."""
+    """A chain of links whose first joints move, followed by comments that make the text long."""
     parts = [LINK.format(f"l{i}", inertia) for i in range(links)]
     parts += [
         JOINT.format(f"j{i}", "revolute" if i < moving else "fixed", f"l{i}", f"l{i + 1}")
@@ -91,7 +91,7 @@ def test_a_bad_description_is_refused_with_a_reason(case, described, node):
 
 
 @pytest.mark.parametrize("case", LARGE)
-def test_a_large_description_is_taken(case, described, node):
+def test_a_large_description_is_accepted(case, described, node):
     text, dof = LARGE[case]
     described.descriptions.publish(String(data=text))
     name = "chain" if case == "500 links" else "double_pendulum"
@@ -99,8 +99,9 @@ def test_a_large_description_is_taken(case, described, node):
     assert len(described.values["command joints"].split()) == dof
 
 
-def test_a_change_while_enabled(described, node):
-    """A bad one leaves the arm enabled with the old model; a good one stops it first, then takes over, disabled."""
+def test_a_description_changes_while_enabled(described, node):
+    """A bad one leaves the arm enabled with the old model. A good one first stops it, then replaces
+    the model, and the robot is disabled."""
     panda = Oracle("panda")
     names = [*(f"panda_joint{i}" for i in range(1, 8)), "panda_finger_joint1"]
     q = np.array([0.3, -0.7, 0.2, -2.0, 0.4, 1.5, 0.1, 0.02])
@@ -138,8 +139,8 @@ def test_a_change_while_enabled(described, node):
     assert described.call("reload", Trigger, each=send).success
 
 
-def test_a_volatile_description_is_named(context):
-    """A publisher without transient local never reaches the node; the diagnostics say why."""
+def test_a_volatile_description_is_reported(context):
+    """A publisher without transient local never reaches the node, and the diagnostics say why."""
     with NodeProcess() as node:
         node.wait_for("waiting for robot_description")
         peer = Peer(context)
@@ -166,8 +167,8 @@ def test_a_bad_description_from_a_parameter_ends_the_node(parameters):
         assert "model refused: " in node.text() and "Traceback" not in node.text()
 
 
-def test_a_pipe_or_a_device_for_a_description_ends_the_node_at_once(tmp_path):
-    """With a line that says what it is; nothing is read of it."""
+def test_a_pipe_or_device_as_description_ends_the_node_at_once(tmp_path):
+    """A line says what it is. Nothing is read from it."""
     os.mkfifo(tmp_path / "pipe.urdf")
     for file in (str(tmp_path / "pipe.urdf"), "/dev/zero"):
         with NodeProcess({"robot_description_file": file}) as node:
@@ -175,8 +176,8 @@ def test_a_pipe_or_a_device_for_a_description_ends_the_node_at_once(tmp_path):
             assert f"model refused: {file}: is a pipe, a socket or a device" in node.text()
 
 
-def test_a_xacro_file_is_a_description(tmp_path, context):
-    """Expanded by the package xacro."""
+def test_a_xacro_file_is_accepted_as_description(tmp_path, context):
+    """The package xacro expands it."""
     text = PENDULUM.replace("<robot ", '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" ', 1)
     text = text.replace("</robot>", '<xacro:property name="unused" value="1"/></robot>')
     file = tmp_path / "pendulum.urdf.xacro"

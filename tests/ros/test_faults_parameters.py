@@ -1,4 +1,4 @@
-"""Parameters over real DDS: those that are refused, with reasons, and those that change while the node runs."""
+"""Parameters over real DDS: refusals with reasons, and changes while the node runs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_bad_parameter_is_refused_with_a_reason(name, value, reason, panda_nod
     assert panda_node.alive
 
 
-def test_good_parameters_are_taken_integers_included(panda_node, peer):
+def test_good_parameters_are_accepted_including_integers(panda_node, peer):
     for name, value in (
         ("torque_scale", 1),
         ("torque_scale", [1.0] * 8),
@@ -81,8 +81,8 @@ def test_mode_does_not_change_while_enabled(panda_node, peer):
     assert peer.enable(False, each=send).success
 
 
-def test_a_storm_of_parameters(panda_node, peer):
-    """2,500 sets a second, not waiting for answers, while the arm is enabled: limits hold, the node lives."""
+def test_a_flood_of_parameters_does_not_break_limits_or_the_node(panda_node, peer):
+    """The peer sets 2,500 a second without waiting for answers, while the arm is enabled."""
     peer.matched()
 
     def send():
@@ -100,7 +100,7 @@ def test_a_storm_of_parameters(panda_node, peer):
         )
         answers.append(client.call_async(request))
         k += 1
-        peer.spin(0.0)  # also where the peer is too slow for the rate
+        peer.spin(0.0)  # even if the peer is too slow for the rate
         while time.monotonic() - begun < k / 2500:
             send()
             peer.spin(0.0)

@@ -1,4 +1,5 @@
-"""Signals, parameters and devices over real DDS: the stop sequence, refusals with reasons, exit codes."""
+"""Signals, bad parameters and missing devices over real DDS: stop sequences, refusals and exit
+codes."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ Q = np.array([0.3, -0.7, 0.2, -2.0, 0.4, 1.5, 0.1, 0.02])
 
 @contextmanager
 def hangups(handler):
-    """What SIGHUP does, as processes inherit that are started meanwhile."""
+    """Set the SIGHUP handler that processes inherit within the block."""
     before = signal.signal(signal.SIGHUP, handler)
     try:
         yield
@@ -30,19 +31,19 @@ def hangups(handler):
 
 @pytest.fixture(autouse=True)
 def told_of_hangups():
-    """Also where these tests themselves run under nohup."""
+    """Use the default SIGHUP handler, even if these tests run under nohup."""
     with hangups(signal.SIG_DFL):
         yield
 
 
 @pytest.fixture
 def soon():
-    """A panda that is soon at full torque."""
+    """Parameters of a panda that soon has full torque."""
     return {"robot_description_file": "panda", "ramp_time": 0.1}
 
 
 def enabled(peer, node):
-    """The node's panda, enabled and at full torque, which is returned."""
+    """Enable the node's panda and wait for full torque. Returns this torque."""
     node.wait_for("ready: panda")
     peer.matched()
 
@@ -55,7 +56,8 @@ def enabled(peer, node):
 
 
 def check_that_it_stops(peer, node, full, end):
-    """After `end`, the peer sees the torques ramp down and five zeros; then the process is gone."""
+    """Check that after `end` the torques ramp down and five zeros follow, and that the process
+    ends."""
     seen = len(peer.commands)
     end()
     peer.wait(lambda: not node.alive, "the end", each=lambda: peer.send(NAMES, Q))
@@ -79,7 +81,7 @@ def check_that_it_stops(peer, node, full, end):
     ids=lambda x: getattr(x, "name", x),
 )
 def test_a_signal_while_enabled_ends_with_the_stop_sequence(number, executor, context, soon):
-    """SIGHUP and SIGQUIT like the others; the exit code is 0."""
+    """SIGHUP and SIGQUIT behave like the others. The exit code is 0."""
     with NodeProcess({**soon, "executor": executor}) as node:
         peer = Peer(context)
         full = enabled(peer, node)
@@ -91,7 +93,7 @@ def test_a_signal_while_enabled_ends_with_the_stop_sequence(number, executor, co
 
 @pytest.mark.parametrize("executor", ["events", "single"])
 def test_a_process_that_was_frozen_stops_its_robot(executor, context, soon):
-    """States go on meanwhile, and the first one after SIGCONT must not hide the gap."""
+    """States are sent meanwhile, and the first one after SIGCONT must not hide the gap."""
     parameters = {"robot_description_file": "panda", "ramp_time": 0.05, "executor": executor}
     with NodeProcess(parameters) as node:
         peer = Peer(context)
@@ -108,7 +110,7 @@ def test_a_process_that_was_frozen_stops_its_robot(executor, context, soon):
         node.process.send_signal(signal.SIGSTOP)
         peer.spin(0.2)
         before = len(peer.commands) - 1
-        q[3] += 0.3  # the arm moves on meanwhile
+        q[3] += 0.3  # the arm moves meanwhile
         end = time.monotonic() + 1.0
         while time.monotonic() < end:
             send()
@@ -117,7 +119,7 @@ def test_a_process_that_was_frozen_stops_its_robot(executor, context, soon):
         peer.wait_for_message("state lost", each=send)
         sent = np.array(peer.commands[before:])
         sizes = sent[:, 3]
-        np.testing.assert_allclose(  # no torque of a state after the gap
+        np.testing.assert_allclose(  # no torque for a state after the gap
             sent, np.outer(sizes / sizes[0], sent[0]), atol=1e-9
         )
         assert sizes[0] > 19.0 and (np.diff(sizes) <= 1e-9).all()
@@ -126,8 +128,8 @@ def test_a_process_that_was_frozen_stops_its_robot(executor, context, soon):
 
 
 def test_a_closed_terminal_ends_with_the_stop_sequence(context, soon):
-    """The node in a terminal of its own, which is closed: SIGHUP comes, and nothing can be written
-    any more."""
+    """The node runs in its own terminal, which is closed. SIGHUP comes, and no output can be
+    written."""
     with NodeProcess(soon, terminal=True) as node:
         peer = Peer(context)
         full = enabled(peer, node)
@@ -137,7 +139,7 @@ def test_a_closed_terminal_ends_with_the_stop_sequence(context, soon):
 
 
 def test_with_nohup_a_hangup_does_not_end_the_node(context, soon):
-    """SIGHUP that was ignored at start stays ignored: the arm goes on."""
+    """SIGHUP is ignored at the start and remains ignored. Commands continue."""
     with hangups(signal.SIG_IGN):
         node = NodeProcess(soon, fresh=True)
     with node:
@@ -152,9 +154,9 @@ def test_with_nohup_a_hangup_does_not_end_the_node(context, soon):
         peer.close()
 
 
-def test_models_are_built_when_nothing_can_be_written(context, tmp_path):
-    """The terminal is gone, and Warp and the compiler want to print: the next description is taken
-    all the same."""
+def test_models_are_built_without_a_terminal(context, tmp_path):
+    """The terminal is closed while Warp and the compiler want to print. The next description is
+    still accepted."""
     caches = {"WARPDYN_CACHE_DIR": str(tmp_path / "programs"), "WARP_CACHE_PATH": str(tmp_path)}
     with hangups(signal.SIG_IGN):
         node = NodeProcess(terminal=True, WARPDYN_VERBOSE="1", **caches)
@@ -180,7 +182,8 @@ def test_models_are_built_when_nothing_can_be_written(context, tmp_path):
     [("exception", "single", 1), ("shutdown", "single", 0), ("shutdown", "events", 0)],
 )
 def test_a_loop_that_breaks_ends_with_the_stop_sequence(way, executor, code, context, soon):
-    """An exception out of `spin_once`, and `rclpy.shutdown()` in another thread of the process."""
+    """`spin_once` raises an exception, or another thread of the process calls
+    `rclpy.shutdown()`."""
     path = os.pathsep.join((os.environ["PYTHONPATH"], str(ROOT / "tests" / "ros")))
     settings = {**soon, "executor": executor}
     with NodeProcess(settings, module="breaking_node", BREAKS_BY=way, PYTHONPATH=path) as node:
@@ -193,8 +196,8 @@ def test_a_loop_that_breaks_ends_with_the_stop_sequence(way, executor, code, con
 
 
 @pytest.mark.parametrize("action, last", [("zero", 0.0), ("hold", 1.0)])
-def test_other_ways_to_stop(action, last, context):
-    """stale_action zero and hold: five equal commands, zeros or the last one."""
+def test_stale_action_zero_and_hold_send_five_equal_commands(action, last, context):
+    """They are zeros, or the last command."""
     with NodeProcess(
         {"robot_description_file": "panda", "stale_action": action, "ramp_time": 0}
     ) as node:
@@ -245,7 +248,7 @@ def test_a_bad_start_ends_with_code_2_and_one_clear_line(parameters, reason):
 
 
 def test_a_robot_whose_torques_would_overflow_is_refused():
-    """Masses beyond what can be meant: one line names the link, and nothing runs."""
+    """Its masses are absurd. One line names the link, and no node runs."""
     text = (ROOT / "warpdyn" / "robots" / "double_pendulum.urdf").read_text()
     heavy = re.sub(r'<mass value="[^"]*"', '<mass value="1e306"', text)
     assert heavy != text
@@ -254,7 +257,8 @@ def test_a_robot_whose_torques_would_overflow_is_refused():
 
 
 def test_torques_that_overflow_are_a_fault(context, tmp_path):
-    """Finite states give a law torques that are not: nothing is published, the fault is latched."""
+    """A law returns infinite torques for finite states. They are not published, and the fault is
+    latched."""
     text = (ROOT / "warpdyn" / "robots" / "double_pendulum.urdf").read_text()
     law = tmp_path / "overflowing.py"
     law.write_text(
@@ -278,7 +282,7 @@ def test_torques_that_overflow_are_a_fault(context, tmp_path):
         peer.close()
 
 
-def test_enable_without_a_state(panda_node, peer):
+def test_enable_without_a_state_is_refused(panda_node, peer):
     peer.matched()
     assert peer.set_parameter("state_timeout", 0.1).successful
     peer.wait(
@@ -303,8 +307,8 @@ def test_start_enabled_ramps_from_the_first_state(context):
         peer.close()
 
 
-def test_enabling_without_a_controller_says_so(context, soon):
-    """In the answer and in the diagnostics, until one subscribes."""
+def test_enable_without_a_controller_says_so(context, soon):
+    """The answer and the diagnostics say so, until a controller subscribes."""
     with NodeProcess(soon) as node:
         node.wait_for("ready: panda")
         peer = Peer(context)
@@ -331,8 +335,8 @@ def enabled_anew(peer, send):
 @pytest.mark.parametrize(
     "module, robot", [("state_source", "nonsense"), ("plant", "/dev/zero"), ("walker", "nonsense")]
 )
-def test_a_robot_that_there_is_not_ends_a_demo_node_with_a_line(module, robot):
-    """Exit code 2, no traceback."""
+def test_an_unknown_robot_ends_a_demo_node_with_one_line(module, robot):
+    """The exit code is 2, without a traceback."""
     arguments = ["-p", f"robot:={robot}"]
     with NodeProcess(arguments=arguments, module=f"ros2_node.demo.{module}") as node:
         assert node.process.wait(PATIENCE) == 2

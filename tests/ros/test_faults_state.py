@@ -1,7 +1,7 @@
-"""Bad, odd and missing joint_states over real DDS: what the node does stands in docs/ros2_reactions.md.
+"""Bad, odd and missing joint_states over real DDS, as listed in docs/ros2_reactions.md.
 
-After each fault: no command was ever non-finite or beyond the effort limit, the node lives, its diagnostics name the
-fault, and good states give torques again.
+After each fault no command was nonfinite or beyond the effort limit, the node runs, its diagnostics
+name the fault, and good states give torques again.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def good(peer):
 
 
 def enabled(peer):
-    """Bring the node to life whatever a test before left behind; its watchdog is generous."""
+    """Enable the node, whatever a previous test has left. Its watchdog is generous."""
     peer.matched()
     assert peer.set_parameter("state_timeout", GENEROUS, each=lambda: good(peer)).successful
     peer.call("reset", Trigger, each=lambda: good(peer))
@@ -95,7 +95,7 @@ def check_commands(peer):
 
 @pytest.mark.parametrize("fault", BAD)
 def test_a_bad_message_is_rejected_and_named(fault, panda_node, peer):
-    """Among good messages it changes nothing; alone it starves the watchdog, which stops the arm."""
+    """Among good messages it changes nothing. Without them the watchdog stops the arm."""
     reason, send = BAD[fault]
     enabled(peer)
 
@@ -121,7 +121,7 @@ def test_a_bad_message_is_rejected_and_named(fault, panda_node, peer):
 
 
 @pytest.mark.parametrize("fault", ODD)
-def test_an_odd_message_is_used_and_noticed(fault, panda_node, peer):
+def test_an_odd_message_is_used_and_counted(fault, panda_node, peer):
     reason, send = ODD[fault]
     enabled(peer)
     expected = peer.torques[-1].effort
@@ -134,8 +134,9 @@ def test_an_odd_message_is_used_and_noticed(fault, panda_node, peer):
     check_commands(peer)
 
 
-def test_a_missing_joint(panda_node, peer):
-    """The gripper's states stop: rejected with its reason, then the watchdog."""
+def test_states_without_the_gripper_are_rejected(panda_node, peer):
+    """The gripper's states stop. The states are rejected with this reason, and then the watchdog
+    stops the arm."""
     enabled(peer)
 
     def arm():
@@ -164,7 +165,7 @@ while True:
 
 @pytest.fixture
 def driver():
-    """Starts joint_states publishers as processes of their own."""
+    """Start joint_states publishers as separate processes."""
     running = []
 
     def start(q=Q, period=0.005):
@@ -182,14 +183,15 @@ def driver():
 
 
 def publishers_of_states(peer):
-    """Their identities, as DDS knows them."""
+    """Their identifiers in DDS."""
     infos = peer.node.get_publishers_info_by_topic("/shared/joint_states")
     return {bytes(info.endpoint_gid) for info in infos}
 
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "frozen"])
-def test_a_publisher_that_dies_or_freezes(end, panda_node, peer, driver):
-    """The node notices by its own watchdog, ramps down, and stays disabled until it is asked."""
+def test_a_publisher_that_dies_or_freezes_stops_the_robot(end, panda_node, peer, driver):
+    """The watchdog notices it. The torques ramp down, and the robot remains disabled until
+    ~/enable."""
     before = publishers_of_states(peer)
     process = driver()
     peer.matched()
@@ -227,8 +229,8 @@ def test_a_driver_that_repeats_its_last_message_is_not_alive(panda_node, peer):
     check_commands(peer)
 
 
-def test_two_publishers_that_fight_are_named(panda_node, peer, driver):
-    """Each is believed, the command's limits hold, and the diagnostics say that positions jump."""
+def test_two_contradicting_publishers_are_reported(panda_node, peer, driver):
+    """Each state is used, the command limits hold, and the diagnostics report position jumps."""
     enabled(peer)
     driver(-Q)
     peer.wait(lambda: "position_jump" in peer.message, "position_jump", each=lambda: good(peer))
@@ -236,8 +238,8 @@ def test_two_publishers_that_fight_are_named(panda_node, peer, driver):
     assert panda_node.alive
 
 
-def test_a_flood_of_states(panda_node, peer):
-    """As fast as the peer can: the node goes on, its services answer, the torques stay right."""
+def test_a_flood_of_states_does_not_stop_the_node(panda_node, peer):
+    """The peer sends as fast as it can. The services answer, and the torques remain right."""
     enabled(peer)
     message = JointState(name=NAMES, position=array("d", Q))
     begun = time.monotonic()
@@ -256,9 +258,9 @@ def test_a_flood_of_states(panda_node, peer):
     enabled(peer)
 
 
-def test_commands_a_stranger_wants_otherwise_are_named(panda_node, peer):
-    """A subscriber of ~/commands that asks for transient local gets nothing; the diagnostics say so,
-    not silence, until it is gone."""
+def test_a_subscriber_with_incompatible_qos_is_reported(panda_node, peer):
+    """A subscriber of ~/commands that requests transient local gets no message. The diagnostics say
+    so until it is gone."""
     from rclpy.qos import DurabilityPolicy
 
     enabled(peer)
@@ -275,7 +277,7 @@ def test_commands_a_stranger_wants_otherwise_are_named(panda_node, peer):
 
 
 def test_best_effort_states_are_read(panda_node, peer):
-    """The usual sensor QoS."""
+    """This is the usual QoS of sensors."""
     from rclpy.qos import QoSProfile, ReliabilityPolicy
 
     peer.matched()
@@ -286,8 +288,9 @@ def test_best_effort_states_are_read(panda_node, peer):
     peer.node.destroy_publisher(states)
 
 
-def test_velocities_missing_where_they_are_needed(context):
-    """Mode inverse_dynamics: no velocities, or NaN, are a rejection with its reason; or differences of positions."""
+def test_missing_velocities_are_rejected_or_replaced_by_differences(context):
+    """In mode inverse_dynamics missing velocities or NaN are a rejection with its reason. Finite
+    differences of positions are accepted."""
     with NodeProcess({"robot_description_file": "panda", "mode": "inverse_dynamics"}) as node:
         node.wait_for("ready: panda")
         peer = Peer(context)
@@ -309,8 +312,8 @@ def test_velocities_missing_where_they_are_needed(context):
         peer.close()
 
 
-def test_clock_jumps_and_a_paused_simulation(context):
-    """Neither a jump of /clock nor its pause stops the arm; a dead publisher still does while the clock runs."""
+def test_clock_jumps_and_a_paused_simulation_do_not_stop_the_arm(context):
+    """A dead publisher still stops it while the clock runs."""
     with NodeProcess(
         {
             "robot_description_file": "panda",

@@ -1,6 +1,6 @@
-"""A node that was frozen (SIGSTOP, then SIGCONT) for longer than `state_timeout`, in every mode and law and with
-either executor: its robot is stopped, and no torque of a state after the gap leaves. A hundred times for each
-executor before a release; once for some of them always."""
+"""A node that was frozen (SIGSTOP, then SIGCONT) for longer than `state_timeout`, in every mode and
+law and with either executor. Its robot is stopped, and no torque for a state after the gap is sent.
+Some cases run by default. Before a release each runs a hundred times for each executor."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ KINDS = {
         "ft_deadband": [
             50.0,
             10.0,
-        ],  # the weight of the hand, which the sensor does not report here
+        ],  # this sensor does not report the weight of the hand
     },
 }
 """Parameters of every mode and law of an arm."""
@@ -45,8 +45,11 @@ REPETITIONS = 17
 
 
 def frozen_once(node: NodeProcess, peer: Peer, wrench: Any) -> None:
-    """Enable, freeze while the arm moves on, go on; AssertionError unless the robot is stopped.
-    wrench: the publisher of a force-torque sensor, which the law admittance needs."""
+    """Enable the robot, freeze the node while the arm moves, and continue it.
+
+    Fails unless the robot is stopped. wrench: the publisher of a force-torque sensor, which the law
+    admittance needs.
+    """
     q = Q.copy()
 
     def send() -> None:
@@ -57,7 +60,7 @@ def frozen_once(node: NodeProcess, peer: Peer, wrench: Any) -> None:
         peer.send(NAMES, q, np.zeros(8))
         peer.spin(0.004)
 
-    # On a busy machine the watchdog may fire while the torques rise: then once more.
+    # On a busy machine the watchdog may fire while the torques rise. Then enable once more.
     def at_full_torque() -> bool:
         peer.enable(each=send)
         for _ in range(40):
@@ -67,7 +70,7 @@ def frozen_once(node: NodeProcess, peer: Peer, wrench: Any) -> None:
 
     peer.wait(at_full_torque, "full torque")
     node.process.send_signal(signal.SIGSTOP)
-    end = time.monotonic() + 0.1  # what was sent before is on its way
+    end = time.monotonic() + 0.1  # earlier messages are still on their way
     while time.monotonic() < end:
         peer.spin(0.005)
     before = len(peer.commands) - 1
@@ -90,7 +93,8 @@ def frozen_once(node: NodeProcess, peer: Peer, wrench: Any) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Two kinds, twice each; with --slow all of them, a hundred times for each executor."""
+    """By default two kinds run twice each. With --slow all run a hundred times for each
+    executor."""
     cases = [("events", "joint_impedance", 2), ("single", "computed_torque", 2)]
     if metafunc.config.getoption("--slow"):
         executors = ("events", "single")

@@ -1,4 +1,4 @@
-"""Where the commands go, over DDS: the controller's order of joints, and the stamped message."""
+"""The path of the commands over DDS: the controller's joint order, and the stamped message."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Controller:
 
 @pytest.fixture(scope="module", params=["events", "single"])
 def asking(request, context):
-    """A node that asks `effort_controller`, and its peer with a way to send states."""
+    """A node that queries `effort_controller`, its peer, and a function that sends states."""
     parameters = {**SOON, "command_controller": "effort_controller", "executor": request.param}
     with NodeProcess(parameters) as node:
         node.wait_for("ready: panda")
@@ -51,7 +51,7 @@ def asking(request, context):
 
 @pytest.fixture
 def controller(asking):
-    """Starts one; it is gone, and the node disabled, afterwards."""
+    """Start a controller. Afterwards it is gone, and the node is disabled."""
     peer, send = asking
     peer.begin()
     started = []
@@ -68,8 +68,8 @@ def controller(asking):
     peer.wait(gone, "the controller gone", each=send)
 
 
-def test_a_controller_with_our_order_is_enabled(asking, controller):
-    """With nothing to remark."""
+def test_a_controller_with_the_same_joint_order_is_accepted(asking, controller):
+    """There is no remark."""
     peer, send = asking
     controller(joints=NAMES)
     answer = peer.enable(each=send)
@@ -77,8 +77,8 @@ def test_a_controller_with_our_order_is_enabled(asking, controller):
     peer.wait(lambda: len(peer.commands) > 5, "commands", each=send)
 
 
-def test_another_order_is_refused_and_both_are_named(asking, controller):
-    """One line; nothing was commanded."""
+def test_another_joint_order_is_refused_with_both_orders(asking, controller):
+    """The refusal is one line, and no command was sent."""
     peer, send = asking
     theirs = [*NAMES[1:], NAMES[0]]
     controller(joints=theirs)
@@ -89,7 +89,7 @@ def test_another_order_is_refused_and_both_are_named(asking, controller):
 
 
 @pytest.mark.parametrize("joints", [None, [""], []], ids=["undeclared", "empty name", "empty"])
-def test_a_controller_without_joints_is_enabled_with_a_remark(joints, asking, controller):
+def test_a_controller_without_joints_is_accepted_with_a_remark(joints, asking, controller):
     peer, send = asking
     if joints == []:
         joints = Parameter("joints", Parameter.Type.STRING_ARRAY, []).value
@@ -99,8 +99,8 @@ def test_a_controller_without_joints_is_enabled_with_a_remark(joints, asking, co
     assert "joints of effort_controller are not checked: its parameter" in answer.message
 
 
-def test_no_controller_is_enabled_with_a_remark_and_torques_go_on_meanwhile(asking, controller):
-    """A second passes before the answer; no state waits for it."""
+def test_a_missing_controller_is_remarked_and_delays_no_torque(asking, controller):
+    """The answer comes after a second, and no state waits for it."""
     peer, send = asking
     seen = len(peer.torques)
     answer = peer.enable(each=send)
@@ -109,7 +109,8 @@ def test_no_controller_is_enabled_with_a_remark_and_torques_go_on_meanwhile(aski
 
 
 def test_a_controller_that_does_not_answer_blocks_nothing(asking, controller, context):
-    """Its service is there and hangs: after a second the answer comes, torques go on."""
+    """Its service exists and hangs. The answer comes after a second, and torques are sent
+    meanwhile."""
     from rcl_interfaces.srv import GetParameters
     from rclpy.node import Node
     from rclpy.task import Future
@@ -132,7 +133,7 @@ def test_a_controller_that_does_not_answer_blocks_nothing(asking, controller, co
 
 
 @pytest.mark.parametrize("order, starts", [(NAMES, True), (NAMES[::-1], False)])
-def test_a_start_by_itself_asks_too(order, starts, context):
+def test_start_enabled_queries_the_controller_too(order, starts, context):
     parameters = {**SOON, "command_controller": "effort_controller", "start_enabled": True}
     with NodeProcess(parameters) as node:
         node.wait_for("ready: panda")
@@ -154,8 +155,8 @@ def test_a_start_by_itself_asks_too(order, starts, context):
 
 
 def test_the_stamped_message_arrives_with_names_and_time(context):
-    """The torques of the oracle, the interface, the joints in their order, and a stamp that goes on;
-    the stop sequence is stamped too."""
+    """It has the oracle's torques, the interface, the joints in their order, and an advancing
+    stamp. The commands of the stop sequence are stamped too."""
     from control_msgs.msg import JointCommand
 
     order = [*NAMES[3:], *NAMES[:3]]

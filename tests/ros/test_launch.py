@@ -1,4 +1,5 @@
-"""Launch files: read by a recording stand-in of `launch` and `launch_ros`, and what they describe is run."""
+"""Launch files, read with a recording stand-in for `launch` and `launch_ros`. Their nodes are
+run."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ from ros2_node.control.settings.node_settings import Settings
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_stand_in_starts_what_the_real_launch_has_started(case, describe, tmp_path):
-    """The same executables, parameter files in the same order, remappings and arguments, as
+def test_the_stand_in_starts_the_processes_of_the_real_launch(case, describe, tmp_path):
+    """The executables, the parameter files and their order, the remappings and the arguments are as
     recorded."""
     file, arguments = CASES[case]
     user = user_file(tmp_path)
@@ -48,9 +49,9 @@ REQUIRED = {
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.name)
-def test_a_launch_ends_with_a_child_that_the_rest_needs(file, describe, monkeypatch):
-    """As where demo.launch.py gets a robot that there is not. RViz may be closed; and a node that is alone in its
-    file, and may be included among others', ends alone."""
+def test_a_launch_ends_when_a_required_process_ends(file, describe, monkeypatch):
+    """For example demo.launch.py may get an unknown robot. RViz may be closed. A node that is alone
+    in its file, which other files may include, ends alone."""
     monkeypatch.setattr("ament_index_python.packages.get_package_prefix", lambda name: "/opt")
     arguments = {"batch.launch.py": {"source": "true"}, "demo.launch.py": {"rviz": "true"}}
     describe(file.name, **arguments.get(file.name, {}))
@@ -62,10 +63,10 @@ def test_a_launch_ends_with_a_child_that_the_rest_needs(file, describe, monkeypa
     ("file", "package"),
     [("teleoperation", "mujoco"), ("walk", "onnxruntime"), ("view", "viser")],
 )
-def test_a_package_that_is_missing_ends_the_launch_with_what_to_install(
+def test_a_missing_package_ends_the_launch_with_its_install_command(
     file, package, describe, monkeypatch
 ):
-    """Before anything is started, in one sentence."""
+    """This happens before any process starts, with one sentence."""
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(
         RuntimeError, match=f"needs the Python package {package}.*pip install {package}$"
@@ -84,7 +85,7 @@ def test_a_package_that_is_missing_ends_the_launch_with_what_to_install(
     ids=["file alone", "arguments", "list"],
 )  # fmt: skip
 def test_the_node_runs_with_the_merged_parameters(arguments, expected, describe, context, tmp_path):
-    """As rclpy merges them, whether the file names the node or all nodes."""
+    """rclpy merges them, whether the file names the node or all nodes."""
     from rcl_interfaces.srv import GetParameters
     from rclpy.parameter import parameter_value_to_python
 
@@ -121,7 +122,7 @@ def test_there_are_seven_launch_files():
 
 
 def test_gravity_compensation_sends_to_the_controller(describe, context):
-    """The node that the launch file describes, run for real: commands arrive at the controller's topic."""
+    """The node of the launch file is run, and commands arrive at the controller's topic."""
     _, nodes = describe(
         "gravity_compensation.launch.py",
         robot_description_file="panda",
@@ -151,7 +152,7 @@ def test_gravity_compensation_sends_to_the_controller(describe, context):
         peer.close()
 
 
-def test_warpdyn_launch_in_a_namespace_with_another_state_topic(describe, context):
+def test_warpdyn_launch_accepts_a_namespace_and_a_state_topic(describe, context):
     values = {
         "robot_description_file": "ur5e",
         "namespace": "left",
@@ -167,8 +168,8 @@ def test_warpdyn_launch_in_a_namespace_with_another_state_topic(describe, contex
         peer.close()
 
 
-def test_demo_goes_on_without_rviz2(describe, monkeypatch):
-    """Where it is installed it gets our picture; where it is not, two nodes start and no third."""
+def test_the_demo_launch_works_without_rviz2(describe, monkeypatch):
+    """If rviz2 is installed it gets our configuration. Otherwise two nodes start and no third."""
     genuine = get_package_prefix
     monkeypatch.setattr(
         "ament_index_python.packages.get_package_prefix",
@@ -185,7 +186,7 @@ def test_demo_goes_on_without_rviz2(describe, monkeypatch):
     assert len(nodes) == 2, "the stand-in's index has no rviz2"
 
 
-def test_batch_starts_the_state_source(describe):
+def test_the_batch_launch_starts_the_state_source(describe):
     _, nodes = describe("batch.launch.py", source="true", robots="16")
     assert nodes[1][1] == {"robot": "panda", "robots": 16, "rate": 100.0}
     assert "~/batch/state:=warpdyn/batch/state" in nodes[1][2]
@@ -193,7 +194,7 @@ def test_batch_starts_the_state_source(describe):
     assert nodes[0][1]["robot_description_file"] == nodes[1][1]["robot"] == "ur5e"
 
 
-def test_rviz_file_is_yaml_and_shows_our_topics():
+def test_the_rviz_file_is_yaml_and_shows_our_topics():
     config = yaml.safe_load((ROOT / "rviz" / "warpdyn.rviz").read_text())
     displays = {d["Name"]: d for d in config["Visualization Manager"]["Displays"]}
     assert displays["Link poses"]["Topic"]["Value"] == "/warpdyn/link_poses"
@@ -205,9 +206,9 @@ def test_rviz_file_is_yaml_and_shows_our_topics():
     [({"robot_description_file": "double_pendulum"}, "double_pendulum", 2), ({}, "panda", 8)],
     ids=["a robot by argument", "the source's own"],
 )
-def test_batch_launch_runs(arguments, model, dof, describe, context):
-    """Node and source as described, small: torques of 16 robots come. Without a description the node
-    takes the one that the source publishes."""
+def test_the_batch_launch_runs(arguments, model, dof, describe, context):
+    """Node and source run with few robots, and torques of 16 robots arrive. Without a description
+    the node uses the one that the source publishes."""
     _, nodes = describe("batch.launch.py", source="true", robots="16", **arguments)
     node_line, source_line = nodes[0][2], nodes[1][2]
     with (
@@ -223,8 +224,8 @@ def test_batch_launch_runs(arguments, model, dof, describe, context):
         peer.close()
 
 
-def test_teleoperation_starts_two_arms_and_what_is_between(describe):
-    """Each arm's plant and node in its namespace; feedback reaches the leader alone."""
+def test_the_teleoperation_launch_starts_both_arms_and_the_forwarder(describe):
+    """Each arm's plant and node are in its namespace. Only the leader gets feedback."""
     _, nodes = describe("teleoperation.launch.py", feedback="15.0", hand="false")
     executables = [executable for executable, _, _ in nodes]
     assert executables == ["warpdyn_plant", "warpdyn_node"] * 2 + ["warpdyn_teleoperation"]

@@ -1,4 +1,4 @@
-"""Arguments of launch files: their choices, their page, and what they change."""
+"""Arguments of launch files: their choices, their documentation, and their effects."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from harness import ROOT
 from launch_cases import user_file
 
 
-def test_an_argument_that_is_not_given_leaves_the_files_value(describe, tmp_path):
-    """The recipe of docs/ros2.md: `torque_scale: 0.5` in the file is 0.5 in the node."""
+def test_an_argument_that_is_not_set_keeps_the_files_value(describe, tmp_path):
+    """This is the recipe of docs/ros2.md: `torque_scale: 0.5` in the file is 0.5 in the node."""
     user = str(user_file(tmp_path))
     _, [(_, merged, _)] = describe("gravity_compensation.launch.py", params_file=user)
     assert merged == {
@@ -27,9 +27,9 @@ def test_an_argument_that_is_not_given_leaves_the_files_value(describe, tmp_path
     assert merged["ramp_time"] == 3.0
 
 
-def test_an_argument_of_a_fixed_set_has_choices(describe):
-    """Those of parameters that have them, and what is true or false; the empty default, where the file's
-    value is meant, among them. Another value is refused by launch itself."""
+def test_arguments_with_a_fixed_set_of_values_have_choices(describe):
+    """These are parameters with choices and truth values. The empty default, which selects the
+    file's value, is among them. Launch refuses any other value."""
     for file, name, good in (
         ("warpdyn.launch.py", "mode", ("", "computed_torque")),
         ("warpdyn.launch.py", "command_type", ("", "joint_command")),
@@ -49,7 +49,7 @@ def test_an_argument_of_a_fixed_set_has_choices(describe):
             describe(file, **{name: "nonsense"})
 
 
-def test_a_bad_argument_is_refused_by_its_name(describe):
+def test_a_bad_argument_is_refused_with_its_name(describe):
     with pytest.raises(ValueError, match=r"torque_scale must lie in 0 .. 1\.5"):
         describe("gravity_compensation.launch.py", torque_scale="8")
     for file in FILES:
@@ -105,7 +105,7 @@ OTHER = {
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.name)
 def test_every_argument_is_described_and_used(file, describe, monkeypatch):
-    """Another value of an argument starts other processes."""
+    """Another value of an argument starts different processes."""
     prefix = lambda name: "/opt"  # noqa: E731
     monkeypatch.setattr("ament_index_python.packages.get_package_prefix", prefix)
     base = {"source": "true"} if file.name.startswith("batch") else {}
@@ -119,7 +119,7 @@ def test_every_argument_is_described_and_used(file, describe, monkeypatch):
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.name)
 def test_the_page_names_every_argument(file, describe):
-    """The table of docs/ros2.md has all arguments of a file, and no others."""
+    """The table of docs/ros2.md has exactly the arguments of each file."""
     page = (ROOT / "docs" / "ros2.md").read_text()
     [row] = [line for line in page.splitlines() if line.startswith(f"| {file.name} |")]
     declared, _ = describe(file.name)

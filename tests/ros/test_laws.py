@@ -1,4 +1,4 @@
-"""The node's own laws over real DDS: what they do, and what they do when something is wrong."""
+"""The node's own laws over real DDS: their torques, and their reactions to errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def hand(context):
 
 
 def trajectory(*steps, names=NAMES):
-    """A trajectory of some points, a step from READY each, 0.2 s apart and at rest."""
+    """A trajectory of some points, each a step from READY, 0.2 s apart and at rest."""
     message = JointTrajectory(joint_names=list(names))
     for k, step in enumerate(steps):
         point = JointTrajectoryPoint(
@@ -41,7 +41,7 @@ def trajectory(*steps, names=NAMES):
 
 
 def pose(step=(0.0, 0.0, 0.0), turn=(0.0, 0.0, 0.0), frame=MODEL.root, length=1.0):
-    """That of the hand, a little further."""
+    """A pose a little away from that of the hand."""
     T = Oracle().pose(NAMES, READY, HAND)
     message = PoseStamped()
     message.header.frame_id = frame
@@ -52,9 +52,9 @@ def pose(step=(0.0, 0.0, 0.0), turn=(0.0, 0.0, 0.0), frame=MODEL.root, length=1.
     return message
 
 
-def test_a_joint_is_a_spring_about_its_reference(joints):
-    """Enabled before any reference it stays; then K e + D ė beside the weight. One for some joints
-    leaves the others."""
+def test_each_joint_is_a_spring_about_its_reference(joints):
+    """Enabled before any reference, the arm is held. Then the torque is K e + D ė plus the weight.
+    A reference for some joints leaves the others."""
     weight = Oracle().torque(NAMES, READY)
     assert joints.peer.enable(each=joints.send).success
     joints.settled(weight, "the weight")
@@ -67,7 +67,7 @@ def test_a_joint_is_a_spring_about_its_reference(joints):
 
 
 def test_stiffness_changes_while_enabled_without_a_step(joints):
-    """A change comes in within ramp_time, a bad one is refused and nothing changes."""
+    """A change takes ramp_time. A bad value is refused and changes nothing."""
     peer = joints.peer
     weight = Oracle().torque(NAMES, READY)
     assert peer.set_parameter("ramp_time", 1.0, each=joints.send).successful
@@ -94,8 +94,8 @@ def test_stiffness_changes_while_enabled_without_a_step(joints):
     assert all(peer.set_parameter(n, x, each=joints.send).successful for n, x in back.items())
 
 
-def test_references_that_are_none_or_too_far_are_refused(joints):
-    """The spring goes on about the one before; an arm that is pushed too far stops."""
+def test_invalid_and_distant_references_are_refused(joints):
+    """The spring still acts about the previous one. An arm that is pushed too far stops."""
     peer = joints.peer
     weight = Oracle().torque(NAMES, READY)
     assert peer.enable(each=joints.send).success
@@ -105,7 +105,7 @@ def test_references_that_are_none_or_too_far_are_refused(joints):
     joints.refused("reference", reference(READY + 0.5), "reference_too_far")
     joints.settled(weight, "the reference of before")
     try:
-        for share in np.linspace(0.008, 0.352, 44):  # no jump, which would be dropped
+        for share in np.linspace(0.008, 0.352, 44):  # small steps, since a jump would be dropped
             joints.q[0] = READY[0] + share
             pull = weight[0] - STIFFNESS[0] * share
             peer.wait(
@@ -123,8 +123,9 @@ def test_references_that_are_none_or_too_far_are_refused(joints):
     joints.settled(weight, "the weight again")
 
 
-def test_it_ends_with_its_state_and_begins_again_where_it_is(joints):
-    """joint_states that stop, ~/enable with false: five zeros; then it holds where it has been put."""
+def test_a_law_stops_with_its_states_and_restarts_at_the_present_pose(joints):
+    """joint_states stop, or ~/enable gets false, and five zeros follow. After ~/enable the arm
+    holds its present position."""
     peer = joints.peer
     assert peer.enable(each=joints.send).success
     peer.starve()
@@ -150,8 +151,8 @@ def test_it_ends_with_its_state_and_begins_again_where_it_is(joints):
         assert peer.set_parameter("state_timeout", 10.0, each=joints.send).successful
 
 
-def test_a_hand_is_a_spring_about_its_pose(hand):
-    """It begins where it is, whatever was sent before, and is pulled to the poses that come then."""
+def test_the_hand_is_a_spring_about_its_pose(hand):
+    """It begins at its present pose, whatever was sent before, and is pulled to later poses."""
     peer, oracle = hand.peer, Oracle()
     weight = oracle.torque(NAMES, READY)
     hand.publish("pose_reference", pose(step=(0.05, 0.0, 0.0)))
@@ -169,8 +170,9 @@ def test_a_hand_is_a_spring_about_its_pose(hand):
     assert peer.set_parameter("law_inputs.max_force", [100.0, 20.0], each=hand.send).successful
 
 
-def test_poses_that_are_none_are_refused(hand):
-    """Another frame, no number, no rotation, one too far; a matrix that pushes. The spring goes on."""
+def test_invalid_poses_are_refused(hand):
+    """They have another frame, NaN, an invalid quaternion or a large distance. A stiffness matrix
+    that pushes is refused too. The spring still acts."""
     peer = hand.peer
     weight = Oracle().torque(NAMES, READY)
     assert peer.enable(each=hand.send).success
@@ -193,8 +195,8 @@ def test_poses_that_are_none_are_refused(hand):
 
 
 def test_a_trajectory_is_followed_to_its_end(joints):
-    """Over DDS: its status says what happens, and the torques are those of the last point; one that asks for
-    the impossible is refused in words, and an empty one cancels."""
+    """Its status is published, and the final torques are those of the last point. An impossible
+    trajectory is refused with its reason, and an empty one cancels."""
     peer, told = joints.peer, []
     joints.begin()
     peer.listen(String, peer.own + "trajectory_status", lambda m: told.append(m.data))

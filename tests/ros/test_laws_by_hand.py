@@ -1,4 +1,4 @@
-"""Laws that a person moves, over real DDS: teaching, twists, a sensor, inputs of a law by topic."""
+"""Laws that a person moves, over real DDS: teaching, twists, a sensor, and law inputs by topic."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ros2_node.control.references.wrench_sensor import load_beyond
 
 
 def test_teaching_floats_and_helps_against_friction(context):
-    """Gravity, the light damping, a brake beyond max_speed, and the share of friction that is asked
-    for, which changes while enabled; mode gravity refuses it."""
+    """The torques are gravity, light damping, a brake beyond max_speed, and a share of the friction
+    that changes while enabled. Mode gravity refuses friction compensation."""
     oracle = Oracle()
     side = Side(
         context,
@@ -54,8 +54,8 @@ def test_teaching_floats_and_helps_against_friction(context):
         side.close()
 
 
-def test_the_law_of_the_page_runs(context, tmp_path):
-    """docs/ros2_own_law.md: its text as a file, its parameters, its check."""
+def test_the_law_of_the_documentation_runs(context, tmp_path):
+    """The test uses the code, parameters and check of docs/ros2_own_law.md."""
     page = (ROOT / "docs" / "ros2_own_law.md").read_text()
     (tmp_path / "my_laws.py").write_text(page.split("```python\n")[1].split("```")[0])
     lines = [line.strip() for line in page.splitlines() if line.startswith("    law")]
@@ -78,8 +78,9 @@ def test_the_law_of_the_page_runs(context, tmp_path):
         side.close()
 
 
-def test_an_input_of_the_law_by_topic(joints):
-    """Over DDS: half the stiffness gives half the spring; one beyond the range is refused and counted."""
+def test_a_topic_changes_an_input_of_the_law(joints):
+    """Half the stiffness gives half the spring torque. A value beyond the range is refused and
+    counted."""
     peer = joints.peer
     weight = Oracle().torque(NAMES, READY)
     joints.begin()
@@ -96,7 +97,7 @@ def test_an_input_of_the_law_by_topic(joints):
 
 
 def test_a_twist_moves_the_hand(context):
-    """Over DDS: the pose that the law wants moves on, its spring pulls, and without messages it stays."""
+    """The wanted pose moves and its spring pulls. Without messages the pose does not move."""
     parameters = {
         "law": "cartesian_impedance",
         "law_options": [f"frame={HAND}"],
@@ -130,9 +131,9 @@ def test_a_twist_moves_the_hand(context):
         side.close()
 
 
-def test_a_sensor_moves_the_hand(context):
-    """Over DDS: without a wrench there is no ~/enable; the weight of the fingers is none; a push moves the body that
-    the hand follows; a sensor that ends stops the arm."""
+def test_a_force_on_the_sensor_moves_the_hand(context):
+    """Without a wrench ~/enable is refused. The weight of the fingers is no contact. A push moves
+    the virtual body, and the hand follows it. A sensor that stops sending stops the arm."""
     parameters = {
         "law": "admittance",
         "law_options": [f"frame={HAND}"],

@@ -1,4 +1,4 @@
-"""The managed form of the node, steered over DDS as `ros2 lifecycle` does."""
+"""The managed node, whose transitions are requested over DDS as by `ros2 lifecycle`."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ SOON = {"robot_description_file": "panda", "ramp_time": 0.1}
 
 
 class Managed(Peer):
-    """A peer that steers, too."""
+    """A peer that also requests transitions."""
 
     @classmethod
     def of_node(cls, context, space: str) -> Managed:
-        """The peer of a node in that namespace, once they have met."""
+        """The peer of a node in that namespace, after they have matched."""
         peer = cls(context, space)
         peer.wait(lambda: peer.diagnostics, "diagnostics")
         return peer
@@ -47,7 +47,7 @@ class Managed(Peer):
         )
 
     def stopped(self) -> None:
-        """Wait for five zeros; then no command comes, whatever states do."""
+        """Wait for five zeros, and check that no command follows, whatever states are sent."""
         self.wait(lambda: len(self.commands) > 5 and not np.any(self.commands[-5:]), "five zeros")
         number = len(self.commands)
         for _ in range(50):
@@ -62,7 +62,7 @@ def managed_process(space, parameters):
 
 @pytest.fixture(scope="module")
 def managed(context):
-    """One node for the tests of this module, each of which begins with it unconfigured."""
+    """One node for the tests of this module. Each test begins with it unconfigured."""
     with managed_process("kept", SOON) as node:
         node.wait_for("unconfigured")
         peer = Managed.of_node(context, "kept")
@@ -86,7 +86,8 @@ def active(peer):
 
 
 def test_states_follow_the_transitions(peer):
-    """As the design of managed nodes has them; what does not fit a state is refused."""
+    """They are those of the design of managed nodes. A transition that does not fit the state is
+    refused."""
     assert peer.state == "unconfigured"
     assert not peer.go("activate"), "from unconfigured"
     assert peer.go("configure") and peer.state == "inactive"
@@ -98,7 +99,7 @@ def test_states_follow_the_transitions(peer):
     assert peer.go("cleanup") and peer.state == "unconfigured"
 
 
-def test_unconfigured_and_inactive_nothing_is_shown_and_enable_says_what_to_do(peer):
+def test_a_node_that_is_not_active_refuses_enable_with_the_remedy(peer):
     def waits(state, step):
         answer = peer.enable(each=peer.show)
         assert not answer.success
@@ -116,7 +117,7 @@ def test_unconfigured_and_inactive_nothing_is_shown_and_enable_says_what_to_do(p
 
 
 def test_deactivate_ends_with_the_stop_sequence(peer):
-    """Then ~/enable is needed anew."""
+    """Afterwards ~/enable is needed again."""
     active(peer)
     peer.wait(lambda: peer.enable(each=peer.show).success, "enabling", each=peer.show)
     peer.full()
@@ -132,7 +133,7 @@ def test_deactivate_ends_with_the_stop_sequence(peer):
 
 @pytest.mark.parametrize("way", ["shutdown", "SIGINT"])
 def test_shutdown_and_signals_stop_an_enabled_arm(way, context):
-    """With start_enabled, activate lets commands out; shutdown deactivates first."""
+    """With start_enabled, activate starts the commands. Shutdown first deactivates."""
     with managed_process(way, {**SOON, "start_enabled": True}) as node:
         node.wait_for("unconfigured")
         peer = Managed.of_node(context, way)
@@ -150,7 +151,7 @@ def test_shutdown_and_signals_stop_an_enabled_arm(way, context):
         peer.close()
 
 
-def test_activated_again_with_start_enabled_it_starts_again(context):
+def test_activating_again_with_start_enabled_starts_again(context):
     with managed_process("again", {**SOON, "start_enabled": True}) as node:
         node.wait_for("unconfigured")
         peer = Managed.of_node(context, "again")
@@ -165,9 +166,9 @@ def test_activated_again_with_start_enabled_it_starts_again(context):
         peer.close()
 
 
-def test_the_description_of_the_topic_is_waited_for(context):
-    """Configure fails with a line where none comes or where it is no good, and takes a good one
-    that was there before."""
+def test_configure_waits_for_the_description_of_the_topic(context):
+    """Without one, or with a bad one, configure fails with one line. A good one that was published
+    before is used."""
     with managed_process("described", {}) as node:
         node.wait_for("unconfigured")
         peer = Managed.of_node(context, "described")

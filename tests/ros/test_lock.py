@@ -1,4 +1,4 @@
-"""Safety parameters over DDS: another participant does not widen those of an enabled node."""
+"""Safety parameters over DDS: no participant can widen those of an enabled node."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ NAMES = [*(f"panda_joint{i}" for i in range(1, 8)), "panda_finger_joint1"]
 Q = np.array([0.3, -0.7, 0.2, -2.0, 0.4, 1.5, 0.1, 0.02])
 
 
-def test_limits_of_an_enabled_node_are_narrowed_only(context):
-    """By default: refused with the reason while enabled, taken when it is not; `lock` itself is fixed."""
+def test_limits_of_an_enabled_node_can_only_be_narrowed(context):
+    """By default a wider value is refused with the reason while enabled, and accepted otherwise.
+    `lock` itself is fixed."""
     parameters = {"robot_description_file": "panda", "ramp_time": 0.05, "lock": "enabled"}
     with NodeProcess(parameters) as node:
         node.wait_for("ready: panda")

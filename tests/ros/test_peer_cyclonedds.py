@@ -1,4 +1,5 @@
-"""An independent DDS drives the node: Eclipse Cyclone DDS, message types written by hand, no ROS on that side."""
+"""Eclipse Cyclone DDS, an independent implementation, talks to the node with message types written
+by hand. There is no ROS on that side."""
 
 from __future__ import annotations
 
@@ -79,8 +80,8 @@ print(json.dumps([answers[k] for k in range(1, len(states) + 1)]))
 '''
 
 
-def test_torques_for_a_stranger(context):
-    """200 states from Cyclone DDS, each answered with Pinocchio's torques."""
+def test_the_node_answers_states_from_cyclone_dds(context):
+    """Each of 200 states is answered with Pinocchio's torques."""
     import os
 
     rng = np.random.default_rng(7)

@@ -1,4 +1,4 @@
-"""A trained policy in the node, over DDS: a quadruped walks; and what stops one from it."""
+"""A trained policy in the node, over DDS: a quadruped walks, and bad policies are refused."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ NAMES = ["left_joint", "right_joint"]
 
 @pytest.fixture(scope="module")
 def turning(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
-    """Parameters of a node with a policy that is one layer."""
+    """Parameters of a node with a policy of one layer."""
     path: Path = tmp_path_factory.mktemp("policies") / "turn.onnx"
     linear_policy(path, turning_weights(), task="Turn", robot="turning")
     task = {"policy": str(path), "policy_task": f"{policy_files.__file__}:Turn"}
     return {"robot_description": TURNING, "ramp_time": 0.0, **task}
 
 
-def test_the_quadruped_walks_where_cmd_vel_says(monkeypatch):
-    """Forward, in a curve, and to a stand: no fall, through the guards, the policy in time."""
+def test_the_quadruped_follows_cmd_vel(monkeypatch):
+    """It walks forward, in a curve, and stops. It does not fall, the guards are active, and the
+    policy is in time."""
     monkeypatch.setattr("ros2_node.demo.walking.Child", ForkedChild)
     legs = (Leg(1.0), Leg(2.5, 0.6), Leg(2.5, 0.4, 0.0, 0.5), Leg(2.0))
-    # On a busy machine /clock may come long before the states of its time.
+    # On a busy machine /clock may arrive long before the states of the same time.
     node = {"state_timeout": 10.0, "max_state_age": 0.0}
     found = walk(legs, "quadruped_velocity", node=node)
     assert not found.fell
@@ -46,7 +47,7 @@ def test_the_quadruped_walks_where_cmd_vel_says(monkeypatch):
 
 
 def test_odom_and_cmd_vel_reach_the_policy(turning, context):
-    """The torques of what was said: of a command that was refreshed, where the base is by odom."""
+    """The torques are those of a refreshed command and of the base pose in odom."""
     q, v = np.array([0.1, -0.2]), np.array([0.3, 0.5])
     with NodeProcess(turning) as node:
         node.wait_for("ready: turning")
@@ -101,8 +102,8 @@ def test_odom_and_cmd_vel_reach_the_policy(turning, context):
         ({"mode": "computed_torque"}, r"policy takes the place of mode"),
     ],
 )
-def test_what_cannot_run_ends_the_node_with_a_line(turning, change, said):
-    """Exit code 2, no traceback."""
+def test_an_unusable_policy_ends_the_node_with_one_line(turning, change, said):
+    """The exit code is 2, without a traceback."""
     with NodeProcess({**turning, **change}) as node:
         node.wait_for(said)
         assert node.process.wait(PATIENCE) == 2

@@ -1,6 +1,8 @@
-"""The launch files under the real `launch` and `launch_ros`, where those are installed; no registry
-of ours has them, so elsewhere these tests are not collected (conftest.py) and the stand-in is held to
-what they have started."""
+"""The launch files with the real `launch` and `launch_ros`, if those are installed.
+
+None of our package registries has them. Elsewhere these tests are not collected (conftest.py), and
+the stand-in is compared with the recorded processes.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,9 @@ from rclpy.parameter import parameter_value_to_python
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_starts_is_what_was_recorded(case, tmp_path):
-    """Otherwise `python tests/ros/launch_cases.py` records anew, and the stand-in follows."""
+def test_the_started_processes_agree_with_the_record(case, tmp_path):
+    """After an intended change, `python tests/ros/launch_cases.py` writes a new record, and the
+    stand-in must follow."""
     started, said = real_run(*CASES[case], tmp_path)
     assert started == json.loads(RECORD.read_text())[case]
     assert ("rviz2 is not installed" in said) == ("rviz2" in case)
@@ -49,10 +52,10 @@ def test_a_bad_argument_ends_the_launch_with_its_name(tmp_path):
     ],
     ids=["file", "number", "list"],
 )
-def test_the_node_has_the_files_torque_scale_unless_one_is_given(
+def test_torque_scale_comes_from_the_file_unless_an_argument_sets_it(
     arguments, expected, tmp_path, context
 ):
-    """Over DDS, from a parameter file with `torque_scale: 0.5`."""
+    """The parameter file has `torque_scale: 0.5`, and the value is read over DDS."""
     install(tmp_path / "prefix", NODE)
     user = user_file(tmp_path)
     values = {"params_file": USER, **arguments}

@@ -1,4 +1,4 @@
-"""A second publisher of joint_states or of ~/commands, over DDS: ~/enable is refused and names it."""
+"""A second publisher of joint_states or ~/commands, over DDS: ~/enable is refused and names it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ KINDS = {"joint_states": JointState, "warpdyn/commands": Float64MultiArray}
 
 @pytest.fixture
 def second(context):
-    """Makes a node `second` that publishes on a topic; it ends with the test or before."""
+    """Create a node `second` that publishes on a topic. It is removed at the end of the test at the
+    latest."""
     nodes = []
 
     def make(topic):
@@ -39,15 +40,16 @@ def states_of(peer):
 
 @pytest.mark.parametrize("word", KINDS)
 @pytest.mark.parametrize("module", ["node", "lifecycle_node"])
-def test_a_second_publisher_refuses_enable_and_warns(word, module, second, context):
-    """Before ~/enable a refusal with the node's name, afterwards a warning; both end with it."""
+def test_a_second_publisher_prevents_enabling_and_warns(word, module, second, context):
+    """Before ~/enable there is a refusal with the node's name, afterwards a warning. Both end when
+    the publisher is gone."""
     space = f"second_{module}_{word.rpartition('/')[2]}"
     space_of_node = ["-r", f"__ns:=/{space}"]
     with NodeProcess(PANDA, space_of_node, module=f"ros2_node.{module}") as node:
         peer = Peer(context, space)
         send = states_of(peer)
         if module == "lifecycle_node":
-            # An answer is lost if the node has not found the client yet.
+            # An answer is lost if the node has not discovered the client yet.
             peer.wait(lambda: peer.diagnostics, "diagnostics")
             for number in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
                 change = Transition(id=number)
@@ -72,8 +74,8 @@ def test_a_second_publisher_refuses_enable_and_warns(word, module, second, conte
         peer.close()
 
 
-def test_parts_of_two_publishers_need_the_parameter(context):
-    """Arm and gripper that publish apart are enabled with it, and refused without."""
+def test_separate_arm_and_gripper_publishers_need_the_parameter(context):
+    """With the parameter the robot is enabled, without it ~/enable is refused."""
     with NodeProcess(PANDA, ["-r", "__ns:=/apart"]) as node:
         node.wait_for("ready: panda")
         arm, gripper = Peer(context, "apart"), Peer(context, "apart")
@@ -93,8 +95,8 @@ def test_parts_of_two_publishers_need_the_parameter(context):
         gripper.close()
 
 
-def test_arms_in_namespaces_count_their_own(second, context):
-    """A second publisher of one arm's states leaves the other's gate alone."""
+def test_publishers_are_counted_for_each_namespace(second, context):
+    """A second publisher of one arm's states does not affect the other arm."""
     parameters = {**PANDA, "namespaces": ["many0", "many1"]}
     with NodeProcess(parameters) as node:
         node.wait_for("ready: panda")

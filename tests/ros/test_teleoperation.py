@@ -1,4 +1,4 @@
-"""One arm that is led and one that follows, each simulated, over DDS."""
+"""A leading and a following arm, both simulated, over DDS."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from harness import ForkedChild
 from ros2_node.demo.teleoperating import teleoperate
 
 
-def test_the_follower_goes_where_the_hand_leads(monkeypatch):
-    """1.2 simulated seconds; the simulations wait for their nodes, so that load does not tell."""
+def test_the_follower_follows_the_leader(monkeypatch):
+    """The test takes 1.2 simulated seconds. The simulations wait for their nodes, so load has no
+    effect."""
     monkeypatch.setattr("ros2_node.demo.teleoperating.Child", ForkedChild)
     patient = {"state_timeout": 10.0, "reference_timeout": 0.0}
     led = teleoperate(1.2, feedback=10.0, parameters=patient)

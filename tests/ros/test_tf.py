@@ -1,4 +1,4 @@
-"""/tf and /tf_static with the generated tf2_msgs: chained together they are Pinocchio's link poses."""
+"""/tf and /tf_static with the generated tf2_msgs. Their products are Pinocchio's link poses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def matrix(transform):
     return T
 
 
-def test_transforms_make_the_tree_of_links(context):
+def test_transforms_form_the_tree_of_links(context):
     from tf2_msgs.msg import TFMessage
 
     with NodeProcess(
@@ -54,8 +54,8 @@ def test_transforms_make_the_tree_of_links(context):
         peer.close()
 
 
-def test_without_tf2_msgs_the_node_says_so_once_and_goes_on(context, tmp_path):
-    """A tf2_msgs that cannot be imported, as on a machine without it."""
+def test_without_tf2_msgs_the_node_warns_once_and_continues(context, tmp_path):
+    """A tf2_msgs that cannot be imported stands for a machine without it."""
     (tmp_path / "tf2_msgs").mkdir()
     (tmp_path / "tf2_msgs" / "__init__.py").write_text("raise ImportError('not installed')\n")
     import os

@@ -1,4 +1,4 @@
-"""What the node sends, over DDS and as a process of its own, is what Pinocchio computes."""
+"""Torques of the node as a process, over DDS, compared with Pinocchio's."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EXACT = 1e-9
 
 
 def answer(peer, names, q, v=()):
-    """The torques by name for one state, found by its stamp."""
+    """The torques by name for one state, identified by its stamp."""
     stamp = answer.stamp = answer.stamp + 1
     seen = len(peer.torques)
 
@@ -46,8 +46,8 @@ def oracle():
     return Oracle()
 
 
-def test_gravity_torques_of_random_states_in_random_orders(panda_node, peer, oracle):
-    """g(q) for any order of the names, with velocities present, absent or NaN."""
+def test_gravity_torques_are_right_for_states_in_any_order(panda_node, peer, oracle):
+    """The names have random orders, and velocities are present, absent or NaN."""
     rng = np.random.default_rng(1)
     peer.matched()
     for k in range(30):
@@ -62,7 +62,8 @@ def test_gravity_torques_of_random_states_in_random_orders(panda_node, peer, ora
 
 
 def test_commands_are_the_torques_within_the_limits(panda_node, peer, oracle):
-    """After the ramp: g(q), in the order of command_joints, clamped to 87 and 12 N·m and 100 N."""
+    """After the ramp they are g(q) in the order of command_joints, limited to 87 and 12 N·m and 100
+    N."""
     peer.matched()
     q = np.array([0.3, -0.7, 0.2, -2.0, 0.4, 1.5, 0.1, 0.02])
     assert peer.enable(each=lambda: peer.send(NAMES, q)).success
@@ -81,7 +82,7 @@ def test_commands_are_the_torques_within_the_limits(panda_node, peer, oracle):
     )
 
 
-def test_arm_and_gripper_may_publish_apart(panda_node, peer, oracle):
+def test_arm_and_gripper_may_publish_separately(panda_node, peer, oracle):
     peer.matched()
     q = np.array([0.3, -0.7, 0.2, -2.0, 0.4, 1.5, 0.1, 0.03])
     seen = len(peer.torques)
@@ -94,8 +95,9 @@ def test_arm_and_gripper_may_publish_apart(panda_node, peer, oracle):
     np.testing.assert_allclose(peer.torques[-1].effort, oracle.torque(NAMES, q), atol=EXACT)
 
 
-def test_poses_of_links_and_tips_mass_matrix_and_jacobian(context, oracle):
-    """The extras, each under its own topic, for subscribers with the default QoS, against Pinocchio."""
+def test_additional_outputs_agree_with_pinocchio(context, oracle):
+    """They are poses of links and tips, mass matrix and Jacobian, each on its own topic, for
+    subscribers with the default QoS."""
     links, found, names = {}, {}, []
     parameters = {
         "robot_description_file": "panda",
@@ -157,14 +159,14 @@ def reference(names, q=(), v=(), a=()):
     return JointTrajectory(joint_names=list(names), points=[point])
 
 
-def test_inverse_dynamics_computed_torque_payload_and_wrench(context, oracle):
-    """Modes with a reference; then a load and a push, told to the running node."""
+def test_modes_with_references_payload_and_wrench_agree_with_pinocchio(context, oracle):
+    """A load and a push come while the node runs."""
     parameters = {
         "robot_description_file": "panda",
         "mode": "inverse_dynamics",
         "kp": [50] * 8,
         "kd": 10,
-        "joint_limit_repulsion": "never",  # states and references are drawn beyond the limits
+        "joint_limit_repulsion": "never",  # states and references may be beyond the limits
     }
     rng = np.random.default_rng(2)
     q, v, a = rng.uniform(-1.5, 1.5, 8), rng.normal(size=8), rng.normal(size=8)
@@ -225,7 +227,7 @@ def test_inverse_dynamics_computed_torque_payload_and_wrench(context, oracle):
 
 
 def test_many_namespaces_and_a_flat_batch_in_one_process(context, oracle):
-    """Three robots with topics of their own, and 4,096 in one message."""
+    """There are three robots with their own topics, and 4,096 in one message."""
     spaces = ["r0", "r1", "fleet/r2"]
     parameters = {
         "robot_description_file": "panda",
@@ -284,8 +286,8 @@ def impedance(robot, q, v, q_desired, v_desired, target: (3,), kd: () = 40.0, *,
 """
 
 
-def test_a_law_of_ones_own(context, oracle, tmp_path):
-    """Its torques, with references and inputs that change at run time; commands within the limits."""
+def test_a_users_law_computes_the_commands(context, oracle, tmp_path):
+    """References and inputs change at run time, and commands are within the limits."""
     (tmp_path / "laws_of_mine.py").write_text(LAW)
     parameters = {
         "robot_description_file": "panda",
@@ -358,8 +360,8 @@ def test_a_law_of_ones_own(context, oracle, tmp_path):
         ),
     ],
 )
-def test_a_law_that_cannot_be_used_ends_the_node(parameters, said, tmp_path):
-    """With its reason and exit code 2."""
+def test_an_unusable_law_ends_the_node(parameters, said, tmp_path):
+    """The log has the reason, and the exit code is 2."""
     (tmp_path / "laws_of_mine.py").write_text(LAW)
     path = os.pathsep.join([str(tmp_path), *sys.path])
     with NodeProcess({"robot_description_file": "panda", **parameters}, PYTHONPATH=path) as node:

@@ -1,4 +1,4 @@
-"""The action FollowJointTrajectory over DDS: goals of a client, and how each of them ends."""
+"""The action FollowJointTrajectory over DDS: goals of a client, and how each ends."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STEP = 0.02 * np.array([*[1.0] * 7, 0.1])
 
 
 class Client:
-    """A client of the action, and a robot that stays where it is."""
+    """A client of the action, and a robot that does not move."""
 
     def __init__(self, context):
         parameters = {
@@ -42,7 +42,7 @@ class Client:
         self.feedback = []
 
     def begin(self):
-        """Enabled, at rest, without tolerances."""
+        """Enable the robot at rest, without tolerances."""
         self.feedback.clear()
         self.peer.wait(self.client.server_is_ready, "the server", each=self.send)
         self.peer.enable(False, each=self.send)
@@ -52,7 +52,7 @@ class Client:
         self.peer.send(NAMES, READY, 0.0 * READY)
 
     def start(self, goal):
-        """Send a goal; the handle of one that was accepted."""
+        """Send a goal, and return the handle once it is accepted."""
         sent = self.client.send_goal_async(
             goal, feedback_callback=lambda m: self.feedback.append(m.feedback)
         )
@@ -88,7 +88,7 @@ def client(running):
 
 
 def motion(*steps, time=0.2, names=NAMES):
-    """A trajectory of some points from READY, at rest in each of them."""
+    """A trajectory of some points from READY, at rest in each."""
     message = JointTrajectory(joint_names=list(names))
     for k, step in enumerate(steps):
         at = round(1e9 * time * (k + 1))
@@ -110,8 +110,8 @@ def tolerances(**positions):
     return [JointTolerance(name=name, position=x) for name, x in positions.items()]
 
 
-def test_a_goal_succeeds_and_tells_where_it_is(client):
-    """Its feedback has the wanted and the measured motion, and their difference."""
+def test_a_goal_succeeds_and_sends_feedback(client):
+    """The feedback has the desired and the actual motion, and their error."""
     status, result = client.end(client.start(goal(0.5 * STEP, STEP)))
     assert status == GoalStatus.STATUS_SUCCEEDED
     assert (result.error_code, result.error_string) == (Result.SUCCESSFUL, "succeeded")
@@ -125,8 +125,8 @@ def test_a_goal_succeeds_and_tells_where_it_is(client):
     assert client.feedback[-1].desired.positions[0] > READY[0] + 0.5 * STEP[0]
 
 
-def test_what_cannot_be_followed_ends_with_its_code(client):
-    """At once, with the words of ~/trajectory."""
+def test_an_invalid_goal_ends_with_its_code(client):
+    """It ends at once, with the text that ~/trajectory would log."""
     old = goal(STEP)
     old.trajectory.header.stamp = Time(sec=1)
     strange = goal(STEP)
@@ -137,7 +137,7 @@ def test_what_cannot_be_followed_ends_with_its_code(client):
         (goal(), Result.INVALID_GOAL, "it has no points"),
         (goal(50 * STEP), Result.INVALID_GOAL, "limit"),
         (fast, Result.INVALID_GOAL, "bounds accelerations"),
-        (strange, Result.INVALID_JOINTS, "nose is no command joint"),
+        (strange, Result.INVALID_JOINTS, "nose is not a command joint"),
         (goal(STEP, path_tolerance=tolerances(nose=1.0)), Result.INVALID_JOINTS, "is for nose"),
         (old, Result.OLD_HEADER_TIMESTAMP, "all points are in the past"),
     ]
@@ -148,8 +148,9 @@ def test_what_cannot_be_followed_ends_with_its_code(client):
     assert not client.feedback
 
 
-def test_tolerances_of_a_goal_take_the_place_of_the_parameters(client):
-    """For this goal alone: a positive number bounds, a negative one does not, and 0 is the parameter's."""
+def test_tolerances_of_a_goal_override_the_parameters(client):
+    """They apply to this goal only. A positive number is a bound, a negative one is none, and 0 is
+    the parameter's."""
     peer, first = client.peer, NAMES[0]
 
     def ended(**fields):
@@ -176,7 +177,7 @@ def test_tolerances_of_a_goal_take_the_place_of_the_parameters(client):
         assert peer.set_parameter("trajectory.path_tolerance", 0.0, each=client.send).successful
 
 
-def test_cancelling_stops_the_robot(client):
+def test_cancelling_a_goal_stops_the_robot(client):
     handle = client.start(goal(STEP, time=30.0))
     client.peer.wait(lambda: client.feedback, "a feedback", each=client.send)
     told = handle.cancel_goal_async()
@@ -187,7 +188,7 @@ def test_cancelling_stops_the_robot(client):
 
 
 @pytest.mark.parametrize("by", ["a goal", "~/trajectory", "a message without points"])
-def test_what_comes_later_replaces_a_goal(client, by):
+def test_a_later_motion_replaces_a_goal(client, by):
     """The earlier goal is aborted with a sentence."""
     handle = client.start(goal(STEP, time=30.0))
     if by == "a goal":
@@ -202,7 +203,8 @@ def test_what_comes_later_replaces_a_goal(client, by):
 
 
 def test_a_stop_aborts_a_goal(client):
-    """~/enable with false, and states that end; a goal for a robot that is not enabled is refused."""
+    """The stop is ~/enable with false, or missing states. A goal for a robot that is not enabled is
+    refused."""
     handle = client.start(goal(STEP, time=30.0))
     assert client.peer.enable(False, each=client.send).success
     status, result = client.end(handle)

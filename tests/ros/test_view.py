@@ -1,4 +1,4 @@
-"""A robot in the browser, over DDS: what a page's connection gets is where joint_states, or a bag, say it is."""
+"""A robot in the browser, over DDS. A page receives the poses of joint_states or of a bag."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ROD = "lower_rod"
 
 
 class Visitor:
-    """A browser's connection to a page; keeps what the page says of each of its nodes."""
+    """A browser's connection to a page. It stores the properties of each node of the page."""
 
     def __init__(self, address: str) -> None:
         protocols: Any = [f"viser-v{viser.__version__}"]
@@ -45,7 +45,7 @@ class Visitor:
         self.connection.close()
 
     def take(self, timeout: float = 0.02) -> None:
-        """The next frame, if one has come."""
+        """Receive the next frame, if there is one."""
         try:
             frame = self.connection.recv(timeout)
         except TimeoutError:
@@ -67,12 +67,12 @@ class Visitor:
                 )
 
     def link(self, name: str) -> np.ndarray:
-        """Where a link's first shape is drawn (3,): a single robot's mesh moves itself."""
+        """The position of a link's first shape (3,). The mesh of a single robot moves itself."""
         node = next((x for n, x in self.nodes.items() if n.startswith(f"/robot/{name}/")), {})
         return np.asarray(node.get("position", np.full(3, np.nan)))
 
     def numbers(self) -> list[float]:
-        """The labels, from the first joint to the last."""
+        """The values of the labels, from the first joint to the last."""
         labels = {
             n: x["text"] for n, x in self.nodes.items() if "/gravity torques/" in n and "text" in x
         }
@@ -95,8 +95,8 @@ def rod(q: Any) -> np.ndarray:
     ]
 
 
-def test_it_follows_joint_states_with_torques(describe, context):
-    """A robot that the topic describes; a message that is no state is told and not shown."""
+def test_the_page_follows_joint_states_and_torques(describe, context):
+    """The topic describes the robot. A message that is no state is logged and not shown."""
     _, [(executable, parameters, line)] = describe("view.launch.py", port="0", namespace="seen")
     assert executable == "warpdyn_view" and parameters["torques"] is True
     with NodeProcess(arguments=line[1:], module="ros2_node.joint_view") as node:
@@ -123,7 +123,7 @@ def test_it_follows_joint_states_with_torques(describe, context):
 
 @pytest.fixture
 def bag(tmp_path):
-    """Two seconds of a double pendulum, as `ros2 bag` records them."""
+    """Two seconds of a double pendulum, as recorded by `ros2 bag`."""
     store = get_typestore(Stores.ROS2_HUMBLE)
     state, header, time = (
         store.types[x]
@@ -143,8 +143,8 @@ def bag(tmp_path):
     return tmp_path / "drive"
 
 
-def test_it_replays_a_bag(describe, bag):
-    """Where the robot is drawn is always where the bag has it at some time, and it moves."""
+def test_the_page_replays_a_bag(describe, bag):
+    """The robot moves, and its pose always occurs in the bag."""
     values = {"robot": ROBOT, "bag": str(bag), "topic": "/arm/joint_states", "port": "0"}
     _, [(_, _, line)] = describe("view.launch.py", **values)
     with NodeProcess(arguments=line[1:], module="ros2_node.joint_view") as node:
@@ -163,8 +163,8 @@ def test_it_replays_a_bag(describe, bag):
         assert len(set(seen)) > 5 and max(seen) - min(seen) > 30
 
 
-def test_what_cannot_be_shown_is_said_in_one_line(describe):
-    """A port that is taken; a robot that is nowhere."""
+def test_an_unusable_port_or_robot_is_reported_in_one_line(describe):
+    """The port is in use, or the robot is unknown."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

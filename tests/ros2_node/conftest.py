@@ -1,5 +1,4 @@
-"""Contexts of rclpy, apart from other tests. Where rclpy is not installed these tests fail:
-nothing is skipped."""
+"""Contexts of rclpy that no other test uses. Without rclpy these tests fail; none is skipped."""
 
 from __future__ import annotations
 

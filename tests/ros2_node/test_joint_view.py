@@ -1,4 +1,4 @@
-"""The node that shows a robot in the browser: which robot, and where."""
+"""The node that shows a robot in the browser."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MODEL = wd.load_robot("double_pendulum")
 
 @pytest.fixture
 def node(context: Any, request: pytest.FixtureRequest) -> Iterator[ViewNode]:
-    """With the parameters of a test, at any free port."""
+    """The node with the parameters of a test, at any free port."""
     values = {"port": 0, **request.param}
     overrides = [RosParameter(name, value=x) for name, x in values.items()]
     made = ViewNode(context=context, parameter_overrides=overrides)
@@ -42,8 +42,8 @@ def drawn(node: ViewNode) -> np.ndarray:
 
 
 @pytest.mark.parametrize("node", [{}], indirect=True)
-def test_a_described_robot_follows_and_gives_way_to_the_next(node: ViewNode) -> None:
-    """A bad description changes nothing; a joint that a message leaves out stays."""
+def test_a_described_robot_follows_states_until_the_next_description(node: ViewNode) -> None:
+    """A bad description changes nothing. A joint that a message leaves out does not move."""
     node._on_state(JointState(name=["elbow"], position=[0.1]))
     assert node.robot is None
     node._on_description(String(data=urdf_text("double_pendulum")))
@@ -68,8 +68,8 @@ def test_a_described_robot_follows_and_gives_way_to_the_next(node: ViewNode) -> 
 @pytest.mark.parametrize(
     "node", [{"robot": "double_pendulum", "floating_base": True, "torques": False}], indirect=True
 )
-def test_a_free_base_is_where_odometry_says(node: ViewNode) -> None:
-    """And not where a frame of another name is."""
+def test_a_free_base_follows_odometry(node: ViewNode) -> None:
+    """Odometry of another frame is ignored."""
     message = Odometry(child_frame_id=MODEL.root)
     place = message.pose.pose
     place.position.x, place.position.z = 1.5, 0.25
@@ -97,7 +97,7 @@ def of_parameters(context: Any, **values: Any) -> ViewNode:
 def test_a_recording_plays_and_no_topic_moves_the_robot(
     context: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the page remarks is in the log, and where it is."""
+    """The log has the page's remarks and its address."""
     file = tmp_path / "swing.csv"
     file.write_text("time,shoulder,elbow\n0,0,0.1\n0.5,1,0.2\n2,3,0.4\n")
     lines: list[str] = []
@@ -120,8 +120,9 @@ def test_a_recording_plays_and_no_topic_moves_the_robot(
     node.destroy_node()
 
 
-def test_topics_and_timers_are_those_that_are_needed(context: Any) -> None:
-    """A robot of a file needs no description; the page is drawn `rate` times a second, torques ten times."""
+def test_only_needed_topics_and_timers_are_created(context: Any) -> None:
+    """A robot from a file needs no description. The page is drawn `rate` times a second, torques
+    ten times."""
     for values, described, periods in (
         ({"rate": 50.0}, False, [0.02, 0.1]),
         ({"rate": 50.0, "torques": False}, False, [0.02]),
@@ -138,9 +139,7 @@ def test_topics_and_timers_are_those_that_are_needed(context: Any) -> None:
         node.destroy_node()
 
 
-def test_a_robot_that_there_is_not_leaves_no_page(
-    context: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unknown_robot_leaves_no_page(context: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     stopped: list[bool] = []
     stop = viewer.Viewer.stop
     monkeypatch.setattr(viewer.Viewer, "stop", lambda self: stopped.append(True) or stop(self))
@@ -150,7 +149,9 @@ def test_a_robot_that_there_is_not_leaves_no_page(
         assert stopped.pop() and not stopped
 
 
-def test_a_free_robot_comes_from_a_file_or_a_description(context: Any, tmp_path: Path) -> None:
+def test_a_floating_base_robot_may_come_from_a_file_or_a_description(
+    context: Any, tmp_path: Path
+) -> None:
     file = tmp_path / "free.urdf"
     file.write_text(urdf_text("double_pendulum").replace("elbow", "knee"))
     node = of_parameters(context, robot=str(file), floating_base=True, torques=False)
@@ -163,10 +164,11 @@ def test_a_free_robot_comes_from_a_file_or_a_description(context: Any, tmp_path:
 
 
 @pytest.mark.parametrize("node", [{"torques": False}], indirect=True)
-def test_messages_are_drawn_once_and_what_is_wrong_is_said(
+def test_messages_are_drawn_once_and_errors_are_logged(
     node: ViewNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same description again changes nothing; before one, and of a fixed base, odometry is left alone."""
+    """The same description again changes nothing. Odometry before a description, or of a fixed
+    base, is ignored."""
     lines: list[str] = []
     say = lambda text, **options: lines.append(text)  # noqa: E731
     logger = SimpleNamespace(info=say, warning=say, error=say)
@@ -214,7 +216,7 @@ def test_quaternions_are_in_the_models_order() -> None:
 
 @pytest.fixture
 def process(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What happens to the process and to rclpy, instead of it."""
+    """Calls that would affect the process and rclpy."""
     calls: list[str] = []
     monkeypatch.setattr(joint_view, "tolerate_lost_output", lambda: calls.append("output"))
     monkeypatch.setattr(joint_view, "ending_signals", lambda: lambda: calls.count("spun") == 2)
@@ -227,10 +229,10 @@ def process(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return calls
 
 
-def test_the_process_shows_until_it_is_told_to_end(
+def test_the_process_shows_the_robot_until_a_signal(
     process: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Then the page and the node go; a robot that cannot be shown is an exit code."""
+    """The page and the node are then closed. A robot that cannot be shown gives an exit code."""
     page = SimpleNamespace(stop=lambda: process.append("stopped"))
     made: list[Any] = [SimpleNamespace(page=page, destroy_node=lambda: process.append("destroyed"))]
     asked: list[Any] = []

@@ -1,5 +1,5 @@
-"""The managed node in this process, transition by transition; over DDS in
-tests/ros/test_lifecycle.py."""
+"""The managed node in this process, transition by transition. tests/ros/test_lifecycle.py covers
+DDS."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def enabled(node):
     return node._gate.enable([0], SetBool.Request(data=True))
 
 
-def test_a_life(node):
-    """Unconfigured nothing is built, inactive nothing is read, active all is as in the plain node;
-    deactivate and shutdown stop an enabled robot."""
+def test_each_lifecycle_state_restricts_the_node(node):
+    """Unconfigured, the node builds nothing. Inactive, it reads nothing. Active, it behaves like
+    the plain node. Deactivate and shutdown stop an enabled robot."""
     assert not node._models.building and not fed(node) and not enabled(node)[0]
     assert node.trigger_activate() != DONE
     for _ in range(2):
@@ -65,7 +65,8 @@ def test_a_life(node):
 
 
 def test_a_state_that_waited_is_not_computed_after_deactivation(node):
-    """One of many robots' that came in the same cycle: it would be shown, or start its robot."""
+    """It came with other robots' states in the same cycle. It would be shown, or start its
+    robot."""
     assert node.trigger_configure() == DONE and node.trigger_activate() == DONE and fed(node)
     fleet = node._models.fleet
     fleet.pending.add(0)
@@ -75,7 +76,7 @@ def test_a_state_that_waited_is_not_computed_after_deactivation(node):
     assert node.trigger_cleanup() == DONE
 
 
-def test_an_error_in_a_transition_stops_the_robot_and_leaves_it_unconfigured(node, monkeypatch):
+def test_an_error_in_a_transition_stops_and_unconfigures_the_node(node, monkeypatch):
     assert node.trigger_configure() == DONE and node.trigger_activate() == DONE
     assert fed(node) and enabled(node)[0] and fed(node)
     (robot,) = node._supervisor.robots
@@ -100,7 +101,7 @@ def test_shutdown_of_an_active_node_deactivates(node):
 
 
 def test_a_destroyed_node_leaves_the_graph(context):
-    """Else whoever asks for the next node of this name may be told of this one."""
+    """Otherwise a query for the next node of this name might find this one."""
     with ros_context() as beside:
         peer = Node("peer", context=beside)
         made = WarpdynLifecycleNode(context=context, namespace="alone")
@@ -116,14 +117,15 @@ def test_a_destroyed_node_leaves_the_graph(context):
 
 @pytest.fixture
 def described(context):
-    """A node whose robot comes from the topic, in a namespace of its own."""
+    """A node in its own namespace whose robot comes from the topic."""
     made = WarpdynLifecycleNode(context=context, namespace="described")
     yield made
     made.destroy_node()
 
 
-def test_configure_waits_for_a_description_and_goes_on_without(described, monkeypatch):
-    """The reason is in the log; a bad description is refused, and the node may be configured again."""
+def test_configure_waits_for_a_description_for_a_limited_time(described, monkeypatch):
+    """The log has the reason. A bad description is refused, and the node may be configured
+    again."""
     log = RecordedLog()
     monkeypatch.setattr(described, "get_logger", lambda: log)
     monkeypatch.setattr(lifecycle_node, "PATIENCE", 0.05)
@@ -148,7 +150,7 @@ def test_configure_waits_for_a_description_and_goes_on_without(described, monkey
     assert described._supervisor.withheld == withheld.format("unconfigured", "configure")
 
 
-def test_a_description_that_parameters_have_is_not_waited_for(node, monkeypatch):
+def test_configure_does_not_wait_for_a_description_in_parameters(node, monkeypatch):
     monkeypatch.setattr(node, "resolve_topic_name", lambda topic: pytest.fail("it waits"))
     node._await_description()
 

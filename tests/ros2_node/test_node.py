@@ -1,5 +1,4 @@
-"""The node in this process, between a peer's messages and its answers. What needs processes is
-in tests/ros."""
+"""The node in this process, from messages to results. tests/ros covers processes."""
 
 from __future__ import annotations
 
@@ -42,11 +41,11 @@ MOST_CALLS, MOST_FILES = 45, 15
 are in."""
 
 
-def test_topics_and_services_of_one_robot_lie_below_the_node(panda):
-    """As the document's table says."""
+def test_topics_and_services_of_one_robot_are_below_the_node(panda):
+    """They agree with the table of the documentation."""
 
     def appear(list_of_them, *wanted):
-        """What a node has is known a moment after it has been made."""
+        """Wait until the graph has them. It learns of a new node after a moment."""
         wait_until(
             lambda: {*wanted} <= {name for name, _ in list_of_them("warpdyn", "/")},
             f"{wanted}",
@@ -61,8 +60,8 @@ def test_topics_and_services_of_one_robot_lie_below_the_node(panda):
     appear(panda.get_service_names_and_types_by_node, *services)
 
 
-def test_a_state_becomes_torques_and_once_enabled_commands(panda, sent):
-    """g(q), with the stamp of the state; nothing is commanded before ~/enable."""
+def test_a_state_gives_torques_and_commands_once_enabled(panda, sent):
+    """The torques are g(q), with the stamp of the state. No command is sent before ~/enable."""
     panda._on_state(0, state(sec=5))
     ((torque, stamp),) = sent.torques
     np.testing.assert_allclose(torque, REST, atol=1e-9)
@@ -73,7 +72,8 @@ def test_a_state_becomes_torques_and_once_enabled_commands(panda, sent):
 
 
 def test_a_state_costs_few_python_calls(panda):
-    """From the bytes of a state to the published command, in the steady state: a count, not a time."""
+    """The count covers the steady state, from the bytes of a state to the published command. It is
+    a count, not a time."""
     counts, files = [], []
 
     def count(frame, event, argument):
@@ -108,7 +108,7 @@ def test_a_rejected_state_publishes_nothing(panda, sent):
 
 
 def test_wrench_and_reference_reach_the_robot(panda, sent):
-    """A trajectory of several points is counted and not used."""
+    """A trajectory of several points on ~/reference is counted and not used."""
     (robot,) = panda._models.fleet.robots
     message = WrenchStamped()
     message.header.frame_id, message.wrench.force.z = "panda_hand", 10.0
@@ -125,8 +125,8 @@ def test_wrench_and_reference_reach_the_robot(panda, sent):
     assert panda._counts[0]["reference_wrong_length"] == 1
 
 
-def test_an_exception_in_a_callback_is_a_fault_and_not_the_end(panda, sent, monkeypatch):
-    """Latched until ~/reset."""
+def test_an_exception_in_a_callback_is_a_latched_fault(panda, sent, monkeypatch):
+    """It is latched until ~/reset, and the node continues."""
     (robot,) = panda._models.fleet.robots
 
     def broken(*arguments):
@@ -141,7 +141,7 @@ def test_an_exception_in_a_callback_is_a_fault_and_not_the_end(panda, sent, monk
 
 
 def test_the_watchdog_sends_the_stop_sequence(panda, sent):
-    """Five zeros at least, after ~/enable with false."""
+    """After ~/enable with false at least five commands of zeros are sent."""
     panda._on_state(0, state(sec=8))
     answer(panda, "enable", SetBool, data=True)
     panda._on_state(0, state(sec=9))
@@ -151,16 +151,16 @@ def test_the_watchdog_sends_the_stop_sequence(panda, sent):
     assert len(sent.commands) == 6 and not np.any(sent.commands[-5:])
 
 
-def test_the_end_is_a_stop_sequence_too(panda, sent):
+def test_the_end_of_the_node_sends_a_stop_sequence(panda, sent):
     panda._on_state(0, state(sec=10))
     answer(panda, "enable", SetBool, data=True)
     panda.stop()
     assert panda._models.fleet.idle and not np.any(sent.commands[-5:]) and len(sent.commands) == 5
 
 
-def test_two_threads_that_end_the_node_do_it_one_after_the_other(panda, monkeypatch):
-    """A signal in the loop, and `rclpy.shutdown()` beside it, which takes the publishers away once
-    it is done."""
+def test_two_threads_end_the_node_one_after_the_other(panda, monkeypatch):
+    """One handles a signal in the loop. The other calls `rclpy.shutdown()`, which removes the
+    publishers when it is done."""
     running, most = [], []
 
     def slow(*arguments):
@@ -179,8 +179,8 @@ def test_two_threads_that_end_the_node_do_it_one_after_the_other(panda, monkeypa
 
 
 @pytest.mark.parametrize("error", [RuntimeError("broken"), ExternalShutdownException()])
-def test_an_exception_out_of_the_loop_stops_the_robots(error, panda, sent, monkeypatch):
-    """Then it goes on its way."""
+def test_an_exception_from_the_loop_stops_the_robots(error, panda, sent, monkeypatch):
+    """It then propagates."""
     panda._on_state(0, state(sec=30))
     answer(panda, "enable", SetBool, data=True)
 
@@ -194,7 +194,7 @@ def test_an_exception_out_of_the_loop_stops_the_robots(error, panda, sent, monke
 
 
 def test_frames_of_a_namespace_are_the_same_in_wrenches_and_poses(make):
-    """What the poses call the frames of a robot is what its wrench may name."""
+    """A wrench may name the frames of a robot as its poses do."""
     node = make(robot_description_file="panda", namespaces=["left"], frame_prefix="cell/")
     (robot,) = ready(node)
     for frame in ("cell/left/panda_hand", "cell/panda_hand", "panda_hand"):
@@ -207,7 +207,7 @@ def test_frames_of_a_namespace_are_the_same_in_wrenches_and_poses(make):
 
 
 def test_parameters_change_or_are_refused_with_a_reason(panda):
-    """A bad value leaves the old one."""
+    """A refused value changes nothing."""
     (good,) = panda.set_parameters([RosParameter("torque_scale", value=0.5)])
     assert good.successful and panda.settings.torque_scale == 0.5
     (bad,) = panda.set_parameters([RosParameter("torque_scale", value=[1.0, 0.5])])
@@ -216,7 +216,7 @@ def test_parameters_change_or_are_refused_with_a_reason(panda):
     panda.set_parameters([RosParameter("torque_scale", value=1.0)])
 
 
-def test_a_mismatch_of_qos_is_counted_and_remarked_until_reset(panda):
+def test_a_qos_mismatch_is_counted_and_reported_until_reset(panda):
     before = panda._counts[0]["qos_mismatch"]
     events = panda._wiring.publisher_events("~/commands")
     kind = SimpleNamespace(name="QOS_POLICY_RELIABILITY")
@@ -232,8 +232,8 @@ def test_a_mismatch_of_qos_is_counted_and_remarked_until_reset(panda):
     assert not reporter.remarks
 
 
-def test_a_mismatch_of_qos_ends_with_its_cause(panda, monkeypatch):
-    """Once the graph, which has settled, shows nobody who does not match."""
+def test_a_qos_mismatch_ends_with_its_cause(panda, monkeypatch):
+    """It ends once the settled graph shows no endpoint that does not match."""
     kind = SimpleNamespace(name="QOS_POLICY_DURABILITY")
     panda._wiring.publisher_events("~/commands").incompatible_qos(
         SimpleNamespace(last_policy_kind=kind)
@@ -246,8 +246,8 @@ def test_a_mismatch_of_qos_ends_with_its_cause(panda, monkeypatch):
     assert not reporter.remarks
 
 
-def test_enabling_with_nobody_on_the_commands_says_so(panda, sent, monkeypatch):
-    """In the answer, and in the diagnostics while it lasts."""
+def test_enable_without_a_subscriber_of_commands_says_so(panda, sent, monkeypatch):
+    """The answer says so, and the diagnostics do as long as it lasts."""
     said = "nobody subscribes to ~/commands: no controller gets the torques"
     (reporter,) = panda._diagnostics.reporters
     panda._on_state(0, state(sec=20))
@@ -262,8 +262,9 @@ def test_enabling_with_nobody_on_the_commands_says_so(panda, sent, monkeypatch):
     assert answer(panda, "enable", SetBool, data=False) == (True, "disabled")
 
 
-def test_timers_are_those_that_the_parameters_ask_for(make):
-    """The watchdog, the diagnostics, the look at publishers; cycles and outputs if they have a rate."""
+def test_timers_follow_the_parameters(make):
+    """They are the watchdog, the diagnostics, the count of publishers, and cycles and outputs if
+    these have a rate."""
     for values, periods in (
         ({}, [0.01, 0.02, 1.0, 1.0]),
         ({"publish_frequency": 0.0}, [0.01, 1.0, 1.0]),
@@ -275,7 +276,7 @@ def test_timers_are_those_that_the_parameters_ask_for(make):
         assert found == pytest.approx(periods)
 
 
-def test_the_watchdog_goes_by_a_simulated_clock_once_there_is_one(panda, monkeypatch):
+def test_the_watchdog_uses_a_simulated_clock_once_it_runs(panda, monkeypatch):
     """A clock that reads zero has not begun."""
     told = []
     monkeypatch.setattr(panda._supervisor, "advance", lambda *times: told.append(times) or 7.0)
@@ -293,7 +294,7 @@ def test_the_watchdog_goes_by_a_simulated_clock_once_there_is_one(panda, monkeyp
 
 
 def test_efforts_are_sent_with_their_state(make, monkeypatch):
-    """Of a robot that feels; torques go first."""
+    """The robot reads efforts. Torques are sent first."""
     node = make(robot_description_file="panda", effort_source="message", state_timeout=10.0)
     (robot,) = ready(node)
     sent = []
@@ -307,7 +308,7 @@ def test_efforts_are_sent_with_their_state(make, monkeypatch):
 
 
 def test_a_collision_stops_before_the_next_state(make, monkeypatch):
-    """The command of a state leaves first. If the efforts of that state tell of a collision, the stop
+    """The command of a state is sent first. If the efforts of that state show a collision, the stop
     sequence follows at once."""
     node = make(
         robot_description_file="panda",

@@ -1,4 +1,4 @@
-"""Several robots in one node: batches, cycles, one launch for all, faults of one."""
+"""Several robots in one node: batches, cycles, one launch for all, and faults of one robot."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_batch_is_answered_and_marked_for_display(panda, monkeypatch):
 
 
 def test_states_of_a_fleet_wait_for_one_launch_and_none_is_lost(make):
-    """A second state of one robot computes the first."""
+    """A second state of one robot makes the first be computed."""
     node = make(
         robot_description_file="panda",
         namespaces=["left", "right"],
@@ -62,8 +62,9 @@ def test_states_of_a_fleet_wait_for_one_launch_and_none_is_lost(make):
     assert [r.status(node._supervisor.clock.now) for r in robots] == [Status.READY] * 2
 
 
-def test_one_robots_exception_stays_that_robots(make, monkeypatch):
-    """One robot fails while its state is read or answered. The other gets its torques and commands."""
+def test_an_exception_of_one_robot_does_not_affect_another(make, monkeypatch):
+    """One robot fails while its state is read or answered. The other gets its torques and
+    commands."""
     node = make(
         robot_description_file="panda",
         namespaces=["left", "right"],
@@ -106,7 +107,7 @@ def test_one_robots_exception_stays_that_robots(make, monkeypatch):
     assert fault_of(left) and not fault_of(right) and len(sent) >= 7 and not np.any(sent[-5:])
 
 
-def test_with_a_rate_the_cycle_computes_what_is_fresh(make):
+def test_with_a_rate_the_cycle_computes_fresh_states(make):
     node = make(robot_description_file="panda", rate=100.0, publish_link_poses=False)
     (robot,) = ready(node)
     node._cycle()
@@ -117,7 +118,7 @@ def test_with_a_rate_the_cycle_computes_what_is_fresh(make):
     np.testing.assert_allclose(robot.state.torque, REST, atol=1e-9)
 
 
-def test_after_a_rest_of_batches_none_is_shown(panda, monkeypatch):
+def test_a_released_batch_is_not_shown(panda, monkeypatch):
     panda._display.batch_is_new = True
     panda._report()
     assert panda._display.batch_is_new

@@ -1,4 +1,5 @@
-"""Models of the node: descriptions that it reads, refuses or replaces, and what it says of the one that runs."""
+"""Models of the node: descriptions that it reads, refuses or replaces, and its messages about the
+present one."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ from ros2_node.node import WarpdynNode
 from ros2_node.ros.process import BAD_START, run
 
 
-def test_a_bad_description_is_refused_and_the_robot_stays(panda):
-    """As a parameter: not answered as successful, and not kept."""
+def test_a_bad_description_is_refused_and_the_robot_remains(panda):
+    """The parameter is refused and keeps its value."""
     for name, value in (
         ("robot_description", "<robot"),
         ("robot_description_file", "/no/such/file.urdf"),
@@ -37,8 +38,8 @@ def test_a_bad_description_is_refused_and_the_robot_stays(panda):
     assert panda.settings.robot_description_file == "panda"
 
 
-def test_what_is_loaded_is_set_apart_from_collections_once(panda, monkeypatch):
-    """Frozen at every model, none that another replaces would ever be collected."""
+def test_loaded_objects_are_excluded_from_garbage_collection_once(panda, monkeypatch):
+    """If this were repeated for every model, a replaced model would never be collected."""
     frozen = []
     monkeypatch.setattr("ros2_node.node.gc.freeze", lambda: frozen.append(True))
     panda._frozen = False
@@ -47,8 +48,8 @@ def test_what_is_loaded_is_set_apart_from_collections_once(panda, monkeypatch):
     assert len(frozen) == 1
 
 
-def test_a_description_on_the_topic_makes_the_model(make):
-    """Over DDS: latched, from a publisher that was there before."""
+def test_a_description_on_the_topic_creates_the_model(make):
+    """It is latched, over DDS, from a publisher that existed before."""
     node = make(publish_link_poses=False)
     assert node._models.fleet is None
     from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -67,7 +68,7 @@ def test_a_description_on_the_topic_makes_the_model(make):
 
 
 def test_a_bad_start_ends_the_node(make, monkeypatch):
-    """A device that is not there at once, a file that is not there by the exit code."""
+    """An unknown device raises at once. A missing file gives the exit code."""
     with pytest.raises(ValueError, match="'cuda:77' is not there"):
         make(device="cuda:77")
     node = make(robot_description_file="nowhere.urdf", executor="single")
@@ -76,8 +77,8 @@ def test_a_bad_start_ends_the_node(make, monkeypatch):
     assert run(node, lambda: time.monotonic() > end) == BAD_START
 
 
-def test_before_a_model_inputs_are_let_go(make):
-    """They are counted where they are states; nothing else happens."""
+def test_inputs_before_a_model_are_dropped(make):
+    """States are counted. Nothing else happens."""
     node = make()
     node._on_state(0, state())
     node._on_reference(0, JointTrajectory(joint_names=NAMES[:1]))
@@ -90,14 +91,14 @@ def test_before_a_model_inputs_are_let_go(make):
     assert not +node._counts[0] and not node._display.batch_is_new
 
 
-def test_bytes_that_are_no_state_are_counted(panda, sent):
+def test_unreadable_state_messages_are_counted(panda, sent):
     handled, before = panda.handled, panda._counts[0]["unreadable_message"]
     panda._on_state_bytes(0, b"\x00\x01\x00\x00no state")
     assert panda.handled == handled + 1 and not sent.torques
     assert panda._counts[0]["unreadable_message"] == before + 1
 
 
-def test_a_description_that_is_too_large_is_remarked(make, monkeypatch):
+def test_a_description_that_is_too_large_is_reported(make, monkeypatch):
     node, log = make(), RecordedLog()
     monkeypatch.setattr(node, "get_logger", lambda: log)
     monkeypatch.setattr("ros2_node.control.models.LARGEST_TEXT", 4)
@@ -112,8 +113,8 @@ def test_a_description_that_is_too_large_is_remarked(make, monkeypatch):
     assert len(log.lines) == 1
 
 
-def test_what_runs_is_said_and_a_payload_that_is_another(panda, monkeypatch):
-    """Warnings of the model and of the robot come first; a payload makes no new robot."""
+def test_the_running_model_and_a_new_payload_are_logged(panda, monkeypatch):
+    """Warnings of the model and of the robot come first. A payload does not create a new robot."""
     log, described = RecordedLog(), []
     fleet = panda._models.fleet
     monkeypatch.setattr(panda, "get_logger", lambda: log)
@@ -128,8 +129,8 @@ def test_what_runs_is_said_and_a_payload_that_is_another(panda, monkeypatch):
     assert log.lines[4:] == [f"payload changed: panda has {mass:.6g} kg"] and len(described) == 1
 
 
-def test_what_the_system_does_not_allow_is_a_warning(make, monkeypatch):
-    """Asked for by the parameter `realtime` alone."""
+def test_refused_realtime_settings_are_warnings(make, monkeypatch):
+    """Only the parameter `realtime` requests them."""
     lines = []
     log = SimpleNamespace(info=print, warning=lines.append)
     log.get_child = lambda name: log

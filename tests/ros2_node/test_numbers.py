@@ -121,6 +121,6 @@ NUMBERS = {
 
 
 def test_numbers_change_only_on_purpose() -> None:
-    """Tests of a module use its names for them, so that none of those sees another value."""
+    """Tests of a module use its names for these numbers, so only this test sees a changed value."""
     found = module_numbers("ros2_node")
     assert {name: x for name, x in found.items() if not name.startswith("laws.")} == NUMBERS

@@ -157,7 +157,7 @@ def test_refusals() -> None:
         "needs rows": lambda q: loop(2, lambda k, s, a: s, q, q[0])[0],
         "single number": lambda q: loop(2, lambda k, s, a: s + a[q], q, q)[0],
         "not taken apart": lambda q: loop(2, lambda k, s, a: s + sum(a), q, q)[0],
-        "no argument of a function": lambda q: loop(2, lambda k, s, a: s + np.sin(a), q, q)[0],
+        "not an argument of a function": lambda q: loop(2, lambda k, s, a: s + np.sin(a), q, q)[0],
     }
     for words, body in cases.items():
         assert re.search(words, refused(body)), words

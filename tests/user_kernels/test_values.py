@@ -23,6 +23,7 @@ EXPRESSIONS: tuple[Callable[[Any, Any], Any], ...] = (
     lambda x, M: x[:3] @ M,
     lambda x, M: M @ M.T,
     lambda x, M: M[0] @ x[3:],
+    lambda x, M: (x[:3] > 0) @ M + M @ (x[3:] > 0),
     lambda x, M: (M[:, None] * M[None]).sum(0),
     lambda x, M: M.T[1, ::-1],
     lambda x, M: -x[-1],

@@ -1,4 +1,4 @@
-"""What cannot be shown is said in one line, and the page goes on: it answers, shows what it showed, and moves."""
+"""Input that cannot be shown is reported in one line, and the page remains usable."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ def page() -> Iterator[Any]:
 
 @pytest.fixture
 def meshes(tmp_path: Path) -> Path:
-    """A folder with those of `BROKEN` that are there."""
+    """A folder with the existing files of `BROKEN`."""
     (tmp_path / "empty.stl").touch()
     (tmp_path / "cut_off.stl").write_bytes(b"\0" * 80 + b"\xff\0\0\0" + b"\1" * 70)
     (tmp_path / "text.obj").write_text("v 0 0\nf 1 2 3\n")
     (tmp_path / "half.dae").write_text("<COLLADA>")
     (tmp_path / "noise.glb").write_bytes(bytes(range(256)))
     with (tmp_path / "huge.stl").open("wb") as file:
-        file.truncate(2**30)  # a hole: no byte is on the disk
+        file.truncate(2**30)  # a sparse file: no byte is on the disk
     return tmp_path
 
 
 def lives_on(page: Any) -> bool:
-    """Whether a page answers, takes a visitor, and moves its robot."""
+    """Whether a page answers, accepts a visitor, and moves its robot."""
     with urlopen(page.address, timeout=60) as answer:
         answers = answer.status == 200 and b"<html" in answer.read(2000)
     with visitor(page) as connection:
@@ -74,7 +74,7 @@ def lives_on(page: Any) -> bool:
 
 
 def of_a_file(text: str) -> Callable[[Any, Path], object]:
-    """Plays the table of a file."""
+    """Play the motion table of a file."""
 
     def played(page: Any, folder: Path) -> None:
         (folder / "log.csv").write_text(text)
@@ -109,10 +109,10 @@ def of_a_file(text: str) -> Callable[[Any, Path], object]:
     ],
     ids=lambda x: x if isinstance(x, str) else "",
 )
-def test_a_page_lives_on(
+def test_a_page_remains_usable_after_bad_input(
     page: Any, tmp_path: Path, wrong: Callable[[Any, Path], object], error: str
 ) -> None:
-    """After another robot's numbers, NaN, missing columns, a port that is its own."""
+    """The input is another robot's configuration, NaN, missing columns, or the page's own port."""
     page.update(HOME)
     before = page.robots["robot"], page.controls, page.player
     with pytest.raises(viewer.ViewerError, match=re.escape(error)) as said:
@@ -123,8 +123,9 @@ def test_a_page_lives_on(
     assert lives_on(page)
 
 
-def test_a_page_lives_on_with_meshes_that_are_none(page: Any, meshes: Path) -> None:
-    """Each is told in one line, and drawn as the box of its inertia; the other robot is there and moves."""
+def test_a_page_remains_usable_with_broken_meshes(page: Any, meshes: Path) -> None:
+    """Each mesh is reported in one line, and drawn as the box of its inertia. The other robot is
+    drawn and moves."""
     for name, why in BROKEN.items():
         (meshes / "r.urdf").write_text(MESH.format(name))
         page.add(wd.load(meshes / "r.urdf"), None, "second")
@@ -134,10 +135,10 @@ def test_a_page_lives_on_with_meshes_that_are_none(page: Any, meshes: Path) -> N
         assert lives_on(page)
 
 
-def test_the_command_says_so_and_serves(
+def test_the_command_reports_broken_meshes_and_serves_the_page(
     meshes: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A line for each mesh, before the page's address; then the page is there."""
+    """Each mesh has a line before the page's address."""
     served: list[bool] = []
 
     def answered(page: Any) -> None:
@@ -154,8 +155,8 @@ def test_the_command_says_so_and_serves(
     assert served == [True] * len(BROKEN)
 
 
-def test_what_plays_plays_on(page: Any) -> None:
-    """A motion goes on although another one, or another robot in its place, is refused."""
+def test_a_playing_motion_continues_after_bad_input(page: Any) -> None:
+    """Another motion, or another robot in its place, is refused."""
     page.trajectory(ARM, {"elbow_joint": np.linspace(0.0, 1.0, 50)}, speed=0.5)
     player = page.player
     for wrong in (
@@ -172,8 +173,8 @@ def test_what_plays_plays_on(page: Any) -> None:
     assert lives_on(page)
 
 
-def test_a_port_that_is_taken_by_another_program(capsys: pytest.CaptureFixture[str]) -> None:
-    """The command ends with one line, which names the way out."""
+def test_a_port_in_use_ends_the_command_with_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """The line names the remedy."""
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()

@@ -1,4 +1,4 @@
-"""What moves as one: links with what is fixed to them, in one mesh of several colours."""
+"""Bodies that move as one: a link with everything fixed to it, in one mesh of several colours."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from warpdyn.viewer.shapes import Solid, solids, triangles
 
 
 @pytest.mark.parametrize("name", ["panda", "quadruped", "cartpole"])
-def test_a_body_carries_what_is_fixed_to_it(name: str) -> None:
-    """Wherever the robot is, its triangles are where those of the links are; no two bodies share a link,
-    and every link that moves is a body of its own."""
+def test_a_body_includes_all_links_fixed_to_it(name: str) -> None:
+    """In any configuration its triangles are those of its links. No two bodies share a link, and
+    every moving link has its own body."""
     model = wd.load_robot(name)
     drawn = solids(model).solids
     found = bodies(model, drawn)
@@ -50,8 +50,8 @@ def _cube(color: tuple[float, float, float, float]) -> Solid:
     return Solid(0, box.vertices.astype(np.float32), box.faces.astype(np.uint32), color)
 
 
-def test_what_is_seen_through_is_a_body_of_its_own() -> None:
-    """By its colour; with a transparent robot every colour is."""
+def test_transparent_shapes_are_separate_bodies() -> None:
+    """The colour decides. A transparent robot has one body for each colour."""
     arm = wd.load_robot("panda")
     red, blue, glass = (1.0, 0.0, 0.0, 1.0), (0.0, 0.0, 1.0, 1.0), (0.0, 1.0, 0.0, 0.4)
     shapes = [_cube(red), _cube(blue), _cube(glass), _cube(red)]
@@ -63,8 +63,9 @@ def test_what_is_seen_through_is_a_body_of_its_own() -> None:
     assert len(bodies(arm, shapes, opacity=0.5)) == 3
 
 
-def test_a_solid_within_is_so_far_below_its_faces() -> None:
-    """Of a ball at all of its points, of a box each face; its triangles and colour are the same."""
+def test_shrink_moves_faces_inwards_by_the_distance() -> None:
+    """This holds at all points of a ball, and for each face of a box. Triangles and colour do not
+    change."""
     ball = trimesh.creation.uv_sphere(radius=0.1, count=(16, 24))
     round_one = Solid(
         0, ball.vertices.astype(np.float32), ball.faces.astype(np.uint32), (1, 0, 0, 1)
@@ -82,7 +83,7 @@ def test_a_solid_within_is_so_far_below_its_faces() -> None:
 
 
 def test_a_glb_has_the_triangles_and_the_colours() -> None:
-    """As trimesh reads it; colours are linear in the file."""
+    """trimesh reads them back. Colours are linear in the file."""
     shapes = [_cube((1.0, 0.5, 0.0, 1.0)), _cube((0.0, 0.02, 1.0, 1.0))]
     scene: Any = trimesh.load_scene(io.BytesIO(colored_glb(shapes)), file_type="glb", process=False)
     (mesh,) = scene.geometry.values()

@@ -1,4 +1,4 @@
-"""Browsers that come, stall and leave; the page's server lives on."""
+"""Browsers that connect, stall and disconnect while the page's server keeps running."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def crowd() -> Iterator[Any]:
 
 
 def clients(shown: Any) -> int:
-    """How many connections the server has."""
+    """Number of connections of the server."""
     return len(shown.stage.server._websock_server._live_connections)
 
 
 def positions(shown: Any) -> bytes:
-    """Where the last link is in all environments, as it goes over the wire."""
+    """Positions of the last link in all environments, in the bytes of a message."""
     view = shown.robots["robot"]
     data: bytes = np.ascontiguousarray(view.poses[:, 2, :3] + view._at[:, 0]).tobytes()
     return data
@@ -55,20 +55,20 @@ def resident() -> float:
 
 
 def waves(shown: Any, count: int) -> None:
-    """Move all robots so often."""
+    """Move all robots `count` times."""
     for k in range(count):
         shown.update(np.tile(BENT + 0.3 * np.sin(0.1 * k), (ENVS, 1)))
 
 
 def cut_off(connection: Any) -> None:
-    """Break it off without a word, as the end of a browser's process does."""
+    """Break the connection without a closing message, as when a browser is killed."""
     connection.socket.shutdown(socket.SHUT_RDWR)
 
 
-def test_a_tab_closed_in_mid_update_disturbs_nobody(
+def test_a_tab_closed_during_updates_disturbs_nothing(
     browser: Any, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The program goes on to move the robot, and the next tab shows it where it is."""
+    """The program continues to move the robot, and the next tab shows its present pose."""
     shown = viewer.show(MODEL, BENT)
     end = threading.Event()
     moves: list[int] = []
@@ -101,7 +101,7 @@ def test_a_tab_closed_in_mid_update_disturbs_nobody(
 
 
 def test_many_tabs_see_the_same(crowd: Any, capfd: pytest.CaptureFixture[str]) -> None:
-    """Half of them are cut off in mid update; the others have the last poses all the same."""
+    """Half of them are cut off during updates. The others still receive the last poses."""
     visitors = [visitor(crowd) for _ in range(10)]
     wait_until(lambda: clients(crowd) == 10, "ten tabs")
     waves(crowd, 5)
@@ -119,8 +119,9 @@ def test_many_tabs_see_the_same(crowd: Any, capfd: pytest.CaptureFixture[str]) -
     assert "Traceback" not in capfd.readouterr().err
 
 
-def test_a_browser_that_stalls_holds_up_nobody(crowd: Any) -> None:
-    """It reads nothing: the program and another browser go on, and its updates are not kept."""
+def test_a_stalled_browser_delays_nothing(crowd: Any) -> None:
+    """It reads no message. The program and another browser continue, and its updates are not
+    stored."""
     stalled, other = visitor(crowd, max_queue=1), visitor(crowd)
     wait_until(lambda: clients(crowd) == 2, "two tabs")
     waves(crowd, 20)
@@ -145,16 +146,16 @@ with Browser() as browser:
 
 
 def processes_of(folder: str) -> list[str]:
-    """Those that were started with a folder."""
+    """Processes that were started with a folder."""
     found = []
     for file in Path("/proc").glob("[0-9]*/cmdline"):
-        with contextlib.suppress(OSError):  # it has just ended
+        with contextlib.suppress(OSError):  # the process has just ended
             found += [str(file)] * (folder in file.read_text())
     return found
 
 
 def test_a_browser_ends_with_a_killed_program(browser: Any) -> None:
-    """All of its processes, although nobody is left to end them."""
+    """All of its processes end, although the program cannot end them."""
     assert processes_of(browser.folder)
     command = [sys.executable, "-c", ORPHANED]
     ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=240.0, check=False)
@@ -165,7 +166,7 @@ def test_a_browser_ends_with_a_killed_program(browser: Any) -> None:
 
 
 def test_ctrl_c_ends_the_command_cleanly() -> None:
-    """Although a browser is there: no traceback, and nothing listens any more."""
+    """A browser is connected. There is no traceback, and the port is closed."""
     command = [sys.executable, "-m", "warpdyn", "view", "double_pendulum", "--port", "0"]
     process = subprocess.Popen(
         command,
@@ -173,7 +174,7 @@ def test_ctrl_c_ends_the_command_cleanly() -> None:
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
-        # Tests that run in the background of a shell have Ctrl-C ignored, and so have their children.
+        # Tests in the background of a shell ignore Ctrl-C, and so do their children.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:

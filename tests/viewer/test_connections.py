@@ -1,4 +1,4 @@
-"""Who may connect to a page, and what it takes from a browser."""
+"""Which clients may connect to a page, and which values it accepts from a browser."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def connected(page: Any, **options: Any) -> Any:
     return connect(address, subprotocols=[f"viser-v{viser.__version__}"], **options)
 
 
-def test_pages_of_others_may_not_connect(page: Any) -> None:
-    """Of a stranger, of no origin, of another port, and of a stranger's name for this machine."""
+def test_pages_of_other_origins_may_not_connect(page: Any) -> None:
+    """They have another origin, no origin, another port, or another host name for this machine."""
     port = page.stage.server.get_port()
     for origin in ("http://evil.example", "null", f"http://127.0.0.1:{port + 1}", "file://"):
         with pytest.raises(InvalidStatus) as caught:
@@ -51,8 +51,9 @@ def test_pages_of_others_may_not_connect(page: Any) -> None:
     assert connections.refusal(rebound, "0.0.0.0") == ""
 
 
-def test_its_own_page_and_programs_may(page: Any) -> None:
-    """Also by another name of this machine, and a program that is no browser and sends no origin."""
+def test_the_page_itself_and_other_programs_may_connect(page: Any) -> None:
+    """The page may use another name of this machine. A program that is no browser sends no
+    origin."""
     for options in ({"origin": page.address}, {}):
         with connected(page, **options) as socket:
             assert socket.recv(timeout=PATIENCE)
@@ -62,7 +63,7 @@ def test_its_own_page_and_programs_may(page: Any) -> None:
 
 
 def sent(page: Any, updates: list[tuple[str, dict[str, Any]]]) -> None:
-    """Messages of a browser, one after the other."""
+    """Send messages of a browser one after the other."""
     with connected(page, origin=page.address) as socket:
         socket.recv(timeout=PATIENCE)
         camera = {"type": "ViewerCameraMessage", "wxyz": [1, 0, 0, 0], "position": [0, 0, 1]}
@@ -76,7 +77,7 @@ def sent(page: Any, updates: list[tuple[str, dict[str, Any]]]) -> None:
 
 
 def test_values_of_a_browser_are_bounded(page: Any, capfd: pytest.CaptureFixture[str]) -> None:
-    """A slider's within its limits; of another kind, or of another attribute, nothing changes."""
+    """A slider's value is limited. Values of another type or attribute change nothing."""
     slider = page.controls.sliders[0]
     uuid, view, high = slider._impl.uuid, page.robots["robot"], slider.max
     odd: list[Any] = ["x", [1], None, True, {"a": 1}, float("nan"), float("inf")]
@@ -92,8 +93,8 @@ def test_values_of_a_browser_are_bounded(page: Any, capfd: pytest.CaptureFixture
     assert "Traceback" not in said.out + said.err
 
 
-def test_what_each_control_can_have() -> None:
-    """By the kind of its value, its limits and options."""
+def test_each_control_accepts_only_possible_values() -> None:
+    """The type of its value, its limits and its options decide."""
     slider = SimpleNamespace(value=0.5, min=-1.0, max=1.0)
     assert [connections.possible_value(slider, x) for x in (7, -7.0, 0.25, "1", True)] == [
         *(1.0, -1.0, 0.25, None, None)
@@ -115,17 +116,17 @@ def test_what_each_control_can_have() -> None:
         (("a", 0.0, 0.0, 0.0), (0.0, 0.0, 0.0), False),
     ],
 )
-def test_handles_are_somewhere(wxyz: Any, position: Any, good: bool) -> None:
+def test_poses_of_handles_must_be_finite(wxyz: Any, position: Any, good: bool) -> None:
     message = _messages.TransformControlsUpdateMessage("/reach", wxyz, position)
     assert connections._finite_pose(message) is good
 
 
-def test_another_viser_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where its server cannot be narrowed, the page says so and is there."""
+def test_an_unknown_viser_gives_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its server cannot be restricted. The page says so and still works."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with connections.own_origin_only("127.0.0.1"):
-            pass  # no server has started by what is known
+            pass  # no server has started with the known functions
         connections.check_values(SimpleNamespace(gui=object()))  # type: ignore[arg-type]
     assert ["is not checked" in str(each.message) for each in caught] == [True, True]
 
@@ -150,8 +151,9 @@ def test_another_viser_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         ("a", 1, None),
     ],
 )
-def test_values_that_a_control_can_have(now: Any, value: Any, wanted: Any) -> None:
-    """A slider from -2 to 3, a dropdown of a and b, a checkbox, and a pair of numbers."""
+def test_possible_values_have_the_type_of_the_control(now: Any, value: Any, wanted: Any) -> None:
+    """The controls are a slider from -2 to 3, a dropdown of a and b, a checkbox, and a pair of
+    numbers."""
     handle = SimpleNamespace(value=now, min=-2.0, max=3.0, options=("a", "b"))
     found = connections.possible_value(handle, value)
     assert found == wanted and type(found) is type(wanted)

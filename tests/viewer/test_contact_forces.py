@@ -1,4 +1,4 @@
-"""Contacts of a simulation as they are drawn: where, how strong, of which robot."""
+"""Contact forces of a simulation as they are drawn: position, magnitude and robot."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ WEIGHT = 9.81 * MASS
 
 
 def tower(ground: bool) -> wd.Simulation:
-    """Two cubes on each other after they have come to rest; the lower one touches the ground by a pair
-    or by its points."""
+    """Two cubes on each other, at rest. The lower one touches the ground by a pair or by points."""
     model = wd.ModelBuilder("world").add_link("world").build()
     for n, name in enumerate(("low", "high")):
         cube = wd.description.Box(SIDE, SIDE, SIDE)
@@ -40,9 +39,9 @@ def by_points() -> wd.Simulation:
     return tower(ground=False)
 
 
-def test_forces_are_those_between_cubes_and_from_the_ground(by_points: wd.Simulation) -> None:
-    """The ground carries both at four corners, by points or by a pair; the lower cube carries the upper
-    one, in the middle of four contacts."""
+def test_forces_between_cubes_and_from_the_ground_are_found(by_points: wd.Simulation) -> None:
+    """The ground carries both cubes at four corners, by points or by a pair. The lower cube carries
+    the upper one in the middle of four contacts."""
     found = contact_forces(by_points, [1])
     on_ground = found.positions[:, 2] < SIDE / 2
     assert on_ground.sum() == 4 and (~on_ground).sum() == 1
@@ -59,7 +58,7 @@ def test_forces_are_those_between_cubes_and_from_the_ground(by_points: wd.Simula
 
 
 def test_bodies_in_the_air_have_no_contacts(by_points: wd.Simulation) -> None:
-    """Nor has a simulation without points and pairs."""
+    """A simulation without points and pairs has none either."""
     model = by_points.model
     for told in ({"pairs": wd.ContactPairs(model)}, {}):
         sim = wd.Simulation(model, 1, points=[], **told)  # type: ignore[arg-type]
@@ -76,8 +75,9 @@ def page(by_points: wd.Simulation) -> Iterator[Any]:
     shown.stop()
 
 
-def test_they_are_drawn_at_their_robots(page: Any, by_points: wd.Simulation) -> None:
-    """Balls and arrows in both places, of a length by the scale; again replaces, and clear removes."""
+def test_contacts_are_drawn_at_their_robots(page: Any, by_points: wd.Simulation) -> None:
+    """Balls and arrows are drawn for both robots, with the scaled length. A new call replaces them,
+    and clear removes them."""
     paths = page.stage.server.scene._handle_from_node_name
     page.contacts(by_points, scale=0.01)
     balls, arrows = paths["/contacts/points"], paths["/contacts/forces"]
@@ -103,10 +103,10 @@ def test_they_are_drawn_at_their_robots(page: Any, by_points: wd.Simulation) -> 
         page.contacts(by_points)
 
 
-def test_a_pair_that_has_just_parted_presses_where_it_is_nearest(
+def test_the_force_of_a_separated_pair_acts_at_its_nearest_points(
     by_points: wd.Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No contact is deep enough then, and a force of the last step is still there."""
+    """No contact is deep enough any more, but a force of the last step remains."""
     monkeypatch.setattr(module, "TOUCHING", -1.0)
     found = contact_forces(by_points, [0])
     between = ~found.from_ground

@@ -1,4 +1,4 @@
-"""What a person moves a robot with: sliders, a frame that it reaches for, drawings."""
+"""Controls that move a robot by hand: sliders, a frame with inverse kinematics, and overlays."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ BY_PROGRAM = SimpleNamespace(client=None)
 
 
 def call_back(handle: Any, event: Any) -> None:
-    """What the page's server does when a person has changed something."""
+    """Do what the page's server does after a person has changed something."""
     for each in getattr(handle, "_impl_aux", handle._impl).update_cb:
         each(event)
 
 
 def test_a_slider_moves_its_joint() -> None:
-    """Mimic joints go with it, limits bound it; a button brings all back."""
+    """Mimic joints follow it, and limits bound it. A button moves all joints back."""
     model = wd.load_robot("panda")
     page = viewer.show(model)
     try:
@@ -60,12 +60,12 @@ def arm() -> Iterator[Any]:
 
 
 def handle_of(page: Any, path: str) -> Any:
-    """The arrows and rings that stand on the page under a path."""
+    """The handle with arrows and rings under a path of the page."""
     return page.stage.server.scene._handle_from_node_name[path]
 
 
-def test_a_frame_that_is_dragged_takes_the_robot_along(arm: Any) -> None:
-    """By inverse kinematics, sliders too; what is too far away is said to be."""
+def test_a_dragged_frame_moves_the_robot(arm: Any) -> None:
+    """Inverse kinematics moves the robot and the sliders. A frame out of reach is reported."""
     controls, view, model = arm.controls, arm.robots["robot"], arm.robots["robot"].model
     frame = model.link_names[-1]
     target = np.asarray(wd.fk(model, np.array([[0.4, -0.7]]), form="pose"))[0, -1]
@@ -85,8 +85,8 @@ def test_a_frame_that_is_dragged_takes_the_robot_along(arm: Any) -> None:
     assert "/reach" not in arm.stage.server.scene._handle_from_node_name
 
 
-def test_a_free_base_goes_with_its_handle() -> None:
-    """Place and turn, the joints as they were."""
+def test_the_handle_of_a_free_base_moves_it() -> None:
+    """The base translates and rotates, and the joints do not move."""
     model = wd.load_robot("quadruped", floating_base=True)
     page = viewer.show(model)
     try:
@@ -105,8 +105,8 @@ def test_a_free_base_goes_with_its_handle() -> None:
         page.stop()
 
 
-def test_a_free_body_goes_with_its_handle() -> None:
-    """Also where its coordinates count from a frame of their own, and next to an arm that stays."""
+def test_the_handle_of_a_free_body_moves_it() -> None:
+    """Its coordinates may refer to another frame, and the arm next to it does not move."""
     model = wd.load_robot("double_pendulum")
     place = wd.description.Pose((0.5, 0.0, 0.0), ((0, -1, 0), (1, 0, 0), (0, 0, 1)))
     box = wd.description.Geometry("box", (0.1, 0.1, 0.1))
@@ -139,7 +139,8 @@ BALL = """<mujoco><worldbody><body><joint name="lift" type="slide" range="-1 1" 
 
 
 def test_a_ball_joint_has_three_sliders() -> None:
-    """Its rotation vector: what they say is where the child is, and what a program says is what they say."""
+    """They are its rotation vector. The child follows the sliders, and the sliders follow the
+    program."""
     model = wd.load_mjcf(BALL)
     page = viewer.show(model)
     try:
@@ -166,8 +167,8 @@ def test_a_ball_joint_has_three_sliders() -> None:
         page.stop()
 
 
-def test_they_go_with_their_robot() -> None:
-    """Another robot in its place has none of its sliders, and no handle of its own stands about."""
+def test_controls_are_removed_with_their_robot() -> None:
+    """Another robot in its place gets none of its sliders, and its handles are removed."""
     page = viewer.show(wd.load_robot("double_pendulum"))
     try:
         controls = page.controls

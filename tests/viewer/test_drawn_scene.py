@@ -1,7 +1,5 @@
-"""What is drawn of robots, their overlays and controls: every number, colour and word of it.
-
-After a wanted change `python tests/drawn_scene.py` writes the file anew, and its difference shows what changed.
-"""
+"""All drawn numbers, colours and words of robots, overlays and controls. After an intended change
+`python tests/drawn_scene.py` writes the file again, and its difference shows the change."""
 
 from __future__ import annotations
 
@@ -22,7 +20,7 @@ SAME = 2e-3
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_is_drawn_as_before(name: str) -> None:
-    """All calls in their order."""
+    """All calls and their order are compared."""
     found = calls_of(name)
     assert [call[0] for call in found] == [call[0] for call in DRAWN[name]]
     for k, (call, before) in enumerate(zip(found, DRAWN[name], strict=True)):

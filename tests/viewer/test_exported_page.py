@@ -1,4 +1,5 @@
-"""The web page of examples/export, built for WebAssembly, computes in a browser what the library does."""
+"""The web page of examples/export, built for WebAssembly, gives the library's results in a
+browser."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ KEPT = ROOT / "docs_site" / "static" / "panda.wasm"
 
 
 def build_program(folder: Path) -> None:
-    """A panda's `rnea` for the page in a folder."""
+    """Build a panda's `rnea` for the page in a folder."""
     if shutil.which("clang") is None or shutil.which("wasm-ld") is None:
         pytest.skip("there is no clang or no lld here")
     wd.export(wd.load_robot("panda"), [wd.rnea], folder / "panda.h", language="c", libm=False)
@@ -34,7 +35,7 @@ def build_program(folder: Path) -> None:
 
 @pytest.fixture(params=["built", "kept"])
 def address(request: Any, tmp_path: Path) -> Iterator[str]:
-    """The page, served on loopback, beside the program that clang makes or the one of the site."""
+    """The page, served on loopback next to the program that clang builds or that of the site."""
     if request.param == "built":
         build_program(tmp_path)
     else:
@@ -45,8 +46,9 @@ def address(request: Any, tmp_path: Path) -> Iterator[str]:
         yield f"{at}/web.html"
 
 
-def test_the_exported_page_computes_torques_of_gravity(browser: Any, address: str) -> None:
-    """At each move of a slider, to the digits that it shows; sliders go as far as the joints do."""
+def test_the_exported_page_computes_gravity_torques(browser: Any, address: str) -> None:
+    """They are right to the digits shown at each move of a slider. Sliders have the limits of the
+    joints."""
     model = wd.load_robot("panda")
     tab = browser.open(address)
     sliders = "[...document.querySelectorAll('.torques input')]"
@@ -68,8 +70,8 @@ def test_the_exported_page_computes_torques_of_gravity(browser: Any, address: st
     tab.close()
 
 
-def test_the_page_says_what_it_lacks(browser: Any, tmp_path: Path) -> None:
-    """Without its program it names the file, in place of sliders."""
+def test_the_page_names_its_missing_program(browser: Any, tmp_path: Path) -> None:
+    """Without its program the page shows the file's name instead of sliders."""
     for name in ("web.html", "web.js"):
         shutil.copy(EXAMPLES / name, tmp_path)
     with served(tmp_path) as at:

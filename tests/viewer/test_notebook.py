@@ -1,4 +1,5 @@
-"""A page in a notebook: a real kernel runs the cells, and takes the page's server with it as it ends."""
+"""A page in a notebook. A real kernel runs the cells, and the page's server ends with the
+kernel."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ MOVED = 'viewer.update([0.4, -0.7])\nprint(viewer.robots["robot"].poses[0, -1, :
 
 
 def noise(output: Any) -> bool:
-    """Whether it is a line of Warp's, such as that there is no driver for a graphics card."""
+    """Whether an output is a line of Warp, for example about a missing driver."""
     return bool(output.output_type == "stream" and "<" not in output.text)
 
 
@@ -37,14 +38,14 @@ class Notebook:
         self.client = NotebookClient(new_notebook(), timeout=PATIENCE, kernel_name="python3")
 
     def run(self, text: str) -> list[Any]:
-        """What a cell has beside it once it has run."""
+        """The outputs of a cell after it has run."""
         cell = new_code_cell(text)
         self.client.nb.cells.append(cell)
         self.client.execute_cell(cell, len(self.client.nb.cells) - 1)
         return list(cell.outputs)
 
     def address(self) -> tuple[str, int]:
-        """Where the page is that the last line of a cell shows."""
+        """The address of the page that the last line of a cell shows."""
         (shown,) = (x for x in self.run(SHOWN) if not noise(x))
         frame = re.search(r'<iframe src="http://([\d.]+):(\d+)"', shown.data["text/html"])
         assert frame is not None, shown.data
@@ -53,33 +54,33 @@ class Notebook:
 
     @property
     def process(self) -> int:
-        """The kernel's number."""
+        """The process id of the kernel."""
         return int(self.client.km.provisioner.pid)
 
 
 @pytest.fixture
 def notebook() -> Iterator[Notebook]:
-    """Its kernel runs until the end of the test."""
+    """A notebook whose kernel runs until the end of the test."""
     made = Notebook()
     with made.client.setup_kernel():
         yield made
 
 
 def answers(at: tuple[str, int]) -> bool:
-    """Whether a page is there."""
+    """Whether the page answers."""
     with urlopen("http://{}:{}".format(*at), timeout=PATIENCE) as page:
         return bool(page.status == 200 and b"<html" in page.read(2000))
 
 
 def refused(at: tuple[str, int]) -> bool:
-    """Whether nothing listens there."""
+    """Whether connections are refused."""
     with socket.socket() as nobody:
         return nobody.connect_ex(at) != 0
 
 
 def test_a_cell_shows_the_page_and_the_next_one_moves_the_robot(notebook: Notebook) -> None:
-    """By a frame at the page's address; `stop` closes the port while the kernel runs on, and a robot can be
-    shown again."""
+    """The page is a frame with its address. `stop` closes the port while the kernel still runs, and
+    a robot can be shown again."""
     at = notebook.address()
     assert answers(at)
     (said,) = notebook.run(MOVED)
@@ -92,12 +93,12 @@ def test_a_cell_shows_the_page_and_the_next_one_moves_the_robot(notebook: Notebo
 
 
 def test_a_page_ends_with_its_kernel() -> None:
-    """Although nobody has stopped it: its port is closed, its process gone."""
+    """`stop` was not called. The port is closed and the process gone."""
     made = Notebook()
     with made.client.setup_kernel():
         at, process = made.address(), made.process
         assert answers(at)
-        os.kill(process, 0)  # it is there
+        os.kill(process, 0)  # the process exists
     assert refused(at)
     with pytest.raises(ProcessLookupError):
         os.kill(process, 0)

@@ -1,4 +1,4 @@
-"""What is drawn over a robot, and taken away again."""
+"""Overlays of a robot, and their removal."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def stage() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("robot", ["panda", "quadruped"])
-def test_each_is_drawn_follows_and_goes(stage: Any, robot: str) -> None:
+def test_each_overlay_is_drawn_follows_the_robot_and_is_removed(stage: Any, robot: str) -> None:
     model = wd.load_robot(robot, floating_base=robot == "quadruped")
     view = RobotView(stage, model, robot)
     view.update(model.neutral)
@@ -51,7 +51,7 @@ def test_each_is_drawn_follows_and_goes(stage: Any, robot: str) -> None:
     view.remove()
 
 
-def test_the_robots_centre_of_mass_is_where_com_says(stage: Any) -> None:
+def test_the_drawn_centre_of_mass_agrees_with_com(stage: Any) -> None:
     model = wd.load_robot("panda")
     view = RobotView(stage, model, "centre")
     q = np.asarray(wd.random_configuration(model, 1, seed=4))
@@ -64,8 +64,8 @@ def test_the_robots_centre_of_mass_is_where_com_says(stage: Any) -> None:
     view.remove()
 
 
-def test_torques_are_those_of_joints_next_to_free_bodies(stage: Any) -> None:
-    """One ring and number for each joint; none for an object, and none for objects alone."""
+def test_gravity_torques_are_shown_only_for_joints(stage: Any) -> None:
+    """Each joint has a ring and a number. Objects have none, also in a scene of objects only."""
     model = wd.load_robot("panda").with_object("ball", wd.description.Sphere(0.1), mass=1.0)
     view = RobotView(stage, model, "scene")
     view.update(model.configurations["home"])
@@ -81,8 +81,8 @@ def test_torques_are_those_of_joints_next_to_free_bodies(stage: Any) -> None:
     view.remove()
 
 
-def test_torques_against_gravity_are_told(stage: Any) -> None:
-    """By rings about the joints' axes, and numbers on them."""
+def test_gravity_torques_are_shown_by_rings_and_numbers(stage: Any) -> None:
+    """The rings are about the joints' axes."""
     model = wd.load_robot("panda")
     view = RobotView(stage, model, "torques")
     view.update(model.configurations["home"])
@@ -117,8 +117,8 @@ def test_torques_against_gravity_are_told(stage: Any) -> None:
 
 @pytest.mark.parametrize("robot", ["panda", "ur5e", "quadruped"])
 def test_numbers_do_not_cover_each_other(robot: str) -> None:
-    """As the page's first camera sees them, although joints share a place: side by side or one above the
-    other."""
+    """Seen from the page's first camera, the numbers of joints at the same place are next to or
+    above each other."""
     model = wd.load_robot(robot)
     page = viewer.show(model, controls=False)
     try:
@@ -139,8 +139,9 @@ def test_numbers_do_not_cover_each_other(robot: str) -> None:
         page.stop()
 
 
-def test_a_switch_may_be_thrown_while_the_robot_moves(stage: Any) -> None:
-    """By a person, as a motion plays: neither is disturbed, and off is off."""
+def test_an_overlay_may_be_switched_while_the_robot_moves(stage: Any) -> None:
+    """A person switches it while a motion plays. Neither is disturbed, and the overlay is off at
+    the end."""
     model = wd.load_robot("double_pendulum")
     view = RobotView(stage, model, "moving")
     view.update(model.neutral)
@@ -165,8 +166,9 @@ def test_a_switch_may_be_thrown_while_the_robot_moves(stage: Any) -> None:
     view.remove()
 
 
-def test_a_ring_is_as_wide_as_its_link() -> None:
-    """About the joint's axis, a fifth wider; within 3 to 10 % of the robot's size."""
+def test_the_radius_of_a_ring_follows_its_link() -> None:
+    """It is a fifth wider than the link about the joint's axis, within 3 to 10 % of the robot's
+    size."""
     turn = np.linspace(0.0, 2 * np.pi, 240, endpoint=False)
     circle = np.stack([np.cos(turn), np.sin(turn), 0 * turn], axis=1)
     solids = [SimpleNamespace(link=k, vertices=r * circle) for k, r in enumerate((0.5, 0.7, 9.0))]

@@ -1,4 +1,4 @@
-"""Pages in a real browser: robots are where their poses say, live and in a page that needs no server."""
+"""Pages in a real browser: robots are drawn at their poses, live and in a page without a server."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def live(browser: Any) -> Iterator[tuple[Any, Any]]:
     shown.stop()
 
 
-def test_each_link_is_drawn_where_its_pose_is(live: Any) -> None:
-    """In its own colour, at all of its pixels and no others, before and after the robot was moved."""
+def test_each_link_is_drawn_at_its_pose(live: Any) -> None:
+    """Its colour covers all of its pixels and no others, before and after the robot moves."""
     shown, tab = live
     wait_until_drawn(tab, expected(shown))
     shown.update(-BENT)
@@ -63,7 +63,7 @@ def test_each_link_is_drawn_where_its_pose_is(live: Any) -> None:
 
 
 def test_a_slider_dragged_on_the_page_moves_the_robot(live: Any) -> None:
-    """Of the first joint: in the program, and by the pixels of the links behind it."""
+    """The first joint's slider moves it in the program, and the pixels of the later links."""
     shown, tab = live
     shown.update(BENT)
     before = wait_until_drawn(tab, expected(shown))
@@ -77,7 +77,7 @@ def test_a_slider_dragged_on_the_page_moves_the_robot(live: Any) -> None:
 
 
 def test_a_page_opens_without_a_server(browser: Any, tmp_path: Path) -> None:
-    """Nothing listens any more, the page asks for nothing, and the motion plays."""
+    """No port is open, the page requests nothing, and the motion plays."""
     shown = viewer.Viewer(port=0)
     shown.add(MODEL)
     shown.look()
@@ -95,7 +95,7 @@ def test_a_page_opens_without_a_server(browser: Any, tmp_path: Path) -> None:
     tab = browser.open(path.as_uri(), WIDTH, HEIGHT)
     wait_until(lambda: 0 < evaluate(tab, canvas) < HEIGHT, "a canvas above the time bar")
     height = evaluate(tab, canvas)
-    tab.close()  # a page that plays takes all cores
+    tab.close()  # a page that plays uses all cores
     frames = [silhouette(shown, solids, each, height) for each in poses]
     tab = browser.open(path.as_uri(), WIDTH, HEIGHT)
 
@@ -114,7 +114,7 @@ def test_a_page_opens_without_a_server(browser: Any, tmp_path: Path) -> None:
 
 
 def test_a_picture_is_written(browser: Any, tmp_path: Path) -> None:
-    """By a browser of its own; all links are in it."""
+    """A separate browser takes it, and it shows all links."""
     shown = viewer.show(MODEL, BENT, controls=False)
     try:
         path = shown.png(tmp_path / "arm.png", width=320, height=240)
@@ -126,8 +126,8 @@ def test_a_picture_is_written(browser: Any, tmp_path: Path) -> None:
     assert min(shares) > 0.01 and sum(shares) < 0.5
 
 
-def test_a_ghost_where_the_robot_is_leaves_its_picture_as_it_was(browser: Any) -> None:
-    """One sees the robot alone, without stripes; elsewhere the ghost is seen."""
+def test_a_ghost_at_the_robots_pose_does_not_change_the_picture(browser: Any) -> None:
+    """Only the robot is visible, without stripes. Elsewhere the ghost is visible."""
     shown = viewer.show(MODEL, BENT, controls=False)
     try:
         camera = PageCamera(shown.stage, browser, 320, 240)
@@ -145,7 +145,9 @@ def test_a_ghost_where_the_robot_is_leaves_its_picture_as_it_was(browser: Any) -
     assert (np.abs(apart - alone).max(-1) > 20).sum() > 1000
 
 
-def test_without_a_browser_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_picture_without_a_browser_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shown = viewer.show(MODEL, controls=False)
     monkeypatch.setattr("shutil.which", lambda name: None)
     try:
@@ -155,8 +157,9 @@ def test_without_a_browser_it_says_so(tmp_path: Path, monkeypatch: pytest.Monkey
         shown.stop()
 
 
-def test_a_trajectory_is_a_small_page(tmp_path: Path) -> None:
-    """Ten seconds of an arm at 50 pictures a second: less than 5 MB as a page, 1 as a recording."""
+def test_the_page_of_a_trajectory_is_small(tmp_path: Path) -> None:
+    """Ten seconds of an arm at 50 pictures a second take less than 5 MB as a page, and less than 1
+    MB as a recording."""
     panda = wd.load_robot("panda")
     shown = viewer.Viewer(port=0)
     shown.add(panda)

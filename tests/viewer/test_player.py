@@ -1,4 +1,4 @@
-"""A motion that plays by itself, and stops."""
+"""The player of motions: play, loop, speed and stop."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ MODEL = wd.load_robot("double_pendulum")
 
 
 def until(condition: Any, seconds: float = 20.0) -> None:
-    """Wait for what happens in another thread."""
+    """Wait for an event in another thread."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.02)
 
 
-def test_it_plays_once_and_stays_at_the_end() -> None:
-    """The robot is where the bar says; without a loop it ends at the last row."""
+def test_a_motion_plays_once_and_ends_at_its_last_row() -> None:
+    """The robot follows the time bar."""
     page = viewer.Viewer(port=0)
     try:
         q = np.linspace([0.0, 0.0], [1.0, -1.0], 11)
@@ -36,16 +36,16 @@ def test_it_plays_once_and_stays_at_the_end() -> None:
         until(lambda: np.allclose(page.robots["robot"].q[0], [1.0, -1.0], atol=1e-6))
         player.go_to(0.25)
         assert np.allclose(page.robots["robot"].q[0], [0.5, -0.5], atol=1e-6)
-        page.trajectory(MODEL, q)  # another one takes its place
+        page.trajectory(MODEL, q)  # another motion replaces it
         assert page.player is not player and not player._thread.is_alive()
-        player.stop()  # twice is once
+        player.stop()  # a second stop has no effect
     finally:
         page.stop()
     assert not page.player._thread.is_alive()
 
 
-def test_what_goes_with_the_robot_goes_with_its_motion() -> None:
-    """Sliders, and what is drawn over it."""
+def test_sliders_and_overlays_follow_a_motion() -> None:
+    """The overlay is that of gravity torques."""
     page = viewer.show(MODEL)
     try:
         page.over("gravity torques")
@@ -60,8 +60,8 @@ def test_what_goes_with_the_robot_goes_with_its_motion() -> None:
         page.stop()
 
 
-def test_a_person_moves_the_bar() -> None:
-    """The robot is where the bar says; what the player itself writes moves nothing a second time."""
+def test_a_person_may_move_the_time_bar() -> None:
+    """The robot follows the bar. Values that the player itself writes move the robot only once."""
     page, told = viewer.Viewer(port=0), list[float]()
     try:
         q, times = np.linspace([0.0, 0.0], [1.0, -1.0], 11), np.linspace(2.0, 2.5, 11)
@@ -71,7 +71,7 @@ def test_a_person_moves_the_bar() -> None:
         assert (player.bar.min, player.bar.max) == (2.0, 2.5)
         assert (player.speed.min, player.speed.max) == (SLOWEST, FASTEST)
         player.playing.value = False
-        time.sleep(0.1)  # a picture that is being shown
+        time.sleep(0.1)  # a frame that is being shown
         player._follow = told.append
         player.bar.value = 2.1
         player._on_move(SimpleNamespace(client=None))
@@ -83,8 +83,8 @@ def test_a_person_moves_the_bar() -> None:
         page.stop()
 
 
-def test_a_loop_begins_again_and_speeds_may_be_beyond_the_slider() -> None:
-    """A fast motion is at its beginning again and again, and goes on playing."""
+def test_a_loop_restarts_and_speeds_may_exceed_the_slider() -> None:
+    """A fast motion restarts again and again, and continues to play."""
     page, told = viewer.Viewer(port=0), list[float]()
     try:
         page.trajectory(MODEL, np.zeros((3, 2)), np.array([1.0, 1.5, 2.0]), speed=50.0)

@@ -1,4 +1,4 @@
-"""Robots on a page: where their links are drawn, side by side, and what is no configuration."""
+"""Robots on a page: where their links are drawn, and which configurations are refused."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def stage() -> Iterator[Any]:
     made.stop()
 
 
-def test_links_are_drawn_where_fk_says(stage: Any) -> None:
-    """Of every environment, each at its own place; quaternions w first."""
+def test_links_are_drawn_at_the_poses_of_fk(stage: Any) -> None:
+    """Each environment has its own place. Quaternions have w first."""
     view = RobotView(stage, MODEL, "many", spacing=2.0)
     q = np.asarray(wd.random_configuration(MODEL, 5, seed=2))
     view.update(q)
@@ -48,9 +48,9 @@ def test_links_are_drawn_where_fk_says(stage: Any) -> None:
     view.remove()
 
 
-def test_an_update_is_one_array_for_each_link_that_moves(stage: Any) -> None:
-    """Of an arm: 9 of 28 bytes an environment, less where a link turns about its place; all in one
-    message. A crowd casts no shadows, a few do."""
+def test_an_update_sends_one_array_for_each_moving_link(stage: Any) -> None:
+    """An arm needs 9 of 28 bytes for each environment, less for links that only rotate, all in one
+    message. Many robots cast no shadows, few robots do."""
     arm = wd.load_robot("panda")
     view = RobotView(stage, arm, "crowd")
     q = np.asarray(wd.random_configuration(arm, 300, seed=1))
@@ -72,7 +72,7 @@ def test_an_update_is_one_array_for_each_link_that_moves(stage: Any) -> None:
     view.remove()
 
 
-def test_a_torch_array_and_one_row_will_do(stage: Any) -> None:
+def test_a_torch_tensor_or_a_single_row_is_accepted(stage: Any) -> None:
     torch = pytest.importorskip("torch")
     view = RobotView(stage, MODEL, "one")
     view.update(torch.tensor(MODEL.neutral, requires_grad=True))
@@ -81,7 +81,7 @@ def test_a_torch_array_and_one_row_will_do(stage: Any) -> None:
     view.remove()
 
 
-def test_its_box_holds_all_of_it(stage: Any) -> None:
+def test_the_bounding_box_contains_the_robot(stage: Any) -> None:
     view = RobotView(stage, wd.load_robot("panda"), "arm")
     view.update(view.model.neutral)
     low, high = view.box(view.poses)
@@ -99,12 +99,12 @@ def test_its_box_holds_all_of_it(stage: Any) -> None:
         (np.array([MODEL.neutral, np.full(19, np.nan)]), "not finite in 1 of 2 rows, first in 1"),
     ],
 )
-def test_what_is_no_configuration_is_refused(stage: Any, q: Any, error: str) -> None:
+def test_invalid_configurations_are_refused(stage: Any, q: Any, error: str) -> None:
     with pytest.raises(viewer.ViewerError, match=re.escape(error)):
         RobotView(stage, MODEL, "none").update(q)
 
 
-def test_vectors_are_turned_by_quaternions() -> None:
+def test_vectors_are_rotated_by_quaternions() -> None:
     rng = np.random.default_rng(0)
     quaternion = rng.normal(size=(4, 1, 4))
     quaternion /= np.linalg.norm(quaternion, axis=-1, keepdims=True)
@@ -120,8 +120,8 @@ def _matrix(q: np.ndarray) -> np.ndarray:
     return np.asarray(np.eye(3) + 2 * w * skew + 2 * skew @ skew)
 
 
-def test_a_floor_of_a_file_shows_shadows(stage: Any) -> None:
-    """And casts none on the ground below it; other bodies cast them."""
+def test_the_floor_of_a_file_receives_shadows(stage: Any) -> None:
+    """It casts none on the ground below it. Other bodies cast shadows."""
     text = """<mujoco><worldbody><geom type="plane" size="1 1 1" pos="0 0 .2"/>
     <body pos="0 0 1"><joint/><geom size=".1"/></body></worldbody></mujoco>"""
     with pytest.warns(wd.ModelWarning, match="kinds that nothing touches here: 1 plane"):
@@ -133,7 +133,7 @@ def test_a_floor_of_a_file_shows_shadows(stage: Any) -> None:
 
 
 def test_a_robot_without_shapes_has_a_box_about_the_origin(stage: Any) -> None:
-    """A metre each way, so that a camera sees something."""
+    """The box has one metre on each side, so that a camera has something to show."""
     bare = wd.ModelBuilder("bare").add_link("base").add_link("rod", mass=1.0)
     bare.add_joint("hinge", "revolute", "base", "rod", lower=-1, upper=1)
     view = RobotView(stage, bare.build(), "bare")

@@ -1,5 +1,5 @@
-"""Triangles of a robot's shapes: where they are, how large, in which colour, and what stands for a mesh
-that cannot be read."""
+"""Triangles of a robot's shapes: place, size and colour, and the replacement of a mesh that cannot
+be read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ POSE = Pose.at((0.1, 0.2, 0.3), (0.0, 0.0, np.pi / 2))
     ],
 )
 def test_a_primitive_has_its_place_size_and_volume(shape, size, extent, volume) -> None:
-    """In its link's axes, turned by a right angle; round ones to a few percent."""
+    """They are in the link's axes, rotated by a right angle. Round shapes are right to a few
+    percent."""
     ((mesh, color),) = triangles(Geometry(shape, size, pose=POSE, color=(1, 0, 0, 1)))
     assert color == (1, 0, 0, 1)
     low, high = mesh.bounds
@@ -37,7 +38,7 @@ def test_a_primitive_has_its_place_size_and_volume(shape, size, extent, volume) 
     assert mesh.volume == pytest.approx(volume, rel=0.05) and mesh.is_winding_consistent
 
 
-def test_a_mesh_is_read_scaled_and_placed(tmp_path: Path) -> None:
+def test_a_mesh_is_scaled_and_placed(tmp_path: Path) -> None:
     import trimesh
 
     trimesh.creation.box(extents=(1.0, 2.0, 3.0)).export(tmp_path / "part.stl")
@@ -47,8 +48,8 @@ def test_a_mesh_is_read_scaled_and_placed(tmp_path: Path) -> None:
     assert np.allclose(high - low, (0.2, 0.1, 0.3), atol=1e-6)
 
 
-def test_materials_of_a_mesh_come_before_the_colour_of_the_whole(tmp_path: Path) -> None:
-    """Two of an .obj; where its .mtl is not there, the description's."""
+def test_materials_of_a_mesh_override_the_descriptions_colour(tmp_path: Path) -> None:
+    """The .obj file has two materials. Without its .mtl file the description's colour is used."""
     (tmp_path / "part.obj").write_text(
         "mtllib part.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvt 0 0\n"
         "usemtl red\nf 1/1 2/1 3/1\nusemtl blue\nf 1/1 2/1 4/1\n"
@@ -60,8 +61,9 @@ def test_materials_of_a_mesh_come_before_the_colour_of_the_whole(tmp_path: Path)
     assert {color for _, color in triangles(shape)} == {(1, 0, 0, 1), (0, 0, 1, 1)}
 
 
-def test_what_bends_is_smooth_and_what_does_not_keeps_its_edges() -> None:
-    """A vertex belongs to faces of one direction on a box, of the round side or an end on a cylinder."""
+def test_curved_surfaces_are_smooth_and_edges_are_sharp() -> None:
+    """A vertex belongs to faces of one direction on a box, and to the side or to an end of a
+    cylinder."""
     ((box, _),) = triangles(Geometry("box", (1.0, 1.0, 1.0)))
     ((can, _),) = triangles(Geometry("cylinder", (0.1, 1.0)))
     assert len(box.vertices) == 24 and box.area == pytest.approx(6.0)
@@ -71,7 +73,8 @@ def test_what_bends_is_smooth_and_what_does_not_keeps_its_edges() -> None:
 
 
 def test_a_plane_is_drawn_but_is_no_part_of_the_robots_size() -> None:
-    """Its upper side is the plane; without an end it is cut off; where shapes that touch are drawn, so is it."""
+    """Its upper side is the plane. An infinite plane is cut off. It is also drawn with the
+    collision shapes."""
     text = (
         '<mujoco><worldbody><geom type="plane" size="9 {} 1" pos="0 0 -1" rgba="0 1 0 1"/>'
         '<body><joint/><geom size="0.1"/></body></worldbody></mujoco>'
@@ -95,8 +98,9 @@ def test_a_plane_is_drawn_but_is_no_part_of_the_robots_size() -> None:
         page.stop()
 
 
-def test_a_plane_of_sdf_that_touches_is_drawn_with_what_touches() -> None:
-    """Once, although the link shows the same one; of another visual plane too, as of MJCF's."""
+def test_an_sdf_collision_plane_is_drawn_with_collision_shapes() -> None:
+    """It is drawn once, although the link shows the same plane. Another visual plane is drawn too,
+    as for MJCF."""
     plane = "<geometry><plane><normal>0 1 0</normal><size>2 4</size></plane></geometry>"
     ball = "<visual name='b'><geometry><sphere><radius>0.1</radius></sphere></geometry></visual>"
     seen = f"<visual name='p'>{plane}</visual>"
@@ -118,6 +122,7 @@ def test_a_plane_of_sdf_that_touches_is_drawn_with_what_touches() -> None:
 
 
 def test_packages_of_the_caller_come_first(tmp_path: Path, monkeypatch) -> None:
+    """The caller's folder overrides the environment."""
     import trimesh
 
     for place, size in (("mine", 1.0), ("theirs/part", 2.0)):
@@ -130,10 +135,10 @@ def test_packages_of_the_caller_come_first(tmp_path: Path, monkeypatch) -> None:
         assert np.allclose(mesh.extents, size)
 
 
-def test_a_mesh_of_a_gigabyte_is_not_read_and_a_broken_one_is_said(tmp_path: Path) -> None:
-    """By its size, before a byte of it is read."""
+def test_a_huge_mesh_is_not_read_and_a_broken_one_is_reported(tmp_path: Path) -> None:
+    """The size of the file is checked before reading."""
     with (tmp_path / "huge.stl").open("wb") as file:
-        file.truncate(2**30)  # a hole: no byte is on the disk
+        file.truncate(2**30)  # a sparse file: no byte is on the disk
     (tmp_path / "broken.dae").write_text("<COLLADA>")
     for name, why in (
         ("huge.stl", "1,024 MiB, more than the 64 MiB"),
@@ -146,8 +151,8 @@ def test_a_mesh_of_a_gigabyte_is_not_read_and_a_broken_one_is_said(tmp_path: Pat
         assert solid.color == BOX and why in line and "\n" not in line
 
 
-def test_a_box_of_inertia_has_it() -> None:
-    """Of even density, about its centre, in its axes."""
+def test_the_box_of_an_inertia_has_this_inertia() -> None:
+    """It has uniform density about its centre, in its axes."""
     turn = np.array([[0.6, -0.8, 0.0], [0.8, 0.6, 0.0], [0.0, 0.0, 1.0]])
     inertia = turn @ np.diag([0.02, 0.03, 0.04]) @ turn.T
     link = Link("body", 2.0, (0.1, 0.0, -0.2), tuple(map(tuple, inertia)))
@@ -159,7 +164,7 @@ def test_a_box_of_inertia_has_it() -> None:
 
 
 def test_the_bundled_robots_show_their_own_colours() -> None:
-    """One solid for each link and colour, none of them a box of inertia."""
+    """Each link and colour has one solid, and none is a box of inertia."""
     for name in wd.robot_names():
         drawn = solids(wd.load_robot(name))
         assert drawn.solids and not drawn.remarks
@@ -168,7 +173,7 @@ def test_the_bundled_robots_show_their_own_colours() -> None:
         assert all(int(s.faces.max()) < len(s.vertices) for s in drawn.solids)
 
 
-def test_shapes_that_touch_have_one_colour() -> None:
+def test_collision_shapes_have_one_colour() -> None:
     model = wd.load_robot("quadruped")
     drawn = solids(model, "collision")
     assert {s.color for s in drawn.solids} == {TOUCHING}
@@ -177,9 +182,9 @@ def test_shapes_that_touch_have_one_colour() -> None:
     }
 
 
-def test_a_link_without_shapes_is_not_seen_where_others_have_some() -> None:
-    """A frame that has mass, such as a base that carries the inertia alone; of a robot that has no shapes
-    at all every link is a box."""
+def test_a_link_without_shapes_is_not_drawn_if_others_have_some() -> None:
+    """It may be a frame with mass, such as a base that only carries the inertia. If no link has
+    shapes, every link is a box."""
     heavy = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
     joint = '<joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint>'
     seen = "<visual><geometry><sphere radius='0.1'/></geometry></visual>"
@@ -193,8 +198,8 @@ TEXT = """<robot name="r"><link name="base"><inertial><mass value="1"/>
 <visual><geometry><mesh filename="package://nowhere/part.stl"/></geometry></visual>{more}</link></robot>"""
 
 
-def test_what_is_missing_is_drawn_as_what_stands_for_it_and_said_once() -> None:
-    """Its collision shapes, or the box of its inertia."""
+def test_a_missing_mesh_is_replaced_and_reported_once() -> None:
+    """The collision shapes replace it, or the box of its inertia."""
     ball = '<collision><geometry><sphere radius="0.2"/></geometry></collision>'
     for more, color in ((ball, None), ("", BOX)):
         drawn = solids(wd.load_urdf(TEXT.format(more=more)))

@@ -1,4 +1,4 @@
-"""The page's server: where it listens, and a port that is taken."""
+"""The page's server: its address, and a port that is in use."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ viewer = pytest.importorskip("warpdyn.viewer")
 from warpdyn.viewer.stage import Page, _free
 
 
-def test_a_page_is_served_on_this_machine_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    """A port of 0 is a free one; nothing is printed."""
+def test_a_page_is_served_only_on_this_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    """Port 0 selects a free one, and nothing is printed."""
     stage = Page(port=0)
     try:
         assert stage.address.startswith("http://127.0.0.1:") and not stage.address.endswith(":0")
@@ -27,7 +27,7 @@ def test_a_page_is_served_on_this_machine_alone(capsys: pytest.CaptureFixture[st
 
 
 def test_the_end_of_a_program_ends_its_page() -> None:
-    """Without a word, whether the program has stopped it, or did so twice, or not at all."""
+    """Nothing is printed, whether the program has stopped the page once, twice or never."""
     text = (
         "from warpdyn.viewer.stage import Page\nonce, twice, never = (Page(port=0) for _ in range(3))\n"
         "once.stop(); twice.stop(); twice.stop()\n"
@@ -37,7 +37,7 @@ def test_the_end_of_a_program_ends_its_page() -> None:
     assert (ended.stdout, ended.stderr) == ("", "")
 
 
-def test_a_port_that_is_taken_is_refused_in_one_line() -> None:
+def test_a_port_in_use_is_refused_in_one_line() -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -46,8 +46,8 @@ def test_a_port_that_is_taken_is_refused_in_one_line() -> None:
             Page(port=port)
 
 
-def test_a_port_that_was_just_left_can_be_taken_again() -> None:
-    """Connections that the last page closed still wait in the system for a minute."""
+def test_a_port_can_be_reused_at_once() -> None:
+    """Closed connections of the last page still wait in the system for a minute."""
     with socket.create_server(("127.0.0.1", 0)) as last:
         port = last.getsockname()[1]
         with socket.create_connection(("127.0.0.1", port)) as browser:
@@ -56,8 +56,9 @@ def test_a_port_that_was_just_left_can_be_taken_again() -> None:
     assert _free("127.0.0.1", port) == port
 
 
-def test_the_camera_sees_the_whole_of_a_box() -> None:
-    """All corners lie in a square page, one of them near its edge: of a flat, a tall and a long box."""
+def test_the_camera_sees_the_whole_box() -> None:
+    """All corners of a flat, a tall and a long box are in a square page, and one of them is near
+    its edge."""
     stage = Page(port=0)
     try:
         for low, high in (

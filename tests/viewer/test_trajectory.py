@@ -1,4 +1,4 @@
-"""Motions over time: of arrays and joints by name, and what is no motion of a robot."""
+"""Motions over time, from arrays and from joints by name, and invalid motions."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ Trajectory = viewer.Trajectory
 ARM = wd.load_robot("ur5e")
 
 
-def test_between_two_rows_it_goes_the_shortest_way() -> None:
-    """As `wd.interpolate` does, quaternions too; beyond its ends it stays."""
+def test_a_motion_is_interpolated_along_the_shortest_way() -> None:
+    """`wd.interpolate` does the same, with quaternions too. Beyond its ends the motion is
+    constant."""
     model = wd.load_robot("quadruped", floating_base=True)
     q = np.asarray(wd.random_configuration(model, 3, seed=1))
     motion = Trajectory.of(model, q, [1.0, 2.0, 4.0])
@@ -24,6 +25,27 @@ def test_between_two_rows_it_goes_the_shortest_way() -> None:
     assert np.allclose(motion.at(2.5)[0], wd.interpolate(model, q[1:2], q[2:3], 0.25)[0])
     assert np.array_equal(motion.at(0.0)[0], q[0]) and np.array_equal(motion.at(9.0)[0], q[2])
     assert np.array_equal(motion.at(2.0)[0], q[1])
+
+
+def test_two_rows_at_one_time_are_a_jump() -> None:
+    """The second one counts, from that time on; several robots move together."""
+    q = 0.1 * np.arange(48.0).reshape(4, 2, 6) % 1.7
+    motion = Trajectory.of(ARM, q, [0.0, 1.0, 1.0, 3.0])
+    assert motion.q.shape == (4, 2, 6) and motion.seconds == 3.0
+    np.testing.assert_allclose(motion.at(0.75), 0.25 * q[0] + 0.75 * q[1])
+    np.testing.assert_array_equal(motion.at(1.0), q[2])
+    np.testing.assert_allclose(motion.at(1.5), 0.75 * q[2] + 0.25 * q[3])
+
+
+def test_a_joint_of_several_coordinates_by_name() -> None:
+    model = wd.load_robot("quadruped", floating_base=True)
+    base = model.base_joint
+    rows = np.tile([0.1, 0.2, 0.3, 0.0, 0.0, 0.6, 0.8], (3, 1))
+    motion = Trajectory.of(model, {base: rows})
+    np.testing.assert_array_equal(motion.q[:, 0, :7], rows)
+    assert motion.still == tuple(name for name in model.joint_names if name != base)
+    with pytest.raises(viewer.ViewerError, match=re.escape(f'"{base}" must be (3, 7), got (3, 6)')):
+        Trajectory.of(model, {base: rows[:, :6]})
 
 
 def test_joints_by_name_leave_the_others_at_home() -> None:
@@ -42,6 +64,7 @@ def test_joints_by_name_leave_the_others_at_home() -> None:
         (np.zeros((4, 7)), None, "a trajectory of ur5e is (T, 6) or (T, B, 6), got (4, 7)"),
         (np.zeros((0, 6)), None, "got (0, 6)"),
         (np.zeros((4, 6)), [0, 1, 2], "times must be (4,), one for each row, got (3,)"),
+        (np.zeros((3, 6)), [0, np.nan, 1], "not finite in 1 of 3 rows, first in row 1"),
         (np.zeros((3, 6)), [0, 2, 1], "times must rise; row 2 has 1 s after 2 s"),
         (np.array([[0.0] * 6, [np.nan] * 6]), None, "not finite in 1 of 2 rows, first in row 1"),
         ({"wheel": [0.0]}, None, "names wheel, which ur5e does not have; it has shoulder"),
@@ -49,6 +72,6 @@ def test_joints_by_name_leave_the_others_at_home() -> None:
         ({ARM.joint_names[0]: np.zeros((4, 2))}, None, "must be (4,), got (4, 2)"),
     ],
 )
-def test_what_is_no_motion_of_the_robot_is_refused(q: Any, times: Any, error: str) -> None:
+def test_an_invalid_motion_is_refused(q: Any, times: Any, error: str) -> None:
     with pytest.raises(viewer.ViewerError, match=re.escape(error)):
         Trajectory.of(ARM, q, times)

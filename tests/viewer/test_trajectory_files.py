@@ -1,4 +1,4 @@
-"""Trajectories from files, and files that hold none."""
+"""Trajectories from files, and files without one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TIMES = np.linspace(0.0, 1.0, 5)
 Q = np.stack([np.sin(TIMES), np.cos(TIMES)], axis=1)
 
 
-def test_arrays_of_numpy(tmp_path: Path) -> None:
+def test_numpy_files_are_read(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", q=Q, times=TIMES)
     np.savez(tmp_path / "b.npz", **{FIRST: Q[:, 0], SECOND: Q[:, 1], "t": TIMES})
     for name in ("a.npz", "b.npz"):
@@ -32,8 +32,8 @@ def test_arrays_of_numpy(tmp_path: Path) -> None:
         assert np.allclose(motion.q[:, 0], Q) and np.allclose(motion.times, TIMES)
 
 
-def test_a_table_with_names(tmp_path: Path) -> None:
-    """Columns by joint, or by number; others are left alone."""
+def test_tables_with_names_are_read(tmp_path: Path) -> None:
+    """Columns have names of joints or numbers. Other columns are ignored."""
     for names in (f"time,{SECOND},{FIRST},note", "seconds,q1,q0,x"):
         rows = [f"{t},{b},{a},7" for t, (a, b) in zip(TIMES, Q, strict=True)]
         (tmp_path / "a.csv").write_text("\n".join([names, *rows]) + "\n")
@@ -42,9 +42,9 @@ def test_a_table_with_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["sqlite3", "mcap", "ros1"])
-def test_joint_states_of_a_bag(tmp_path: Path, kind: str) -> None:
-    """By the messages' names; a joint that one leaves out stays; times from the first message on. Of ROS 2 as
-    a folder or the file in it, and of ROS 1."""
+def test_joint_states_of_a_bag_are_read(tmp_path: Path, kind: str) -> None:
+    """Messages name the joints, and a joint that one leaves out does not move. Times start at the
+    first message. A ROS 2 bag may be a folder or the file in it; ROS 1 bags work too."""
     pytest.importorskip("rosbags")
     from rosbags import rosbag1, rosbag2
     from rosbags.typesys import Stores, get_typestore
@@ -87,7 +87,7 @@ def test_joint_states_of_a_bag(tmp_path: Path, kind: str) -> None:
         ("a.csv", "time,wheel\n0,1\n", "it names no joint of double_pendulum: wheel; columns are"),
         ("a.csv", f"time,{FIRST}\n0,1\n1\n", "line 3 has 1 numbers, the first names 2"),
         ("a.csv", f"time,{FIRST}\n\n0,1\n\n1\n", "line 5 has 1 numbers, the first names 2"),
-        ("a.csv", f"time,{FIRST}\n0,fast\n", "no table of numbers under a line of names"),
+        ("a.csv", f"time,{FIRST}\n0,fast\n", "not a table of numbers with a header line"),
         ("a.csv", f"time,{FIRST}\n0,1\n1,\n", "not finite in 1 of 2 rows, first in row 1"),
         ("a.npz", "no archive", "it is no .npz file; numpy.savez writes one"),
         ("a.mcap", "no bag", "rosbags cannot read it"),
@@ -107,7 +107,9 @@ def test_a_file_without_a_motion_is_refused_with_its_name(
     assert str(tmp_path / name) in str(caught.value) and "\n" not in str(caught.value)
 
 
-def test_without_pyarrow_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_parquet_file_without_pyarrow_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "a.parquet"
     path.write_bytes(b"PAR1")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
@@ -116,14 +118,14 @@ def test_without_pyarrow_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert "\n" not in str(caught.value)
 
 
-def test_a_file_that_is_not_there() -> None:
+def test_a_missing_file_is_refused() -> None:
     with pytest.raises(viewer.ViewerError, match=r"there is no file nowhere\.csv"):
         read_trajectory(ARM, Path("nowhere.csv"))
 
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 def test_a_broken_archive_is_refused_with_its_name(tmp_path: Path, save: Any) -> None:
-    """One whose directory is whole and whose arrays are not, packed or plain."""
+    """Its directory is complete and its arrays are not. It may be compressed."""
     path = tmp_path / "a.npz"
     save(path, q=np.tile(Q, (40, 1)), times=np.arange(200.0))
     data = bytearray(path.read_bytes())
@@ -134,8 +136,8 @@ def test_a_broken_archive_is_refused_with_its_name(tmp_path: Path, save: Any) ->
     assert str(path) in str(caught.value)
 
 
-def test_a_broken_byte_is_a_sentence_whatever_the_library_says(tmp_path: Path) -> None:
-    """Of the packed data too, where zlib has an error of its own."""
+def test_a_broken_byte_gives_a_clear_error_from_any_library(tmp_path: Path) -> None:
+    """The byte may be in compressed data, where zlib raises its own error."""
     path, said = tmp_path / "a.npz", set()
     np.savez_compressed(path, q=np.tile(Q, (40, 1)), times=np.arange(200.0))
     whole = path.read_bytes()
@@ -153,7 +155,7 @@ def test_a_broken_byte_is_a_sentence_whatever_the_library_says(tmp_path: Path) -
 def test_a_file_that_is_too_large_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Above two GiB, before it is read."""
+    """The limit of two GiB is checked before reading."""
     path = tmp_path / "a.csv"
     path.write_text(f"time,{FIRST}\n0,1\n1,1\n")
     assert trajectory_files.LARGEST == 2 * 2**30
@@ -168,7 +170,7 @@ def test_a_file_that_is_too_large_is_refused(
 
 
 @pytest.mark.parametrize("name", trajectory_files.TIMES)
-def test_names_of_times(tmp_path: Path, name: str) -> None:
+def test_column_names_of_times_are_recognised(tmp_path: Path, name: str) -> None:
     """Blanks, a byte order mark and empty lines do not matter."""
     path = tmp_path / "a.csv"
     path.write_text(f"{FIRST} , {name},{SECOND}\n0,1,5\n\n1,3,6\n", encoding="utf-8-sig")
@@ -177,8 +179,8 @@ def test_names_of_times(tmp_path: Path, name: str) -> None:
     assert motion.q[:, 0].tolist() == [[0.0, 5.0], [1.0, 6.0]]
 
 
-def test_a_robot_is_read_by_its_file(tmp_path: Path) -> None:
-    """Whole messages: no joint of the robot, nothing at all, another kind of file."""
+def test_refusals_of_files_have_the_documented_text(tmp_path: Path) -> None:
+    """The file has no joint of the robot, no column, or another format."""
     path = tmp_path / "a.csv"
     for text, said in (
         ("a,b,c,d,e,f\n" + "1,2,3,4,5,6\n", "a, b, c, d, e"),
@@ -200,7 +202,8 @@ def test_a_robot_is_read_by_its_file(tmp_path: Path) -> None:
 def test_a_bag_without_messages_and_one_without_its_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One line each; joints that a message does not name keep their position, also at the beginning."""
+    """Each refusal is one line. Joints that a message does not name keep their position, also at
+    the beginning."""
     pytest.importorskip("rosbags")
     bag = write_messages(tmp_path / "empty", [])
     with pytest.raises(viewer.ViewerError, match=r"its topic /joint_states has no messages$"):

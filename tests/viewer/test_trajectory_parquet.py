@@ -1,4 +1,4 @@
-"""Trajectories from Parquet files, by pyarrow: what tables of logs hold, and what is no motion."""
+"""Trajectories from Parquet files, by pyarrow: accepted tables and refusals."""
 
 from __future__ import annotations
 
@@ -41,14 +41,15 @@ def file_of(folder: Path, columns: dict[str, Any]) -> Path:
     ],
     ids=("by joint", "by number, at moments", "rows", "beside words"),
 )
-def test_columns_are_a_motion(tmp_path: Path, columns: dict[str, Any]) -> None:
-    """In any order; moments and durations are seconds from the first; words are left alone."""
+def test_columns_become_a_motion(tmp_path: Path, columns: dict[str, Any]) -> None:
+    """They may have any order. Timestamps and durations become seconds since the first. Text
+    columns are ignored."""
     motion = read_trajectory(ARM, file_of(tmp_path, columns))
     assert np.allclose(motion.q[:, 0], Q) and np.allclose(motion.times, TIMES)
     assert motion.still == ()
 
 
-def test_joints_that_it_does_not_name_stand_still(tmp_path: Path) -> None:
+def test_joints_without_a_column_do_not_move(tmp_path: Path) -> None:
     whole = pyarrow.array([1, 0, -1], pyarrow.int8())
     motion = read_trajectory(ARM, file_of(tmp_path, {SECOND: whole}))
     assert motion.q[:, 0, 1].tolist() == [1.0, 0.0, -1.0] and motion.still == (FIRST,)
@@ -75,10 +76,10 @@ def test_joints_that_it_does_not_name_stand_still(tmp_path: Path) -> None:
         "times that fall",
     ),
 )
-def test_what_is_no_motion_is_refused_in_a_line(
+def test_a_table_without_a_motion_is_refused_in_one_line(
     tmp_path: Path, columns: dict[str, Any], error: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By the reader and by the command, with the file's name."""
+    """The reader and the command both name the file."""
     path = file_of(tmp_path, columns)
     with pytest.raises(viewer.ViewerError, match=re.escape(error)):
         read_trajectory(ARM, path)
@@ -87,7 +88,7 @@ def test_what_is_no_motion_is_refused_in_a_line(
     assert line.startswith(f"warpdyn: error: {path}: ") and error in line
 
 
-def test_a_file_that_is_none_is_refused_with_its_name(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_refused_with_its_name(tmp_path: Path) -> None:
     path = tmp_path / "log.parquet"
     for content in (b"", b"PAR1 and then nothing of it"):
         path.write_bytes(content)
@@ -96,7 +97,9 @@ def test_a_file_that_is_none_is_refused_with_its_name(tmp_path: Path) -> None:
         assert str(caught.value).startswith(f"{path}: ") and "\n" not in str(caught.value)
 
 
-def test_a_page_is_made_of_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_page_is_made_from_a_parquet_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = file_of(tmp_path, {FIRST: Q[:, 0], SECOND: Q[:, 1], "time": TIMES})
     page = tmp_path / "arm.html"
     assert main(["view", "double_pendulum", "--trajectory", str(path), "--record", str(page)]) == 0

@@ -1,4 +1,4 @@
-"""One line to look at a robot; what is drawn beside it; and what cannot be shown."""
+"""The viewer's calls: showing a robot, ghosts, arrows, plots and overlays, and refusals."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def test_a_robot_is_shown_at_home(page: Any) -> None:
     assert repr(page) == f"<Viewer of robot at {page.address}>" and page.remarks == ()
 
 
-def test_sliders_go_with_the_robot(page: Any) -> None:
+def test_sliders_follow_the_robot(page: Any) -> None:
     page.update(ARM.neutral)
     assert [s.value for s in page.controls.sliders.values()] == [0.0] * 6
     low, high = ARM.position_lower[2], ARM.position_upper[2]
     assert (page.controls.sliders[2].min, page.controls.sliders[2].max) == (low, high)
 
 
-def test_a_ghost_and_arrows_stand_beside_it(page: Any) -> None:
+def test_a_ghost_and_arrows_are_drawn(page: Any) -> None:
     ghost = page.ghost(ARM, ARM.neutral)
     assert page.ghost(ARM, ARM.configurations["home"]) is ghost and ghost.opacity < 1
     page.arrows([[0, 0, 0], [1, 0, 0]], [[0, 0, 9.81], [0, 0, 0]], scale=0.01)
@@ -47,7 +47,7 @@ def test_a_ghost_and_arrows_stand_beside_it(page: Any) -> None:
         page.arrows([[0, 0, 0]], np.zeros((2, 3)))
 
 
-def test_curves_are_drawn_beside_it(page: Any) -> None:
+def test_curves_are_plotted(page: Any) -> None:
     x = np.linspace(0, 1, 5)
     page.plot("torques", x, {"shoulder": x**2, "elbow": -x})
     page.plot("torques", x, {"shoulder": x, "elbow": x})
@@ -56,7 +56,7 @@ def test_curves_are_drawn_beside_it(page: Any) -> None:
         page.plot("torques", x, {"shoulder": x[:3]})
 
 
-def test_what_cannot_be_shown(page: Any) -> None:
+def test_unknown_robots_and_file_endings_are_refused(page: Any) -> None:
     with pytest.raises(viewer.ViewerError, match="no robot is called 'leg'; there are robot"):
         page.update(ARM.neutral, "leg")
     with pytest.raises(viewer.ViewerError, match=r"should end in \.html, a page, or \.viser"):
@@ -65,13 +65,13 @@ def test_what_cannot_be_shown(page: Any) -> None:
         page.png("robot.jpg")
 
 
-def test_a_server_that_is_refused_its_robot_ends() -> None:
+def test_the_server_ends_if_its_robot_is_refused() -> None:
     with pytest.raises(viewer.ViewerError, match="q of ur5e is"):
         viewer.show(ARM, np.zeros(3))
 
 
-def test_a_motion_of_another_robot_takes_the_place_of_the_one_of_its_name(page: Any) -> None:
-    """One of the same model is moved as it stands."""
+def test_a_motion_of_another_robot_replaces_the_robot_of_that_name(page: Any) -> None:
+    """A robot of the same model is kept and moved."""
     pendulum = wd.load_robot("double_pendulum")
     for model in (ARM, pendulum):
         page.trajectory(model, np.tile(model.neutral, (3, 1)), name="played")
@@ -81,8 +81,8 @@ def test_a_motion_of_another_robot_takes_the_place_of_the_one_of_its_name(page: 
         assert page.robots["played"] is view
 
 
-def test_what_is_drawn_over_a_robot_goes_with_it(page: Any) -> None:
-    """On, off, and away with the robot; in a notebook the page is a frame at its address."""
+def test_overlays_are_removed_with_their_robot(page: Any) -> None:
+    """They can be switched on and off. In a notebook the page is a frame with its address."""
     page.update(ARM.configurations["home"])
     page.add(ARM, None, "second", at=(0.0, 1.0, 0.0))
     assert np.allclose(page.robots["second"].first[:, 1] - page.robots["robot"].first[:, 1], 1.0)

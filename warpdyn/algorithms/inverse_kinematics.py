@@ -345,7 +345,7 @@ def _placement(target: Sequence, form: tuple[int, ...], turned: bool) -> Placeme
 
     A quaternion of any length counts by its direction: quaternions from float32 or from text rarely
     have unit length to the tolerance of a search. If its orientation counts (`turned`), a matrix
-    that is no rotation becomes NaN, as a quaternion of length zero does.
+    that is not a rotation becomes NaN, as a quaternion of length zero does.
     """
     if form == (4, 4):
         T = from_homogeneous(target)

@@ -61,7 +61,7 @@ class RowWrite(NamedTuple):
 def write_rows(writes: Sequence[RowWrite], where: wp.array | None, stream: Any = None) -> None:
     """Write rows of arrays of one dtype and one number of rows.
 
-    where: a mask, or indices; None: all rows. Indices that are no rows are left out.
+    where: a mask, or indices; None: all rows. Indices that are not rows are left out.
     """
     first = writes[0].array
     if where is None:

@@ -111,7 +111,7 @@ def size_of(entry: Path) -> int:
 
 def remove(entry: Path) -> None:
     """Remove a file, or a kernel's folder with the files in it that have its name; other files
-    stay. It is no error if another process has removed them already."""
+    stay. It is not an error if another process has removed them already."""
     try:
         if entry.is_symlink() or not entry.is_dir():
             entry.unlink(missing_ok=True)

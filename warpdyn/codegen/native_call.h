@@ -110,7 +110,7 @@ struct Native {
     return true;
   }
 
-  // The integer that a call gives; -1 where it gives none, which is no error then.
+  // The integer that a call gives; -1 where it gives none, which is not an error then.
   static I64 integer(const Python& python, Object* x) {
     const I64 found = x ? python.PyLong_AsLongLong(x) : -1;
     if (x) python.Py_DecRef(x);

@@ -1,1 +1,1 @@
-"""Robot descriptions, one file for each format: text in, `warpdyn.model.Model` out."""
+"""Readers of robot descriptions, by format: text in, `warpdyn.model.Model` out."""

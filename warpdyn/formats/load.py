@@ -1,4 +1,4 @@
-"""Loading of any description: its content decides which reader is used."""
+"""Loading of descriptions in any format: the content decides which reader is used."""
 
 from __future__ import annotations
 

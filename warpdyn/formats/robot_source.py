@@ -25,7 +25,7 @@ GRAVITY, NEARLY = -9.8, 0.02
 
 
 DECLARED_VERSION = re.compile(rb"""\A(<\?xml\s+version\s*=\s*)("[^"<>]*"|'[^'<>]*')""")
-"""An XML declaration up to its version. Files write 0.0 or 1, which lxml refuses, and mean 1.0."""
+"""An XML declaration up to its version. Some files write 0.0 or 1, which lxml refuses, for 1.0."""
 
 
 @dataclass
@@ -88,8 +88,8 @@ class RobotSource:
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             problem = f"cannot be read ({reason}); {remedy}"
-        # The argument may be a whole file passed by mistake, so that the message quotes its
-        # beginning only.
+        # The argument may be the content of a file, passed by mistake, so the message quotes only
+        # its beginning.
         shown = str(source) if len(str(source)) <= 200 else f"{str(source)[:200]}..."
         raise ModelError(f"{shown}: {problem}")
 
@@ -121,7 +121,7 @@ def xml_root(name: str, data: bytes, encoding: str | None, element: str) -> etre
     """The outermost element of well-formed XML that declares no entities. Prefixes need not be
     declared."""
     if not data.strip():
-        raise ModelError(f"{name}: the text is empty; it should hold one {element} element")
+        raise ModelError(f"{name}: the text is empty; it must contain one {element} element")
     xml = etree.XMLParser(
         # Without this an undeclared prefix would be an error; all other errors are refused below.
         recover=True,
@@ -148,7 +148,7 @@ def xml_root(name: str, data: bytes, encoding: str | None, element: str) -> etre
         said = " ".join(fatal.message.split())[:200] if fatal else ""
         detail = f"{said} (line {fatal.line})" if fatal else "no element was found"
         raise ModelError(
-            f"{name}: not well-formed XML, or cut short: {detail}; mend the text or write it again"
+            f"{name}: not well-formed XML, or cut short: {detail}; correct the text or write it again"
         )
     return root
 
@@ -167,7 +167,7 @@ def _declares_entities(root: etree._Element) -> bool:
 
 
 Loops = Literal["keep", "cut", "refuse"]
-"""The treatment of a description that is no tree: keep its loops (`Model.loops`), leave them open,
+"""Treatment of a description that is not a tree: keep its loops (`Model.loops`), leave them open,
 or refuse it."""
 
 LOOPS_KEPT = (
@@ -181,14 +181,14 @@ WITHOUT_FORCES = "it closes a loop, and is kept without its limits, friction and
 
 
 def check_loops_option(loops: Loops) -> Loops:
-    """The option `loops` of a reader; raises if it is another word."""
+    """The option `loops` of a reader. Raises for any other value."""
     if loops not in get_args(Loops):
         raise ValueError(f'loops must be "keep", "cut" or "refuse", got {loops!r}')
     return loops
 
 
 class Reading:
-    """A text while it is read: its name in messages, the parts left out, and the remarks made so
+    """State of reading a text: its name in messages, the parts left out, and the remarks made so
     far."""
 
     folder: Path | None = None
@@ -226,8 +226,8 @@ class Reading:
         infinite: bool = False,
         largest: float = math.inf,
     ) -> list[float]:
-        """The `count` finite numbers of a text (or, if `infinite`, infinite ones), of at most the
-        size `largest`. Refusals call them `what`."""
+        """The `count` numbers of a text, finite unless `infinite`, with magnitudes of at most
+        `largest`. Refusals call them `what`."""
         try:
             numbers = [float(word) for word in text.split()]
         except ValueError:
@@ -238,17 +238,17 @@ class Reading:
             raise self.refusal(element, f'{what} is "{text}"; it needs {needed}')
         if any(abs(x) > largest for x in numbers):
             raise self.refusal(
-                element, f'{what} is "{text}"; no robot has numbers beyond {largest:g}, correct it'
+                element, f'{what} is "{text}"; numbers beyond {largest:g} are refused, correct it'
             )
         return numbers
 
     def remark_gravity(self, element: str, x: float, y: float, z: float) -> None:
-        """Remark a file's gravity if it differs from the default of every function: a model holds
-        no gravity."""
+        """Remark on a file's gravity if it differs from the functions' default: a model does not
+        store gravity."""
         if not (abs(x) + abs(y) < NEARLY and abs(z - GRAVITY) < NEARLY):
             self.remarks.append(
-                f"<{element}>: its gravity is ({x:g}, {y:g}, {z:g}); a model holds none, functions "
-                "take gravity=..."
+                f"<{element}>: its gravity is ({x:g}, {y:g}, {z:g}); a model stores none; "
+                "pass gravity=... to functions"
             )
 
     def ignore(self, what: str, element: etree._Element) -> None:

@@ -1,8 +1,8 @@
 """SRDF: the joint positions of <group_state>, as named configurations of a loaded robot, and its
 disabled collisions.
 
-SRDF is MoveIt's companion of URDF. Group states are read, pairs of links that do not collide, and the
-virtual joint that connects the root to the world.
+SRDF is MoveIt's supplement to URDF. Group states are read, pairs of links that do not collide, and
+the virtual joint that connects the root to the world.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """URDF: text to Model.
 
-lxml reads the text, with entities, DTDs and the network off. Everything that dynamics needs is
-copied from it by the table `TAGS`, which checks every attribute on the way, and urdf_parser_py
-parses that copy. `Model.assemble` then checks the tree.
+lxml reads the text, with entities, DTDs and the network off. The table `TAGS` lists everything that
+dynamics needs. It is copied, every attribute is checked on the way, and urdf_parser_py parses the
+copy. `Model.assemble` then checks the tree.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def load_urdf(
     disabled collisions are its `excluded_pairs`.
 
     Raises ModelError for a description that cannot be used. Suspicious parts that can be used are
-    used as written: one ModelWarning lists them, and so does `Model.warnings`.
+    used as written. They are listed in a ModelWarning and in `Model.warnings`.
     """
     text = RobotSource.of(source, URDF.reader, URDF.name)
     reader = UrdfReader(text.name)
@@ -161,9 +161,8 @@ class UrdfReader(Reading):
     def parse(self, root: etree._Element) -> Any:
         """urdf_parser_py's robot, from a copy with only the elements that it knows.
 
-        Two packages provide that module, urdf-parser-py and urdfdom_py, and the one that was
-        installed last is imported. Names of shapes, which the second does not know, are read
-        separately.
+        Two packages provide this module, urdf-parser-py and urdfdom_py; the one installed last is
+        imported. Names of shapes are read separately, because urdfdom_py does not know them.
         """
         kept = self._copy(root, "robot")
         names = {
@@ -224,8 +223,8 @@ class UrdfReader(Reading):
         return copy
 
     def _is_ignorable_xacro(self, robot: etree._Element) -> bool:
-        """True if a xacro element next to links can be ignored, as urdfdom does: not if nothing but
-        such elements makes the robot."""
+        """True if a xacro element next to links can be ignored, as urdfdom does; false if the robot
+        has no other elements."""
         return not self.source.endswith(".xacro") and robot.find("{*}link") is not None
 
     def _copy_attributes(self, element: etree._Element, tag: str, copy: etree._Element) -> None:
@@ -254,7 +253,7 @@ class UrdfReader(Reading):
                 self.ignore(f'attribute "{key}" of <{tag}>', element)
 
     def _copy_shape(self, element: etree._Element, tag: str) -> etree._Element | None:
-        """A visual or collision element. No motion depends on it, so that an error in it is only
+        """A visual or collision element. No motion depends on it, so an error in it is only
         remarked."""
         try:
             copy = self._copy(element, tag)

@@ -24,8 +24,7 @@ SUFFIX = ".xacro"
 
 
 class Arguments(dict[str, str]):
-    """Values of xacro's arguments; the dictionary records the names that the file declares or
-    uses."""
+    """Values of xacro's arguments. The dictionary records the names that the file declares or uses."""
 
     def __init__(self, values: Mapping[str, str]) -> None:
         super().__init__(values)
@@ -52,12 +51,12 @@ def load_xacro(
 ) -> Model:
     """Robot of a xacro file, expanded by the package xacro (pip install xacro).
 
-    arguments: values of the file's <xacro:arg>, as after `name:=` on xacro's command line. One that
-        neither the file nor its includes declare is refused.
+    arguments: values of the file's <xacro:arg>, as after `name:=` on xacro's command line. An
+    argument that neither the file nor its includes declare is refused.
     mappings: the same as a dictionary, named as in ROS's `xacro.process_file`.
     floating_base, quaternion, base_velocity, srdf: as for `load_urdf`.
 
-    Only for files that you trust: xacro evaluates expressions and reads the files that a file
+    Only load files that you trust: xacro evaluates expressions and reads the files that a file
     includes.
     """
     name, text = Path(path).name, expand_xacro(path, {**(mappings or {}), **arguments})
@@ -76,8 +75,8 @@ _one_at_a_time = threading.Lock()
 def regular_files_of(xacro: Any, most: int) -> Iterator[None]:
     """Limit xacro to regular files of at most `most` bytes together, within this block.
 
-    xacro opens the file, its includes and the files of `load_yaml` with the function `open`; here
-    its module gets a replacement under that name.
+    xacro opens the file, its includes and the files of `load_yaml` with the function `open`. Within
+    this block its module has a replacement under that name.
     """
     left = most
 
@@ -121,7 +120,7 @@ def expand_xacro(
             text: bytes = xacro.process_file(os.fspath(path), mappings=given).toxml(
                 encoding="utf-8"
             )
-    except Exception as error:  # any error of the file's own expressions
+    except Exception as error:  # the file's expressions may raise any error
         raise ModelError(
             f"{name}: xacro cannot expand it: {' '.join(str(error).split()) or error!r}"
         ) from error

@@ -48,7 +48,7 @@ def forecast(labelling: Labelling, files: Sequence[LogFile]) -> Forecast:
     wrong = {
         str(
             each.source
-        ): f"{each.target} is no output of warpdyn, and is replaced with --force alone"
+        ): f"{each.target} is not an output of warpdyn, and is replaced with --force alone"
         for each, state in zip(files, states, strict=True)
         if state is OutputState.FOREIGN
     }

@@ -61,7 +61,7 @@ class Labelling:
     topic: str = "/joint_states"
 
     def __reduce__(self) -> tuple[Callable[..., Labelling], tuple[Any, ...]]:
-        """Pickle the request, because a kernel's file is no module that another process could
+        """Pickle the request, because a kernel's file is not a module that another process could
         import."""
         asked = tuple(each.asked for each in self.quantities)
         texts = tuple(each.text for each in self.quantities)

@@ -198,7 +198,7 @@ def log_files(logs: str | Path | Iterable[str | Path], out: Path) -> tuple[list[
     """Files by names, patterns, folders (all logs in them), or `@list.txt` with a name on each line.
 
     Outputs lie in `out` as the files lie below the folder that they have in common, which is
-    returned too. Outputs of earlier runs are no logs. ValueError: no file, or two of one output.
+    returned too. Outputs of earlier runs are not logs. ValueError: no file, or two of one output.
     """
     asked = [logs] if isinstance(logs, (str, Path)) else list(logs)
     sources = list(dict.fromkeys(path for each in asked for path in _find_logs(str(each), out)))

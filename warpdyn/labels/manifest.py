@@ -43,7 +43,7 @@ def read_manifest(out: Path) -> dict[str, Any]:
 
 def _no_manifest(path: Path, reason: str) -> ValueError:
     return ValueError(
-        f"{path} is no manifest of warpdyn: {reason}; choose another --out, remove it, or replace it "
+        f"{path} is not a manifest of warpdyn: {reason}; choose another --out, remove it, or replace it "
         "with --force (force=True)"
     )
 

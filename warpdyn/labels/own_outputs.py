@@ -95,7 +95,7 @@ def refuse_foreign(targets: Iterable[Path], out: Path) -> None:
     if names:
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         raise ValueError(
-            f"{names[0]}{more} is no output of warpdyn and would be replaced: choose another --out "
+            f"{names[0]}{more} is not an output of warpdyn and would be replaced: choose another --out "
             f"than {out}, move it away, or replace it with --force (force=True)"
         )
 

@@ -69,7 +69,7 @@ class BagLog:
         except Exception as error:  # rosbags and its packers have a class for each cause
             said = str(error).splitlines()[0] if str(error) else type(error).__name__
             if isinstance(error, AnyReaderError):
-                raise LogError(f"it is no bag, or a part of one: {said}") from None
+                raise LogError(f"it is not a bag, or a part of one: {said}") from None
             raise LogError(f"rosbags cannot read it: {said}") from None
 
     def _connections(self, reader: AnyReader) -> list[Connection]:

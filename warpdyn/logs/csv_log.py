@@ -1,4 +1,4 @@
-"""Tables as text: a line of names, then a line of numbers for each row. Text columns are passed
+"""Tables as text: a header line, then a line of numbers for each row. Text columns are passed
 through."""
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class CsvLog:
             with path.open(newline="", encoding="utf-8-sig") as file:
                 self.names = [name.strip() for name in next(csv.reader(file), [])]
         except (UnicodeDecodeError, csv.Error) as error:
-            raise LogError(f"it is no table under a line of names: {error}") from None
+            raise LogError(f"it is not a table with a header line: {error}") from None
         if not self.names:
-            raise LogError("it is empty: a line of names and lines of numbers are needed")
+            raise LogError("it is empty: a header line and lines of numbers are needed")
 
     def width(self, name: str) -> int | None:
         """The width: a column has one number per row."""

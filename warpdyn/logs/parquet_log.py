@@ -35,7 +35,7 @@ class ParquetLog:
 
     def __init__(self, path: Path):
         self.path = path
-        with _mistakes("it is no Parquet file, or a part of one"):
+        with _mistakes("it is not a Parquet file, or a part of one"):
             self._file = pq.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER)
             self._schema = self._file.schema_arrow
         self.names = list(self._schema.names)

@@ -147,7 +147,7 @@ def check_mimics(source: str, joints: Sequence[Joint]) -> None:
                 )
             if followed in seen:
                 raise ModelError(
-                    f"{where}: mimic joints follow each other in a circle: {' -> '.join([*seen, followed])}"
+                    f"{where}: mimic joints follow each other in a cycle: {' -> '.join([*seen, followed])}"
                 )
             seen.append(followed)
             target = by_name[followed]

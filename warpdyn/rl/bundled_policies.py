@@ -1,4 +1,4 @@
-"""Policies that come with warpdyn, one ONNX file for each task that has a policy."""
+"""Policies that come with warpdyn: an ONNX file for each task that has a policy."""
 
 from __future__ import annotations
 

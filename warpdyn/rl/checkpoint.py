@@ -1,5 +1,5 @@
-"""Checkpoint of a training: read without running code from the file, and compared with the present
-training."""
+"""Checkpoint of a training run: read without executing code from the file, and compared with the
+current run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ RESUME = "choose another folder, or remove that file"
 
 
 def read_checkpoint(path: Path, advice: str = RESUME) -> dict[str, Any]:
-    """A checkpoint's entries; TaskError with some advice if the file is not a checkpoint.
+    """A checkpoint's entries. TaskError, which ends with `advice`: the file is not a checkpoint.
 
     Only tensors, numbers, strings and containers of them are read (`weights_only=True`). A file
     that would run code when it is unpickled raises an error.
@@ -48,7 +48,7 @@ def read_checkpoint(path: Path, advice: str = RESUME) -> dict[str, Any]:
     except OSError as error:
         raise _no_checkpoint(path, str(error.strerror), advice) from None
     if first not in (b"P", PICKLE):
-        raise _no_checkpoint(path, "it is no file of torch.save", advice)
+        raise _no_checkpoint(path, "it was not written by torch.save", advice)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the error below says the same
@@ -78,7 +78,7 @@ def differences(kept: Any, now: Any, name: str = "") -> Iterator[str]:
     name."""
     if isinstance(kept, dict) and isinstance(now, dict):
         for key in dict.fromkeys((*kept, *now)):
-            # A checkpoint of an earlier version stores less about its training.
+            # Checkpoints of earlier versions store less about their training.
             if name or key in kept:
                 yield from differences(kept.get(key), now.get(key), f"{name} {key}".strip())
     elif repr(kept) != repr(now):  # NaN equals NaN
@@ -87,7 +87,8 @@ def differences(kept: Any, now: Any, name: str = "") -> Iterator[str]:
 
 
 def plain(x: Any) -> Any:
-    """A plain value that compares by value: a number, a word, a list or a dictionary of these."""
+    """A value as plain Python, which `==` compares by value: a number, a string, or a list or
+    dictionary of these."""
     if hasattr(x, "_asdict"):
         x = x._asdict()
     if isinstance(x, Mapping):
@@ -107,12 +108,12 @@ def installed_version() -> str:
 
 
 def _no_checkpoint(path: Path, reason: str, advice: str = RESUME) -> TaskError:
-    return TaskError(f"{path} is no checkpoint of a training: {reason}; {advice}")
+    return TaskError(f"{path} is not a training checkpoint: {reason}; {advice}")
 
 
 def _reason(error: Exception) -> str:
-    """The first line of an error. Torch's own message, which advises to load the file with code in
-    it, is replaced."""
+    """The first line of an error. Torch's own message is replaced: it advises loading the file with
+    the code in it."""
     text = str(error)
     if "Weights only" in text or "weights_only" in text:
         return "it holds objects other than tensors, numbers and strings, which could run code"

@@ -1,5 +1,5 @@
-"""A policy on a robot: its observations, and the meaning of its actions, from the functions of its
-task."""
+"""A policy on a robot: the functions of its task compute its observations and turn its actions into
+commands."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class DeployedPolicy:
         self.task, self.policy, self.period = task, policy, task.step_seconds
         try:
             robot_step = RobotStep(task)
-        except Exception as error:  # a task's function may raise any error
-            raise TaskError(f"{task.name} cannot move a robot: {error}") from error
+        except Exception as error:  # a task's functions may raise any error
+            raise TaskError(f"{task.name} cannot control a robot: {error}") from error
         (width,) = robot_step.observations[robot_step.group]
         policy.check(task, width)
         if policy.deployment:

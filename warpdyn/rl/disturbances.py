@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..model.scene.free_bodies import robot_base
 from .adapters.mujoco_env import MujocoEnv
-from .domain_randomization import uneven_ground
+from .domain_randomization import can_have_bumps, uneven_ground
 from .evaluation import Evaluation, Watch, evaluate_in, find_task_and_policy
 from .policy import Policy
 from .task import Task, TaskError
@@ -30,7 +31,7 @@ AT_ONCE = 1e6
 
 
 def disturbed_tasks(task: Task) -> dict[str, Task]:
-    """The task without disturbances, and with each one that it can have, by their names.
+    """The task without disturbances, and with each disturbance that it can have, by name.
 
     All are without noise and without the task's own variation and pushes. Ground friction is 0.8. The
     disturbances: pushes of 1 m/s in a random direction every 3 s, friction 0.2, bumps of up to 2 cm
@@ -48,18 +49,18 @@ def disturbed_tasks(task: Task) -> dict[str, Task]:
         found[name] = copy(nominal)
         found[name].vary = {**nominal.vary, **vary}
 
-    if task.model.floating_base:
+    base = robot_base(task.model)
+    if base is not None:
         add("push 1 m/s every 3 s")
         found["push 1 m/s every 3 s"].push = Push(1.0, 3.0, least=1.0)
     if task.points:
         add("friction 0.2", friction=_always(0.2))
-    if task.points and task.terrain is None:
+    if can_have_bumps(task):
         add("bumps of 2 cm")
         vars(found["bumps of 2 cm"]).update(uneven_ground(nominal, BUMPS))
     if task.drives is not None:
         add("latency 20 ms", latency=_always(0.02))
-    if task.model.floating_base:
-        base = task.model.links[0].name
+    if base is not None:
         add("5 kg on the base", mass=Vary(5.0, 5.0, how="add", of=base))
     if task.drives is not None:
         add("motors at 0.8", strength=Vary(0.8, 0.8, how="scale"))
@@ -82,7 +83,7 @@ def evaluate_disturbed(
     simulator: Simulator = "warpdyn",
     watch: Watch = iter,
 ) -> Mapping[str, Evaluation]:
-    """Evaluations of a policy under each of the `disturbed_tasks`, by their names.
+    """Evaluations of a policy in each of the `disturbed_tasks`, by name.
 
     policy: a policy or its file; None: the one that comes with warpdyn. seconds: length of each
     episode, at most the task's. simulator: "mujoco" is MuJoCo C, as in `sim2sim`.

@@ -1,4 +1,5 @@
-"""Domain randomisation of a training, for a task: what the task cannot have is left out."""
+"""Domain randomisation of a training run, applied to a task: entries that the task cannot have are
+left out."""
 
 from __future__ import annotations
 
@@ -7,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ..algorithms.simulation.contact_shapes import GROUND
 from ..functions.simulation.terrain import HeightMap
+from ..model.scene.free_bodies import robot_base
 from .task import Task
 from .variation import ORIGIN, DomainRandomization, Noise, Push, Vary
 from .varied_simulation import DRIVEN, TOUCHED
@@ -17,9 +20,16 @@ SIDE, CELL, PLACES = 24.0, 0.1, 4.0
 ±PLACES of its middle."""
 
 
+def can_have_bumps(task: Task) -> bool:
+    """True if the robot touches the level ground with contact points, and no pair touches it: pairs
+    know the plane z = 0 only."""
+    on_plane = any(pair.first == GROUND for pair in task.pairs)
+    return bool(task.points) and task.terrain is None and not on_plane
+
+
 def uneven_ground(task: Task, height: float, seed: int = 0) -> dict[str, Any]:
-    """Attributes of a task on ground with bumps, at another place in each episode: `terrain`, and
-    `vary` with the places.
+    """Attributes of a task on ground with bumps, at a different place in each episode: `terrain`,
+    and `vary` with the places.
 
     Heights of nodes are uniform from -height to 0 [m], so that robots on z = 0 begin above them.
     """
@@ -39,9 +49,9 @@ def randomized_attributes(
     }
     vary = {name: x for name, x in domain.vary.items() if name not in left_out}
     noise = {name: x for name, x in domain.noise.items() if name in terms}
-    push = domain.push if task.model.floating_base else None
+    push = domain.push if robot_base(task.model) else None
     changes = {"vary": task.vary}
-    if domain.bumps and task.points and task.terrain is None:
+    if domain.bumps and can_have_bumps(task):
         changes = uneven_ground(task, domain.bumps)
     return {
         **changes,

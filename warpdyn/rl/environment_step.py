@@ -54,8 +54,8 @@ Shapes = Mapping[str, tuple[int, ...]]
 
 class Transition(NamedTuple):
     """An environment before a step, and after simulation and update. fields: the kernel's arrays.
-    v: velocity at the end of the simulation, which an update may change. age: steps of the episode,
-    with this one."""
+    v: velocity at the end of the simulation, which an update may change. age: number of steps of
+    the episode, including this one."""
 
     fields: dict[str, Any]
     key: Key
@@ -221,8 +221,7 @@ class EnvironmentStep:
     def _fresh(
         self, robot: Any, known: Mapping[str, Any], key: Key, kept: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Arrays at the beginning of an episode; numbers that are drawn only once are taken from
-        `kept`."""
+        """Arrays at the beginning of an episode. Numbers that are drawn only once come from `kept`."""
         task = self.task
         arrays = begin(task, robot, Episode({**known, "random": key.at(BEGIN)}))
         varied = {
@@ -261,7 +260,7 @@ class EnvironmentStep:
         return self._after(robot, fields, elsewhere)
 
     def episode(self, robot: Any, fields: Mapping[str, Any]) -> Episode:
-        """All fields in the form that one function of the task sees, with a key of random
+        """The episode that one function of the task receives: all fields, and its own key of random
         numbers."""
         s = Episode(
             {n: x for n, x in fields.items() if n not in self.tables} | self._shared_fields(fields)
@@ -280,7 +279,7 @@ class EnvironmentStep:
         return random_numbers.key(seed, first + robot.env, fields["ticks"])
 
     def _acting(self, fields: Mapping[str, Any], key: Key) -> Episode:
-        """The environment in the form that `control` sees."""
+        """The episode that `control` receives."""
         task, seconds = self.task, self.task.step_seconds
         action = np.clip(fields["action"], -task.largest_action, task.largest_action)
         s = Episode({n: fields[n] for n in self.carried} | self._shared_fields(fields))
@@ -345,7 +344,7 @@ class EnvironmentStep:
         return np.where(step.finite, earned * step.fields["scales"] * self.task.step_seconds, 0.0)
 
     def _end(self, robot: Any, step: Transition, rewards: Any) -> Ends:
-        """Whether the episode ends, and whether the next one begins."""
+        """Conditions: the episode ends, and the next one begins."""
         fell, late = ends(self.task, robot, step.after, step.finite, step.age > self.length - 0.5)
         odd = ~np.isfinite(step.fields["action"]).all()
         sums = step.before.sums + rewards
@@ -383,7 +382,8 @@ class EnvironmentStep:
     def _observations(
         self, robot: Any, s: Episode, key: Key, before: Mapping[str, Any], anew: Any
     ) -> dict[str, Any]:
-        """Observations by group, late and with history, and what of them the next step carries."""
+        """Observations by group, with delays and history, and the arrays that the next step needs
+        for them."""
         s = as_measured(self.task, s.with_fields(random=key.at(OBSERVE)))
         terms = terms_of(self.task.observe(robot, s))
         present = self.observation.present_observations(terms, key.at(self._streams.noise))

@@ -112,5 +112,5 @@ class EpisodeContacts(NamedTuple):
         found = dict.fromkeys(a if b == link else b for a, b in links if link in (a, b))
         if not found:
             there = ", ".join(dict.fromkeys(name for both in links for name in both))
-            raise KeyError(f"{link} has no contacts; there are some of {there or 'no link'}")
+            raise KeyError(f"{link} has no contacts; links with contacts: {there or 'none'}")
         return [*found]

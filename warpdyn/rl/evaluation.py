@@ -26,7 +26,8 @@ class Evaluation:
 
     returned: all rewards per second of the requested time; a robot that falls earns nothing from
     then on. rewards: the same, by name. measures: those of the task's `measure`, by name, after
-    each step but the last, mean over the episodes; last: the latest of them. falls: share of
+    each step except the last, mean over the episodes. last: the latest of these values. falls:
+    share of
     episodes that ended before their time. length: length of the episodes [s]. nonfinite_actions:
     number of the policy's actions with a NaN or infinite entry (a count, not a mean). NaN ends an
     episode; infinity acts as the largest action. failed: number of episodes that ended because the
@@ -67,7 +68,7 @@ def find_task_and_policy(
     task: Task | str, policy: Policy | str | Path | None
 ) -> tuple[Task, Policy]:
     """A task by its name and a policy by its file, or the bundled policy of the task. A line on
-    stderr says if the policy observed or commanded otherwise in its training."""
+    stderr says if the policy's observations or commands were different in its training."""
     task = make(task) if isinstance(task, str) else task
     if policy is None:
         policy = bundled_policy(task)

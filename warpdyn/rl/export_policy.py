@@ -27,7 +27,7 @@ OPSET, IR_VERSION = 18, 10
 """Versions of ONNX that the runtimes of 2024 read."""
 
 OF_POLICIES = ("--init", "--teacher")
-"""Options of a training that name a policy's file."""
+"""Options of a training run that name a policy's file."""
 
 
 def export(trainer: Trainer, path: Path) -> None:
@@ -83,7 +83,7 @@ def _set_metadata(whole: Any, key: str, values: dict[str, Any]) -> None:
 
 
 def _layers(policy: Network) -> tuple[list[Any], list[Any]]:
-    """Nodes and weights: (x - mean) / scale, then linear layers with an activation between."""
+    """Nodes and weights: (x - mean) / scale, then linear layers with an activation between them."""
     arrays = {"mean": policy.normalizer.mean, "deviation": policy.normalizer.scale}
     nodes = [
         helper.make_node("Sub", [OBSERVATION, "mean"], ["centred"]),
@@ -114,8 +114,8 @@ def _activation(activation: str, entering: str, leaving: str) -> list[Any]:
 
 
 def _command(words: Sequence[str]) -> str:
-    """The command that trained the policy, without its folder, which is a place on this machine,
-    and with the names alone of other policies' files."""
+    """The command that trained the policy. Its folder is left out and files of other policies are
+    reduced to their names, because the paths belong to this machine."""
     before = ["", *words]
     kept = []
     for word, last in zip(words, before, strict=False):

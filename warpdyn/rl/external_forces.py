@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..model.scene.free_bodies import links_on, robot_base
 from ..user_kernels import random_numbers
 from ..user_kernels.random_numbers import Key
 from .task import Episode, Task, TaskError
@@ -55,20 +56,33 @@ def external_forces(task: Task, robot: Any, s: Episode, wanted: Wrenches, key: K
     found = dict(wanted.get("f_ext", {}))
     if unknown := [name for name in found if name not in task.model.link_names]:
         raise TaskError(
-            f"{task.name}.control: f_ext is of {', '.join(unknown)}, which {task.model.name} does "
+            f"{task.name}.control: f_ext names {', '.join(unknown)}, which {task.model.name} does "
             f"not have; its links are {', '.join(task.model.link_names)}"
         )
     if isinstance(task.push, HeldPush):
-        link = task.push.link or task.model.root
+        link = pushed_link(task, task.push)
         found[link] = found.get(link, 0.0) + held_push(task, task.push, robot, s, key)
     return found
 
 
+def pushed_link(task: Task, push: HeldPush) -> str:
+    """The link that is pushed: by default the robot's free base. TaskError if it cannot move."""
+    model, link = task.model, push.link or robot_base(task.model)
+    if link is None:
+        raise TaskError(
+            f"{task.name}.push: {model.name} has no free base; name the link to push, such as "
+            f"link={model.moving_joints[-1].child!r}"
+        )
+    if link not in model.link_names:
+        raise TaskError(f"{task.name}.push: {model.name} has no link {link!r}")
+    if not model.floating_base and link in links_on(model, model.root):
+        raise TaskError(f"{task.name}.push: link {link!r} of {model.name} is fixed in the world")
+    return link
+
+
 def held_push(task: Task, push: HeldPush, robot: Any, s: Episode, key: Key) -> Any:
     """The wrench of a push in this step (6,), zero between pushes."""
-    link = push.link or task.model.root
-    if link not in task.model.link_names:
-        raise TaskError(f"{task.name}.push: {task.model.name} has no link {link!r}")
+    link = pushed_link(task, push)
     period = max(round(push.seconds / task.step_seconds), 1)
     held = max(round(push.hold / task.step_seconds), 1)
     since = s.age - period * np.floor((s.age + 0.5) * (1.0 / period))

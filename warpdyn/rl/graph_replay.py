@@ -1,4 +1,4 @@
-"""Work of a training that a GPU repeats from a CUDA graph.
+"""Work of a training run that a GPU repeats from a CUDA graph.
 
 An iteration of PPO starts thousands of small kernels. On a GPU the host needs longer to start them than
 the GPU to run them. A graph starts all of them at once (CUDA C++ Programming Guide, CUDA graphs).
@@ -45,8 +45,8 @@ class GraphReplay(Generic[Result]):
         return self._capture(self._stream)
 
     def _run_aside(self, stream: torch.cuda.Stream) -> Result:
-        """Run the function on the stream of the capture. What it makes for later calls, such as the
-        state of an optimiser, then exists before the capture."""
+        """Run the function on the stream of the capture. Objects that it makes for later calls,
+        such as the state of an optimiser, then exist before the capture."""
         current = torch.cuda.current_stream()
         stream.wait_stream(current)
         with torch.cuda.stream(stream):

@@ -1,4 +1,4 @@
-"""A policy with which a training begins: the networks of an ONNX file or of a checkpoint."""
+"""A policy with which a training run begins: the networks of an ONNX file or of a checkpoint."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ def start_from(learner: Learner, kernels: EnvironmentStep, path: Path, deviation
 
     path: `policy.onnx`, which has the policy and its normalisation of observations but neither the
     critic nor the deviation of actions, or `checkpoint.pt`, which has all of them. The optimiser
-    starts afresh. A line on stderr names a term that is computed otherwise.
-    kernels: the environments of the training that begins. deviation: of the recipe. A line on stderr
-    says if a checkpoint's recipe had another one, which has its effect.
+    starts afresh. A line on stderr names terms that are computed differently.
+    kernels: the environments of the training that begins. deviation: the recipe's. If the
+    checkpoint's recipe had another deviation, the checkpoint's is used, and a line on stderr says
+    so.
     TaskError: the networks have other sizes or another activation, or a checkpoint is of another
     robot or of other terms of the observations.
     """
@@ -45,7 +46,7 @@ def start_from(learner: Learner, kernels: EnvironmentStep, path: Path, deviation
 
 
 def file_hash(path: Path) -> str:
-    """The hash by which a training recognises a file. TaskError: there is no such file."""
+    """The hash by which a training run recognises a file. TaskError: there is no such file."""
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     except OSError as error:
@@ -68,7 +69,7 @@ def network_of_onnx(path: Path) -> Network:
     known = {"Sub", "Div", "Gemm", *ONNX_ACTIVATIONS.get(activation, ())}
     if {"mean", "deviation"} - set(arrays) or not weights or operators - known:
         raise TaskError(
-            f"{path} is no policy that warpdyn exported: it has the operators "
+            f"{path} is not a policy that warpdyn exported: it has the operators "
             f"{', '.join(sorted(operators))}"
         )
     widths = [len(x) for x in weights[:-1]]
@@ -130,23 +131,25 @@ def _from_checkpoint(
     if whole["of"].get("recipe", {}).get("deviation", deviation) != deviation:
         say(
             f"the deviation of actions is that of {path}, {learner.deviation:.2g}; the recipe's "
-            f"deviation, {deviation:g}, has no effect. policy.onnx has no deviation of its own"
+            f"deviation, {deviation:g}, has no effect. policy.onnx stores no deviation"
         )
     record: Mapping[str, Any] = whole.get("deployment") or {}
     return record
 
 
 def _check_task(whole: Mapping[str, Any], kernels: EnvironmentStep, path: Path) -> None:
-    """Raise for a checkpoint of another robot or of other terms. Its networks may have the sizes of
-    this training, and would take one term for another."""
+    """Raise for a checkpoint of another robot or of other terms. Its networks may happen to have
+    the right sizes, and would then take one term for another."""
     task, trained, robot = kernels.task, whole["of"].get("task"), whole["of"].get("robot")
     if robot not in (None, task.model.name):
         raise TaskError(
-            f"{path} is of the task {trained} and the robot {robot}; {task.name} is for "
+            f"{path} was trained in the task {trained} with the robot {robot}; {task.name} is for "
             f"{task.model.name}"
         )
-    if "terms" not in whole:  # of an earlier version
-        say(f"{path} does not say what its task observed: other observations go unnoticed")
+    if "terms" not in whole:  # written by an earlier version
+        say(
+            f"{path} does not record what its task observed, so a difference in observations would go unnoticed"
+        )
         return
     old, new = (_in_words(x) for x in (whole["terms"], kernels.observation.layout))
     if old != new:

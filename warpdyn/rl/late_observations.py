@@ -22,7 +22,7 @@ class LateObservations:
         late = OBSERVATION_LATENCY in task.vary
         if late and (unknown := set(task.sensed) - set(entries)):
             raise TaskError(
-                f"{task.name}.sensed has {', '.join(sorted(unknown))}; the group {group} has "
+                f"{task.name}.sensed names {', '.join(sorted(unknown))}; the terms of group {group} are "
                 f"{', '.join(entries)}"
             )
         sensed = set(task.sensed) or set(entries)
@@ -39,7 +39,7 @@ class LateObservations:
         self, now: dict[str, Any], before: Mapping[str, Any], anew: Any, s: Episode
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """The groups with late terms, and the earlier rows that the next step carries. Where an
-        episode begins `anew`, earlier rows are the present one."""
+        episode begins `anew`, the earlier rows are the current one."""
         if not self.carried:
             return now, {}
         ((name, (steps, _)),) = self.carried.items()

@@ -34,15 +34,15 @@ class Observation:
         self.policy = next(iter(groups))
         if unknown := set(task.noise) - set(terms):
             raise TaskError(
-                f"{task.name}.noise is of {', '.join(sorted(unknown))}, which observe does not give; "
-                f"it gives {', '.join(terms)}"
+                f"{task.name}.noise names {', '.join(sorted(unknown))}, which observe does not return; "
+                f"it returns {', '.join(terms)}"
             )
         if empty := [g for g, each in groups.items() if not each]:
             raise TaskError(f"{task.name}.groups: {', '.join(empty)} has no terms")
         observed = self.entries[self.policy]
         if exact := [n for n in task.noise if n not in observed]:
             raise TaskError(
-                f"{task.name}.noise is of {', '.join(exact)}, which the policy does not observe; its "
+                f"{task.name}.noise names {', '.join(exact)}, which the policy does not observe; its "
                 f"group {self.policy} has {', '.join(observed)}"
             )
         for name, each in task.noise.items():
@@ -53,7 +53,7 @@ class Observation:
                 )
         if unknown := set(task.history) - set(groups):
             raise TaskError(
-                f"{task.name}.history is of {', '.join(sorted(unknown))}; there are the groups "
+                f"{task.name}.history names {', '.join(sorted(unknown))}; the groups are "
                 f"{', '.join(groups)}"
             )
         widths = {g: sum(each.values()) for g, each in self.entries.items()}
@@ -71,7 +71,7 @@ class Observation:
         }
 
     def present_observations(self, terms: Terms, key: Key) -> dict[str, Any]:
-        """Present observations by group, without history."""
+        """Current observations by group, without history."""
         noise = self.task.noise.items()
         drawn = {
             n: each.add_to(key.at(key.stream + k), terms[n]) for k, (n, each) in enumerate(noise)
@@ -89,7 +89,7 @@ class Observation:
 
     def with_history(self, now: Terms, before: Mapping[str, Any], anew: Any) -> dict[str, Any]:
         """Groups with their history, and the part of it that the next step carries. Where an
-        episode begins `anew`, the whole history is the present observation."""
+        episode begins `anew`, the whole history is the current observation."""
         whole: dict[str, Any] = {}
         for group, x in now.items():
             name = f"seen_{group}"
@@ -119,7 +119,7 @@ def _array(x: Any) -> Any:
 def _size(task: Task, group: str, term: str, terms: Mapping[str, tuple[int, ...]]) -> int:
     if term not in terms:
         raise TaskError(
-            f"{task.name}.groups: {group} has {term}, which observe does not give; "
-            f"it gives {', '.join(terms)}"
+            f"{task.name}.groups: {group} has {term}, which observe does not return; "
+            f"it returns {', '.join(terms)}"
         )
     return prod(terms[term])

@@ -48,14 +48,14 @@ class Policy:
             self._session = onnxruntime.InferenceSession(
                 data, options, providers=["CPUExecutionProvider"]
             )
-        except Exception as error:  # onnxruntime has a class for each cause
-            raise TaskError(f"{path} is no ONNX policy: {str(error).splitlines()[0]}") from None
+        except Exception as error:  # onnxruntime has its own class for each cause
+            raise TaskError(f"{path} is not an ONNX policy: {str(error).splitlines()[0]}") from None
         entering, leaving = self._session.get_inputs(), self._session.get_outputs()
         shapes = [each.shape for each in (*entering, *leaving)]
         if len(shapes) != 2 or any(len(x) != 2 or not isinstance(x[1], int) for x in shapes):
             raise TaskError(
-                f"{path} is no policy: one takes observations (B, n) and gives actions (B, m); "
-                f"this takes and gives {', '.join(map(str, shapes))}"
+                f"{path} is not a policy: a policy maps observations (B, n) to actions (B, m); "
+                f"the shapes of this network's inputs and outputs are {', '.join(map(str, shapes))}"
             )
         described = self._session.get_modelmeta().custom_metadata_map
         self.path, self.about = path, _about(path, described.get(ABOUT), ABOUT)
@@ -73,7 +73,7 @@ class Policy:
         """Raise for a policy of another robot, or with another number of observations or actions
         than the task has."""
         trained, robot = (self.about.get(name, "unknown") for name in ("task", "robot"))
-        mine = f"{self.path} is of the task {trained} and the robot {robot}"
+        mine = f"{self.path} was trained in the task {trained} with the robot {robot}"
         if self.width != width:
             raise TaskError(
                 f"{mine}, and observes {self.width} numbers; {task.name} for {task.model.name} gives "
@@ -89,7 +89,7 @@ class Policy:
 
 
 def _read_file(path: Path) -> bytes:
-    """The bytes of a policy's file. TaskError: it does not exist, is no regular file, or is too
+    """The bytes of a policy's file. TaskError: it does not exist, is not a regular file, or is too
     large."""
     try:
         return read_regular_file(path, LARGEST, "name an ONNX file of a policy")
@@ -111,7 +111,7 @@ def _about(path: Path, described: str | None, key: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         said = str(error) or type(error).__name__
         raise TaskError(
-            f"{path}: its description ({key!r} in the metadata) is no JSON: {said}; export the policy "
+            f"{path}: its description ({key!r} in the metadata) is not JSON: {said}; export the policy "
             "again with warpdyn.rl.export"
         ) from None
     if not isinstance(about, dict):

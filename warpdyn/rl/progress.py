@@ -1,4 +1,4 @@
-"""The results of one iteration of a training."""
+"""The results of one iteration of training."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class RandomStreams(NamedTuple):
 
 
 def random_streams(task: Task, varied: int) -> RandomStreams:
-    """The streams of a task with so many varied numbers. No two numbers share one.
+    """The streams of a task with `varied` varied numbers. No two numbers share a stream.
 
     Raises TaskError if there are more numbers than streams.
     """
@@ -35,7 +35,7 @@ def random_streams(task: Task, varied: int) -> RandomStreams:
     if varied + noisy + kept > END - FIRST:
         raise TaskError(
             f"{task.name} draws {varied} varied numbers, noise of {noisy} terms and {kept} kept "
-            f"numbers: at most {END - FIRST} together have random numbers of their own"
+            f"numbers: at most {END - FIRST} together can have their own random numbers"
         )
     keep = min(FIRST + max(varied, ROOM) + max(noisy, ROOM), END - kept)
     noise = min(FIRST + max(varied, ROOM), keep - noisy)
@@ -43,5 +43,6 @@ def random_streams(task: Task, varied: int) -> RandomStreams:
 
 
 def check_seed(seed: Any) -> int:
-    """The seed. TaskError: kernels in float32 do not tell it from its neighbours."""
+    """The seed. TaskError: it is so large that kernels in float32 cannot tell it from its
+    neighbours."""
     return whole_number("a seed", seed, 0, LARGEST - 1, error=TaskError)

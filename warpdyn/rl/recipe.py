@@ -17,10 +17,10 @@ class Recipe:
     envs: number of environments.
     steps: steps of each environment between two updates.
     epochs, batches: passes over these steps, and parts of a pass.
-    learning_rate: its first value; it adapts so that policies differ by `kl`.
+    learning_rate: its initial value. It adapts so that successive policies differ by `kl`.
     discount, trace: gamma and lambda.
-    clip, entropy: of the objective.
-    deviation: of the actions at first.
+    clip, entropy: clipping range of the objective, and weight of the entropy in it.
+    deviation: initial standard deviation of the actions.
     layers: widths of the hidden layers of both networks.
     activation: function between two layers: "elu", "relu", "silu" or "tanh".
     learner: "warpdyn", "rsl_rl" for the PPO of rsl_rl 5 (float32 only), "shac" for learning from the
@@ -30,10 +30,10 @@ class Recipe:
     precision: of the hidden layers: "float32", "bfloat16", or "auto": bfloat16 on CPUs that have
     instructions for it (AVX-512 BF16, AMX), else float32. Weights, losses and the last layer are
     always float32.
-    vary: a `DomainRandomization` of the training, such as `SIM_TO_REAL`; None for the task's own.
+    vary: a `DomainRandomization`, such as `SIM_TO_REAL`; None for the task's own.
     practice: attributes of the task, by name, that have other values during training,
     `{"seconds": 8.0}`.
-    minutes: length of the training in CPU minutes of the process, if it has no other limit.
+    minutes: length of the training in CPU minutes of the process, if no other limit is set.
     """
 
     envs: int = 2048

@@ -33,7 +33,7 @@ class SB3Env(Abstract):  # type: ignore[misc]
     def __init__(self, env: VecEnv):
         if env.metadata["autoreset_mode"] is not AutoresetMode.SAME_STEP:
             raise TaskError(
-                "Stable-Baselines3 needs environments that begin anew in the same step; "
+                "Stable-Baselines3 needs environments that are reset in the same step; "
                 'make them with autoreset="same_step"'
             )
         self.env = env
@@ -89,16 +89,16 @@ class SB3Env(Abstract):  # type: ignore[misc]
         return [getattr(self.env, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Raise, because environments of one launch have no attributes of their own."""
+        """Raise, because the environments of one launch share their attributes."""
         raise TaskError(
-            f"{attr_name} cannot be set in single environments; write into env.numbers or env.carried"
+            f"{attr_name} cannot be set per environment; write into env.numbers or env.carried"
         )
 
     def env_method(
         self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any
     ) -> list[Any]:
-        """Raise, because environments of one launch have no methods of their own."""
-        raise TaskError(f"{method_name} cannot be called of single environments")
+        """Raise, because the environments of one launch are not separate objects with methods."""
+        raise TaskError(f"{method_name} cannot be called per environment")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
         """False for each environment, because none is wrapped individually."""

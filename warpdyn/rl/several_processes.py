@@ -1,5 +1,5 @@
-"""Processes that share one training, as started by `torchrun`: each has its own environments, and
-all have one policy."""
+"""Processes that share one training run, started by `torchrun`: each has its own environments, and
+all train one policy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ProcessLostError(TaskError):
 
 @dataclass(frozen=True)
 class Processes:
-    """This process among all processes of a training; by default there is only one.
+    """This process among all processes of a training run; by default there is only one.
 
     count: number of processes on all machines. rank: the index of this process. here, rank_here:
     the same on this machine only.
@@ -78,7 +78,9 @@ class Processes:
             torch.distributed.init_process_group(backend)
         except (RuntimeError, ValueError) as error:
             why = str(error).partition("\n")[0]
-            raise TaskError(f"the {self.count} processes of torchrun do not meet: {why}") from None
+            raise TaskError(
+                f"the {self.count} processes of torchrun cannot connect: {why}"
+            ) from None
         if device == "cpu":
             set_num_threads(max(1, get_num_threads() // self.here))
         atexit.register(torch.distributed.destroy_process_group)

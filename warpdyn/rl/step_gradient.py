@@ -53,8 +53,8 @@ class StepGradient:
     def back(self, step: int) -> Mapping[str, torch.Tensor]:
         """Cotangents of the action (envs, actions), "action", and of the carried arrays, by name.
 
-        They are valid until the next call. A cotangent that is not finite becomes zero, as that of
-        a state from which a robot was lost.
+        They are valid until the next call. A cotangent that is not finite becomes zero: it belongs
+        to a state from which the simulation failed.
         """
         run = self._backs.get(step)
         if run is None:

@@ -1,4 +1,4 @@
-"""Contact forces of all substeps of a step, not of the last one alone."""
+"""Contact forces of all substeps of a step, not only of the last one."""
 
 from __future__ import annotations
 

@@ -118,13 +118,13 @@ class Episode:
 
     def configuration(self, joints: Any = None, bodies: Mapping[str, Any] | None = None) -> Any:
         """q (nq,) for `begin`: joints (joints,) in the order of targets, and poses (7,) of free
-        bodies by name. What is not given is as in the model's "home"."""
+        bodies by name. Joints and bodies that are not given are as in the model's "home"."""
         return configuration(self._task.model, joints, bodies or {})
 
     def __getattr__(self, name: str) -> Any:
         if name == "_task":
             raise AttributeError(
-                "this episode names no bodies: make it with its task, rl.Episode(fields, task)"
+                "this episode does not know its task's bodies: make it as rl.Episode(fields, task)"
             )
         known = ", ".join(n for n in self.__dict__ if not n.startswith("_"))
         raise AttributeError(f"an episode has no {name!r}; it has {known}")
@@ -141,8 +141,8 @@ class Task:
     model, points, ground, terrain, pairs, pair_contact, drives, dt, substeps, integrator, sweeps,
     stops, passive_forces: as in a `Simulation`; friction, springs, joint limits and contact numbers of an
     MJCF file act here too.
-    gravity: acceleration of gravity (3,) [m/s²]. The methods' robot has standard gravity unless they
-    pass `gravity=`.
+    gravity: acceleration of gravity (3,) [m/s²]. In the methods, functions of `robot` use standard
+    gravity unless `gravity=` is passed.
     actions: number of actions of the policy, each bounded to ±`largest_action`.
     seconds: length of an episode.
     scales: weight of each reward of `reward` per second, by name.
@@ -161,8 +161,8 @@ class Task:
     `pair_friction` ...), by name.
     push: pushes of a free base, or of any link if they are held.
     substep_forces: True if `s` has `mean_forces` and `peak_forces` of all substeps.
-    random_start: False on a robot, where `begin` shall not draw the part of a motion with which it
-    begins.
+    random_start: False on a real robot, where `begin` starts a motion at its beginning instead of
+    drawing a place in it.
     commanded: the carried array that is a command; a user gives it when the policy controls a
     robot.
     recipe: numbers for training.
@@ -214,7 +214,7 @@ class Task:
         """Meaning of an action: `targets` (joints) of the drives, `tau` (nv), or both.
 
         `f_ext` may have forces on links, `{"hand": (6,)}`: force, then moment about the link's
-        origin, in the link's axes [N, N·m]. A deployed policy does not ask for them.
+        origin, in the link's axes [N, N·m]. A deployed policy ignores them.
         """
         raise NotImplementedError
 

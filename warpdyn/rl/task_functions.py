@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from ..functions.whole_numbers import whole_number
+from ..model.scene.free_bodies import free_joint_of, robot_base
 from ..user_kernels import random_numbers
 from ..user_kernels.conditions import Condition
 from ..user_kernels.random_numbers import Key
 from ..user_kernels.values import objects
+from .episode_bodies import body_state
 from .task import Episode, Task, TaskError
-from .terms import every, world_to_base
+from .terms import every
 from .variation import ENCODER_BIAS, Push, Vary
 
 EXAMPLES = {
@@ -68,7 +70,7 @@ def check_numbers(task: Task) -> None:
                 raise TaskError(f"{task.name}.{root}.{name}: {mistake}")
     if taken := sorted(set(task.numbers) & OF_ENVIRONMENT):
         raise TaskError(
-            f"{task.name}.numbers: {', '.join(taken)} is a name of the environment's own"
+            f"{task.name}.numbers: the environment reserves the name {', '.join(taken)}"
         )
     _check_arrays(task)
     for mistake in () if task.push is None else task.push.mistakes():
@@ -84,7 +86,9 @@ def _check_arrays(task: Task) -> None:
     for root, arrays in (("numbers", task.numbers), ("tables", task.tables)):
         for name, x in arrays.items():
             if np.isnan(np.asarray(x, dtype=float)).any():
-                raise TaskError(f"{task.name}.{root}.{name} has an entry that is no number (NaN)")
+                raise TaskError(
+                    f"{task.name}.{root}.{name} has an entry that is not a number (NaN)"
+                )
 
 
 def _by_name(task: Task, method: str, returned: Any) -> Mapping[str, Any]:
@@ -115,11 +119,11 @@ def begin(task: Task, robot: Any, s: Episode) -> dict[str, Any]:
 
 
 def check_begin(task: Task, shapes: Mapping[str, tuple[int, ...]]) -> None:
-    """Raise if `begin` returns another number of coordinates than the robot has, or an array under a
-    name of the environment's own; and if it does not return the command."""
+    """Raise if `begin` returns another number of coordinates than the robot has, uses a name that
+    the environment reserves, or does not return the command."""
     if taken := sorted(set(shapes) & OF_ENVIRONMENT):
         raise TaskError(
-            f"{task.name}.begin or keep: {', '.join(taken)} is a name of the environment's own; "
+            f"{task.name}.begin or keep: the environment reserves the name {', '.join(taken)}; "
             "choose another"
         )
     if task.commanded and task.commanded not in shapes:
@@ -157,8 +161,8 @@ def control(task: Task, robot: Any, s: Episode) -> dict[str, Any]:
     wanted = dict(_by_name(task, "control", task.control(robot, as_measured(task, s))))
     if not set(wanted) & {"targets", "tau"} or set(wanted) - {"targets", "tau", "f_ext"}:
         raise TaskError(
-            f"{task.name}.control must give targets, tau, or both, and f_ext in addition; "
-            f"it gave {', '.join(wanted) or 'nothing'}"
+            f"{task.name}.control must return targets, tau, or both, and optionally f_ext; "
+            f"it returned {', '.join(wanted) or 'nothing'}"
         )
     return _without_bias(task, s, wanted)
 
@@ -214,7 +218,7 @@ def reward(task: Task, robot: Any, s: Episode, names: Sequence[str]) -> Any:
 
 
 def promote(task: Task, robot: Any, s: Episode, done: Any) -> dict[str, Any]:
-    """The kept numbers that `promote` changes, changed where an episode is over."""
+    """The kept numbers that `promote` changes, with new values where an episode is over."""
     changed = _by_name(task, "promote", task.promote(robot, s))
     if unknown := set(changed) - set(task.keep):
         raise TaskError(
@@ -224,7 +228,7 @@ def promote(task: Task, robot: Any, s: Episode, done: Any) -> dict[str, Any]:
 
 
 def has_completion(task: Task) -> bool:
-    """True if the task has a `is_complete` of its own."""
+    """True if the task overrides `is_complete`."""
     return getattr(task.is_complete, "__func__", None) is not Task.is_complete
 
 
@@ -244,7 +248,7 @@ def episode_steps(task: Task) -> int:
 
 
 def ends(task: Task, robot: Any, s: Episode, finite: Any, late: Any) -> tuple[Any, Any]:
-    """Whether the episode ends early, and whether it ends in time or is complete."""
+    """Conditions: the episode ends early, and it runs out of time or is complete."""
     terminal = task.is_terminal(robot, s)
     if not all(isinstance(x, (bool, np.bool_, Condition)) for x in objects(terminal).flat):
         raise TaskError(
@@ -256,10 +260,14 @@ def ends(task: Task, robot: Any, s: Episode, finite: Any, late: Any) -> tuple[An
 
 def push_base(task: Task, push: Push, s: Episode, key: Key) -> Any:
     """Velocities after a push, if one is due."""
-    if not task.model.floating_base:
+    base = robot_base(task.model)
+    if base is None:
         raise TaskError(f"{task.name}.push: {task.model.name} has no free base")
     draws = random_numbers.uniform(key, 2, [0.0, push.least], [2 * np.pi, push.speed])
     level = np.stack([np.cos(draws[0]), np.sin(draws[0]), 0.0]) * draws[1]
-    kick = world_to_base(s.q, level)
+    in_base_axes = not task.model.floating_base or task.model.base_velocity == "local"
+    kick = body_state(task.model, s.q, s.v, base).rotation.T @ level if in_base_axes else level
     now = every(s.age, push.seconds / task.step_seconds)
-    return np.concatenate([s.v[:3] + np.where(now, kick, 0.0), s.v[3:]])
+    first = task.model.coordinates[free_joint_of(task.model, base).name].v.start
+    pushed = s.v[first : first + 3] + np.where(now, kick, 0.0)
+    return np.concatenate([s.v[:first], pushed, s.v[first + 3 :]])

@@ -1,4 +1,4 @@
-"""Hashes of the programs that a task's functions record, by which a training recognises its
+"""Hashes of the programs that a task's functions record, by which a training run recognises its
 task."""
 
 from __future__ import annotations
@@ -49,8 +49,9 @@ def changed_programs(kept: Mapping[str, str], now: Mapping[str, str]) -> list[st
 
 
 def _task_kernels(kernels: EnvironmentStep) -> Iterator[tuple[str, OwnKernel]]:
-    """Each function of the task as its own kernel, over all fields that it may read: not over
-    earlier observations, whose size would make a change of `observe` one of each function."""
+    """Each function of the task as its own kernel, over all fields that it may read. Earlier
+    observations are left out: their size follows from `observe`, whose changes would then appear in
+    every function."""
     task = kernels.task
     stored = {*kernels.observation.carried, *kernels.late.carried}
     carried = {n: shape for n, shape in kernels.carried.items() if n not in stored}

@@ -267,8 +267,8 @@ class Trainer:
             changed = self._changed_functions(whole)
         if changed:
             return None, (
-                f"{path} is of another training, with {', '.join(changed)}; "
-                "choose another folder, or remove it to begin anew"
+                f"{path} belongs to another training run, with {', '.join(changed)}; "
+                "choose another folder, or remove it to start again"
             )
         return whole, ""
 
@@ -286,7 +286,7 @@ class Trainer:
             return {}
 
     def _changed_functions(self, whole: dict[str, Any]) -> list[str]:
-        """Functions of the task with another computation than in the checkpoint, in words."""
+        """Functions of the task that compute something else than in the checkpoint, in words."""
         kept = whole.get("programs")
         if not isinstance(kept, dict):  # of an earlier version
             say("the checkpoint does not say what its task computed: changed rewards go unnoticed")
@@ -306,7 +306,7 @@ class Trainer:
             sums, inside = self._roll_out()
         except TaskError as error:
             mistake = error
-        # A task's mistake in one process ends all of them, each with its message.
+        # A mistake of the task in one process ends all of them, each with its message.
         if mistakes := [*filter(None, self.processes.of_all(str(mistake or "")))]:
             raise mistake or TaskError(mistakes[0])
         with self.processes.together():

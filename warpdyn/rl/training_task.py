@@ -1,4 +1,4 @@
-"""The task and the recipe of a training: with domain randomisation, practice, and a known learner."""
+"""The task and the recipe of a training run: with domain randomisation and practice, and checked."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ class HeldPush(NamedTuple):
     """A force on a link every `seconds` [s], held for `hold` [s], in a random horizontal direction,
     of at most `force` [N]. It acts at the link's origin.
 
-    link: its name; empty for the robot's root.
+    link: its name; empty for the robot's free base.
     """
 
     force: float
@@ -143,7 +143,7 @@ class Noise(NamedTuple):
 
 
 def _unknown_words(record: Any, **known: Any) -> Iterator[str]:
-    """Fields whose word is none of those that a literal type allows."""
+    """Fields with a string that their literal type does not allow."""
     for name, words in known.items():
         if (word := getattr(record, name)) not in get_args(words):
             yield f"{name} must be one of {', '.join(get_args(words))}; got {word!r}"
@@ -155,14 +155,14 @@ for _kind, _old, _new in ((Vary, "drawn", "draw"), (Noise, "added", "add_to")):
 
 
 class DomainRandomization(NamedTuple):
-    """Varied numbers, noise, pushes and uneven ground of a training, in addition to the task's own.
+    """Varied numbers, noise, pushes and uneven ground for training, in addition to the task's own.
 
     vary, noise: as in a task; they replace the task's entries of the same name. push: as in a task.
-    bumps: height of small bumps on level ground [m]; each episode of an environment begins at
-    another place of them.
-    What a task cannot have is left out: numbers of the ground and bumps without contact points,
-    bumps on a terrain of the task's own, numbers of drives without drives, noise on terms that its
-    policy does not observe, pushes without a free base.
+    bumps: height of small bumps on level ground [m]; each episode of an environment begins at a
+    different place.
+    Entries that a task cannot have are left out: numbers of the ground and bumps without contact
+    points, bumps on a terrain of the task's own or with pairs on the ground, numbers of drives
+    without drives, noise on terms that its policy does not observe, pushes without a free base.
     """
 
     vary: Mapping[str, Vary] = {}

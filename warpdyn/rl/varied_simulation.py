@@ -128,14 +128,15 @@ def as_described(task: Task) -> Task:
 
 
 def defaults(task: Task) -> dict[str, np.ndarray]:
-    """Default values of the numbers that vary. TaskError: a number cannot vary, or not as far."""
+    """Default values of the numbers that vary. TaskError: a number cannot vary, or not over this
+    range."""
     found = {name: np.asarray(_default(task, name), dtype=float) for name in task.vary}
     for name, default in found.items():
         vary = task.vary[name]
         least = np.min(_after(vary.how, vary.smallest, default))
         if name not in SIGNED and least < 0:
             raise TaskError(
-                f"{task.name}.vary: {name} must not be negative, and would be drawn down to {least:.6g}"
+                f"{task.name}.vary: {name} must not be negative, but its draws reach down to {least:.6g}"
             )
     return found
 
@@ -158,14 +159,16 @@ def _default(task: Task, name: str) -> Any:
         return _pair_default(task, name)
     if name == "latency" and task.drives is not None:
         if task.vary[name].how != "abs" or task.vary[name].low < 0:
-            raise TaskError(f'{task.name}.vary: a latency is drawn as how="abs", in seconds')
+            raise TaskError(
+                f'{task.name}.vary: a latency must have how="abs", in seconds from 0 on'
+            )
         return 0.0
     if name in (*SENSORS, QUADRATIC):
         return _default_of_sensor_or_joint(task, name)
     if name in OF_MODEL:
         return [nominal_value(name, owner) for owner in owners(task, name)]
     raise TaskError(
-        f"{task.name}.vary: {name!r} is no number that can be drawn; there are gravity, "
+        f"{task.name}.vary: {name!r} is not a number that can vary; these can: gravity, "
         f"{', '.join((*DRIVEN, 'latency', *SENSORS, QUADRATIC, *TOUCHED, *OF_PAIRS))}, those of the drives and of the "
         f"pairs where the task has some, and {', '.join(OF_MODEL)} of the model"
     )
@@ -175,7 +178,7 @@ def _ground_default(task: Task, name: str) -> Any:
     """The number of the task's ground or terrain; None if it has none of this name."""
     if name == ORIGIN and isinstance(task.terrain, HeightMap):
         if task.vary[name].how != "scale":
-            raise TaskError(f'{task.name}.vary: an origin is drawn as how="scale", of (1, 1, 0) m')
+            raise TaskError(f'{task.name}.vary: an origin must have how="scale", of (1, 1, 0) m')
         return (1.0, 1.0, 0.0)
     if name not in TOUCHED:
         return None
@@ -231,11 +234,11 @@ def _default_of_sensor_or_joint(task: Task, name: str) -> np.ndarray:
     vary = task.vary[name]
     if name == OBSERVATION_LATENCY:
         if vary.how != "abs" or vary.low < 0:
-            raise TaskError(f'{task.name}.vary: {name} is drawn as how="abs", in seconds')
+            raise TaskError(f'{task.name}.vary: {name} must have how="abs", in seconds from 0 on')
         return np.zeros(())
     columns = task.model.joint_position_columns
     if len(columns) != len(task.model.joint_columns):
-        raise TaskError(f"{task.name}.vary: {name} needs joints of one freedom each")
+        raise TaskError(f"{task.name}.vary: {name} needs joints with one degree of freedom each")
     return np.zeros(len(columns))
 
 
@@ -326,10 +329,12 @@ def _drives(
 
 
 def _joints_of_one_freedom(task: Task) -> tuple[Joint, ...]:
-    """The joints that drives can move, which must have one freedom each."""
+    """The joints that drives can move. TaskError: one has several degrees of freedom."""
     joints = internal_joints(task.model)
     if any(joint.kind.nv != 1 for joint in joints):
-        raise TaskError(f"{task.name}.vary: {QUADRATIC} needs joints of one freedom each")
+        raise TaskError(
+            f"{task.name}.vary: {QUADRATIC} needs joints with one degree of freedom each"
+        )
     return joints
 
 

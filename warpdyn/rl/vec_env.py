@@ -195,8 +195,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
             self._wrong.addcmul_(sums, seen["ended_sums"], value=0.0)
 
     def measures(self) -> dict[str, torch.Tensor]:
-        """The results of the task's `measure` for the present state of the environments, by
-        name."""
+        """The results of the task's `measure` for the current state of the environments, by name."""
         found = self._kernels.measure(
             self.task.model, *self.carried.values(), *self.fixed_arguments
         )
@@ -211,7 +210,7 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         """Continue from a `state`, bit for bit."""
         mine = {**self.carried, **self.numbers}
         if set(state) != set(mine):
-            raise ValueError(f"a state has {', '.join(mine)}; got {', '.join(state)}")
+            raise ValueError(f"a state must have {', '.join(mine)}; got {', '.join(state)}")
         for name, x in state.items():
             mine[name].copy_(x)
 
@@ -224,13 +223,13 @@ class VecEnv(VectorEnv[Any, Any, Any]):
 
     @property
     def observations(self) -> dict[str, torch.Tensor]:
-        """The present observations, by group."""
+        """The current observations, by group."""
         return self._of_groups(self._seen[self._turn])
 
     @property
     def final_observations(self) -> dict[str, torch.Tensor]:
-        """The observations at the end of the last step, by group: of an environment whose episode
-        ended, the last ones of that episode."""
+        """The observations at the end of the last step, by group. For an environment whose episode
+        ended, they are the last ones of that episode."""
         seen = self._seen[self._turn]
         return {name: seen[f"final_{name}"] for name in self._kernels.observations}
 

@@ -79,7 +79,7 @@ class ArrayRows:
 
     def __array__(self, *_: Any, **__: Any) -> NoReturn:
         refuse(
-            "an array of a loop is no argument of a function; read a[k], or a[:] for the whole array"
+            "an array of a loop is not an argument of a function; read a[k], or a[:] for the whole array"
         )
 
     def _index(self, index: Any) -> Any:

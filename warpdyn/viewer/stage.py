@@ -130,7 +130,7 @@ def _free(host: str, port: int) -> int:
         try:
             probe.bind((host, port))
         except socket.gaierror as error:
-            raise ViewerError(f"{host} is no address to listen at ({error.strerror})") from None
+            raise ViewerError(f"{host} is not an address to listen at ({error.strerror})") from None
         except OSError as error:
             raise ViewerError(
                 f"port {port} of {host} cannot be used ({error.strerror}); choose another, 0 is any free one"

@@ -84,7 +84,7 @@ def _csv(path: Path, _: str) -> Columns:
             lines = [(rows.line_num, row) for row in rows if row]
             numbers = [[float(x) if x.strip() else np.nan for x in row] for _, row in lines]
     except (ValueError, UnicodeDecodeError, csv.Error) as error:
-        raise ViewerError(f"it is no table of numbers under a line of names: {error}") from None
+        raise ViewerError(f"it is not a table of numbers with a header line: {error}") from None
     for line, row in lines:
         if len(row) != len(names):
             raise ViewerError(f"line {line} has {len(row)} numbers, the first names {len(names)}")

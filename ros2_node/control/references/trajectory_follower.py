@@ -237,7 +237,7 @@ class TrajectoryFollower:
             )
         if unknown := [name for name in names if name not in self._tracked]:
             raise TrajectoryRefusedError(
-                f"{unknown[0]} is no command joint; they are {', '.join(self._tracked)}",
+                f"{unknown[0]} is not a command joint; they are {', '.join(self._tracked)}",
                 TrajectoryEnd.INVALID_JOINTS,
             )
 
@@ -344,7 +344,7 @@ def _finish_goals(end: TrajectoryEnd, text: str, *motions: TrajectoryMotion | No
 
 def _arrays_of(waypoints: Sequence[Waypoint], n: int) -> WaypointArrays:
     """The waypoints as arrays; TrajectoryRefusedError for points without n numbers, times that do
-    not increase, or values that are no numbers."""
+    not increase, or values that are not numbers."""
     for i, w in enumerate(waypoints):
         if (
             len(w.positions) != n

@@ -210,7 +210,7 @@ class JointStates:
     ) -> str | None:
         """Write q, and leave the rest of the message to `note`. Returns "missing_joint" while the
         state is incomplete."""
-        # A driver that lost its robot repeats its last message; a stamp of zero is no stamp. Joints
+        # A driver that lost its robot repeats its last message; a stamp of zero is not a stamp. Joints
         # that are not read do not count: they may be NaN, which equals nothing.
         frozen = 0 != stamp == m.stamp and m.needed is not None and np.array_equal(p, m.needed)
         self.q[m.columns] = p

@@ -58,7 +58,7 @@ def check_link(model: Model, link: str) -> None:
 
 def numbers(model: Model, settings: Settings) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mass () [kg], com (3,) [m] and inertia (6,) about it [kg·m²] of the link and its payload
-    together, in the link's frame; ValueError for a payload that is no physical body."""
+    together, in the link's frame; ValueError for a payload that is not a physical body."""
     xx, xy, xz, yy, yz, zz = settings.payload_inertia
     inertia = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
     if settings.payload_mass and any(settings.payload_inertia):
@@ -70,7 +70,7 @@ def numbers(model: Model, settings: Settings) -> tuple[np.ndarray, np.ndarray, n
                 f"than the sum of the other two; got {shown} kg*m^2"
             )
     x, y, z = settings.payload_com
-    # A load without mass is no load, so that its numbers can be set one after the other.
+    # A load without mass is not a load, so that its numbers can be set one after the other.
     if settings.payload_mass:
         model = model.with_payload(settings.payload_link, settings.payload_mass, (x, y, z), inertia)
     link = model.link(settings.payload_link)

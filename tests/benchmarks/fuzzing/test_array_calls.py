@@ -1,4 +1,4 @@
-"""python -m benchmarks.fuzzing calls: what it draws, and some cases."""
+"""python -m benchmarks.fuzzing calls: its random calls, and some cases."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ COUNT = 200
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_calls_are_equal_or_refused() -> None:
-    """Whatever arrays lie in: the numbers of a plain call, or an error; both are among the cases."""
+    """Whatever memory the arrays use, a call gives the results of a plain call or an error. The
+    cases have both."""
     found = list(islice(cases(0, ROBOTS), COUNT))
     different = {x.reason: x.reproduction for x in found if x.kind == "different"}
     assert not different
@@ -34,14 +35,14 @@ def test_calls_are_equal_or_refused() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_a_series_is_the_same_each_time() -> None:
-    """So that a finding can be made again by its seed and number."""
+def test_a_seed_gives_the_same_series() -> None:
+    """So a finding can be reproduced from its seed and number."""
     assert [outcomes(3, k, ROBOTS) for k in range(3)] == [outcomes(3, k, ROBOTS) for k in range(3)]
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_wrong_numbers_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A call that reads each second array with the other sign differs, and is shown."""
+def test_wrong_results_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call that negates q gives another result, and the case is reported."""
     function, number = array_calls.FUNCTIONS["crba"]
 
     def wrong(model: Any, q: Any, **options: Any) -> Any:
@@ -54,8 +55,8 @@ def test_wrong_numbers_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("library", LAYOUTS)
-def test_layouts_have_the_numbers(library: str) -> None:
-    """Each layout that no call must refuse has the numbers that it was made of, in its dtype."""
+def test_layouts_keep_the_values(library: str) -> None:
+    """Each layout that is not refused has the values of its source, in its dtype."""
     x = np.random.default_rng(0).uniform(-2, 2, (3, 4))
     for name, layout in LAYOUTS[library].items():
         if layout.refused:
@@ -65,5 +66,5 @@ def test_layouts_have_the_numbers(library: str) -> None:
         assert np.allclose(array_calls._host(array), wanted, rtol=1e-6), name
 
 
-def test_the_command_has_it() -> None:
+def test_the_command_has_the_generator() -> None:
     assert GENERATORS["calls"][0] is cases

@@ -1,4 +1,4 @@
-"""python -m benchmarks.fuzzing files: what it damages, and what it sees."""
+"""python -m benchmarks.fuzzing files: how it damages files, and which errors it reports."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ TEXTS = ["urdf", "floating", "mjcf", "sdf"]
 
 
 @pytest.mark.parametrize("name", SEEDS)
-def test_seeds_are_sound(name: str, tmp_path: Path) -> None:
-    """Else the first error would hide all others."""
+def test_undamaged_files_are_valid(name: str, tmp_path: Path) -> None:
+    """An error in them would hide all others."""
     if name.startswith("usd"):
         pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
     for file, data in SEEDS[name].items():
@@ -30,23 +30,23 @@ def test_seeds_are_sound(name: str, tmp_path: Path) -> None:
         assert wd.load(tmp_path / next(iter(SEEDS[name]))).nv >= 2
 
 
-def test_damage_is_the_same_each_time_and_another_for_each_number() -> None:
-    """So that a finding can be made again by its seed and number."""
+def test_a_seed_and_number_determine_the_damage() -> None:
+    """So a finding can be reproduced from its seed and number."""
     damaged = [case(7, k, ["mjcf"])[1] for k in range(20)]
     assert damaged == [case(7, k, ["mjcf"])[1] for k in range(20)]
     assert SEEDS["mjcf"] not in damaged
     assert len({tuple(files.values()) for files in damaged}) > 15
 
 
-def test_damaged_files_are_models_or_refused(tmp_path: Path) -> None:
-    """A few here; a hundred thousand by the command."""
+def test_damaged_files_give_models_or_refusals(tmp_path: Path) -> None:
+    """The test covers a few files, the command a hundred thousand."""
     for k in range(60):
         name, files = case(3, k, TEXTS)
         assert told(files, tmp_path, Random(k)) is None, (name, k)
 
 
-def test_what_is_neither_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The exception with its place. A refusal is one line, whatever it says."""
+def test_other_exceptions_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The report has the exception and its place. A refusal is one line, whatever it contains."""
     raised: list[Exception] = []
 
     def fails(*_: Any, **__: Any) -> wd.Model:

@@ -1,4 +1,4 @@
-"""python -m benchmarks.fuzzing expressions: what it draws, and what it notices."""
+"""python -m benchmarks.fuzzing expressions: its random functions, and the errors it notices."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ from benchmarks.fuzzing import expressions as fuzzing
 from benchmarks.fuzzing.expression_texts import draw
 
 
-def test_texts_are_the_same_each_time_and_different_for_each_number() -> None:
-    """So that a finding can be made again by its seed and number."""
+def test_a_seed_and_number_determine_the_text() -> None:
+    """So a finding can be reproduced from its seed and number."""
     bodies = [draw(Random(f"3 {k}")) for k in range(30)]
     assert bodies == [draw(Random(f"3 {k}")) for k in range(30)]
     assert len({*bodies}) == 30
 
 
-def test_texts_give_numpys_values_and_slopes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A few here, statement by statement; thousands, and compiled ones, by the command."""
+def test_texts_give_numpys_values_and_derivatives(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test covers a few texts, statement by statement. The command covers thousands, and
+    compiled ones."""
     monkeypatch.setattr(fuzzing, "compiled_difference", lambda *_: None)
     outcomes = [*islice(fuzzing.expressions(11), 60)]
     assert [x.reproduction for x in outcomes if x.kind == "different"] == []
     assert sum(x.kind == "equal" for x in outcomes) > 50
 
 
-def test_a_wrong_value_and_a_wrong_slope_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the function, and in its derivative alone."""
+def test_a_wrong_value_and_a_wrong_derivative_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error is in the function, or only in its derivative."""
     assert fuzzing.outcome("return np.sin(x)", Random(0))[0].kind == "equal"
     kept = np.sin
     with monkeypatch.context() as patch:
@@ -51,7 +52,7 @@ def test_a_wrong_value_and_a_wrong_slope_are_noticed(monkeypatch: pytest.MonkeyP
 
 
 def test_refusals_are_counted_by_their_reason() -> None:
-    """Without line, file and numbers."""
+    """The reason has no line, file or numbers."""
     error = wd.kernels.RecordingError("<expression 7>:2: np.sort has no form of 12 entries")
     assert fuzzing.reason_of(error) == "np.sort has no form of N entries"
     assert fuzzing.outcome("return np.sort(x)", Random(0))[0].kind == "refused"

@@ -1,4 +1,4 @@
-"""Random MJCF texts: warpdyn reads them as MuJoCo does."""
+"""Random MJCF texts, which warpdyn reads as MuJoCo does."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TEXTS = 60
 
 
 def test_random_texts_are_read_as_mujoco_reads_them() -> None:
-    """None of these texts differs in poses, masses, bias, passive or actuator forces."""
+    """No text differs in poses, masses, bias, passive or actuator forces."""
     outcomes = list(islice(cases(2026), TEXTS))
     different = [outcome for outcome in outcomes if outcome.kind == "different"]
     assert not different, different[0].reason + "\n" + different[0].reproduction
@@ -24,7 +24,7 @@ def test_random_texts_are_read_as_mujoco_reads_them() -> None:
 
 
 def test_a_difference_is_found(tmp_path: Path) -> None:
-    """Where the file that warpdyn reads is another robot than the text, the quantity is named."""
+    """The file that warpdyn reads differs from the text, and the quantity is named."""
     text = '<mujoco><worldbody><body name="b"><joint name="j"/><geom size="0.1"/></body></worldbody></mujoco>'
     path = tmp_path / "robot.xml"
     path.write_text(text)

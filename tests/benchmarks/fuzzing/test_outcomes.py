@@ -1,4 +1,4 @@
-"""Counts of random cases: what is printed, what is kept, and the exit status."""
+"""Counts of random cases: printed lines, stored cases, and the exit status."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from benchmarks.fuzzing.outcomes import Outcome, count_outcomes
 
 
-def test_cases_that_differ_are_kept_and_fail(
+def test_different_cases_are_stored_and_fail(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Refusals are counted by reason and do not fail."""

@@ -1,4 +1,4 @@
-"""A page with the robots of environments: where they are drawn."""
+"""A page with the robots of environments, and where they are drawn."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from warpdyn.cli.learning.environment_page import (
 )
 
 
-def test_robots_are_drawn_where_their_arrays_say() -> None:
-    """A robot that leaves its area enters it again on the other side."""
+def test_robots_are_drawn_at_the_positions_of_their_arrays() -> None:
+    """A robot that leaves its area enters it on the other side."""
     task = rl.QuadrupedVelocity()
     q = np.tile([0, 0, task.height, 0, 0, 0, 1.0, *task.stance], (2, 1))
     shown = EnvironmentPage(task, {"q": q}, host="127.0.0.1", port=0)
@@ -35,7 +35,8 @@ def test_robots_are_drawn_where_their_arrays_say() -> None:
 
 
 def test_ground_is_drawn_around_each_place_once() -> None:
-    """The part of the height map within AROUND, cut at its edges; all its triangles look up."""
+    """It is the part of the height map within AROUND, cut at the map's edges. All its triangles
+    face up."""
     drawn: list[tuple[str, np.ndarray, np.ndarray]] = []
     scene = SimpleNamespace(add_mesh_simple=lambda name, v, f, **_: drawn.append((name, v, f)))
     shown = EnvironmentPage.__new__(EnvironmentPage)
@@ -60,7 +61,7 @@ def test_ground_is_drawn_around_each_place_once() -> None:
     assert drawn[0][1][:, :2].min(axis=0).tolist() == [1.0, 2.0]
 
 
-def test_without_a_height_map_all_places_are_the_origin() -> None:
+def test_without_a_height_map_all_robots_are_at_the_origin() -> None:
     q = np.zeros((3, 7))
     np.testing.assert_array_equal(_origins({"q": q}), np.zeros((3, 3)))
     places = np.arange(6.0).reshape(2, 3)

@@ -1,4 +1,4 @@
-"""`warpdyn eval`: the table of a policy, and one line for a mistake."""
+"""`warpdyn eval`: the table of a policy's results, and one line for a mistake."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ def policy(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(barely_trained(rl.make("cartpole_swing_up"), path))
 
 
-def test_a_table_of_what_it_earns(policy: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The figures of `rl.evaluate`."""
+def test_eval_prints_a_table_of_the_results(
+    policy: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The numbers are those of `rl.evaluate`."""
     words = ["--envs", "8", "--seconds", "1", "--seed", "5"]
     assert main(["eval", "cartpole_swing_up", "--policy", policy, *words]) == 0
     out = capsys.readouterr().out
@@ -35,10 +37,10 @@ def test_a_table_of_what_it_earns(policy: str, capsys: pytest.CaptureFixture[str
     assert "0.0%" in out and "1.00" in out
 
 
-def test_actions_that_are_not_finite_are_reported(
+def test_nonfinite_actions_are_reported(
     policy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A row of their number, which a sound policy's table does not have."""
+    """A row has their number. The table of a good policy has no such row."""
     width = rl.Policy(policy).width
     odd = linear_policy(tmp_path / "odd.onnx", np.full((width, 1), np.nan))
     for path, reported in ((str(odd), True), (policy, False)):
@@ -51,7 +53,7 @@ def test_actions_that_are_not_finite_are_reported(
 def test_mistakes_are_one_line(
     policy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Another task's policy, a file that is none or not there, a time that is too long."""
+    """They are a policy of another task, a bad or missing file, and a time that is too long."""
     other = str(barely_trained(Hold(), tmp_path / "hold.onnx"))
     (tmp_path / "text.onnx").write_text("nothing")
     wrong = {
@@ -60,8 +62,13 @@ def test_mistakes_are_one_line(
             "cartpole_swing_up",
             "--policy",
             other,
-        ): "hold.onnx is of the task Hold and the robot double_pendulum",
-        ("eval", "cartpole_swing_up", "--policy", str(tmp_path / "text.onnx")): "is no ONNX policy",
+        ): "hold.onnx was trained in the task Hold with the robot double_pendulum",
+        (
+            "eval",
+            "cartpole_swing_up",
+            "--policy",
+            str(tmp_path / "text.onnx"),
+        ): "is not an ONNX policy",
         ("eval", "cartpole_swing_up", "--policy", "none.onnx"): "none.onnx: no such policy file",
         ("eval", "cartpole"): "there is no task 'cartpole'; did you mean 'cartpole_swing_up'?",
         ("eval", "cartpole_swing_up", "--policy", policy, "--seconds", "99"): "lasts 10 s: seconds",
@@ -88,7 +95,7 @@ FAILED = replace(SEEN, returned=-3.0, falls=1.0, nonfinite_actions=12345, failed
 
 
 def test_every_number_of_an_evaluation_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    """A column for each evaluation. Failures have rows only if there are some."""
+    """Each evaluation has a column. Failures have rows only if there are some."""
     print_table("a title", {"one": SEEN, "two": FAILED})
     out = capsys.readouterr().out
     assert out.startswith("a title\n")
@@ -110,10 +117,10 @@ def test_every_number_of_an_evaluation_is_printed(capsys: pytest.CaptureFixture[
     assert printed_rows(capsys.readouterr().out) == [["per second", "mean"], *shown[1:]]
 
 
-def test_evaluations_under_disturbances_are_rows(
+def test_evaluations_under_disturbances_are_printed(
     policy: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """--disturb asks for them, in warpdyn or in MuJoCo; --mujoco alone is refused."""
+    """--disturb requests them, in warpdyn or in MuJoCo. --mujoco without it is refused."""
     asked: list[tuple[str, int]] = []
 
     def disturbed(task: object, policy: object, **options: object) -> dict[str, rl.Evaluation]:
@@ -145,6 +152,6 @@ def test_evaluations_under_disturbances_are_rows(
         ({"commit": "1a2b"}, ""),
     ],
 )
-def test_a_policy_is_described_by_what_made_it(about: dict[str, str], end: str) -> None:
+def test_the_description_of_a_policy_has_its_training(about: dict[str, str], end: str) -> None:
     made = SimpleNamespace(about=about, path=Path("a/p.onnx"))
     assert describe_evaluation(made, SEEN) == f"p.onnx in 4 environments, 2.5 s each{end}"  # type: ignore[arg-type]

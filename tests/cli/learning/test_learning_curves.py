@@ -1,4 +1,4 @@
-"""Curves as a picture: of several trainings, read from their lines."""
+"""Pictures of the learning curves of several trainings."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def line(k: int, level: float) -> dict[str, object]:
     }
 
 
-def test_lines_are_read_and_drawn(tmp_path: Path) -> None:
-    """Iterations in which no episode ended have no rewards; the picture is of both seeds."""
+def test_curves_are_read_and_drawn(tmp_path: Path) -> None:
+    """Iterations in which no episode ended have no rewards. The picture has both seeds."""
     curves = {}
     for seed in (0, 1):
         path = tmp_path / f"{seed}.jsonl"
@@ -52,7 +52,8 @@ def test_numbers_change_only_on_purpose() -> None:
 
 
 def test_each_training_and_each_reward_has_its_curve(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Over both numbers; styles tell trainings apart where colours tell rewards. Means are of three."""
+    """Curves are drawn over steps and over time. Line styles distinguish trainings where colours
+    distinguish rewards. Means are over three iterations."""
     figures: list[Any] = []
     monkeypatch.setattr(
         "matplotlib.figure.Figure.savefig",
@@ -94,7 +95,7 @@ def test_each_training_and_each_reward_has_its_curve(monkeypatch: pytest.MonkeyP
 
 
 def test_a_task_without_rewards_or_falls_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Per cent up to one at least; no legend of rewards."""
+    """The axis of percentages reaches at least one, and there is no legend of rewards."""
     figures: list[Any] = []
     monkeypatch.setattr(
         "matplotlib.figure.Figure.savefig", lambda self, path, dpi: figures.append(self)
@@ -108,7 +109,7 @@ def test_a_task_without_rewards_or_falls_is_drawn(monkeypatch: pytest.MonkeyPatc
     assert panels[1, 0].get_ylim() == (0.0, 1.0) and panels[2, 1].get_legend() is None
 
 
-def test_twenty_rewards_have_colours_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_twenty_rewards_have_different_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     figures: list[Any] = []
     monkeypatch.setattr(
         "matplotlib.figure.Figure.savefig", lambda self, path, dpi: figures.append(self)

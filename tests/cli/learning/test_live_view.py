@@ -1,4 +1,4 @@
-"""Robots of a training in the browser: recorded steps at the speed of real robots."""
+"""Robots of a training in the browser: recorded steps are played at the speed of real robots."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def viewed() -> Any:
     view.close()
 
 
-def test_the_last_step_of_a_training_is_shown_in_the_end(viewed: Any) -> None:
-    """Of its first environments; each step is shown for its time."""
+def test_the_last_step_of_a_training_is_shown(viewed: Any) -> None:
+    """The first environments are shown, each step for its duration."""
     trainer, view = viewed
     list(trainer.run(iterations=2))
     last = trainer.env.carried["q"][:ROBOTS].numpy()
@@ -39,7 +39,7 @@ def test_the_last_step_of_a_training_is_shown_in_the_end(viewed: Any) -> None:
     assert robot.q.shape == (ROBOTS, 2)
 
 
-def test_a_training_does_not_depend_on_who_watches(viewed: Any) -> None:
+def test_a_viewer_does_not_change_a_training(viewed: Any) -> None:
     trainer, _ = viewed
     seen = [x.reward for x in trainer.run(iterations=2)]
     other = rl.Trainer(rl.CartpoleSwingUp(), recipe=RECIPE)

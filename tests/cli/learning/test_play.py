@@ -1,4 +1,4 @@
-"""`warpdyn play`: files of what robots do, and what is recorded of it."""
+"""`warpdyn play`: pictures of the robots, and the roll-outs they show."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return barely_trained(rl.make("cartpole_swing_up"), path)
 
 
-def test_a_moving_picture_and_a_still_one(
+def test_play_writes_a_gif_and_a_png(
     policy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As many pictures as there are steps, of 0.04 s each; drawn, and not all alike."""
+    """The GIF has a frame of 0.04 s for each step. The frames are drawn and differ."""
     files = {"--gif": tmp_path / "a.gif", "--png": tmp_path / "a.png"}
     words = [str(x) for pair in files.items() for x in pair]
     words += ["--policy", str(policy), "--envs", "2", "--seconds", "0.4"]
@@ -50,10 +50,10 @@ def test_a_moving_picture_and_a_still_one(
         assert np.asarray(still.convert("RGB")).std() > 5
 
 
-def test_without_a_screen_it_is_a_file(
+def test_play_without_a_screen_writes_a_file(
     policy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And without the viewer: named by the task, where the command runs."""
+    """The viewer is missing, too. The file has the name of the task, in the present folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("warpdyn.cli.learning.play.find_spec", lambda name: None)
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
@@ -64,8 +64,9 @@ def test_without_a_screen_it_is_a_file(
     assert (tmp_path / "cartpole_swing_up.gif").stat().st_size > 1000
 
 
-def test_what_was_commanded_is_recorded() -> None:
-    """Of a robot that follows commands, which grow from none: beside the speeds of its base."""
+def test_a_roll_out_records_the_commands() -> None:
+    """The commands grow from zero. They are recorded next to the base speeds of a robot that
+    follows them."""
     task = rl.make("quadruped_velocity")
     env = rl.VecEnv(task, 64, seed=1)
 
@@ -85,7 +86,7 @@ def test_what_was_commanded_is_recorded() -> None:
         assert 0.15 < np.abs(asked).max() <= 0.4 + 1e-6 and grown.min() >= 0 and grown.max() > 0.03
 
 
-def test_a_file_that_cannot_be_written_is_refused_first(
+def test_an_unwritable_file_is_refused_before_the_roll_out(
     policy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["play", "cartpole_swing_up", "--policy", str(policy)]
@@ -98,14 +99,14 @@ def test_a_file_that_cannot_be_written_is_refused_first(
 @pytest.mark.parametrize(
     ("task", "follows"), [("cartpole_swing_up", False), ("quadruped_velocity", True)]
 )
-def test_a_robot_with_a_free_base_is_followed(task: str, follows: bool) -> None:
-    """Else the picture stays where the middle of all moments is."""
+def test_the_picture_follows_a_robot_with_a_free_base(task: str, follows: bool) -> None:
+    """For another robot the picture is centred on the mean of all moments."""
     from matplotlib.figure import Figure
 
     centres: list[np.ndarray] = []
 
     class Drawn:
-        """Notes where the picture looks."""
+        """Records the centres of the picture."""
 
         def reach(self, poses: np.ndarray, middle: np.ndarray) -> float:
             return 1.0
@@ -128,7 +129,7 @@ def test_a_robot_with_a_free_base_is_followed(task: str, follows: bool) -> None:
 
 
 class StageOnPaper:
-    """Notes what is drawn on a panel, and of which poses."""
+    """Records the poses that are drawn on a panel."""
 
     made: ClassVar[list[StageOnPaper]] = []
 
@@ -149,7 +150,7 @@ class PosesOfNames:
 
 @pytest.fixture
 def played(monkeypatch: pytest.MonkeyPatch) -> PlayedMotion:
-    """Five robots for 0.3 s, 10 steps; robot n at step k is at 10 n + k."""
+    """Five robots for 0.3 s, which is 10 steps. Robot n is at 10 n + k at step k."""
     monkeypatch.setattr("warpdyn.rl.pictures.robot_stage.Stage", StageOnPaper)
     monkeypatch.setattr(play_module, "RobotPicture", PosesOfNames)
     monkeypatch.setattr(StageOnPaper, "made", [])
@@ -169,7 +170,8 @@ def lines_of(panel: Any) -> list[tuple[list[float], str, str]]:
 
 
 def test_a_still_picture_has_five_moments_of_each_robot(played: PlayedMotion) -> None:
-    """From the first step to the last; the curves, commands dashed, next to them."""
+    """They extend from the first step to the last. The curves are next to them, and commands are
+    dashed."""
     figure = play_module.still(TASK, played)  # type: ignore[arg-type]
     assert figure.get_size_inches().tolist() == [15.0, 12.0]
     assert figure.get_suptitle() == "Hop, hopper"
@@ -200,7 +202,8 @@ def test_a_still_picture_has_five_moments_of_each_robot(played: PlayedMotion) ->
 
 
 def test_a_moving_picture_has_four_robots_in_a_row(played: PlayedMotion) -> None:
-    """Curves below them with a mark at the time; panels of the last row that are left over are empty."""
+    """Below them are curves with a mark at the present time. Unused panels of the last row are
+    empty."""
     from matplotlib.figure import Figure
 
     figure = Figure()
@@ -221,10 +224,10 @@ def test_a_moving_picture_has_four_robots_in_a_row(played: PlayedMotion) -> None
         assert (below.get_legend() is not None) == (env == 0)
 
 
-def test_a_moving_picture_is_shown_at_the_robots_speed(
+def test_a_moving_picture_plays_at_the_robots_speed(
     played: PlayedMotion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """25 pictures a second, at most as many as there are steps."""
+    """It has 25 frames a second, and at most one for each step."""
     pytest.importorskip("matplotlib.animation")
     import matplotlib
 
@@ -255,7 +258,7 @@ def test_a_moving_picture_is_shown_at_the_robots_speed(
         ({}, "win32", True),
     ],
 )
-def test_where_there_is_a_screen(
+def test_on_screen_detects_a_screen(
     variables: dict[str, str], system: str, there: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
@@ -267,7 +270,7 @@ def test_where_there_is_a_screen(
 
 
 class FewSteps:
-    """Environments whose numbers count steps: two robots of seven coordinates."""
+    """Environments whose numbers count steps: two robots with seven coordinates."""
 
     num_envs = 2
 
@@ -282,7 +285,7 @@ class FewSteps:
 
     @property
     def carried(self) -> dict[str, Any]:
-        """Each number is the step, and a tenth of its place."""
+        """Each value is the step plus a tenth of its index."""
         sizes = {"q": (7,), "v": (6,), **self.sizes}
         return {
             name: torch.tensor(self.steps + 0.1 * np.arange(2 * np.prod(size)).reshape(2, *size))
@@ -313,10 +316,11 @@ class Tenfold:
 @pytest.mark.parametrize("free", [True, False])
 @pytest.mark.parametrize("width", [None, 2, 3])
 @pytest.mark.parametrize("origin", [True, False])
-def test_a_roll_out_records_each_step_before_it(
+def test_a_roll_out_records_the_state_before_each_step(
     free: bool, width: int | None, origin: bool
 ) -> None:
-    """Rewards are those of a second; speeds and commands only of a free base with three of them."""
+    """Rewards are per second. Speeds and commands are recorded only for a free base with three
+    commands."""
     carried = {"command": (width,)} if width else {}
     carried |= {"origin": (3,)} if origin else {}
     env = FewSteps(free, carried)

@@ -1,4 +1,4 @@
-"""`warpdyn play` in the browser: where robots are drawn, how long, and how it ends."""
+"""`warpdyn play` in the browser: where and how long robots are drawn, and how it ends."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ HERE: dict[str, Any] = {"host": "127.0.0.1", "port": 0}
 
 
 class Glide(rl.Task):
-    """A block without contact flies level at 30 m/s, over a map whose places have steps between."""
+    """A block without contact flies level at 30 m/s, over a map whose places have different
+    heights."""
 
     dt, substeps, seconds = 0.01, 2, 0.2
     actions = 1
@@ -60,7 +61,7 @@ class Glide(rl.Task):
 
 
 class Nothing:
-    """A policy that does nothing."""
+    """A policy whose actions are zero."""
 
     def check(self, task: object, width: int) -> None:
         assert width == 7
@@ -77,9 +78,9 @@ def shown(request: pytest.FixtureRequest) -> Any:
 
 
 @pytest.mark.parametrize("shown", [False], indirect=True)
-def test_robots_stay_on_their_ground(shown: OnPage) -> None:
-    """One that has gone 3 m, 0.1 s after it began anew, is drawn where it came in again; neighbours
-    are far off."""
+def test_robots_are_drawn_within_their_area(shown: OnPage) -> None:
+    """One that has flown 3 m in the 0.1 s since its reset is drawn where it entered again. Its
+    neighbours are far away."""
     assert shown.run(0.3) == pytest.approx(0.3)
     x = shown.env.carried["q"][:, 0].numpy()
     assert np.allclose(x, 3.0, atol=1e-3)
@@ -90,8 +91,10 @@ def test_robots_stay_on_their_ground(shown: OnPage) -> None:
 
 
 @pytest.mark.parametrize("shown", [True], indirect=True)
-def test_robots_stand_in_their_height_map(shown: OnPage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At their places, on ground that is drawn once around each."""
+def test_robots_are_drawn_in_their_height_map(
+    shown: OnPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are at their places, and the ground is drawn once around each."""
     view, origin = shown.page.robots["robot"], np.array([3.0, 1.0, 0.5])
     shown.run(0.08)
     q = shown.env.carried["q"].numpy()
@@ -109,10 +112,10 @@ def test_robots_stand_in_their_height_map(shown: OnPage, monkeypatch: pytest.Mon
     assert shown.shown._patches == {(3.0, 1.0), (5.0, 1.0)}
 
 
-def test_ctrl_c_ends_it(
+def test_ctrl_c_ends_the_page(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The page is gone, and nothing is raised."""
+    """The page is closed, and no exception is raised."""
     pages = []
 
     def interrupted(shown: OnPage, seconds: float | None) -> float:
@@ -126,8 +129,8 @@ def test_ctrl_c_ends_it(
     assert f"Glide: 2 times block at {pages[0].address}; Ctrl-C ends it" in told
 
 
-def test_the_command_plays_on_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where no file is asked for; a port that is taken is one line."""
+def test_play_uses_a_page_by_default(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It does so if no file is requested. An unusable port or address is reported in one line."""
     policy = barely_trained(rl.make("cartpole_swing_up"), tmp_path / "cartpole.onnx")
     words = ["play", "cartpole_swing_up", "--policy", str(policy), "--robots", "2"]
     assert main([*words, "--seconds", "0.4", "--port", "0"]) == 0
@@ -138,7 +141,7 @@ def test_the_command_plays_on_a_page(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 class Clock:
-    """Time that passes only where something sleeps, or where the test says so."""
+    """A clock that advances only in sleep, or when the test sets it."""
 
     def __init__(self) -> None:
         self.now, self.slept = 0.0, 0.0
@@ -153,12 +156,13 @@ class Clock:
 
 @pytest.mark.parametrize("shown", [False], indirect=True)
 @pytest.mark.parametrize(("stall", "slept"), [(0.1, 0.3), (5.0, 0.38)])
-def test_a_short_stall_is_caught_up_with_and_a_long_one_is_not(
+def test_the_page_catches_up_after_a_short_stall_only(
     shown: OnPage, monkeypatch: pytest.MonkeyPatch, stall: float, slept: float
 ) -> None:
-    """20 steps of 20 ms, the first of which takes longer: after a short one the page is on time again,
-    after a long one it goes on at its pace."""
-    clock, steps = Clock(), 0
+    """There are 20 steps of 20 ms, and the first one takes longer. After a short stall the page is
+    on time again. After a long one it continues at its pace. Curves are drawn every 12 steps, which is
+    about 4 times a second."""
+    clock, steps, drawn = Clock(), 0, list[float]()
 
     def step() -> None:
         nonlocal steps
@@ -167,22 +171,23 @@ def test_a_short_stall_is_caught_up_with_and_a_long_one_is_not(
 
     monkeypatch.setattr(page_module, "time", clock)
     monkeypatch.setattr(shown, "_step", step)
-    monkeypatch.setattr(shown, "_plot", lambda now: None)
+    monkeypatch.setattr(shown, "_plot", drawn.append)
     assert shown.run(0.4) == pytest.approx(0.4) and steps == 20
+    assert drawn == [pytest.approx(12 * 0.02)]
     assert clock.slept == pytest.approx(slept)
     assert clock.now == pytest.approx(slept + stall)
 
 
 class Commanded(Glide):
-    """It flies at 30 m/s and turns at 0.5 rad/s, and is told other speeds."""
+    """A block that flies at 30 m/s and turns at 0.5 rad/s, with other speeds as command."""
 
     def begin(self, robot: Any, s: rl.Episode) -> dict[str, Any]:
         v = np.array([30.0, 0.0, 0.0, 0.0, 0.0, 0.5])
         return super().begin(robot, s) | {"v": v, "command": np.array([1.0, 2.0, 3.0])}
 
 
-def test_curves_are_what_is_done_and_what_was_told() -> None:
-    """Ahead and turning, each beside its own command."""
+def test_curves_show_speeds_and_commands() -> None:
+    """The forward and the turning speed each appear next to their command."""
     shown = OnPage(rl.VecEnv(Commanded(False), 2), Nothing(), **HERE)  # type: ignore[arg-type]
     try:
         shown.run(0.5)

@@ -1,4 +1,4 @@
-"""Options of train, eval, sim2sim and play: those they share, and those of one of them."""
+"""Options of train, eval, sim2sim and play: the shared ones and those of single commands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from warpdyn.cli.main import main, parser
 @pytest.mark.parametrize(
     ("command", "envs"), [("train", None), ("eval", 256), ("sim2sim", 48), ("play", 4)]
 )
-def test_each_takes_a_task_environments_and_a_robot_of_ones_own(
+def test_each_command_accepts_a_task_environments_and_a_robot(
     command: str, envs: int | None
 ) -> None:
     args = parser().parse_args([command, "quadruped_velocity", "--robot", "my.urdf", "--kp", "30"])
@@ -30,7 +30,7 @@ def test_each_takes_a_task_environments_and_a_robot_of_ones_own(
     assert args.seed == 0 and callable(args.run)
 
 
-def test_what_only_one_of_them_takes() -> None:
+def test_some_options_belong_to_single_commands() -> None:
     read = parser().parse_args
     assert read(["sim2sim", "t", "--dt", "0.002"]).dt == 0.002
     assert read(["play", "t", "--gif", "a.gif"]).gif == Path("a.gif")
@@ -42,7 +42,8 @@ def test_what_only_one_of_them_takes() -> None:
 def test_help_lists_the_settings_of_a_task(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """Of the task before --help, in the form that --set reads; without one the options alone."""
+    """The task comes before --help, and the settings have the form that --set reads. Without a task
+    only the options are listed."""
     file = tmp_path / "my.py"
     file.write_text("from warpdyn import rl\nclass Swing(rl.CartpoleSwingUp):\n    pull = 1.5\n")
     for words, there in ((["--help"], False), ([f"{file}:Swing", "--help"], True)):
@@ -85,14 +86,14 @@ class Noise(NamedTuple):
         (Noise(0.25, "uniform", 2.0), "0.25,seconds=2"),
     ],
 )
-def test_values_are_printed_as_they_are_read(value: object, text: str) -> None:
+def test_setting_values_are_printed_as_they_are_read(value: object, text: str) -> None:
     assert setting_text(value) == text
 
 
-def test_settings_stand_in_columns(
+def test_settings_are_printed_in_columns(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Below a line with the task; how they are written follows."""
+    """They come below a line with the task, and before a line on how to set them."""
     module = "warpdyn.rl.settings.task_settings"
     monkeypatch.setattr(f"{module}.make_with_settings", lambda task, words: (task, tuple(words)))
     monkeypatch.setattr(f"{module}.settings_of", lambda made: {"seconds": 6.0, "set": made[1]})
@@ -107,8 +108,10 @@ def test_settings_stand_in_columns(
     assert said.endswith("NAME=none removes it\n")
 
 
-def test_modules_of_the_folder_are_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Once, after all others."""
+def test_modules_of_the_present_folder_are_found(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The folder is appended once to the search path."""
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.chdir(tmp_path)
     for _ in range(2):
@@ -127,10 +130,10 @@ def test_modules_of_the_folder_are_found(monkeypatch: pytest.MonkeyPatch, tmp_pa
     ],
     ids=" ".join,
 )
-def test_what_learning_lacks_is_a_line(
+def test_a_package_missing_for_learning_is_reported_in_one_line(
     words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As without onnxruntime."""
+    """The example is onnxruntime."""
     lacks = ImportError("warpdyn.rl needs onnxruntime, which is not installed")
 
     class Lacking:
@@ -151,10 +154,10 @@ def test_what_learning_lacks_is_a_line(
 
 
 @pytest.mark.parametrize("name", ["VecEnv", "evaluate", "sim2sim"])
-def test_what_running_environments_lacks_is_a_line(
+def test_a_package_missing_for_environments_is_reported_in_one_line(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As without Torch, which a policy alone does not need."""
+    """The example is Torch, which a policy does not need."""
     rl = pytest.importorskip("warpdyn.rl")
     lacks = f"warpdyn.rl.{name} needs torch, which is not installed"
 

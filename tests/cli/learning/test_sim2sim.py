@@ -1,4 +1,4 @@
-"""`warpdyn sim2sim`: both simulations side by side."""
+"""`warpdyn sim2sim`: a table that compares both simulations."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ pytest.importorskip("mujoco")
 from rl_cases import barely_trained
 
 
-def test_a_table_of_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The figures of `rl.sim2sim`; a step that does not fit, and no MuJoCo, are one line."""
+def test_sim2sim_prints_a_table_of_both_simulations(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The numbers are those of `rl.sim2sim`. A step that does not fit is reported in one line."""
     policy = str(barely_trained(rl.make("cartpole_swing_up"), tmp_path / "cartpole.onnx"))
     words = ["sim2sim", "cartpole_swing_up", "--policy", policy, "--envs", "4", "--seconds", "0.4"]
     assert main(words) == 0
@@ -26,10 +28,10 @@ def test_a_table_of_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert f"kept in MuJoCo C: {seen.return_ratio:.1%} of the return" in out.replace("\n", " ")
     assert seen.return_ratio == pytest.approx(1.0, abs=0.05)
     assert main([*words, "--dt", "0.003"]) == 2
-    assert "dt must be a part of the task's step, 0.04 s" in capsys.readouterr().err
+    assert "dt must divide the task's step, 0.04 s" in capsys.readouterr().err
 
 
-def test_no_share_is_kept_of_a_return_that_is_not_positive(
+def test_no_share_is_printed_for_a_nonpositive_return(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     policy = str(barely_trained(rl.make("cartpole_swing_up"), tmp_path / "cartpole.onnx"))
@@ -40,7 +42,9 @@ def test_no_share_is_kept_of_a_return_that_is_not_positive(
     assert "no share, because the return in warpdyn is not positive" in said and "nan" not in said
 
 
-def test_without_mujoco(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_sim2sim_without_mujoco_says_what_to_install(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch
+) -> None:  # type: ignore[no-untyped-def]
     policy = str(barely_trained(rl.make("cartpole_swing_up"), tmp_path / "cartpole.onnx"))
     monkeypatch.setattr("warpdyn.rl.adapters.mujoco_env.find_spec", lambda name: None)
     assert main(["sim2sim", "cartpole_swing_up", "--policy", policy]) == 2

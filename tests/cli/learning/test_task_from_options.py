@@ -1,4 +1,4 @@
-"""The task of a command line: a robot's feet, stance and gains as words."""
+"""The task of a command line: the robot, its feet, stance and gains."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from warpdyn.cli.main import main
 
 @pytest.fixture(scope="module")
 def robot(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file of the bundled quadruped, whose feet are paws, without its stance."""
+    """A file of the bundled quadruped without its stance, whose feet are called paws."""
     made = wd.load_robot("quadruped")
     feet = {link: link.replace("foot", "PAW") for link in made.link_names}
     path = tmp_path_factory.mktemp("robots") / "my.urdf"
@@ -34,8 +34,8 @@ def parsed(*words: str) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def test_words_make_the_robot(robot: Path) -> None:
-    """Patterns of feet and joints, and gains."""
+def test_options_set_feet_stance_and_gains(robot: Path) -> None:
+    """Feet and joints are given by patterns."""
     words = ["quadruped_velocity", "--robot", str(robot), "--feet", "*_paw"]
     stance = ["--stance", "*_thigh_joint=0.9", "*_calf_joint=-1.5"]
     task = task_from_options(parsed(*words, *stance, "--kp", "30"))
@@ -52,7 +52,7 @@ def test_words_make_the_robot(robot: Path) -> None:
     assert again.stance.tolist() == task.stance.tolist()  # type: ignore[attr-defined]
 
 
-def test_a_bundled_robot_and_none() -> None:
+def test_the_robot_may_be_bundled_or_left_out() -> None:
     assert task_from_options(parsed("quadruped_velocity")).model.name == "quadruped"
     words = ["quadruped_velocity", "--robot", "quadruped", "--stance", "home"]
     assert task_from_options(parsed(*words)).stance[1] == 0.9  # type: ignore[attr-defined]
@@ -60,7 +60,10 @@ def test_a_bundled_robot_and_none() -> None:
 
 def test_mistakes_are_one_line(robot: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words, text in (
-        ([], 'has no link "*foot" for a foot; name its feet: feet= of FL_PAW, FR_PAW, RL_PAW and'),
+        (
+            [],
+            'has no link "*foot" for a foot. Name the feet: feet=, some of FL_PAW, FR_PAW, RL_PAW and',
+        ),
         (["--feet", "*_PAW"], "give stance= angles of its 12 joints, FL_hip_joint"),
         (["--feet", "*_PAW", "--stance", "0", "0.9"], "stance must be 12 angles"),
         (["--stance", "a=b"], "--stance takes JOINT=ANGLE words, angles, or one name; got a=b"),
@@ -74,8 +77,8 @@ def test_mistakes_are_one_line(robot: Path, capsys: pytest.CaptureFixture[str]) 
     assert "takes no" in capsys.readouterr().err
 
 
-def test_a_robot_of_a_task_without_a_body(tmp_path: Path) -> None:
-    """Its gains go to the task by their names; what the task does not take is refused."""
+def test_a_task_that_is_no_locomotion_may_get_a_robot(tmp_path: Path) -> None:
+    """Gains reach the task by their names. Options that the task does not have are refused."""
     arm = wd.load_robot("double_pendulum")
     (path := tmp_path / "arm.urdf").write_text(arm.to_urdf())
     clip = tmp_path / "still.csv"

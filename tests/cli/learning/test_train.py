@@ -1,4 +1,5 @@
-"""`warpdyn train`: a policy of a few iterations, going on, one line for a mistake."""
+"""`warpdyn train`: trainings of a few iterations, their continuation, and one line for a
+mistake."""
 
 from __future__ import annotations
 
@@ -20,9 +21,7 @@ import torch
 from warpdyn.cli.learning import train
 
 
-def test_a_policy_is_trained_and_goes_on(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_training_can_be_continued(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "run"
     words = ["train", "cartpole_swing_up", "--envs", "16", "--folder", str(folder)]
     assert main([*words, "--minutes", "0.01"]) == 0
@@ -34,23 +33,25 @@ def test_a_policy_is_trained_and_goes_on(
     assert len((folder / "curve.jsonl").read_text().splitlines()) > lines
 
 
-def test_iterations_are_counted_instead_of_minutes(
+def test_a_training_may_be_limited_by_iterations(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Those of earlier runs in the folder too."""
+    """The iterations of earlier runs in the folder count, too."""
     words = ["train", "cartpole_swing_up", "--envs", "16", "--folder", str(tmp_path)]
     for count in ("2", "3"):
         assert main([*words, "--iterations", count]) == 0
         assert len((tmp_path / "curve.jsonl").read_text().splitlines()) == int(count)
     assert main([*words, "--iterations", "3"]) == 2
-    assert "\nwarpdyn: error: " in (said := capsys.readouterr().err)  # the bar before it has an end
+    assert "\nwarpdyn: error: " in (
+        said := capsys.readouterr().err
+    )  # the progress bar before it has ended
     assert "is trained for 3 iterations or more already; ask for more" in said
 
 
-def test_minutes_that_are_used_up_are_not_trained_again(
+def test_a_training_whose_minutes_are_used_up_does_not_continue(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The same command leaves the policy as it is. If its file is missing, it is written."""
+    """The same command does not change the policy. A missing policy file is written again."""
     words = ["train", "cartpole_swing_up", "--envs", "16", "--folder", str(tmp_path)]
     words += ["--minutes", "0.0001"]
     assert main(words) == 0
@@ -63,10 +64,11 @@ def test_minutes_that_are_used_up_are_not_trained_again(
     assert len((tmp_path / "policy.onnx").read_bytes()) == len(policy)
 
 
-def test_a_gpu_without_torch_on_it(
+def test_a_training_needs_torch_with_cuda_on_a_gpu(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Warp's GPU is a stand-in. The training runs on the CPU and says so; a named GPU is refused."""
+    """A stand-in replaces Warp's GPU. By default the training runs on the CPU and says so. A named
+    GPU is refused."""
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(train, "choose_device", lambda name: name or "cuda:0")
     words = ["train", "cartpole_swing_up", "--envs", "16", "--iterations", "1", "--folder"]
@@ -74,7 +76,7 @@ def test_a_gpu_without_torch_on_it(
     told = _one_line(capsys.readouterr().out)
     assert "training on the CPU: Warp finds cuda:0, but Torch" in told
     assert main([*words, str(tmp_path / "b"), "--device", "cuda:0"]) == 2
-    assert "and a training on cuda:0 needs it" in _one_line(capsys.readouterr().err)
+    assert "which training on cuda:0 needs" in _one_line(capsys.readouterr().err)
 
 
 def test_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,7 +88,7 @@ def test_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main([*words, "--minutes", "0.005"]) == 0
     assert main([*words, "--minutes", "0.005", "--seed", "1"]) == 2
     assert (
-        "is of another training, with seed 0 instead of 1; choose another folder"
+        "belongs to another training run, with seed 0 instead of 1; choose another folder"
         in capsys.readouterr().err
     )
 
@@ -94,7 +96,7 @@ def test_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
 def test_curves_are_written_for_tensorboard(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Beside the checkpoints; without its package one line says what to install."""
+    """They are next to the checkpoints. Without the package one line says what to install."""
     words = ["train", "cartpole_swing_up", "--envs", "16", "--minutes", "0.005"]
     log = [*words, "--logger", "tensorboard", "--folder", str(tmp_path / "a")]
     assert main(log) == 0
@@ -109,14 +111,14 @@ def test_curves_are_written_for_tensorboard(
 
 
 def _one_line(text: str) -> str:
-    """What the command says, which it breaks where the screen ends."""
+    """The output of the command without its line breaks, which depend on the terminal."""
     return " ".join(text.split())
 
 
-def test_a_task_of_a_file_with_settings_and_a_first_policy(
+def test_a_task_may_come_from_a_file_with_settings_and_a_policy(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its folder has the name of its class; every mistake is a line."""
+    """The folder has the name of the class. Every mistake is one line."""
     file = tmp_path / "my.py"
     file.write_text("from warpdyn import rl\nclass Swing(rl.CartpoleSwingUp):\n    pull = 1.0\n")
     recipe = tmp_path / "small.json"
@@ -135,8 +137,8 @@ def test_a_task_of_a_file_with_settings_and_a_first_policy(
     assert "--set recipe.practice.seconds=2" in _one_line(capsys.readouterr().err)
 
 
-def test_minutes_are_those_of_the_process(tmp_path: Path) -> None:
-    """A training that sleeps between iterations uses the clock's minutes, not the CPU's."""
+def test_minutes_are_cpu_minutes_and_wall_minutes_are_separate(tmp_path: Path) -> None:
+    """A training that sleeps between iterations uses wall time but no CPU time."""
     trainer = rl.Trainer(rl.CartpoleSwingUp(), recipe=rl.Recipe(envs=8, steps=4, layers=(4,)))
     trainer.loggers.append(lambda progress: time.sleep(0.3))
     *_, last = trainer.run(wall_minutes=0.02)
@@ -145,8 +147,9 @@ def test_minutes_are_those_of_the_process(tmp_path: Path) -> None:
     assert last.iteration < 200
 
 
-def test_limits_of_a_training_in_words_and_as_shares() -> None:
-    """Those of the command line, else the recipe's minutes; the limit that is nearest counts."""
+def test_limits_of_a_training_are_printed_and_reached_in_shares() -> None:
+    """They come from the command line, or are the recipe's minutes. The limit that is nearest
+    counts."""
     recipe = rl.Recipe(minutes=7.0)
 
     def limits(*words: str) -> train.TrainingLimits:
@@ -162,8 +165,8 @@ def test_limits_of_a_training_in_words_and_as_shares() -> None:
         assert every.share(progress, 2) == pytest.approx(share)
 
 
-def test_an_iteration_is_shown_with_all_its_numbers(capsys: pytest.CaptureFixture[str]) -> None:
-    """Actions that are not finite have a row only if there are some."""
+def test_an_iteration_is_printed_with_all_its_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nonfinite actions have a row only if there are some."""
     trainer = SimpleNamespace(task=SimpleNamespace(name="Hold"))
     rows = [
         ["per second, in episodes that ended", ""],
@@ -187,7 +190,7 @@ PROGRESS = rl.Progress(
 
 
 def test_a_policy_learns_from_a_teacher(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A file, or the policy that comes with a task; mistakes are a line."""
+    """The teacher is a file, or the policy that comes with a task. A mistake is one line."""
     words = ["train", "cartpole_swing_up", "--iterations", "2", "--envs", "16"]
     folder = ["--folder", str(tmp_path / "a")]
     assert main([*words, *folder, "--teacher", "cartpole_swing_up"]) == 0
@@ -203,13 +206,15 @@ def test_a_policy_learns_from_a_teacher(tmp_path: Path, capsys: pytest.CaptureFi
     )
     assert "needs a teacher" in _one_line(capsys.readouterr().err)
     assert main([*words, *folder, "--teacher", "panda_reach"]) == 2
-    assert "is of the task PandaReach and the robot panda" in _one_line(capsys.readouterr().err)
+    assert "was trained in the task PandaReach with the robot panda" in _one_line(
+        capsys.readouterr().err
+    )
 
 
-def test_outputs_of_a_training_are_made_and_closed(
+def test_outputs_of_a_training_are_created_and_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each only when it is asked for; all get the trainer and the folder."""
+    """Each is created only on request, with the trainer and the folder."""
     made: list[tuple[object, ...]] = []
 
     def part(name: str) -> Callable[..., SimpleNamespace]:
@@ -264,10 +269,10 @@ def test_outputs_of_a_training_are_made_and_closed(
 
 @pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize("rank_here", [0, 1])
-def test_of_several_processes_each_machine_reports_an_error_once(
+def test_each_machine_reports_an_error_of_several_processes_once(
     first: bool, rank_here: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All but the first are silent; Ctrl-C is the shell's status."""
+    """Only the first process prints. Ctrl-C gives the status that shells expect."""
     raised: list[BaseException] = [train.UserError("no"), KeyboardInterrupt()]
     monkeypatch.setattr(
         rl.Processes, "of_torchrun", lambda: SimpleNamespace(first=first, rank_here=rank_here)

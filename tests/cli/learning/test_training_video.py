@@ -1,4 +1,4 @@
-"""Moving pictures of a policy while it is trained."""
+"""Moving pictures of a policy during its training."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from rl_cases import Hold
 from warpdyn.cli.learning.training_video import PresentPolicy, TrainingVideo
 
 
-def test_pictures_are_written_and_the_training_stays_as_it_is(tmp_path: Path) -> None:
-    """Every second iteration, of both robots; the rewards are those without pictures."""
+def test_pictures_are_written_and_do_not_change_the_training(tmp_path: Path) -> None:
+    """Every second iteration is drawn, with both robots. The rewards are those without pictures."""
     plain = [x.reward for x in rl.Trainer(Hold()).run(iterations=3)]
     trainer = rl.Trainer(Hold())
     trainer.loggers.append(TrainingVideo(trainer, tmp_path, 2))
@@ -25,7 +25,7 @@ def test_pictures_are_written_and_the_training_stays_as_it_is(tmp_path: Path) ->
     assert path.name == "video-000002.gif" and Image.open(path).n_frames > 3
 
 
-def test_the_policy_is_the_trainers() -> None:
+def test_the_drawn_policy_is_the_trainers() -> None:
     trainer = rl.Trainer(Hold())
     seen = np.ones((2, 6), np.float32)
     policy = PresentPolicy(trainer)

@@ -1,4 +1,4 @@
-"""Roll-outs of `warpdyn simulate`: postures, gains, pushes, and what is measured of them."""
+"""Roll-outs of `warpdyn simulate`: postures, gains, pushes, and measurements."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ from hopper import HOPPER, PLAN
 from module_numbers import module_numbers
 
 import warpdyn as wd
-from warpdyn.cli.pictures.roll_out import drivable, gains, posture, pushed_link, pushes, roll_out
+from warpdyn.cli.pictures.roll_out import (
+    _starts,
+    drivable,
+    gains,
+    posture,
+    pushed_link,
+    pushes,
+    roll_out,
+)
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +32,7 @@ def pushed(hopper: wd.Model) -> tuple[Any, Any]:
 
 
 def test_a_free_robot_begins_with_its_lowest_point_on_the_ground(hopper: wd.Model) -> None:
-    """Its joints within their limits, its base level."""
+    """Its joints are within their limits, and its base is level."""
     q = posture(hopper)
     assert q[2] == pytest.approx(0.1) and q[7] == 0.2
     assert np.array_equal(q[3:7], [0, 0, 0, 1])
@@ -33,25 +41,42 @@ def test_a_free_robot_begins_with_its_lowest_point_on_the_ground(hopper: wd.Mode
         assert not wd.check_state(model, posture(model)[None]).warnings, name
 
 
-def test_home_is_held_where_there_is_one(hopper: wd.Model) -> None:
-    """With its own height of the base or not: what touches first is on the ground."""
+def test_the_home_posture_is_held_if_there_is_one(hopper: wd.Model) -> None:
+    """Whatever its base height, the lowest point is on the ground."""
     home = [0, 0, 7.0, 1, 0, 0, 0, 0.5]
     q = posture(hopper.with_configuration("home", home))
     assert q[7] == 0.5 and np.array_equal(q[3:7], [1, 0, 0, 0])
-    assert q[2] == pytest.approx(0.0)  # on its back: the trunk's upper side is its origin
+    assert q[2] == pytest.approx(
+        0.0
+    )  # the robot is on its back: the trunk's upper side is its origin
 
 
-def test_gains_are_of_the_robots_size() -> None:
-    """All of the effort at 0.1 rad; without a limit 10 rad/s; damping at least 0.7 of critical."""
+def test_gains_scale_with_the_robot() -> None:
+    """All of the effort acts at 0.1 rad. Without an effort limit the frequency is 10 rad/s. Damping
+    is that of 0.04 s, and at least 0.7 of critical."""
     arm = wd.load_robot("ur5e")
     q = posture(arm)
     kp, kd = gains(arm, q)
     assert np.allclose(kp * 0.1, arm.effort_limit)
     inertia = np.diagonal(wd.oracle(wd.crba, arm, q))
-    assert (kd >= 0.7 * 2 * np.sqrt(kp * inertia) - 1e-9).all()
+    critical = 2 * np.sqrt(kp * inertia)
+    assert np.allclose(kd, np.maximum(0.04 * kp, 0.7 * critical))
+    assert np.unique(0.04 * kp > 0.7 * critical).size == 2
     pendulum = wd.load_robot("double_pendulum")
     kp, _ = gains(pendulum, posture(pendulum))
     assert np.allclose(kp, 100 * np.diagonal(wd.oracle(wd.crba, pendulum, posture(pendulum))))
+
+
+def test_robots_start_around_the_posture_and_above_it(hopper: wd.Model) -> None:
+    """Joints are up to 0.05 rad off on both sides, within their limits; bases are up to 0.05 m higher."""
+    held = posture(hopper)
+    held[7] = 0.6
+    start = _starts(hopper, PLAN._replace(envs=300), held, np.random.default_rng(1)) - held
+    assert start.shape == (300, hopper.nq) and not start[:, [0, 1, 3, 4, 5, 6]].any()
+    assert start[:, 2].min() == pytest.approx(0.0, abs=1e-3) and (start[:, 2] >= 0.0).all()
+    assert start[:, 2].max() == pytest.approx(0.05, abs=1e-3)
+    assert start[:, 7].min() == pytest.approx(-0.05, abs=1e-3)
+    assert start[:, 7].max() == pytest.approx(0.05, abs=1e-3)
 
 
 def test_joints_without_single_coordinates_are_not_driven() -> None:
@@ -71,9 +96,9 @@ def test_pushes_last_a_fifth_of_each_second() -> None:
     assert all(a < b for a, b in pushes(PLAN._replace(push=1.0, dt=0.1, substeps=9)))
 
 
-def test_what_is_measured_is_what_happened(hopper: wd.Model, pushed: tuple[Any, Any]) -> None:
-    """It falls, lies at its height with its weight on the ground, slides while it is pushed beyond
-    its friction, and lies again."""
+def test_measurements_agree_with_the_motion(hopper: wd.Model, pushed: tuple[Any, Any]) -> None:
+    """The hopper falls, rests with its weight on the ground, slides while it is pushed beyond its
+    friction, and rests again."""
     sim, history = pushed
     measured = history.measured
     assert set(measured) == {"heights", "loads", "errors", "efforts", "residuals"}
@@ -82,16 +107,16 @@ def test_what_is_measured_is_what_happened(hopper: wd.Model, pushed: tuple[Any, 
     lying = (history.time > 0.4) & (history.time < 0.5)
     assert np.allclose(measured["heights"][lying], 0.1, atol=2e-3)
     assert np.allclose(measured["loads"][lying].mean(0), 1.0, atol=0.02)
-    # The push in excess of friction, 30 N against 10.3 N: 9.4 m/s² for 0.2 s, then 4.9 m/s² less.
+    # The push of 30 N exceeds the friction of 10.3 N: 9.4 m/s² for 0.2 s, then -4.9 m/s².
     sideways = np.hypot(sim.q[:, 0], sim.q[:, 1])
     assert ((sideways > 0.2) & (sideways < 0.8)).all()
     assert measured["efforts"].max() <= 1.0 and measured["errors"][-1].max() < 0.1
     assert history.failures == 0 and history.first_launch > 0 and history.wall > 0
 
 
-def test_a_seed_is_a_roll_out(hopper: wd.Model, pushed: tuple[Any, Any]) -> None:
-    """The same again bit for bit; another seed is another one. The joints are held where they start, whatever the
-    seed."""
+def test_a_seed_determines_the_roll_out(hopper: wd.Model, pushed: tuple[Any, Any]) -> None:
+    """The same seed gives the same bits, and another seed does not. The joints are held at their
+    start, whatever the seed."""
     plan = PLAN._replace(push=30.0, friction=0.5)
     targets: list[np.ndarray] = []
     again, history = roll_out(hopper, plan)
@@ -106,7 +131,8 @@ def test_a_seed_is_a_roll_out(hopper: wd.Model, pushed: tuple[Any, Any]) -> None
 
 
 def test_a_scene_without_joints_has_no_joint_errors() -> None:
-    """Two boxes a metre apart press on the ground alone. The watcher is called at the start and after each launch."""
+    """Two boxes a metre apart only press on the ground. The watcher is called at the start and
+    after each launch."""
     scene = wd.ModelBuilder("floor").add_link("floor").build()
     for name, x in (("a", 0.0), ("b", 1.0)):
         box = wd.description.Box(0.1, 0.1, 0.1)

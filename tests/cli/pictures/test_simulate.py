@@ -1,4 +1,5 @@
-"""`warpdyn simulate`: what it prints, draws and saves, and what it says of robots it cannot hold."""
+"""`warpdyn simulate`: its output, pictures and files, and its messages about robots it cannot
+hold."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ from warpdyn.cli.pictures.simulate import picture, print_results, remarks, show_
 def test_a_simulation_prints_draws_and_saves(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A table of the end, the speed, the picture as a PNG file, arrays that NumPy loads."""
+    """It prints a table of the end and the speed, draws a PNG file, and saves arrays that NumPy
+    loads."""
     pytest.importorskip("matplotlib")
     picture, saved = tmp_path / "new" / "arms.png", tmp_path / "arms.data"
     words = ["simulate", "double_pendulum", "--envs", "8", "--seconds", "0.3", "--push", "5"]
@@ -37,8 +39,10 @@ def test_a_simulation_prints_draws_and_saves(
     assert np.allclose(arrays["times"], 0.02 * np.arange(1, 16))
 
 
-def test_a_file_that_exists_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It is refused before anything is computed, and replaced with --force."""
+def test_an_existing_file_is_not_overwritten(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is refused before any computation, and replaced with --force."""
     saved = tmp_path / "thesis.npz"
     saved.write_text("PRECIOUS")
     words = ["simulate", "double_pendulum", "--envs", "2", "--seconds", "0.1", "--save", str(saved)]
@@ -49,10 +53,10 @@ def test_a_file_that_exists_is_kept(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert np.load(saved)["q"].shape == (2, 2)
 
 
-def test_a_file_on_the_ground_has_heights_and_forces(
+def test_a_robot_file_on_the_ground_has_heights_and_forces(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """And how many ended upright."""
+    """The output also says how many robots ended upright."""
     file = tmp_path / "hopper.urdf"
     file.write_text(HOPPER)
     words = ["simulate", str(file), "--base", "floating", "--envs", "3", "--substeps", "2"]
@@ -63,10 +67,11 @@ def test_a_file_on_the_ground_has_heights_and_forces(
     assert "100.0% ended above half of their height" in said
 
 
-def test_its_speed_is_of_the_launches_after_the_first(
+def test_the_speed_counts_launches_after_the_first(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Three launches of 4 robots and 5 steps, two of them in 2 s; of one launch there is no speed."""
+    """There are three launches of 4 robots and 5 steps, and two of them take 2 s. A single launch
+    has no speed."""
     model, sim = wd.load_robot("cartpole"), SimpleNamespace(points=())
     plan = PLAN._replace(envs=4, substeps=5)
     for launches, has_speed in ((3, True), (1, False)):
@@ -78,7 +83,7 @@ def test_its_speed_is_of_the_launches_after_the_first(
 
 
 def test_pairs_without_a_slot_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
-    """With how often that was so, and what to do; nothing is said of none."""
+    """The report has their number and the remedy. Without such pairs there is none."""
     model, sim = wd.load_robot("cartpole"), SimpleNamespace(points=())
     for left_out in (0, 17):
         history = History(np.array([0.025]), {}, 0, 0.5, 2.0, left_out)
@@ -88,8 +93,8 @@ def test_pairs_without_a_slot_are_reported(capsys: pytest.CaptureFixture[str]) -
         assert ("ContactPairs(model, slots=)" in said) == bool(left_out)
 
 
-def test_upright_is_above_half_of_the_first_second() -> None:
-    """Of free bases on the ground; of others it is not said."""
+def test_upright_means_above_half_of_the_height_after_a_second() -> None:
+    """Only free bases on the ground have the measure."""
     time = np.array([0.5, 1.0, 1.5])
     heights = np.array([[1.0, 1.0], [1.0, 1.0], [0.9, 0.3]])
     stood = History(time, {"heights": heights, "loads": heights}, 0, 0.0, 0.0)
@@ -97,7 +102,7 @@ def test_upright_is_above_half_of_the_first_second() -> None:
     assert upright(History(time, {"heights": heights}, 0, 0.0, 0.0)) is None
 
 
-def test_what_a_robot_lacks_is_said() -> None:
+def test_missing_shapes_and_drives_are_reported() -> None:
     """No shapes, joints that no drive holds."""
     inertia = '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
     body = f'<inertial><mass value="1"/>{inertia}</inertial>'
@@ -113,13 +118,14 @@ MESH = '<collision><geometry><mesh filename="{}"/></geometry></collision>'
 
 
 @pytest.mark.parametrize("there", [False, True], ids=["no file", "no reader"])
-def test_a_robot_whose_meshes_are_not_read_is_refused(
+def test_a_robot_with_unreadable_meshes_is_refused(
     there: bool,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """One line with what is missing, and no result: it would fall through the ground."""
+    """One line says what is missing, and nothing is computed: the robot would fall through the
+    ground."""
     inertia = '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
     body = f'<inertial><mass value="1"/>{inertia}</inertial>{MESH.format("shell.obj")}'
     file = tmp_path / "stone.urdf"
@@ -140,7 +146,7 @@ def test_a_robot_whose_meshes_are_not_read_is_refused(
 def test_without_matplotlib_there_is_no_picture(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One line, before anything is simulated."""
+    """One line says so before any simulation."""
     monkeypatch.setattr("warpdyn.cli.command_line.find_spec", lambda name: None)
     assert main(["simulate", "cartpole", "--png", "out.png"]) == 2
     said = capsys.readouterr()
@@ -158,8 +164,8 @@ SCENE = """<mujoco model="scene"><worldbody>
 def test_bodies_of_a_scene_touch_if_they_are_a_pair(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without --pair a remark says that they do not, with it the table has their force; unknown links
-    are named."""
+    """Without --pair a remark says that they do not. With it the table has their force. Unknown
+    links are named."""
     file = tmp_path / "scene.xml"
     file.write_text(SCENE)
     words = ["simulate", str(file), "--envs", "2", "--seconds", "1", "--dt", "0.002"]
@@ -170,14 +176,16 @@ def test_bodies_of_a_scene_touch_if_they_are_a_pair(
         np.testing.assert_allclose(found["q"][:, 9], height, atol=0.01)
         assert ("pass through each other" in said) == (not more)
         assert ("largest pair force" in said) == bool(more)
-        if more:  # one of two equal bodies carries the other
+        if more:  # one of two equal bodies rests on the other
             np.testing.assert_allclose(found["pair_loads"][-1], 0.5, rtol=0.01)
     assert main([*words, "--pair", "red", "green"]) == 2
     assert "has no pair of 'red' and 'green'" in capsys.readouterr().err
 
 
-def test_a_page_that_cannot_be_shown_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The viewer's reason, for the address and the port that were asked for."""
+def test_a_page_that_cannot_be_shown_is_reported_in_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The line has the viewer's reason. The requested address and port are passed on."""
     viewer = pytest.importorskip("warpdyn.viewer")
     from warpdyn.cli.command_line import UserError
     from warpdyn.cli.pictures import simulated_motion
@@ -213,8 +221,8 @@ def drawn(plan: Plan, measured: dict[str, np.ndarray], monkeypatch: pytest.Monke
 
 
 def test_each_measurement_has_a_panel(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bands of all robots and of eight in ten, and the median; pushes are orange; residuals are on a
-    logarithmic scale, and loads of a landing do not hide the usual one."""
+    """It has bands of all robots and of eight in ten, and the median. Pushes are orange. Residuals
+    have a logarithmic scale. The load of a landing does not hide the usual one."""
     pytest.importorskip("matplotlib")
     plan = PLAN._replace(envs=11, push=5.0, seconds=2.0)
     robots = np.tile(np.arange(11.0), (4, 1))
@@ -247,7 +255,7 @@ def test_each_measurement_has_a_panel(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("most", "top"), [(0.5, 1.1), (2.0, 2.2), (9.0, 3.0)])
-def test_loads_are_drawn_up_to_a_little_beyond_the_largest(
+def test_the_axis_of_loads_ends_a_little_above_the_largest(
     most: float, top: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("matplotlib")
@@ -256,8 +264,8 @@ def test_loads_are_drawn_up_to_a_little_beyond_the_largest(
     assert figure.axes[0].get_ylim() == pytest.approx((0.0, top))
 
 
-def test_a_robot_is_told_by_what_it_has() -> None:
-    """Its drives, the posture that is held, bodies that pass through each other, pushes: a line each."""
+def test_remarks_describe_the_robot_and_its_drives() -> None:
+    """Drives, held posture, bodies that pass through each other, and pushes have a line each."""
     ball = wd.ModelBuilder("b").add_link("a").add_link("c", 1.0, (0, 0, 0), np.eye(3))
     ball = ball.add_joint("j", "ball", "a", "c").build()
     drives = "no drives: wd.PD drives single angles and lengths, and this robot has other joints"
@@ -277,8 +285,8 @@ def test_a_robot_is_told_by_what_it_has() -> None:
     assert through not in list(remarks(cube, PLAN._replace(pairs=(("cube", "x"),))))
 
 
-def test_the_table_of_the_end(capsys: pytest.CaptureFixture[str]) -> None:
-    """Least, median and most of the last launch; failures are told."""
+def test_the_table_has_the_values_of_the_last_launch(capsys: pytest.CaptureFixture[str]) -> None:
+    """They are minimum, median and maximum. Failures are reported."""
     model, sim = wd.load_robot("cartpole"), SimpleNamespace(points=(1, 2))
     plan = PLAN._replace(envs=3, substeps=5, dt=0.004)
     measured = {"errors": np.array([[9.0, 9.0, 9.0], [0.5, 2.0, 0.25]])}
@@ -297,10 +305,10 @@ def test_the_table_of_the_end(capsys: pytest.CaptureFixture[str]) -> None:
     assert said.endswith("a state was not finite, and began anew, 4 times")
 
 
-def test_what_the_viewer_lacks_is_a_line(
+def test_a_package_missing_for_the_viewer_is_reported_in_one_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As without viser, of all commands that show a page."""
+    """All commands with a page do so, for example without viser."""
     monkeypatch.delitem(sys.modules, "warpdyn.cli.pictures.simulated_motion", raising=False)
     monkeypatch.delattr("warpdyn.cli.pictures.simulated_motion", raising=False)
     monkeypatch.setitem(sys.modules, "warpdyn.viewer", None)

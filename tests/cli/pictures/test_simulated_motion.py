@@ -1,4 +1,4 @@
-"""`warpdyn simulate` on a page: what it shows of a scene, and how it ends."""
+"""`warpdyn simulate` on a page: which parts of a scene it shows, and how it ends."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def scene(tmp_path: Path) -> Path:
 def test_a_scene_is_recorded(
     scene: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One robot by default, as a page and as a recording, in a folder that need not exist."""
+    """By default it has one robot. The recording is a page or a file for the player, in a folder
+    that need not exist."""
     for ending in (".html", ".viser"):
         path = tmp_path / "new" / f"heap{ending}"
         assert main(["simulate", str(scene), *RUN, "--record", str(path)]) == 0
@@ -43,7 +44,7 @@ def test_a_scene_is_recorded(
         assert "heap: 1 robots" in said and "recorded:" in said and path.stat().st_size > 5e3
 
 
-def test_it_is_shown_until_ctrl_c(
+def test_the_motion_is_shown_until_ctrl_c(
     scene: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The page plays the motion of all robots, with their contacts and forces."""
@@ -65,12 +66,12 @@ def test_it_is_shown_until_ctrl_c(
     motion = page.player.motion
     assert motion.q.shape == (26, 2, 15) and motion.seconds == pytest.approx(0.2)
     assert len(touching) >= 8
-    # The arrow from one cube on the other, at its height, for both robots.
+    # The arrow between the cubes is at their contact, for both robots.
     assert (np.abs(ends[:, 2] - 0.1) < 2e-3).sum() == 2
 
 
-def test_contacts_of_many_robots_are_those_of_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Arrows would hide them else."""
+def test_contacts_are_shown_only_for_the_first_robots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More arrows would hide them."""
     monkeypatch.setattr(simulated_motion, "WITH_FORCES", 3)
     model = wd.load(SCENE)
     sim = wd.Simulation(model, 5, pairs=wd.ContactPairs(model).only(("low", "high")))
@@ -89,7 +90,7 @@ def test_contacts_of_many_robots_are_those_of_the_first(monkeypatch: pytest.Monk
         (["--view", "--host", "192.0.2.1"], "cannot be used"),
     ],
 )
-def test_what_cannot_be_shown_is_one_line(
+def test_a_motion_that_cannot_be_shown_is_reported_in_one_line(
     scene: Path, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["simulate", str(scene), *RUN, *words]) == 2

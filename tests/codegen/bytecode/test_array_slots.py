@@ -1,4 +1,5 @@
-"""Slots of arrays: neighbouring ones, which loops share with the program that makes the array."""
+"""Slots of arrays: rows are adjacent, and loops share them with the program that makes the
+array."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from warpdyn.recording.program import Program, record
 
 
 def shifted(x: list) -> list:
-    """Each row becomes half of the row at an index; one row is a constant index."""
+    """Each row becomes half of the row at an index. One row has a constant index."""
     a = RowArray([[x[0], 1.0], [x[1], 2.0], [3.0, x[2]]])
 
     def step(k: Any, state: list, _: Any) -> list:
@@ -32,7 +33,7 @@ def program() -> Program:
     return record(shifted, {"x": (3,)})
 
 
-def test_rows_lie_in_one_array_of_slots() -> None:
+def test_all_rows_of_an_array_are_in_one_block_of_slots() -> None:
     """All instructions on rows name entries of the same six slots."""
     bytecode = encode(program())
     code = np.array(bytecode.code).reshape(-1, WORDS)
@@ -46,8 +47,8 @@ def test_rows_lie_in_one_array_of_slots() -> None:
     assert fixed + 1 < bytecode.slots
 
 
-def test_rows_outside_of_the_slots_are_refused() -> None:
-    """More rows than there are, or none."""
+def test_rows_outside_the_slots_are_refused() -> None:
+    """An instruction may not have more rows than there are, nor none."""
     source = describe(program(), "shifted", True, "cpu")
     check(encode(program()), source)
     for rows in (0, 1 << 20):

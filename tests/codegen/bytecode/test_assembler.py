@@ -1,4 +1,4 @@
-"""Bytecode as it is written."""
+"""Bytecode while it is written."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from warpdyn.codegen.bytecode.assembler import NOWHERE, Assembler
 from warpdyn.codegen.bytecode.instructions import NUMBER, WORDS
 
 
-def test_constants_have_one_number_each() -> None:
-    """Zeros of both signs are two constants; NaN is one."""
+def test_equal_constants_have_one_number() -> None:
+    """Zeros of different signs are two constants. NaN is one."""
     to = Assembler(())
     numbers = [to.constant(x) for x in (0.0, -0.0, 1.5, 0.0, math.nan, math.nan, 1.5)]
     assert numbers == [0, 1, 2, 0, 3, 3, 2] and len(to.constants) == 4
@@ -31,6 +31,6 @@ def test_slots_and_instructions_are_counted() -> None:
     assert to.new_counter() == 0 and to.new_counter() == 1 and to.tables == {"heights": 0}
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.NOWHERE == 0

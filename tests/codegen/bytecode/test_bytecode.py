@@ -20,15 +20,15 @@ SMALL = Bytecode(
 )
 
 
-def test_it_comes_back_as_it_was() -> None:
-    """Constants to the last bit."""
+def test_bytecode_is_unchanged_by_writing_and_reading() -> None:
+    """Constants are equal to the last bit."""
     back = Bytecode.from_bytes(SMALL.to_bytes())
     assert back == SMALL
     assert [math.copysign(1, x) for x in back.constants] == [1, -1, 1, 1]
 
 
 @pytest.mark.parametrize("cut", [0, 10, -3])
-def test_a_part_of_it_is_refused(cut: int) -> None:
+def test_truncated_bytecode_is_refused(cut: int) -> None:
     content = SMALL.to_bytes()
     with pytest.raises((ValueError, KeyError)):
         Bytecode.from_bytes(content[:cut])

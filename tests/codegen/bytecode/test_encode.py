@@ -1,4 +1,5 @@
-"""Bytecode of programs: run in Python on numbers, it gives what the program gives, to the last bit."""
+"""Bytecode of programs: run in Python on numbers, it gives the results of the program, to the last
+bit."""
 
 from __future__ import annotations
 
@@ -44,7 +45,7 @@ def arithmetic(x: list, y: list) -> list:
 
 
 def loops(x: list, y: list) -> list:
-    """A loop in a loop, called from values around them, and a loop that ends early."""
+    """A loop in a loop, called with values around them, and a loop that ends early."""
     h = y[0] * 0.1
 
     def outer(state: list) -> list:
@@ -57,7 +58,7 @@ def loops(x: list, y: list) -> list:
 
 
 def ending(x: list, y: list) -> list:
-    """One loop that ends early: a program in phases."""
+    """One loop that ends early, which makes a program in phases."""
     (c, n) = repeat(
         lambda s: [s[0] * (0.4 + 0.1 * y[1] * y[1]), s[1] + 1.0],
         [absolute(x[0]) + x[1] * x[1], 0.0],
@@ -68,7 +69,7 @@ def ending(x: list, y: list) -> list:
 
 
 def backwards(x: list, y: list) -> list:
-    """The gradient of a loop, which reads the states that it has kept."""
+    """The gradient of a loop, which reads the stored states."""
     return pullback([*x, *y], loops_without_end(x, y), [1.0, -0.5])
 
 
@@ -78,7 +79,7 @@ def loops_without_end(x: list, y: list) -> list:
 
 
 def backwards_past_the_end(x: list, y: list) -> list:
-    """The gradient of a loop whose end it does not read: the last step is left out."""
+    """The gradient of a loop whose result is not read, so the last step is left out."""
     return pullback([*x, *y], steps(x, y), [1.0, -0.5])
 
 
@@ -102,7 +103,7 @@ def calls(x: list, y: list) -> list:
 
 
 def until_an_entry(x: list, y: list) -> list:
-    """A loop on an array that ends after two of three steps, as an entry of its state says then."""
+    """A loop on an array that ends after two of three steps, decided by an entry of its state."""
     a = RowArray([[x[0]], [x[1]], [x[2]]])
 
     def step(k: Any, state: list, _: Any) -> list:
@@ -124,7 +125,7 @@ def recorded(name: str) -> Program:
 
 
 def agree(program: Program, inputs: Mapping[str, Sequence[float]]) -> None:
-    """The bytecode gives the numbers of the program."""
+    """Check that the bytecode gives the numbers of the program."""
     found = run(encode(program), inputs)["out"]
     wanted = np.ravel(program.on_numbers(inputs)["out"])
     np.testing.assert_array_equal(found, wanted)
@@ -147,10 +148,11 @@ def test_bytecode_gives_the_numbers_of_the_program(name: str) -> None:
     ],
     ids=["last step not read", "steps needed", "steps by an entry"],
 )
-def test_what_is_not_needed_of_a_loop_is_left_out(
+def test_unneeded_steps_of_a_loop_are_skipped(
     how: str, text: Callable[..., list], shapes: Mapping[str, tuple[int, ...]]
 ) -> None:
-    """A jump from its beginning to behind its end, with the loop's counter and number of steps."""
+    """A jump leads from the beginning of the loop to its end, with the loop's counter and number of
+    steps."""
     code = np.reshape(encode(record(text, shapes, rolls=False)).code, (-1, WORDS))
     jumps = code[code[:, 0] == NUMBER[how]]
     assert len(jumps)
@@ -160,8 +162,8 @@ def test_what_is_not_needed_of_a_loop_is_left_out(
         assert how == "skip_idle" or steps == again[3]
 
 
-def test_results_of_a_call_outlive_the_next_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The calls of a routine write the same slots."""
+def test_results_of_a_call_survive_the_next_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All calls of a routine write the same slots."""
     monkeypatch.setattr(recorder, "ROLL_FROM", 0)
     program = record(calls, SHAPES)
     called = [s.arguments[0] for s in program.statements if s.operation == "call"]
@@ -171,15 +173,15 @@ def test_results_of_a_call_outlive_the_next_call(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_program_in_phases_is_encoded_phase_by_phase() -> None:
-    """A phase fuses different products than the whole program does."""
+    """Single phases fuse other products than the whole program."""
     assert phases(recorded("ending")) is not None and phases(recorded("loops")) is None
     assert NUMBER["end_some"] in encode(recorded("ending")).code[::WORDS]
 
 
 @pytest.mark.parametrize("robot", ["panda", "quadruped"])
 @pytest.mark.parametrize("name", ["rnea", "crba", "aba", "jacobian", "rnea_derivatives"])
-def test_algorithms_of_robots(robot: str, name: str) -> None:
-    """With the routines of their programs."""
+def test_bytecode_of_robot_algorithms_gives_their_numbers(robot: str, name: str) -> None:
+    """Their programs have routines."""
     model = wd.load_robot(robot)
     describe = getattr(wd, name).describe
     wanted = [p for p in inspect.signature(describe).parameters if p in ("q", "v", "a", "tau")]
@@ -196,8 +198,8 @@ def test_algorithms_of_robots(robot: str, name: str) -> None:
         np.testing.assert_array_equal(found[result], np.ravel(values))
 
 
-def test_slots_are_used_again() -> None:
-    """A program needs about as many slots as it has values alive, not one for each statement."""
+def test_slots_are_reused() -> None:
+    """A program needs about as many slots as it has live values, not one for each statement."""
     model = wd.load_robot("panda")
     zeros = np.zeros((1, model.nv))
     call = wd.rnea.describe(model, zeros, zeros, zeros)  # type: ignore[attr-defined]
@@ -214,8 +216,8 @@ def test_values_for_the_next_instruction_stay_in_registers() -> None:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_each_kind_of_statement(name: str) -> None:
-    """To the last bit, with a table."""
+def test_bytecode_of_each_kind_of_statement_gives_its_number(name: str) -> None:
+    """The numbers, with a table among the inputs, are equal to the last bit."""
     program = record(PROGRAMS[name], TABLED, tables=("t",))
     draw = np.random.default_rng(2)
     table = draw.normal(size=TABLED["t"]).tolist()
@@ -226,8 +228,8 @@ def test_each_kind_of_statement(name: str) -> None:
 
 
 @pytest.mark.parametrize("seed", array_programs.SEEDS)
-def test_loops_on_arrays(seed: int) -> None:
-    """As on numbers, to the last bit: also where a loop ends early, and where a step is left out."""
+def test_bytecode_of_loops_on_arrays_gives_their_numbers(seed: int) -> None:
+    """To the last bit, also if a loop ends early or a step is skipped."""
     program = record(array_programs.random_program(seed), array_programs.SHAPES)
     draw = np.random.default_rng(seed)
     for z in ([0.0, 1.0, 2.0], [3.0, 4.0, -1.0], [5.0, 2.0, 0.0]):

@@ -18,8 +18,8 @@ def test_each_instruction_has_one_number() -> None:
     assert [OPERATIONS[number] for number in NUMBER.values()] == [*NUMBER]
 
 
-def test_each_field_is_known() -> None:
-    """Four fields of known kinds. Names with kinds say what the operands are."""
+def test_each_instruction_has_four_fields_of_known_kinds() -> None:
+    """The names of instructions with kinds contain the kinds of their operands."""
     assert {*FIELDS} == {*OPERATIONS}
     assert {len(fields) for fields in FIELDS.values()} == {WORDS - 1}
     assert {kind for fields in FIELDS.values() for kind in fields} == {*"sktjl-"}
@@ -30,8 +30,8 @@ def test_instructions_with_more_than_four_fields_exist() -> None:
     assert {*BLOCKS, *WITH_FOURTH} <= {*OPERATIONS}
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.WORDS == 5
     assert chosen.DEPTH == 32
     assert chosen.LOOPS == 256

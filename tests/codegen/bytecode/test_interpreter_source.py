@@ -1,4 +1,5 @@
-"""The interpreter's C++: it compiles alone, and neither encoded nor altered programs leave their memory."""
+"""The interpreter's C++ source: it compiles on its own, and neither encoded nor altered programs
+access memory outside their arrays."""
 
 from __future__ import annotations
 
@@ -63,7 +64,7 @@ int main(int, char** names) {
 
 
 def case(bytecode: Bytecode, count: int, dtype: type) -> bytes:
-    """A program and the number of environments, as the harness reads them."""
+    """A program and the number of environments, in the format of the harness."""
     arrays = (*bytecode.inputs, *bytecode.results)
     words = [
         len(bytecode.code) // WORDS,
@@ -86,7 +87,7 @@ def case(bytecode: Bytecode, count: int, dtype: type) -> bytes:
 
 
 def programs(single: bool) -> list[tuple[Bytecode, Source]]:
-    """Programs of some functions: straight, with routines, with loops."""
+    """Programs of some functions: straight, with routines, and with loops."""
     model = wd.load_robot("cartpole")
     q = np.zeros((1, model.nv))
     calls = [
@@ -114,9 +115,9 @@ def altered(bytecode: Bytecode, draw: np.random.Generator) -> Bytecode:
 
 @clang
 @pytest.mark.parametrize("single", [True, False])
-def test_programs_stay_in_their_memory(single: bool, tmp_path: Path) -> None:
-    """With address and undefined-behaviour sanitizers: encoded programs, and altered ones that the
-    checks accept."""
+def test_programs_access_only_their_own_memory(single: bool, tmp_path: Path) -> None:
+    """The sanitizers for addresses and undefined behaviour check encoded programs, and altered
+    programs that the checks accept."""
     dtype = np.float32 if single else np.float64
     draw = np.random.default_rng(4)
     cases: list[bytes] = []
@@ -137,7 +138,7 @@ def test_programs_stay_in_their_memory(single: bool, tmp_path: Path) -> None:
 
 
 def jumps(wrong: Bytecode, right: Bytecode) -> bool:
-    """True if an alteration concerns jumps or loops, which might then never end."""
+    """Whether an alteration concerns jumps or loops, which might then never end."""
     control = {k for k, name in enumerate(OPERATIONS) if name in CONTROL}
     a, b = (np.array(x.code).reshape(-1, WORDS) for x in (wrong, right))
     changed = (a != b).any(axis=1)

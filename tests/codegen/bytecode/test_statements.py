@@ -1,4 +1,4 @@
-"""Instructions of statements, and the slots of their values."""
+"""Instructions of statements, and slots of their values."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def test_operands_are_slots_constants_or_registers(
 
 
 def test_a_square_reads_a_slot_twice() -> None:
-    """A value that an instruction reads twice is not taken from the registers."""
+    """A value that an instruction reads twice is not taken from a register."""
     bytecode = made(lambda x: [(x[0] + x[1]) * (x[0] + x[1])])
     assert names(bytecode)[:2] == ["add_ss", "mul_ss"]
 
 
 def test_a_value_read_later_keeps_its_slot() -> None:
-    """It is in registers for the next instruction, and in its slot for another one."""
+    """The next instruction reads it from a register, a later one from its slot."""
 
     def text(x: list) -> list:
         a = x[0] + x[1]
@@ -62,7 +62,7 @@ def test_a_value_read_later_keeps_its_slot() -> None:
     assert run(made(text), {"x": x})["out"] == text(x)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.NOTHING == -1
     assert chosen.ZEROS == ((0, 0, 0), (0, 0), (0,), (), ())

@@ -25,7 +25,7 @@ std::shared_ptr<Graph> new_graph();
 // Memory for the work of a stream. In a capture it belongs to the graph, which makes it usable when it is launched.
 void* allocate_for(const std::shared_ptr<Stream>& stream, std::size_t bytes);
 
-// Free memory of either kind. While any stream is captured, memory that is no graph's is kept until the capture ends,
+// Free memory of either kind. While any stream is captured, memory that is not a graph's is kept until the capture ends,
 // as Warp's native library does. False if it is not device memory.
 bool free_memory(void* memory);
 void free_kept_memory();

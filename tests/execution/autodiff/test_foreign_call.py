@@ -1,4 +1,5 @@
-"""Kernels called by XLA: what calls from Python give, on one thread and several, in a `compiling` block too."""
+"""Kernels that XLA calls: the results are those of calls from Python, on one thread and several,
+also in a `compiling` block."""
 
 from __future__ import annotations
 
@@ -21,18 +22,18 @@ jax = pytest.importorskip("jax")
 ARM = wd.load_robot("ur5e")
 
 
-def drawn(count: int, seed: int) -> list[np.ndarray]:
-    """q, v and a of the arm."""
+def random_states(count: int, seed: int) -> list[np.ndarray]:
+    """Random q, v and a of the arm."""
     draw = np.random.default_rng(seed)
     return [draw.uniform(-1.0, 1.0, (count, 6)).astype(np.float32) for _ in range(3)]
 
 
-def of_jax(arrays: list[np.ndarray]) -> list[Any]:
+def jax_arrays(arrays: list[np.ndarray]) -> list[Any]:
     return [jax.numpy.asarray(x) for x in arrays]
 
 
-def without_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From here on no Python function launches a kernel."""
+def forbid_python_launches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After this, a kernel launched by a Python function fails the test."""
 
     def launch(*args: Any) -> None:
         raise AssertionError("a kernel was launched by Python")
@@ -45,8 +46,8 @@ def without_python(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_jit_launches_without_python(
     count: int, number: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every robot's row is what NumPy gets, bit for bit, whoever of XLA's threads took it."""
-    first, second = drawn(count, 1), drawn(count, 2)
+    """Every robot's row equals NumPy's, bit for bit, whichever thread of XLA computed it."""
+    first, second = random_states(count, 1), random_states(count, 2)
     wanted = wd.rnea(ARM, *second)
     run = jax.jit(lambda *x: wd.rnea(ARM, *x))
     monkeypatch.setattr(threads, "ENOUGH", 0.0 if count > 100 else threads.ENOUGH)
@@ -54,9 +55,9 @@ def test_jit_launches_without_python(
     before = threads._wanted.value
     try:
         wd.runtime.set_num_threads(number)
-        run(*of_jax(first))
-        without_python(monkeypatch)
-        assert np.array_equal(run(*of_jax(second)), wanted)
+        run(*jax_arrays(first))
+        forbid_python_launches(monkeypatch)
+        assert np.array_equal(run(*jax_arrays(second)), wanted)
     finally:
         wd.runtime.set_num_threads(before or None)
 
@@ -79,42 +80,44 @@ SHAPES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("case", SHAPES)
-def test_plain_calls_are_remembered(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The third call of a kind is XLA's, and gives what NumPy gets."""
-    given = [SHAPES[case](of_jax(drawn(6, seed))) for seed in (1, 2, 3)]
+def test_the_third_plain_call_is_executed_by_xla(
+    case: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The result equals NumPy's."""
+    given = [SHAPES[case](jax_arrays(random_states(6, seed))) for seed in (1, 2, 3)]
     wd.gravity_torques(ARM, given[0][0][1])  # by which JAX' arrays are known
-    args, words = SHAPES[case](drawn(6, 3))
+    args, words = SHAPES[case](random_states(6, 3))
     wanted = wd.rnea(*args, **words)
     for args, words in given[:2]:
         wd.rnea(*args, **words)
-    without_python(monkeypatch)
+    forbid_python_launches(monkeypatch)
     args, words = given[2]
     found = wd.rnea(*args, **words)
     assert isinstance(found, jax.Array) and found.shape == wanted.shape
     assert np.array_equal(found, wanted)
 
 
-def test_remembered_calls_of_many_robots_and_results() -> None:
-    """All of a batch that earlier calls shared out; several results; a result by names."""
-    wanted = wd.rnea_derivatives(ARM, *drawn(9_000, 3))
+def test_calls_by_xla_return_large_batches_and_several_results() -> None:
+    """The batch is large enough for several threads. Results are a tuple or have names."""
+    wanted = wd.rnea_derivatives(ARM, *random_states(9_000, 3))
     for seed in (1, 2, 3):
-        found = wd.rnea_derivatives(ARM, *of_jax(drawn(9_000, seed)))
+        found = wd.rnea_derivatives(ARM, *jax_arrays(random_states(9_000, seed)))
     assert len(found) == len(wanted)
     assert all(np.array_equal(x, y) for x, y in zip(found, wanted, strict=True))
 
 
-def test_a_remembered_call_in_a_trace() -> None:
-    """Arrays that JAX does not follow may be constants of a compiled function."""
-    arrays = of_jax(drawn(2, 1))
+def test_a_cached_call_can_be_part_of_a_trace() -> None:
+    """Arrays that JAX does not trace may be constants of a compiled function."""
+    arrays = jax_arrays(random_states(2, 1))
     for _ in range(3):
         outside = wd.rnea(ARM, *arrays)
     found = jax.jit(lambda scale: scale * wd.rnea(ARM, *arrays))(2.0)
     assert np.array_equal(found, 2.0 * outside)
 
 
-def test_a_model_is_not_kept_by_remembered_calls() -> None:
-    """Nobody else holds it: it goes, and what was remembered of it goes, too."""
-    model, arrays = wd.load_robot("ur5e"), of_jax(drawn(2, 1))
+def test_cached_calls_do_not_keep_their_model_alive() -> None:
+    """The cached plans are removed with the model."""
+    model, arrays = wd.load_robot("ur5e"), jax_arrays(random_states(2, 1))
     assert isinstance(wd.rnea, Function)
     known = len(planned(wd.rnea))
     for _ in range(3):
@@ -126,21 +129,25 @@ def test_a_model_is_not_kept_by_remembered_calls() -> None:
     assert gone() is None and len(planned(wd.rnea)) == known
 
 
-def test_kernels_of_a_block_are_compiled_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In it a jitted function gives zeros; after it the same one runs the kernel."""
-    arrays = of_jax(drawn(3, 4))
+def test_kernels_of_a_compiling_block_are_compiled_at_its_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Inside the block a jitted function returns zeros. After it the same function runs the
+    kernel."""
+    arrays = jax_arrays(random_states(3, 4))
     run = jax.jit(lambda *x: wd.rnea(ARM, *x, gravity=[0.0, 0.0, -1.6]))
     with wd.kernels.compiling():
         assert not np.any(run(*arrays))
-    wanted = wd.rnea(ARM, *drawn(3, 4), gravity=[0.0, 0.0, -1.6])
+    wanted = wd.rnea(ARM, *random_states(3, 4), gravity=[0.0, 0.0, -1.6])
     assert np.array_equal(run(*arrays), wanted)
-    without_python(monkeypatch)
+    forbid_python_launches(monkeypatch)
     assert np.array_equal(run(*arrays), wanted)
 
 
 def test_a_kernel_that_cannot_be_compiled_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Noted in a block that raised, and its compile fails later: no result, and the cause on stderr."""
-    arrays = of_jax(drawn(3, 4))
+    """The kernel was noted in a block that raised, and its later compile fails: there is no result,
+    and the cause is on stderr."""
+    arrays = jax_arrays(random_states(3, 4))
     run = jax.jit(lambda *x: wd.rnea(ARM, *x, gravity=[0.0, 0.0, -1.6]))
     with pytest.raises(ZeroDivisionError), wd.kernels.compiling():
         run(*arrays)
@@ -157,9 +164,9 @@ def test_a_kernel_that_cannot_be_compiled_is_an_error(monkeypatch: pytest.Monkey
     assert causes == ["no room"]
 
 
-def test_debug_looks_at_numbers_inside_jit() -> None:
-    """A function compiled in debug mode refuses what is not finite, as it did before."""
-    bad = of_jax(drawn(3, 4))
+def test_debug_mode_checks_numbers_inside_jit() -> None:
+    """A function compiled in debug mode refuses numbers that are not finite."""
+    bad = jax_arrays(random_states(3, 4))
     bad[0] = bad[0].at[1, 2].set(np.nan)
     wd.config.debug = True
     try:
@@ -169,11 +176,11 @@ def test_debug_looks_at_numbers_inside_jit() -> None:
         wd.config.debug = False
 
 
-def test_where_warp_does_not_tell_addresses_python_is_called(
+def test_python_is_called_if_warp_has_no_address_of_a_kernel(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Nothing is lost but time."""
+    """Only time is lost."""
     monkeypatch.setattr(jax_gradients, "_register_handler", lambda: False)
-    arrays = drawn(5, 6)
-    found = jax.jit(lambda *x: wd.rnea(ARM, *x))(*of_jax(arrays))
+    arrays = random_states(5, 6)
+    found = jax.jit(lambda *x: wd.rnea(ARM, *x))(*jax_arrays(arrays))
     assert np.array_equal(found, wd.rnea(ARM, *arrays))

@@ -17,21 +17,22 @@ jnp = jax.numpy
 from jax.test_util import check_grads  # noqa: E402
 
 DIGITS = {"float64": 1e-12, "float32": 1e-4}
-"""Relative to the largest entry; float32 gradients as the issue asks."""
+"""Relative to the largest entry. The issue asks for 1e-4 of float32 gradients."""
 
 DIFFERENCES = 1e-5
-"""Second derivatives against differences of first ones."""
+"""Tolerance of second derivatives compared with differences of first derivatives."""
 
 
 @pytest.fixture(autouse=True)
 def doubles() -> Iterator[None]:
-    """float64 for these tests alone."""
+    """Enable float64 in these tests only."""
     with jax.enable_x64(True):
         yield
 
 
 def given(case: Case, dtype: Any = np.float64) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """The case's function of its arrays, quaternions of forward dynamics at unit length, and the arrays."""
+    """The case's function of its arrays, and the arrays. Forward dynamics gets quaternions of unit
+    length."""
     arrays = {name: jnp.asarray(x, dtype) for name, x in case.arrays.items()}
     names = tuple(arrays)
 
@@ -54,8 +55,9 @@ TWICE = (
 
 
 @pytest.mark.parametrize("case", TWICE, ids=str)
-def test_first_and_second_derivatives(case: Case) -> None:
-    """Forward and reverse mode, and each over the other, against differences; parameters inside the traced function."""
+def test_first_and_second_derivatives_equal_differences(case: Case) -> None:
+    """They are computed in forward and reverse mode and in both compositions, with parameters
+    inside the traced function."""
     function, arrays = given(case)
     check_grads(function, arrays, order=2, modes=("fwd", "rev"), atol=DIFFERENCES, rtol=DIFFERENCES)
 
@@ -71,8 +73,8 @@ TRACED = (
 
 
 @pytest.mark.parametrize("case", TRACED, ids=str)
-def test_compiled_is_as_plain(case: Case, dtype: np.dtype) -> None:
-    """jit of results and of gradients: what NumPy arrays give, and what `vjp` gives."""
+def test_jit_equals_plain_calls(case: Case, dtype: np.dtype) -> None:
+    """jit of results equals NumPy's results, and jit of gradients equals `vjp`."""
     function, arrays = given(case, dtype)
     plain = case.run({name: x.astype(dtype) for name, x in case.arrays.items()})
     found = jax.jit(function)(*arrays)
@@ -100,7 +102,7 @@ def test_compiled_is_as_plain(case: Case, dtype: np.dtype) -> None:
 
 
 def test_forward_mode_is_the_jacobian_times_a_tangent() -> None:
-    """jvp, jacfwd and jacrev of one robot, and `derivatives`."""
+    """jvp, jacfwd and jacrev of one robot are compared with `derivatives`."""
     model = MODELS["gripper"]
     q, v, a = (jnp.asarray(x[0]) for x in Case("rnea", "gripper", "q v a").arrays.values())
     by_q, by_v, by_a = wd.rnea_derivatives(model, q, v, a)
@@ -112,8 +114,8 @@ def test_forward_mode_is_the_jacobian_times_a_tangent() -> None:
     assert error(along, by_q @ a + by_v @ q + by_a @ v) <= DIGITS["float64"]
 
 
-def test_hessian_of_the_potential_is_that_of_the_gravity_torques() -> None:
-    """d²V/dq² = dg/dq, robot by robot and in a vmap."""
+def test_the_hessian_of_the_potential_is_the_derivative_of_gravity_torques() -> None:
+    """d²V/dq² = dg/dq holds for single robots and in a vmap."""
     model, q = MODELS["gripper"], jnp.asarray(Case("crba", "gripper").arrays["q"])
     hessian = jax.hessian(lambda q: wd.potential_energy(model, q))
     wanted = wd.derivatives(wd.gravity_torques, model, q)
@@ -124,8 +126,8 @@ def test_hessian_of_the_potential_is_that_of_the_gravity_torques() -> None:
 # vmap.
 
 
-def test_vmap_over_one_robot_is_the_batch() -> None:
-    """Mixed axes, results on another axis, what is not mapped serving all."""
+def test_vmap_over_one_robot_equals_the_batch() -> None:
+    """With different axes, results on another axis, and arrays that are not mapped."""
     model, arrays = MODELS["hopper"], Case("rnea", "hopper", "q v a").arrays
     q, v, a = (jnp.asarray(x) for x in arrays.values())
     wanted = wd.rnea(model, q, v, jnp.stack([a[0], a[0]]))
@@ -135,8 +137,9 @@ def test_vmap_over_one_robot_is_the_batch() -> None:
     assert error(found, wanted) <= DIGITS["float64"]
 
 
-def test_vmap_over_batches() -> None:
-    """(N, B, n) arrays, gravity shared by all, by each batch or by none, and a vmap within a vmap."""
+def test_vmap_over_batches_equals_the_flat_batch() -> None:
+    """(N, B, n) arrays, gravity that is common to all, one for each batch or one for each robot,
+    and a vmap within a vmap."""
     model, draw = MODELS["pendulum"], np.random.default_rng(0)
     q, v, a = (jnp.asarray(draw.uniform(-1, 1, (3, 4, 2))) for _ in range(3))
     flat = [x.reshape(12, 2) for x in (q, v, a)]
@@ -154,8 +157,8 @@ def test_vmap_over_batches() -> None:
     assert error(grid[2, 1], wd.rnea(model, q[0, 1], v[0, 2], v[0, 2])) <= DIGITS["float64"]
 
 
-def test_gradients_through_vmap() -> None:
-    """The gradient of one mass that serves all robots is the sum of those of a mass each."""
+def test_gradients_through_vmap_are_summed_over_robots() -> None:
+    """The gradient by one common mass is the sum of the gradients by a mass for each robot."""
     model, arrays = MODELS["gripper"], Case("aba", "gripper", "q v tau").arrays
     q, v, tau = (jnp.asarray(x) for x in arrays.values())
 
@@ -168,11 +171,11 @@ def test_gradients_through_vmap() -> None:
     assert error(shared, each.sum()) <= DIGITS["float64"]
 
 
-# What else a JAX program does.
+# Other parts of JAX programs.
 
 
-def test_rollout_with_parameters() -> None:
-    """A scan of forward dynamics, checkpointed, differentiated by start, mass and gravity."""
+def test_a_rollout_is_differentiable_by_parameters() -> None:
+    """A checkpointed scan of forward dynamics, differentiated by start, mass and gravity."""
     model = MODELS["pendulum"]
     q = jnp.asarray(np.random.default_rng(0).uniform(-1, 1, (2, 2)))
 
@@ -193,8 +196,8 @@ def test_rollout_with_parameters() -> None:
     )
 
 
-def test_nothing_of_the_trace_is_kept() -> None:
-    """jax.checking_leaks finds no tracer that outlives its trace, parameters included."""
+def test_no_tracer_outlives_its_trace() -> None:
+    """jax.checking_leaks finds none, with parameters too."""
     function, arrays = given(Case("rnea", "pendulum", "q v a", "gravity mass"))
     with jax.checking_leaks():
         jax.jit(jax.grad(lambda *x: function(*x).sum(), (0, 4)))(*arrays)
@@ -206,8 +209,8 @@ def templates(function: Callable[..., Any], *arrays: Any) -> list[Any]:
     return [each.params["template"] for each in equations if each.primitive.name == "warpdyn"]
 
 
-def test_calls_of_one_program_are_equal_to_jax() -> None:
-    """Whatever their arrays are; another frame, robot or gravity is another program."""
+def test_calls_of_the_same_program_have_equal_templates() -> None:
+    """The arrays do not matter. Another frame, robot or gravity gives another program."""
     arm, other = MODELS["pendulum"], MODELS["gripper"]
     q = jnp.ones((3, arm.nq))
     (one,) = templates(lambda q: wd.rnea(arm, q, q, q), q)
@@ -222,8 +225,8 @@ def test_calls_of_one_program_are_equal_to_jax() -> None:
     assert all(one != each for (each,) in differing)
 
 
-def test_no_robots_at_all() -> None:
-    """A batch of none compiles and gives a result of none."""
+def test_an_empty_batch_gives_an_empty_result() -> None:
+    """It compiles too."""
     nothing = jnp.zeros((0, 2))
     assert jax.jit(lambda q: wd.rnea(MODELS["pendulum"], q, q, q))(nothing).shape == (0, 2)
 
@@ -266,17 +269,17 @@ WRONG = (
 
 
 @pytest.mark.parametrize("function, kind, text", WRONG)
-def test_refusals_inside_jit(
+def test_calls_inside_jit_refuse_wrong_arrays(
     function: Callable[..., Any], kind: type[Exception], text: str
 ) -> None:
-    """What is needed and what arrived, raised while tracing."""
+    """The message, raised while tracing, says what is needed and what arrived."""
     with pytest.raises(kind, match=text):
         jax.jit(function)(jnp.asarray(ONE))
 
 
 def test_vmap_of_a_derivative_by_a_table_is_refused() -> None:
-    """A table serves all environments, so that its derivative is a sum over them; the batch itself
-    has one."""
+    """A table is common to all environments, so its derivative is a sum over them. Without vmap the
+    batch has one."""
     model = wd.load_robot("cartpole")
 
     @wd.kernel

@@ -1,5 +1,5 @@
-"""Tensors whose memory does not hold their numbers: Torch's lazy negation, lazy zeros, and functionalised
-tensors. A call reads the numbers that Torch shows, or refuses, on every path."""
+"""Tensors whose memory does not contain their numbers: Torch's lazy negation, lazy zeros, and
+functionalised tensors. On every path, a call reads the numbers that Torch shows, or refuses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from warpdyn.execution.repeat import call_cache  # noqa: E402
 
 B = 4
 CALLS = 5
-"""From the third call on a call is planned, and here small ones are in C at once."""
+"""The third call has a plan. In these tests small calls then use C at once."""
 
 
 @pytest.fixture(autouse=True)
@@ -30,21 +30,21 @@ def in_c_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def imaginary(x: Any) -> Any:
-    """The same numbers as the imaginary part of a conjugate."""
+    """The same numbers, as the imaginary part of a conjugate."""
     lazy = torch.complex(torch.zeros_like(x), -x).conj().imag
     assert lazy.is_neg()
     return lazy
 
 
 def of_an_adjoint(x: Any) -> Any:
-    """The same numbers as the imaginary part of a conjugate transpose, with other strides."""
+    """The same numbers, as the imaginary part of a conjugate transpose, with other strides."""
     lazy = torch.complex(torch.zeros_like(x), -x).mT.contiguous().mH.imag
     assert lazy.is_neg()
     return lazy
 
 
 def zeros(x: Any) -> Any:
-    """Zeros of that shape that have no memory."""
+    """Zeros of the same shape that have no memory."""
     return torch._efficientzerotensor(tuple(x.shape), dtype=x.dtype)
 
 
@@ -63,10 +63,10 @@ def turned(robot: wd.kernels.Robot, q: np.ndarray, v: np.ndarray) -> Any:
 
 @lazily
 @pytest.mark.parametrize("which", range(3))
-def test_each_call_reads_the_numbers_that_torch_shows(
+def test_every_call_reads_the_numbers_that_torch_shows(
     lazy: Callable[[Any], Any], which: int
 ) -> None:
-    """The first call, those that are checked, and those after a plain one is known to the C function."""
+    """The first call, checked calls, and calls after the C function has a plan of a plain call."""
     for function in (wd.rnea, wd.crba, wd.fk):
         for call in range(2 * CALLS):
             arrays = drawn(B, call)
@@ -80,8 +80,10 @@ def test_each_call_reads_the_numbers_that_torch_shows(
 
 
 @lazily
-def test_a_call_that_was_never_made_otherwise(lazy: Callable[[Any], Any]) -> None:
-    """A call by lazy tensors alone is not remembered as one by plain tensors."""
+def test_calls_of_lazy_tensors_only_get_no_plan_of_plain_tensors(
+    lazy: Callable[[Any], Any],
+) -> None:
+    """A plan of a call by lazy tensors must not serve plain tensors."""
     for call in range(CALLS):
         arrays = [lazy(x) for x in drawn(3, call)]
         assert torch.equal(wd.rnea(ARM, *arrays), wd.rnea(ARM, *(x.clone() for x in arrays)))
@@ -93,8 +95,10 @@ def test_a_call_that_was_never_made_otherwise(lazy: Callable[[Any], Any]) -> Non
 
 @lazily
 @pytest.mark.parametrize("function", (wd.rnea, wd.aba), ids=("rnea", "aba"))
-def test_gradients_of_lazy_tensors(lazy: Callable[[Any], Any], function: Any) -> None:
-    """A lazy tensor that requires a gradient, as a leaf and as a result of other operations."""
+def test_gradients_by_lazy_tensors_equal_those_by_copies(
+    lazy: Callable[[Any], Any], function: Any
+) -> None:
+    """The lazy tensor is a leaf, and a result of other operations."""
     for call in range(CALLS):
         plain = asking(B, call)
         leaf = [lazy(x.detach()).requires_grad_() for x in plain]
@@ -109,8 +113,8 @@ def test_gradients_of_lazy_tensors(lazy: Callable[[Any], Any], function: Any) ->
 
 @lazily
 @pytest.mark.parametrize("function", (wd.rnea, wd.aba), ids=("rnea", "aba"))
-def test_lazy_cotangents(lazy: Callable[[Any], Any], function: Any) -> None:
-    """A cotangent is what Torch's other operations make it, after plain ones and between them."""
+def test_lazy_cotangents_equal_their_copies(lazy: Callable[[Any], Any], function: Any) -> None:
+    """They come after plain cotangents and between them."""
     for call in range(2 * CALLS):
         x = asking(B, call)
         w = drawn(B, call + 100)[0]
@@ -120,8 +124,8 @@ def test_lazy_cotangents(lazy: Callable[[Any], Any], function: Any) -> None:
         assert same(found, wanted)
 
 
-def test_a_cotangent_of_a_complex_loss() -> None:
-    """Torch itself hands a lazily negated cotangent back: nothing that a user would see."""
+def test_a_complex_loss_has_the_right_gradient() -> None:
+    """Torch itself passes a lazily negated cotangent, which the user does not see."""
     for call in range(CALLS):
         x = asking(B, call)
 
@@ -137,7 +141,7 @@ def test_a_cotangent_of_a_complex_loss() -> None:
 
 
 @lazily
-def test_saved_tensors_that_hooks_make_lazy(lazy: Callable[[Any], Any]) -> None:
+def test_hooks_may_return_saved_tensors_as_lazy_views(lazy: Callable[[Any], Any]) -> None:
     """A hook may hand back the saved numbers as a lazy view."""
     if lazy is zeros:
         pytest.skip("zeros are other numbers")
@@ -150,7 +154,7 @@ def test_saved_tensors_that_hooks_make_lazy(lazy: Callable[[Any], Any]) -> None:
 
 
 @lazily
-def test_transforms_and_forward_mode(lazy: Callable[[Any], Any]) -> None:
+def test_transforms_and_forward_mode_accept_lazy_tensors(lazy: Callable[[Any], Any]) -> None:
     q, v, a = drawn(B, 1)
     lazies = [lazy(x) for x in (q, v, a)]
     copies = [x.clone() for x in lazies]
@@ -167,7 +171,7 @@ def test_transforms_and_forward_mode(lazy: Callable[[Any], Any]) -> None:
 
 
 @lazily
-def test_named_derivatives(lazy: Callable[[Any], Any]) -> None:
+def test_vjp_and_jvp_accept_lazy_tensors(lazy: Callable[[Any], Any]) -> None:
     q, v, a = drawn(B, 2)
     w, t = lazy(drawn(B, 3)[0]), lazy(drawn(B, 4)[0])
     assert same(
@@ -181,7 +185,7 @@ def test_named_derivatives(lazy: Callable[[Any], Any]) -> None:
 
 
 @lazily
-def test_params_forces_own_kernels_and_the_oracle(
+def test_params_forces_user_kernels_and_the_oracle_accept_lazy_tensors(
     lazy: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     q, v, a = drawn(B, 5)
@@ -206,8 +210,9 @@ def test_params_forces_own_kernels_and_the_oracle(
 
 
 @lazily
-def test_a_simulation_reads_what_is_assigned(lazy: Callable[[Any], Any]) -> None:
-    """`sim.q[:] = lazy` is Torch's own copy; a lazy array among its numbers is refused."""
+def test_a_simulation_reads_assigned_lazy_tensors(lazy: Callable[[Any], Any]) -> None:
+    """`sim.q[:] = lazy` is a copy by Torch. A lazy array among the arrays of the simulation is
+    refused."""
     q = lazy(drawn(B, 11)[0])
     sims = [wd.Simulation(ARM, B, like=torch.zeros(1, dtype=q.dtype), points=[]) for _ in range(2)]
     for sim, x in zip(sims, (q, q.clone()), strict=True):
@@ -221,7 +226,7 @@ def test_a_simulation_reads_what_is_assigned(lazy: Callable[[Any], Any]) -> None
 
 @lazily
 def test_bound_calls_and_results_refuse_lazy_tensors(lazy: Callable[[Any], Any]) -> None:
-    """What is read or written where it lies must hold its numbers there."""
+    """Bound calls read, and all calls write, the memory of the array itself."""
     q, v, a = drawn(B, 6)
     with pytest.raises(ValueError, match=r"could read a copy of v only: .*lazy"):
         wd.bind(wd.rnea, ARM, q, lazy(v), a)
@@ -234,7 +239,7 @@ def test_bound_calls_and_results_refuse_lazy_tensors(lazy: Callable[[Any], Any])
 
 
 def test_functionalised_tensors_are_refused_by_name() -> None:
-    """They have no memory; the process goes on."""
+    """They have no memory. The process continues."""
     q, v, a = drawn(B, 7)
     for _ in range(CALLS):
         wd.rnea(ARM, q, v, a)
@@ -244,7 +249,7 @@ def test_functionalised_tensors_are_refused_by_name() -> None:
             wd.rnea(ARM, q, v, a, out=torch._to_functional_tensor(torch.empty_like(a)))
 
 
-def test_storage_without_bytes_is_refused() -> None:
+def test_tensors_without_storage_are_refused() -> None:
     q, v, a = drawn(B, 8)
     for _ in range(CALLS):
         wd.rnea(ARM, q, v, a)
@@ -253,7 +258,7 @@ def test_storage_without_bytes_is_refused() -> None:
         wd.rnea(ARM, q, v, a)
 
 
-def test_a_tensor_without_numbers_is_refused_by_what_it_is() -> None:
+def test_a_tensor_on_the_meta_device_is_refused_by_name() -> None:
     q, v, a = drawn(B, 9)
     with pytest.raises(ValueError, match=r"^v is on the device 'meta'.*fill it"):
         wd.rnea(ARM, q, v.to("meta"), a)
@@ -261,8 +266,8 @@ def test_a_tensor_without_numbers_is_refused_by_what_it_is() -> None:
         wd.rnea(ARM, q.to("meta"), v.to("meta"), a.to("meta"))
 
 
-def test_the_c_functions_know_lazy_tensors_by_their_keys() -> None:
-    """Calls by plain tensors still go by the C function: what is refused is not the whole path."""
+def test_the_c_functions_still_serve_plain_tensors() -> None:
+    """Only lazy tensors leave the path in C, which recognises them by their dispatch keys."""
     if torch_words() is None:
         pytest.skip("this Torch has no C functions")
     before = len(in_c(wd.gravity_torques))
@@ -276,7 +281,7 @@ def test_the_c_functions_know_lazy_tensors_by_their_keys() -> None:
     assert not isinstance(lazy, torch.Tensor)
 
 
-def test_a_copied_input_is_named() -> None:
+def test_the_launch_lists_a_copied_input() -> None:
     q, v, a = drawn(B, 10)
     job = prepare(wd.rnea.describe(ARM, imaginary(q), v, a))
     assert [*job.copied] == ["q"]

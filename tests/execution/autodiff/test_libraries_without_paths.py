@@ -1,4 +1,5 @@
-"""Differentiated calls where JAX or Torch lack a path: another one gives the same numbers, or refuses."""
+"""Differentiated calls if JAX or Torch lack something: another path gives the same numbers, or
+refuses."""
 
 from __future__ import annotations
 
@@ -22,12 +23,12 @@ Q = np.random.default_rng(0).uniform(-1, 1, (3, 2)).astype(np.float32)
 
 @pytest.fixture
 def without_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of earlier calls is known."""
+    """The programs of earlier calls are forgotten."""
     monkeypatch.setattr(jax_gradients, "_programs", jax_gradients.WeakKeyDictionary())
 
 
-def test_an_xla_that_rejects_the_handler(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Or a Warp that has none."""
+def test_registration_fails_if_xla_rejects_the_handler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or if Warp has no handler."""
     register = jax_gradients._register_handler.__wrapped__
 
     def refused(*_: object, **__: object) -> None:
@@ -48,7 +49,7 @@ def test_an_xla_that_rejects_the_handler(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_other_paths_give_the_same_numbers(
     change: str, without_programs: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By Python where XLA takes no handler or arrays are checked; by a jit on a GPU."""
+    """Python computes if XLA takes no handler or in debug mode, a jitted function on a GPU."""
     x = [jax.numpy.asarray(Q) for _ in range(3)]
 
     def total(q: Any) -> Any:
@@ -70,8 +71,8 @@ def test_other_paths_give_the_same_numbers(
     assert change != "gpu" or jits
 
 
-def test_traced_arrays_are_of_one_dtype() -> None:
-    """What is of another one is named, with what to write."""
+def test_traced_arrays_must_have_one_dtype() -> None:
+    """The message names the array of another dtype and the remedy."""
     with jax.enable_x64(True):
         q, v = jax.numpy.asarray(Q), jax.numpy.asarray(Q, dtype="float64")
         with pytest.raises(TypeError) as refused:
@@ -83,8 +84,8 @@ def test_traced_arrays_are_of_one_dtype() -> None:
         jax.jit(lambda q: wd.rnea(MODEL, q, whole, q))(jax.numpy.asarray(Q))
 
 
-def test_a_remembered_call_of_xla_ends_with_its_models() -> None:
-    """Its results are alone, a tuple, or by name."""
+def test_a_cached_call_of_xla_ends_with_its_models() -> None:
+    """Its results are one array, a tuple, or have names."""
     known = jax_gradients.KnownByXla.__new__(jax_gradients.KnownByXla)
     results: list[int] = [1]
     known.program = lambda *_: results  # type: ignore[assignment]
@@ -99,7 +100,7 @@ def test_a_remembered_call_of_xla_ends_with_its_models() -> None:
     assert known.run([]) is MISS
 
 
-def test_tangents_of_nothing() -> None:
+def test_results_have_no_tangents_if_no_input_has() -> None:
     """No array of the call moves: no result does."""
     q = torch.zeros((2, 2))
     call = wd.rnea.describe(MODEL, q, q, q)  # type: ignore[attr-defined]
@@ -112,8 +113,8 @@ def test_tangents_of_nothing() -> None:
         assert torch_gradients._CallNode.jvp(context, None, None, None) == (None,)
 
 
-def test_a_result_in_place_is_marked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One array, or each of several; Torch then knows that it was written."""
+def test_results_in_place_are_marked_as_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Torch then knows about the change of a single array or of several."""
     q = torch.zeros((2, 2))
     marked: list[Any] = []
     monkeypatch.setattr(type(torch_gradients.TORCH), "mark_written", lambda _, x: marked.append(x))
@@ -130,8 +131,8 @@ def test_a_result_in_place_is_marked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("array", ["numbers", "rows"])
-def test_arrays_of_another_library_in_a_traced_call(array: str) -> None:
-    """Plain numbers become tensors; rows of another library are named."""
+def test_traced_calls_accept_plain_numbers_and_refuse_rows_of_other_libraries(array: str) -> None:
+    """Plain numbers become tensors. The message names the rows."""
     q = torch.zeros((2, 2))
     gravity = np.array([0.0, 0.0, -1.0], np.float32)
     call = wd.rnea.describe(MODEL, q, q, q, gravity=gravity)  # type: ignore[attr-defined]
@@ -154,12 +155,12 @@ def test_arrays_of_another_library_in_a_traced_call(array: str) -> None:
             with pytest.raises(TypeError) as refused:
                 torch_gradients._launch_by_operator(operation, [q, q, q])
             assert str(refused.value) == (
-                "all arrays of a call must be of one library: gravity is no Torch tensor; convert it"
+                "all arrays of a call must be of one library: gravity is not a Torch tensor; convert it"
             )
 
 
-def test_what_torchs_compiler_cannot_follow() -> None:
-    """An array to write into, and results with names; both are said in whole sentences."""
+def test_torchs_compiler_refuses_out_and_named_results() -> None:
+    """The messages are complete sentences."""
     q = torch.zeros((2, 2))
     torch_gradients.prepare(type(wd.rnea))
     found = torch_gradients.traceable_call(wd.rnea, (MODEL, q, q), {"a": None, "out": None})

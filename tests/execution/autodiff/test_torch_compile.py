@@ -1,4 +1,4 @@
-"""Calls in torch.compile: values and gradients are those of eager calls."""
+"""Calls in torch.compile: values and gradients equal those of eager calls."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ import warpdyn as wd
 
 torch = pytest.importorskip("torch")
 
-# torch.compile. "aot_eager" follows and differentiates as the default does, and leaves out Torch's own code
-# generation, which knows nothing of us.
+# torch.compile. "aot_eager" traces and differentiates like the default backend, without Torch's own
+# code generation, which does not concern our calls.
 
 
 def compiled(function: Callable[..., Any], backend: Any = "aot_eager") -> Callable[..., Any]:
@@ -26,7 +26,7 @@ def compiled(function: Callable[..., Any], backend: Any = "aot_eager") -> Callab
 
 
 def agrees(function: Callable[..., Any], *given: torch.Tensor, backend: str = "aot_eager") -> bool:
-    """Values, and gradients by all that requires one, compiled in one graph and eager."""
+    """Whether values and all gradients are the same when compiled in one graph and eager."""
     leaves = [x for x in given if x.requires_grad]
     outcomes = []
     for each in (compiled(function, backend), function):
@@ -46,7 +46,7 @@ def rollout(q: torch.Tensor, v: torch.Tensor, tau: torch.Tensor) -> torch.Tensor
 
 
 def test_a_rollout_compiles_into_one_graph() -> None:
-    """With the default backend, Torch's own operations between the calls: values and gradients."""
+    """The backend is the default one, and Torch's own operations are between the calls."""
     assert agrees(rollout, *motions(requires_grad=True), backend="inductor")
 
 
@@ -87,13 +87,13 @@ OUTSIDE = MODELS["pendulum"].params(
         *("vjp", "derivatives", "vmap", "jacrev"),
     ],
 )
-def test_compiled_is_eager(function: Callable[..., Any]) -> None:
-    """What a call may be given, and functions of functions, in one graph."""
+def test_compiled_calls_equal_eager_calls(function: Callable[..., Any]) -> None:
+    """Calls with every kind of argument, and functions of functions, compile into one graph."""
     assert agrees(function, *motions(requires_grad=True))
 
 
 def test_a_compiled_function_takes_other_batches_and_robots() -> None:
-    """Batches of any size after the second, without a graph each; another robot is another graph."""
+    """After the second batch size no graph is added for others. Another robot is another graph."""
     graphs = torch._dynamo.testing.CompileCounterWithBackend("aot_eager")
     call = compiled(lambda model, q, v, a: wd.rnea(model, q, v, a), graphs)
     for batch in (3, 5, 7, 9):
@@ -103,8 +103,8 @@ def test_a_compiled_function_takes_other_batches_and_robots() -> None:
     assert graphs.frame_count <= 4
 
 
-def test_compiled_without_a_call_before(tmp_path: Path) -> None:
-    """A process that imports Torch last and compiles at once: nothing need have been called eagerly."""
+def test_the_first_call_may_be_compiled(tmp_path: Path) -> None:
+    """The process imports Torch last and compiles at once, without an eager call before."""
     text = (
         "import warpdyn as wd\n"
         "model = wd.load_robot('double_pendulum')\n"
@@ -119,8 +119,8 @@ def test_compiled_without_a_call_before(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_two_kernels_of_one_name_are_two_in_compiled_graphs() -> None:
-    """A graph finds each by what it computes."""
+def test_kernels_of_the_same_name_are_distinct_in_compiled_graphs() -> None:
+    """A graph finds each kernel by what it computes."""
 
     def scaled_by(factor: float) -> Callable[..., Any]:
         @wd.kernel
@@ -136,8 +136,8 @@ def test_two_kernels_of_one_name_are_two_in_compiled_graphs() -> None:
         assert torch.equal(compiled(lambda x, k=kernel: k(model, x))(q), factor * q)
 
 
-def test_what_cannot_be_compiled_says_so() -> None:
-    """out=, and results with names: each in one line of the compiler's message."""
+def test_calls_that_cannot_be_compiled_are_refused() -> None:
+    """For out= and named results, the compiler's message contains one line of ours."""
     model, (q, _, _) = MODELS["pendulum"], motions()
     out = torch.empty(3, 2, 2, dtype=torch.float64)
     with pytest.raises(Exception, match=r"out= cannot take part in torch.compile; leave it away"):
@@ -147,8 +147,8 @@ def test_what_cannot_be_compiled_says_so() -> None:
         compiled(lambda x: wd.inverse_kinematics(model, x, frame="tip").q)(targets)
 
 
-def test_fake_tensors_have_shapes_alone() -> None:
-    """Shapes and dtypes of results without a launch, inside of the mode and outside of it."""
+def test_calls_on_fake_tensors_give_shapes_and_dtypes() -> None:
+    """There is no launch, inside the mode and outside."""
     from torch._subclasses import FakeTensorMode
 
     model = MODELS["pendulum"]

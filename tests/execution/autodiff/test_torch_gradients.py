@@ -1,4 +1,4 @@
-"""Calls inside Torch: gradcheck of every function, by every array that it has derivatives by."""
+"""Calls inside Torch: gradcheck of every function by every array that has derivatives."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ EXACT = {"eps": 1e-6, "atol": 1e-6, "rtol": 1e-6}
 """Central differences by 1e-6 lose 1e-10 of the largest value to rounding."""
 
 IMPLICIT = ("aba", "solve")
-"""M x = b is solved for x, and differentiated as rnea(x) = b: one and the same while quaternions are of unit length."""
+"""M x = b is solved for x, and differentiated as rnea(x) = b. The two are equal only for quaternions
+of unit length."""
 
 
 def tensors(case: Case) -> tuple[list[str], list[torch.Tensor]]:
@@ -25,7 +26,7 @@ def tensors(case: Case) -> tuple[list[str], list[torch.Tensor]]:
 
 
 def normalized(case: Case, arrays: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """With quaternions at unit length."""
+    """The arrays with quaternions of unit length."""
     result = {**arrays, "q": wd.normalize(case.model, arrays["q"])}
     if "placement" in arrays:
         position, turn = arrays["placement"][:, :3], arrays["placement"][:, 3:]
@@ -34,13 +35,14 @@ def normalized(case: Case, arrays: dict[str, torch.Tensor]) -> dict[str, torch.T
 
 
 def test_every_function_has_a_case() -> None:
-    """A new public function is to be added to `gradient_cases`."""
+    """A new public function must be added to `gradient_cases`."""
     assert set(FUNCTIONS) - NOT_DIFFERENTIABLE - OF_FUNCTIONS == {case.function for case in CASES}
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_gradients_are_those_of_small_changes(case: Case) -> None:
-    """torch.autograd.gradcheck, and gradgradcheck where the case says so, by all its arrays at once."""
+def test_gradients_equal_differences(case: Case) -> None:
+    """torch.autograd.gradcheck, and gradgradcheck if the case has second derivatives, by all arrays
+    at once."""
     names, given = tensors(case)
 
     def function(*values: torch.Tensor) -> tuple[torch.Tensor, ...]:
@@ -53,7 +55,7 @@ def test_gradients_are_those_of_small_changes(case: Case) -> None:
 
 
 def at_rest(case: Case) -> dict[str, torch.Tensor]:
-    """Zeros, neutral configurations and identical poses: where closed forms are 0/0."""
+    """Zeros, neutral configurations and identity poses, where closed forms are 0/0."""
     names, given = tensors(case)
     arrays = dict(zip(names, given, strict=True))
     turned = {
@@ -75,7 +77,7 @@ def at_rest(case: Case) -> dict[str, torch.Tensor]:
 
 @pytest.mark.parametrize("case", [c for c in CASES if not c.second], ids=str)
 def test_gradients_are_finite_at_rest(case: Case) -> None:
-    """Where nothing moves and nothing is turned, singular configurations among them."""
+    """Where nothing moves or is rotated, including singular configurations."""
     arrays = at_rest(case)
     results = case.run(arrays)
     sum(x.sum() for x in results).backward()
@@ -83,11 +85,11 @@ def test_gradients_are_finite_at_rest(case: Case) -> None:
         assert torch.isfinite(x).all()
 
 
-# Functions of functions, and what else a Torch program does.
+# Functions of functions, and other parts of Torch programs.
 
 
 def test_products_and_derivatives_are_differentiable() -> None:
-    """vjp, jvp and derivatives are functions like any other: gradcheck."""
+    """vjp, jvp and derivatives pass gradcheck like any other function."""
     model, case = MODELS["gripper"], Case("rnea", "gripper", "q v a")
     _, given = tensors(case)
     w = torch.tensor([[0.3, -1.0], [2.0, 0.5]], dtype=torch.float64, requires_grad=True)
@@ -102,7 +104,7 @@ def test_products_and_derivatives_are_differentiable() -> None:
 
 
 def test_forward_dynamics_products_are_differentiable() -> None:
-    """The implicit rule with the solution computed first, and with one that is given."""
+    """The implicit rule computes the solution first, or takes one as an argument."""
     case = Case("aba", "gripper", "q v tau", "gravity mass")
     names, given = tensors(case)
     w = torch.tensor([[0.3, -1.0], [2.0, 0.5]], dtype=torch.float64, requires_grad=True)
@@ -126,8 +128,9 @@ def test_forward_dynamics_products_are_differentiable() -> None:
     )
 
 
-def test_what_serves_all_gathers_from_all() -> None:
-    """One mass, one gravity for all environments: their gradient is the sum of those of an array each."""
+def test_gradients_by_common_parameters_are_summed() -> None:
+    """The gradient by one mass or gravity for all environments is the sum of the gradients by an
+    array for each."""
     model, arrays = MODELS["gripper"], Case("rnea", "gripper", "q v a").arrays
     q, v, a = (torch.tensor(x) for x in arrays.values())
     one = torch.tensor([0.4, 0.7], dtype=torch.float64, requires_grad=True)
@@ -138,8 +141,8 @@ def test_what_serves_all_gathers_from_all() -> None:
     assert torch.allclose(one.grad, each.grad.sum(0), rtol=1e-13)
 
 
-def test_one_robot_alone() -> None:
-    """(n,) arrays have gradients of their own shape: those of a row."""
+def test_gradients_of_a_single_robot_equal_those_of_a_row() -> None:
+    """(n,) arrays have gradients of their own shape."""
     case = Case("rnea", "hopper", "q v a", "gravity mass")
     (names, rows), (_, single) = tensors(case), tensors(case)
     single = [x if name == "gravity" else x[0] for name, x in zip(names, single, strict=True)]
@@ -154,8 +157,8 @@ def test_one_robot_alone() -> None:
         assert torch.allclose(x, y if y.ndim == x.ndim else y[0], rtol=1e-13)
 
 
-def test_in_a_chain_with_torchs_own_functions() -> None:
-    """Two calls after one another, strided arrays, and a network's output as joint forces."""
+def test_gradients_pass_through_calls_and_torchs_operations() -> None:
+    """Two successive calls, strided arrays, and a network's output as joint forces."""
     model = MODELS["pendulum"]
     memory = torch.tensor(
         [[0.3, -0.5, 1.0], [0.2, 0.8, -1.0]], dtype=torch.float64, requires_grad=True
@@ -172,8 +175,8 @@ def test_in_a_chain_with_torchs_own_functions() -> None:
     assert torch.autograd.gradcheck(after, (memory, weight), **EXACT)
 
 
-def test_single_precision() -> None:
-    """float32 gradients are those of float64 to 1e-4."""
+def test_float32_gradients_equal_float64_gradients() -> None:
+    """The tolerance is 1e-4."""
     case = Case("aba", "hopper", "q v tau", "gravity f_ext mass")
     names, exact = tensors(case)
     rounded = [x.detach().float().requires_grad_(True) for x in exact]
@@ -188,8 +191,8 @@ def test_single_precision() -> None:
 
 
 @pytest.mark.parametrize("debug", [False, True])
-def test_only_what_is_asked_for(debug: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Gradients reach the arrays that require them; without one, or under no_grad, there is no graph."""
+def test_only_required_gradients_are_computed(debug: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a tensor that requires one, or under no_grad, there is no graph."""
     monkeypatch.setattr(wd.config, "debug", debug)  # such calls take another way
     model = MODELS["pendulum"]
     q, v, a = (torch.ones(1, 2, dtype=torch.float64) for _ in range(3))
@@ -201,15 +204,15 @@ def test_only_what_is_asked_for(debug: bool, monkeypatch: pytest.MonkeyPatch) ->
         assert not wd.rnea(model, q, v, a, out=torch.empty_like(a)).requires_grad
 
 
-def test_results_cannot_be_written_into_an_array_of_the_callers() -> None:
-    """out= and a gradient: refused, with the way out."""
+def test_out_cannot_take_part_in_a_gradient() -> None:
+    """The message names the remedy."""
     model, q = MODELS["pendulum"], torch.ones(1, 2, dtype=torch.float64, requires_grad=True)
     with pytest.raises(TypeError, match=r"out= cannot take part in a gradient.*torch.no_grad"):
         wd.crba(model, q, out=torch.empty(1, 2, 2, dtype=torch.float64))
 
 
-def test_bind_takes_no_part_in_gradients() -> None:
-    """bind launches a kernel and nothing else; a tensor that requires a gradient is refused."""
+def test_bind_refuses_tensors_that_require_gradients() -> None:
+    """A bound call only launches a kernel."""
     model, q = MODELS["pendulum"], torch.ones(1, 2, dtype=torch.float64, requires_grad=True)
     with pytest.raises(NotImplementedError, match=r"detach\(\)"):
         wd.bind(wd.crba, model, q)

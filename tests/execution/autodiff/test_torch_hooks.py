@@ -1,4 +1,4 @@
-"""Undocumented parts of Torch, and what happens without them."""
+"""Undocumented parts of Torch, and the behaviour without them."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def test_the_backward_pass_can_be_replaced() -> None:
     assert torch.autograd.grad(operation.apply(x), x)[0].item() == 5
 
 
-def test_without_its_place_nothing_is_replaced() -> None:
+def test_an_object_without_a_backward_pass_is_not_changed() -> None:
     assert not replace_backward(object(), lambda ctx, bar: bar)
 
 
-def test_a_function_names_what_the_compiler_traces() -> None:
+def test_a_function_names_the_function_that_the_compiler_traces() -> None:
     def function() -> None:
         return None
 

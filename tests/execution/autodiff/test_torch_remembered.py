@@ -1,4 +1,5 @@
-"""Calls by tensors that require gradients, made before: results and gradients of calls that are checked each time."""
+"""Repeated calls by tensors that require gradients: results and gradients equal those of checked
+calls."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ def differentiated(function: Any) -> list[DifferentiatedCall]:
 
 
 def known(call: Callable[..., Any], function: Any = wd.rnea) -> DifferentiatedCall:
-    """The plan of a call that was made often enough, backward too."""
+    """The plan of a call that was repeated often enough, with its backward pass."""
     for seed in range(4):
         x = asking(3, seed)
         gradients(call(*x), x)
@@ -53,8 +54,10 @@ FUNCTIONS = (wd.rnea, wd.aba, wd.pose_and_jacobian, wd.rnea_derivatives)
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_other_numbers_of_the_same_kinds(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The third call and its backward pass are remembered, and give what checked ones give, bit for bit."""
+def test_cached_calls_equal_checked_calls_bit_for_bit(
+    case: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The third call and its backward pass come from the cache."""
     call, first, second = CASES[case], asking(6, 1), asking(6, 2)
     checked: list[Any] = []
     wanted_results = call(*second)
@@ -75,8 +78,9 @@ def test_other_numbers_of_the_same_kinds(case: str, monkeypatch: pytest.MonkeyPa
     )
 
 
-def test_only_what_is_asked_for() -> None:
-    """Gradients by one tensor of several, and by one that alone requires it: a plan of its own."""
+def test_each_set_of_required_gradients_has_its_own_plan() -> None:
+    """Gradients are required by one of several tensors, and by the only tensor that requires
+    one."""
     known(rnea)
     x = asking(3, 7)
     wanted = gradients(rnea(*x), x)
@@ -89,8 +93,9 @@ def test_only_what_is_asked_for() -> None:
     assert len(differentiated(wd.rnea)) == 4
 
 
-def test_cotangents_of_any_strides_and_no_more_kept_than_some() -> None:
-    """One number for all, columns, every other: and older kinds are forgotten."""
+def test_cotangents_may_have_any_strides_and_few_plans_are_kept() -> None:
+    """Cotangents are one number for all, columns, and every other entry. Plans of older kinds are
+    removed."""
     plan, x = known(rnea), asking(3, 8)
     dense = torch.randn(3, 2, dtype=torch.float64)
     wanted = torch.autograd.grad(rnea(*x), x, dense)
@@ -106,8 +111,8 @@ def test_cotangents_of_any_strides_and_no_more_kept_than_some() -> None:
     assert 0 < len(plan._adjoints) <= MOST
 
 
-def test_leaves_gather_gradients() -> None:
-    """backward into .grad, of parameters of a network as of tensors, twice into the same."""
+def test_gradients_accumulate_in_leaves() -> None:
+    """backward adds to .grad of network parameters and of tensors, twice into the same one."""
     known(rnea)
     q, v, a = asking(3, 9)
     weight = torch.nn.Parameter(q.detach().clone())
@@ -119,8 +124,8 @@ def test_leaves_gather_gradients() -> None:
 
 
 @pytest.mark.parametrize("function", [wd.rnea, wd.aba], ids=["rnea", "aba"])
-def test_second_derivatives(function: Any) -> None:
-    """By double backward, with the first derivative remembered: those of small changes."""
+def test_second_derivatives_equal_differences(function: Any) -> None:
+    """They are computed by double backward, with the first derivative from the cache."""
 
     def call(*x: torch.Tensor) -> torch.Tensor:
         return function(ARM, *x)
@@ -130,8 +135,8 @@ def test_second_derivatives(function: Any) -> None:
     assert plan in differentiated(function)
 
 
-def test_transforms_of_a_backward_pass() -> None:
-    """Many cotangents at once, and forward mode over a backward pass, by a node that is remembered."""
+def test_cached_backward_passes_can_be_transformed() -> None:
+    """Many cotangents at once, and forward mode over a backward pass."""
     known(rnea)
     q, v, a = asking(3, 11)
     tau = rnea(q, v, a)
@@ -150,8 +155,8 @@ def test_transforms_of_a_backward_pass() -> None:
     assert torch.allclose(tangent, torch.autograd.grad(tau, q, u)[0])
 
 
-def test_transforms_and_compiled_functions_beside_calls_that_are_known() -> None:
-    """torch.func and torch.compile take their own way, before and after a call that is remembered."""
+def test_transforms_and_compiled_functions_do_not_use_cached_calls() -> None:
+    """torch.func and torch.compile take their own paths before and after a cached call."""
     known(rnea)
     x = asking(3, 12)
     wanted = gradients(rnea(*x), x)
@@ -163,8 +168,9 @@ def test_transforms_and_compiled_functions_beside_calls_that_are_known() -> None
         assert all(torch.allclose(a, b, rtol=1e-13) for a, b in zip(found, wanted, strict=True))
 
 
-def test_forward_mode_where_nothing_requires_a_gradient() -> None:
-    """A dual number at a call that is remembered without gradients, and at one that is with them."""
+def test_cached_calls_accept_dual_numbers() -> None:
+    """A dual number in a call that is cached without gradients, and in one that is cached with
+    them."""
     known(rnea)
     x = asking(3, 13)
     q, v, a = (y.detach() for y in x)
@@ -178,8 +184,9 @@ def test_forward_mode_where_nothing_requires_a_gradient() -> None:
         assert torch.equal(tangent, wanted)
 
 
-def test_torch_hears_of_what_was_written_and_freed() -> None:
-    """Numbers that changed before the backward pass, and a graph that was used, raise as elsewhere."""
+def test_cached_calls_report_changed_and_freed_tensors() -> None:
+    """A tensor that changed before the backward pass, and a graph that was used, raise Torch's
+    errors."""
     known(rnea)
     q, v, a = asking(3, 14)
     moved = q * 1.0
@@ -193,8 +200,8 @@ def test_torch_hears_of_what_was_written_and_freed() -> None:
         tau.backward()
 
 
-def test_graphs_kept_hooks_and_checkpoints() -> None:
-    """What Torch does with any operation: a graph used twice, hooks on what flows, and a forward pass made again."""
+def test_graphs_can_be_reused_hooked_and_checkpointed() -> None:
+    """Torch does the same with any operation."""
     known(rnea)
     x, seen = asking(3, 19), []
     tau = rnea(*x)
@@ -206,8 +213,8 @@ def test_graphs_kept_hooks_and_checkpoints() -> None:
     assert same(list(torch.autograd.grad(again.sum(), x)), list(twice[0]))
 
 
-def test_a_wrapper_that_a_transform_left_behind() -> None:
-    """It has no memory of its own; its numbers are those of what it wrapped."""
+def test_a_leftover_wrapper_of_a_transform_has_the_numbers_of_its_tensor() -> None:
+    """The wrapper has no memory of its own."""
     known(rnea)
     x, left = asking(3, 15), []
     torch.func.grad(lambda q: (left.append(q) or q).sum())(x[0])
@@ -218,8 +225,8 @@ def test_a_wrapper_that_a_transform_left_behind() -> None:
     assert same(list(found), list(again)) and wanted[0].abs().sum() > 0
 
 
-def test_without_gradients_there_is_no_graph() -> None:
-    """Under no_grad and in inference mode, after a call that is remembered with them."""
+def test_no_grad_calls_have_no_graph_after_cached_gradients() -> None:
+    """The same holds in inference mode."""
     known(rnea)
     x = asking(3, 16)
     wanted = rnea(*x)
@@ -236,12 +243,12 @@ def test_without_gradients_there_is_no_graph() -> None:
             wd.rnea(ARM, *x, out=out.detach())
 
 
-def test_a_model_takes_its_plans_along_once_its_graphs_are_gone() -> None:
+def test_plans_are_removed_with_the_model_and_its_graphs() -> None:
     a_model_stays_as_long_as_its_graphs(wd.aba)
     assert not plans(wd.aba)
 
 
-def test_what_is_remembered_keeps_no_tensor() -> None:
+def test_cached_calls_keep_no_tensor_alive() -> None:
     q, v, a = asking(3, 18)
     x = [q, v, a, torch.ones(3, 3, dtype=torch.float64), torch.ones(3, 6, dtype=torch.float64)]
     del q, v, a
@@ -254,7 +261,7 @@ def test_what_is_remembered_keeps_no_tensor() -> None:
 
 
 def test_many_threads_share_a_plan() -> None:
-    """Each gets the gradients of its own tensors."""
+    """Each thread gets the gradients of its own tensors."""
     known(rnea)
     given = [asking(3, 20 + k) for k in range(6)]
     wanted = [gradients(rnea(*x), x) for x in given]
@@ -269,8 +276,8 @@ def test_many_threads_share_a_plan() -> None:
     assert not wrong
 
 
-def test_single_precision_and_searches() -> None:
-    """float32 has plans of its own; what has no derivatives is refused by name at each call."""
+def test_float32_has_its_own_plans_and_searches_have_no_derivatives() -> None:
+    """Functions without derivatives are refused by name at each call."""
     q, v, a = (x.detach().float().requires_grad_() for x in asking(3, 30))
     exact = [x.detach().double().requires_grad_() for x in (q, v, a)]
     for _ in range(4):
@@ -286,6 +293,6 @@ def test_single_precision_and_searches() -> None:
             result.q.sum().backward()
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.MOST == 16

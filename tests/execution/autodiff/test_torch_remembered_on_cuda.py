@@ -1,7 +1,6 @@
-"""Repeated calls on a GPU that Torch differentiates: as checked calls on the CPU, forward and backward.
-
-On the emulated device tensors of the CPU stand in for those of the device (`torch_on_device`).
-"""
+"""Repeated calls on a GPU that Torch differentiates: forward and backward equal checked calls on
+the CPU. On the emulated device tensors of the CPU stand in for those of the device
+(`torch_on_device`)."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ CLOSE = 1e-9
 
 @pytest.fixture
 def place(device: str) -> Iterator[str]:
-    """The device of tensors, in Torch's words."""
+    """The device of tensors, as Torch names it."""
     if not device.startswith("cuda"):
         pytest.skip("calls on a GPU; give --device cuda:0")
     with nothing_known_of(*FUNCTIONS), tensors_on(device) as place:
@@ -34,7 +33,7 @@ def place(device: str) -> Iterator[str]:
 
 
 def gradients(call: Any, given: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Results, and the gradients of a sum of all of their entries with weights."""
+    """Results, and the gradients of a weighted sum of all their entries."""
     results = parts(call(*given))
     weights = [
         torch.linspace(-1, 2, x.numel(), dtype=x.dtype, device=x.device).reshape(x.shape)
@@ -69,7 +68,7 @@ def wanted() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_other_numbers_of_the_same_kinds(
+def test_cached_calls_equal_checked_calls_on_the_cpu(
     case: str, wanted: dict[str, Any], place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     call, first, second = CASES[case], on(place, 1), on(place, 2)
@@ -85,8 +84,8 @@ def test_other_numbers_of_the_same_kinds(
     assert_close(found, wanted[case][1])
 
 
-def test_with_and_without_gradients_by_turns(place: str) -> None:
-    """The same tensors under `no_grad`, and second derivatives, between remembered calls."""
+def test_calls_with_and_without_gradients_may_alternate(place: str) -> None:
+    """The same tensors under `no_grad`, and second derivatives, between cached calls."""
     for seed in range(5):
         given = on(place, seed)
         here = [x.detach().cpu().requires_grad_() for x in given]

@@ -1,4 +1,4 @@
-"""Calls in the transforms of torch.func and in forward mode."""
+"""Calls in the transforms of torch.func, and in forward mode."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ DYNAMICS = pytest.mark.parametrize("function", [wd.rnea, wd.aba], ids=["rnea", "
 
 
 @DYNAMICS
-def test_a_mapped_dimension_is_one_of_environments(function: Callable[..., torch.Tensor]) -> None:
-    """vmap over one robot, over batches, along another dimension, of some arguments, twice: the rows of a batch."""
+def test_vmap_equals_the_rows_of_a_batch(function: Callable[..., torch.Tensor]) -> None:
+    """It maps one robot, batches, another dimension, some of the arguments, and twice."""
     model, (q, v, tau) = MODELS["pendulum"], motions()
     vmap = torch.func.vmap
 
@@ -35,8 +35,9 @@ def test_a_mapped_dimension_is_one_of_environments(function: Callable[..., torch
     assert close(vmap(call, (None, 0, None))(q, stacked[1], tau)[1], call(q, 2 * v, tau))
 
 
-def test_parameters_and_gravity_are_mapped() -> None:
-    """A mass for each of N, one for all; gravity as plain numbers, mapped, and of each environment."""
+def test_vmap_maps_parameters_and_gravity() -> None:
+    """There is a mass for each of N or one for all, and gravity as plain numbers, mapped, or of
+    each environment."""
     model, (q, v, a) = MODELS["pendulum"], motions()
 
     def forces(mass: torch.Tensor, gravity: Any) -> torch.Tensor:
@@ -55,8 +56,8 @@ def test_parameters_and_gravity_are_mapped() -> None:
 
 
 @DYNAMICS
-def test_jacobians_by_transforms(function: Callable[..., torch.Tensor]) -> None:
-    """jacrev, jacfwd, jvp and vjp, mapped over robots: `derivatives`, and products with it."""
+def test_jacobians_by_transforms_equal_derivatives(function: Callable[..., torch.Tensor]) -> None:
+    """The transforms are jacrev, jacfwd, jvp and vjp, mapped over robots."""
     model, (q, v, tau) = MODELS["pendulum"], motions()
     transforms = torch.func
     wanted = wd.derivatives(function, model, q, v, tau, wrt=("q", "v"))
@@ -70,8 +71,10 @@ def test_jacobians_by_transforms(function: Callable[..., torch.Tensor]) -> None:
 
 
 @DYNAMICS
-def test_second_derivatives_by_transforms(function: Callable[..., torch.Tensor]) -> None:
-    """Forward and reverse in every order: the Hessian of Torch's own double backward."""
+def test_second_derivatives_by_transforms_equal_double_backward(
+    function: Callable[..., torch.Tensor],
+) -> None:
+    """Forward and reverse mode in every order."""
     model, (q, v, tau) = MODELS["pendulum"], motions()
     transforms = torch.func
 
@@ -86,8 +89,8 @@ def test_second_derivatives_by_transforms(function: Callable[..., torch.Tensor])
     assert close(rows[0], wanted)
 
 
-def test_a_function_of_several_results_and_shared_values() -> None:
-    """Jacobians of pose and Jacobian by q, and of forces by one mass for all, forward and in reverse."""
+def test_forward_and_reverse_jacobians_are_the_same() -> None:
+    """They are those of pose and Jacobian by q, and of forces by one mass for all."""
     model, (q, v, a) = MODELS["pendulum"], motions()
     transforms = torch.func
     both = [
@@ -105,8 +108,8 @@ def test_a_function_of_several_results_and_shared_values() -> None:
     assert close(found, transforms.jacrev(forces)(mass)) and found.abs().max() > 0.1
 
 
-def test_dual_tensors_keep_their_tangents() -> None:
-    """torch.autograd.forward_ad, without torch.func and where nothing requires a gradient."""
+def test_dual_tensors_have_the_tangents_of_jvp() -> None:
+    """torch.autograd.forward_ad is used without torch.func, and nothing requires a gradient."""
     model, (q, v, a) = MODELS["pendulum"], motions()
     forward = torch.autograd.forward_ad
     with forward.dual_level():
@@ -115,7 +118,7 @@ def test_dual_tensors_keep_their_tangents() -> None:
     assert close(result.tangent, wd.jvp(wd.rnea, model, q, v, a, tangents={"q": v}))
 
 
-def test_a_gradient_of_one_result_alone() -> None:
+def test_a_result_without_a_cotangent_does_not_change_the_gradient() -> None:
     """Where no gradient comes for a result, the others' gradients are what they were."""
     model, (q, _, _) = MODELS["pendulum"], motions(requires_grad=True)
     pose, jacobian = wd.pose_and_jacobian(model, q, frame="tip")
@@ -126,8 +129,8 @@ def test_a_gradient_of_one_result_alone() -> None:
     assert close(alone, beside) and close(alone, wanted)
 
 
-def test_searches_are_mapped_and_have_no_derivative() -> None:
-    """vmap of inverse kinematics is its batch; a gradient by it is refused by name."""
+def test_vmap_of_inverse_kinematics_equals_its_batch() -> None:
+    """It has no derivative, and a gradient is refused by name."""
     model, (q, _, _) = MODELS["pendulum"], motions()
     targets = wd.fk(model, q, frame="tip")
 
@@ -141,8 +144,9 @@ def test_searches_are_mapped_and_have_no_derivative() -> None:
         torch.func.jvp(search, (targets,), (targets,))
 
 
-def test_what_cannot_be_transformed_says_so() -> None:
-    """out= and bind write into and read from memory, which what a transform hands over has not; wrong widths."""
+def test_calls_that_cannot_be_transformed_are_refused() -> None:
+    """out= and bind need memory, which tensors of a transform do not have. Wrong widths are refused
+    too."""
     model, (q, v, a) = MODELS["pendulum"], motions()
     with pytest.raises(
         ValueError, match=r"v must be \(nv,\) = \(2,\), as q is of one robot, got \(1,\)"

@@ -1,4 +1,4 @@
-"""Calls under a wp.Tape: their adjoints against Torch's, which small changes have checked."""
+"""Calls under a wp.Tape: their adjoints compared with Torch's, which are checked by differences."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def loss_of(results: tuple[wp.array, ...]) -> wp.array:
 
 
 def in_torch(case: Case, arrays: dict[str, np.ndarray]) -> list[np.ndarray]:
-    """The same gradients by Torch, in float64."""
+    """The same gradients from Torch, in float64."""
     given = {
         name: torch.tensor(x, dtype=torch.float64, requires_grad=True) for name, x in arrays.items()
     }
@@ -70,8 +70,9 @@ CASES = (
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_adjoints_on_a_tape(case: Case, dtype: np.dtype, device: str) -> None:
-    """Every array of a call, what serves all environments included; results of several."""
+def test_adjoints_on_a_tape_equal_torchs(case: Case, dtype: np.dtype, device: str) -> None:
+    """Every array of a call has one, also those common to all environments, and calls have several
+    results."""
     rounded = {name: x.astype(dtype).astype(float) for name, x in case.arrays.items()}
     given = {name: placed(x, str(dtype), device) for name, x in rounded.items()}
     with wp.Tape() as tape:
@@ -81,8 +82,8 @@ def test_adjoints_on_a_tape(case: Case, dtype: np.dtype, device: str) -> None:
         assert error(x.grad.numpy(), wanted) <= DIGITS[str(dtype)]
 
 
-def test_parameters_on_a_tape(device: str) -> None:
-    """Arrays of parameters, one for each environment and one for all."""
+def test_adjoints_of_parameters_equal_torchs(device: str) -> None:
+    """The arrays have a row for each environment, or one for all."""
     model, arrays = MODELS["gripper"], Case("rnea", "gripper", "q v a").arrays
     q, v, a = (placed(x, "float64", device) for x in arrays.values())
     masses = np.array([[0.1, 1.2, 0.4, 0.3], [0.1, 1.5, 0.2, 0.6]])
@@ -101,8 +102,8 @@ def test_parameters_on_a_tape(device: str) -> None:
         )
 
 
-def test_two_calls_and_a_kernel_in_a_chain(device: str) -> None:
-    """tau = rnea(a), doubled by a kernel of the caller's, qdd = aba(tau): dqdd/da = 2, as Torch has it."""
+def test_gradients_pass_through_calls_and_a_kernel(device: str) -> None:
+    """tau = rnea(a), doubled by the caller's kernel, qdd = aba(tau): dqdd/da = 2, as in Torch."""
     model = MODELS["pendulum"]
     arrays = Case("rnea", "pendulum", "q v a", "gravity").arrays
     q, v, a, g = (placed(x, "float64", device) for x in arrays.values())
@@ -128,8 +129,8 @@ def test_two_calls_and_a_kernel_in_a_chain(device: str) -> None:
     assert np.array_equal(q.grad.numpy(), first)
 
 
-def test_an_array_used_twice_gathers_both(device: str) -> None:
-    """fk and com of one q: the sum of their gradients."""
+def test_an_array_used_twice_gets_the_sum_of_gradients(device: str) -> None:
+    """q is the input of fk and of com."""
     model, q = MODELS["hopper"], Case("fk", "hopper").arrays["q"]
     grads = []
     for functions in ((wd.fk,), (wd.com,), (wd.fk, wd.com)):
@@ -142,8 +143,8 @@ def test_an_array_used_twice_gathers_both(device: str) -> None:
 
 
 @pytest.mark.parametrize("function", ["jacobian", "potential_energy"])
-def test_one_robot_alone(function: str, device: str) -> None:
-    """(n,) arrays; results of more dimensions, and of none."""
+def test_gradients_of_a_single_robot_equal_torchs(function: str, device: str) -> None:
+    """Arrays are (n,), and results have several dimensions or none."""
     case = Case(function, "hopper", options={"frame": "leg"} if function == "jacobian" else {})
     q = case.arrays["q"][0]
     given = placed(q, "float64", device)
@@ -153,8 +154,8 @@ def test_one_robot_alone(function: str, device: str) -> None:
     assert error(given.grad.numpy(), in_torch(case, {"q": q})[0]) <= DIGITS["float64"]
 
 
-def test_results_may_be_the_callers_own(device: str) -> None:
-    """out= on a tape: the array given is a link of the chain."""
+def test_out_arrays_take_part_in_gradients_on_a_tape(device: str) -> None:
+    """The gradient passes through the array of out=."""
     model, arrays = MODELS["pendulum"], Case("rnea", "pendulum", "q v a").arrays
     q, v, a = (placed(x, "float64", device) for x in arrays.values())
     tau = wp.full((2, 2), np.nan, dtype=wp.float64, device=device, requires_grad=True)
@@ -167,8 +168,8 @@ def test_results_may_be_the_callers_own(device: str) -> None:
     )
 
 
-def test_arrays_that_need_no_gradient_are_left_alone(device: str) -> None:
-    """Without requires_grad nothing is recorded, and outside a tape nothing is either."""
+def test_nothing_is_recorded_without_requires_grad(device: str) -> None:
+    """Nothing is recorded outside a tape either."""
     model, q = MODELS["pendulum"], wp.zeros((2, 2), dtype=wp.float64, device=device)
     with wp.Tape() as tape:
         assert not wd.crba(model, q).requires_grad

@@ -1,4 +1,4 @@
-"""Lines on stderr: when they come, and that they can be switched off."""
+"""Lines about compiles on stderr: when they are printed, and how they are switched off."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_what_is_quick_is_not_announced(capsys: pytest.CaptureFixture[str]) -> None:
-    """From a second on there is a line, with the seconds where they are known."""
+def test_only_work_of_more_than_a_second_is_announced(capsys: pytest.CaptureFixture[str]) -> None:
+    """The line contains the seconds if they are known."""
     with announcements.announcement("working", 0.9):
         pass
     assert capsys.readouterr().err == ""
@@ -39,7 +39,7 @@ def test_what_is_quick_is_not_announced(capsys: pytest.CaptureFixture[str]) -> N
 def test_the_switch_turns_every_line_off(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`wd.config.compile_messages = False`, for the process; `silent` for a block."""
+    """`wd.config.compile_messages = False` does so for the process, `silent` for a block."""
     with announcements.silent():
         announcements.say("something")
     assert wd.config.compile_messages
@@ -54,10 +54,10 @@ def test_the_switch_turns_every_line_off(
     assert capsys.readouterr().err == "" and sys.stderr.getvalue() == ""  # type: ignore[attr-defined]
 
 
-def test_what_takes_long_unforeseen_is_said_meanwhile(
+def test_unexpectedly_long_work_is_announced_after_a_second(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After a second; what ends before says nothing."""
+    """Shorter work prints nothing."""
     with announcements.announced_late("recording"):
         pass
     monkeypatch.setattr(announcements, "WORTH_A_LINE", 0.05)
@@ -69,8 +69,8 @@ def test_what_takes_long_unforeseen_is_said_meanwhile(
     assert said == "warpdyn: recording\n" and capsys.readouterr().err == ""
 
 
-def test_a_terminal_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It moves while the work goes on, and is full when it is done."""
+def test_a_terminal_shows_a_progress_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It moves during the work and is full at the end."""
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setattr(announcements, "REFRESH", 0.01)
@@ -85,8 +85,8 @@ def test_a_terminal_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     assert screen.getvalue().endswith("200 of about 200 s\n"), "the full bar stays"
 
 
-def test_a_bar_does_not_outlive_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its thread ends, and the error is the caller's."""
+def test_the_bar_ends_if_the_work_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its thread ends, and the caller gets the error."""
     monkeypatch.setattr(sys, "stderr", screen := Terminal())
     with pytest.raises(ValueError, match="broken"), announcements.announcement("working", 200.0):
         raise ValueError("broken")
@@ -95,8 +95,8 @@ def test_a_bar_does_not_outlive_an_error(monkeypatch: pytest.MonkeyPatch) -> Non
     assert screen.getvalue() == written and "200 of" not in written
 
 
-def test_a_bars_clock_ends_with_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where it is writing then: nothing moves a bar that is closed."""
+def test_the_thread_of_the_bar_ends_with_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if it is writing at that time: nothing moves a closed bar."""
 
     class Slow:
         def __enter__(self) -> Slow:
@@ -115,8 +115,8 @@ def test_a_bars_clock_ends_with_the_work(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "warpdyn bar" not in [thread.name for thread in threading.enumerate()]
 
 
-def test_no_announcement_holds_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Python waits at its end for threads that are no daemons, and background work may not end before."""
+def test_threads_of_announcements_are_daemons(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python waits at its end for other threads, and background work may not end before."""
     monkeypatch.setattr(sys, "stderr", Terminal())
     before = set(threading.enumerate())
     for announced in (
@@ -129,7 +129,7 @@ def test_no_announcement_holds_a_process(monkeypatch: pytest.MonkeyPatch) -> Non
             assert own and all(thread.daemon for thread in own)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.WORTH_A_LINE == 1.0
     assert chosen.REFRESH == 0.2

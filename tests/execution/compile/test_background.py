@@ -1,4 +1,4 @@
-"""Compilation in the background: one after the other, and nothing that outlives the process."""
+"""Compiles in the background: one at a time, and none outlives the process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_tasks_run_in_order_on_a_thread() -> None:
     assert done == [(k, True) for k in range(5)] and not background.in_background()
 
 
-def test_waiting_ends_after_its_time() -> None:
+def test_waiting_ends_after_its_timeout() -> None:
     gate = threading.Event()
     background.enqueue(lambda: gate.wait(10.0))
     assert not background.wait_until_idle(0.05)
@@ -31,7 +31,7 @@ def test_waiting_ends_after_its_time() -> None:
     assert background.wait_until_idle(10.0)
 
 
-def test_a_task_that_fails_is_reported_and_the_next_one_runs(
+def test_a_failed_task_is_reported_and_the_next_task_runs(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import warpdyn as wd
@@ -56,11 +56,11 @@ v = np.zeros((4, model.nv))
 for _ in range(5):
     first = wd.aba_derivatives(model, q, v, v)
 """
-"""It ends while its kernel is compiled, which takes seconds."""
+"""A script that ends while its kernel is compiled, which takes seconds."""
 
 
 def run(script: str, tmp_path: Path) -> str:
-    """The output of a script with an empty cache of programs, and `done`."""
+    """The output of a script with an empty cache of programs, ending with `done`."""
     programs = tmp_path / "programs"
     lend_header(programs)
     changes = {"WARPDYN_COMPILE": "background", "WARPDYN_CACHE_DIR": str(programs)}
@@ -75,13 +75,13 @@ def run(script: str, tmp_path: Path) -> str:
     return done.stdout
 
 
-def test_a_process_ends_while_it_compiles(tmp_path: Path) -> None:
-    """At once, without a message."""
+def test_a_process_can_end_during_a_compile(tmp_path: Path) -> None:
+    """It ends at once, without a message."""
     assert run(LARGE, tmp_path) == "done\n"
 
 
 def test_a_forked_process_computes(tmp_path: Path) -> None:
-    """It interprets, and compiles for itself."""
+    """It interprets programs, and compiles its own kernels."""
     fork = """
 import os
 child = os.fork()
@@ -94,7 +94,7 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_threads_share_a_kernel(tmp_path: Path) -> None:
-    """They call while it is compiled and after, and all get the same bits."""
+    """They call it during and after the compile, and all get the same bits."""
     threads = """
 import threading
 import numpy as np, warpdyn as wd
@@ -116,7 +116,7 @@ assert not wrong
 
 
 def test_two_processes_share_the_caches(tmp_path: Path) -> None:
-    """They fill empty caches at the same time; a third process finds the kernel there."""
+    """They fill empty caches at the same time. A third process finds the kernel there."""
     calls = """
 import hashlib, numpy as np, warpdyn as wd
 from warpdyn.execution.compile import background
@@ -154,7 +154,7 @@ print(wd.kernels.compile(model, [wd.rnea], dtype="float32"))
     assert third.stdout == "0\n", third.stderr
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.LAST_WAIT == 2.0
     assert chosen.NICENESS == 10

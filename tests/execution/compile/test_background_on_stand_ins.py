@@ -1,4 +1,5 @@
-"""Compiling in the background at the ends of a process: exit, fork, a kernel that is no longer needed."""
+"""Compiles in the background at the end of a process, after a fork, and for kernels that are no
+longer needed."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ MODEL = wd.load_robot("cartpole")
 
 @pytest.fixture
 def queue(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A queue of its own, without a thread."""
+    """An empty queue without a thread."""
     monkeypatch.setattr(background, "_condition", background.threading.Condition())
     monkeypatch.setattr(background, "_waiting", background.deque())
     monkeypatch.setattr(background, "_thread", None)
@@ -23,8 +24,10 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background, "_ending", False)
 
 
-def test_nothing_is_begun_at_the_end(queue: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The end drops waiting kernels, ends the compilers and waits a while for the thread."""
+def test_waiting_kernels_are_dropped_at_the_end_of_the_process(
+    queue: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The compilers are ended too. The end waits a limited time for the thread."""
     ended: list[Any] = []
     monkeypatch.setattr(background.compiler_process, "end_all", lambda: ended.append("all"))
     monkeypatch.setattr(background, "_thread", SimpleNamespace(join=ended.append))
@@ -37,8 +40,10 @@ def test_nothing_is_begun_at_the_end(queue: None, monkeypatch: pytest.MonkeyPatc
     assert not background._waiting and background.wait_until_idle(0)
 
 
-def test_the_thread_ends_with_the_process(queue: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before its next task, and silently after one that fails meanwhile."""
+def test_the_thread_begins_no_task_at_the_end_of_the_process(
+    queue: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It prints nothing about a task that fails at that time."""
     said: list[str] = []
     monkeypatch.setattr(background, "say", said.append)
     ran: list[int] = []
@@ -66,7 +71,7 @@ def test_a_forked_process_has_no_thread(queue: None, monkeypatch: pytest.MonkeyP
 
 
 def test_compilers_belong_to_the_parent_of_a_fork(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The child closes its ends of their pipes, and waits for none."""
+    """The child closes its ends of their pipes and waits for none."""
     closed: list[str] = []
 
     def pipe(name: str) -> Any:
@@ -94,8 +99,10 @@ def test_compilers_end_with_the_process(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize("case", ["gone", "loaded", "ending", "compiled", "missing", "ends after"])
-def test_a_compile_that_nobody_needs_any_more(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The kernel is gone or already loaded, or the process ends."""
+def test_kernels_that_are_no_longer_needed_are_not_compiled(
+    case: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel is deleted or already loaded, or the process ends."""
 
     class OneKernel:
         loaded = case == "loaded"

@@ -1,4 +1,4 @@
-"""Bytecode that leaves its memory is refused."""
+"""Bytecode that accesses memory outside its arrays is refused."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def program() -> tuple[Bytecode, Source]:
 
 
 def changed(bytecode: Bytecode, *code: int) -> Bytecode:
-    """With an instruction in the first place."""
+    """The program with another first instruction."""
     rest = bytecode.code[WORDS:]
     return replace(bytecode, code=array("i", [*code, *rest]))
 
@@ -65,7 +65,7 @@ def test_an_encoded_program_is_accepted(program: tuple[Bytecode, Source]) -> Non
         "negative",
     ],
 )
-def test_an_instruction_that_leaves_the_program_is_refused(
+def test_an_instruction_outside_the_program_is_refused(
     program: tuple[Bytecode, Source], instruction: tuple[int, ...]
 ) -> None:
     bytecode, source = program
@@ -84,7 +84,7 @@ def test_a_program_without_an_end_is_refused(program: tuple[Bytecode, Source]) -
 
 
 @pytest.mark.parametrize("slots", [[0], [0, 1 << 20], [0, -1]])
-def test_a_result_has_a_slot_for_each_entry(
+def test_a_result_needs_a_valid_slot_for_each_entry(
     program: tuple[Bytecode, Source], slots: list[int]
 ) -> None:
     bytecode, source = program
@@ -103,7 +103,7 @@ def test_a_large_program_is_refused(program: tuple[Bytecode, Source]) -> None:
         check(bytecode, replace(source, tables=("x",) * (TABLES + 1)))
 
 
-def test_a_program_may_need_all_that_the_interpreter_has(program: tuple[Bytecode, Source]) -> None:
+def test_a_program_may_use_all_of_the_interpreters_memory(program: tuple[Bytecode, Source]) -> None:
     bytecode, source = program
     most = replace(bytecode, slots=(1 << 24) - 1, counters=LOOPS)
     check(most, replace(source, tables=("x",) * TABLES))

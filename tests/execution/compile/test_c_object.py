@@ -1,4 +1,4 @@
-"""C++ without Warp's headers, compiled into Warp's cache."""
+"""C++ code without Warp's headers, compiled into Warp's cache."""
 
 from __future__ import annotations
 
@@ -43,11 +43,13 @@ def test_a_missing_function_is_an_error(empty_cache: Path) -> None:
         c_object.load_object("numbers", SOURCE + "// missing", "thrice")
 
 
-def test_it_is_impossible_without_the_functions_of_warp(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiling_is_impossible_without_the_functions_of_warp(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(c_object, "FUNCTIONS", ("no_such_function",))
     assert not c_object.is_possible()
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.LEVEL == 1

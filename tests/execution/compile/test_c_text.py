@@ -1,4 +1,4 @@
-"""C functions from the text of a kernel: loaded, and where they are."""
+"""C functions of a header, loaded, and their addresses."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ def threads() -> CText | None:
     return c_text("native_threads.h", "threads", 3, first=first, count=count)
 
 
-def test_each_function_is_in_a_place_of_its_own() -> None:
-    """None is the kernel that has told of them."""
+def test_each_function_has_its_own_address() -> None:
+    """None of them is that of the kernel that reports the addresses."""
     text = threads()
     assert text is not None and len({0, *text.addresses}) == 4
 
 
-def test_without_a_compiler_calls_take_their_path_in_python(
+def test_without_a_compiler_calls_use_python(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Under the policy "never"; otherwise the reason is an error."""
+    """This is so under the policy "never". Under other policies the reason is raised."""
 
     def fail(*_: object) -> int:
         raise OSError("no compiler")
@@ -37,6 +37,8 @@ def test_without_a_compiler_calls_take_their_path_in_python(
     assert threads() is None
 
 
-def test_there_are_none_where_warp_cannot_load_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_functions_are_loaded_without_the_functions_of_warp(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(c_object, "FUNCTIONS", ("no_such_function",))
     assert threads() is None

@@ -1,4 +1,4 @@
-"""What is kept on disk belongs to the source that recorded and wrote it: all of that, and nothing else."""
+"""Entries of the cache on disk depend on exactly the source files that recorded and wrote them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from warpdyn.execution.request.call import input_shapes
 from warpdyn.execution.request.evaluate import record_call
 
 CLOSE = 1e-12
-"""Relative to the largest entry, float64 against the oracle."""
+"""Relative to the largest entry: float64 compared with the oracle."""
 
 Z2 = np.zeros((1, 2))
 
@@ -88,9 +88,9 @@ DECIDING = {
 }
 
 
-def test_a_changed_file_makes_new_programs_only_where_it_decides_them(tmp_path: Path) -> None:
-    """A line in what a text, the recorder or the writer imports or names as a data file changes the
-    key; one anywhere else does not. All are tried on one copy of the package."""
+def test_a_changed_file_changes_only_the_keys_that_depend_on_it(tmp_path: Path) -> None:
+    """The key changes with every file that an algorithm, the recorder or the writer imports or
+    names as data, and with no other. All are tried on one copy of the package."""
     copy = tmp_path / "warpdyn"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
     done = subprocess.run(
@@ -106,7 +106,8 @@ def test_a_changed_file_makes_new_programs_only_where_it_decides_them(tmp_path: 
 
 
 def test_every_import_is_followed() -> None:
-    """As Python's own parser sees the imports, those inside functions too, each file's are among the files hashed."""
+    """The files of all imports that Python's parser finds, also of those inside functions, are
+    hashed."""
     files = source_files([*RECORDING, rnea.__name__])
     names = {
         ".".join(("warpdyn", *p.relative_to(PACKAGE).with_suffix("").parts))
@@ -139,17 +140,19 @@ APART = (
 )
 
 
-def test_every_header_counts() -> None:
-    """Each C++ header of the package is named by a module that decides programs; but for those of
-    exported code, of what XLA and Python call, and of the interpreter, which are no part of a kernel."""
+def test_every_header_of_kernels_is_hashed() -> None:
+    """A hashed module names each C++ header of the package. Excepted are headers of exported
+    code, of functions that XLA and Python call, and of the interpreter, which are not part of a
+    kernel."""
     named = {data for path in source_files(RECORDING).values() for data in data_files(path)}
     apart = {PACKAGE / "codegen" / name for name in APART}
     assert set(PACKAGE.rglob("*.h")) - apart <= named and not apart & named
 
 
 def test_another_choice_of_algorithms_is_another_entry() -> None:
-    """With an equal key and the same modules: more algorithms, another one, or another one inside. They have been
-    a silent difference, because a function that chose anew found its old program."""
+    """With an equal key and the same modules, the choice may have more algorithms, another one, or
+    another one inside. Before this was so, a function that chose anew silently found its old
+    program."""
 
     def wrapped(inner: Any, times: Any) -> Any:
         def algorithm() -> Any:
@@ -175,8 +178,8 @@ def test_another_choice_of_algorithms_is_another_entry() -> None:
     )
 
 
-def test_what_is_wrapped_is_followed() -> None:
-    """A text made of another one belongs to both modules."""
+def test_modules_of_wrapped_algorithms_are_found() -> None:
+    """An algorithm that wraps another belongs to both modules."""
     assert modules_of(partial(rnea.rnea, gravity=(0, 0, 0))) == {rnea.__name__}
     wrapped = for_frames(manifold.interpolate)
     assert modules_of(wrapped) == {for_frames.__module__, manifold.__name__}
@@ -203,7 +206,7 @@ print(json.dumps([len(recorded), [r.tolist() for r in results]]))
 
 
 def files(*folders: Path) -> dict[str, tuple[int, int]]:
-    """Every file below the folders with its size and time of change."""
+    """Size and modification time of every file below the folders."""
     return {
         str(p): (p.stat().st_size, p.stat().st_mtime_ns)
         for f in folders
@@ -213,12 +216,13 @@ def files(*folders: Path) -> dict[str, tuple[int, int]]:
 
 
 def second_process(environment: dict[str, str]) -> list:
-    """What a process with these caches records, and its results."""
+    """The number of recordings of a process with these caches, and its results."""
     return json.loads(run(SECOND_PROCESS, environment)[0].splitlines()[-1])
 
 
 def test_a_second_process_neither_records_nor_compiles(tmp_path: Path) -> None:
-    """It finds programs and kernels in the caches, leaves no new file there, and computes the same bits."""
+    """It finds programs and kernels in the caches, adds no file there, and computes the same
+    bits."""
     environment = environment_with_header(tmp_path)
     recorded, first = second_process(environment)
     folders = tmp_path / "programs", tmp_path / "kernels"
@@ -233,8 +237,10 @@ def test_a_second_process_neither_records_nor_compiles(tmp_path: Path) -> None:
     }
 
 
-def test_an_entry_gives_back_what_it_keeps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The C++ of a program, and its description next to its bytecode."""
+def test_an_entry_returns_its_source_and_bytecode(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The source is the C++ of a program. The bytecode has a description."""
     monkeypatch.setenv("WARPDYN_CACHE_DIR", str(tmp_path))
     entry = CacheEntry("one", [rnea.rnea])
     assert entry.source() is None and entry.bytecode() is None
@@ -251,8 +257,8 @@ def test_an_entry_gives_back_what_it_keeps(tmp_path: Path, monkeypatch: pytest.M
     assert CacheEntry("two", [rnea.rnea]).bytecode() is None
 
 
-def test_a_spoilt_cache_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cut, emptied or foreign files in the cache cost time, not the result."""
+def test_damaged_entries_are_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Truncated, empty or foreign files in the cache cost time and do not change the result."""
     monkeypatch.setenv("WARPDYN_CACHE_DIR", str(tmp_path))
     assert cache_directory() == tmp_path
     q = states(by_name("cartpole").model, 4).q
@@ -278,19 +284,19 @@ def test_a_spoilt_cache_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def sealed(path: Path, text: str) -> None:
-    """Text in a whole entry, as another program might write it."""
+    """Write text as a complete entry, as another program might."""
     sealed_files.write(path, text.encode())
 
 
 def changed(path: Path, name: str) -> None:
-    """A program of which one part has another type."""
+    """Change the type of one part of a program."""
     content = sealed_files.read(path)
     assert content is not None
     sealed_files.write(path, json.dumps({**json.loads(content), name: [5]}).encode())
 
 
 def flipped(path: Path) -> None:
-    """One digit of a number of the code."""
+    """Change one digit of a number of the code."""
     text = path.read_text()
     path.write_text(text.replace("1", "5", 1) if "1" in text else text[:-1])
 
@@ -305,10 +311,10 @@ def replaced_by_a_folder(path: Path) -> None:
     path.mkdir()
 
 
-def test_one_changed_digit_of_a_program_is_found(
+def test_one_changed_digit_of_a_program_is_detected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The numbers of a robot are in its program: another digit is another robot."""
+    """The numbers of a robot are in its program: another digit would be another robot."""
     monkeypatch.setenv("WARPDYN_CACHE_DIR", str(tmp_path))
     model = replace(wd.load_robot("cartpole"), name="cartpole_of_digits")
     wanted = kernel_source(wd.crba.describe(model, Z2)).code
@@ -324,7 +330,8 @@ def test_one_changed_digit_of_a_program_is_found(
 
 
 def test_models_of_equal_content_share_programs() -> None:
-    """The key is the content: another load of the same file has the same; any number that matters changes it."""
+    """The key is the content. Loading the same file again gives the same key, and any number that
+    matters changes it."""
     model, again = wd.load_robot("panda"), wd.load_robot("panda")
     assert model.key == again.key
     heavier = model.with_payload(model.link_names[-1], 0.1)
@@ -340,6 +347,6 @@ def test_models_of_equal_content_share_programs() -> None:
     assert error(wd.crba(heavier, q), wd.oracle(wd.crba, heavier, q)) <= CLOSE
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.FORMAT == 7

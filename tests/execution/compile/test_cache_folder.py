@@ -1,4 +1,5 @@
-"""The folder of the cache: one that others can write, its tag, and one that cannot be written."""
+"""The folder of the cache: one that other users can write, its tag, and one that cannot be
+written."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from warpdyn.execution.compile.cache_folder import kept_programs
 def test_a_cache_that_others_can_write_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Said once, with the remedy; nothing is read or written there."""
+    """One line says so, with the remedy. Nothing is read or written there."""
     monkeypatch.setenv("WARPDYN_CACHE_DIR", str(tmp_path / "open"))
     monkeypatch.setattr(wd.config, "compile_messages", True)
     (tmp_path / "open").mkdir()
@@ -32,10 +33,8 @@ def test_a_cache_that_others_can_write_is_not_used(
     assert len(list((tmp_path / "open").glob("*.json"))) == 1
 
 
-def test_the_folder_says_that_it_is_a_cache(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where it holds nothing else."""
+def test_a_new_cache_folder_is_tagged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder with other files is not."""
     for name, others in (("ours", False), ("project", True)):
         monkeypatch.setenv("WARPDYN_CACHE_DIR", str(tmp_path / name))
         if others:
@@ -45,10 +44,10 @@ def test_the_folder_says_that_it_is_a_cache(
         assert sealed_files.is_tagged(tmp_path / name) is not others
 
 
-def test_a_cache_that_cannot_be_written_costs_time_and_a_line(
+def test_a_cache_that_cannot_be_written_is_reported_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A read-only home, or a file where the folder should be: said once, with the remedy."""
+    """The message has the remedy. The home is read-only, or a file has the name of the folder."""
     blocked = tmp_path / "file"
     blocked.write_text("")
     monkeypatch.setenv("WARPDYN_CACHE_DIR", str(blocked / "inside"))

@@ -1,4 +1,4 @@
-"""Compiling and launching where Warp, Python or the system lack something that we use."""
+"""Compiles and launches if Warp, Python or the system lack something that we use."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ MODEL = wd.load_robot("cartpole")
 # Launches
 
 
-def test_the_handler_of_xla_needs_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And yields by the system's function, if there is one."""
+def test_there_is_no_handler_of_xla_without_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It yields by the system's function, if there is one."""
     assert foreign_call._yield.__wrapped__() != 0
     with monkeypatch.context() as patch:
         patch.setattr(foreign_call, "_text", lambda: None)
@@ -51,7 +51,7 @@ def _raise_type_error(*_: object) -> None:
     raise TypeError
 
 
-def test_the_interpreter_needs_warps_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_there_is_no_interpreter_without_warps_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(interpreter.c_object, "is_possible", lambda: False)
         assert interpreter._load(True) is None
@@ -61,10 +61,10 @@ def test_the_interpreter_needs_warps_functions(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("single", [True, False])
-def test_an_interpreter_that_cannot_be_compiled(
+def test_the_error_of_an_uncompiled_interpreter_names_the_remedy(
     single: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where Clang may not run: what is missing, and where it could come from."""
+    """If Clang may not run, the message says what is missing and which machine could provide it."""
 
     def refused(*_: object) -> None:
         raise OSError(28, "No space left on device")
@@ -81,7 +81,9 @@ def test_an_interpreter_that_cannot_be_compiled(
     )
 
 
-def test_an_object_that_warp_cannot_load(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_object_that_warp_cannot_load_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     assert c_object.is_possible()
     library = SimpleNamespace(wp_load_obj=lambda *_: 1)
     monkeypatch.setattr(c_object.context, "runtime", SimpleNamespace(llvm=library))
@@ -90,8 +92,8 @@ def test_an_object_that_warp_cannot_load(monkeypatch: pytest.MonkeyPatch, tmp_pa
         c_object.load_object("numbers", "source", "twice")
 
 
-def test_launches_without_warps_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Warp's own launch takes their place; it has no address."""
+def test_launches_without_warps_hooks_use_warps_own_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such a launch has no address."""
     z = np.zeros((1, 2))
     wd.crba(MODEL, z)
     one = kernel.KernelCommand.__new__(kernel.KernelCommand)
@@ -116,8 +118,8 @@ def test_launches_without_warps_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
         assert kernel._entry(fit) is None and kernel.records_launches()
 
 
-def test_a_launch_on_cuda_has_whole_blocks() -> None:
-    """Set only where it changes, and never on the CPU."""
+def test_a_launch_on_cuda_has_complete_blocks() -> None:
+    """The number of threads is set only if it changes, and never on the CPU."""
     set_to: list[int] = []
     for on_cuda in (False, True):
         one = kernel.KernelCommand.__new__(kernel.KernelCommand)
@@ -128,8 +130,8 @@ def test_a_launch_on_cuda_has_whole_blocks() -> None:
     assert set_to == [2 * kernel.BLOCK, 4 * kernel.BLOCK]
 
 
-def test_a_kernel_with_shared_memory_asks_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a tile of as many floats, which makes each launch ask."""
+def test_a_kernel_with_shared_memory_declares_a_tile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tile has as many floats, so that each launch requests the memory."""
     source = SimpleNamespace(
         name="a b", code="// no statement", layout=SimpleNamespace(length=5), shared_bytes=50_000
     )
@@ -145,8 +147,10 @@ def test_a_kernel_with_shared_memory_asks_for_it(monkeypatch: pytest.MonkeyPatch
     assert "tile_empty" not in made[1]
 
 
-def test_the_cache_of_a_gpu_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder for each size of blocks, with a file of either kind."""
+def test_compiled_kernels_of_a_gpu_are_found_in_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each block size has a folder, with a file of either type."""
     monkeypatch.setattr(wp.config, "kernel_cache_dir", str(tmp_path))
     module = SimpleNamespace(get_module_identifier=lambda block: f"wp_module_{block}")
     one: Any = SimpleNamespace(module=module)
@@ -164,8 +168,8 @@ def test_the_cache_of_a_gpu_is_looked_for(tmp_path: Path, monkeypatch: pytest.Mo
 # Programs
 
 
-def test_a_program_stays_interpreted_without_an_address() -> None:
-    """Of its kernel, or with more bounds than the interpreter reads."""
+def test_a_kernel_without_an_address_does_not_replace_the_interpreter() -> None:
+    """Nor does one with more bounds than the interpreter reads."""
     program = InterpretedProgram.__new__(InterpretedProgram)
     program._words, program._held = [0, 0, 0], []  # type: ignore[assignment]
     for address, bounds in ((None, [1]), (7, [1] * (MOST_BOUNDS + 1))):
@@ -177,8 +181,10 @@ def test_a_program_stays_interpreted_without_an_address() -> None:
     assert program._held[0] is command and program._held[1].tolist() == [1] * MOST_BOUNDS
 
 
-def test_an_interpreted_launch_while_warp_records(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Warp records the compiled kernel instead; what runs at once does not."""
+def test_warp_records_the_compiled_kernel_of_an_interpreted_launch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A launch outside a recording is interpreted."""
     ran: list[Any] = []
     recorded = SimpleNamespace(set=ran.append, run=lambda: ran.append("recorded"))
     interpreter = SimpleNamespace(address=3, function=lambda *x: ran.append(len(x)))
@@ -196,7 +202,7 @@ def test_an_interpreted_launch_while_warp_records(monkeypatch: pytest.MonkeyPatc
     assert ran[3:] == [2]
 
 
-def test_neither_a_cache_nor_a_temporary_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_error_reports_that_no_folder_is_writable(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(**_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
@@ -210,8 +216,10 @@ def test_neither_a_cache_nor_a_temporary_folder(monkeypatch: pytest.MonkeyPatch)
     )
 
 
-def test_headers_in_our_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of folders with names like ours; neither links nor other files."""
+def test_only_header_files_in_folders_of_headers_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Links and other files are not."""
     monkeypatch.setattr(precompiled_header, "cache_directory", lambda: tmp_path)
     assert precompiled_header.header_files() == []
     top = tmp_path / precompiled_header.HEADERS
@@ -234,8 +242,8 @@ def test_headers_in_our_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert precompiled_header.header_files() == []
 
 
-def test_the_compilers_options_of_our_own_objects(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fused operations, as on a GPU; neither fast mathematics nor a parsed header."""
+def test_our_own_objects_are_compiled_with_fixed_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They have fused operations as on a GPU, no fast mathematics and no precompiled header."""
     monkeypatch.setattr(wp.config, "cpu_compiler_flags", None)
     assert c_object._options() == {
         "use_precompiled_headers": False,
@@ -253,8 +261,10 @@ def test_the_compilers_options_of_our_own_objects(monkeypatch: pytest.MonkeyPatc
     assert c_object._options()["cpu_compiler_flags"] == "-a -w"
 
 
-def test_room_on_a_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Exactly as much as is needed is enough."""
+def test_missing_room_on_the_disk_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exactly the needed size is enough."""
     status = SimpleNamespace(f_bavail=3, f_frsize=1000)
     monkeypatch.setattr(kernel_objects.os, "statvfs", lambda _: status)
     kernel_objects.check_room(tmp_path, 3000)
@@ -265,8 +275,10 @@ def test_room_on_a_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert error.value.strerror == said
 
 
-def test_the_folder_of_our_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sixteen hexadecimal digits of Warp's files and of the processor."""
+def test_the_folder_of_headers_depends_on_warp_and_the_processor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its name is sixteen hexadecimal digits."""
     monkeypatch.setattr(precompiled_header, "cache_directory", lambda: tmp_path)
     folder = precompiled_header.kept_headers()
     assert folder.parent == tmp_path / precompiled_header.HEADERS
@@ -284,8 +296,8 @@ def test_the_folder_of_our_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert precompiled_header.compiler_folder() is None
 
 
-def test_modules_that_warp_loads_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that it has loaded, and all where it has other methods."""
+def test_modules_with_other_methods_are_loaded_by_warp(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So are modules that Warp has already loaded."""
     loaded: list[Any] = []
     compiled: list[Any] = []
     monkeypatch.setattr(kernel_objects.wp, "force_load", lambda *x: loaded.append(x))

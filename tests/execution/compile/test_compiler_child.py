@@ -1,4 +1,4 @@
-"""The compiler process by itself, as a program that reads lines."""
+"""The compiler process on its own: a program that reads lines."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def start() -> subprocess.Popen[bytes]:
     )
 
 
-def test_it_ends_with_its_input() -> None:
-    """As when its parent has ended, however that did."""
+def test_the_process_ends_with_its_input() -> None:
+    """The input ends when the parent ends, for whatever reason."""
     child = start()
     assert child.communicate(b"")[0] == b"" and child.returncode == 0
 
 
-def test_what_cannot_be_read_is_answered() -> None:
-    """And the process goes on to the next request."""
+def test_an_invalid_request_is_answered() -> None:
+    """The process then waits for the next request."""
     child = start()
     assert child.stdin is not None and child.stdout is not None
     for _ in range(2):
@@ -49,8 +49,8 @@ def test_what_cannot_be_read_is_answered() -> None:
     assert child.returncode == 0
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.IDLE == 5.0
 
 
@@ -59,7 +59,7 @@ def test_numbers_that_were_chosen() -> None:
 
 @pytest.fixture
 def system(monkeypatch: pytest.MonkeyPatch) -> list[tuple]:
-    """What is asked of the system, none of which is done."""
+    """The calls to the system, none of which is executed."""
     asked: list[tuple] = []
 
     def noted(name: str, result: Any = None) -> Any:
@@ -74,8 +74,11 @@ def system(monkeypatch: pytest.MonkeyPatch) -> list[tuple]:
     return asked
 
 
-def test_it_gives_way_to_others(system: list[tuple], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C is for the parent, no core is dumped, memory is taken from this one first."""
+def test_the_process_lowers_its_own_priority(
+    system: list[tuple], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C is for the parent, no core is dumped, and the system ends this process first if memory
+    is short."""
     first = ("signal", signal.SIGINT, signal.SIG_IGN), ("setrlimit", resource.RLIMIT_CORE, (0, 0))
     last = ("nice", 7), ("/proc/self/oom_score_adj", "800")
     compiler_child.protect_the_others(7)
@@ -99,10 +102,10 @@ def test_it_gives_way_to_others(system: list[tuple], monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("folder", [None, "/headers"])
-def test_a_request_reaches_warps_function(
+def test_a_request_is_passed_to_warps_function(
     folder: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the order of its arguments; flags end with a null."""
+    """Arguments are in the order of the function. The flags end with a null."""
     (tmp_path / "a.cpp").write_bytes(b"int x;")
     given: list[tuple] = []
 
@@ -138,9 +141,10 @@ class EndedError(Exception):
     """The end of the process."""
 
 
-def test_it_answers_until_nobody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each request by a line that begins with NUL; without one for a while, or with the parent,
-    it ends."""
+def test_the_process_answers_until_it_is_idle_or_its_parent_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each answer is a line that begins with NUL."""
     written: list[bytes] = []
     niceness: list[int] = []
     asked = iter(["1", "2"])

@@ -1,4 +1,5 @@
-"""The compiler in a process of its own: whatever ends it, this process goes on and may ask again."""
+"""The compiler in a process of its own: if that process ends, this one continues and can start
+another."""
 
 from __future__ import annotations
 
@@ -36,13 +37,14 @@ SCARCE = 96 << 20
 
 @pytest.fixture
 def model() -> wd.Model:
-    """One whose kernels nobody has loaded: Warp loads kernels of one text once in a process."""
+    """A model whose kernels are not loaded: Warp loads kernels of the same source once in a
+    process."""
     return wd.load_robot("cartpole").with_armature(0.25 + next(numbers) / 1024)
 
 
 @pytest.fixture
 def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Warp's cache, for kernels that are yet to be compiled, and no compiler that waits."""
+    """An empty cache of Warp, and no idle compiler."""
     prepare(wd.crba.describe(wd.load_robot("cartpole"), Z))  # Warp is initialised by it
     monkeypatch.setattr(wp.config, "kernel_cache_dir", str(tmp_path))
     monkeypatch.setattr(compiler_process, "_idle", [])
@@ -50,7 +52,7 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pat
 
 
 def with_each(monkeypatch: pytest.MonkeyPatch, what: Callable[[_Compiler], None]) -> None:
-    """Do something to each compiler process before it is asked."""
+    """Do something to each compiler process before its request."""
     ask = _Compiler.ask
 
     def changed(self: _Compiler, request: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
@@ -65,7 +67,7 @@ def limit(kind: int, size: int) -> Callable[[_Compiler], None]:
 
 
 WORDS = "out of memory|failed to map|bad_alloc|Cannot allocate memory"
-"""What the compiler says without memory; it depends on where it needs some first: a page more or less."""
+"""Messages of the compiler without memory. They depend on where it needs some first."""
 
 
 @pytest.mark.parametrize(
@@ -78,14 +80,14 @@ WORDS = "out of memory|failed to map|bad_alloc|Cannot allocate memory"
     ],
     ids=["killed", "no memory", "little memory", "file size"],
 )
-def test_an_ended_compiler_is_an_error_and_no_end(
+def test_a_killed_compiler_raises_an_error(
     model: wd.Model,
     empty_cache: Path,
     monkeypatch: pytest.MonkeyPatch,
     what: Callable[[_Compiler], None],
     said: str,
 ) -> None:
-    """OSError with the kernel's name and a remedy; nothing half written is left, and the next call
+    """An OSError with the kernel's name and a remedy. No partial file is left, and the next call
     compiles."""
     with pytest.MonkeyPatch.context() as change:
         with_each(change, what)
@@ -95,8 +97,8 @@ def test_an_ended_compiler_is_an_error_and_no_end(
     assert np.allclose(wd.crba(model, Z), wd.oracle(wd.crba, model, Z), rtol=1e-14, atol=0)
 
 
-def test_a_full_disk_is_an_error_and_no_end(empty_cache: Path) -> None:
-    """At each size at which another file does not fit; nothing half written is left."""
+def test_a_full_disk_raises_an_error(empty_cache: Path) -> None:
+    """At each size at which one more file does not fit. No partial file is left."""
     disk = empty_cache / "disk"
     disk.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", disk], check=False)
@@ -121,10 +123,10 @@ def test_a_full_disk_is_an_error_and_no_end(empty_cache: Path) -> None:
         subprocess.run(["umount", "-l", disk], check=True)
 
 
-def test_a_process_serves_many_and_may_end_between(
+def test_one_process_compiles_many_kernels(
     empty_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second kernel asks the process of the first; one that has ended meanwhile is replaced."""
+    """The second kernel uses the process of the first. A process that has ended is replaced."""
     asked: list[int] = []
     with_each(monkeypatch, lambda compiler: asked.append(compiler.process.pid))
     for _ in range(2):
@@ -140,7 +142,7 @@ def test_a_process_serves_many_and_may_end_between(
 def test_an_interrupt_ends_the_compiler(
     model: wd.Model, empty_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ctrl-C while it compiles."""
+    """Ctrl-C during the compile."""
     ended: list[_Compiler] = []
 
     def interrupt(compiler: _Compiler) -> None:
@@ -156,7 +158,8 @@ def test_an_interrupt_ends_the_compiler(
 def test_a_process_that_cannot_start_is_an_error(
     model: wd.Model, empty_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As where there may be no more processes: what to do, and never a compile in this one."""
+    """For example if no more processes are allowed. The message says what to do, and this process
+    never compiles instead."""
 
     def refused(*_: object, **__: object) -> None:
         raise BlockingIOError(11, "Resource temporarily unavailable")
@@ -166,8 +169,8 @@ def test_a_process_that_cannot_start_is_an_error(
         wd.crba(model, Z)
 
 
-def test_a_forked_process_starts_its_own(empty_cache: Path) -> None:
-    """It neither asks nor ends the parent's."""
+def test_a_forked_process_starts_its_own_compiler(empty_cache: Path) -> None:
+    """It neither uses nor ends the parent's."""
     wd.crba(wd.load_robot("cartpole").with_armature(0.25 + next(numbers) / 1024), Z)
     (waiting,) = compiler_process._idle
     child = os.fork()
@@ -177,9 +180,9 @@ def test_a_forked_process_starts_its_own(empty_cache: Path) -> None:
     assert waiting.process.poll() is None
 
 
-def test_where_it_compiles_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the environment; by itself only where Python can be started and Warp calls its compiler as
-    we do."""
+def test_the_environment_chooses_the_process_that_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the variable, a separate process compiles only if Python can be started and Warp
+    calls its compiler as expected."""
     known = ctypes.CFUNCTYPE(ctypes.c_int)()
     known.argtypes = ARGUMENTS
     monkeypatch.delenv(IN_CHILD, raising=False)
@@ -191,14 +194,14 @@ def test_where_it_compiles_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(OSError, match=r"WARPDYN_COMPILE_IN_CHILD .*in another way"):
         in_child(None)
     monkeypatch.setattr(sys, "executable", "/usr/bin/some_application")
-    with pytest.raises(OSError, match="some_application is no Python interpreter"):
+    with pytest.raises(OSError, match="some_application is not a Python interpreter"):
         in_child(known)
 
 
-def test_other_threads_run_meanwhile(
+def test_other_threads_run_during_a_compile(
     model: wd.Model, empty_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A thread that compiles in the background holds no lock of the interpreter's."""
+    """A thread that compiles in the background does not hold the interpreter's lock."""
     at_work, looked = threading.Event(), threading.Event()
 
     def meet(_: _Compiler) -> None:

@@ -1,4 +1,4 @@
-"""Compiles: announced, estimated, done together; and calls whose kernels are only noted."""
+"""Compiles: announced, estimated and done together; and calls whose kernels are only noted."""
 
 from __future__ import annotations
 
@@ -33,13 +33,14 @@ numbers = itertools.count(1)
 
 @pytest.fixture
 def model() -> wd.Model:
-    """One whose kernels nobody has loaded: Warp loads kernels of one text once in a process."""
+    """A model whose kernels are not loaded: Warp loads kernels of the same source once in a
+    process."""
     return wd.load_robot("cartpole").with_armature(0.1 + next(numbers) / 1024)
 
 
 @pytest.fixture
 def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Warp's cache, for kernels that are yet to be loaded."""
+    """An empty cache of Warp."""
     prepare(wd.crba.describe(wd.load_robot("cartpole"), Z))  # Warp is initialised by it
     monkeypatch.setattr(wp.config, "kernel_cache_dir", str(tmp_path))
     return tmp_path
@@ -49,8 +50,9 @@ def objects(folder: Path) -> list[str]:
     return sorted(path.parent.name.rsplit("_", 2)[0] for path in folder.glob("*/*.o"))
 
 
-def test_a_first_compile_is_one_line_on_stderr(tmp_path: Path) -> None:
-    """Which function, for whom, how long; nothing on stdout, and nothing once it is in the cache."""
+def test_the_first_compile_prints_one_line_on_stderr(tmp_path: Path) -> None:
+    """It names the function, the robot and the expected seconds. Nothing is printed on stdout, and
+    nothing for a kernel in the cache."""
     said, lines = run(ONE_CALL, environment(tmp_path))
     assert said == "0.0\n" and lines == ["warpdyn: compiling rnea for cartpole, once, about 3 s"]
     said, lines = run(ONE_CALL, environment(tmp_path))
@@ -65,13 +67,13 @@ def test_a_first_compile_is_one_line_on_stderr(tmp_path: Path) -> None:
     ],
     ids=["config", "environment"],
 )
-def test_it_can_be_switched_off(tmp_path: Path, before: str, changes: dict[str, str]) -> None:
-    """In the program, or around it."""
+def test_the_line_can_be_switched_off(tmp_path: Path, before: str, changes: dict[str, str]) -> None:
+    """The program or the environment can do it."""
     assert run(before + ONE_CALL, environment_with_header(tmp_path, **changes)) == ("0.0\n", [])
 
 
-def test_a_terminal_sees_a_bar(tmp_path: Path) -> None:
-    """In place of the line."""
+def test_a_terminal_shows_a_progress_bar(tmp_path: Path) -> None:
+    """The bar replaces the line."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
     done = subprocess.Popen(
@@ -93,9 +95,10 @@ def test_a_terminal_sees_a_bar(tmp_path: Path) -> None:
     assert re.search(r"3 of about 3 s", text) and "\r" in text
 
 
-def test_seconds_grow_with_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By its text; more where the headers are yet to be parsed, less on two cores, but not than the
-    longest piece takes. On a GPU also by the entries of its results."""
+def test_estimated_seconds_grow_with_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They grow with the length of its source. They are more if the headers are not parsed yet,
+    less on two cores, but at least those of the longest part. On a GPU the size of the results
+    counts, too."""
     cartpole, model = wd.load_robot("cartpole"), wd.load_robot("panda")
     small = prepare(wd.rnea.describe(cartpole, Z, Z, Z)).kernel
     q = np.zeros((1, model.nv))
@@ -125,18 +128,18 @@ def test_seconds_grow_with_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     assert expected_seconds([much]) > 0.5 + compiling.NVRTC_PER_ENTRY * entries
 
 
-def test_kernels_are_noted(model: wd.Model) -> None:
-    """While a block asks for it, each call's, and not after."""
+def test_kernels_of_calls_are_noted_in_a_block(model: wd.Model) -> None:
+    """Those of every call in the block, and of no call after it."""
     with noting() as noted:
         assert not wd.crba(model, Z).any() and not wd.crba(model, Z).any()
     assert {x.label for x in noted} == {f"crba for {model.name}"} and len(noted) == 2
     assert wd.crba(model, Z).any() and len(noted) == 2
 
 
-def test_kernels_are_compiled_side_by_side(
+def test_two_threads_compile_two_kernels_at_the_same_time(
     model: wd.Model, empty_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With two threads two compiles are under way at once; each is told with its seconds."""
+    """Each is announced with its seconds."""
     kernels = [  # of texts with the model's own armature: none is loaded by another test
         prepare(call).kernel
         for call in (
@@ -159,10 +162,10 @@ def test_kernels_are_compiled_side_by_side(
     assert load_all(kernels) == 0
 
 
-def test_a_full_disk_is_named(
+def test_the_error_of_a_full_disk_names_the_folder(
     model: wd.Model, empty_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the kernel could not go, and what to do."""
+    """And what to do."""
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
@@ -175,8 +178,8 @@ def test_a_full_disk_is_named(
         wd.crba(model, Z)  # it depends on the model's armature, so no other test has loaded it
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.ENOUGH_INTERPRETED == 0.02
     assert chosen.SECONDS == 0.35
     assert chosen.SECONDS_PER_CHARACTER == 7e-06

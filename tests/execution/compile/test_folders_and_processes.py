@@ -1,4 +1,4 @@
-"""Folders of kernels and headers, and processes that compile, where something is refused or broken."""
+"""Folders of kernels and headers, and processes that compile, if something is refused or broken."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from warpdyn.execution.compile import (
 # Folders and processes
 
 
-def test_a_folder_of_kernels_that_warp_has_just_made(tmp_path: Path) -> None:
-    """Open to others by the umask: it is closed if it is empty, and refused if it is not."""
+def test_an_empty_folder_that_others_can_write_is_closed(tmp_path: Path) -> None:
+    """The umask left it open. A folder with files is refused."""
     folder = tmp_path / "kernels"
     folder.mkdir()
     folder.chmod(0o777)
@@ -38,8 +38,10 @@ def test_a_folder_of_kernels_that_warp_has_just_made(tmp_path: Path) -> None:
         kernel_cache._probe(folder)
 
 
-def test_groups_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They may have other members; root's own group is private to root."""
+def test_a_group_is_private_only_if_it_has_no_other_members(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An unknown group may have other members. Root's own group is private to root."""
     private = sealed_files._is_private.__wrapped__
     monkeypatch.setattr(sealed_files.os, "geteuid", lambda: 4242)
     assert not private(0)
@@ -60,8 +62,10 @@ def test_groups_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert private(0)
 
 
-def test_a_header_that_no_disk_can_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of it stays in the compiler's folder."""
+def test_a_header_that_does_not_fit_leaves_no_partial_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The compiler's folder is full."""
     monkeypatch.setattr(precompiled_header.sealed_files, "read", lambda _: b"header")
 
     class FullPath(type(tmp_path)):  # type: ignore[misc]
@@ -75,8 +79,8 @@ def test_a_header_that_no_disk_can_hold(tmp_path: Path, monkeypatch: pytest.Monk
     assert (tmp_path / "b.pch").read_bytes() == b"header"
 
 
-def test_warp_starts_where_stderr_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is held back then; otherwise only the line about the driver is."""
+def test_warp_starts_if_stderr_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All lines pass then. Otherwise the line about the driver is removed."""
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     sys.stderr.close()
     ran: list[int] = []
@@ -85,7 +89,7 @@ def test_warp_starts_where_stderr_is_closed(monkeypatch: pytest.MonkeyPatch) -> 
     assert ran == [1]
 
 
-def test_lines_beside_the_dropped_one(capfd: pytest.CaptureFixture[str]) -> None:
+def test_only_the_line_about_the_driver_is_removed(capfd: pytest.CaptureFixture[str]) -> None:
     with warp_start._without_line("driver"):
         os.write(2, b"first\nno driver\nlast\n")
     assert capfd.readouterr().err == "first\nlast\n"
@@ -104,8 +108,11 @@ def test_lines_beside_the_dropped_one(capfd: pytest.CaptureFixture[str]) -> None
         (-6, "std::bad_alloc", 12, "by SIGABRT (std::bad_alloc)"),
     ],
 )
-def test_how_a_compiler_process_ended(code: int, written: str, number: int, said: str) -> None:
-    """By a signal's name or its exit code, with its first line; the kind of error from its words."""
+def test_the_error_says_how_a_compiler_process_ended(
+    code: int, written: str, number: int, said: str
+) -> None:
+    """It has the name of a signal or the exit code, and the first line of output. The words of the
+    output give the error number."""
     error = compiler_process._exit_error(code, written)
     assert error.errno == number and str(error.strerror).startswith("the compiler process ended")
     assert said in str(error.strerror)
@@ -120,10 +127,10 @@ def test_how_a_compiler_process_ended(code: int, written: str, number: int, said
         ({"errno": None, "error": "no such library"}, 5),
     ],
 )
-def test_answers_of_a_compiler_that_failed(
+def test_a_compiler_that_failed_is_ended_with_its_error_number(
     answer: dict[str, Any], number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is ended, and the kind of error is the system's or follows from the words."""
+    """The number is the system's, or follows from the words of the answer."""
     compiler = SimpleNamespace(
         ask=lambda _: (answer, ""), kill=lambda: ended.append(1), reused=False
     )
@@ -135,10 +142,10 @@ def test_answers_of_a_compiler_that_failed(
     assert error.value.strerror == f"the compiler process failed ({answer['error']})"
 
 
-def test_what_a_compiler_says(
+def test_warnings_of_the_compiler_are_printed_and_rejections_raised(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its warnings are printed; a source that it rejects is an error. It may be asked again."""
+    """The process then takes other requests."""
     answers = [({"code": 0}, "a warning"), ({"code": 0}, ""), ({"code": 2}, "no such type")]
     compiler = SimpleNamespace(ask=lambda _: answers.pop(0), reused=False)
     idle: list[Any] = []
@@ -152,10 +159,10 @@ def test_what_a_compiler_says(
         compiler_process.compile_object({})
 
 
-def test_a_process_that_ended_while_it_waited_is_asked_no_more(
+def test_an_idle_process_that_ended_is_replaced(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Another takes its place, silently; a new one that ends is an error, and so is a message."""
+    """There is no message. If a new process ends, or one with a message, that is an error."""
     asked: list[str] = []
 
     def compiler(name: str, reused: bool, code: int, written: str) -> Any:
@@ -179,7 +186,7 @@ def test_a_process_that_ended_while_it_waited_is_asked_no_more(
             compile_with(compiler("bad", reused, code, written), good)
 
 
-def test_a_pipe_that_is_closed_is_an_ended_process() -> None:
+def test_a_closed_pipe_means_an_ended_process() -> None:
     class ClosedPipe:
         def write(self, _: bytes) -> None:
             raise BrokenPipeError
@@ -195,8 +202,10 @@ def test_a_pipe_that_is_closed_is_an_ended_process() -> None:
 
 
 @pytest.mark.parametrize("reason", ["environment", "interpreter", "process", "pickle"])
-def test_programs_that_no_child_can_write(reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The process writes them itself."""
+def test_a_program_is_written_here_if_no_child_can_write_it(
+    reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`write_in_child` returns None for each reason."""
 
     def refused(*_: object, **__: object) -> None:
         if reason == "pickle":
@@ -215,10 +224,10 @@ def test_programs_that_no_child_can_write(reason: str, monkeypatch: pytest.Monke
     assert writer_process.write_in_child(None, "a", True, "cpu", 0) is None  # type: ignore[arg-type]
 
 
-def test_flags_of_folders_reach_the_compiler(
+def test_include_folders_are_passed_to_the_compiler(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each folder's own path, whatever links lead there; in this process only with enough room."""
+    """Links are resolved. Only with enough room on the disk does this process compile."""
     options = {
         **c_object._options(),
         "cpu_compiler_flags": "-a -b",
@@ -259,8 +268,8 @@ def test_flags_of_folders_reach_the_compiler(
         assert built[-1]["pch_dir"] == (str(tmp_path) if header else None)
 
 
-def test_what_lies_where_a_kernel_belongs(tmp_path: Path) -> None:
-    """A file there is replaced by the folder; a build without an object is an error."""
+def test_a_file_at_the_place_of_a_kernel_is_replaced(tmp_path: Path) -> None:
+    """The folder of the kernel replaces it. A build without an object is an error."""
     place = kernel_objects.ObjectFiles(tmp_path / "there", "a.o", "a.json")
     place.folder.write_text("a file")
     made = tmp_path / "made"

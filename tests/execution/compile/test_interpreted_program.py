@@ -1,4 +1,4 @@
-"""Programs that run before they are compiled, and the change to their kernels."""
+"""Programs that are interpreted before they are compiled, and the change to their kernels."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from warpdyn.execution.launch.launch import prepare
 
 @pytest.fixture
 def model() -> wd.Model:
-    """One whose kernels are in no cache."""
+    """A model whose kernels are in no cache."""
     return wd.load_robot("cartpole").with_armature(np.random.default_rng().uniform(0.1, 0.2))
 
 
 @pytest.fixture
 def policy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Sets `wd.config.compile`; afterwards the background is idle."""
+    """Set `wd.config.compile`. At the end the background is idle."""
     yield lambda value: monkeypatch.setattr(wd.config, "compile", value)
     background.wait_until_idle(60.0)
 
@@ -39,10 +39,10 @@ def kernel_of(model: wd.Model, *arrays: np.ndarray) -> Kernel:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("number", [1, 15, 16, 17, 64, 200])
-def test_a_call_changes_to_the_kernel_without_a_trace(
+def test_a_call_has_the_same_bits_interpreted_and_compiled(
     model: wd.Model, dtype: Any, number: int, policy: Any
 ) -> None:
-    """Plain and bound calls, in rows and in columns; bits stay."""
+    """Plain and bound calls, in rows and in columns."""
     policy("never")
     arrays = states(model, number, dtype)
     plain = wd.rnea(model, *arrays)
@@ -59,8 +59,8 @@ def test_a_call_changes_to_the_kernel_without_a_trace(
     assert wd.rnea(model, *columns).tobytes() == in_columns.tobytes()
 
 
-def test_the_second_call_asks_for_the_kernel(model: wd.Model, policy: Any) -> None:
-    """One call does not; bound calls do at once."""
+def test_the_second_call_requests_the_kernel(model: wd.Model, policy: Any) -> None:
+    """The first does not. Bound calls do at once."""
     policy("background")
     arrays = states(model, 3)
     wd.rnea(model, *arrays)
@@ -73,7 +73,7 @@ def test_the_second_call_asks_for_the_kernel(model: wd.Model, policy: Any) -> No
     assert prepare(wd.crba.describe(model, arrays[0])).kernel.loaded  # type: ignore[attr-defined]
 
 
-def test_a_long_call_asks_for_the_kernel(
+def test_a_long_call_requests_the_kernel(
     model: wd.Model, policy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     policy("background")
@@ -83,7 +83,7 @@ def test_a_long_call_asks_for_the_kernel(
     assert not kernel_of(model, *arrays).counts_calls
 
 
-def test_the_number_of_calls_is_a_variable(
+def test_an_environment_variable_sets_the_number_of_calls(
     model: wd.Model, policy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     policy("background")
@@ -95,7 +95,7 @@ def test_the_number_of_calls_is_a_variable(
         assert kernel_of(model, *arrays).counts_calls is expected
 
 
-def test_never_means_never(model: wd.Model, policy: Any) -> None:
+def test_the_policy_never_compiles_no_kernel(model: wd.Model, policy: Any) -> None:
     policy("never")
     arrays = states(model, 3)
     wanted = wd.oracle(wd.rnea, model, *arrays)
@@ -105,8 +105,8 @@ def test_never_means_never(model: wd.Model, policy: Any) -> None:
     assert background.wait_until_idle(1.0) and not kernel_of(model, *arrays).loaded
 
 
-def test_wait_means_wait(model: wd.Model, policy: Any) -> None:
-    """Also for a kernel that was interpreted until now."""
+def test_the_policy_wait_compiles_at_the_next_bound_call(model: wd.Model, policy: Any) -> None:
+    """Also a kernel that was interpreted before."""
     policy("never")
     arrays = states(model, 3)
     wd.rnea(model, *arrays)
@@ -115,8 +115,8 @@ def test_wait_means_wait(model: wd.Model, policy: Any) -> None:
     assert kernel_of(model, *arrays).loaded
 
 
-def test_results_over_inputs(model: wd.Model, policy: Any) -> None:
-    """All of an environment is read before its result is written."""
+def test_interpreted_results_may_overwrite_inputs(model: wd.Model, policy: Any) -> None:
+    """The interpreter reads all inputs of an environment before it writes the result."""
     policy("never")
     q, d, _ = states(model, 70)
     wanted = wd.integrate(model, q, d)
@@ -124,8 +124,8 @@ def test_results_over_inputs(model: wd.Model, policy: Any) -> None:
     np.testing.assert_array_equal(q, wanted)
 
 
-def test_slices_of_a_batch(model: wd.Model, policy: Any) -> None:
-    """A launch computes the environments from the first one on, and writes no others."""
+def test_an_interpreted_launch_computes_its_slice_only(model: wd.Model, policy: Any) -> None:
+    """It begins with its first environment and writes no other slice."""
     policy("never")
     arrays = states(model, 100)
     wanted = wd.rnea(model, *arrays)
@@ -140,7 +140,7 @@ def test_slices_of_a_batch(model: wd.Model, policy: Any) -> None:
     assert np.isnan(result[:37]).all() and np.isnan(result[58:]).all()
 
 
-def test_no_environments(model: wd.Model, policy: Any) -> None:
+def test_an_empty_batch_gives_an_empty_result(model: wd.Model, policy: Any) -> None:
     policy("never")
     assert wd.rnea(model, *(np.zeros((0, model.nv)),) * 3).shape == (0, model.nv)
 

@@ -12,10 +12,10 @@ from warpdyn.execution.compile import interpreter as chosen
 from warpdyn.execution.compile.interpreter import _single, interpreter
 
 
-def test_an_interpreter_that_cannot_be_compiled_says_what_to_do(
+def test_the_error_of_an_uncompiled_interpreter_names_the_remedy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """With the reason, the folder and a remedy."""
+    """It also names the reason and the folder."""
 
     def fail(*_: Any) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -35,6 +35,6 @@ def test_there_is_an_interpreter_for_each_precision() -> None:
     assert single is not None and double is not None and single.address != double.address
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.EXPECTED_SECONDS == 2.0

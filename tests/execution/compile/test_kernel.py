@@ -1,4 +1,4 @@
-"""Kernels and their launches: a text compiled by Warp, arguments written in place."""
+"""Kernels and their launches: a source compiled by Warp, and arguments written in place."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ def job(q: np.ndarray) -> Job:
 
 
 @pytest.mark.parametrize("name", ["crba_arm", "crba_arm/left hand", "crba_ärm-2"])
-def test_kernels_have_names_that_python_and_cpp_take(name: str) -> None:
-    """Whatever the robot is called; nothing but letters, digits and underscores."""
+def test_kernel_names_are_identifiers(name: str) -> None:
+    """They have letters, digits and underscores, whatever the robot's name."""
     key = compile_kernel(text(name)).key
     assert key.startswith("warpdyn_crba_") and key.isidentifier()
 
 
-def test_a_kernel_can_be_read() -> None:
-    """Warp reads the stub through `inspect`; two kernels of one name keep their own source."""
+def test_inspect_returns_the_source_of_a_kernel() -> None:
+    """Warp reads it with `inspect`. Two kernels of the same name have their own sources."""
     kernel = compile_kernel(text())
     assert "program(args, wp.tid())" in inspect.getsource(kernel.func)
 
 
-def test_a_command_runs_on_what_was_written_last() -> None:
-    """`set` writes the integers in place: the next run reads other arrays, and writes others."""
+def test_a_command_uses_the_last_written_arguments() -> None:
+    """`set` writes the integers in place, so the next run reads and writes other arrays."""
     one, two = states(MODEL, 4, seed=1).q, states(MODEL, 4, seed=2).q
     jobs = [job(q) for q in (one, two)]
     kernel = jobs[0].kernel
@@ -70,8 +70,9 @@ def test_a_command_runs_on_what_was_written_last() -> None:
     assert np.array_equal(jobs[0].results[0], before)
 
 
-def test_a_command_that_runs_at_once_is_no_launch_of_warp(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On the CPU, so that no recording of Warp's takes it; without the C function it is one."""
+def test_run_at_once_bypasses_warps_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the CPU, so that Warp does not record it. Without the C function it is a launch of
+    Warp."""
     q = states(MODEL, 4, seed=3).q
     laid_out = job(q)
     kernel = laid_out.kernel
@@ -89,7 +90,7 @@ def test_a_command_that_runs_at_once_is_no_launch_of_warp(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("other", ["device", "block", "function"])
 def test_only_a_launch_of_one_thread_on_the_cpu_has_a_c_function(other: str) -> None:
-    """A launch on a GPU, one of blocks of several threads, and a Warp that keeps no function have none."""
+    """A launch on a GPU, one with larger blocks, and one of a Warp without this hook have none."""
 
     def function() -> None: ...
 
@@ -105,8 +106,8 @@ def test_only_a_launch_of_one_thread_on_the_cpu_has_a_c_function(other: str) -> 
     assert chosen._forward(launch) is None
 
 
-def test_a_command_keeps_what_its_kernel_calls() -> None:
-    """Commands of other texts, which would be unloaded with their code."""
+def test_a_command_keeps_called_kernels_alive() -> None:
+    """Kernels of other sources would be unloaded with their code."""
     kernel = job(states(MODEL, 2).q).kernel
     length = kernel.source.layout.length
     called = KernelCommand(kernel.warp_kernel, kernel.device, length)
@@ -120,8 +121,8 @@ def test_a_command_keeps_what_its_kernel_calls() -> None:
     assert alive() is None
 
 
-def test_a_launch_does_as_many_environments_as_it_is_told() -> None:
-    """`first` and `count` of the header; all others keep what they hold."""
+def test_a_launch_computes_the_environments_from_first_to_count() -> None:
+    """`first` and `count` are in the header. Rows of other environments do not change."""
     each = job(states(MODEL, 10).q)
     out = each.results[0]
     out[:] = np.nan
@@ -153,8 +154,10 @@ print(wd.rnea(model, q, q, q).sum())
     ],
     ids=["as it is", "silent", "asked for", "set before"],
 )
-def test_stdout_is_the_programs(before: str, environment: dict[str, str], chats: bool) -> None:
-    """Warp's banner and its line for each module are not printed unless they are asked for."""
+def test_warp_prints_nothing_on_stdout_by_default(
+    before: str, environment: dict[str, str], chats: bool
+) -> None:
+    """Warp's banner and its line for each module are printed only on request."""
     done = subprocess.run(
         [sys.executable, "-c", before + PROGRAM],
         env={**os.environ, **environment},
@@ -165,6 +168,6 @@ def test_stdout_is_the_programs(before: str, environment: dict[str, str], chats:
     assert (done.stdout != "0.0\n") is chats and done.stdout.endswith("0.0\n")
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.BLOCK == 32

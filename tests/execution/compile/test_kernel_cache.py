@@ -1,4 +1,4 @@
-"""Warp's cache: what is in it, and what happens where it cannot be written."""
+"""Warp's cache: what it contains, and what happens if it cannot be written."""
 
 from __future__ import annotations
 
@@ -23,10 +23,8 @@ from warpdyn.execution.compile.kernel_cache import (
 from warpdyn.execution.launch.launch import prepare
 
 
-def test_a_launched_kernel_lies_in_the_cache(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Not before its first launch in an empty cache, and not where Warp keeps nothing."""
+def test_a_launched_kernel_is_in_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not before its first launch with an empty cache, and not if Warp has no cache."""
     model, z = wd.load_robot("cartpole").with_armature(0.7), np.zeros((1, 2))
     kernel = prepare(wd.crba.describe(model, z)).kernel
     monkeypatch.setattr(wp.config, "kernel_cache_dir", str(tmp_path))
@@ -41,8 +39,8 @@ def test_a_launched_kernel_lies_in_the_cache(
     assert not has_compiled(kernel.warp_kernel, kernel.device, BLOCK)
 
 
-def test_a_cache_that_cannot_be_made_costs_a_line(tmp_path: Path) -> None:
-    """A file where the folder should be: the result, one line, and nothing left behind."""
+def test_a_cache_that_cannot_be_created_is_reported_in_one_line(tmp_path: Path) -> None:
+    """A file has the name of the folder. The result is right, and no file is left behind."""
     (tmp_path / "kernels").write_text("")
     (tmp_path / "temporary").mkdir()
     changes = {"TMPDIR": str(tmp_path / "temporary")}
@@ -58,10 +56,8 @@ def test_a_cache_that_cannot_be_made_costs_a_line(tmp_path: Path) -> None:
         assert list((tmp_path / "temporary").iterdir()) == []
 
 
-def test_a_folder_that_allows_no_files_is_found_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Though it exists, as a read-only one does: Warp then goes to another, once initialised too."""
+def test_a_read_only_folder_is_detected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder exists. Warp then uses another one, also after its initialisation."""
     said: list[str] = []
     monkeypatch.setattr(kernel_cache, "say", said.append)
     read_only = "/proc/self" if sys.platform == "linux" else str(tmp_path / "none")
@@ -74,8 +70,8 @@ def test_a_folder_that_allows_no_files_is_found_out(
     assert len(said) == 1
 
 
-def test_a_folder_that_others_can_write_is_closed_while_it_is_empty(tmp_path: Path) -> None:
-    """One with files is refused; a trusted folder keeps its permissions."""
+def test_only_an_empty_folder_that_others_can_write_is_closed(tmp_path: Path) -> None:
+    """A folder with files is refused. A trusted folder keeps its permissions."""
     for mode, files, wanted in ((0o755, 0, 0o755), (0o777, 0, 0o700), (0o777, 1, None)):
         folder = tmp_path / f"{mode:o}{files}"
         folder.mkdir()
@@ -90,8 +86,8 @@ def test_a_folder_that_others_can_write_is_closed_while_it_is_empty(tmp_path: Pa
             assert folder.stat().st_mode & 0o777 == wanted
 
 
-def test_where_nothing_can_be_written_one_error_says_so(tmp_path: Path) -> None:
-    """Neither the cache nor a temporary folder."""
+def test_one_error_reports_that_no_folder_is_writable(tmp_path: Path) -> None:
+    """The folders are the cache and a temporary folder."""
     program = f"""
 import tempfile
 import warpdyn as wd

@@ -1,4 +1,4 @@
-"""Compiled kernels: loaded only as they were compiled, and compiled again where they are not."""
+"""Compiled kernels: loaded only if they are unchanged, compiled again if they are damaged."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOBODY = 65534
 
 @pytest.fixture
 def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A module that nobody has compiled, with an empty cache."""
+    """A module that is not compiled, with an empty cache."""
     model = wd.load_robot("cartpole").with_armature(0.125 + next(numbers) / 1024)
     kernel = prepare(wd.crba.describe(model, Z)).kernel
     monkeypatch.setattr(wp.config, "kernel_cache_dir", str(tmp_path / "kernels"))
@@ -58,9 +58,9 @@ def emptied(path: Path) -> None:
     path.write_bytes(b"")
 
 
-def test_damage_is_found_and_mended(module: Any) -> None:
-    """In the object, Warp's metadata or our hashes: no kernel is there, and a compile puts all in
-    its place."""
+def test_a_damaged_kernel_is_compiled_again(module: Any) -> None:
+    """Damage of the object, of Warp's metadata or of our hashes means that there is no kernel. A
+    compile replaces all three."""
     place = place_of(module, wp.get_device("cpu"))
     assert not is_whole(place)
     compile_module(module, place)
@@ -77,8 +77,9 @@ def test_damage_is_found_and_mended(module: Any) -> None:
         assert (place.folder / place.object).read_bytes() == first
 
 
-def test_a_damaged_object_does_not_stay(tmp_path: Path) -> None:
-    """A process that finds it computes the right result; the next one compiles nothing."""
+def test_a_damaged_object_is_replaced(tmp_path: Path) -> None:
+    """The process that finds it computes the right result, and the next process compiles
+    nothing."""
     run(ONE_CALL, environment(tmp_path))
     (found,) = (tmp_path / "kernels").glob("*/*/*.o")
     emptied(found)
@@ -88,7 +89,7 @@ def test_a_damaged_object_does_not_stay(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_others_is_refused(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither read nor written; a link is no folder of ours either."""
+    """It is neither read nor written. A link is not accepted as a folder either."""
     place = place_of(module, wp.get_device("cpu"))
     compile_module(module, place)
     place.folder.chmod(0o777)
@@ -110,10 +111,10 @@ def test_a_folder_of_others_is_refused(module: Any, monkeypatch: pytest.MonkeyPa
             compile_module(module, place)
 
 
-def test_here_and_in_a_process_of_its_own_the_object_is_the_same(
+def test_both_ways_to_compile_give_the_same_object(
     module: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Byte by byte."""
+    """This process and a child process give the same bytes."""
     place, found = place_of(module, wp.get_device("cpu")), []
     for where in ("0", "1"):
         monkeypatch.setenv("WARPDYN_COMPILE_IN_CHILD", where)
@@ -122,10 +123,10 @@ def test_here_and_in_a_process_of_its_own_the_object_is_the_same(
     assert found[0] == found[1]
 
 
-def test_without_room_nothing_is_compiled_here(
+def test_nothing_is_compiled_in_this_process_without_room(
     module: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Clang would end the process: the room is looked at first."""
+    """Clang would end the process, so the room on the disk is checked first."""
     monkeypatch.setenv("WARPDYN_COMPILE_IN_CHILD", "0")
     room = SimpleNamespace(f_bavail=100, f_frsize=4096)
     monkeypatch.setattr(kernel_objects.os, "statvfs", lambda _: room)
@@ -134,8 +135,8 @@ def test_without_room_nothing_is_compiled_here(
         compile_module(module, place_of(module, wp.get_device("cpu")))
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.BLOCK == 1
     assert chosen.SPACE_PER_CHARACTER == 8
     assert chosen.SPACE == 1_048_576

@@ -1,4 +1,4 @@
-"""Warp's parsed headers, kept for the next process; what is spoilt is dropped."""
+"""Warp's precompiled headers, stored for the next process; damaged ones are removed."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ there = has_header()
 model, z = wd.load_robot("cartpole"), np.zeros((1, 2))
 print(wd.crba(model, z).sum() > 0, there, len(list(kept_headers().glob("*"))), len(list(compiler_folder().glob("*"))))
 """
-"""A right result, whether a header was there, how many are kept after it, and in use."""
+"""Prints whether the result is right, whether a header existed, and how many are stored and in use."""
 
 
 def without_kernels(folder: Path) -> dict[str, bytes]:
-    """Remove Warp's kernels; returns the object files that they held, without Warp's hashes."""
+    """Remove Warp's kernels. Return the object files without Warp's hashes."""
     objects = {path.name: path.read_bytes() for path in folder.glob("kernels/*/*/*.o")}
     os.system(f"rm -r '{folder}/kernels'")
     return objects
@@ -44,7 +44,7 @@ def caches(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_header_is_made_once_and_used_by_the_next_process(caches: Path, tmp_path: Path) -> None:
-    """The second process finds it before it compiles, and compiles the same bytes with it."""
+    """The next process finds it before it compiles, and compiles the same bits with it."""
     shutil.copytree(caches, tmp_path, dirs_exist_ok=True)
     first = without_kernels(tmp_path)
     (kept,) = (tmp_path / "programs/headers").glob("*/*.pch")
@@ -54,9 +54,9 @@ def test_a_header_is_made_once_and_used_by_the_next_process(caches: Path, tmp_pa
     assert first and without_kernels(tmp_path) == first and kept.stat().st_mtime_ns == made
 
 
-def test_a_spoilt_header_is_dropped(caches: Path, tmp_path: Path) -> None:
-    """One that Clang refuses is gone after the compile, which succeeds; one with another hash never
-    reaches Clang, and is made again."""
+def test_a_damaged_header_is_removed(caches: Path, tmp_path: Path) -> None:
+    """A header that Clang refuses is removed after the compile, which succeeds. One with a wrong
+    hash never reaches Clang, and is made again."""
     shutil.copytree(caches, tmp_path, dirs_exist_ok=True)
     without_kernels(tmp_path)
     (kept,) = (tmp_path / "programs/headers").glob("*/*.pch")
@@ -70,8 +70,11 @@ def test_a_spoilt_header_is_dropped(caches: Path, tmp_path: Path) -> None:
     assert said.split() == ["True", "True", "0", "0"] and not kept.exists()
 
 
-def test_a_full_disk_leaves_no_half_header(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither where the compiler looks nor in the cache, and a line says that none is kept."""
+def test_a_full_disk_leaves_no_partial_header(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is none in the compiler's folder and none in the cache. One line says that no header is
+    stored."""
     monkeypatch.setenv("WARPDYN_CACHE_DIR", str(tmp_path / "cache"))
     said: list[str] = []
     monkeypatch.setattr(precompiled_header, "tell_unwritable", lambda _, why: said.append(why))
@@ -91,8 +94,10 @@ def test_a_full_disk_leaves_no_half_header(tmp_path: Path, monkeypatch: pytest.M
     assert [path.name for path in kept.parent.iterdir()] == [kept.name]
 
 
-def test_the_first_header_makes_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It creates missing folders, parents included, marks the cache as ours, and prints nothing."""
+def test_the_first_header_creates_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Missing parent folders and the tag of the cache are created, too. Nothing is printed."""
     cache = tmp_path / "home" / "cache"
     monkeypatch.setenv("WARPDYN_CACHE_DIR", str(cache))
     said: list[str] = []
@@ -104,8 +109,10 @@ def test_the_first_header_makes_the_cache(tmp_path: Path, monkeypatch: pytest.Mo
     assert sealed_files.is_tagged(cache) and not said
 
 
-def test_without_warps_name_for_the_place_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As with `wp.config.use_precompiled_headers = False`: compiled as Warp does."""
+def test_no_header_is_stored_without_warps_function_for_the_folder(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Warp then compiles in its own way, as with `wp.config.use_precompiled_headers = False`."""
     monkeypatch.setattr(precompiled_header.context, "runtime", object())
     assert precompiled_header.compiler_folder() is None and not precompiled_header.has_header()
     with precompiled_header.shared_header():

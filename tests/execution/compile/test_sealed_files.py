@@ -1,4 +1,4 @@
-"""Cache files: taken as they were written, by whom we trust, or not at all."""
+"""Cache files are used only if they are unchanged and written by a trusted user."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files aw
 NOBODY = 65534
 
 
-def test_what_is_written_is_read(tmp_path: Path) -> None:
-    """In folders made for this user alone, whatever the umask; nothing else is left there."""
+def test_written_bytes_are_read_back(tmp_path: Path) -> None:
+    """Folders are made for this user only, whatever the umask. No other file is left there."""
     before = os.umask(0)
     try:
         write(tmp_path / "new" / "deep" / "entry", b"some\nbytes")
@@ -40,8 +40,8 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("position", [0, 20, 90, -1])
-def test_one_flipped_bit_is_found(tmp_path: Path, position: int) -> None:
-    """Wherever it is; the entry is removed."""
+def test_one_flipped_bit_is_detected(tmp_path: Path, position: int) -> None:
+    """Wherever it is. The entry is removed."""
     path = tmp_path / "entry"
     write(path, b"0.0613982335")
     whole = bytearray(path.read_bytes())
@@ -50,16 +50,16 @@ def test_one_flipped_bit_is_found(tmp_path: Path, position: int) -> None:
     assert read(path) is None and not path.exists()
 
 
-def test_an_entry_under_another_name_is_none(tmp_path: Path) -> None:
-    """An answer to another question is whole, and wrong."""
+def test_a_renamed_entry_is_refused(tmp_path: Path) -> None:
+    """It is complete, but it belongs to another key."""
     write(tmp_path / "a", b"x")
     (tmp_path / "a").rename(tmp_path / "b")
     assert read(tmp_path / "b") is None
 
 
 def test_only_regular_files_are_read(tmp_path: Path) -> None:
-    """A FIFO does not hang, a link is not followed, and what is in the place goes, not what a link
-    leads to."""
+    """A FIFO does not block, and a link is not followed. The wrong entry is removed, not the target
+    of a link."""
     path, target = tmp_path / "entry", tmp_path / "target"
     os.mkfifo(path)
     assert read(path) is None and not path.exists()
@@ -71,8 +71,8 @@ def test_only_regular_files_are_read(tmp_path: Path) -> None:
     assert read(path) is None
 
 
-def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The entry before stays."""
+def test_a_full_disk_leaves_the_old_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It leaves no partial file."""
     write(tmp_path / "entry", b"before")
 
     def full(*_: object) -> None:
@@ -85,10 +85,10 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert read(tmp_path / "entry") == b"before"
 
 
-def test_a_part_cannot_be_guessed_or_led_astray(
+def test_a_link_in_place_of_the_partial_file_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A link in the place of the part is refused, not followed."""
+    """The link is not followed."""
     monkeypatch.setattr(sealed_files.secrets, "token_hex", lambda n: "0" * (2 * n))
     target = tmp_path / "target"
     target.write_text("precious")
@@ -99,10 +99,10 @@ def test_a_part_cannot_be_guessed_or_led_astray(
 
 
 @pytest.mark.parametrize("mode", [0o666, 0o602])
-def test_what_others_can_write_is_refused(
+def test_files_and_folders_that_others_can_write_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int
 ) -> None:
-    """Files and folders, unless the user says that they are shared."""
+    """They are used only if the user declares them shared."""
     write(tmp_path / "entry", b"x")
     (tmp_path / "entry").chmod(mode)
     folder = tmp_path / "open"
@@ -116,7 +116,9 @@ def test_what_others_can_write_is_refused(
 
 
 @AS_ROOT
-def test_what_belongs_to_others_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_and_folders_of_others_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """By owner, and by a group that has other members."""
     write(tmp_path / "entry", b"x")
     os.chown(tmp_path / "entry", NOBODY, NOBODY)
@@ -145,7 +147,7 @@ def test_what_belongs_to_others_is_refused(tmp_path: Path, monkeypatch: pytest.M
         ("staff", 5, [], False),
     ],
 )
-def test_the_group_of_a_user_alone_is_private(
+def test_a_group_with_only_its_user_is_private(
     monkeypatch: pytest.MonkeyPatch,
     name: str,
     group_of_user: int,
@@ -160,15 +162,15 @@ def test_the_group_of_a_user_alone_is_private(
     assert sealed_files._is_private.__wrapped__(5) is private
 
 
-def test_a_link_to_a_folder_is_used_where_the_user_names_it(tmp_path: Path) -> None:
-    """`~/.cache` may lie on another disk; a folder inside our cache may not."""
+def test_a_link_to_the_cache_folder_is_accepted(tmp_path: Path) -> None:
+    """`~/.cache` may be on another disk. A link inside the cache is refused."""
     (tmp_path / "link").symlink_to(tmp_path)
     assert distrust_folder(tmp_path / "link") == "it is a link"
     assert distrust_folder(tmp_path / "link", link=True) == ""
 
 
-def test_a_tag_says_that_a_folder_is_ours(tmp_path: Path) -> None:
-    """Not where other files are, and not by a tag of another program."""
+def test_a_folder_of_our_own_is_tagged(tmp_path: Path) -> None:
+    """A folder with other files is not, and the tag of another program does not count."""
     make_folder(tmp_path / "ours")
     tag_folder(tmp_path / "ours", is_ours=True)
     assert is_tagged(tmp_path / "ours")
@@ -178,6 +180,6 @@ def test_a_tag_says_that_a_folder_is_ours(tmp_path: Path) -> None:
     assert not is_tagged(tmp_path)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.LARGEST == 268_435_456

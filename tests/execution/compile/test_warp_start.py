@@ -1,4 +1,5 @@
-"""Warp's start: its line about a driver comes where there is one, all other lines come always."""
+"""Warp's start: its line about a driver is printed only if there is a driver, all other lines
+always."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ warp_start.init_warp()
 
 
 def lines(change: str = "") -> str:
-    """What a process writes to stderr that starts Warp."""
+    """The lines on stderr of a process that starts Warp."""
     done = subprocess.run(
         [sys.executable, "-c", START.format(change=change)],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -33,8 +34,8 @@ def lines(change: str = "") -> str:
 
 
 @pytest.mark.skipif(warp_start.has_driver(), reason="there is a driver here")
-def test_a_machine_without_a_driver_has_no_line() -> None:
-    """One with a driver that cannot be loaded has Warp's."""
+def test_a_machine_without_a_driver_prints_no_line() -> None:
+    """A machine whose driver cannot be loaded prints Warp's line."""
     assert lines() == ""
     assert warp_start.NO_DRIVER in lines("warp_start.has_driver = lambda: True")
 
@@ -49,7 +50,7 @@ def test_a_machine_without_a_driver_has_no_line() -> None:
         "wd.gravity_torques(model, np.zeros((2, 2)))",
     ],
 )
-def test_whatever_a_process_calls_first_says_nothing_of_a_driver(first: str) -> None:
+def test_every_first_call_prints_no_line_about_a_driver(first: str) -> None:
     """Random numbers start Warp too, in kernels of their own."""
     code = f"""
 import numpy as np, warpdyn as wd
@@ -62,16 +63,17 @@ model = wd.load_robot("double_pendulum")
     assert warp_start.NO_DRIVER not in done.stderr
 
 
-def test_other_lines_are_passed_on(capfd: pytest.CaptureFixture[str]) -> None:
-    """After an exception too; the library writes to the file descriptor itself."""
+def test_other_lines_are_printed(capfd: pytest.CaptureFixture[str]) -> None:
+    """They are printed after an exception, too. The library writes to the file descriptor
+    itself."""
     with pytest.raises(ValueError, match="mine"), warp_start._without_line("secret"):
         os.write(2, b"first\nsome secret here\nlast\n")
         raise ValueError("mine")
     assert capfd.readouterr().err == "first\nlast\n"
 
 
-def test_a_sign_of_a_driver_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its device file, or its library, though that cannot be loaded."""
+def test_a_device_file_or_library_counts_as_a_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even if the library cannot be loaded."""
     monkeypatch.setattr(warp_start, "DRIVER_SIGNS", ("/",))
     assert warp_start.has_driver()
     monkeypatch.setattr(warp_start, "DRIVER_SIGNS", ())

@@ -27,15 +27,15 @@ print(sorted({"warp", "numpy", "warpdyn.model"} & set(sys.modules)))
 """
 
 
-def test_it_imports_neither_warp_nor_numpy() -> None:
-    """Without site-packages, too, since it is started with -S."""
+def test_the_process_imports_neither_warp_nor_numpy() -> None:
+    """Also without site-packages, because it is started with -S."""
     command = [sys.executable, "-I", "-S", "-c", IMPORTS, writer_child.__file__]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 
 
-def test_it_writes_what_this_process_would_write(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By its niceness, without the collector of garbage."""
+def test_the_process_writes_the_same_source_as_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has its own niceness and no garbage collection."""
     program = record(lambda x: [x[0] * x[1], scalar.sin(x[1])], {"x": (2,)})
     asked: list[Any] = []
     monkeypatch.setattr(writer_child, "import_without_face", lambda: asked.append("imports"))
@@ -51,8 +51,10 @@ def test_it_writes_what_this_process_would_write(monkeypatch: pytest.MonkeyPatch
     assert json.loads(written.getvalue()) == ours and asked == [7, "gc", "imports"]
 
 
-def test_the_package_without_its_face(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its inner modules are found; nothing that its `__init__` imports is there."""
+def test_inner_modules_can_be_imported_without_the_public_package(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing that `warpdyn/__init__.py` imports is loaded."""
     monkeypatch.setitem(sys.modules, "warpdyn", sys.modules["warpdyn"])
     monkeypatch.setattr(sys, "path", ["first"])
     writer_child.import_without_face()

@@ -24,16 +24,19 @@ def program(name: str) -> Program:
 
 
 @pytest.mark.parametrize("name", ["rnea", "rnea_derivatives"])
-def test_the_source_is_that_of_this_process(name: str) -> None:
-    """Character by character, for programs with and without routines."""
+def test_the_source_equals_that_of_this_process(name: str) -> None:
+    """Every character is the same, for programs with and without routines."""
     recorded = program(name)
     content = write_in_child(recorded, name, True, "cpu", 1)
     assert content is not None
     assert source_of_json(content) == write(recorded, name, True, "cpu")
 
 
-def test_there_is_none_where_no_process_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An application that embeds Python writes in its own process, and so does one with WARPDYN_COMPILE_IN_CHILD=0."""
+def test_no_source_is_returned_if_no_process_can_be_started(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An application that embeds Python writes sources in its own process, and so does one with
+    WARPDYN_COMPILE_IN_CHILD=0."""
     recorded = program("rnea")
     monkeypatch.setenv("WARPDYN_COMPILE_IN_CHILD", "0")
     assert write_in_child(recorded, "rnea", True, "cpu", 1) is None

@@ -1,5 +1,5 @@
-"""Leading dimensions: (n,), (B, n) and (T, E, n) arrays, and one row beside many, give what the rows
-give one by one."""
+"""Leading dimensions: (n,), (B, n) and (T, E, n) arrays, and one row next to many, give the same
+results as single rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DRAW = np.random.default_rng(7)
 Q = DRAW.uniform(-1, 1, (T, E, PANDA.nq))
 V, A, W = DRAW.uniform(-1, 1, (3, T, E, PANDA.nv))
 CLOSE = 1e-12
-"""Relative to the largest entry, float64: sums of rows in another order."""
+"""Relative to the largest entry, float64: rows are summed in another order."""
 
 
 def rows(x: np.ndarray) -> np.ndarray:
@@ -43,8 +43,8 @@ WANTED = wd.rnea(PANDA, rows(Q), rows(V), rows(A)).reshape(V.shape)
 
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("layout", ["rows", "environments_last"])
-def test_trajectories_are_batches(library: str, layout: str) -> None:
-    """The same bits as the rows in one dimension, in every library; a result of matrices too."""
+def test_trajectories_equal_their_rows_bit_for_bit(library: str, layout: str) -> None:
+    """This holds in every library, also for a result of matrices."""
     usable(library)
     q, v, a = (made(library, x, layout=layout) for x in (Q, V, A))
     tau = wd.rnea(PANDA, q, v, a)
@@ -58,8 +58,8 @@ def test_trajectories_are_batches(library: str, layout: str) -> None:
 
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("single", ["q", "v", "a", "va", "qv"])
-def test_one_row_serves_all(library: str, single: str) -> None:
-    """(n,) beside (T, E, n), whichever argument it is, and beside (B, n)."""
+def test_one_row_is_used_for_all_environments(library: str, single: str) -> None:
+    """Every argument may be (n,) next to (T, E, n) and next to (B, n)."""
     usable(library)
     arrays = {"q": Q, "v": V, "a": A}
     spread = {n: repeated(x[1, 2]) if n in single else x for n, x in arrays.items()}
@@ -74,8 +74,9 @@ def test_one_row_serves_all(library: str, single: str) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 5, 333, 5000])
-def test_one_row_serves_large_batches(count: int) -> None:
-    """Past the cache, over several threads, in float32, side by side in memory and by rows."""
+def test_one_row_is_used_for_large_batches(count: int) -> None:
+    """They are larger than the cache and run on several threads, in float32, in columns and in
+    rows."""
     q, v, a = (
         DRAW.uniform(-1, 1, (count, n)).astype(np.float32) for n in (PANDA.nq, *V.shape[-1:] * 2)
     )
@@ -87,8 +88,8 @@ def test_one_row_serves_large_batches(count: int) -> None:
     assert np.array_equal(wd.rnea(PANDA, q[0], v, a), wanted)
 
 
-def test_params_gravity_and_forces_lead_too() -> None:
-    """(T, E, ..) of everything that may vary, or one for all."""
+def test_params_gravity_and_forces_may_have_leading_dimensions() -> None:
+    """Everything that may vary: (T, E, ..), or one for all."""
     params = PANDA.params(mass={"panda_hand": rows(DRAW.uniform(0.5, 1, (T, E)))})
     led = params.replace(mass=params["mass"].reshape(T, E, 1))
     gravity, push = DRAW.uniform(-9, 9, (T, E, 3)), DRAW.uniform(-9, 9, (T, E, 6))
@@ -107,8 +108,8 @@ def test_params_gravity_and_forces_lead_too() -> None:
     assert close(tau, wd.rnea(PANDA, Q, V, A, f_ext={"panda_hand": repeated(push[0, 0])}))
 
 
-def test_a_copy_only_where_no_stride_leads_through() -> None:
-    """Parts and turned arrays are read where they lie; what needs a copy gives the same."""
+def test_only_arrays_without_a_single_stride_are_copied() -> None:
+    """Parts and transposed arrays are read in place. A copy gives the same result."""
     wide = np.zeros((T, E, 2 * PANDA.nq))
     wide[..., ::2] = Q
     job = prepare(wd.rnea.describe(PANDA, wide[..., ::2], V, A))
@@ -118,8 +119,8 @@ def test_a_copy_only_where_no_stride_leads_through() -> None:
     assert np.array_equal(wd.rnea(PANDA, turned, V, A), WANTED)
 
 
-def test_results_into_out_and_bound() -> None:
-    """`out=` has the leading dimensions, by parts of larger arrays too; bind reads new numbers."""
+def test_out_and_bind_accept_leading_dimensions() -> None:
+    """`out=` may be part of a larger array. A bound call reads new numbers."""
     whole = np.full((T, E, PANDA.nv + 2), np.nan)
     out = whole[..., 1:-1]
     assert wd.rnea(PANDA, Q, V, A, out=out) is out and np.array_equal(out, WANTED)
@@ -133,8 +134,8 @@ def test_results_into_out_and_bound() -> None:
     assert np.array_equal(state, wd.integrate(PANDA, Q, V))
 
 
-def test_what_is_refused() -> None:
-    """Leading dimensions that differ, and memory that cannot be written or followed row by row."""
+def test_different_leading_dimensions_are_refused() -> None:
+    """So is memory that cannot be written, or has no stride from row to row."""
     with pytest.raises(ValueError, match=r"v must be \(\.\.\., nv\) = \(3, 4, 8\), got \(4, 8\)"):
         wd.rnea(PANDA, Q, V[0], A)
     with pytest.raises(ValueError, match=r"v must be \(B, nv\) = \(4, 8\), got \(3, 4, 8\)"):
@@ -158,7 +159,8 @@ def test_what_is_refused() -> None:
 
 @pytest.mark.parametrize("function", [wd.rnea, wd.aba], ids=lambda f: f.__name__)
 def test_derivatives_have_the_leading_dimensions(function: Callable[..., Any]) -> None:
-    """vjp, jvp and derivatives, of trajectories and beside single rows; and their oracle."""
+    """vjp, jvp and derivatives, of trajectories and next to single rows, are compared with the
+    oracle."""
     for q, v, a in ((Q, V, A), (Q, V[0, 0], A), (Q[0, 0], V, A)):
         full = [x if x.ndim == 3 else repeated(x) for x in (q, v, a)]
         flat = [rows(x) for x in full]
@@ -179,7 +181,7 @@ def test_derivatives_have_the_leading_dimensions(function: Callable[..., Any]) -
 @pytest.mark.parametrize("single", ["q", "v", "tau", "none"])
 @pytest.mark.parametrize("library", ["torch", "jax", "warp"])
 def test_gradients_of_one_row_are_sums_over_the_batch(library: str, single: str) -> None:
-    """Inside Torch, JAX and a tape of Warp's, of forward dynamics of trajectories."""
+    """They are those of forward dynamics of trajectories, inside Torch, JAX and a tape of Warp."""
     usable(library)
     arrays = {"q": Q, "v": V, "tau": A}
     mixed = {n: x[0, 0] if n == single else x for n, x in arrays.items()}
@@ -190,7 +192,7 @@ def test_gradients_of_one_row_are_sums_over_the_batch(library: str, single: str)
 
 
 def gradients(library: str, *arrays: np.ndarray) -> list[np.ndarray]:
-    """Of the sum of W times the accelerations."""
+    """Gradients of the sum of W times the accelerations."""
     if library == "torch":
         import torch
 
@@ -216,8 +218,8 @@ def gradients(library: str, *arrays: np.ndarray) -> list[np.ndarray]:
     return [x.grad.numpy() for x in placed]
 
 
-def test_second_derivatives_inside_torch() -> None:
-    """Gradients of gradients, of one row beside a batch."""
+def test_second_derivatives_of_one_row_equal_differences() -> None:
+    """The row is next to a batch, inside Torch."""
     torch = pytest.importorskip("torch")
     model = by_name("double_pendulum").model
     q, v = (torch.tensor(x, requires_grad=True) for x in DRAW.uniform(-1, 1, (2, 2, 2, 2)))
@@ -230,8 +232,8 @@ def test_second_derivatives_inside_torch() -> None:
     assert torch.autograd.gradgradcheck(torque, (q, one, v))
 
 
-def test_vmap_beside_single_rows() -> None:
-    """JAX maps over one argument while another serves all."""
+def test_vmap_accepts_single_rows() -> None:
+    """JAX maps over one argument, and another is common to all."""
     jax = pytest.importorskip("jax")
     q, v, a = (made("jax", x) for x in (Q, V, A))
     mapped = jax.vmap(lambda q, v: wd.rnea(PANDA, q, v, a[0, 0]), (0, None))(q, v[0, 0])
@@ -240,8 +242,8 @@ def test_vmap_beside_single_rows() -> None:
     assert close(np.asarray(twice), wd.rnea(PANDA, Q, V, None))
 
 
-def test_searches_of_trajectories() -> None:
-    """Inverse kinematics of (T, E, 4, 4) targets, with a start for all of them."""
+def test_inverse_kinematics_accepts_trajectories() -> None:
+    """There are (T, E, 4, 4) targets, with one start for all."""
     poses = wd.fk(PANDA, Q * 0.5, frame="panda_hand")
     found = wd.inverse_kinematics(PANDA, poses, frame="panda_hand", q0=PANDA.neutral)
     flat = wd.inverse_kinematics(PANDA, rows(poses), frame="panda_hand", q0=PANDA.neutral)
@@ -249,8 +251,8 @@ def test_searches_of_trajectories() -> None:
     assert np.array_equal(rows(found.q), flat.q)
 
 
-def test_the_first_that_leads_decides() -> None:
-    """Leading dimensions of a call, and the call in rows."""
+def test_the_first_array_with_leading_dimensions_decides() -> None:
+    """It decides the leading dimensions of the call, also of the call in rows."""
     call = wd.rnea.describe(PANDA, Q[0, 0], V, A)
     shapes = {"q": Q[0, 0].shape, "v": V.shape, "a": A.shape}
     assert leading_shape(call, inputs_of(call), shapes) == ((T, E), "v")
@@ -261,16 +263,16 @@ def test_the_first_that_leads_decides() -> None:
     assert leading_shape(call, inputs_of(call), one) == ((), "q")
 
 
-def test_no_environments() -> None:
-    """(0, E) and (T, 0): results without entries."""
+def test_empty_trajectories_give_empty_results() -> None:
+    """The leading dimensions are (0, E) and (T, 0)."""
     for lead in ((0, 3), (3, 0)):
         nothing = [np.zeros((*lead, n)) for n in (PANDA.nq, PANDA.nv, PANDA.nv)]
         assert wd.rnea(PANDA, *nothing).shape == (*lead, PANDA.nv)
 
 
 @pytest.mark.parametrize("zero", [("v",), ("a",), ("v", "a")])
-def test_zeros_inside_torch_have_gradients(zero: tuple[str, ...]) -> None:
-    """None beside tensors that require a gradient, mapped, and in what Torch compiles: as zeros."""
+def test_none_inside_torch_means_zeros(zero: tuple[str, ...]) -> None:
+    """None may be next to tensors that require a gradient, in vmap, and in torch.compile."""
     torch = pytest.importorskip("torch")
     model = wd.load_robot("double_pendulum")
     q = torch.as_tensor(Q[..., :2]).clone().requires_grad_()
@@ -294,8 +296,8 @@ def test_zeros_inside_torch_have_gradients(zero: tuple[str, ...]) -> None:
         assert close(np.asarray(mapped), wd.rnea(model, Q[..., :2].copy(), None, None))
 
 
-def test_params_beside_trajectories_say_how() -> None:
-    """Params have rows, so that (T, E, n) arrays beside those that vary go as rows."""
+def test_params_with_trajectories_name_the_remedy() -> None:
+    """Params have rows, so (T, E, n) arrays next to Params that vary must be rows too."""
     params = wd.randomise(
         PANDA, E, mass=wd.random.scale(0.8, 1.2), gravity=wd.random.add(-0.1, 0.1), seed=1
     )

@@ -1,4 +1,4 @@
-"""Which form of a kernel a batch on a GPU gets."""
+"""Which kernel a batch on a GPU gets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from warpdyn.execution.launch.batch_target import FEW_PER_MULTIPROCESSOR, target
 
 
 def on(monkeypatch: pytest.MonkeyPatch, kib: int) -> None:
-    """A device with 10 multiprocessors and so much shared memory for a block."""
+    """A device with 10 multiprocessors and this much shared memory for a block."""
     device = SimpleNamespace(sm_count=10, max_shared_memory_per_block=kib * 1024)
     monkeypatch.setattr(batch_target, "wp", SimpleNamespace(get_device=lambda _: device))
 
@@ -24,7 +24,7 @@ def on(monkeypatch: pytest.MonkeyPatch, kib: int) -> None:
 def test_small_batches_use_the_shared_memory_of_the_device(
     kib: int, target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of sm_90, sm_80, sm_86 and sm_75."""
+    """The sizes are those of sm_90, sm_80, sm_86 and sm_75."""
     on(monkeypatch, kib)
     assert (
         target_for_batch("cuda:0", 1)
@@ -34,7 +34,7 @@ def test_small_batches_use_the_shared_memory_of_the_device(
     assert target_for_batch("cuda:0", 10 * FEW_PER_MULTIPROCESSOR + 1) == "cuda"
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.FEW_PER_MULTIPROCESSOR == 64
     assert chosen.SYSTEM_BYTES == 1024

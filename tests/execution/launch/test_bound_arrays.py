@@ -1,4 +1,4 @@
-"""Arrays of a call as views that agree."""
+"""Arrays of a call as views of the same dtype, device and batch."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def bound(*arrays: object, **options: object) -> BoundArrays:
     return bind_arrays(wd.rnea.describe(PANDA, *arrays, **options))
 
 
-def test_rows_keep_their_memory() -> None:
-    """One robot and a batch by rows: every view lies where its array lies."""
+def test_views_of_rows_have_the_arrays_memory() -> None:
+    """This is checked for one robot, and for a batch in rows."""
     s = states(PANDA, 5)
     for arrays, lead in (((s.q, s.v, s.a), (5,)), ((s.q[0], s.v[0], s.a[0]), ())):
         found = bound(*arrays)
@@ -35,7 +35,7 @@ def test_rows_keep_their_memory() -> None:
 def test_one_row_for_each_environment_needs_no_views_of_rows(
     lead: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Which take longer than all other checks of a call."""
+    """Such views take longer than all other checks of a call."""
 
     def refuse(*_: object) -> None:
         raise AssertionError
@@ -48,7 +48,7 @@ def test_one_row_for_each_environment_needs_no_views_of_rows(
 
 
 def test_the_first_array_with_a_batch_decides_the_shape() -> None:
-    """It is not always the first array, which decides library, dtype and device."""
+    """It need not be the first array, which decides library, dtype and device."""
     s = states(PANDA, 6)
     v = np.asfortranarray(s.v)
     found = bound(s.q[0], v, s.a[0])
@@ -57,7 +57,7 @@ def test_the_first_array_with_a_batch_decides_the_shape() -> None:
     assert found.lead == (2, 3) and found.count == 6
 
 
-def test_an_array_without_a_single_stride_is_copied_with_the_reason() -> None:
+def test_an_array_without_a_single_stride_is_copied() -> None:
     s = states(PANDA, 12)
     q = s.q.reshape(4, 3, -1)[::2]
     found = bound(q, np.zeros((2, 3, PANDA.nv)), np.zeros((2, 3, PANDA.nv)))
@@ -65,7 +65,7 @@ def test_an_array_without_a_single_stride_is_copied_with_the_reason() -> None:
     assert np.array_equal(found.arrays["q"], q.reshape(6, -1))
 
 
-def test_a_lazy_tensor_is_copied_with_the_reason() -> None:
+def test_a_lazy_tensor_is_copied() -> None:
     torch = pytest.importorskip("torch")
     s = states(PANDA, 3)
     q = torch.complex(torch.tensor(s.q), torch.tensor(s.q)).conj().imag
@@ -75,7 +75,7 @@ def test_a_lazy_tensor_is_copied_with_the_reason() -> None:
     assert np.array_equal(found.arrays["q"].numpy(), -s.q)
 
 
-def test_arrays_that_disagree_are_refused() -> None:
+def test_arrays_of_different_dtypes_or_batches_are_refused() -> None:
     s = states(PANDA, 3)
     with pytest.raises((TypeError, ValueError), match="q is float64, v is float32; convert v"):
         bound(s.q, s.v.astype(np.float32), s.a)

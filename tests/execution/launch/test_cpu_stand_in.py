@@ -1,4 +1,4 @@
-"""On a GPU, calls are right before their kernel is compiled, and run it afterwards."""
+"""On a GPU, calls give right results before their kernel is compiled, and then use the kernel."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ B = 7
 
 @pytest.fixture
 def gpu(device: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The GPU, while the CPU stands in for kernels that are being compiled."""
+    """The GPU, while the CPU computes in place of kernels that are being compiled."""
     if device == "cpu":
         pytest.skip("kernels of the CPU are interpreted there; give --device cuda:0")
     monkeypatch.setattr(wd.config, "compile_device", "cpu")
@@ -31,7 +31,7 @@ def gpu(device: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def new_model() -> wd.Model:
-    """A panda that no cache has."""
+    """A panda that is in no cache."""
     return by_name("panda").model.with_armature(np.random.default_rng().uniform(0.1, 0.2))
 
 
@@ -46,7 +46,7 @@ CALLS: dict[str, Callable[..., Any]] = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_calls_before_and_after_the_compile(name: str, gpu: str) -> None:
+def test_calls_are_right_before_and_after_the_compile(name: str, gpu: str) -> None:
     model = new_model()
     s = states(model, B)
     arrays = [x.astype(np.float32) for x in (s.q, s.v, s.a)]
@@ -60,7 +60,7 @@ def test_calls_before_and_after_the_compile(name: str, gpu: str) -> None:
         assert error(CALLS[name](model, *placed).numpy(), wanted) <= 1e-5
 
 
-def test_the_kernel_takes_over(gpu: str) -> None:
+def test_calls_use_the_kernel_once_it_is_compiled(gpu: str) -> None:
     """The first call does not wait for it, and writes into `out`."""
     model = new_model()
     s = states(model, B)
@@ -73,7 +73,7 @@ def test_the_kernel_takes_over(gpu: str) -> None:
     assert not prepare(call).is_for_cpu and prepare(call).kernel.loaded
 
 
-def test_captures_and_bound_calls_wait(gpu: str) -> None:
+def test_bound_calls_wait_for_the_kernel(gpu: str) -> None:
     model = new_model()
     s = states(model, B)
     q, v, a = (wp.array(x, device=gpu) for x in (s.q, s.v, s.a))
@@ -82,8 +82,8 @@ def test_captures_and_bound_calls_wait(gpu: str) -> None:
     np.testing.assert_allclose(run().numpy(), wd.rnea(model, s.q, s.v, s.a), rtol=1e-10, atol=1e-10)
 
 
-def test_it_is_off_by_default(device: str) -> None:
-    """The first call on a GPU waits, and the CPU has kernels of its own."""
+def test_the_cpu_does_not_compute_for_the_gpu_by_default(device: str) -> None:
+    """The first call on a GPU waits. The CPU has its own kernels."""
     model, q = by_name("cartpole").model, np.zeros((2, 2))
     placed = q if device == "cpu" else wp.array(q, device=device)
     assert wd.config.compile_device is None

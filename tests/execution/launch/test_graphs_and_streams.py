@@ -24,7 +24,7 @@ PANDA = by_name("panda").model
 B = 40
 
 CLOSE = 1e-5
-"""Relative to the largest entry, float32 on the device against float32 on the CPU."""
+"""Relative to the largest entry: float32 on the device compared with float32 on the CPU."""
 
 
 @wd.kernel
@@ -82,8 +82,10 @@ def cuda(device: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_plain_numbers_first_used_in_a_capture(call: Callable[..., Any], cuda: str) -> None:
-    """The same call outside the graph is right, and so is each replay."""
+def test_plain_numbers_first_used_in_a_capture_are_right(
+    call: Callable[..., Any], cuda: str
+) -> None:
+    """They are right in the same call outside the graph, and in each replay."""
     q = wp.array(Q, device=cuda)
     call(q, 1.0)  # compiled
     with wp.ScopedCapture(device=cuda) as capture:
@@ -99,7 +101,7 @@ def test_plain_numbers_first_used_in_a_capture(call: Callable[..., Any], cuda: s
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_plain_numbers_on_two_streams(call: Callable[..., Any], cuda: str) -> None:
+def test_plain_numbers_are_right_on_two_streams(call: Callable[..., Any], cuda: str) -> None:
     """A stream does not depend on work of the stream that used the numbers first."""
     q = wp.array(Q, device=cuda)
     call(q, 1.0)
@@ -115,7 +117,7 @@ def test_plain_numbers_on_two_streams(call: Callable[..., Any], cuda: str) -> No
     assert error(found[0].numpy(), call(Q, 3.5)) <= CLOSE
 
 
-def test_a_height_map_on_two_streams(cuda: str) -> None:
+def test_a_height_map_is_right_on_two_streams(cuda: str) -> None:
     """Its table is copied to the device once. The second stream reads it when it is complete."""
     model = by_name("quadruped_floating").model
     q = states(model, B).rounded(np.float32).q.astype(np.float32)
@@ -163,8 +165,8 @@ def test_too_many_plain_numbers_are_refused(cuda: str) -> None:
 
 
 @pytest.mark.parametrize("constants", ["each_run", "once"])
-def test_a_bound_call_asks_for_its_stream_at_each_run(constants: Any, cuda: str) -> None:
-    """A library with streams of its own, such as Torch, has another stream current at each run. A
+def test_a_bound_call_uses_the_current_stream_of_each_run(constants: Any, cuda: str) -> None:
+    """A library with its own streams, such as Torch, may have another stream at each run. A
     stand-in for that library chooses the stream here."""
     q = wp.array(Q, device=cuda)
     out = wp.zeros_like(q)

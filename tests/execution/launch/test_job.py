@@ -1,4 +1,4 @@
-"""A launch laid out: moved to other arrays it computes on those, and emptied it holds none."""
+"""A prepared launch: its copy with other arrays, and its copy without arrays."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from warpdyn.execution.launch.launch import prepare
 ARM = wd.load_robot("ur5e")
 
 
-def test_a_launch_moves_to_other_arrays() -> None:
-    """By addresses in the places of its arguments; the job itself stays where it is."""
+def test_a_launch_can_be_copied_for_other_arrays() -> None:
+    """The copy has other addresses in its arguments. The original launch is not changed."""
     first, second = (np.random.default_rng(k).uniform(-1, 1, (5, 6)) for k in range(2))
     here, there = np.empty((2, 5, 6))
     zero = np.zeros((5, 6))
@@ -36,8 +36,8 @@ def test_a_launch_moves_to_other_arrays() -> None:
     assert (job.arguments[FIRST], job.arguments[COUNT]) == (0, 5)
 
 
-def test_a_bound_call_is_neither_pickled_nor_copied() -> None:
-    """Its launch is bound to memory of this process; the error says what to pickle instead."""
+def test_a_bound_call_can_be_neither_pickled_nor_copied() -> None:
+    """It is bound to memory of this process. The error says what to pickle instead."""
     q, zero = np.zeros((2, 5, 6))
     group = wd.Group([ARM, ARM], [2, 3])
     runs = [
@@ -54,26 +54,13 @@ def test_a_bound_call_is_neither_pickled_nor_copied() -> None:
                 take(run)
 
 
-def test_a_bound_call_takes_nothing() -> None:
+def test_a_bound_call_has_no_arguments() -> None:
     run = wd.bind(wd.gravity_torques, ARM, np.zeros((5, 6)))
     assert run() is run() and run().shape == (5, 6)
 
 
-@pytest.mark.parametrize("rows", [5, 300_000])
-def test_an_argument_of_a_bound_call_is_refused(rows: int) -> None:
-    """Of one result, of results with names and of a group, on one thread and on several."""
-    arm = wd.load_robot("double_pendulum")
-    q = np.zeros((rows, 2))
-    one = wd.bind(wd.gravity_torques, arm, q)
-    named = wd.bind(wd.state_derivative, arm, q, np.zeros_like(q), np.zeros_like(q))
-    of_group = wd.Group([arm], [rows]).bind(wd.gravity_torques, q)
-    for run in (one, named, of_group):
-        with pytest.raises(TypeError, match=r"takes no arguments, got 1.*in place"):
-            run(q)
-
-
-def test_a_thread_takes_whole_blocks_of_about_a_slice() -> None:
-    """At least one, and larger blocks of a loop."""
+def test_the_smallest_share_of_a_thread_is_about_a_slice() -> None:
+    """It has complete blocks, at least one. Loops have larger blocks."""
     q = np.zeros((4000, 6))
     pose = np.tile([0.3, 0.2, 0.4, 0.0, 0.0, 0.0, 1.0], (4000, 1))
     plain = prepare(wd.rnea.describe(ARM, q, q, q))
@@ -84,7 +71,7 @@ def test_a_thread_takes_whole_blocks_of_about_a_slice() -> None:
         assert abs(share - wanted) <= block / 2 or share == block > wanted
 
 
-def test_an_emptied_one_holds_no_array() -> None:
+def test_a_launch_without_arrays_keeps_none_alive() -> None:
     class Held(np.ndarray):
         """An array that can be watched."""
 
@@ -96,7 +83,7 @@ def test_an_emptied_one_holds_no_array() -> None:
     assert gone() is None and job.count == 5
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.SECONDS_PER_OPERATION == 1.2e-11
     assert chosen.SECONDS_PER_BYTE == 4e-11

@@ -1,4 +1,5 @@
-"""Launches: a kernel for each kind of arrays, told by integers where they lie."""
+"""Launches: a kernel for each kind of arrays, and integers that give it their addresses and
+strides."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from warpdyn.execution.launch.job import Job
 from warpdyn.execution.launch.launch import kernel_source, prepare
 
 CLOSE = 1e-12
-"""Relative to the largest entry, float64 against the oracle."""
+"""Relative to the largest entry: float64 compared with the oracle."""
 
 PANDA = by_name("panda").model
 
@@ -25,9 +26,10 @@ def prepared(*arrays: np.ndarray, **options: object) -> Job:
     return prepare(wd.rnea.describe(PANDA, *arrays, **options))
 
 
-def test_integers_of_a_launch() -> None:
-    """The header, then for each array its address, the stride from one environment to the next, and
-    those within one: 0 where one slice serves all, or there is no such dimension."""
+def test_the_integers_of_a_launch_are_addresses_and_strides() -> None:
+    """The header comes first. Then each array has its address, the stride from one environment to
+    the next, and the strides within one: 0 if one slice is common to all, or if there is no such
+    dimension."""
     s = states(PANDA, 5)
     gravity, v = np.array([0.0, 0.0, -9.81]), np.asfortranarray(s.v)
     job = prepared(s.q, v, s.a, gravity=gravity)
@@ -49,7 +51,7 @@ def test_integers_of_a_launch() -> None:
 
 
 def test_slices_cover_the_batch_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the number of threads, and where threads are Python's only, every environment is in one
+    """With any number of threads, also with Python's threads only, each environment is in one
     launch."""
     s, first, count = states(PANDA, 20_000), HEADER.index("first"), HEADER.index("count")
     wanted = wd.rnea(PANDA, s.q, s.v, s.a)
@@ -73,7 +75,7 @@ def test_slices_cover_the_batch_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_large_batches_bypass_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From one size on those side by side, from another in rows too; results are the same."""
+    """From one size on columns do, from another size on rows too. The results do not change."""
     s = states(PANDA, 300)
     stream, plain = HEADER.index("stream"), wd.rnea(PANDA, s.q, s.v, s.a)
     for limits, wanted in (((1 << 40, 1 << 40), 0), ((0, 1 << 40), 1), ((0, 0), 2)):
@@ -83,9 +85,9 @@ def test_large_batches_bypass_the_cache(monkeypatch: pytest.MonkeyPatch) -> None
         assert np.array_equal(wd.rnea(PANDA, s.q, s.v, s.a), plain)
 
 
-def test_constants_count_where_they_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A call that writes constants, plain or bound, passes the cache before one that is bound to leave
-    them alone."""
+def test_written_constants_count_as_memory_traffic(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call that writes constants bypasses the cache at smaller batches than a bound call that
+    leaves them."""
     model, B = by_name("humanoid_floating").model, 40
     q, stream = states(model, B).q, HEADER.index("stream")
     described, wanted = wd.crba.describe(model, q), wd.crba(model, q)
@@ -109,8 +111,9 @@ def test_constants_count_where_they_are_written(monkeypatch: pytest.MonkeyPatch)
         assert np.array_equal(run(), wanted)
 
 
-def test_a_kernel_for_each_kind_of_call() -> None:
-    """Another batch or other values use the same; another dtype, option or set of inputs does not."""
+def test_each_kind_of_call_has_its_own_kernel() -> None:
+    """Another batch or other values use the same kernel. Another dtype, option or set of inputs
+    does not."""
     s = states(PANDA, 4)
     double = prepared(s.q, s.v, s.a).kernel
     assert prepared(s.q[:2], s.v[:2] + 1, s.a[:2]).kernel is double
@@ -123,8 +126,8 @@ def test_a_kernel_for_each_kind_of_call() -> None:
     assert double.source.operations > 0 and 8 * PANDA.nv < double.source.bytes <= 8 * width
 
 
-def test_launches_are_used_again() -> None:
-    """A call leaves its command with the kernel, and the next one takes it."""
+def test_launch_commands_are_reused() -> None:
+    """A call leaves its command with the kernel, and the next call takes it."""
     s = states(PANDA, 4)
     job = prepared(s.q, s.v, s.a)
     job.launch_once()
@@ -134,8 +137,8 @@ def test_launches_are_used_again() -> None:
     assert job.kernel.idle == idle
 
 
-def test_results_lie_as_the_first_input_does() -> None:
-    """Environments side by side for an array by columns, each in one piece for one by rows."""
+def test_results_have_the_memory_order_of_the_first_input() -> None:
+    """It is columns for an array in columns, and rows for one in rows."""
     s = states(PANDA, 40)
     by_rows = wd.crba(PANDA, s.q)
     by_columns = wd.crba(PANDA, np.asfortranarray(s.q))
@@ -143,8 +146,8 @@ def test_results_lie_as_the_first_input_does() -> None:
     assert error(by_columns, by_rows) <= CLOSE
 
 
-def test_results_do_not_depend_on_what_was_called_before(device: str) -> None:
-    """The same call between others of other sizes, dtypes and options gives the same bits."""
+def test_results_do_not_depend_on_earlier_calls(device: str) -> None:
+    """The same call between calls of other sizes, dtypes and options gives the same bits."""
     model = by_name("panda").model
     s = states(model, 20)
 
@@ -166,6 +169,6 @@ def test_results_do_not_depend_on_what_was_called_before(device: str) -> None:
     assert once() == first
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.LONG == 10.0

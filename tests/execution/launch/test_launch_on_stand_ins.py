@@ -1,4 +1,4 @@
-"""Parts of launches on a GPU, with stand-ins for it: streams, targets, numbers by value, plans."""
+"""Parts of launches on a GPU, tested with stand-ins: streams, targets, numbers by value, plans."""
 
 from __future__ import annotations
 
@@ -33,16 +33,18 @@ def described(*args: Any, **options: Any) -> Any:
     ("device", "own", "has_stream"),
     [("cpu", True, False), ("cuda:0", False, False), ("cuda:0", True, True)],
 )
-def test_the_stream_of_a_launch(device: str, own: bool, has_stream: bool) -> None:
-    """That of a library that has streams of its own, asked for at each launch."""
+def test_only_libraries_with_streams_give_a_launch_its_stream(
+    device: str, own: bool, has_stream: bool
+) -> None:
+    """The launch gets it from the library each time."""
     library = SimpleNamespace(own_streams=own, stream=lambda x: ("stream", x))
     bound: Any = SimpleNamespace(device=device, library=library)
     found = launch._stream(bound)
     assert (found() if found else None) == (("stream", device) if has_stream else None)
 
 
-def test_a_launch_on_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One command, whatever the number of threads; the stream is asked for at the launch."""
+def test_a_launch_on_a_stream_has_one_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The number of threads does not matter. The stream is chosen at the launch."""
     prepared = launch.prepare(described(Q, Q, Q))
     streams = ["first", "second"]
     made = replace(prepared, stream=lambda: streams.pop(0))
@@ -56,9 +58,11 @@ def test_a_launch_on_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     assert none == [] and nothing() is None  # type: ignore[func-returns-value]
 
 
-def test_the_kernel_of_a_small_batch_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its target follows from device and batch, and is part of the kernel's key, as are the
-    numbers that are passed by value."""
+def test_the_kernel_of_a_small_batch_on_a_gpu_has_its_own_target(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The target follows from device and batch. It is part of the kernel's key, like the numbers
+    that are passed by value."""
     bound = bound_arrays.bind_arrays(described(Q, Q, Q, gravity=np.zeros(3)))
     object.__setattr__(bound, "device", "cuda:0")
     asked: list[tuple] = []
@@ -81,8 +85,8 @@ def test_the_kernel_of_a_small_batch_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_numbers_by_value_are_bits_behind_the_arrays(dtype: type) -> None:
-    """In place of their address and strides there are zeros."""
+def test_numbers_by_value_follow_the_arrays_as_bits(dtype: type) -> None:
+    """Their address and strides are zeros."""
     arrays = [x.astype(dtype) for x in (Q, Q, Q)]
     prepared = launch.prepare(described(*arrays, gravity=np.array([1.0, -2.0, 0.5], dtype)))
     bound = bound_arrays.bind_arrays(described(*arrays, gravity=np.array([1.0, -2.0, 0.5], dtype)))
@@ -100,8 +104,10 @@ def test_numbers_by_value_are_bits_behind_the_arrays(dtype: type) -> None:
     assert bits.view(dtype).tolist() == [1.0, -2.0, 0.5]
 
 
-def test_numbers_of_a_call_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They keep NumPy's memory, and count as arrays of the call's library there."""
+def test_plain_numbers_of_a_call_on_a_gpu_stay_in_numpys_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They count as arrays of the call's library there."""
     views_of = bound_arrays.views.view
     q = torch.zeros((2, 2))
 
@@ -116,8 +122,8 @@ def test_numbers_of_a_call_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     assert view.device == "cuda:0" and view.library is TORCH
 
 
-def test_a_call_that_the_cpu_may_compute(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The stand-in gets the call, its launch, and what computes calls."""
+def test_the_cpu_stand_in_gets_the_call_and_its_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It also gets the function that computes calls."""
     given: list[tuple] = []
     monkeypatch.setattr(job.Job, "is_for_cpu", property(lambda _: True))
     monkeypatch.setattr(launch.cpu_stand_in, "compute_on_cpu", lambda *x: given.append(x))
@@ -127,8 +133,10 @@ def test_a_call_that_the_cpu_may_compute(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize("change", ["", "cpu", "loaded", "wait", "host", "sums", "capture"])
-def test_when_the_cpu_stands_in(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only for a GPU's kernel that is not loaded, in the background, and outside of captures."""
+def test_the_cpu_computes_only_while_a_gpu_kernel_compiles(
+    change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel compiles in the background, and there is no capture."""
     monkeypatch.setattr(wd.config, "compile_device", None if change == "host" else "cpu")
     monkeypatch.setattr(wd.config, "compile", "wait" if change == "wait" else "background")
     device = SimpleNamespace(is_capturing=change == "capture")
@@ -138,7 +146,7 @@ def test_when_the_cpu_stands_in(change: str, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_sums_of_tables_have_one_dimension_of_environments() -> None:
-    """More are refused, by what is needed."""
+    """More dimensions are refused, with what is needed."""
     q = np.zeros((2, 3, 2))
     bound = bound_arrays.bind_arrays(described(q, q, q))
     source = launch.prepare(described(q, q, q)).kernel.source
@@ -159,7 +167,7 @@ def test_sums_of_tables_have_one_dimension_of_environments() -> None:
 
 
 def test_a_call_without_a_plan_is_checked_each_time() -> None:
-    """It is asked for a plan at its second call and at each later one."""
+    """Its second call and each later one try to make a plan."""
     cache = CallCache(wd.rnea.__signature__, lambda _: None)  # type: ignore[attr-defined]
     args = (MODEL, Q, Q, Q)
     key = cache.key_of(args, {})
@@ -179,9 +187,8 @@ def plan(*args: Any, **options: Any) -> Any:
     return plan_launch(call, launch.prepare(call), arrays, names, lambda _: None)
 
 
-def test_calls_that_are_planned() -> None:
-    """Those whose arrays are read where they lie; not of no environment, nor of one array in
-    places that cannot be told apart."""
+def test_calls_have_plans_if_arrays_are_read_in_place() -> None:
+    """Not with an empty batch, nor with an array whose arguments cannot be told apart."""
     assert plan(Q, Q.copy(), Q.copy()) is not None
     assert plan(Q, Q, Q) is not None
     empty = Q[:0]
@@ -201,7 +208,8 @@ def test_calls_that_are_planned() -> None:
 
 
 def test_a_plan_ends_with_the_model_of_its_params() -> None:
-    """An equal model's params serve a call; when that model goes, the call is checked anew."""
+    """A call may have the params of an equal model. When that model is deleted, the call is checked
+    again."""
     other = wd.load_robot("cartpole")
     assert other is not MODEL and other == MODEL
     params = other.params(mass={other.link_names[-1]: np.array([1.0, 2.0])})
@@ -219,8 +227,8 @@ def test_a_plan_ends_with_the_model_of_its_params() -> None:
     gc.collect()
 
 
-def test_arrays_without_memory_are_checked_anew() -> None:
-    """Where a library is not at rest, where an address is 0 or none, or is not aligned."""
+def test_arrays_without_a_valid_address_are_checked_again() -> None:
+    """If Torch is in a transform, or an address is zero, missing or not aligned."""
     arrays = [Q, Q.copy(), Q.copy()]
     found = plan(*arrays)
     assert found.addresses(arrays) is not MISS
@@ -249,8 +257,8 @@ def test_arrays_without_memory_are_checked_anew() -> None:
     assert found.addresses(arrays) == [ours.address(x) + 8 for x in arrays]
 
 
-def test_plans_on_a_stream_and_of_merged_dimensions() -> None:
-    """The stream is asked for at each run; new results get the call's leading dimensions."""
+def test_plans_have_streams_and_leading_dimensions() -> None:
+    """Each run gets the current stream. New results have the call's leading dimensions."""
     arrays = [Q, Q.copy(), Q.copy()]
     found = plan(*arrays)
     wanted = wd.rnea(MODEL, *arrays)
@@ -271,14 +279,16 @@ def test_plans_on_a_stream_and_of_merged_dimensions() -> None:
 
 
 @pytest.mark.parametrize("is_cpu", [True, False])
-def test_a_module_is_loaded_where_it_runs(is_cpu: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By our files on the CPU; on a GPU by Warp, for its size of blocks."""
+def test_a_module_is_loaded_by_our_files_or_by_warp(
+    is_cpu: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Our files load it on the CPU, Warp loads it for its block size on a GPU."""
     loaded: list[tuple] = []
     monkeypatch.setattr(compiling.kernel_objects, "load", lambda *x: loaded.append(x))
     monkeypatch.setattr(compiling.wp, "force_load", lambda *x, **y: loaded.append((*x, *y.items())))
 
     class Module:
-        """What locks can be held of."""
+        """An object that can have a lock."""
 
     device, module = SimpleNamespace(is_cpu=is_cpu), Module()
     source = SimpleNamespace(warps=4, results={"out": (3, 2), "more": ()})
@@ -295,6 +305,6 @@ def test_a_module_is_loaded_where_it_runs(is_cpu: bool, monkeypatch: pytest.Monk
     assert not one.missing and asked == [(compiled, device, block)]
 
 
-def test_calls_of_planned_call_are_its_own() -> None:
-    """The name under which other modules import the answer to a call that has no plan."""
+def test_planned_call_exports_miss() -> None:
+    """Other modules import this answer to a call without a plan."""
     assert planned_call.MISS is MISS

@@ -1,4 +1,5 @@
-"""Threads without Python: every environment once, threads that sleep and wake, forks and ends."""
+"""Native threads: each environment is computed once, threads sleep and wake, and processes fork and
+end."""
 
 from __future__ import annotations
 
@@ -28,14 +29,14 @@ MODEL = by_name("panda").model
 
 @pytest.fixture(autouse=True)
 def threads() -> Iterator[None]:
-    """Four of them, whatever the machine has."""
+    """Four threads, whatever the machine has."""
     wd.runtime.set_num_threads(4)
     yield
     wd.runtime.set_num_threads(None)
 
 
 def alone(code: str) -> subprocess.CompletedProcess[str]:
-    """A process of its own, in the fewest lines that start the threads."""
+    """Run the code in a new process that has started the threads."""
     begin = (
         "import os, numpy as np, warpdyn as wd\n"
         "from warpdyn.execution.launch import native_threads\n"
@@ -51,14 +52,15 @@ def alone(code: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_there_are_such_threads_here() -> None:
-    """On Linux, with the Warp that this package wants; otherwise all below would test Python's."""
+def test_native_threads_are_available() -> None:
+    """This holds on Linux, with the Warp version that this package requires. Otherwise the tests
+    below would test Python's threads."""
     assert native_threads.system() is not None
 
 
 @pytest.mark.parametrize("count", [20_000, 20_001, 65_536])
 def test_every_environment_is_computed_once(count: int) -> None:
-    """Results of many threads are those of one, bit by bit, again and again."""
+    """Results of many threads equal those of one, bit by bit, in every run."""
     s = states(MODEL, count, seed=1)
     out = np.full((count, MODEL.nv), np.nan)
     run = wd.bind(wd.rnea, MODEL, s.q, s.v, s.a, out=out)
@@ -70,8 +72,8 @@ def test_every_environment_is_computed_once(count: int) -> None:
         np.testing.assert_array_equal(out, wanted)
 
 
-def test_threads_that_fell_asleep_wake_again() -> None:
-    """A launch is shared after a pause that is longer than a thread's patience."""
+def test_sleeping_threads_wake_again() -> None:
+    """The pause is longer than a thread waits before it sleeps."""
     s = states(MODEL, 20_000, seed=2)
     run = wd.bind(wd.rnea, MODEL, s.q, s.v, s.a)
     wanted = run().copy()
@@ -84,8 +86,8 @@ def test_threads_that_fell_asleep_wake_again() -> None:
         np.testing.assert_array_equal(run(), wanted)
 
 
-def test_callers_at_the_same_time() -> None:
-    """Launches that displace each other from the threads' boxes are done by their callers."""
+def test_callers_may_launch_at_the_same_time() -> None:
+    """If launches displace each other from the threads, their callers compute the rest."""
     every = [states(MODEL, count, seed=count) for count in (20_000, 30_000, 40_000)] * 4
     wd.runtime.set_num_threads(1)
     wanted = [wd.rnea(MODEL, s.q, s.v, s.a) for s in every]
@@ -97,8 +99,8 @@ def test_callers_at_the_same_time() -> None:
             np.testing.assert_array_equal(result, expected)
 
 
-def test_a_launch_that_warp_records_is_one() -> None:
-    """In a capture on the CPU a launch goes Warp's way, and what is recorded computes all."""
+def test_a_recorded_launch_is_a_single_launch_of_warp() -> None:
+    """A capture on the CPU records it, and its replay computes all environments."""
     if not hasattr(wp, "capture_begin"):
         pytest.skip("this Warp records nothing on the CPU")
     s = states(MODEL, 20_000, seed=3)
@@ -112,8 +114,10 @@ def test_a_launch_that_warp_records_is_one() -> None:
     np.testing.assert_array_equal(out, wanted)
 
 
-def test_a_system_that_starts_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As many threads as there are; none, and Python's do it."""
+def test_python_threads_are_used_if_no_native_thread_starts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """If some native threads start, these are used."""
     system = native_threads.system()
     assert system is not None
     monkeypatch.setattr(native_threads, "_workers", [])
@@ -125,7 +129,7 @@ def test_a_system_that_starts_no_thread(monkeypatch: pytest.MonkeyPatch) -> None
     np.testing.assert_array_equal(found, wd.rnea(MODEL, s.q, s.v, s.a))
 
 
-def test_small_batches_stay_on_the_calling_thread() -> None:
+def test_small_batches_are_computed_by_the_calling_thread() -> None:
     """Sixteen robots are not worth a thread."""
     s = states(MODEL, 16, seed=5)
     job = prepare(describe_call(wd.rnea, (MODEL, s.q, s.v, s.a), {}))
@@ -133,7 +137,8 @@ def test_small_batches_stay_on_the_calling_thread() -> None:
 
 
 def test_a_forked_process_has_threads_of_its_own() -> None:
-    """What was bound before the fork is done by its caller, without those that stayed behind."""
+    """In the child, a call bound before the fork is computed by its caller, without the parent's
+    threads."""
     if not hasattr(os, "fork"):
         pytest.skip("no fork here")
     done = alone(
@@ -149,14 +154,14 @@ def test_a_forked_process_has_threads_of_its_own() -> None:
 
 @pytest.mark.parametrize("end", ["", "import atexit; atexit.register(lambda: wd.fk(m, q))"])
 def test_a_process_ends_while_threads_look_for_work(end: str) -> None:
-    """They are stopped before the code that they run is unloaded."""
+    """The threads are stopped before their code is unloaded."""
     for _ in range(3):
         done = alone(end)
         assert done.returncode == 0 and "Error" not in done.stderr, done.stderr
 
 
-def test_signals_come_to_python() -> None:
-    """A signal to the process interrupts what the main thread waits for; workers take none."""
+def test_signals_reach_the_main_thread() -> None:
+    """A signal interrupts the main thread. Worker threads block signals."""
     done = alone(
         "import signal, threading, time\n"
         "signal.signal(signal.SIGUSR1, lambda *_: print('heard'))\n"
@@ -166,8 +171,8 @@ def test_signals_come_to_python() -> None:
     assert done.stdout.strip() == "heard", done.stderr
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.POLLS == 200
     assert chosen.OBJECT_BYTES == 256
     assert chosen.STACK == 16_777_216

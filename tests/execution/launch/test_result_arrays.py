@@ -1,4 +1,4 @@
-"""Arrays that a launch writes."""
+"""The arrays that a launch writes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def results(*arrays: object, **options: object) -> ResultArrays:
 
 
 def test_new_results_have_the_batch_shape() -> None:
-    """The kernel writes one dimension of environments; the user gets the call's own."""
+    """The kernel writes one dimension of environments. The user gets all dimensions of the call."""
     s = states(PANDA, 6)
     for lead, rows in (((), 1), ((6,), 6), ((2, 3), 6)):
         arrays = [x[0] if lead == () else x.reshape(*lead, -1) for x in (s.q, s.v, s.a)]
@@ -38,14 +38,14 @@ def test_new_results_have_the_batch_shape() -> None:
         assert found.views[0].address == found.written[0].ctypes.data and not found.sums
 
 
-def test_new_results_lie_as_the_first_batched_input() -> None:
+def test_new_results_have_the_memory_order_of_the_first_batched_input() -> None:
     s = states(PANDA, 6)
     by_rows = results(s.q, s.v, s.a).written[0]
     by_columns = results(np.asfortranarray(s.q), s.v, s.a).written[0]
     assert by_rows.strides[1] == 8 and by_columns.strides[0] == 8
 
 
-def test_the_arrays_of_out_are_written_themselves() -> None:
+def test_arrays_of_out_are_written_in_place() -> None:
     s = states(PANDA, 6)
     out = np.full((6, NV), np.nan)
     found = results(s.q, s.v, s.a, out=out)
@@ -55,7 +55,8 @@ def test_the_arrays_of_out_are_written_themselves() -> None:
 
 
 def test_a_cotangent_of_a_table_is_summed() -> None:
-    """The kernel writes one for each environment: (B, rows, columns); the result is their sum."""
+    """The kernel writes one for each environment, (B, rows, columns), and the result is their
+    sum."""
     heights, q = np.zeros((4, 5)), np.full((3, PANDA.nq), 2.0)
     _, bar = wd.vjp(entry, PANDA, q, heights, cotangents=np.ones(3))
     wanted = heights.copy()

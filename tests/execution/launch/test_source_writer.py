@@ -1,4 +1,4 @@
-"""A kernel that waits for its compile holds neither the model nor the arrays of the call that made it."""
+"""A kernel that waits for its compile keeps neither the model nor the arrays of its call alive."""
 
 from __future__ import annotations
 
@@ -53,8 +53,10 @@ CALLS: dict[str, Callable[[wd.Model, np.ndarray], Any]] = {
 
 @pytest.mark.parametrize("policy", ["never", "background"])
 @pytest.mark.parametrize("name", CALLS)
-def test_nothing_is_kept(name: str, policy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After one call, model and arrays are freed with their last user."""
+def test_model_and_arrays_are_freed_after_a_call(
+    name: str, policy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are freed with their last user."""
     monkeypatch.setenv("WARPDYN_COMPILE_AFTER", "100")
     with compile_policy(policy):
         model = wd.load_robot("double_pendulum").with_armature(np.random.default_rng().random())
@@ -67,10 +69,10 @@ def test_nothing_is_kept(name: str, policy: Any, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(("policy", "recordings"), [("background", 1), ("never", 2)])
-def test_a_program_is_kept_for_the_kernel_that_follows(
+def test_a_program_is_recorded_once_for_interpreter_and_kernel(
     policy: Any, recordings: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is recorded once for the interpreter and the kernel; where no kernel follows, memory is freed."""
+    """If no kernel follows, its memory is freed."""
     monkeypatch.setenv("WARPDYN_COMPILE_AFTER", "100")
     recorded: list[Call[Any]] = []
     monkeypatch.setattr(
@@ -90,8 +92,8 @@ def entry_of(call: Call[Any]) -> CacheEntry:
     return CacheEntry(f"test {call.key}", [])
 
 
-def test_a_source_written_later_is_that_of_the_call() -> None:
-    """Forces, gravity and params are there by name."""
+def test_a_source_written_later_equals_that_of_the_call() -> None:
+    """It has the names of forces, gravity and params."""
     model = by_name("panda").model
     s = states(model, 3)
     call = wd.rnea.describe(
@@ -110,8 +112,10 @@ def test_a_source_written_later_is_that_of_the_call() -> None:
     assert writer.write().code == wanted.code
 
 
-def test_in_the_background_another_process_writes_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And this process writes nothing itself."""
+def test_in_the_background_another_process_writes_the_same_source(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """This process writes none."""
     model = by_name("panda").model
     s = states(model, 3)
     call = wd.rnea.describe(model, s.q, s.v, s.a)
@@ -123,7 +127,7 @@ def test_in_the_background_another_process_writes_the_same(monkeypatch: pytest.M
     assert writer.write() == wanted
 
 
-def test_without_its_model_it_says_so() -> None:
+def test_recording_without_the_model_is_an_error() -> None:
     model = wd.load_robot("cartpole").with_armature(np.random.default_rng().random())
     call = wd.com.describe(model, np.zeros((1, 2)))
     writer = SourceWriter(call, input_shapes(call), True, "cpu", (), entry_of(call))
@@ -134,8 +138,8 @@ def test_without_its_model_it_says_so() -> None:
         writer.record()
 
 
-def test_a_bound_call_is_compiled_though_its_model_was_dropped() -> None:
-    """The compile that `bind` has asked for holds the model."""
+def test_a_bound_call_is_compiled_after_its_model_is_deleted() -> None:
+    """The compile that `bind` requested keeps the model alive."""
     q = np.zeros((5, 2))
     with compile_policy("background"):
         run = wd.bind(
@@ -147,8 +151,8 @@ def test_a_bound_call_is_compiled_though_its_model_was_dropped() -> None:
         np.testing.assert_array_equal(run(), before)
 
 
-def test_an_equal_model_takes_the_place_of_the_first_one() -> None:
-    """A kernel of equal models is compiled although the model that made it is gone."""
+def test_an_equal_model_replaces_a_deleted_one() -> None:
+    """The kernel of equal models is compiled although the model that made it is deleted."""
     armature = np.random.default_rng().random()
     first, second = (wd.load_robot("cartpole").with_armature(armature) for _ in range(2))
     q = np.zeros((5, 2))

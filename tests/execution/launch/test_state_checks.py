@@ -1,4 +1,4 @@
-"""What is wrong with a state is named by environment and joint."""
+"""Errors of a state, named by environment and joint."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def debug() -> Iterator[None]:
 
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_sound_state(library: str, dtype: Any) -> None:
-    """Nothing is said of random configurations, of those at their limits in float32, of one robot or
-    of trajectories."""
+def test_a_valid_state_gives_an_empty_report(library: str, dtype: Any) -> None:
+    """The states are random configurations, configurations at the limits in float32, one robot and
+    trajectories."""
     usable(library)
     at_limit = np.where(np.isfinite(MODEL.position_upper), MODEL.position_upper, Q)
     for q, v in ((Q, V), (at_limit, None), (Q[0], V[0]), (Q.reshape(2, 3, -1), V[0])):
@@ -43,8 +43,9 @@ def test_a_sound_state(library: str, dtype: Any) -> None:
         assert str(report) == "nothing wrong"
 
 
-def test_what_is_wrong_is_named() -> None:
-    """Environment and joint of what is not finite, not of unit length, or outside limits."""
+def test_errors_name_environment_and_joint() -> None:
+    """Numbers that are not finite, quaternions that are not of unit length, and joints outside
+    limits."""
     q, v = Q.copy(), V.copy()
     q[1, ELBOW], q[3, ELBOW] = np.nan, 1.5
     q[2, BASE : BASE + 4] *= 1.01
@@ -65,8 +66,8 @@ def test_what_is_wrong_is_named() -> None:
     assert wd.check_state(MODEL, q[1]).errors == ("q: panda_joint4 is nan",)
 
 
-def test_ball_joints_and_the_other_order_of_quaternions() -> None:
-    """Every joint with a quaternion, in the model's own order."""
+def test_quaternions_of_every_joint_are_checked_in_the_models_order() -> None:
+    """Ball joints are included."""
     model = ball_arm()
     q = np.tile(model.neutral, (3, 1))
     start = model.q_names.index("shoulder.qw")
@@ -77,15 +78,15 @@ def test_ball_joints_and_the_other_order_of_quaternions() -> None:
     )
 
 
-def test_of_many_findings_some_are_told() -> None:
-    """The first five of a kind, and how many more."""
+def test_only_the_first_five_errors_of_a_kind_are_listed() -> None:
+    """The number of further errors follows."""
     report = wd.check_state(MODEL, np.full((40, MODEL.nq), np.nan))
     assert len(report.errors) == SHOWN + 1
     assert report.errors[-1] == f"q: {40 * MODEL.nq - SHOWN} more like this"
 
 
-def test_shapes_are_reported() -> None:
-    """As a call would refuse them."""
+def test_wrong_shapes_are_reported() -> None:
+    """The message is that of a call."""
     assert wd.check_state(MODEL, Q[:, 1:], V).errors[0].startswith("q must be (B, nq) = (B, 15)")
     assert wd.check_state(MODEL, Q, V[:2]).errors[0].startswith("v must be (B, nv) = (6, 14)")
     with pytest.raises(TypeError, match="must be a Model"):
@@ -93,7 +94,7 @@ def test_shapes_are_reported() -> None:
 
 
 def params_that_change() -> wd.Params:
-    """Params whose array is written to after it was checked, as a randomisation writes to it."""
+    """Params whose array changes after the check, as a randomisation changes it."""
     params = MODEL.params(com={"panda_hand": [0.0, 0.0, 0.0]})
     params.arrays["com"].fill(np.nan)
     return params
@@ -124,8 +125,8 @@ WRONG: dict[str, tuple[Callable[[np.ndarray], Any], str]] = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_calls_are_refused_while_debugging(case: str, debug: None) -> None:
-    """By environment and joint; without the switch they run."""
+def test_debug_mode_refuses_calls_with_wrong_numbers(case: str, debug: None) -> None:
+    """The message names environment and joint. Without debug mode the calls run."""
     call, words = WRONG[case]
     q = Q.copy()
     q[1, ELBOW] = np.nan
@@ -136,8 +137,8 @@ def test_calls_are_refused_while_debugging(case: str, debug: None) -> None:
     call(q)
 
 
-def test_numbers_that_must_not_be_negative_may_be_zero() -> None:
-    """Looked at when an array has changed since it was given."""
+def test_a_gain_may_be_zero_and_not_negative() -> None:
+    """The check sees an array that has changed."""
     gain = np.zeros(6)
     call = wd.momentum_observer.describe(MODEL, Q, V, V, V, V, V, dt=0.01, gain=gain)
     check_bounds(call)
@@ -147,8 +148,8 @@ def test_numbers_that_must_not_be_negative_may_be_zero() -> None:
         check_bounds(call)
 
 
-def test_numbers_that_must_be_above_zero() -> None:
-    """Infinite ones pass; zero and NaN do not."""
+def test_a_stiffness_must_be_above_zero() -> None:
+    """It may be infinite. Zero and NaN are refused."""
     ground = wd.Ground(stiffness=np.full(6, np.inf))
     points = [wd.ContactPoint(MODEL.link_names[-1], (0.0, 0.0, 0.0), 0.0)]
     call = wd.step.describe(MODEL, Q, V, V, dt=0.01, ground=ground, points=points)
@@ -159,8 +160,9 @@ def test_numbers_that_must_be_above_zero() -> None:
             check_bounds(call)
 
 
-def test_calls_that_may_pass(debug: None) -> None:
-    """Sound states, and functions for quaternions of any length; shapes are refused as ever."""
+def test_debug_mode_accepts_valid_calls(debug: None) -> None:
+    """They have valid states, or are functions for quaternions of any length. Wrong shapes are
+    still refused."""
     q = Q * 1.0
     assert wd.rnea(MODEL, q, V, None).shape == V.shape
     q[:, BASE : BASE + 4] *= 1.1
@@ -170,8 +172,8 @@ def test_calls_that_may_pass(debug: None) -> None:
         wd.fk(MODEL, q[:, 1:])
 
 
-def test_torch_and_jax_are_looked_at_too(debug: None) -> None:
-    """With gradients, and compiled."""
+def test_debug_mode_checks_torch_and_jax(debug: None) -> None:
+    """Calls with gradients and compiled calls are checked."""
     torch, jax = pytest.importorskip("torch"), pytest.importorskip("jax")
     q = Q.copy()
     q[1, ELBOW] = np.nan
@@ -181,8 +183,8 @@ def test_torch_and_jax_are_looked_at_too(debug: None) -> None:
         jax.block_until_ready(jax.jit(lambda x: wd.crba(MODEL, x))(jax.numpy.asarray(q)))
 
 
-def test_nothing_is_looked_at_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The switch is off unless it is asked for."""
+def test_numbers_are_not_checked_without_debug_mode(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Debug mode is off by default."""
 
     def refused(*_: object) -> None:
         raise AssertionError("looked at")
@@ -191,15 +193,15 @@ def test_nothing_is_looked_at_otherwise(monkeypatch: pytest.MonkeyPatch) -> None
     wd.rnea(MODEL, Q, V, V)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.UNIT == 0.001
     assert chosen.AT_LIMIT == 1e-06
     assert chosen.SHOWN == 5
 
 
-def test_the_length_of_a_quaternion_at_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bound itself is a length that is used; a little more is not."""
+def test_a_quaternion_exactly_at_the_tolerance_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One slightly beyond it is not."""
     model = wd.load_robot("quadruped")
     q = np.array(model.neutral)
     monkeypatch.setattr(chosen, "UNIT", 0.5)
@@ -208,8 +210,8 @@ def test_the_length_of_a_quaternion_at_its_bound(monkeypatch: pytest.MonkeyPatch
         assert len(wd.check_state(model, q).errors) == errors, length
 
 
-def test_a_state_at_its_limits() -> None:
-    """With a margin of a millionth, relative to limits above 1; without one it is said."""
+def test_joint_limits_have_a_margin_of_one_millionth() -> None:
+    """It is relative for limits above 1. A joint beyond the margin is reported."""
     model = wd.load_robot("panda")
     lower, upper = model.position_lower, model.position_upper
     margin = 1e-6 * np.maximum(np.abs(upper), 1.0)

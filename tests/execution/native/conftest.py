@@ -1,5 +1,5 @@
-"""These tests are for versions of CPython whose structures the C functions read. With others, calls
-take the path in Python, which all other tests then test."""
+"""These tests are for versions of CPython whose structures the C functions read. With other
+versions, calls take the path in Python, which all other tests then check."""
 
 import pytest
 

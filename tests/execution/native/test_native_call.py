@@ -1,5 +1,5 @@
-"""Calls that go from Python to a kernel in one C function give what checked calls give, and leave to
-those what is not of the same kinds."""
+"""Calls from Python to a kernel in one C function give the results of checked calls. They leave
+arrays of another kind to the checked path."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def nothing_known() -> Iterator[None]:
 
 
 def known(function: Any) -> int:
-    """How many calls of a function go by the C function."""
+    """The number of plans of a function in C."""
     return len(in_c(function))
 
 
@@ -49,9 +49,8 @@ CASES: dict[str, Any] = {
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("case", CASES)
-def test_other_numbers_of_the_same_kinds(case: str, dtype: Any) -> None:
-    """The third call reads its own arrays, and hands out an array of its own; arrays of other
-    sizes are left to others."""
+def test_the_third_call_uses_c_with_its_own_arrays(case: str, dtype: Any) -> None:
+    """The result is a new array. Arrays of other sizes take the checked path."""
     call, first, second = CASES[case], drawn(6, 1, dtype), drawn(6, 2, dtype)
     wanted = call(wd.rnea, second)
     before = call(wd.rnea, first)
@@ -75,7 +74,7 @@ OTHERS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("case", OTHERS)
-def test_what_is_not_told_by_identity_is_left_to_others(case: str) -> None:
+def test_calls_with_gravity_forces_or_params_do_not_use_c(case: str) -> None:
     call, first, second = OTHERS[case], drawn(6, 1), drawn(6, 2)
     wanted = call(wd.rnea, second)
     for _ in range(3):
@@ -84,8 +83,9 @@ def test_what_is_not_told_by_identity_is_left_to_others(case: str) -> None:
     assert np.array_equal(call(wd.rnea, second), wanted)
 
 
-def test_arrays_of_other_kinds_are_left_to_others() -> None:
-    """Type, dtype, shape, strides, alignment, names, number and values of arguments."""
+def test_arrays_of_another_kind_take_the_checked_path() -> None:
+    """Another type, dtype, shape, stride, alignment, or other names, numbers and values of
+    arguments."""
     q, v, a = drawn(6, 3)
     for _ in range(3):
         wd.rnea(ARM, q, v, a)
@@ -105,18 +105,18 @@ def test_arrays_of_other_kinds_are_left_to_others() -> None:
     assert natively(wd.rnea, ARM, q, v, a, out=np.empty_like(q)) is MISS
 
 
-def test_what_is_refused_is_refused_again() -> None:
+def test_refused_calls_are_refused_each_time() -> None:
     refused_each_time()
     assert known(wd.rnea) == 1
 
 
-def test_results_in_turns_within_one_array() -> None:
+def test_results_may_alternate_with_inputs_in_one_array() -> None:
     both = in_turns_within_one_array()
     _, v, a = drawn(4, 9)
     assert natively(wd.rnea, ARM, both[::2], v, a, out=both[1::2]) is not MISS
 
 
-def test_several_results_and_names() -> None:
+def test_several_results_have_the_type_of_the_checked_call() -> None:
     q, v, tau = drawn(3, 6)
     forget(wd.aba_derivatives)
     wanted = wd.aba_derivatives(ARM, q, v, tau)
@@ -126,7 +126,7 @@ def test_several_results_and_names() -> None:
     assert all(np.array_equal(x, y) for x, y in zip(found, wanted, strict=True))
 
 
-def test_options_are_told_apart() -> None:
+def test_calls_with_different_options_are_distinct() -> None:
     q = drawn(3, 5)[0]
     forget(wd.fk)
     frames = ("forearm_link", "wrist_3_link")
@@ -139,7 +139,7 @@ def test_options_are_told_apart() -> None:
     assert np.array_equal(wd.fk(ARM, q, frame=equal), poses[frames[1]])
 
 
-def test_a_users_kernel() -> None:
+def test_a_users_kernel_uses_c() -> None:
     @wd.kernel
     def doubled(robot: Any, x: (3,), *, times: Any = 2) -> Any:  # type: ignore[valid-type]
         return times * x
@@ -151,8 +151,11 @@ def test_a_users_kernel() -> None:
     assert known(doubled) == 2
 
 
-def test_switches_are_looked_at_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Debug looks at numbers, a compiling block computes nothing, and a capture hears of each."""
+def test_debug_compiling_and_captures_are_checked_at_each_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Debug mode checks numbers, a compiling block computes nothing, and a capture records each
+    call."""
     q, v, a = drawn(3, 10)
     for _ in range(3):
         wd.rnea(ARM, q, v, a)
@@ -167,8 +170,8 @@ def test_switches_are_looked_at_each_time(monkeypatch: pytest.MonkeyPatch) -> No
         wd.rnea(ARM, np.full_like(q, np.nan), v, a)
 
 
-def test_a_model_takes_its_plans_along() -> None:
-    """And another one at its address has nothing of it."""
+def test_plans_are_removed_with_their_model() -> None:
+    """A later model at the same address does not get them."""
     forget(wd.crba)
     model = wd.load_robot("double_pendulum")
     gone = ref(model)
@@ -182,8 +185,8 @@ def test_a_model_takes_its_plans_along() -> None:
     assert gone() is None and known(wd.crba) == 0
 
 
-def test_nothing_is_held_or_let_go_too_often() -> None:
-    """References to arguments, options, results and the plan after many calls are what they were."""
+def test_reference_counts_do_not_change() -> None:
+    """Those of arguments, options, results and the plan are compared after many calls."""
     q, v, a = drawn(3, 12)
     out = np.empty_like(q)
     for _ in range(3):
@@ -201,8 +204,8 @@ def test_nothing_is_held_or_let_go_too_often() -> None:
     assert [sys.getrefcount(x) for x in held] == before
 
 
-def test_memory_that_cannot_be_had_is_an_error() -> None:
-    """What makes a result raises, and leaves nothing behind."""
+def test_a_failed_allocation_is_an_error() -> None:
+    """The results that were made before are freed."""
     q, v, tau = drawn(3, 6)
     forget(wd.aba_derivatives)
     for _ in range(3):
@@ -227,8 +230,8 @@ def test_memory_that_cannot_be_had_is_an_error() -> None:
     forget(wd.aba_derivatives)
 
 
-def test_a_plan_that_is_forgotten_while_it_runs_stays() -> None:
-    """What makes the result is Python's, and may take the plan away."""
+def test_a_plan_survives_its_removal_during_a_run() -> None:
+    """Python code makes the result, and may remove the plan."""
     q, v, a = drawn(3, 13)
     for _ in range(2):
         wanted = wd.rnea(ARM, q, v, a)
@@ -248,8 +251,8 @@ def test_a_plan_that_is_forgotten_while_it_runs_stays() -> None:
     assert np.array_equal(natively(wd.rnea, ARM, q, v, a), wanted)
 
 
-def test_the_last_ones_are_known() -> None:
-    """Eight; those before go as they went."""
+def test_the_last_eight_calls_have_plans_in_c() -> None:
+    """Older ones take the path in Python again."""
     for count in range(1, 12):
         x = drawn(count, count)
         wanted = wd.rnea(ARM, *x)
@@ -264,7 +267,7 @@ def test_the_last_ones_are_known() -> None:
 
 @pytest.mark.parametrize("long", [0.0, 1.0])
 def test_many_threads_share_a_plan(long: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each gets the result of its own arrays, with and without the interpreter's lock."""
+    """Each thread gets the result of its own arrays, with and without the interpreter's lock."""
     monkeypatch.setattr(c_functions, "LONG", long)
     given = [drawn(2, seed) for seed in range(8)]
     wanted = [wd.rnea(ARM, *x) for x in given]
@@ -272,8 +275,8 @@ def test_many_threads_share_a_plan(long: float, monkeypatch: pytest.MonkeyPatch)
     each_thread_its_own(given, wanted)
 
 
-def test_without_it_calls_go_as_they_went(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where CPython or NumPy keep arrays elsewhere."""
+def test_without_the_c_function_calls_use_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If CPython or NumPy have another memory layout."""
     monkeypatch.setattr(native_call, "methods", lambda: None)
     q, v, a = drawn(4, 14)
     results = [wd.rnea(ARM, q, v, a) for _ in range(4)]
@@ -281,6 +284,6 @@ def test_without_it_calls_go_as_they_went(monkeypatch: pytest.MonkeyPatch) -> No
     assert all(np.array_equal(x, results[0]) for x in results)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.MOST == 8

@@ -1,5 +1,5 @@
-"""Calls by tensors that go from Python to a kernel in one C function, and both passes of those that
-Torch differentiates, give what checked calls give, and leave to those what is not of the same kinds."""
+"""Calls by tensors in one C function, forward and backward, give the results of checked calls. They
+leave tensors of another kind to the checked path."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ CASES: dict[str, tuple[Any, Call]] = {
 
 @pytest.mark.parametrize("kind", [torch.float32, torch.float64], ids=str)
 @pytest.mark.parametrize("case", CASES)
-def test_other_numbers_of_the_same_kinds(case: str, kind: Any) -> None:
-    """From the third time on a call goes by the C function, bit for bit as those that are checked."""
+def test_the_third_call_uses_c_with_its_own_tensors(case: str, kind: Any) -> None:
+    """The bits are those of checked calls."""
     function, call = CASES[case]
     first, second = drawn(4, 1, kind), drawn(4, 2, kind)
     wanted = call(function, *second)
@@ -63,10 +63,10 @@ def test_other_numbers_of_the_same_kinds(case: str, kind: Any) -> None:
 
 @pytest.mark.parametrize("kind", [torch.float32, torch.float64], ids=str)
 @pytest.mark.parametrize("case", CASES)
-def test_gradients_by_other_numbers_of_the_same_kinds(
+def test_gradients_in_c_equal_checked_gradients(
     case: str, kind: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both passes, without a statement of ours in Python."""
+    """No Python code of warpdyn runs in either pass."""
     function, call = CASES[case]
     first, second = asking(4, 1, kind), asking(4, 2, kind)
     results = call(function, *second)
@@ -81,8 +81,8 @@ def test_gradients_by_other_numbers_of_the_same_kinds(
     assert same(tuple(gradients(found, second)), tuple(wanted))
 
 
-def test_one_row_for_all_is_summed() -> None:
-    """Its cotangent is a sum over robots: forward in C, backward in Python."""
+def test_the_gradient_by_one_row_for_all_is_a_sum() -> None:
+    """The cotangent is summed over robots: forward in C, backward in Python."""
     (q, v, a), wanted = asking(3, 3), None
     for _ in range(4):
         found = gradients(wd.rnea(ARM, q, v[0], a), [q, v, a])
@@ -93,7 +93,7 @@ def test_one_row_for_all_is_summed() -> None:
     assert node is not None and node.number == 0
 
 
-def test_tensors_of_other_kinds_are_left_to_others() -> None:
+def test_tensors_of_another_kind_take_the_checked_path() -> None:
     x = drawn(4, 3)
     q, v, a = x
     for _ in range(2):
@@ -124,8 +124,9 @@ def test_tensors_of_other_kinds_are_left_to_others() -> None:
     assert natively(wd.rnea, ARM, torch.nn.Parameter(q, requires_grad=False), v, a) is not MISS
 
 
-def test_what_follows_tensors_is_seen() -> None:
-    """A mode, a transform and forward mode, with tensors and gradients that are known."""
+def test_modes_and_transforms_take_the_checked_path() -> None:
+    """A dispatch mode, a transform and forward mode, with tensors and gradients that have plans in
+    C."""
     plain, x = drawn(4, 3), asking(4, 4)
     for _ in range(3):
         wd.rnea(ARM, *plain)
@@ -146,8 +147,8 @@ def test_what_follows_tensors_is_seen() -> None:
     assert known() == [True, True]
 
 
-def test_a_backward_pass_that_is_followed_is_another_one() -> None:
-    """Derivatives of derivatives, many cotangents at once, and tangents of a backward pass."""
+def test_a_differentiated_backward_pass_does_not_use_c() -> None:
+    """Second derivatives, many cotangents at once, and tangents of a backward pass."""
     x = asking(3, 5)
     for _ in range(4):
         gradients(wd.rnea(ARM, *x), x)
@@ -163,7 +164,7 @@ def test_a_backward_pass_that_is_followed_is_another_one() -> None:
         assert torch.allclose(rows.reshape(3, 2, 3, 2)[k, :, k], by_q[k], rtol=1e-12)
 
 
-def test_cotangents_of_any_strides_and_no_more_known_than_some() -> None:
+def test_cotangents_may_have_any_strides_and_few_plans_are_kept() -> None:
     x = asking(3, 8)
     dense = torch.randn(3, 2, dtype=torch.float64)
     for _ in range(3):
@@ -179,7 +180,9 @@ def test_cotangents_of_any_strides_and_no_more_known_than_some() -> None:
 
 
 @pytest.mark.parametrize("native", [True, False])
-def test_what_is_kept_may_be_laid_out_anew(native: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hooks_may_return_saved_tensors_with_other_strides(
+    native: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Hooks on what Torch keeps give back tensors of other strides."""
     if not native:
         monkeypatch.setattr(native_call, "methods", lambda: None)
@@ -203,7 +206,8 @@ def test_what_is_kept_may_be_laid_out_anew(native: bool, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("long", [0.0, 1.0])
 def test_many_threads_share_a_plan(long: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each gets the gradients of its own tensors, with and without the interpreter's lock."""
+    """Each thread gets the gradients of its own tensors, with and without the interpreter's
+    lock."""
     monkeypatch.setattr(c_functions, "LONG", long)
     given = [asking(3, 20 + k) for k in range(6)]
     wanted = [gradients(wd.rnea(ARM, *x), x) for x in given]
@@ -220,8 +224,8 @@ def test_many_threads_share_a_plan(long: float, monkeypatch: pytest.MonkeyPatch)
     assert not wrong
 
 
-def test_hooks_and_leaves() -> None:
-    """Hooks on what flows and on the node, and gradients that gather in leaves."""
+def test_hooks_run_and_gradients_accumulate_in_leaves() -> None:
+    """The hooks are on tensors and on the node."""
     q, v, a = asking(3, 19)
     for times in range(1, 6):
         seen: list[Any] = []
@@ -235,8 +239,8 @@ def test_hooks_and_leaves() -> None:
         assert len(seen) == 2 and torch.equal(seen[0], torch.ones_like(tau))
 
 
-def test_compiled_backward_passes() -> None:
-    """Torch's compiled autograd reads the pass in Python."""
+def test_compiled_autograd_gives_the_same_gradients() -> None:
+    """It reads the backward pass in Python."""
     x = asking(3, 9)
     for _ in range(4):
         wanted = gradients(wd.rnea(ARM, *x), x)
@@ -247,8 +251,8 @@ def test_compiled_backward_passes() -> None:
     assert same(tuple(found), tuple(wanted))
 
 
-def test_without_it_calls_go_as_they_went(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where Torch keeps tensors elsewhere, or has no such interface."""
+def test_without_the_c_function_calls_use_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If Torch has another memory layout, or no such interface."""
     monkeypatch.setattr(torch_native, "torch_words", lambda: None)
     torch_native.apply.cache_clear()
     x, plain = asking(3, 9), drawn(3, 9)
@@ -261,8 +265,8 @@ def test_without_it_calls_go_as_they_went(monkeypatch: pytest.MonkeyPatch) -> No
     torch_native.apply.cache_clear()
 
 
-def test_torch_says_what_the_header_asks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here it does; where an answer is another one, there are no C functions."""
+def test_torch_has_the_layout_of_the_header(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If one answer differs, there are no C functions."""
     assert torch_native._as_expected() and torch_native.torch_words() is not None
     monkeypatch.setattr(torch_native, "_CPU", 1)
     assert not torch_native._as_expected()
@@ -270,7 +274,7 @@ def test_torch_says_what_the_header_asks(monkeypatch: pytest.MonkeyPatch) -> Non
     assert not torch_native._as_expected()
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.MOST == 8
     assert chosen._WORDS == 23

@@ -1,4 +1,5 @@
-"""What a call by tensors in one C function holds, and what it lets go, while it runs and behind it."""
+"""Which references a call by tensors in one C function holds and releases, during the call and
+after it."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ def nothing_known() -> Iterator[None]:
         yield
 
 
-def test_torch_hears_of_what_was_written_and_freed() -> None:
+def test_changed_and_freed_tensors_raise_torchs_errors() -> None:
     for _ in range(3):
         x = asking(3, 14)
         moved = x[0] * 1.0
@@ -52,8 +53,8 @@ def test_torch_hears_of_what_was_written_and_freed() -> None:
         tau.sum().backward()
 
 
-def test_nothing_is_held_or_let_go_too_often() -> None:
-    """References to arguments, results, the plan and None after many passes are what they were."""
+def test_reference_counts_do_not_change() -> None:
+    """Those of arguments, results, the plan and None are compared after many passes."""
     x, plain = asking(3, 12), drawn(3, 13)
     some = [x[0].detach(), *x[1:]]
     w = torch.ones(3, 2, dtype=torch.float64)
@@ -105,14 +106,15 @@ print(len(wd.rnea._calls._calls_in_c.plans), *(abs(x - y) <= 10 for x, y in zip(
 """
 
 
-def test_what_all_share_is_not_held_or_let_go_too_often() -> None:
-    """None and the class of tensors, in a process where nobody else does; a pass that did would be seen 1000 times."""
+def test_reference_counts_of_shared_objects_do_not_change() -> None:
+    """None and the class of tensors, in a process that has no other users of them. One wrong count
+    in each of 1000 passes would be seen."""
     done = subprocess.run([sys.executable, "-c", OF_NONE], capture_output=True, text=True)
     assert done.stdout == "3 True True\n", done.stderr
 
 
-def test_memory_that_cannot_be_had_is_an_error() -> None:
-    """What makes results raises, forward and backward, and leaves nothing behind."""
+def test_a_failed_allocation_is_an_error() -> None:
+    """This holds forward and backward. The results that were made before are freed."""
     x = asking(3, 6)
     made: list[Any] = []
 
@@ -146,8 +148,8 @@ def test_memory_that_cannot_be_had_is_an_error() -> None:
     assert len(made) == 1 and made[0]() is None
 
 
-def test_a_plan_that_is_forgotten_while_it_runs_stays() -> None:
-    """What makes the result is Python's, and may take the plan away."""
+def test_a_plan_survives_its_removal_during_a_run() -> None:
+    """Python code makes the result, and may remove the plan."""
     q, v, a = asking(3, 13)
     for _ in range(3):
         wanted = gradients(wd.rnea(ARM, q, v, a), [q, v, a])
@@ -169,6 +171,6 @@ def test_a_plan_that_is_forgotten_while_it_runs_stays() -> None:
     assert same(tuple(gradients(result, [q, v, a])), tuple(wanted))
 
 
-def test_a_model_takes_its_plans_along_once_its_graphs_are_gone() -> None:
+def test_plans_are_removed_with_the_model_and_its_graphs() -> None:
     a_model_stays_as_long_as_its_graphs(partial(natively, wd.aba))
     assert not in_c(wd.aba)

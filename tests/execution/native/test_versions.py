@@ -1,4 +1,4 @@
-"""Versions of other packages whose private structures are read."""
+"""Versions of other packages whose private structures warpdyn reads."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def test_bounds_belong_to_the_tested_versions() -> None:
         assert not versions.is_tested(name, (0, 0))
 
 
-def test_another_python_is_not_tested(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Else the tests of this folder, which are skipped with 3.10, would mean nothing.
+def test_another_python_version_is_not_tested(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The tests of this folder are skipped with 3.10, so this must hold for later versions.
     assert versions.are_tested() == (sys.version_info >= (3, 11))
     monkeypatch.setitem(versions.TESTED, "cpython", ((3, 98), (3, 99)))
     assert not versions.are_tested()

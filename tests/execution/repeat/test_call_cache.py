@@ -1,4 +1,4 @@
-"""The cache of a function's calls: seen once, planned, in C."""
+"""The cache of a function's calls: called once, planned, in C."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from warpdyn.execution.repeat.call_cache import CallCache, unknown
 from warpdyn.execution.repeat.planned_call import MISS
 
 
-def test_the_states_of_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Checked twice, then planned, and in C after some runs; the results are the same bits."""
+def test_a_call_is_checked_twice_then_planned_then_in_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The results have the same bits."""
     with nothing_known_of(wd.rnea):
         monkeypatch.setattr(call_cache, "RUNS_IN_PYTHON", 3)
         x = drawn(4, 1)
@@ -84,7 +84,7 @@ def test_a_call_moves_to_c_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not made[0].keys and called(cache, 1.0) is MISS
 
 
-def test_a_plan_that_does_not_hold_is_a_miss() -> None:
+def test_a_call_without_a_plan_is_a_miss() -> None:
     cache = cache_of(lambda q: None, [])
     key = cache.key_of((1.0,), {})
     assert key is not None and cache.entry is unknown and unknown((), {}) is MISS
@@ -93,7 +93,7 @@ def test_a_plan_that_does_not_hold_is_a_miss() -> None:
         assert cache.run(key, (1.0,), {}) is MISS
 
 
-def test_a_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_a_cache_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(call_cache, "MOST", 4)
     cache = cache_of(lambda q: None, [])
     for k in range(20):
@@ -110,8 +110,8 @@ def test_further_positional_arguments_have_the_last_name() -> None:
     assert found is not None and found.names == ["arrays"] * 3
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.MOST == 512
     # Fixtures of other tests change it while they are open, so the file is read.
     assert "\nRUNS_IN_PYTHON = 8\n" in Path(chosen.__file__).read_text()

@@ -19,8 +19,8 @@ def key(args: tuple[Any, ...], **kwargs: Any) -> Key | None:
     return None if found is None else found.key
 
 
-def test_values_that_compare_equal_have_keys_of_their_own() -> None:
-    """Types and the signs of zeros, at any depth; NaN is one value."""
+def test_values_that_compare_equal_have_different_keys() -> None:
+    """They differ by their types and the signs of zeros, at any depth. NaN has one key."""
 
     @dataclass(frozen=True)
     class Gain:
@@ -36,8 +36,8 @@ def test_values_that_compare_equal_have_keys_of_their_own() -> None:
     assert zeros[0] != zeros[1]
 
 
-def test_equal_values_of_other_types_are_other_calls() -> None:
-    """1, 1.0 and True are told apart, 0 from 1, and options from each other."""
+def test_equal_values_of_different_types_are_different_calls() -> None:
+    """1, 1.0 and True differ, and so do other options."""
     keys = [key((ARM,), **{"x": x}) for x in (1, 1.0, True, 0, False, "1", None, (1,), [1])]
     assert len(set(map(repr, keys))) == len(keys) == len(set(keys))
     q = drawn(2, 0)[0]
@@ -58,15 +58,16 @@ def test_arrays_are_named_in_order_and_those_of_out_come_last() -> None:
     assert all(x is y for x, y in zip(found.arrays, wanted, strict=True))
 
 
-def test_parts_come_after_their_container() -> None:
+def test_parts_follow_their_container() -> None:
     q = np.zeros(3)
     found = leaves([("x", (q, [1, {"name": q}])), ("y", None)])
     assert [name for name, _, _ in found] == ["x", "x", "x", "x", "x", "name", "y"]
     assert [library is not None for _, _, library in found] == [0, 1, 0, 0, 0, 1, 0]
 
 
-def test_calls_without_a_key_are_checked_each_time() -> None:
-    """Unknown kinds, subclasses of lists, and arrays in records, whose numbers are checked."""
+def test_unknown_types_have_no_key() -> None:
+    """Unknown kinds, subclasses of lists, and records of arrays, whose numbers are checked at each
+    call."""
     Record = namedtuple("Record", "x y")
 
     class Numbers(list):

@@ -1,4 +1,4 @@
-"""Calls that are remembered give what calls give that are checked each time, and refuse what those refuse."""
+"""Planned calls give the results of checked calls, and refuse what those refuse."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from warpdyn.execution.repeat import planned_call as chosen
 
 @pytest.fixture(autouse=True)
 def by_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    """None of these calls moves to C (tests/execution/native)."""
+    """Keep all calls in Python (tests/execution/native tests C)."""
     monkeypatch.setattr(call_cache, "RUNS_IN_PYTHON", 10**9)
     for function in FUNCTIONS.values():
         function._calls.clear()
@@ -40,7 +40,7 @@ def plans(function: Any) -> dict[Any, Any]:
 
 
 def checked(function: Any, *args: Any, **kwargs: Any) -> Any:
-    """The result of a call that remembers nothing."""
+    """The result of a call without plans."""
     kept = dict(plans(function))
     plans(function).clear()
     result = function(*args, **kwargs)
@@ -59,8 +59,8 @@ CASES: dict[str, Any] = {
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("case", CASES)
-def test_other_numbers_of_the_same_kinds(case: str, dtype: Any) -> None:
-    """The third call is remembered, reads its own arrays, and hands out an array of its own."""
+def test_the_third_call_is_planned_with_its_own_arrays(case: str, dtype: Any) -> None:
+    """The result is a new array."""
     call, first, second = CASES[case], drawn(6, 1, dtype), drawn(6, 2, dtype)
     plans(wd.rnea).clear()
     call(wd.rnea, second)
@@ -77,8 +77,8 @@ def test_other_numbers_of_the_same_kinds(case: str, dtype: Any) -> None:
     its_own_result(found, wanted, before, kept)
 
 
-def test_one_array_in_two_places_is_two_arguments() -> None:
-    """Where v stood for a as well, the next call's a is read."""
+def test_one_array_for_two_arguments_is_not_confused() -> None:
+    """If v was also a in earlier calls, the next call still reads its own a."""
     q, v, a = drawn(4, 3)
     forms: list[Any] = [
         lambda f, v, a: f(ARM, q, v, a),
@@ -95,7 +95,7 @@ def test_one_array_in_two_places_is_two_arguments() -> None:
         assert np.array_equal(form(wd.rnea, v, a), wanted)
 
 
-def test_frames_are_told_apart() -> None:
+def test_calls_with_different_frames_are_distinct() -> None:
     q = drawn(3, 5)[0]
     poses = {name: wd.fk(ARM, q, frame=name) for name in ("forearm_link", "wrist_3_link")}
     for name, first in poses.items():
@@ -103,7 +103,7 @@ def test_frames_are_told_apart() -> None:
     assert not np.array_equal(*poses.values())
 
 
-def test_several_results_and_names() -> None:
+def test_several_results_have_the_type_of_the_checked_call() -> None:
     q, v, tau = drawn(3, 6)
     for _ in range(4):
         found = wd.aba_derivatives(ARM, q, v, tau)
@@ -141,7 +141,7 @@ def test_a_planned_call_has_the_results_of_the_first(function: Any) -> None:
 
 
 def test_params_are_read_at_each_call() -> None:
-    """Those that changed in place, and others of the same names."""
+    """Params that changed in place, and others of the same names."""
     q, v, a = drawn(3, 7)
     masses = np.full((3, 1), 2.0, np.float32)
     params = ARM.params(mass={"forearm_link": masses[:, 0]}, like=q)
@@ -153,16 +153,16 @@ def test_params_are_read_at_each_call() -> None:
     assert np.array_equal(second, checked(wd.rnea, ARM, q, v, a, params=params))
 
 
-def test_what_is_refused_is_refused_again() -> None:
+def test_refused_calls_are_refused_each_time() -> None:
     refused_each_time()
 
 
-def test_results_in_turns_within_one_array() -> None:
+def test_results_may_alternate_with_inputs_in_one_array() -> None:
     in_turns_within_one_array()
 
 
-def test_a_state_in_place_goes_on() -> None:
-    """A kernel whose result is its argument."""
+def test_a_planned_call_updates_a_state_in_place() -> None:
+    """The result of the kernel is its argument."""
 
     @wd.kernel
     def doubled(robot: Any, x: (3,)) -> Any:  # type: ignore[valid-type]
@@ -177,8 +177,8 @@ def test_a_state_in_place_goes_on() -> None:
     assert np.array_equal(y, 2 * x)
 
 
-def test_switches_are_looked_at_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Debug looks at numbers, and a compiling block computes nothing."""
+def test_debug_and_compiling_are_checked_at_each_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Debug mode checks numbers, and a compiling block computes nothing."""
     q, v, a = drawn(3, 10)
     for _ in range(3):
         wd.rnea(ARM, q, v, a)
@@ -189,8 +189,8 @@ def test_switches_are_looked_at_each_time(monkeypatch: pytest.MonkeyPatch) -> No
         wd.rnea(ARM, np.full_like(q, np.nan), v, a)
 
 
-def test_a_model_takes_its_plans_along() -> None:
-    """And another one at its address has nothing of it."""
+def test_plans_are_removed_with_their_model() -> None:
+    """A later model at the same address does not get them."""
     plans(wd.crba).clear()
     model = wd.load_robot("double_pendulum")
     gone = ref(model)
@@ -203,7 +203,7 @@ def test_a_model_takes_its_plans_along() -> None:
     assert gone() is None and not plans(wd.crba)
 
 
-def test_it_forgets_rather_than_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_old_plans_are_removed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("warpdyn.execution.repeat.call_cache.MOST", 5)
     plans(wd.com).clear()
     for count in range(1, 20):
@@ -212,8 +212,8 @@ def test_it_forgets_rather_than_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0 < len(plans(wd.com)) <= 5
 
 
-def test_numbers_that_change_each_time_are_not_kept() -> None:
-    """Neither calls with them, nor arrays that are made of one for every robot."""
+def test_calls_with_plain_numbers_that_change_have_no_plans() -> None:
+    """Nor are arrays kept that repeat one number for each robot."""
     plans(wd.interpolate).clear()
     q, _, _ = drawn(3, 11)
     for k in range(20):
@@ -231,13 +231,13 @@ def test_numbers_that_change_each_time_are_not_kept() -> None:
 
 
 def test_many_threads_share_a_plan() -> None:
-    """Each gets the result of its own arrays."""
+    """Each thread gets the result of its own arrays."""
     given = [drawn(2, seed) for seed in range(8)]
     wanted = [checked(wd.rnea, ARM, *x) for x in given]
     each_thread_its_own(given, wanted)
 
 
-def test_large_batches_are_shared_out_as_before() -> None:
+def test_a_planned_call_of_a_large_batch_uses_threads() -> None:
     """A plan of a batch that is worth several threads."""
     before = wd.runtime.get_num_threads()
     try:
@@ -253,8 +253,8 @@ def tensors(seed: int) -> list[torch.Tensor]:
     return [torch.from_numpy(x) for x in drawn(3, seed, np.float64)]
 
 
-def test_torch_is_followed_where_it_follows() -> None:
-    """After a plain call that is remembered: gradients, forward mode, vmap, and plainly again."""
+def test_torch_differentiates_after_a_planned_call() -> None:
+    """Gradients, forward mode and vmap follow a planned plain call, and then a plain call again."""
     q, v, a = tensors(1)
     plain = wd.rnea(ARM, q, v, a)
     for _ in range(3):
@@ -275,8 +275,8 @@ def test_torch_is_followed_where_it_follows() -> None:
         assert torch.allclose(primal, plain) and torch.allclose(tangent, moved)
 
 
-def test_torch_hears_of_what_is_written() -> None:
-    """A backward pass that would read old numbers raises, at the second call as at the first."""
+def test_torch_is_told_about_written_results() -> None:
+    """A backward pass that would read overwritten numbers raises, at every call."""
     q, v, a = tensors(2)
     for _ in range(3):
         out = torch.zeros(3, 6, dtype=torch.float64)
@@ -289,7 +289,7 @@ def test_torch_hears_of_what_is_written() -> None:
 
 PENDULUM = wd.load_robot("double_pendulum")
 LYING = np.array([1.8, -0.45])
-"""Joint angles at which its tip touches the ground."""
+"""Joint angles at which the tip touches the ground."""
 
 
 def ends() -> wd.ContactPoints:
@@ -299,14 +299,15 @@ def ends() -> wd.ContactPoints:
 
 
 def stepped(v: np.ndarray, **settings: Any) -> Any:
-    """A step of a pendulum on the ground under drives, with records made anew for each call."""
+    """One step of a pendulum on the ground with drives. The records are new objects in each
+    call."""
     q = np.tile(LYING.astype(np.float32), (len(v), 1))
     given = {"points": ends(), "ground": wd.Ground(), "control": wd.PD(40.0, 1.0)} | settings
     return wd.step(PENDULUM, q, v, np.zeros_like(v), targets=q, **given)
 
 
-def test_steps_with_records_of_numbers_are_remembered() -> None:
-    """Ground, drives and points are told by their values: others are another call."""
+def test_steps_with_records_of_numbers_are_planned() -> None:
+    """The values of ground, drives and points are part of the key."""
     plans(wd.step).clear()
     speeds = np.random.default_rng(5).uniform(-0.1, 0.1, (3, 4, 2)).astype(np.float32)
     results = [stepped(v) for v in speeds]
@@ -325,7 +326,7 @@ def test_steps_with_records_of_numbers_are_remembered() -> None:
         assert np.array_equal(found[0], found[2]) and not np.array_equal(found[0], results[0].v)
 
 
-def test_arrays_in_records_are_looked_at_each_time() -> None:
+def test_arrays_in_records_are_checked_at_each_call() -> None:
     """Numbers that are too small are refused at any call."""
     stiffness, v = np.full(4, 3e4, np.float32), np.zeros((4, 2), np.float32)
     for _ in range(3):
@@ -335,8 +336,8 @@ def test_arrays_in_records_are_looked_at_each_time() -> None:
         stepped(v, ground=wd.Ground(stiffness=stiffness))
 
 
-def test_out_that_comes_to_lie_over_an_input_is_refused() -> None:
-    """Also after many calls on arrays that lay apart."""
+def test_a_later_out_that_overlaps_an_input_is_refused() -> None:
+    """This holds after many calls with separate arrays, too."""
     memory = np.zeros((20, 6), np.float32)
     q, out = memory[:8], memory[8:16]
     for _ in range(4):
@@ -349,14 +350,15 @@ def test_out_that_comes_to_lie_over_an_input_is_refused() -> None:
 @pytest.mark.parametrize(
     ("offset", "is_apart"), [(-80, True), (-79, False), (0, False), (31, False), (32, True)]
 )
-def test_arrays_may_touch_but_not_overlap(offset: int, is_apart: bool) -> None:
-    """Bytes -16 to 32 and 0 to 64 from two addresses; at the offset that they had at first they may."""
+def test_arrays_may_be_adjacent_but_not_overlap(offset: int, is_apart: bool) -> None:
+    """The arrays have bytes -16 to 32 and 0 to 64 from two addresses. At the offset of the first
+    call an overlap is accepted."""
     pair = chosen.Pair(0, 1, -16, 32, 0, 64, None)
     addresses = [1000, 1000 + offset]
     assert chosen._is_allowed(pair, addresses) == is_apart
     assert chosen._is_allowed(pair._replace(between=offset), addresses)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.MOST_KEPT == 1024

@@ -1,7 +1,5 @@
-"""Repeated calls on a GPU: as calls that are checked each time, on other arrays, streams and graphs.
-
-The remembered call of a library with streams of its own has a stand-in for its stream.
-"""
+"""Repeated calls on a GPU equal checked calls, on other arrays, on streams and in graphs. A
+stand-in for a library with its own streams chooses the stream."""
 
 from __future__ import annotations
 
@@ -22,10 +20,10 @@ from warpdyn.execution.repeat import planned_call
 ARM = by_name("panda").model
 B = 24
 CALLS = 5
-"""Number of calls of each kind: from the third one on they are remembered."""
+"""Number of calls of each kind: the third and later ones are planned."""
 
 CLOSE = 1e-5
-"""Relative, float32 on the device against float32 on the CPU."""
+"""Relative: float32 on the device compared with float32 on the CPU."""
 
 
 @pytest.fixture
@@ -38,7 +36,7 @@ def cuda(device: str) -> Iterator[str]:
 
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The remembered calls that run."""
+    """The planned calls that run."""
     seen: list[Any] = []
     launched = planned_call.LaunchPlan.launch
 
@@ -55,8 +53,8 @@ def arrays(seed: int) -> list[np.ndarray]:
     return [x.astype(np.float32) for x in (s.q, s.v, s.a)]
 
 
-def test_other_arrays_of_the_same_kinds(cuda: str, runs: list[Any]) -> None:
-    """New results and `out=`, one array in two places, plain numbers, results by name."""
+def test_planned_calls_equal_calls_on_the_cpu(cuda: str, runs: list[Any]) -> None:
+    """New results and `out=`, one array for two arguments, plain numbers, results with names."""
     gravity = [0.0, 1.0, -2.5]
     for k in range(CALLS):
         given = arrays(k)
@@ -77,8 +75,8 @@ def test_other_arrays_of_the_same_kinds(cuda: str, runs: list[Any]) -> None:
     assert len([x for x in runs if x.job.kernel.device.is_cuda]) >= 5 * (CALLS - 2)
 
 
-def test_other_kinds_are_other_calls(cuda: str, runs: list[Any]) -> None:
-    """Shapes, dtypes, strides and devices between calls that are remembered."""
+def test_arrays_of_other_kinds_are_different_calls(cuda: str, runs: list[Any]) -> None:
+    """Shapes, dtypes, strides and devices between planned calls."""
     q, v, a = arrays(0)
     columns = [np.asfortranarray(x) for x in (q, v, a)]
     for _ in range(CALLS):
@@ -92,7 +90,7 @@ def test_other_kinds_are_other_calls(cuda: str, runs: list[Any]) -> None:
     assert runs
 
 
-def test_what_is_refused_is_refused_again(cuda: str) -> None:
+def test_an_out_over_another_input_is_refused_after_planned_calls(cuda: str) -> None:
     """A result over another input, after calls with results elsewhere."""
     q, v, a = (wp.array(x, device=cuda) for x in arrays(0))
     out = wp.empty_like(v)
@@ -102,8 +100,8 @@ def test_what_is_refused_is_refused_again(cuda: str) -> None:
         wd.rnea(ARM, q, v, a, out=v)
 
 
-def test_a_capture_records_a_remembered_call(cuda: str, runs: list[Any]) -> None:
-    """With its results, also while graphs and plain calls alternate."""
+def test_a_capture_records_a_planned_call(cuda: str, runs: list[Any]) -> None:
+    """It also records the results, and graphs and plain calls may alternate."""
     given = arrays(0)
     there = [wp.array(x, device=cuda) for x in given]
     for _ in range(CALLS):
@@ -121,8 +119,8 @@ def test_a_capture_records_a_remembered_call(cuda: str, runs: list[Any]) -> None
         assert_same(wd.rnea(ARM, *there).numpy(), wd.rnea(ARM, *given), cuda)
 
 
-def test_a_tape_records_a_call_that_is_remembered(cuda: str, runs: list[Any]) -> None:
-    """It is then checked, and has gradients."""
+def test_a_tape_records_a_call_that_was_planned(cuda: str, runs: list[Any]) -> None:
+    """The call is then checked, and has gradients."""
     q = wp.array(arrays(0)[0], device=cuda, requires_grad=True)
     for _ in range(CALLS):
         wd.gravity_torques(ARM, q)
@@ -138,7 +136,7 @@ def test_a_tape_records_a_call_that_is_remembered(cuda: str, runs: list[Any]) ->
     assert error(q.grad.numpy(), wanted) <= CLOSE
 
 
-def test_each_run_asks_for_its_stream(cuda: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_run_uses_the_current_stream(cuda: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stand-in for Torch: Warp's arrays with a stream that the library chooses at each call."""
     q = wp.array(arrays(0)[0], device=cuda)
     wanted = wd.gravity_torques(ARM, arrays(0)[0])

@@ -1,4 +1,4 @@
-"""Refusals: what is needed, what arrived, what to do."""
+"""Refused arguments: the message says what is needed, what arrived, and what to do."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ S = states(PANDA, B)
 
 
 def parameters_of(each: object) -> list[inspect.Parameter]:
-    """None of what is not called, or has no signature, as the class of a warning."""
+    """The parameters of a callable; none if it is not callable or has no signature, like a class of
+    warnings."""
     try:
         return list(inspect.signature(each).parameters.values())  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -33,12 +34,13 @@ OF_A_MODEL = {name: each for name, each in PARAMETERS.items() if each and each[0
 """Parameters of each public function or class whose first one is a model."""
 
 RECORDS = {"Params", "kernels.Robot"}
-"""Classes that only keep what they are given."""
+"""Classes that only store their arguments."""
 
 
 @pytest.mark.parametrize("name", sorted(OF_A_MODEL.keys() - RECORDS))
-def test_a_name_is_no_model(name: str) -> None:
-    """Whatever the other arguments are: `wd.export("panda", ..)` says what the first one has to be."""
+def test_a_name_instead_of_a_model_is_refused(name: str) -> None:
+    """The other arguments do not matter: `wd.export("panda", ..)` says what the first one must
+    be."""
     required = [x for x in OF_A_MODEL[name] if x.default is x.empty]
     others = [x for x in required[1:] if x.kind in (x.POSITIONAL_ONLY, x.POSITIONAL_OR_KEYWORD)]
     words = {x.name: 1 for x in required if x.kind is x.KEYWORD_ONLY}
@@ -46,8 +48,8 @@ def test_a_name_is_no_model(name: str) -> None:
         public_names()[name]("panda", *[3] * len(others), **words)
 
 
-def test_the_first_argument_is_a_model() -> None:
-    """A path or an array in its place is named as what it is, by every function."""
+def test_the_first_argument_must_be_a_model() -> None:
+    """Every function names the type of a path or an array in its place."""
     z = np.zeros(7)
     calls = (
         lambda m: wd.fk(m, z),
@@ -67,8 +69,8 @@ def test_the_first_argument_is_a_model() -> None:
                 call(wrong)
 
 
-def test_shapes_of_one_slice_or_of_a_row_for_each() -> None:
-    """Every input passes as (B, *shape), its shape alone too, and nothing else."""
+def test_inputs_may_have_one_slice_or_a_row_for_each_environment() -> None:
+    """Every input may be (B, *shape), plain inputs also *shape, and no other shape."""
     params = PANDA.params(mass={PANDA.link_names[1]: np.ones(B)})
     call = wd.rnea.describe(PANDA, S.q, S.v, S.a, gravity=S.gravity, f_ext=S.forces, params=params)
     for x in inputs_of(call).values():
@@ -82,8 +84,9 @@ def test_shapes_of_one_slice_or_of_a_row_for_each() -> None:
                         check_shape(call, x, shape, lead, "q")
 
 
-def test_a_wrong_shape_is_named_with_what_it_should_be() -> None:
-    """With the letters of the documentation, the numbers of this model, and what explains them."""
+def test_a_wrong_shape_is_refused_with_the_right_one() -> None:
+    """The message has the letters of the documentation, the numbers of this model, and their
+    explanation."""
     nq, nv = PANDA.nq, PANDA.nv
     cases = (
         (lambda: wd.rnea(PANDA, S.q[:, :-1], S.v, S.a), rf"q must be \(B, nq\) = \(B, {nq}\)"),
@@ -120,8 +123,8 @@ def test_a_wrong_shape_is_named_with_what_it_should_be() -> None:
             call()
 
 
-def test_a_width_is_explained() -> None:
-    """By mimic joints, which have no column; by a floating base, which comes first."""
+def test_the_message_explains_the_width_of_q() -> None:
+    """Mimic joints have no column. A floating base comes first."""
     hand, walker = by_name("mimic_branches").model, by_name("quadruped_floating").model
     with pytest.raises(ValueError, match=r"mimic joint.* not among them \(see model.joint_names\)"):
         wd.crba(hand, np.zeros((1, hand.nq + 1)))
@@ -129,8 +132,8 @@ def test_a_width_is_explained() -> None:
         wd.crba(walker, np.zeros((1, walker.nq - 7)))
 
 
-def test_arrays_of_a_call_are_of_one_kind() -> None:
-    """The first decides; another's dtype is named, by the name that its user knows."""
+def test_arrays_of_a_call_must_have_one_dtype_and_library() -> None:
+    """The first array decides. The message names the other array as the user knows it."""
     half = S.v.astype(np.float32)
     with pytest.raises(TypeError, match="one dtype: q is float64, v is float32; convert v to"):
         wd.rnea(PANDA, S.q, half, S.a)
@@ -141,8 +144,8 @@ def test_arrays_of_a_call_are_of_one_kind() -> None:
         wd.vjp(wd.rnea, PANDA, S.q, S.v, S.a, cotangents=half)
 
 
-def test_results_have_a_place_of_their_own() -> None:
-    """`out` is of the result's shape and kind, shares no memory with an input, one for each."""
+def test_out_must_have_the_results_shape_and_separate_memory() -> None:
+    """It shares no memory with an input, and there is one for each result."""
     with pytest.raises(ValueError, match=rf"out must be \({B}, {PANDA.nv}\), got"):
         wd.rnea(PANDA, S.q, S.v, S.a, out=np.empty((B, PANDA.nv + 1)))
     v = S.v.copy()
@@ -160,8 +163,8 @@ def test_results_have_a_place_of_their_own() -> None:
         wd.pose_and_jacobian(PANDA, S.q, frame=frame, out=twice)
 
 
-def test_numbers_may_stand_for_what_serves_all() -> None:
-    """Gravity as a list; a word in its place is named."""
+def test_gravity_may_be_a_list_of_numbers() -> None:
+    """A word in its place is refused by name."""
     listed = wd.rnea(PANDA, S.q, S.v, S.a, gravity=[0, 0, -3.7])
     array = wd.rnea(PANDA, S.q, S.v, S.a, gravity=np.tile([0, 0, -3.7], (B, 1)))
     assert np.array_equal(listed, array)
@@ -171,6 +174,6 @@ def test_numbers_may_stand_for_what_serves_all() -> None:
         wd.rnea(PANDA, S.q, S.v, S.a, gravity="moon")
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.MOST_BY_VALUE == 512

@@ -1,4 +1,5 @@
-"""A free base's velocity in the representation that the model was loaded with, in every function."""
+"""Velocities of a free base in the representation that the model was loaded with, in every
+function."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ DIFFERENCES = 1e-7
 STEP = 1e-6
 
 CONVERSIONS = {"convert_configuration", "convert_velocity", "convert_acceleration", "convert_force"}
-"""They say in which representation each side is, whatever the model's."""
+"""Their arguments give the representation of each side, whatever the model's."""
 
 
 class Case:
@@ -108,7 +109,8 @@ def call_of(name: str, model: wd.Model) -> Call:
 @pytest.mark.parametrize("representation", ["mixed", "inertial"])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_of_local_velocities_refuse_other_models(name: str, representation: Any) -> None:
-    """Rather than return numbers in another representation; the error says what to call."""
+    """Otherwise they would return numbers in another representation. The error says what to
+    call."""
     model = PUSHED.with_base_velocity(representation)
     call = call_of(name, model)
     if not call.local_only:
@@ -120,8 +122,9 @@ def test_functions_of_local_velocities_refuse_other_models(name: str, representa
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_function_says_what_is_by_velocity(name: str) -> None:
-    """All that has nv entries, and nothing that the function does not have; or what to call for other models."""
+def test_every_function_declares_its_velocity_sized_arrays(name: str) -> None:
+    """These are all arrays with nv entries, and no others. Functions without them name the function
+    to call for other models."""
     call = call_of(name, PUSHED)
     if call.local_only:
         name = call.local_only.partition("(")[0].removeprefix("wd.")
@@ -143,8 +146,8 @@ def test_every_function_says_what_is_by_velocity(name: str) -> None:
         assert [size == FLOATING.nv for size in last] == [kind is not None for kind in axes]
 
 
-def test_an_argument_is_converted_by_its_name_unless_none_are() -> None:
-    """A velocity by the name of v; with `by_velocity=None` none."""
+def test_arguments_are_converted_by_their_names() -> None:
+    """The argument v is converted as a velocity. With `by_velocity=None` none is converted."""
 
     def algorithm(tree: Any, q: Any, v: Any) -> Any:
         return v
@@ -158,8 +161,8 @@ def test_an_argument_is_converted_by_its_name_unless_none_are() -> None:
     np.testing.assert_allclose(evaluate(converted, inputs)["out"], local[0])
 
 
-def test_inverse_kinematics_in_any_representation(case: Case) -> None:
-    """Its results are configurations, to which it is all one: the same bits as with the base's twist in its frame."""
+def test_inverse_kinematics_does_not_depend_on_the_representation(case: Case) -> None:
+    """Its results are configurations: the same bits in every representation."""
     frame = case.frame
     targets = wd.fk(case.own, case.q, frame=frame)
     found = wd.inverse_kinematics(case.model, targets, frame=frame, restarts=1)
@@ -169,8 +172,8 @@ def test_inverse_kinematics_in_any_representation(case: Case) -> None:
     assert near.success.all()
 
 
-def test_derivatives_of_conversions(case: Case) -> None:
-    """By q they are along the model's velocity, as those of every other function are."""
+def test_derivatives_of_conversions_are_along_the_models_velocity(case: Case) -> None:
+    """Derivatives by q of every other function are, too."""
     sides = {"source": "local", "target": "world"}
     d = wd.derivatives(wd.convert.velocity, case.model, case.q, case.v_own, **sides)
     ahead, behind = (
@@ -186,8 +189,9 @@ def test_derivatives_of_conversions(case: Case) -> None:
     assert error(times(d, case.a), (ahead - behind) / (2 * STEP)) <= DIFFERENCES
 
 
-def test_dynamics(case: Case) -> None:
-    """tau = M a + h, a = M⁻¹ (tau - h), and the power is the same as in the base's own representation."""
+def test_dynamics_are_consistent_in_every_representation(case: Case) -> None:
+    """tau = M a + h, a = M⁻¹ (tau - h), and the power equals that in the base's own
+    representation."""
     assert error(case(wd.rnea, case.v, case.a), case.tau) <= CLOSE
     assert error(case(wd.aba, case.v, case.tau), case.a) <= 1e-10
     assert error(wd.aba(case.model, case.q, case.v, case.tau), case.a) <= 1e-10
@@ -206,8 +210,8 @@ def test_dynamics(case: Case) -> None:
     assert error(case(wd.joint_torque_regressor, case.v, case.a) @ pi, case.tau) <= CLOSE
 
 
-def test_an_acceleration_without_velocity(case: Case) -> None:
-    """Where nothing moves, accelerations change as velocities do, and give the same power with forces."""
+def test_accelerations_at_rest_convert_like_velocities(case: Case) -> None:
+    """And have the same power with forces."""
     converter = Converter(tree_of(case.own), case.q[0].tolist(), case.model.base_velocity)
     given = {"a": case.a[0].tolist(), "tau": case.tau[0].tolist()}
     local = inputs_in(converter, given, {"a": ACCELERATION, "tau": FORCE})
@@ -224,15 +228,15 @@ def test_an_acceleration_without_velocity(case: Case) -> None:
     assert np.dot(local["a"], local["tau"]) == pytest.approx(case.a[0] @ case.tau[0])
 
 
-def test_the_coriolis_matrix(case: Case) -> None:
-    """C v = h - g, and dM/dt = C + Cᵀ."""
+def test_the_coriolis_matrix_is_consistent(case: Case) -> None:
+    """The equations are C v = h - g, and dM/dt = C + Cᵀ."""
     C = case(wd.coriolis_matrix, case.v)
     assert error(times(C, case.v), case(wd.bias_forces, case.v) - case(wd.gravity_torques)) <= CLOSE
     assert error(C + C.transpose(0, 2, 1), case.rate(wd.crba)) <= DIFFERENCES
 
 
-def test_jacobians_and_their_rates(case: Case) -> None:
-    """J v is the same velocity; dJ/dt by differences; J a + J' v the same acceleration."""
+def test_jacobians_and_their_rates_are_consistent(case: Case) -> None:
+    """J v is the same velocity, dJ/dt equals differences, J a + J' v is the same acceleration."""
     where = {"frame": case.frame}
     J, dJ = case(wd.jacobian, **where), case(wd.jacobian_derivative, case.v, **where)
     assert error(times(J, case.v), case.in_own(wd.frame_velocity, case.v_own, **where)) <= CLOSE
@@ -260,8 +264,8 @@ def test_jacobians_and_their_rates(case: Case) -> None:
     assert error(J @ inverse, np.broadcast_to(np.eye(6), (2, 6, 6))) <= 1e-10
 
 
-def test_the_manifold_and_derivatives(case: Case) -> None:
-    """Steps are in the model's representation; derivatives by q are along them."""
+def test_steps_and_derivatives_use_the_models_representation(case: Case) -> None:
+    """Derivatives by q are along such steps."""
     d = 0.1 * case.v
     moved = case(wd.integrate, d)
     assert error(wd.oracle(wd.difference, case.model, case.q, moved), d) <= CLOSE
@@ -279,8 +283,8 @@ def test_the_manifold_and_derivatives(case: Case) -> None:
             case(function, *rest)
 
 
-def test_chosen_when_loading() -> None:
-    """Readers take it; names that are none are refused; a fixed base does not care."""
+def test_the_representation_is_chosen_when_loading() -> None:
+    """Readers take it, and unknown names are refused. For a fixed base it does not matter."""
     model = wd.load_robot("quadruped", base_velocity="mixed")
     assert model.base_velocity == "local_world_aligned"
     assert model.key != wd.load_robot("quadruped").key
@@ -297,7 +301,7 @@ def test_chosen_when_loading() -> None:
 
 
 @pytest.mark.parametrize("representation", ["world", "mixed"])
-def test_a_result_without_numbers_stays_as_it_is(representation: str) -> None:
-    """A robot without loops has a Jacobian of no rows."""
+def test_an_empty_result_is_not_converted(representation: str) -> None:
+    """A robot without loops has a Jacobian without rows."""
     case = Case(representation)
     assert wd.loops.constraint_jacobian(case.model, case.q).shape == (2, 0, 18)

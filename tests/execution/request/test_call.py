@@ -1,4 +1,4 @@
-"""Calls: what they read, and calls that are derivatives of calls."""
+"""Calls: their inputs, and calls that are derivatives of calls."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def call_of(function: Any = wd.rnea, **options: Any) -> Call:
 
 
 def everything() -> Call:
-    """All kinds of inputs that a call may have."""
+    """A call with all kinds of inputs."""
     forces = {link: np.ones((B, 6)) for link in LINKS}
     params = MODEL.params(mass={LINKS[0]: np.ones(B)}, com={LINKS[0]: np.ones((B, 3))})
     return call_of(f_ext=forces, gravity=np.ones(3), params=params)
 
 
-def test_arrays_come_in_one_order() -> None:
+def test_inputs_have_a_fixed_order() -> None:
     """Arguments, gravity, forces in the model's order whatever the caller's, parameters."""
     call = everything()
     names = ["q", "v", "a", "gravity", f"f_ext:{LINKS[1]}", f"f_ext:{LINKS[0]}"]
@@ -51,31 +51,31 @@ def test_arrays_come_in_one_order() -> None:
     assert list(inputs_of(turned)) == names
 
 
-def test_shapes_are_those_of_the_arrays() -> None:
-    """One environment's slice of each; what serves all has no other dimension."""
+def test_input_shapes_are_those_of_the_arrays() -> None:
+    """Of one environment's slice, or of an array that is common to all."""
     _, arrays = gather(everything())
     for name, shape in input_shapes(everything()).items():
         assert arrays[name].shape in ((B, *shape), shape)
 
 
-def test_forces_on_all_links_are_one_array() -> None:
-    """(B, nlinks, 6)."""
+def test_forces_on_all_links_may_be_one_array() -> None:
+    """Its shape is (B, nlinks, 6)."""
     call = call_of(f_ext=np.ones((B, MODEL.nlinks, 6)))
     assert input_shapes(call)["f_ext"] == (MODEL.nlinks, 6)
     with pytest.raises(KeyError, match="no link named 'nowhere'"):
         inputs_of(call_of(f_ext={"nowhere": np.ones((B, 6))}))
 
 
-def test_gravity_of_a_call_goes_before_that_of_params() -> None:
-    """Which holds where the call has none."""
+def test_gravity_of_a_call_overrides_that_of_params() -> None:
+    """The gravity of params counts if the call has none."""
     params = MODEL.params(gravity=np.full((B, 3), 2.0))
     assert all_arrays(call_of(params=params))["gravity"][0, 0] == 2.0
     assert all_arrays(call_of(params=params, gravity=np.ones(3)))["gravity"][0] == 1.0
     assert "gravity" not in inputs_of(call_of())
 
 
-def test_params_are_of_the_model() -> None:
-    """Another model's are refused, by name; so is what are no params."""
+def test_params_must_be_those_of_the_model() -> None:
+    """Params of another model are refused by name, and so are other objects."""
     other = wd.load_robot("ur5e")
     with pytest.raises(ValueError, match=f"of {other.name}, not {MODEL.name}; make them with"):
         inputs_of(call_of(params=other.params(mass={other.root: np.ones(B)})))
@@ -86,8 +86,8 @@ def test_params_are_of_the_model() -> None:
         inputs_of(call_of(params={"mass": 1.0}))
 
 
-def test_gathering_again_changes_nothing() -> None:
-    """A gathered call reads the same, of the same kinds, and is told apart by the same key."""
+def test_gathering_inputs_twice_changes_nothing() -> None:
+    """A gathered call has the same inputs and the same key."""
     call = everything()
     once = with_all_inputs(call)
     assert once.key == call.key and dict(inputs_of(once)) == dict(inputs_of(call))
@@ -97,7 +97,7 @@ def test_gathering_again_changes_nothing() -> None:
 
 
 def test_a_derivative_without_its_seeds_is_the_call() -> None:
-    """`derive` adds inputs and a derivative, `without_seeds` takes them away, the last ones first."""
+    """`derive` adds inputs and a derivative, `without_seeds` removes them, the last ones first."""
     call = with_all_inputs(everything())
     forward = derive(call, "jvp", ("v", "params:mass"), {"v": S.v, "params:mass": np.ones((B, 1))})
     assert [x.name for x in forward.derivatives[-1].seeds] == ["seed 0:v", "seed 0:params:mass"]
@@ -115,16 +115,16 @@ def test_a_derivative_without_its_seeds_is_the_call() -> None:
         assert list(again.arrays) == list(base.arrays)
 
 
-def test_results_of_derivatives_are_named_by_what_they_are_of() -> None:
-    """Cotangents as the inputs, tangents as the results, columns as both."""
+def test_results_of_derivatives_have_names_of_inputs_or_results() -> None:
+    """Cotangents have the names of inputs, tangents those of results, columns both."""
     call = call_of()
     assert result_names(derive(call, "vjp", ("q", "a"), {"out": S.v})) == ("q", "a")
     assert result_names(derive(call, "jvp", ("q",), {"q": S.q})) == ("out",)
     assert result_names(derive(call, "columns", ("q", "v"))) == ("out by q", "out by v")
 
 
-def test_a_solution_is_an_input_of_what_solves_alone() -> None:
-    """It is as wide as the right side, and one of the algorithms is enough beside it."""
+def test_the_solution_is_an_input_of_derivatives_of_solvers() -> None:
+    """It is as wide as the right side, and with it one of the algorithms is enough."""
     cart = by_name("cartpole").model
     s = states(cart, B)
     call = wd.aba.describe(cart, s.q, s.v, s.a)
@@ -134,8 +134,8 @@ def test_a_solution_is_an_input_of_what_solves_alone() -> None:
     assert "solution:out" not in inputs_of(derive(call_of(), "vjp", ("a",), {"out": S.v}, S.a))
 
 
-def test_what_repeats_until_it_is_done_has_no_derivatives() -> None:
-    """Inverse kinematics is refused, and the refusal says what to do."""
+def test_inverse_kinematics_has_no_derivatives() -> None:
+    """A function that repeats until convergence is refused, with what to do."""
     frame = MODEL.link_names[-1]
     call = wd.inverse_kinematics.describe(MODEL, np.tile(np.eye(4), (B, 1, 1)), frame=frame)
     with pytest.raises(
@@ -144,13 +144,13 @@ def test_what_repeats_until_it_is_done_has_no_derivatives() -> None:
         derive(call, "jvp", (f"target:{frame}",), {f"target:{frame}": np.zeros((B, 4, 4))})
 
 
-def test_a_call_is_written_with_keywords() -> None:
-    """Name, model, algorithms and arrays stand by position, and nothing else."""
+def test_a_call_takes_four_positional_arguments() -> None:
+    """They are name, model, algorithms and arrays."""
     with pytest.raises(TypeError, match="positional"):
         Call("mine", MODEL, (), {}, None)  # type: ignore[misc]
 
 
-def test_labels_say_what_is_computed() -> None:
+def test_labels_name_the_function_and_the_robot() -> None:
     """The label of a derivative names the function, too."""
     assert wd.rnea.describe(MODEL, S.q, S.v, S.a).label == "rnea for panda"
     vjp = wd.vjp.describe(wd.rnea, MODEL, S.q, S.v, S.a, cotangents=S.tau)
@@ -163,8 +163,9 @@ def entry(robot: Any, q: Any, heights: wd.kernels.table((4, 5))) -> Any:  # type
     return heights.look(1, 2) * q[0]
 
 
-def test_a_table_has_first_derivatives_without_columns() -> None:
-    """A second derivative by a table is refused, and so are its columns, alone or with other inputs."""
+def test_a_table_has_only_first_derivatives_by_vjp_and_jvp() -> None:
+    """A second derivative by a table is refused, and so are its columns, alone or with other
+    inputs."""
     call = entry.describe(MODEL, S.q, np.zeros((4, 5)))
     message = "by heights, a table, there are first derivatives, by wd.vjp and wd.jvp"
     with pytest.raises(TypeError, match=message):

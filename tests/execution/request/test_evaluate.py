@@ -1,4 +1,4 @@
-"""Evaluation of calls: on numbers and on symbols, with the rules of their derivatives."""
+"""Evaluation of calls on numbers and on symbols, with the rules of their derivatives."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from warpdyn.execution.request.evaluate import (
 )
 
 CLOSE = 1e-11
-"""Relative to the largest entry, one order of the same operations against another."""
+"""Relative to the largest entry: the same operations in another order."""
 
 ROBOTS = ("cartpole", "mimic_branches", "quadruped_floating")
 FUNCTIONS = {"rnea": "v a", "aba": "v tau", "solve": "b", "crba": "", "integrate": "d"}
@@ -53,8 +53,8 @@ def flat(results: Any) -> np.ndarray:
 
 @pytest.mark.parametrize("robot", ROBOTS)
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_what_is_recorded_is_what_is_evaluated(function: str, robot: str) -> None:
-    """The program on numbers gives what the algorithm gives on the same numbers."""
+def test_the_recorded_program_equals_the_algorithm(function: str, robot: str) -> None:
+    """Both are evaluated on the same numbers."""
     call = call_of(function, robot)
     program = record_call(call, input_shapes(call), None)
     found = programs.evaluate(program, gather(call)[1])
@@ -63,8 +63,9 @@ def test_what_is_recorded_is_what_is_evaluated(function: str, robot: str) -> Non
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_result_shapes_are_those_of_results(function: str) -> None:
-    """Of the function, of its tangents (the same) and of its columns (one more dimension)."""
+def test_result_shapes_equal_those_of_the_results(function: str) -> None:
+    """They are those of the function, of its tangents (the same) and of its columns (one more
+    dimension)."""
     call = call_of(function, "mimic_branches")
     results = {name: np.shape(x) for name, x in evaluate(call, numbers(call)).items()}
     assert result_shapes(call) == results
@@ -79,7 +80,7 @@ def test_result_shapes_are_those_of_results(function: str) -> None:
 @pytest.mark.parametrize("robot", ROBOTS)
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_adjoints_are_transposed_tangents(function: str, robot: str) -> None:
-    """w · (J u) = (Jᵀ w) · u for every input at once; by the implicit rule where a system is solved."""
+    """w · (J u) = (Jᵀ w) · u holds for all inputs at once, and by the implicit rule for solvers."""
     call = call_of(function, robot)
     inputs, arrays = gather(call)
     draw = np.random.default_rng(0)
@@ -95,8 +96,9 @@ def test_adjoints_are_transposed_tangents(function: str, robot: str) -> None:
 
 
 @pytest.mark.parametrize("times", [5, 40])
-def test_second_derivatives_of_loops(times: int) -> None:
-    """Tangents of adjoints, of short loops and long ones; as by central differences with a step of 1e-5."""
+def test_second_derivatives_of_loops_equal_differences(times: int) -> None:
+    """Tangents of adjoints, of short and of long loops, are compared with central differences with
+    a step of 1e-5."""
 
     def swings(tree: Any, q: Any) -> Any:
         return repeat(lambda s: [s[0] + 0.1 * s[1], s[1] - 0.1 * sin(s[0])], list(q), times)
@@ -111,8 +113,9 @@ def test_second_derivatives_of_loops(times: int) -> None:
     assert error(flat(on_numbers(second)(given)), (later - earlier) / (2 * h)) <= 1e-8
 
 
-def test_the_shortest_program_is_taken() -> None:
-    """Of several algorithms for one result, whichever needs the fewest operations for the robot."""
+def test_the_shortest_program_is_chosen() -> None:
+    """It is the program with the fewest operations for the robot, of several algorithms for a
+    result."""
     for robot in ("panda", "cartpole", "quadruped_floating"):
         call = call_of("aba", robot)
         shapes = input_shapes(call)
@@ -121,8 +124,8 @@ def test_the_shortest_program_is_taken() -> None:
         assert record_call(call, shapes, True).operations == best
 
 
-def test_nothing_is_collected_while_recording() -> None:
-    """And Python's collector is on again afterwards, where it was, after an error too."""
+def test_garbage_collection_is_off_while_recording() -> None:
+    """Afterwards it is on again if it was before, after an error too."""
     seen = []
 
     def algorithm(tree: Any, q: Any) -> Any:
@@ -139,23 +142,23 @@ def test_nothing_is_collected_while_recording() -> None:
     assert gc.isenabled() and seen == [False, False]
 
 
-def test_a_matrix_without_rows_has_a_shape() -> None:
-    """A robot without coordinates has an inertia matrix of none by none."""
+def test_an_empty_matrix_has_a_shape() -> None:
+    """A robot without coordinates has an inertia matrix of shape (0, 0)."""
     model = wd.load('<robot name="rock"><link name="base"/></robot>')
     call = wd.crba.describe(model, np.zeros(0))
     assert record_call(call, {"q": (0,)}, True).results == {"out": (0, 0)}
 
 
-def test_cotangents_are_shaped_like_results() -> None:
-    """Another shape is refused with both, and with the function's name."""
+def test_cotangents_must_have_the_shape_of_the_result() -> None:
+    """The message contains both shapes and the function's name."""
     call = call_of("rnea", "cartpole")
     wrong = derive(call, "vjp", ("q",), {"out": np.ones(3)})
     with pytest.raises(ValueError, match=r"cotangent of rnea's result out.*\(2,\).*got \(3,\)"):
         record_call(wrong, input_shapes(wrong), None)
 
 
-def test_a_tree_is_built_once() -> None:
-    """Models that are equal share it, and models that differ do not."""
+def test_equal_models_share_a_tree() -> None:
+    """Models that differ do not."""
     model = by_name("cartpole").model
     assert tree_of(model) is tree_of(model)
     assert tree_of(wd.load_robot("cartpole")) is tree_of(wd.load_robot("cartpole"))
@@ -174,9 +177,9 @@ AT_REST = {
 
 @pytest.mark.parametrize("representation", ["local", "mixed"])
 @pytest.mark.parametrize("function", AT_REST)
-def test_none_is_zero_folded(function: str, representation: str) -> None:
-    """Zero velocity and acceleration give what zeros give, by a shorter program that reads neither;
-    the base's velocity in another representation too."""
+def test_none_as_velocity_or_acceleration_means_zero(function: str, representation: str) -> None:
+    """The results equal those of zeros, from a shorter program that reads neither, also in another
+    representation of the base's velocity."""
     model = wd.load_robot("panda", floating_base=True)
     if representation == "mixed" and function != "rnea_derivatives":
         model = model.with_base_velocity("mixed")
@@ -199,8 +202,8 @@ def test_none_is_zero_folded(function: str, representation: str) -> None:
 
 
 @pytest.mark.parametrize("function", [wd.rnea, wd.aba], ids=lambda f: f.__name__)
-def test_derivatives_at_rest(function: Any) -> None:
-    """By what is left, as with zeros; by what is zero there are none."""
+def test_none_arguments_have_no_derivatives(function: Any) -> None:
+    """Derivatives by the other arguments equal those with zeros."""
     model = by_name("mimic_branches").model
     s = states(model, 3)
     given = (None, s.a) if function is wd.aba else (None, None)
@@ -226,8 +229,8 @@ def test_derivatives_at_rest(function: Any) -> None:
         wd.vjp(function, model, s.q, *given, cotangents=s.v, wrt="v")
 
 
-def test_the_collector_is_as_it_was() -> None:
-    """After an error too, and where it was off before."""
+def test_the_garbage_collector_is_restored() -> None:
+    """After an error too, and if it was off before."""
     with nothing_collected():
         assert not gc.isenabled()
     assert gc.isenabled()
@@ -243,8 +246,8 @@ def test_the_collector_is_as_it_was() -> None:
         gc.enable()
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.EPSILON == {
         True: 2.9802322387695312e-08,
         False: 2.220446049250313e-16,

@@ -14,7 +14,7 @@ MODEL = wd.load_robot("panda")
 
 
 def test_multipliers_are_the_derivative_by_the_right_side() -> None:
-    """d qdd / d tau = M⁻¹, which is symmetric: w in is M⁻¹ w out, and a tangent of tau likewise."""
+    """d qdd / d tau = M⁻¹, which is symmetric. w becomes M⁻¹ w, and a tangent of tau likewise."""
     s = states(MODEL, 1)
     q, v, tau = s.q[0], s.v[0], s.a[0]
     qdd, M = wd.oracle(wd.aba, MODEL, q, v, tau), wd.oracle(wd.crba, MODEL, q)

@@ -1,4 +1,5 @@
-"""Records of inputs: what an array is called, how wide one environment's slice is, whom it serves."""
+"""Records of inputs: the name of an array, the width of one environment's slice, and whether it is
+common to all."""
 
 from __future__ import annotations
 
@@ -25,8 +26,11 @@ NQ, NV = 9, 8
     ],
     ids=lambda x: x.name if isinstance(x, Input) else "",
 )
-def test_records(record: Input, name: str, shape: tuple, plain: bool, subject: str) -> None:
-    """The names are those of `wrt=` and of recorded programs; what they concern is no part of one."""
+def test_records_have_name_shape_and_subject(
+    record: Input, name: str, shape: tuple, plain: bool, subject: str
+) -> None:
+    """The names are those of `wrt=` and of recorded programs. The subject is not part of a
+    program."""
     assert (record.name, record.shape, record.plain, record.subject) == (
         name,
         shape,
@@ -35,8 +39,8 @@ def test_records(record: Input, name: str, shape: tuple, plain: bool, subject: s
     )
 
 
-def test_records_of_equal_content_are_one() -> None:
-    """A call makes none anew, and two that differ in anything are not equal."""
+def test_equal_records_are_one_object() -> None:
+    """Records that differ in anything are not equal."""
     one = inputs.argument("v", None, NQ, NV)
     assert inputs.argument("v", None, NQ, NV) is one and hash(one) == hash(one._replace())
     assert inputs.argument("v", None, NQ, NV + 1) != one
@@ -57,13 +61,13 @@ def test_records_of_equal_content_are_one() -> None:
         ("t", (1,), ""),
     ],
 )
-def test_sizes_are_named_where_they_are_the_models(name: str, shape: tuple, sizes: str) -> None:
-    """nq and nv for what is as wide as the model; nothing for what a function fixes itself."""
+def test_sizes_are_named_if_they_are_nq_or_nv(name: str, shape: tuple, sizes: str) -> None:
+    """A size that the function fixes has no name."""
     assert inputs.argument(name, shape, NQ, NV).sizes == sizes
 
 
-def test_labels_are_what_users_know() -> None:
-    """A parameter by its quantity; a seed by what it belongs to, however that is written."""
+def test_labels_are_the_names_that_users_know() -> None:
+    """A parameter has the name of its quantity, a seed that of its array."""
     assert inputs.parameter("mass", (2,)).label == "mass (params)"
     assert inputs.force("hand").label == "f_ext:hand"
     seed = inputs.seed(1, "params:mass", (2,))

@@ -1,4 +1,4 @@
-"""Scalars picked by names, made one list, and folded again."""
+"""Scalars selected by name, put into one list and folded again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_a_list_of_several_arrays_is_folded_back() -> None:
         assert by_name(values, NESTED, names) == {name: NESTED[name] for name in names}
 
 
-def test_inputs_of_a_kind_go_by_what_they_concern() -> None:
+def test_inputs_of_a_kind_are_named_by_their_subject() -> None:
     model = wd.load_robot("cartpole")
     q, link = np.zeros(2), model.link_names[-1]
     known = inputs_of(wd.rnea.describe(model, q, q, q, f_ext={link: np.zeros(6)}))
@@ -28,7 +28,7 @@ def test_inputs_of_a_kind_go_by_what_they_concern() -> None:
     assert list(of_kind("argument", known, values)) == ["q", "v", "a"]
 
 
-def test_a_cotangent_of_another_shape_is_refused() -> None:
+def test_a_cotangent_of_a_wrong_shape_is_refused() -> None:
     call = wd.fk.describe(wd.load_robot("cartpole"), np.zeros(2))
     check_cotangents(call, {"out": [1.0, 2.0]}, {"out": [0.0, 0.0]})
     check_cotangents(call, {"out": [1.0]}, {"out": 0.0})

@@ -21,15 +21,15 @@ SDF = """<sdf version="1.9"><model name="m"><link name="l">
 <material><diffuse>0.2 0.4 0.6</diffuse></material></visual></link></model></sdf>"""
 
 
-def test_of_urdf() -> None:
-    """A colour that is none is no trouble: no motion depends on it."""
+def test_colours_of_urdf_visuals_are_read() -> None:
+    """A malformed colour gives no warning, because no motion depends on it."""
     model = wd.load_urdf(URDF)
     colors = [shape.color for shape in model.link("base").visuals]
     assert colors == [(1, 0, 0, 0.5), (0, 1, 0, 1), None, None, None]
     assert not model.warnings
 
 
-def test_of_sdf() -> None:
+def test_the_diffuse_colour_of_sdf_is_read() -> None:
     model = wd.load_sdf(SDF)
     (shape,) = model.links[-1].visuals
     assert shape.color == (0.2, 0.4, 0.6, 1.0)
@@ -45,5 +45,5 @@ def test_of_sdf() -> None:
         (None, None),
     ],
 )
-def test_numbers_of_a_colour(text: str | None, color: object) -> None:
+def test_color_of_clips_numbers_and_ignores_malformed_text(text: str | None, color: object) -> None:
     assert color_of(text) == color

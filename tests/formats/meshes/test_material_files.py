@@ -1,4 +1,4 @@
-"""Materials and textures that a mesh names: of bounded size, regular, and nothing else."""
+"""Materials and textures that a mesh names: only regular files of limited size are read."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def why(path: Path) -> str:
 
 
 def png(width: int, height: int) -> bytes:
-    """The file of an image whose pixels nobody should unpack: its data are cut short."""
+    """An image file of this size. Its pixel data are cut short, because no test may unpack them."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return (
@@ -64,9 +64,9 @@ def png(width: int, height: int) -> bytes:
     )
 
 
-def test_a_texture_colours_its_mesh(tmp_path: Path) -> None:
-    """Its mean times the material's colour, in a folder above the mesh's too; without it the
-    material's own."""
+def test_a_mesh_has_the_mean_colour_of_its_texture(tmp_path: Path) -> None:
+    """The mean is multiplied by the material's colour. The texture may be in a folder above the
+    mesh's. Without the texture the mesh has the material's colour."""
     (tmp_path / "meshes").mkdir()
     Image.new("RGB", (4, 4), (255, 128, 0)).save(tmp_path / "a.png")
     (part,) = colored_surfaces(obj(tmp_path / "meshes", texture="../a.png"))
@@ -75,8 +75,8 @@ def test_a_texture_colours_its_mesh(tmp_path: Path) -> None:
     assert part.color == (1.0, 0.0, 0.0, 1.0)
 
 
-def test_a_pipe_for_a_material_or_a_texture_is_not_waited_for(tmp_path: Path) -> None:
-    """The mesh is refused by its name, at once; so is one that is a pipe itself."""
+def test_a_pipe_as_material_or_texture_is_refused_at_once(tmp_path: Path) -> None:
+    """The message names the pipe. A mesh file that is a pipe is refused too."""
     os.mkfifo(tmp_path / "pipe.mtl")
     os.mkfifo(tmp_path / "pipe.png")
     said = "which it names, is a pipe, a socket or a device"
@@ -87,8 +87,8 @@ def test_a_pipe_for_a_material_or_a_texture_is_not_waited_for(tmp_path: Path) ->
         surface_of(tmp_path / "pipe.stl")
 
 
-def test_other_files_are_as_good_as_none(tmp_path: Path) -> None:
-    """No text is read as a material because a mesh names it."""
+def test_files_other_than_materials_and_textures_are_not_read(tmp_path: Path) -> None:
+    """A mesh cannot make the reader open any text as its material."""
     (tmp_path / "secret.txt").write_text(MATERIAL.format(texture="a.png"))
     (part,) = colored_surfaces(obj(tmp_path, material="secret.txt"))
     assert part.color is None
@@ -97,7 +97,7 @@ def test_other_files_are_as_good_as_none(tmp_path: Path) -> None:
 
 
 def test_a_texture_of_too_many_pixels_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
-    """Whatever the size of its file: by the first lines of it."""
+    """The header of the file gives the number of pixels, whatever the size of the file."""
     for size, words in (
         ((13_000, 13_000), "a.png, a texture of it, has 13000 x 13000 pixels"),
         ((60_000, 60_000), "a texture of it has too many pixels"),
@@ -108,10 +108,10 @@ def test_a_texture_of_too_many_pixels_is_refused_before_it_is_unpacked(tmp_path:
     assert "truncated" in why(obj(tmp_path))  # that one may be unpacked, and is cut short
 
 
-def test_a_texture_inside_a_mesh_file_counts_too(
+def test_the_pixels_of_a_texture_inside_a_mesh_file_are_limited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """GLB files have their textures in them."""
+    """GLB files contain their textures."""
     visual = trimesh.visual.TextureVisuals(
         uv=[[0, 0]] * 3,
         material=trimesh.visual.material.PBRMaterial(baseColorTexture=Image.new("RGB", (40, 40))),
@@ -123,7 +123,7 @@ def test_a_texture_inside_a_mesh_file_counts_too(
     assert why(tmp_path / "a.glb").startswith("its texture has 40 x 40 pixels, more than the 1,599")
 
 
-def test_a_packed_collada_file_counts_unpacked(
+def test_the_unpacked_size_of_a_collada_archive_is_limited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A small archive of many blanks is refused before it is unpacked."""
@@ -137,8 +137,8 @@ def test_a_packed_collada_file_counts_unpacked(
         surface_of(tmp_path / "a.dae")
 
 
-def test_a_texture_that_is_no_picture_is_left_out(tmp_path: Path) -> None:
-    """And so is every texture without Pillow."""
+def test_a_texture_that_is_not_an_image_is_ignored(tmp_path: Path) -> None:
+    """The mesh then has the material's colour."""
     (tmp_path / "a.png").write_bytes(b"no picture")
     files = MaterialFiles(tmp_path)
     assert files.get(" a.png ") == files["a.png"] == b"no picture"
@@ -147,7 +147,7 @@ def test_a_texture_that_is_no_picture_is_left_out(tmp_path: Path) -> None:
     assert part.color == (1.0, 0.0, 0.0, 1.0)
 
 
-def test_without_pillow_no_texture_is_looked_at(
+def test_textures_are_not_checked_without_pillow(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a.png").write_bytes(png(60_000, 60_000))
@@ -157,8 +157,8 @@ def test_without_pillow_no_texture_is_looked_at(
     assert MaterialFiles(tmp_path).get("a.png") == png(60_000, 60_000)
 
 
-def test_the_most_pixels_and_what_is_said_of_more() -> None:
-    """8192 by 8192 are read, a column more is not."""
+def test_the_limit_of_pixels_is_8192_by_8192() -> None:
+    """One more column is refused, with the limit and the remedy."""
     size = SimpleNamespace(size=(8192, 8192))
     material_files.check_pixels(size, "it")
     material_files.check_pixels(None, "it")
@@ -170,6 +170,6 @@ def test_the_most_pixels_and_what_is_said_of_more() -> None:
     )
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.MOST_PIXELS == 67_108_864

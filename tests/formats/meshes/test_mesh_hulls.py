@@ -1,4 +1,5 @@
-"""Meshes as vertices of a simplified hull: read with trimesh, how far they reach, what is refused."""
+"""Simplified hulls of meshes: which vertices are chosen, which files are read, which are
+refused."""
 
 from __future__ import annotations
 
@@ -29,15 +30,16 @@ def ellipsoid(count: int = 4000) -> np.ndarray:
     return points * [0.1, 0.2, 0.3]
 
 
-def test_a_box_is_its_corners_whatever_lies_within() -> None:
-    """No more than eight, though sixteen were allowed."""
+def test_the_hull_of_a_box_is_its_corners() -> None:
+    """Points inside the box do not count. Eight vertices are chosen, although sixteen are
+    allowed."""
     inside = np.random.default_rng(2).uniform(0.01, 0.99, (500, 3)) * [1, 2, 3]
     chosen = simplified_hull(np.concatenate([inside, CORNERS]), 16)
     assert sorted(map(tuple, chosen)) == sorted(map(tuple, CORNERS))
 
 
-def test_a_blunt_corner_is_a_corner() -> None:
-    """Normals of the top of a very flat pyramid are between any directions that are tried."""
+def test_the_top_of_a_very_flat_pyramid_is_chosen() -> None:
+    """The normals of this corner are between the directions that the search tries."""
     for angle in np.linspace(0.1, 3.0, 15):
         axis = np.array([np.sin(angle), 0.3 * np.cos(2 * angle), np.cos(angle)])
         side = np.cross(axis, [0.3, 1.0, 0.2])
@@ -47,9 +49,9 @@ def test_a_blunt_corner_is_a_corner() -> None:
 
 
 @pytest.mark.parametrize("size", [4000, 10_000])
-def test_chosen_vertices_are_some_of_the_mesh_with_its_extremes(size: int) -> None:
-    """So the hull of the chosen lies in the mesh's, and touches the box around it on six sides. Vertices are read in
-    blocks of 4,096."""
+def test_chosen_vertices_are_vertices_of_the_mesh_with_its_extremes(size: int) -> None:
+    """So the hull of the chosen vertices is inside the mesh's hull, and touches its bounding box on
+    six sides. Vertices are read in blocks of 4,096."""
     vertices = ellipsoid(size)
     for count in (6, 8, 16, 64):
         chosen = simplified_hull(vertices, count)
@@ -60,8 +62,8 @@ def test_chosen_vertices_are_some_of_the_mesh_with_its_extremes(size: int) -> No
     assert simplified_hull(vertices, 1)[0, 2] == vertices[:, 2].min()
 
 
-def test_more_vertices_lack_less() -> None:
-    """What the hull of n vertices lacks falls with n, as for the best ones (about as 1 / n)."""
+def test_more_vertices_approximate_the_mesh_better() -> None:
+    """The error of a hull of n vertices falls with n, about as 1 / n, as for the best choice."""
     vertices = ellipsoid()
     lacking = [
         (reach(vertices) - reach(simplified_hull(vertices, n))).max() for n in (8, 16, 32, 64, 128)
@@ -70,15 +72,15 @@ def test_more_vertices_lack_less() -> None:
     assert lacking[2] < 0.15 * 0.3 and lacking[4] < 0.05 * 0.3
 
 
-def test_the_choice_depends_on_the_mesh_alone() -> None:
+def test_the_choice_ignores_the_order_and_repetition_of_vertices() -> None:
     """Not on the order of its vertices, nor on how often one is written."""
     vertices = ellipsoid(500)
     mixed = np.random.default_rng(3).permutation(np.concatenate([vertices, vertices[::3]]))
     np.testing.assert_array_equal(simplified_hull(vertices, 20), simplified_hull(mixed, 20))
 
 
-def test_flat_meshes_and_single_points_have_points() -> None:
-    """A sheet is its corners, a dot itself."""
+def test_flat_meshes_and_single_points_have_vertices() -> None:
+    """A sheet has its four corners, a single point has itself."""
     sheet = np.array([[x, y, 0.0] for x in np.linspace(0, 1, 9) for y in np.linspace(0, 1, 9)])
     assert sorted(map(tuple, simplified_hull(sheet, 16)[:, :2])) == [(0, 0), (0, 1), (1, 0), (1, 1)]
     assert simplified_hull(np.ones((5, 3)), 16).tolist() == [[1, 1, 1]]
@@ -93,8 +95,8 @@ def mesh(path: Path, scale: tuple[float, float, float] = (1.0, 1.0, 1.0)) -> Geo
 
 
 @pytest.mark.parametrize("kind", ["stl", "obj", "ply", "off", "glb", "dae"])
-def test_files_of_every_kind_are_read(kind: str, tmp_path: Path) -> None:
-    """With their scale: a box of 1 x 2 x 3 is its eight corners."""
+def test_mesh_files_of_every_format_are_read(kind: str, tmp_path: Path) -> None:
+    """The scale is applied: a box of 1 x 2 x 3 has eight corners."""
     trimesh = pytest.importorskip("trimesh")
     box = trimesh.creation.box((1.0, 2.0, 3.0))
     path = tmp_path / f"box.{kind}"
@@ -104,8 +106,8 @@ def test_files_of_every_kind_are_read(kind: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(np.abs(points), np.tile([1.0, 1.0, 0.75], (8, 1)), atol=1e-6)
 
 
-def test_parts_stand_where_their_scene_has_them(tmp_path: Path) -> None:
-    """Two cubes beside each other in one file."""
+def test_parts_are_placed_by_their_scene(tmp_path: Path) -> None:
+    """One file contains two cubes next to each other."""
     trimesh = pytest.importorskip("trimesh")
     scene = trimesh.Scene()
     for x in (0.0, 5.0):
@@ -116,8 +118,8 @@ def test_parts_stand_where_their_scene_has_them(tmp_path: Path) -> None:
     assert (points[:, 0].min(), points[:, 0].max()) == (-0.5, 5.5) and len(points) == 8
 
 
-def test_collada_has_a_unit(tmp_path: Path) -> None:
-    """A file in centimetres, as modelling programs write them."""
+def test_the_unit_of_a_collada_file_is_applied(tmp_path: Path) -> None:
+    """Modelling programs write files in centimetres."""
     trimesh = pytest.importorskip("trimesh")
     path = tmp_path / "box.dae"
     trimesh.creation.box((100.0, 100.0, 100.0)).export(path)
@@ -130,7 +132,7 @@ def test_collada_has_a_unit(tmp_path: Path) -> None:
 
 
 def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
-    """By its time; else what was chosen once is kept."""
+    """The modification time decides. Otherwise the vertices come from the cache."""
     trimesh = pytest.importorskip("trimesh")
     path = tmp_path / "box.stl"
     for k, size in enumerate((1.0, 4.0)):
@@ -149,7 +151,7 @@ def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
             b"\0" * 80 + b"\xff\xff\0\0" + b"\0" * 30,
             "trimesh cannot read it|no vertices",
         ),
-        ("words.obj", b"this is no mesh", "trimesh cannot read it|no vertices"),
+        ("words.obj", b"this is not a mesh", "trimesh cannot read it|no vertices"),
         ("empty.stl", b"", "trimesh cannot read it|no vertices"),
         ("cut.dae", b"<COLLADA><asset>", "trimesh cannot read it"),
         ("cut.glb", b"glTF", "trimesh cannot read it"),
@@ -160,8 +162,10 @@ def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_broken_files_say_so(name: str, content: bytes, said: str, tmp_path: Path) -> None:
-    """Never an error of another kind."""
+def test_broken_files_raise_a_mesh_error(
+    name: str, content: bytes, said: str, tmp_path: Path
+) -> None:
+    """No error of another type is raised."""
     pytest.importorskip("trimesh")
     (tmp_path / name).write_bytes(content)
     with pytest.raises(MeshError, match=said):
@@ -171,7 +175,7 @@ def test_broken_files_say_so(name: str, content: bytes, said: str, tmp_path: Pat
 def test_without_trimesh_the_remedy_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The package that reads meshes is an extra."""
+    """The package that reads meshes is an optional extra."""
     (tmp_path / "a.stl").write_bytes(b"solid\nendsolid\n")
     monkeypatch.setitem(sys.modules, "trimesh", None)
     with pytest.raises(MeshError, match=r"pip install '.\[meshes\]'"):
@@ -179,7 +183,7 @@ def test_without_trimesh_the_remedy_is_named(
 
 
 def test_a_mesh_without_a_scale_is_as_large_as_its_file(tmp_path: Path) -> None:
-    """Along every axis."""
+    """A missing scale means 1 along every axis."""
     trimesh = pytest.importorskip("trimesh")
     trimesh.creation.box(extents=(1.0, 2.0, 3.0)).export(tmp_path / "box.ply")
     for size in ((), (1.0, 1.0, 1.0)):
@@ -187,8 +191,8 @@ def test_a_mesh_without_a_scale_is_as_large_as_its_file(tmp_path: Path) -> None:
         assert np.ptp(points, axis=0) == pytest.approx([1.0, 2.0, 3.0], abs=1e-9)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.DIRECTIONS == 1024
     assert chosen.CLOSE == 1e-06
     assert chosen.MOST_OF_EXACT == 64

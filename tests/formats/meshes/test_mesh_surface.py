@@ -18,7 +18,7 @@ from warpdyn.model.mesh_files import MeshError
 trimesh = pytest.importorskip("trimesh")
 
 
-def test_vertices_and_triangles_are_the_files(tmp_path: Path) -> None:
+def test_vertices_and_triangles_equal_those_of_the_file(tmp_path: Path) -> None:
     box = trimesh.creation.box(extents=(1.0, 2.0, 3.0))
     box.export(tmp_path / "box.ply")
     found = surface_of(tmp_path / "box.ply")
@@ -27,14 +27,15 @@ def test_vertices_and_triangles_are_the_files(tmp_path: Path) -> None:
     assert again.volume == pytest.approx(6.0)
 
 
-def test_what_is_no_mesh_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_mesh_is_refused(tmp_path: Path) -> None:
     (tmp_path / "part.stl").write_text("no mesh")
     with pytest.raises(MeshError, match=r"trimesh cannot read it|it has no vertices"):
         surface_of(tmp_path / "part.stl")
 
 
-def test_a_collada_file_without_its_materials_has_its_triangles(tmp_path: Path) -> None:
-    """Where it names a material that is not in it, of the description's colour; as ROS shows it."""
+def test_a_collada_file_with_missing_materials_is_read(tmp_path: Path) -> None:
+    """A part whose material is missing has no colour of its own, so it has the description's
+    colour, as in ROS."""
     trimesh.creation.box(extents=(1.0, 2.0, 3.0)).export(tmp_path / "box.dae")
     text = (tmp_path / "box.dae").read_text()
     cut = re.sub(r"<library_effects>.*?</library_effects>", "", text, flags=re.S)
@@ -47,7 +48,7 @@ def test_a_collada_file_without_its_materials_has_its_triangles(tmp_path: Path) 
 
 @pytest.mark.parametrize("diffuse", [None, (128, 255, 255, 255)])
 def test_the_colour_of_a_texture_is_its_mean(tmp_path: Path, diffuse: tuple | None) -> None:
-    """Times the material's own colour, where it has one."""
+    """The mean is multiplied by the material's own colour if there is one."""
     images = pytest.importorskip("PIL.Image")
     picture = images.new("RGB", (32, 32), (200, 100, 0))
     picture.paste((100, 100, 0), (0, 0, 16, 32))
@@ -61,8 +62,9 @@ def test_the_colour_of_a_texture_is_its_mean(tmp_path: Path, diffuse: tuple | No
     assert part.color == pytest.approx(expected, abs=0.02)
 
 
-def test_what_a_file_only_counts_is_not_made(tmp_path: Path) -> None:
-    """A GLB file of an array of zeros without a byte, and one part in a scene a hundred times."""
+def test_vertex_counts_are_checked_before_arrays_are_allocated(tmp_path: Path) -> None:
+    """One GLB file has an array of zeros without data. Another contains one part a hundred
+    times."""
     box = trimesh.creation.box()
     scene = trimesh.Scene()
     for k in range(100):
@@ -91,8 +93,9 @@ def test_what_a_file_only_counts_is_not_made(tmp_path: Path) -> None:
         surface_of(tmp_path / "zeros.glb")
 
 
-def test_colours_of_faces_part_a_surface(tmp_path: Path) -> None:
-    """A part for each colour, with its own faces; of too many colours one part with their mean."""
+def test_a_surface_is_split_by_the_colours_of_its_faces(tmp_path: Path) -> None:
+    """Each colour has a part with its faces. With too many colours there is one part with their
+    mean."""
     box = trimesh.creation.box(extents=(1.0, 2.0, 3.0))
     reds = np.where(np.arange(12) < 4, 255, 51)
     colors = np.stack([reds, np.zeros(12), np.full(12, 102), np.full(12, 255)], 1)
@@ -121,7 +124,7 @@ def test_colours_of_faces_part_a_surface(tmp_path: Path) -> None:
         ((51, 102, 153, 204), (51, 102, 153, 204)),
     ],
 )
-def test_colours_in_shares_or_bytes_are_bytes(
+def test_colours_as_fractions_or_bytes_are_converted_to_bytes(
     given: tuple[float, ...], color: tuple[int, ...]
 ) -> None:
     assert mesh_surface._bytes(given) == pytest.approx(color)
@@ -154,8 +157,8 @@ def test_a_hull_has_the_outer_points_and_their_triangles() -> None:
     assert trimesh.Trimesh(*found, process=False).volume == pytest.approx(6.0)
 
 
-def test_points_without_a_hull(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two have none; without trimesh nothing has one."""
+def test_points_without_a_hull_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two points have no hull. Without trimesh no points have one."""
     corners = np.array([(x, y, z) for x in (0, 1) for y in (0, 2) for z in (0, 3)], float)
     hull = mesh_surface.hull_of(np.concatenate([corners, [[0.5, 0.5, 0.5]]]))
     assert len(hull.vertices) == 8 and len(hull.faces) == 12
@@ -167,10 +170,10 @@ def test_points_without_a_hull(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(refused.value) == mesh_surface.NO_READER
 
 
-def test_what_trimesh_cannot_convert_is_refused(
+def test_a_scene_that_trimesh_cannot_convert_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With its own reason."""
+    """The message contains trimesh's reason."""
     trimesh.creation.box().export(tmp_path / "box.ply")
 
     def broken(*_: object) -> None:
@@ -181,7 +184,7 @@ def test_what_trimesh_cannot_convert_is_refused(
         surface_of(tmp_path / "box.ply")
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.MOST_VERTICES == 2_000_000
     assert chosen.MOST_COLORS == 8

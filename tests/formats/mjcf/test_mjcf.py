@@ -1,4 +1,5 @@
-"""MJCF: five models of ours against MuJoCo's own mass matrix, bias and poses; what is read, and what is refused."""
+"""MJCF: five models of ours against MuJoCo's own mass matrix, bias and poses; what is read, and
+what is refused."""
 
 from __future__ import annotations
 
@@ -39,8 +40,9 @@ each_text = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 
 @each_text
 @pytest.mark.parametrize("quaternion", ["xyzw", "wxyz"])
-def test_dynamics_are_mujocos(text: str, quaternion: str) -> None:
-    """Mass matrix (mj_fullM), bias (qfrc_bias) and poses of every body and site."""
+def test_dynamics_equal_mujocos(text: str, quaternion: str) -> None:
+    """The mass matrix (mj_fullM), bias (qfrc_bias) and poses of every body and site are
+    compared."""
     model = load(free(text))
     peer, s = Peer(free(text), model), states(model, 4)
     there = load(free(text), quaternion=quaternion)
@@ -57,8 +59,9 @@ def test_dynamics_are_mujocos(text: str, quaternion: str) -> None:
 # What is read.
 
 
-def test_joints_keep_their_numbers() -> None:
-    """Limits in radians, armature and damping of the class, friction, effort; kinds by whether they are limited."""
+def test_attributes_of_joints_are_read() -> None:
+    """They are limits in radians, armature and damping of the class, friction, and effort. The
+    joint type depends on whether the joint is limited."""
     model = load(ARM)
     shoulder, reach = model.joint("shoulder"), model.joint("reach")
     assert shoulder.kind is KINDS["revolute"] and model.joint("pitch").kind is KINDS["continuous"]
@@ -77,8 +80,9 @@ def test_joints_keep_their_numbers() -> None:
     ]
 
 
-def test_one_free_body_is_a_free_base() -> None:
-    """Asked for or not; held, it stands where the file puts it; several free bodies float in the world."""
+def test_a_single_free_body_is_the_free_base() -> None:
+    """It is so with and without floating_base=True. With floating_base=False the body is fixed
+    where the file draws it. Several free bodies float in the world."""
     walker = load(WALKER)
     assert (
         walker.floating_base and walker.root == "torso" and walker.q_names[0] == "floating_base.x"
@@ -95,8 +99,8 @@ def test_one_free_body_is_a_free_base() -> None:
         load(body(INERTIAL + "<joint/>"), floating_base=True)
 
 
-def test_a_path_is_read_and_names_are_made_up(tmp_path: Path) -> None:
-    """Bodies and joints without a name are numbered, around names that are taken."""
+def test_bodies_and_joints_without_a_name_are_numbered(tmp_path: Path) -> None:
+    """The numbers avoid names that are taken. The file is read from a path."""
     path = tmp_path / "two.xml"
     path.write_text(
         f'<mujoco><worldbody><body name="body2"><joint name="joint1"/>{INERTIAL}'
@@ -109,8 +113,9 @@ def test_a_path_is_read_and_names_are_made_up(tmp_path: Path) -> None:
     )
 
 
-def test_sites_are_frames_of_their_own_name() -> None:
-    """Unless a body has it; one between two points looks along them."""
+def test_sites_are_frames_with_their_names() -> None:
+    """A site with the name of a body gets another. The z axis of a site between two points is along
+    the line."""
     model = load(body(INERTIAL + '<site name="b"/><site name="line" fromto="0 0 0 0 2 0"/>'))
     assert model.link_names == ("world", "b", "b_site", "line")
     line = model.joint("line_joint").pose
@@ -122,7 +127,7 @@ def test_sites_are_frames_of_their_own_name() -> None:
     [
         (
             body(INERTIAL + '<joint stiffness="3 0 1"/>'),
-            '"stiffness" of <joint> that are of powers',
+            '"stiffness" of <joint> for higher powers',
         ),
         (body(INERTIAL + '<joint springdamper="1 1"/>'), "springdamper"),
         (body(INERTIAL + '<joint type="ball" range="0 40"/>'), "range of a ball joint"),
@@ -150,14 +155,15 @@ def test_sites_are_frames_of_their_own_name() -> None:
         ),
     ],
 )
-def test_what_is_left_out_is_a_warning(text: str, said: str) -> None:
-    """Where it would change the motion."""
+def test_ignored_elements_that_change_the_motion_are_warned_about(text: str, said: str) -> None:
+    """The warning names the attribute or element."""
     with pytest.warns(ModelWarning, match=said):
         load_mjcf(text)
 
 
-def test_what_changes_no_motion_is_left_out_without_a_word() -> None:
-    """Actuators, tendons, sensors, contacts, assets, keyframes; options at their defaults."""
+def test_elements_that_change_no_motion_are_ignored_silently() -> None:
+    """These are actuators, tendons, sensors, contacts, assets, keyframes, and options at their
+    defaults."""
     extra = (
         '<option timestep="0.01" gravity="0 0 -9.81"/><asset><mesh name="m" file="nowhere.obj"/></asset>'
         '<actuator><motor joint="j"/></actuator><sensor/><contact/><tendon/><keyframe/><visual/><size/><statistic/>'
@@ -180,7 +186,8 @@ def test_what_changes_no_motion_is_left_out_without_a_word() -> None:
 )
 @pytest.mark.parametrize("way", ["joint", "compiler", "off", "child"])
 def test_an_aligned_free_joint_is_at_the_centre_of_mass(inside: str, way: str) -> None:
-    """In principal axes, where the file or its compiler says so and the body carries no other."""
+    """Its axes are the principal axes, if the file or its compiler asks for that and the body has
+    no children."""
     joint = {"joint": '<freejoint align="true"/>', "off": '<freejoint align="false"/>'}
     text = body(
         inside + joint.get(way, "<freejoint/>") + '<site name="s" pos="1 0 0"/>', euler="10 0 0"
@@ -215,11 +222,11 @@ def test_an_aligned_free_joint_is_at_the_centre_of_mass(inside: str, way: str) -
             '<mujoco><worldbody><composite count="2"/></worldbody></mujoco>',
             'composite type="".* is not read',
         ),
-        ("<mujoco><worldbody><joint/></worldbody></mujoco>", "the world moves on no joint"),
-        ('<mujoco><compiler coordinate="global"/></mujoco>', "no longer MJCF"),
+        ("<mujoco><worldbody><joint/></worldbody></mujoco>", "the world cannot have a joint"),
+        ('<mujoco><compiler coordinate="global"/></mujoco>', "no longer part of MJCF"),
         (
             '<mujoco><compiler angle="grad"/></mujoco>',
-            'angle is "grad"; it is one of degree, radian',
+            'angle is "grad"; it must be one of degree, radian',
         ),
         ('<mujoco><compiler eulerseq="xyw"/></mujoco>', "three letters of xyzXYZ"),
         ("<mujoco><default><default/></default></mujoco>", "has no class"),
@@ -235,18 +242,21 @@ def test_an_aligned_free_joint_is_at_the_centre_of_mass(inside: str, way: str) -
         (body(INERTIAL, pos="1 2 nan"), "3 finite numbers"),
         (body(INERTIAL, quat="0 0 0 0"), "quat is zero"),
         (body(INERTIAL, quat="1 0 0 0", euler="0 0 0"), "both quat and euler"),
-        (body(INERTIAL, zaxis="0 0 0"), "zaxis has an axis without a direction"),
-        (body(INERTIAL, xyaxes="1 0 0 2 0 0"), "xyaxes has an axis without a direction"),
+        (body(INERTIAL, zaxis="0 0 0"), "zaxis has an axis of length zero"),
+        (body(INERTIAL, xyaxes="1 0 0 2 0 0"), "xyaxes has an axis of length zero"),
         (body('<inertial mass="1" diaginertia="1 1 1"/>'), "<inertial> has no pos"),
         (body('<inertial pos="0 0 0"/>'), "<inertial> has no mass"),
         (body('<inertial pos="0 0 0" mass="-1" diaginertia="1 1 1"/>'), "must not be negative"),
         (
             body(INERTIAL + '<joint name="j" type="screw"/>'),
-            'joint "j": type is "screw"; it is one of hinge, slide',
+            'joint "j": type is "screw"; it must be one of hinge, slide',
         ),
-        (body(INERTIAL, pos="1e308 0 0"), 'pos is "1e308 0 0"; no robot has numbers beyond 1e'),
-        (body('<inertial pos="0 0 0" mass="1e10"/>'), 'mass is "1e10"; no robot has numbers'),
-        (body(INERTIAL + '<joint name="j" limited="true" range="2 1"/>'), "range must go up"),
+        (body(INERTIAL, pos="1e308 0 0"), 'pos is "1e308 0 0"; numbers beyond 1e'),
+        (body('<inertial pos="0 0 0" mass="1e10"/>'), 'mass is "1e10"; numbers beyond'),
+        (
+            body(INERTIAL + '<joint name="j" limited="true" range="2 1"/>'),
+            "range must be increasing",
+        ),
         (
             body(INERTIAL + '<freejoint/><joint name="j"/>'),
             "the one joint of a body in <worldbody>",
@@ -267,17 +277,17 @@ def test_an_aligned_free_joint_is_at_the_centre_of_mass(inside: str, way: str) -
         (equality("<joint/>"), "it has no joint1"),
         (equality('<joint joint1="r"/>'), 'joint1 "r" does not exist'),
         (equality('<joint joint1="p" joint2="q" polycoef="x"/>'), 'polycoef is "x"'),
-        (equality('<joint joint1="p" joint2="p"/>'), "follow each other in a circle"),
+        (equality('<joint joint1="p" joint2="p"/>'), "follow each other in a cycle"),
     ],
 )
-def test_what_cannot_be_used_is_refused(text: str, said: str) -> None:
-    """One error that names the file, the element and the remedy."""
+def test_invalid_files_are_refused(text: str, said: str) -> None:
+    """One error names the file, the element and the remedy."""
     with pytest.raises(ModelError, match=said):
         load(text)
 
 
-def test_autolimits_off_asks_for_a_word() -> None:
-    """As MuJoCo does."""
+def test_a_range_needs_limited_if_autolimits_is_off() -> None:
+    """MuJoCo requires the same."""
     text = body(INERTIAL + '<joint range="0 1"/>').replace(
         "<worldbody>", '<compiler autolimits="false"/><worldbody>'
     )
@@ -285,7 +295,7 @@ def test_autolimits_off_asks_for_a_word() -> None:
         load(text)
 
 
-# Anything at all.
+# Fuzzing.
 
 PIECES = st.sampled_from([
     *('<body name="a">', '<body pos="1 0 0" euler="0 9 0">', "</body>", '<frame quat="1 1 0 0">', "</frame>"),
@@ -301,7 +311,8 @@ PIECES = st.sampled_from([
 ])  # fmt: skip
 
 
-def survives(text: str | bytes) -> None:
+def load_or_refuse(text: str | bytes) -> None:
+    """Load the text; a ModelError is accepted, any other error fails the test."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ModelWarning)
@@ -312,35 +323,35 @@ def survives(text: str | bytes) -> None:
 
 @settings(max_examples=300)
 @given(st.lists(PIECES, max_size=14))
-def test_any_arrangement_of_elements_is_a_model_or_a_model_error(pieces: list[str]) -> None:
-    """Nothing else comes out."""
-    survives(f"<mujoco>{''.join(pieces)}</mujoco>")
-    survives(f"<mujoco><worldbody>{''.join(pieces)}</worldbody></mujoco>")
+def test_random_elements_give_a_model_or_a_model_error(pieces: list[str]) -> None:
+    """No other error is raised."""
+    load_or_refuse(f"<mujoco>{''.join(pieces)}</mujoco>")
+    load_or_refuse(f"<mujoco><worldbody>{''.join(pieces)}</worldbody></mujoco>")
 
 
 @settings(max_examples=200)
 @given(
     st.sampled_from([ARM, SPHERICAL]), st.integers(0, 4000), st.integers(0, 40), st.text(max_size=6)
 )
-def test_a_file_with_a_hole_is_a_model_or_a_model_error(
+def test_a_damaged_file_gives_a_model_or_a_model_error(
     text: str, start: int, size: int, new: str
 ) -> None:
-    """A stretch of a sound file replaced."""
-    survives(text[:start] + new + text[start + size :])
+    """A part of a valid file is replaced."""
+    load_or_refuse(text[:start] + new + text[start + size :])
 
 
 @given(st.binary(max_size=60))
-def test_bytes_are_a_model_or_a_model_error(data: bytes) -> None:
-    """Whatever they are."""
-    survives(b"<mujoco>" + data)
-    survives(data)
+def test_random_bytes_give_a_model_or_a_model_error(data: bytes) -> None:
+    """No other error is raised."""
+    load_or_refuse(b"<mujoco>" + data)
+    load_or_refuse(data)
 
 
 @pytest.mark.parametrize(
     ("damping", "said"), [("1", True), ("0", False), ("0.00 0 0", False), ("0 0 0.5", True)]
 )
-def test_damping_of_a_free_base_is_a_remark(damping: str, said: bool) -> None:
-    """Of a joint of its own as of a class; nothing is said of zeros."""
+def test_damping_of_a_free_base_is_remarked(damping: str, said: bool) -> None:
+    """The damping may be that of the joint or of its class. Zero damping is not remarked."""
     base = f'<body name="b"><joint type="free" damping="{damping}"/>{INERTIAL}</body>'
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)

@@ -1,4 +1,4 @@
-"""MJCF: actuator laws from default classes; MuJoCo's own forces are the law."""
+"""MJCF: actuator laws from default classes, compared with MuJoCo's own forces."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ ACTUATORS = (
     *("<intvelocity/>", '<cylinder area="2"/>', "<muscle/>"),
 )
 STATES = ((0.3, 0.5, 1.0), (-0.9, -2.0, 30.0), (0.3, -2.0, 0.1))
-"""Position, rate and control."""
+"""Position, velocity and control."""
 
 ACCURACY = 1e-12
-"""Relative; both compute one line of arithmetic."""
+"""Relative; MuJoCo and warpdyn compute the same line of arithmetic."""
 
 
 def _text(defaults: str, actuator: str) -> str:
@@ -76,8 +76,9 @@ def compare(defaults: str, actuator: str) -> str:
 
 
 @pytest.mark.parametrize("kind", list(DEFAULTS))
-def test_defaults_of_each_kind_act_on_each_kind_as_in_mujoco(kind: str) -> None:
-    """Of every default kind and actuator kind the force is MuJoCo's, or a remark names the actuator."""
+def test_each_kind_of_default_acts_on_each_kind_of_actuator_as_in_mujoco(kind: str) -> None:
+    """For every pair of default and actuator the force is MuJoCo's, or a remark names the
+    actuator."""
     found = [compare(f"<default>{DEFAULTS[kind]}</default>", actuator) for actuator in ACTUATORS]
     assert found.count("equal") >= 5, "the comparison has something to compare"
 
@@ -110,8 +111,8 @@ def test_the_range_that_is_written_last_applies(defaults: str, actuator: str) ->
     assert compare(f"<default>{defaults}</default>", actuator) == "equal"
 
 
-def test_numbers_beyond_the_laws_own_are_left_out() -> None:
-    """MuJoCo has room for ten; fixed and affine laws use three."""
+def test_unused_gain_and_bias_numbers_are_ignored() -> None:
+    """MuJoCo has room for ten numbers. Fixed and affine laws use three."""
     many = '<general gainprm="2 3 4 5 6" biastype="affine" biasprm="1 2 3 4 5"/>'
     assert compare("", many) == "equal"
     assert compare(f"<default>{many}</default>", '<general gainprm="7"/>') == "equal"
@@ -129,13 +130,13 @@ STATIC = '<general dyntype="none" gaintype="fixed" biastype="affine"/>'
         '<muscle range="0.6 1.2"/>',
     ],
 )
-def test_numbers_of_every_shortcut_reach_an_actuator_of_its_class(default: str) -> None:
+def test_default_numbers_of_every_shortcut_apply_to_general_actuators(default: str) -> None:
     """<general> with a static law takes its gain and bias from the class of another shortcut."""
     assert compare(f"<default>{default}</default>", STATIC) == "equal"
 
 
-def test_an_actuator_of_a_class_of_dcmotor_is_left_out() -> None:
-    """Its gain and bias are MuJoCo's own computation."""
+def test_an_actuator_with_a_default_class_of_dcmotor_is_ignored() -> None:
+    """MuJoCo computes the gain and bias of such a class itself."""
     text = _text('<default><dcmotor motorconst="2"/></default>', STATIC)
     with pytest.warns(wd.ModelWarning, match="ignored an actuator with a class of <dcmotor>"):
         assert not load_mjcf(text).actuators
@@ -156,7 +157,7 @@ def test_a_damper_without_kv_gives_no_force() -> None:
     ],
 )
 def test_laws_that_mujoco_refuses_are_refused(actuator: str, message: str) -> None:
-    """With the parameter and its value in the message."""
+    """The message contains the parameter and its value."""
     assert compare("", actuator) == "MuJoCo refuses it"
     with pytest.raises(ModelError, match=message):
         load(_text("", actuator))

@@ -1,4 +1,4 @@
-"""MJCF: limits of effort from actuators; what MuJoCo can bring to a joint is never more."""
+"""MJCF: effort limits from actuators, compared with the largest forces of MuJoCo's."""
 
 from __future__ import annotations
 
@@ -70,10 +70,11 @@ TENDON = '<tendon><fixed name="t"><joint joint="a" coef="0.5"/><joint joint="b" 
         ),
     ],
 )
-def test_limits_are_ranges_times_gears(
+def test_effort_limits_are_ranges_times_gears(
     actuators: str, extra: str, limits: tuple[float, ...]
 ) -> None:
-    """Of the control where the force is control times gain, of the force; sums of several, by fixed tendons too."""
+    """The range is that of the force, or of the control if the force is control times gain. Several
+    actuators add up, also through fixed tendons."""
     assert load(arm(actuators, extra)).effort_limit.tolist() == list(limits)
 
 
@@ -86,8 +87,8 @@ def test_limits_are_ranges_times_gears(
         '<position joint="a" class="weak" gear="2"/><general joint="b" class="weak"/>',
     ],
 )
-def test_mujoco_reaches_the_limit_and_no_more(actuators: str) -> None:
-    """qfrc_actuator at extreme controls and states, against the limit of each joint."""
+def test_mujocos_largest_force_equals_the_effort_limit(actuators: str) -> None:
+    """qfrc_actuator is computed at extreme controls and states."""
     mujoco = pytest.importorskip("mujoco")
     text = arm(actuators, CLASSES + TENDON)
     model, there = load(text), mujoco.MjModel.from_xml_string(text)
@@ -102,15 +103,15 @@ def test_mujoco_reaches_the_limit_and_no_more(actuators: str) -> None:
     np.testing.assert_allclose(largest[bounded], model.effort_limit[bounded], rtol=1e-12)
 
 
-def test_a_limit_of_the_joint_stays() -> None:
-    """actuatorfrcrange is the joint's word; actuators are asked where there is none."""
+def test_actuatorfrcrange_of_the_joint_takes_precedence() -> None:
+    """The ranges of actuators count only if the joint has no actuatorfrcrange."""
     motor = '<motor joint="a" ctrlrange="-2 2"/>'
     assert load(arm(motor, joint='actuatorfrcrange="-7 7"')).joint("a").limits.effort == 7
     assert load(arm(motor)).joint("a").limits.effort == 2
 
 
-def test_what_is_taken_is_remarked() -> None:
-    """One joint by name, several by their number; nothing where nothing is taken."""
+def test_effort_limits_from_actuators_are_remarked() -> None:
+    """The remark names one joint, or counts several. Without such a limit there is no remark."""
     with pytest.warns(ModelWarning, match='limit of effort of joint "a" is that of actuators'):
         load_mjcf(arm('<motor joint="a" ctrlrange="-1 1"/>'))
     both = '<motor joint="a" ctrlrange="-1 1"/><motor joint="b" ctrlrange="-1 1"/>'
@@ -118,13 +119,13 @@ def test_what_is_taken_is_remarked() -> None:
     assert not load(arm('<motor joint="a"/>')).warnings
 
 
-def test_ranges_without_autolimits_need_a_word() -> None:
-    """As MuJoCo asks; a range that goes down is refused."""
+def test_a_range_needs_limited_without_autolimits() -> None:
+    """MuJoCo requires the same. A decreasing range is refused."""
     with pytest.raises(
-        ModelError, match="it has ctrlrange, and autolimits is off; write ctrllimited"
+        ModelError, match="it has ctrlrange, but autolimits is off; write ctrllimited"
     ):
         load_mjcf(arm('<motor joint="a" ctrlrange="-1 1"/>', compiler='autolimits="false"'))
-    with pytest.raises(ModelError, match="forcerange must go up, got 2 1"):
+    with pytest.raises(ModelError, match="forcerange must be increasing, got 2 1"):
         load_mjcf(arm('<motor joint="a" forcerange="2 1" forcelimited="true"/>'))
 
 
@@ -147,8 +148,10 @@ def test_ranges_without_autolimits_need_a_word() -> None:
         ('<motor joint="ball"/>', "an actuator of a ball joint"),
     ],
 )
-def test_what_is_left_out_is_remarked(actuators: str, remark: str) -> None:
-    """And the actuators beside it are kept, with numbers as they stand in the file."""
+def test_unsupported_actuators_are_remarked_and_others_are_read(
+    actuators: str, remark: str
+) -> None:
+    """The other actuators keep the numbers of their places in the file."""
     ball = f"<body name='c'><joint name='ball' type='ball'/>{INERTIAL}</body></body></worldbody>"
     text = arm(f'{actuators}<motor joint="b"/>', CLASSES + TENDON)
     model = load(text.replace("</body></worldbody>", ball))
@@ -156,8 +159,8 @@ def test_what_is_left_out_is_remarked(actuators: str, remark: str) -> None:
     assert any(remark in line for line in model.warnings), model.warnings
 
 
-def test_names_are_given_once() -> None:
-    """One that is written is kept; two alike are refused, and so is a joint that is not there."""
+def test_actuator_names_are_unique() -> None:
+    """Generated names avoid names of the file. Duplicate names and unknown joints are refused."""
     model = load(arm('<motor joint="a"/><motor name="actuator0" joint="b"/>'))
     assert [each.name for each in model.actuators] == ["actuator0_", "actuator0"]
     with pytest.raises(ModelError, match='two actuators are named "x"; rename one'):
@@ -166,8 +169,9 @@ def test_names_are_given_once() -> None:
         load(arm('<motor joint="nowhere"/>'))
 
 
-def test_bounds_that_are_not_kept_are_remarked() -> None:
-    """Of a tendon, and of a joint where several actuators share a range that is wider one way."""
+def test_ignored_force_ranges_are_remarked() -> None:
+    """They are the range of a tendon, and an asymmetric range of a joint that several actuators
+    drive."""
     tendon = TENDON.replace('name="t"', 'name="t" actuatorfrcrange="-1 1"')
     assert any("actuatorfrcrange of a tendon" in x for x in load(arm("", tendon)).warnings)
     model = load(arm('<motor joint="a"/>', joint='actuatorfrcrange="-3 7"'))
@@ -181,10 +185,10 @@ def test_bounds_that_are_not_kept_are_remarked() -> None:
 
 @pytest.mark.parametrize("gear", [2.0, -0.5])
 @pytest.mark.parametrize("force_range", ["", 'forcerange="-9 2"', 'forcerange="20 30"'])
-def test_a_force_range_that_is_wider_one_way_holds_as_in_mujoco(
+def test_an_asymmetric_force_range_limits_forces_as_in_mujoco(
     gear: float, force_range: str
 ) -> None:
-    """qfrc_actuator of a joint whose actuatorfrcrange has unequal ends is MuJoCo's."""
+    """For a joint whose actuatorfrcrange has unequal ends, qfrc_actuator equals MuJoCo's."""
     motor = f'<motor joint="a" gear="{gear}" {force_range}/>'
     text = arm(motor, joint='actuatorfrcrange="-3 7"')
     theirs = mujoco.MjModel.from_xml_string(text)
@@ -196,7 +200,7 @@ def test_a_force_range_that_is_wider_one_way_holds_as_in_mujoco(
 
 
 def remarks(actuators: str, extra: str = "", joint: str = "") -> tuple[str, ...]:
-    """What is said of a model with these actuators."""
+    """Warnings of a model with these actuators."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         return load_mjcf(arm(actuators, extra, joint)).warnings
@@ -222,8 +226,8 @@ def remarks(actuators: str, extra: str = "", joint: str = "") -> tuple[str, ...]
         ),
     ],
 )
-def test_actuators_that_are_left_out_are_remarked(actuators: str, said: str) -> None:
-    """Each in its own words, with its line."""
+def test_each_ignored_actuator_is_remarked(actuators: str, said: str) -> None:
+    """The remark gives the reason and the line."""
     assert [line for line in remarks(actuators) if "ignored" in line and said in line]
     assert not load(arm(actuators)).actuators
 
@@ -232,10 +236,11 @@ def test_actuators_that_are_left_out_are_remarked(actuators: str, said: str) -> 
     ("gear", "forces"),
     [(2.0, (-3.0, 7.5)), (-2.0, (-7.5, 3.0)), (0.0, (-9.0, 9.0))],
 )
-def test_a_force_range_with_two_ends_holds_its_actuator(
+def test_an_asymmetric_force_range_limits_its_actuator(
     gear: float, forces: tuple[float, float]
 ) -> None:
-    """Divided by the gear, whose sign exchanges them; one without gear moves nothing."""
+    """The ends are divided by the gear, and a negative gear exchanges them. An actuator without
+    gear moves nothing."""
     model = load(
         arm(
             f'<motor name="m" joint="a" gear="{gear}" forcerange="-9 9"/>',
@@ -248,8 +253,8 @@ def test_a_force_range_with_two_ends_holds_its_actuator(
     assert free.actuators[0].forces == pytest.approx((-3.0, 7.5))
 
 
-def test_a_force_range_of_several_actuators() -> None:
-    """They are left out, and so is one of a tendon; what acts elsewhere stays."""
+def test_actuators_that_share_an_asymmetric_force_range_are_ignored() -> None:
+    """So is an actuator of a tendon on the joint. Actuators of other joints are read."""
     several = '<motor name="m" joint="a"/><motor name="n" joint="a"/><motor name="k" joint="b"/>'
     said = (
         '2 actuators of joint "a" are left out: its actuatorfrcrange is wider one way, and holds for '
@@ -263,8 +268,8 @@ def test_a_force_range_of_several_actuators() -> None:
     assert any('1 actuators of joint "a"' in line for line in remarks(tendon, TENDON, frc))
 
 
-def test_names_of_actuators() -> None:
-    """The file's; for others their number, with what makes it unlike a name of the file."""
+def test_actuators_without_a_name_are_numbered() -> None:
+    """A generated name that the file uses gets an underscore."""
     text = '<motor joint="a"/><motor name="actuator2" joint="a"/><motor joint="b"/>'
     names = [each.name for each in load(arm(text)).actuators]
     assert names == ["actuator0", "actuator2", "actuator2_"]
@@ -283,8 +288,9 @@ def test_names_of_actuators() -> None:
         ('<position joint="a" ctrlrange="-1 2" kp="3"/>', (-1.0, 2.0)),
     ],
 )
-def test_controls_of_a_servo(servo: str, controls: tuple[float, float]) -> None:
-    """Its own range, or a share of its joint's or its tendon's around the middle."""
+def test_control_ranges_of_servos_are_read(servo: str, controls: tuple[float, float]) -> None:
+    """A servo has its own range, or a fraction of the range of its joint or tendon about the
+    middle."""
     ranged = TENDON.replace('name="t"', 'name="t" range="-1 5"').replace(
         "<tendon>", '<tendon><fixed name="u"><joint joint="a" coef="1"/></fixed>'
     )
@@ -294,13 +300,13 @@ def test_controls_of_a_servo(servo: str, controls: tuple[float, float]) -> None:
 
 
 @pytest.mark.parametrize("target", ['joint="b"', 'tendon="t"'])
-def test_a_servo_of_a_target_without_range(target: str) -> None:
-    with pytest.raises(ModelError, match="it has inheritrange, and its target has no range; write"):
+def test_inheritrange_of_a_target_without_range_is_refused(target: str) -> None:
+    with pytest.raises(ModelError, match="it has inheritrange, but its target has no range; write"):
         load(arm(f'<position {target} inheritrange="1"/>', TENDON))
 
 
-def test_limits_from_actuators_are_said() -> None:
-    """One joint by its name, several by their number."""
+def test_remarks_name_one_joint_and_count_several() -> None:
+    """The remarks are on effort limits from actuators."""
     motors = '<motor joint="a" forcerange="-1 1"/>', '<motor joint="b" forcerange="-1 1"/>'
     said = "the limit of effort of {} is that of actuators: range times gear"
     assert any(said.format('joint "a"') in line for line in remarks(motors[0]))
@@ -308,7 +314,7 @@ def test_limits_from_actuators_are_said() -> None:
 
 
 @pytest.mark.parametrize("floating_base", [None, False])
-def test_actuators_of_a_free_base(floating_base: bool | None) -> None:
+def test_actuators_of_a_free_base_are_ignored(floating_base: bool | None) -> None:
     text = f"""<mujoco><worldbody><body><frame><freejoint name="f"/></frame>{INERTIAL}</body></worldbody>
     <actuator><motor joint="f" gear="0 0 1 0 0 0"/></actuator></mujoco>"""
     model = load(text, floating_base=floating_base)
@@ -316,14 +322,14 @@ def test_actuators_of_a_free_base(floating_base: bool | None) -> None:
     assert "ignored an actuator of a free joint (line 2)" in model.warnings
 
 
-def test_a_delayed_actuator_is_left_out() -> None:
+def test_an_actuator_with_a_delay_is_ignored() -> None:
     delayed = '<motor joint="a" delay="0.01" nsample="5"/>'
     assert "ignored an actuator with delay (line 1)" in remarks(delayed)
 
 
 @pytest.mark.parametrize("word", ["pid", "orientation"])
-def test_servos_of_several_controls_are_left_out(word: str) -> None:
-    """They leave a joint without a limit of effort, and so does <general> of their class."""
+def test_servos_with_several_controls_are_ignored(word: str) -> None:
+    """They leave a joint without effort limit, and so does <general> of their class."""
     said = f"actuator <{word}>, whose force depends on more than control, position and velocity"
     text = arm(f'<{word} joint="a" ctrlrange="-1 1"/><motor joint="a" ctrlrange="-1 1"/>')
     model = load(text)
@@ -333,7 +339,7 @@ def test_servos_of_several_controls_are_left_out(word: str) -> None:
     assert any("ignored an actuator with" in line for line in load(of_class).warnings)
 
 
-def test_effort_limits_without_disabled_groups() -> None:
+def test_actuators_of_disabled_groups_do_not_count_in_effort_limits() -> None:
     text = arm(
         '<motor joint="a" ctrlrange="-1 1" group="1"/><motor joint="a" ctrlrange="-3 3"/>',
         '<option actuatorgroupdisable="1"/>',

@@ -1,4 +1,4 @@
-"""MJCF: <attach> of parts of other files' models."""
+"""MJCF: <attach>, which adds parts of other files' models."""
 
 from __future__ import annotations
 
@@ -81,9 +81,9 @@ def arm(folder: Path, attached: str) -> Path:
 
 @pytest.mark.filterwarnings("ignore::warpdyn.ModelWarning")
 @pytest.mark.parametrize("attached", PARTS.values(), ids=PARTS.keys())
-def test_it_is_the_robot_that_mujoco_reads(folder: Path, attached: str) -> None:
-    """Names, the order of joints, mass matrix, bias, poses, armature, limits: each number as its own file
-    means it."""
+def test_the_robot_equals_mujocos(folder: Path, attached: str) -> None:
+    """Names, the order of joints, mass matrix, bias, poses, armature and limits are compared. Each
+    number means what its own file says."""
     path = arm(folder, attached)
     theirs = mujoco.MjModel.from_xml_path(str(path))
     ours = wd.load(path, loops="cut")
@@ -117,15 +117,15 @@ def test_it_is_the_robot_that_mujoco_reads(folder: Path, attached: str) -> None:
 
 
 def _free(folder: Path) -> Path:
-    """The hand without its constraint, as hands/free.xml."""
+    """The folder in which hands/free.xml is the hand without its constraint."""
     text = HAND.replace('<joint joint1="lid" joint2="wrist"/>', "")
     (folder / "hands/free.xml").write_text(text)
     return folder
 
 
 @pytest.mark.filterwarnings("ignore::warpdyn.ModelWarning")
-def test_what_goes_with_the_bodies(folder: Path) -> None:
-    """Tendons and actuators of what is attached, under its names; not those of what is not."""
+def test_tendons_and_actuators_of_attached_bodies_are_added(folder: Path) -> None:
+    """Their names get the prefix. Those of bodies that are not attached are not added."""
     model = wd.load(arm(folder, PARTS["two"]))
     assert [t.name for t in model.tendons] == ["l_pull", "r_pull"]
     assert dict(model.tendons[1].coefficients) == {"r_slide": 2.0, "r_thumb": 1.0}
@@ -137,8 +137,8 @@ def test_what_goes_with_the_bodies(folder: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::warpdyn.ModelWarning")
-def test_models_that_attach_others(folder: Path) -> None:
-    """From their own folder on, with the settings of each."""
+def test_an_attached_model_may_attach_others(folder: Path) -> None:
+    """File names are relative to the folder of each file, and each file has its own settings."""
     (folder / "hands/both.xml").write_text(
         '<mujoco><compiler angle="radian"/><asset><model name="h" file="hand.xml"/></asset><worldbody>'
         f'<body name="stem" euler="0.1 0 0"><joint name="turn" range="-2 2"/>{INERTIAL}'
@@ -178,13 +178,14 @@ def test_a_free_body_may_be_attached_to_the_world(tmp_path: Path) -> None:
         ('<attach model="hand" body="palm" frame="side"/>', "a body and a frame"),
     ],
 )
-def test_what_is_refused(folder: Path, attached: str, words: str) -> None:
+def test_invalid_attach_elements_are_refused(folder: Path, attached: str, words: str) -> None:
     with pytest.raises(ModelError, match=words):
         wd.load(arm(folder, attached))
 
 
-def test_files_are_those_that_includes_allows(folder: Path, tmp_path: Path) -> None:
-    """In the folder and below; none of a text; not those that lead outside, by links either."""
+def test_attached_files_obey_the_includes_option(folder: Path, tmp_path: Path) -> None:
+    """Files may be in the folder or below it. A text has no folder. A link that leads outside is
+    refused."""
     path = arm(folder, PARTS["a body"])
     with pytest.raises(ModelError, match="no other file is read with includes=False"):
         wd.load(path, includes=False)
@@ -205,12 +206,14 @@ def test_files_are_those_that_includes_allows(folder: Path, tmp_path: Path) -> N
         wd.load(path)
 
 
-def test_circles_and_too_much_are_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_circular_and_too_large_attachments_are_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = '<mujoco><asset><model name="m" file="{}"/></asset><worldbody><attach model="m"/></worldbody></mujoco>'
     (folder / "a.xml").write_text(other.format("b.xml"))
     (folder / "b.xml").write_text(other.format("c.xml"))
     (folder / "c.xml").write_text(other.format("b.xml"))
-    with pytest.raises(ModelError, match="attach each other in a circle"):
+    with pytest.raises(ModelError, match="attach each other in a cycle"):
         wd.load(folder / "a.xml")
     path = arm(folder, PARTS["two"])
     read = sum(file.stat().st_size for file in (path, folder / "hands/hand.xml"))
@@ -223,14 +226,14 @@ def test_circles_and_too_much_are_refused(folder: Path, monkeypatch: pytest.Monk
         wd.load(path)
 
 
-def test_a_mistake_is_told_by_its_file(folder: Path) -> None:
+def test_an_error_in_an_attached_file_names_the_file(folder: Path) -> None:
     (folder / "hands/hand.xml").write_text(HAND.replace('range="-1 1"', 'range="-1 x"'))
     with pytest.raises(ModelError, match=r'range is "-1 x".*line \d+ of hands/hand\.xml'):
         wd.load(arm(folder, PARTS["a body"]))
 
 
-def test_meshes_that_are_fitted_in_another_way(folder: Path) -> None:
-    """The bodies of all files are weighed together, with one fitaabb."""
+def test_attached_files_must_have_the_same_fitaabb(folder: Path) -> None:
+    """The bodies of all files are weighed together, with one setting of fitaabb."""
     hand = folder / "hands/hand.xml"
     hand.write_text(
         """<mujoco><compiler fitaabb="true"/><asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>

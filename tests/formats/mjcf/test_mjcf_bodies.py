@@ -1,4 +1,4 @@
-"""MJCF: which body is the base, and what its joint in the file says of it."""
+"""MJCF: which body is the base, and the attributes of its joint in the file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from warpdyn.model.description import ModelError, Pose
 from warpdyn.model.scene.free_bodies import free_coordinates
 
 SPRINGS = 1e-12
-"""Relative, of forces of springs alone."""
+"""Relative error of spring forces."""
 
 TUMBLING = """
 <mujoco><compiler angle="degree" alignfree="true"/><worldbody>
@@ -33,9 +33,9 @@ BESIDE = f"""<body name="c" pos="1 0 0"><joint type="ball" name="beside" stiffne
 
 
 @pytest.mark.parametrize("others", ["", BESIDE], ids=["base", "inside"])
-def test_springs_of_ball_and_free_joints_are_mujocos(others: str) -> None:
-    """qfrc_passive: of a free base, of free bodies in a tree where the file draws them, aligned ones
-    too, and of balls, for which springref is nothing."""
+def test_springs_of_ball_and_free_joints_equal_mujocos(others: str) -> None:
+    """qfrc_passive of a free base, of free bodies in a tree (also aligned ones) where the file
+    draws them, and of ball joints, which have no springref."""
     name = "free" if others else BASE_JOINT
     text = TUMBLING.replace("NAME", name).replace("OTHERS", others)
     described = load(text.replace(f'name="{name}"', 'name="free"'))
@@ -50,8 +50,8 @@ def test_springs_of_ball_and_free_joints_are_mujocos(others: str) -> None:
         assert error(wd.oracle(effect_torques, model, q, v), wanted) < SPRINGS
 
 
-def test_other_representations_have_the_same_base_spring() -> None:
-    """Its force is a force on the base like any other."""
+def test_every_base_velocity_representation_has_the_same_base_spring() -> None:
+    """The spring's force transforms like any other force on the base."""
     model = load(TUMBLING.replace("NAME", "free").replace("OTHERS", "")).with_springs("description")
     s = states(model, 3)
     wanted = wd.oracle(effect_torques, model, s.q, s.v)
@@ -62,7 +62,7 @@ def test_other_representations_have_the_same_base_spring() -> None:
         assert error((found * v).sum(-1), (wanted * s.v).sum(-1)) < 10 * SPRINGS
 
 
-def test_the_base_armature_and_spring_are_data() -> None:
+def test_base_armature_and_base_springs_are_read() -> None:
     model = load(TUMBLING.replace("NAME", "free").replace("OTHERS", ""))
     assert model.base_armature == 0.1 and not model.base_effects
     assert [e.spring for e in model.base_springs] == [3.0] * 6
@@ -70,7 +70,7 @@ def test_the_base_armature_and_spring_are_data() -> None:
     assert model.with_springs("description").base_effects == model.base_springs
 
 
-def test_free_rest_is_where_the_body_is_drawn() -> None:
+def test_the_rest_pose_of_a_free_joint_is_that_of_the_drawn_body() -> None:
     X = Pose.at((1, 2, 3), (0.1, 0.2, 0.3)).placement
     *p, x, y, z = free_rest(X)
     w = np.linalg.norm([x, y, z])
@@ -78,7 +78,7 @@ def test_free_rest_is_where_the_body_is_drawn() -> None:
     np.testing.assert_allclose([*p, *turned], free_coordinates(X), atol=1e-15)
 
 
-def test_a_free_joint_is_the_one_joint_of_a_body_in_the_world() -> None:
+def test_a_free_joint_must_be_the_only_joint_of_a_body_in_the_world() -> None:
     inner = f"<body><freejoint/>{INERTIAL}</body>{INERTIAL}<joint/>"
     with pytest.raises(ModelError, match=r"a free joint must be the one joint of a body in"):
         load(body(inner))
@@ -92,8 +92,10 @@ def test_a_free_joint_is_the_one_joint_of_a_body_in_the_world() -> None:
         ('boundinertia="0.1"', "", 'boundmass and boundinertia do not count body "still"'),
     ],
 )
-def test_bodies_that_mujoco_fuses(settings: str, inner: str, said: str) -> None:
-    """MuJoCo joins them to their parents before it scales and bounds."""
+def test_compiler_settings_that_skip_fused_bodies_are_refused(
+    settings: str, inner: str, said: str
+) -> None:
+    """MuJoCo fuses such bodies with their parents before it scales masses and applies bounds."""
     text = f"""<mujoco><compiler {settings} fusestatic="{{}}"/><worldbody><body name="still">{inner}</body>
     <body name="b"><joint/><geom size="0.1" mass="1"/></body></worldbody></mujoco>"""
     with pytest.raises(ModelError, match=said):
@@ -103,7 +105,7 @@ def test_bodies_that_mujoco_fuses(settings: str, inner: str, said: str) -> None:
 
 
 def test_dry_friction_of_free_joints_is_remarked() -> None:
-    """The friction of a free base or of several free bodies acts along the world's axes in MuJoCo."""
+    """In MuJoCo, friction of a free base or of several free bodies acts along the world's axes."""
     text = body('<joint type="free" frictionloss="{}"/><geom size="0.1" contype="0"/>')
     assert load(text.format(0.2)).warnings == ("ignored frictionloss of a free joint (line 1)",)
     assert load(text.format(0)).warnings == ()

@@ -1,4 +1,5 @@
-"""MJCF: cables of <composite>, against numbers of MuJoCo 3.3.7; later ones have none."""
+"""MJCF: cables of <composite>, compared with numbers of MuJoCo 3.3.7. Later versions have no
+cables."""
 
 from __future__ import annotations
 
@@ -55,12 +56,13 @@ THEIRS = {
 quaternion 0.8 0.2 -0.4 0.4 and speeds go evenly from -1 to 1."""
 
 ROUNDED = 1e-11
-"""Digits of the numbers above."""
+"""Tolerance: the numbers above are rounded to these digits."""
 
 
 @pytest.mark.parametrize(("words", "shape", "positions", "bias"), THEIRS.values(), ids=THEIRS)
-def test_a_cable_is_a_chain_on_ball_joints(words: str, shape: str, positions, bias) -> None:
-    """Its segments along the curve, the frames turned by its bends; no default class counts."""
+def test_a_cable_is_a_chain_of_ball_joints(words: str, shape: str, positions, bias) -> None:
+    """Its segments follow the curve, and its frames turn with the bends. Default classes do not
+    apply."""
     model = load(CABLE.format(words, shape), quaternion="wxyz")
     names = ["PB_first", "PB_1", "PB_last"]
     q = np.tile([0.8, 0.2, -0.4, 0.4], model.nq // 4)
@@ -83,8 +85,8 @@ def test_a_cable_is_a_chain_on_ball_joints(words: str, shape: str, positions, bi
     )
 
 
-def test_a_free_cable_is_a_free_base() -> None:
-    """In the world, `initial="free"`; with the stiffness of its joints alone."""
+def test_a_free_cable_has_a_free_base() -> None:
+    """It is in the world and has `initial="free"`. Only its joints have stiffness."""
     text = (
         '<mujoco><worldbody><composite type="cable" curve="s" count="4 1 1" size="1" initial="free">'
         '<joint kind="main" stiffness="2" armature="3"/><geom type="capsule" size="0.02"/>'
@@ -98,10 +100,16 @@ def test_a_free_cable_is_a_free_base() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (CABLE.format('curve="s" count="4 2 1" size="1"', "box"), "count of a cable is 2 to"),
-        (CABLE.format('curve="s" count="9999 1 1" size="1"', "box"), "count of a cable is 2 to"),
-        (CABLE.format('curve="tan(s)" count="4" size="1"', "box"), "curve is of the words"),
-        (CABLE.format('curve="s" count="4" size="0"', "box"), "neighbouring points .* are one"),
+        (CABLE.format('curve="s" count="4 2 1" size="1"', "box"), "count of a cable must be 2 to"),
+        (
+            CABLE.format('curve="s" count="9999 1 1" size="1"', "box"),
+            "count of a cable must be 2 to",
+        ),
+        (
+            CABLE.format('curve="tan(s)" count="4" size="1"', "box"),
+            "curve must consist of the words",
+        ),
+        (CABLE.format('curve="s" count="4" size="0"', "box"), "neighbouring points .* coincide"),
         (CABLE.format('curve="s" count="4" size="1"', "sphere"), "capsule, cylinder or box"),
         (CABLE.format('vertex="0 0 0 1"', "box"), "vertex needs"),
         (CABLE.format('curve="s" count="4" size="1" quat="1 0 0 1"', "box"), "unit length"),
@@ -115,12 +123,12 @@ def test_a_free_cable_is_a_free_base() -> None:
         (CABLE.format("", "box").replace("cable", "grid"), 'type="grid"> is not read'),
     ],
 )
-def test_what_is_refused(text: str, said: str) -> None:
+def test_invalid_cables_are_refused(text: str, said: str) -> None:
     with pytest.raises(ModelError, match=said):
         load(text)
 
 
-def test_its_elasticity_is_a_remark() -> None:
+def test_the_elasticity_plugin_of_a_cable_is_remarked() -> None:
     text = CABLE.format('curve="s" count="4" size="1"', "box")
     plugin = '<plugin plugin="mujoco.elasticity.cable"/></composite>'
     with pytest.warns(wd.ModelWarning, match="its elasticity"):
@@ -128,8 +136,9 @@ def test_its_elasticity_is_a_remark() -> None:
 
 
 @pytest.mark.parametrize("curve", ["0 0 s", "0 s 0", "s 0 0", "s 0 s"])
-def test_bodies_of_a_straight_cable_have_their_x_along_it(curve: str) -> None:
-    """Upright too, where z is no direction for the normal; y and z complete a right-handed frame."""
+def test_the_x_axes_of_bodies_are_along_a_straight_cable(curve: str) -> None:
+    """Also of a vertical cable, where z cannot give the normal. y and z complete a right-handed
+    frame."""
     text = CABLE.format(f'curve="{curve}" count="4 1 1" size="3"', "box")
     model = load(text.replace('pos="0 0 1" quat="0.6 0 0.8 0"', "").replace("offset", "pos"))
     along = np.array([float(word == "s") for word in curve.split()])
@@ -143,8 +152,8 @@ def test_bodies_of_a_straight_cable_have_their_x_along_it(curve: str) -> None:
         np.testing.assert_allclose(pose[:3, 3] - found[0][:3, 3], k * along, atol=1e-12)
 
 
-def test_bodies_of_an_included_cable_are_of_its_file() -> None:
-    """Which messages name."""
+def test_messages_on_an_included_cable_name_its_file() -> None:
+    """The bodies of the cable belong to the file of their element."""
     root = etree.fromstring(CABLE.format('curve="s" count="4" size="1"', "box"))
     (cable,) = root.iter("composite")
     values = MjcfValues("main.xml", root, {cable: "cable.xml"})
@@ -153,8 +162,8 @@ def test_bodies_of_an_included_cable_are_of_its_file() -> None:
     assert [values.line(body) for body in bodies] == ["line 0 of cable.xml"] * 3
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.MOST == 300
 
 
@@ -163,10 +172,10 @@ def test_numbers_that_were_chosen() -> None:
     [
         ('curve="s" count="5 1 1" size="1"', ""),
         ('curve="s" count="2" size="1"', ""),
-        ('curve="s" count="6 1 1" size="1"', "count of a cable is 2 to 5, then 1 1"),
-        ('curve="s" count="1" size="1"', "count of a cable is 2 to 5, then 1 1"),
-        ('curve="s" count="3.5" size="1"', "count of a cable is 2 to 5, then 1 1"),
-        ('curve="s" count="3 1 2" size="1"', "count of a cable is 2 to 5, then 1 1"),
+        ('curve="s" count="6 1 1" size="1"', "count of a cable must be 2 to 5, then 1 1"),
+        ('curve="s" count="1" size="1"', "count of a cable must be 2 to 5, then 1 1"),
+        ('curve="s" count="3.5" size="1"', "count of a cable must be 2 to 5, then 1 1"),
+        ('curve="s" count="3 1 2" size="1"', "count of a cable must be 2 to 5, then 1 1"),
         ('vertex="0 0 0 1 0 0"', ""),
         ('vertex="0 0 0 1 0 0 2 0 0 3 0 0 4 0 0"', ""),
         ('vertex="0 0 0"', "vertex needs 2 to 5 points of three numbers"),
@@ -175,14 +184,14 @@ def test_numbers_that_were_chosen() -> None:
         ('curve="s" count="3" size="1" quat="1 0 0 0.05"', "must be of unit length"),
         (
             'curve="s" count="3" size="1" initial="some"',
-            'initial is "some"; it is one of free, ball',
+            'initial is "some"; it must be one of free, ball',
         ),
     ],
 )
-def test_cables_of_few_and_many_points(
+def test_cables_have_one_segment_up_to_the_limit(
     words: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From one segment to the most, with their lengths."""
+    """Each segment has the right length."""
     monkeypatch.setattr(mjcf_composite, "MOST", 4)
     if said:
         with pytest.raises(ModelError, match=said):

@@ -1,4 +1,4 @@
-"""Pairs of geoms that touch: masks, excluded and explicit pairs, against MuJoCo."""
+"""Contacts between pairs of geoms: masks, excluded and explicit pairs, compared with MuJoCo."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ MOVED = {
 """The body of each geom."""
 
 
-def touching(text: str) -> dict[frozenset[str], ContactFriction]:
-    """The friction of all contacts that warpdyn has between two bodies, by the names of the geoms."""
+def contacts_of(text: str) -> dict[frozenset[str], ContactFriction]:
+    """The friction of all contacts between two bodies in warpdyn, by the names of the geoms."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", wd.ModelWarning)
         model = wd.load(text)
@@ -71,8 +71,8 @@ def touching(text: str) -> dict[frozenset[str], ContactFriction]:
     return {pair: friction or ContactFriction(0.0) for pair, friction in found.items()}
 
 
-def touching_in_mujoco(text: str) -> dict[frozenset[str], ContactFriction]:
-    """The same of MuJoCo, without geoms of one body, between which a contact moves nothing."""
+def mujoco_contacts_of(text: str) -> dict[frozenset[str], ContactFriction]:
+    """The same for MuJoCo, without geoms of the same body, whose contact moves nothing."""
     mujoco = pytest.importorskip("mujoco")
     model = mujoco.MjModel.from_xml_string(text)
     data = mujoco.MjData(model)
@@ -88,10 +88,10 @@ def touching_in_mujoco(text: str) -> dict[frozenset[str], ContactFriction]:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_pairs_are_mujocos(seed: int) -> None:
-    """With random <pair> and <exclude> elements the same geoms touch as in MuJoCo, with the same friction.
-    A pair counts for neighbours, for excluded bodies and for geoms without masks, and takes nothing
-    from its geoms."""
+def test_contact_pairs_equal_mujocos(seed: int) -> None:
+    """With random <pair> and <exclude> elements the same geoms touch as in MuJoCo, with the same
+    friction. A pair counts for neighbours, for excluded bodies and for geoms without masks, and
+    takes nothing from its geoms."""
     draw = random.Random(seed)
     parts = []
     for a, b in draw.sample(list(combinations(MOVED, 2)), 4):
@@ -102,13 +102,13 @@ def test_pairs_are_mujocos(seed: int) -> None:
     for a, b in draw.sample(list(combinations(dict.fromkeys(MOVED.values()), 2)), 2):
         parts.append(f'<exclude body1="{a}" body2="{b}"/>')
     text = HEAP.format("".join(parts))
-    assert touching(text) == touching_in_mujoco(text)
+    assert contacts_of(text) == mujoco_contacts_of(text)
 
 
 @pytest.mark.parametrize(("first", "second"), list(combinations(GEOMS, 2)))
 def test_two_geoms_touch_with_mujocos_friction(first: str, second: str) -> None:
-    """The larger coefficients and condim, or those of the geom with the higher priority. A geom with
-    condim 1 gives its coefficient to the contact with another one."""
+    """The contact has the larger coefficients and condim, or those of the geom with the higher
+    priority. A geom with condim 1 gives its coefficient to the contact with another geom."""
     mujoco = pytest.importorskip("mujoco")
     bodies = BALL.format(first, 0) + BALL.format(second, 0.1).replace('"b"', '"c"').replace(
         "ball", "two"
@@ -125,7 +125,8 @@ def test_two_geoms_touch_with_mujocos_friction(first: str, second: str) -> None:
 
 
 def test_a_pair_with_a_height_field_is_a_contact_with_the_ground() -> None:
-    """Which `terrain=` shapes: a foot without masks has its points and the friction of the pair."""
+    """`terrain=` gives its shape. A foot without masks has its contact points, with the friction of
+    the pair."""
     text = """<mujoco><asset><hfield name="hills" nrow="2" ncol="2" size="1 1 1 .1"/></asset><worldbody>
     <geom name="floor" type="hfield" hfield="hills"/><body pos="0 0 1"><freejoint/>
     <geom name="foot" size=".1" contype="0" conaffinity="0"/></body></worldbody>
@@ -138,8 +139,8 @@ def test_a_pair_with_a_height_field_is_a_contact_with_the_ground() -> None:
     assert len(wd.ContactPoints(model)) == 1 and model.touching_pairs == ()
 
 
-def test_a_pair_with_a_shape_that_cannot_touch_is_a_remark() -> None:
-    """An ellipsoid has no contacts here."""
+def test_a_pair_with_a_shape_without_contacts_is_remarked() -> None:
+    """warpdyn has no contacts of ellipsoids."""
     text = HEAP.replace('name="b" size=".1"', 'name="b" type="ellipsoid" size=".1 .1 .1"')
     with pytest.warns(wd.ModelWarning, match=r"pairs with shapes that nothing touches here \(1\)"):
         model = wd.load(text.format('<pair geom1="u" geom2="b"/>'))
@@ -149,19 +150,19 @@ def test_a_pair_with_a_shape_that_cannot_touch_is_a_remark() -> None:
 @pytest.mark.parametrize(
     ("pair", "said"),
     [
-        ('geom1="u" geom2="other"', 'geom2 is "other", and no geom has this name'),
-        ('geom1="u"', 'geom2 is "", and no geom has this name'),
+        ('geom1="u" geom2="other"', 'geom2 is "other", but no geom has this name'),
+        ('geom1="u"', 'geom2 is "", but no geom has this name'),
         ('geom1="u" geom2="l" friction="high"', "its parameters are numbers"),
     ],
 )
-def test_a_pair_that_cannot_be_read_is_refused(pair: str, said: str) -> None:
-    """With its line; MuJoCo refuses it too."""
+def test_an_invalid_pair_is_refused_with_its_line(pair: str, said: str) -> None:
+    """MuJoCo refuses it too."""
     with pytest.raises(wd.ModelError, match=rf"{said} \(line \d+\)"):
         wd.load(HEAP.format(f"<pair {pair}/>"))
 
 
-def test_pairs_of_an_attached_model_come_along(tmp_path: Path) -> None:
-    """As in MuJoCo, and excluded bodies too."""
+def test_pairs_of_an_attached_model_are_added(tmp_path: Path) -> None:
+    """Excluded bodies are added too, as in MuJoCo."""
     inner = HEAP.format('<pair geom1="free" geom2="b"/><exclude body1="lower" body2="ball"/>')
     (tmp_path / "inner.xml").write_text(inner)
     outer = """<mujoco><asset><model name="m" file="inner.xml"/></asset><worldbody><frame>
@@ -178,8 +179,8 @@ def test_pairs_of_an_attached_model_come_along(tmp_path: Path) -> None:
     assert pair.links == ("a_upper", "a_ball") and pair.friction.sliding == 0.9
 
 
-def test_numbers_that_are_none_touch_nothing() -> None:
-    """A geom whose contact cannot be read has none with the ground, and none with another."""
+def test_a_geom_with_invalid_contact_attributes_has_no_contacts() -> None:
+    """It has none with the ground and none with another geom."""
     root = etree.fromstring("<mujoco><worldbody/></mujoco>")
     contacts = MjcfContacts(MjcfValues("r.xml", root), root)
     for key in ("friction", "condim", "contype", "priority", "solref", "margin"):
@@ -187,8 +188,8 @@ def test_numbers_that_are_none_touch_nothing() -> None:
     assert contacts.of("b", {}) is not None and contacts.touch({}) is not None
 
 
-def test_the_friction_of_a_pair_that_is_said_in_part() -> None:
-    """MuJoCo's default for what is left out, number by number."""
+def test_missing_friction_numbers_of_a_pair_are_mujocos_defaults() -> None:
+    """Each missing number has its own default."""
     mujoco = pytest.importorskip("mujoco")
     numbers = ("0.7", "0.6", "0.05", "0.004", "0.003")
     for count in range(6):
@@ -209,14 +210,14 @@ def test_the_friction_of_a_pair_that_is_said_in_part() -> None:
 @pytest.mark.parametrize(
     ("pair", "said"),
     [
-        ('geom1="a" geom2="z"', 'geom2 is "z", and no geom has this name'),
-        ('geom1="z" geom2="a"', 'geom1 is "z", and no geom has this name'),
-        ('geom1="a"', 'geom2 is "", and no geom has this name'),
+        ('geom1="a" geom2="z"', 'geom2 is "z", but no geom has this name'),
+        ('geom1="z" geom2="a"', 'geom1 is "z", but no geom has this name'),
+        ('geom1="a"', 'geom2 is "", but no geom has this name'),
         ('geom1="a" geom2="b" condim="x"', "; its parameters are numbers"),
         ('geom1="a" geom2="b" friction="1 x"', "; its parameters are numbers"),
     ],
 )
-def test_pairs_that_are_none(pair: str, said: str) -> None:
+def test_pairs_of_unknown_geoms_are_refused(pair: str, said: str) -> None:
     text = f"""<mujoco><worldbody><body><joint/><geom name="a" size="1"/></body><body><joint/>
     <geom name="b" size="1"/></body></worldbody><contact><pair {pair}/></contact></mujoco>"""
     with pytest.raises(wd.ModelError, match=re.escape(said)):

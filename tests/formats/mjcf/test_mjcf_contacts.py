@@ -1,4 +1,5 @@
-"""How geoms touch the floor of their file, against MuJoCo; and the one remark on what is not simulated."""
+"""Contacts of geoms with the floor of their file, compared with MuJoCo; and the one remark on what
+is not simulated."""
 
 from __future__ import annotations
 
@@ -41,9 +42,9 @@ GEOMS = (
 
 
 @pytest.mark.parametrize(("ball", "floor"), list(product(GEOMS, GEOMS)))
-def test_a_pair_touches_with_mujocos_numbers(ball: str, floor: str) -> None:
-    """All pairs of these: whether there is a contact at all, its friction, and how deep a ball lies in
-    the floor when MuJoCo has let it come to rest."""
+def test_contacts_with_the_floor_have_mujocos_friction_and_depth(ball: str, floor: str) -> None:
+    """All pairs of attributes are compared: whether there is a contact, its friction, and how deep
+    a ball lies in the floor once MuJoCo's ball is at rest."""
     mujoco = pytest.importorskip("mujoco")
     # With pyramids MuJoCo's stiffness is by the friction too.
     bodies = FLOOR.format(floor) + BALL.format(ball, 0.0999)
@@ -90,14 +91,14 @@ def test_a_ball_with_a_margin_rests_as_high_as_in_mujoco(ball: str, floor: str, 
     assert not [line for line in model.warnings if "margin" in line]
 
 
-def test_without_a_floor_a_geom_has_its_own_numbers() -> None:
-    """And the friction that floors have, where it has a condim of 1."""
+def test_without_a_floor_a_geom_has_its_own_friction() -> None:
+    """The geom has a condim of 1."""
     alone = ball_of('friction="0.4" condim="1"')
     assert alone is not None and alone.touches and alone.friction == 0.4
 
 
 LEAST = 1e-4
-"""MuJoCo's mjMINIMP: impedances and midpoints are at least this, and at most one less this."""
+"""MuJoCo's mjMINIMP: impedances and midpoints are between this number and one minus it."""
 
 
 @pytest.mark.parametrize(
@@ -112,7 +113,8 @@ LEAST = 1e-4
 def test_impedances_are_within_mujocos_bounds(
     solimp: str, stiffness: float, impedance: float
 ) -> None:
-    """K d² r = (1 - d) g, with K by the impedance at depth: what a file says beyond the bounds is at them."""
+    """K d² r = (1 - d) g, where K uses the impedance at depth. Numbers of the file outside the
+    bounds are moved to them."""
     contact = GeomContact.of({"solimp": solimp, "solref": f"-{stiffness} -1"})
     at_depth = min(max(contact.solimp[1], LEAST), 1 - LEAST)
     K = stiffness / at_depth**2
@@ -122,7 +124,7 @@ def test_impedances_are_within_mujocos_bounds(
 
 @pytest.mark.parametrize(("midpoint", "width"), [(0.0, 0.05), (1.0, 4e-5)])
 def test_a_midpoint_is_within_mujocos_bounds(midpoint: float, width: float) -> None:
-    """A sharp rise, power 50, of which the bound of the midpoint says where it is."""
+    """The curve rises sharply (power 50), so its place shows the bound of the midpoint."""
     power, stiffness = 50, 1e6
     solimp = f"0.1 0.9 {width} {midpoint} {power}"
     contact = GeomContact.of({"solimp": solimp, "solref": f"-{stiffness} -1"})
@@ -135,20 +137,20 @@ def test_a_midpoint_is_within_mujocos_bounds(midpoint: float, width: float) -> N
     assert stiffness / 0.81 * d * d * sink == pytest.approx((1 - d) * STANDARD_WEIGHT, rel=1e-6)
 
 
-def test_a_high_power_of_the_impedance_divides_by_no_zero() -> None:
-    """The contact has the greatest impedance wherever it is deeper than the midpoint."""
+def test_a_high_power_of_the_impedance_does_not_divide_by_zero() -> None:
+    """The contact has the largest impedance wherever it is deeper than the midpoint."""
     contact = GeomContact.of({"solimp": "0.1 0.9 0.001 0 1000", "solref": "-4000 -60"})
     assert contact.on_ground(0.002).sink == pytest.approx((1 - 0.9) * STANDARD_WEIGHT / 4000)
 
 
-def test_shapes_that_the_floor_does_not_touch_have_no_points() -> None:
-    """As in MuJoCo, by contype and conaffinity."""
+def test_shapes_that_the_floor_cannot_touch_have_no_contact_points() -> None:
+    """contype and conaffinity decide, as in MuJoCo."""
     through = load(FLOOR.format('conaffinity="2"'), BALL.format('contype="1" conaffinity="0"', 1))
     assert len(wd.ContactPoints(through)) == 0 and len(through.links[0].collisions) == 1
     assert len(wd.ContactPoints(load(FLOOR.format(""), BALL.format("", 1)))) == 1
 
 
-def test_parameters_are_mujocos_where_a_geom_is_silent() -> None:
+def test_missing_contact_parameters_are_mujocos_defaults() -> None:
     contact = GeomContact.of({"friction": "0.5", "solimp": "0.8 0.9"})
     assert contact.friction == (0.5, 0.005, 0.0001) and contact.condim == 3
     assert contact.solimp == (0.8, 0.9, 0.001, 0.5, 2.0) and contact.solref == (0.02, 1.0)
@@ -184,10 +186,10 @@ LONE = '<body><joint/><geom size=".1" contype="{0}" conaffinity="{1}"/></body>'
         ([BALL.format("", 1), '<geom type="box" size="1 1 1"/>'], "", "shapes of the world"),
     ],
 )
-def test_what_is_not_simulated_is_one_remark(
+def test_one_remark_lists_everything_that_is_not_simulated(
     parts: list[str], before: str, said: str | None
 ) -> None:
-    """In `warnings` and in `summary()`; nothing where all is."""
+    """The remark is in `warnings` and in `summary()`. If everything is simulated there is none."""
     model = load(*parts, before=before)
     lines = [line for line in model.warnings if line.startswith("a Simulation leaves out: ")]
     assert len(lines) == (said is not None)
@@ -214,8 +216,8 @@ def test_what_is_not_simulated_is_one_remark(
         ('geom1="u" geom2="l"/><pair geom1="l" geom2="u"', r"repeated contact pairs \(1\)"),
     ],
 )
-def test_what_a_pair_has_in_vain_is_a_remark(pair: str, said: str | None) -> None:
-    """Parts of <pair> that a contact between bodies does not have."""
+def test_ignored_attributes_of_a_pair_are_remarked(pair: str, said: str | None) -> None:
+    """Contacts between bodies do not have these parts of <pair>."""
     masks = 'size=".1" contype="0" conaffinity="0"'
     bodies = f"""<geom name="floor" type="plane" size="1 1 1"/><body><joint/><geom name="u" {masks}/>
     <body><joint/><geom name="l" {masks}/></body></body>"""
@@ -229,8 +231,8 @@ def test_what_a_pair_has_in_vain_is_a_remark(pair: str, said: str | None) -> Non
     assert said is None or re.search(said, "".join(told))
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.DEFAULTS == {
         "friction": (1.0, 0.005, 0.0001),
         "condim": (3.0,),
@@ -247,8 +249,8 @@ def test_numbers_that_were_chosen() -> None:
     assert chosen.HALVINGS == 60
 
 
-def test_all_that_is_not_simulated_is_in_one_line() -> None:
-    """Fluids, margins, stiffnesses of single geoms, and shapes of impedance, in their order."""
+def test_the_remark_lists_fluids_margins_stiffnesses_and_impedances_in_order() -> None:
+    """The stiffnesses are those of single geoms."""
     start = "a Simulation leaves out: "
     two = BALL.format("{}", 1) + BALL.format("{}", 2).replace('"b"', '"c"').replace("ball", "d")
 
@@ -283,7 +285,7 @@ def test_all_that_is_not_simulated_is_in_one_line() -> None:
 
 
 def test_impedances_rise_between_their_bounds() -> None:
-    """Both ends of solimp are bounded before the curve is drawn, as in MuJoCo."""
+    """Both ends of solimp are bounded before the curve is computed, as in MuJoCo."""
     contact = GeomContact.of({"solimp": "0 0.9 1", "solref": "-1e12 -1"})
     sink = contact.on_ground(0.002).sink
     d = LEAST + (0.9 - LEAST) * sink**2 / 0.5
@@ -300,14 +302,16 @@ def test_an_impedance_without_width_is_the_mean_of_its_ends() -> None:
     ("solref", "timestep", "said"),
     [("0.02 1", 0.002, True), ("-9 -1", 0.002, False), ("0.02 1", 0.0, False)],
 )
-def test_time_constants_with_a_bound(solref: str, timestep: float, said: bool) -> None:
-    """Those of a solref of stiffness and damping have none, nor has any with refsafe="disable"."""
+def test_only_time_constants_of_a_positive_solref_are_bounded(
+    solref: str, timestep: float, said: bool
+) -> None:
+    """A solref of stiffness and damping has no bound, and refsafe="disable" removes it."""
     softness = GeomContact.of({"solref": solref}).on_ground(timestep).softness
     assert softness is not None and softness.is_bounded is said
 
 
 @pytest.mark.parametrize(("key", "value"), [("surfacevel", "1 0 0 0 0 0"), ("adhesion", "1")])
-def test_surfaces_that_move_or_stick_are_remarked(key: str, value: str) -> None:
+def test_surface_velocity_and_adhesion_are_remarked(key: str, value: str) -> None:
     """The attributes of all geoms count, including those of the floor and those from a class."""
     text = """<mujoco><default><geom {}/></default><worldbody><geom type="plane" size="1 1 1" {}/>
     <body><freejoint/><geom size="0.1" mass="1"/></body></worldbody></mujoco>"""
@@ -318,20 +322,20 @@ def test_surfaces_that_move_or_stick_are_remarked(key: str, value: str) -> None:
     assert said not in " ".join(remarks_of(text.format("", f'{key}="0"')))
 
 
-def test_pairs_that_stick_are_remarked() -> None:
+def test_adhesion_of_pairs_is_remarked() -> None:
     body = '<body><freejoint/><geom name="{}" size="0.1" mass="1"/></body>'
     text = f"""<mujoco><worldbody>{body.format("a")}{body.format("b")}</worldbody><contact>
     <pair geom1="a" geom2="b" adhesion="0.5"/></contact></mujoco>"""
     assert "adhesion of geoms and contact pairs (1)" in " ".join(remarks_of(text))
 
 
-def test_shapes_of_a_world_that_is_no_link_are_remarked() -> None:
-    """Then `wd.ContactPairs` has none with them. A second body makes the world a link."""
+def test_shapes_of_a_world_that_is_not_a_link_are_remarked() -> None:
+    """`wd.ContactPairs` then has no pairs with them. A second body makes the world a link."""
     step = '<geom type="box" size="1 1 1" pos="0 0 -1"/>'
     ball = '<body><freejoint/><geom size="0.1"/></body>'
     text = f"<mujoco><worldbody>{step}{ball}{{}}</worldbody></mujoco>"
     said = "shapes of the world other than the floor"
-    alone = f"{said} (the base is free, and no link the world)"
+    alone = f"{said} (the base is free, so no link is the world)"
     assert alone in " ".join(remarks_of(text.format("")))
     assert f"{said} without pairs=" in " ".join(remarks_of(text.format(ball)))
 

@@ -1,4 +1,4 @@
-"""MJCF: equality constraints as mimic joints, or no tree."""
+"""MJCF: equality constraints as mimic joints or closed loops."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from warpdyn.model.description import Mimic, ModelError, ModelWarning
 
 
 def test_coupled_joints_are_mimic_joints() -> None:
-    """Their motion is that of MuJoCo's full robot on the constraint, q1 - ref1 = c0 + c1 (q2 - ref2)."""
+    """Their motion is that of MuJoCo's full robot on the constraint, q1 - ref1 = c0 + c1 (q2 -
+    ref2)."""
     model, full = load(GRIPPER), load(free(GRIPPER))
     assert model.joint_names == ("turn", "lead") and full.nv == 5
     assert model.joint("follow").mimic == Mimic("lead", -1.5, -0.1 + 0.05 + 1.5 * 0.2)
@@ -40,8 +41,9 @@ LOOPS = (
 
 
 @pytest.mark.parametrize(("inside", "said"), LOOPS)
-def test_what_is_no_tree_is_kept_cut_or_refused(inside: str, said: str) -> None:
-    """Refused by name, with the two ways out; a tendon of many joints is never kept."""
+def test_constraints_that_close_loops_are_kept_cut_or_refused(inside: str, said: str) -> None:
+    """The refusal names the constraint and the two remedies. A tendon of many joints is never
+    kept."""
     kept = "refuse" if "tendon" not in inside else "keep"
     with pytest.raises(ModelError, match=f'{said}.*loops="cut"'):
         load_mjcf(equality(inside), loops=kept)
@@ -53,8 +55,8 @@ def test_what_is_no_tree_is_kept_cut_or_refused(inside: str, said: str) -> None:
     assert model.nv == (1 if "second" in said else 2)
 
 
-def test_joints_of_several_freedoms_follow_nothing() -> None:
-    """Either side must be a hinge or a slide joint that exists."""
+def test_only_hinge_and_slide_joints_can_be_coupled() -> None:
+    """Both joints must be hinges or slides that exist."""
     text = equality('<joint joint1="p" joint2="q"/>')
     for key, name in (("joint1", "p"), ("joint2", "q")):
         ball = text.replace(f'<joint name="{name}"/>', f'<joint name="{name}" type="ball"/>')
@@ -66,8 +68,9 @@ def test_joints_of_several_freedoms_follow_nothing() -> None:
         load(text.replace('joint1="p"', ""))
 
 
-def test_a_joint_that_follows_nothing_is_locked() -> None:
-    """At its reference plus the constant; a constraint that is off changes nothing but a remark."""
+def test_a_constraint_of_one_joint_locks_the_joint() -> None:
+    """The joint is at its reference plus the constant. An inactive constraint only gives a
+    remark."""
     model = load(equality('<joint joint1="p" polycoef="0.4"/>'))
     assert model.joint_names == ("q",) and not model.joint("p").kind.nv
     with pytest.warns(ModelWarning, match="of <equality>, not active"):
@@ -75,8 +78,8 @@ def test_a_joint_that_follows_nothing_is_locked() -> None:
     assert off.joint_names == ("p", "q")
 
 
-def test_missing_coefficients_are_those_of_a_line_through_zero() -> None:
-    """polycoef of one number is a constant, and the slope stays one."""
+def test_missing_coefficients_of_polycoef_are_zero_and_slope_one() -> None:
+    """polycoef of one number is the constant."""
     model = load(equality('<joint joint1="p" joint2="q" polycoef="0.1"/>'))
     assert model.joint("p").mimic == Mimic("q", 1.0, 0.1)
 
@@ -94,19 +97,19 @@ def test_missing_coefficients_are_those_of_a_line_through_zero() -> None:
         ),
     ],
 )
-def test_constraints_that_contradict_each_other(second: str, said: str) -> None:
+def test_contradicting_constraints_are_refused(second: str, said: str) -> None:
     with pytest.raises(ModelError) as refused:
         load(equality(f'\n<joint joint1="p" polycoef="0.1"/>\n{second}'))
     assert said in str(refused.value)
 
 
-def test_constraints_that_repeat_each_other() -> None:
+def test_redundant_constraints_are_accepted() -> None:
     held = '<joint joint1="p" polycoef="0.1"/><joint joint1="q" polycoef="0.3"/>'
     model = load(equality(f'{held}<joint joint1="p" joint2="q" polycoef="0.01 0.3"/>'))
     assert model.nv == 0 and model.loops == ()
 
 
-def test_softness_is_remarked() -> None:
+def test_solref_and_solimp_of_constraints_are_remarked() -> None:
     said = "ignored solref and solimp of <joint>, which is rigid here (line 1)"
     assert said in load(equality('<joint joint1="p" joint2="q" solref="0.1 1"/>')).warnings
     assert load(equality('<joint joint1="p" joint2="q"/>')).warnings == ()

@@ -1,4 +1,5 @@
-"""MJCF's neighbours: names lead on from the text's folder, and stay within what is trusted."""
+"""Files that an MJCF file names: paths start from the folder of the text, and files outside trusted
+folders are refused."""
 
 from __future__ import annotations
 
@@ -25,16 +26,16 @@ def text(tmp_path: Path) -> RobotSource:
     return RobotSource.of(folder / "main.xml", "load", "MJCF")
 
 
-def test_names_lead_from_the_folder_of_the_text(text: RobotSource) -> None:
-    """Or from others that are named; what was found is called by its way from there."""
+def test_file_names_are_relative_to_the_folder_of_the_text(text: RobotSource) -> None:
+    """A call may name other folders. Messages call a file by its path from the text's folder."""
     files, reading = Neighbours(text, True, 9, 99), Reading("main.xml")
     path = files.find(reading, ELEMENT, "parts/a.stl")
     assert files.find(reading, ELEMENT, "a.stl", [path.parent]) == path
     assert files.name(path) == "parts/a.stl" and files.read_file(reading, ELEMENT, path) == b"12345"
 
 
-def test_a_trusted_folder_is_the_bound(text: RobotSource, tmp_path: Path) -> None:
-    """Its files are read, though they lie beside the text's folder."""
+def test_only_files_in_the_trusted_folder_are_read(text: RobotSource, tmp_path: Path) -> None:
+    """They may be outside the text's folder."""
     reading = Reading("main.xml")
     with pytest.raises(ModelError, match=r'"\.\./b\.stl" is outside of the folder of main\.xml'):
         Neighbours(text, True, 9, 99).find(reading, ELEMENT, "../b.stl")
@@ -42,8 +43,8 @@ def test_a_trusted_folder_is_the_bound(text: RobotSource, tmp_path: Path) -> Non
     assert files.name(files.find(reading, ELEMENT, "../b.stl")) == "../b.stl"
 
 
-def test_what_is_read_is_counted(text: RobotSource) -> None:
-    """Files and bytes, together."""
+def test_the_number_and_total_size_of_files_are_limited(text: RobotSource) -> None:
+    """All files count together."""
     reading = Reading("main.xml")
     for most in ((1, 99), (9, 7)):
         files = Neighbours(text, True, *most)
@@ -53,8 +54,8 @@ def test_what_is_read_is_counted(text: RobotSource) -> None:
             files.read_file(reading, ELEMENT, path)
 
 
-def test_files_that_are_no_files_or_cannot_be_opened_are_refused(text: RobotSource) -> None:
-    """By their name and the reason."""
+def test_directories_and_unreadable_files_are_refused(text: RobotSource) -> None:
+    """The message gives the name and the reason."""
     files, reading = Neighbours(text, True, 9, 9999999), Reading("main.xml")
     folder = files.find(reading, ELEMENT, "parts/a.stl").parent
     with pytest.raises(ModelError, match=r'"parts" is a directory; name a file of the robot'):
@@ -63,10 +64,10 @@ def test_files_that_are_no_files_or_cannot_be_opened_are_refused(text: RobotSour
         files.read_file(reading, ELEMENT, folder / "gone.stl")
 
 
-def test_a_file_that_grows_meanwhile_is_read_up_to_the_bound(
+def test_a_growing_file_is_read_up_to_the_remaining_size(
     text: RobotSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What earlier files have taken of the bytes is not there any more."""
+    """Earlier files have used part of the limit."""
     limits: list[int] = []
 
     def read(path: Path, most: int, remedy: str) -> bytes:
@@ -80,8 +81,8 @@ def test_a_file_that_grows_meanwhile_is_read_up_to_the_bound(
     assert limits == [10, 5] and (files.files, files.bytes) == (2, 10)
 
 
-def test_whole_messages(text: RobotSource, tmp_path: Path) -> None:
-    """What is not there, what is elsewhere, what may not be read, and what is too much."""
+def test_the_messages_of_refused_files_are_complete(text: RobotSource, tmp_path: Path) -> None:
+    """The files are missing, outside the folder, forbidden, and too large."""
     reading = Reading("main.xml")
     trusted = Neighbours(text, True, 9, 3 * 2**20)
     beside = "; put it next to main.xml"
@@ -111,7 +112,7 @@ def test_whole_messages(text: RobotSource, tmp_path: Path) -> None:
         many.read_file(reading, ELEMENT, tmp_path / "b.stl")
     with pytest.raises(ValueError) as none:
         Neighbours(text, "nowhere", 9, 99)
-    wanted = "includes is True, False or a folder, got 'nowhere', which is none"
+    wanted = "includes must be True, False or a folder; 'nowhere' is not a folder"
     assert str(none.value) == wanted
     in_folder = Neighbours(alone, tmp_path, 9, 99)
     assert in_folder.name(in_folder.find(reading, ELEMENT, "b.stl")) == "b.stl"

@@ -1,4 +1,4 @@
-"""MJCF: what <option> switches off, against MuJoCo."""
+"""MJCF: what <option> switches off, compared with MuJoCo."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TEXT = """<mujoco><option {option}><flag {flag}/></option><worldbody><geom type=
 
 
 def torques(text: str) -> tuple[np.ndarray, np.ndarray]:
-    """Passive forces and actuator forces of a state, as MuJoCo has them."""
+    """MuJoCo's passive forces and actuator forces in one state."""
     robot = mujoco.MjModel.from_xml_string(text)
     data = mujoco.MjData(robot)
     data.qpos, data.qvel, data.ctrl = (0.3, -0.2), (0.5, -0.3), (5.0, 3.0, 2.0)
@@ -44,7 +44,7 @@ def torques(text: str) -> tuple[np.ndarray, np.ndarray]:
         ('energy="enable"', 'actuatorgroupdisable="2 0"'),
     ],
 )
-def test_forces_that_are_switched_off(flag: str, option: str) -> None:
+def test_flags_switch_forces_off_as_in_mujoco(flag: str, option: str) -> None:
     text = TEXT.format(flag=flag, option=option)
     passive, actuation = torques(text)
     model, q, v = load(text), np.array([0.3, -0.2]), np.array([0.5, -0.3])
@@ -61,7 +61,7 @@ def test_forces_that_are_switched_off(flag: str, option: str) -> None:
     np.testing.assert_allclose(forces, actuation, atol=1e-12)
 
 
-def test_dry_friction_is_switched_off() -> None:
+def test_flags_switch_dry_friction_off() -> None:
     for flag in ("frictionloss", "constraint"):
         model = load(TEXT.format(flag=f'{flag}="disable"', option=""))
         assert model.joint("a").friction == 0.0
@@ -70,7 +70,7 @@ def test_dry_friction_is_switched_off() -> None:
 
 
 @pytest.mark.parametrize("flag", ["equality", "constraint"])
-def test_constraints_are_switched_off(flag: str) -> None:
+def test_flags_switch_constraints_off(flag: str) -> None:
     text = f"""<mujoco><option><flag {flag}="disable"/></option><worldbody>{JOINT_PAIR}</worldbody>
     <equality><joint joint1="p" joint2="q"/><connect body1="a" body2="b" anchor="0 0 0"/></equality></mujoco>"""
     model = load(text)
@@ -79,7 +79,7 @@ def test_constraints_are_switched_off(flag: str) -> None:
 
 
 @pytest.mark.parametrize("flag", ["contact", "constraint"])
-def test_contacts_are_switched_off(flag: str) -> None:
+def test_flags_switch_contacts_off(flag: str) -> None:
     text = TEXT.format(flag='contact="enable"', option="")
     assert len(wd.ContactPoints(load(text))) == 1
     assert len(wd.ContactPoints(load(text.replace('contact="enable"', f'{flag}="disable"')))) == 0
@@ -91,7 +91,7 @@ def test_contacts_are_switched_off(flag: str) -> None:
     assert len(wd.ContactPairs(load(text.format("disable")))) == 0
 
 
-def test_flags_that_a_simulation_does_not_follow() -> None:
+def test_flags_that_a_simulation_ignores_are_remarked() -> None:
     said = {
         'limit="disable"': '<flag limit="disable"> (pass stops="none")',
         'constraint="disable"': '<flag limit="disable"> (pass stops="none")',
@@ -111,8 +111,8 @@ def test_flags_that_a_simulation_does_not_follow() -> None:
     )
 
 
-def test_short_time_constants_without_refsafe() -> None:
-    """MuJoCo takes a time constant of at least two steps, except with refsafe="disable"."""
+def test_refsafe_disable_permits_short_time_constants() -> None:
+    """Otherwise MuJoCo takes a time constant of at least two steps."""
     text = """<mujoco><option><flag refsafe="{}"/></option><worldbody><body>
     <joint name="j" range="-10 10" solreflimit="0.001 1" solimplimit="0.9 0.9"/><geom size="1"/></body>
     </worldbody></mujoco>"""
@@ -124,6 +124,6 @@ def test_short_time_constants_without_refsafe() -> None:
     assert rates == pytest.approx([2 / (0.9 * 0.004), 2 / (0.9 * 0.001)])
 
 
-def test_a_flag_is_enable_or_disable() -> None:
-    with pytest.raises(ModelError, match='spring is "off"; it is "enable" or "disable"'):
+def test_a_flag_must_be_enable_or_disable() -> None:
+    with pytest.raises(ModelError, match='spring is "off"; it must be "enable" or "disable"'):
         load(TEXT.format(flag='spring="off"', option=""))

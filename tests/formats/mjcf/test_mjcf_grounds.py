@@ -1,4 +1,5 @@
-"""Which planes and height fields of a file's world are the ground, against MuJoCo's contacts."""
+"""Which planes and height fields of a file's world are the ground, compared with MuJoCo's
+contacts."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ TEXT = """<mujoco><asset><hfield name="hills" nrow="2" ncol="2" size="9 9 .1 1"/
 
 
 def contact_of(world: str, foot: str, pair: str = "") -> GroundContact:
-    """The contact of a ball with the ground of a simulation, seen to be that of MuJoCo's ball, which
-    touches only what is below it."""
+    """The contact of a ball with the ground of a simulation. It is checked to be the contact of
+    MuJoCo's ball, which touches only what is below it."""
     mujoco = pytest.importorskip("mujoco")
     theirs = mujoco.MjModel.from_xml_string(TEXT.format(world, 0.089, foot, pair))
     data = mujoco.MjData(theirs)
@@ -48,7 +49,9 @@ def contact_of(world: str, foot: str, pair: str = "") -> GroundContact:
         ('contype="0" conaffinity="0"', "", None),
     ],
 )
-def test_a_height_field_gives_its_numbers(field: str, foot: str, friction: float | None) -> None:
+def test_a_height_field_gives_contacts_its_friction(
+    field: str, foot: str, friction: float | None
+) -> None:
     """As a plane does. `terrain=` gives its shape."""
     mine = contact_of(FIELD.format(field), foot)
     assert mine.touches is (friction is not None)
@@ -57,7 +60,7 @@ def test_a_height_field_gives_its_numbers(field: str, foot: str, friction: float
 
 @pytest.mark.parametrize("floor", [LEVEL, FIELD])
 @pytest.mark.parametrize("wall", ['friction="2"', 'contype="2" conaffinity="2"'])
-def test_a_wall_is_no_ground(wall: str, floor: str) -> None:
+def test_a_wall_is_not_the_ground(wall: str, floor: str) -> None:
     """The wall may come before or after the ground, and the foot may touch only the wall."""
     numbers = 'friction="0.1"'
     for world in (
@@ -68,8 +71,8 @@ def test_a_wall_is_no_ground(wall: str, floor: str) -> None:
         assert not contact_of(world, 'contype="2" conaffinity="2"').touches
 
 
-def test_a_pair_with_a_wall_is_no_contact_with_the_ground() -> None:
-    """It is a remark."""
+def test_a_pair_with_a_wall_is_remarked_and_not_a_ground_contact() -> None:
+    """warpdyn has no contacts with walls."""
     pair = '<contact><pair geom1="wall" geom2="foot" friction="2 2"/></contact>'
     assert contact_of(WALL.format("") + LEVEL.format('friction="0.1"'), "", pair).friction == 1.0
     still = 'contype="0" conaffinity="0"'
@@ -78,13 +81,13 @@ def test_a_pair_with_a_wall_is_no_contact_with_the_ground() -> None:
         wd.load(TEXT.format(WALL.format("") + LEVEL.format(""), 1, still, pair))
 
 
-def test_a_drawn_floor_leaves_the_ground_to_another() -> None:
+def test_a_floor_without_contacts_is_not_the_ground() -> None:
     drawn = 'contype="0" conaffinity="0"'
     world = LEVEL.format(drawn) + LOWER.format('friction="1.5"')
     assert contact_of(world, "").friction == 1.5
 
 
-def test_a_ramp_alone_is_the_ground() -> None:
-    """`terrain=` turns the ground as it is turned."""
+def test_a_single_ramp_is_the_ground() -> None:
+    """`terrain=` turns the ground in the same way."""
     ramp = '<geom type="plane" size="9 9 1" euler="0 20 0" friction="1.5"/>'
     assert contact_of(ramp, "").friction == 1.5

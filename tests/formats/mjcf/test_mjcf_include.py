@@ -1,4 +1,4 @@
-"""MJCF: <include> of neighbours; nothing else on the disk is read."""
+"""MJCF: <include> of files in the folder. No other file on the disk is read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LINK = f'<body name="{{}}"><joint name="j_{{}}"/>{INERTIAL}</body>'
 
 @pytest.fixture
 def write(tmp_path: Path):
-    """Writes a file below the folder of main.xml; returns its path."""
+    """A function that writes a file below the folder of main.xml and returns its path."""
 
     def file(name: str, text: str) -> Path:
         path = tmp_path / "robot" / name
@@ -38,9 +38,9 @@ def main(*files: str) -> str:
     return f"<mujoco>{includes}</mujoco>"
 
 
-def test_included_files_are_part_of_the_file(write) -> None:
-    """Anywhere: sections, children of a body, classes, settings; from a folder below, from there on again, by the
-    main file's folder first: the robot that MuJoCo reads."""
+def test_elements_of_included_files_are_read(write) -> None:
+    """They may be sections, children of a body, classes and settings. Paths start from the main
+    file's folder, then from that of the including file. The robot is MuJoCo's."""
     path = write(
         "main.xml",
         '<mujoco><include file="parts/settings.xml"/><worldbody>'
@@ -67,8 +67,9 @@ def test_included_files_are_part_of_the_file(write) -> None:
     assert [there.joint(i).name for i in range(there.njnt)] == list(model.joint_names)
 
 
-def test_includes_may_be_refused(write) -> None:
-    """By a word; those of a text are, which has no folder, unless one is named."""
+def test_the_includes_option_refuses_included_files(write) -> None:
+    """includes=False refuses them. A text has no folder, so its includes are refused unless the
+    call names one."""
     path = write("main.xml", main("arm.xml"))
     with pytest.raises(ModelError, match=r'main.xml: <include>: "arm.xml": no other file is read'):
         wd.load(path, includes=False)
@@ -78,8 +79,8 @@ def test_includes_may_be_refused(write) -> None:
     assert load_mjcf(main("arm.xml"), includes=path.parent).nv == 1
 
 
-def test_another_folder_may_be_trusted(write, tmp_path: Path) -> None:
-    """With all that is below it, and no more."""
+def test_another_folder_can_be_trusted(write, tmp_path: Path) -> None:
+    """All folders below it are trusted, and no other."""
     path = write("scenes/main.xml", main("../parts/arm.xml"))
     write("parts/arm.xml", f"<x><worldbody>{link('a')}</worldbody></x>")
     with pytest.raises(ModelError, match=r'outside of the folder of main\.xml.*includes="folder"'):
@@ -89,12 +90,13 @@ def test_another_folder_may_be_trusted(write, tmp_path: Path) -> None:
     path.write_text(main("../../arm.xml"))
     with pytest.raises(ModelError, match="outside of the folder"):
         wd.load(path, includes=tmp_path / "robot")
-    with pytest.raises(ValueError, match="True, False or a folder, got 'nowhere'"):
+    with pytest.raises(ValueError, match="True, False or a folder; 'nowhere' is not"):
         wd.load(path, includes="nowhere")
 
 
-def test_files_outside_of_the_folder_are_not_read(write, tmp_path: Path) -> None:
-    """By a path that goes up, an absolute one, or a link; a link inside the folder is a file."""
+def test_files_outside_the_folder_are_not_read(write, tmp_path: Path) -> None:
+    """A path with "..", an absolute path and a link outside are refused. A link inside the folder
+    is read."""
     (tmp_path / "secret.xml").write_text(f"<x><worldbody>{link('a')}</worldbody></x>")
     write("inner/arm.xml", f"<x><worldbody>{link('a')}</worldbody></x>")
     path = write("main.xml", "")
@@ -113,26 +115,26 @@ def test_files_outside_of_the_folder_are_not_read(write, tmp_path: Path) -> None
         assert wd.load(path).joint_names == ("j_a",)
 
 
-def test_the_folder_may_be_reached_by_a_link(write, tmp_path: Path) -> None:
-    """Neighbours are those of the folder, whatever it is called."""
+def test_the_folder_may_be_a_symbolic_link(write, tmp_path: Path) -> None:
+    """Its files are in the folder under any name of it."""
     write("arm.xml", f"<x><worldbody>{link('a')}</worldbody></x>")
     write("main.xml", main("arm.xml"))
     (tmp_path / "alias").symlink_to(tmp_path / "robot")
     assert wd.load(tmp_path / "alias" / "main.xml").nv == 1
 
 
-def test_circles_repeats_and_missing_files_are_named(write) -> None:
-    """With the file and line that asks for them."""
+def test_circular_repeated_and_missing_includes_are_refused(write) -> None:
+    """The message names the file and the line of the include."""
     path = write("main.xml", main("a.xml"))
     write("a.xml", '<x>\n<include file="sub/b.xml"/></x>')
     write("sub/b.xml", '<x>\n\n<include file="a.xml"/></x>')
     with pytest.raises(
         ModelError,
-        match=r"circle: main.xml -> a.xml -> sub/b.xml -> a.xml \(line 3 of sub/b.xml\)",
+        match=r"cycle: main.xml -> a.xml -> sub/b.xml -> a.xml \(line 3 of sub/b.xml\)",
     ):
         wd.load(path)
     path.write_text(main("main.xml"))
-    with pytest.raises(ModelError, match=r"in a circle: main\.xml -> main\.xml"):
+    with pytest.raises(ModelError, match=r"in a cycle: main\.xml -> main\.xml"):
         wd.load(path)
     write("a.xml", "<x/>")
     path.write_text(main("a.xml", "./a.xml"))
@@ -149,8 +151,9 @@ def test_circles_repeats_and_missing_files_are_named(write) -> None:
         wd.load(path)
 
 
-def test_what_cannot_be_read_is_refused_at_its_place(write) -> None:
-    """Entities, broken XML, an include that is all there is; errors in included elements name their file."""
+def test_malformed_included_files_are_refused_by_name(write) -> None:
+    """Entities, broken XML, and a file with only an include. Errors in included elements name their
+    file."""
     path = write("main.xml", main("a.xml"))
     for text, said in (
         ('<!DOCTYPE x [<!ENTITY e SYSTEM "/etc/hostname">]><x>&e;</x>', "entities"),
@@ -159,7 +162,7 @@ def test_what_cannot_be_read_is_refused_at_its_place(write) -> None:
             '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;">]><x>&c;</x>',
             "entities",
         ),
-        ('<include file="a.xml"/>', "it is no content"),
+        ('<include file="a.xml"/>', "it is the outermost element"),
     ):
         write("a.xml", text)
         with pytest.raises(ModelError, match=f"main.xml: <include>: .*{said}"):
@@ -175,8 +178,8 @@ def test_what_cannot_be_read_is_refused_at_its_place(write) -> None:
         wd.load(path)
 
 
-def test_what_is_read_is_bounded(write, monkeypatch) -> None:
-    """In bytes of all files together, and in their number, so deep chains end too."""
+def test_the_number_and_total_size_of_included_files_are_limited(write, monkeypatch) -> None:
+    """The limits also end deep chains of includes."""
     path = write("main.xml", main("0.xml"))
     for k in range(200):
         write(f"{k}.xml", f'<x><include file="{k + 1}.xml"/></x>')
@@ -189,14 +192,14 @@ def test_what_is_read_is_bounded(write, monkeypatch) -> None:
         wd.load(path)
 
 
-def test_a_million_lines_are_a_file_like_others(write) -> None:
-    """What stands after them is read, or named."""
+def test_elements_after_a_million_lines_are_read(write) -> None:
+    """The number of lines in a file is not limited."""
     path = write("main.xml", main("a.xml"))
     write("a.xml", f"<x>{10**6 * chr(10)}<worldbody>{link('a')}</worldbody></x>")
     assert wd.load(path).joint_names == ("j_a",)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.MOST_FILES == 100
     assert chosen.MOST_BYTES == 67_108_864

@@ -1,4 +1,5 @@
-"""MJCF: inertias as written, or those of geoms, which MuJoCo weighs; bounds and totals of <compiler>."""
+"""MJCF: inertias of the file, or those that MuJoCo computes from geoms; bounds and totals of
+<compiler>."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from warpdyn.formats.mjcf import mjcf_inertia as chosen
 from warpdyn.model.description import ModelError
 
 
-def test_geoms_are_weighed_only_by_mujoco(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without it, the text says what to install; files with <inertial> need none."""
+def test_geoms_without_inertial_need_mujoco(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without MuJoCo the message says what to install. Files with <inertial> do not need it."""
     monkeypatch.setitem(sys.modules, "mujoco", None)
     with pytest.raises(ModelError, match=r'body "b" has no <inertial>.* pip install mujoco'):
         load(body('<geom size="0.1"/><joint/>'))
@@ -24,8 +25,8 @@ def test_geoms_are_weighed_only_by_mujoco(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     "text", [ARM, LOOSE, SPHERICAL, GRIPPER], ids=["arm", "loose", "sphere", "grip"]
 )
-def test_masses_are_mujocos(text: str) -> None:
-    """Body by body, with their bounds and total, whichever way they are written."""
+def test_masses_equal_mujocos(text: str) -> None:
+    """Each body is compared, with bounds and totals, in every notation."""
     mujoco = pytest.importorskip("mujoco")
     theirs, model = mujoco.MjModel.from_xml_string(free(text)), load(free(text))
     for i in range(1, theirs.nbody):
@@ -42,16 +43,18 @@ def compiled(settings: str, text: str) -> str:
     return text.replace("<worldbody>", f"<compiler {settings}/><worldbody>")
 
 
-def test_written_inertias_are_turned_into_the_body() -> None:
-    """diaginertia in the axes of <inertial>; fullinertia as it stands; the moments stay."""
+def test_inertias_are_rotated_into_the_body_frame() -> None:
+    """diaginertia is about the axes of <inertial>, fullinertia about those of the body. The
+    principal moments do not change."""
     turned = body('<inertial pos="0 0 0" mass="1" diaginertia="1 2 2.5" euler="10 20 30"/>')
     assert principal(turned) == pytest.approx([1, 2, 2.5])
     full = body('<inertial pos="0 0 0" mass="1" fullinertia="1 2 2.5 0.1 0.2 0.3"/>')
     assert load(full).link("b").inertia == ((1, 0.1, 0.2), (0.1, 2, 0.3), (0.2, 0.3, 2.5))
 
 
-def test_bounds_and_balance_lift_what_is_too_small() -> None:
-    """boundmass and boundinertia from below; balanceinertia makes equal what breaks the triangle."""
+def test_compiler_bounds_and_balance_change_small_inertias() -> None:
+    """boundmass and boundinertia are lower bounds. balanceinertia equalises moments that break the
+    triangle inequality."""
     light = body('<inertial pos="0 0 0" mass="0.1" diaginertia="0.01 0.01 0.01"/>')
     lifted = load(compiled('boundmass="0.5" boundinertia="0.03"', light)).link("b")
     assert lifted.mass == 0.5 and np.diag(lifted.inertia) == pytest.approx([0.03] * 3)
@@ -59,14 +62,14 @@ def test_bounds_and_balance_lift_what_is_too_small() -> None:
     assert principal(compiled('balanceinertia="true"', odd)) == pytest.approx([2, 2, 2])
 
 
-def test_the_total_mass_scales_everything() -> None:
-    """Masses and inertias alike."""
+def test_settotalmass_scales_masses_and_inertias() -> None:
+    """Both have the same factor."""
     scaled = load(compiled('settotalmass="3"', body(INERTIAL))).link("b")
     assert scaled.mass == pytest.approx(3) and np.diag(scaled.inertia) == pytest.approx([3] * 3)
 
 
-def test_many_bodies_are_weighed_in_parts() -> None:
-    """Each as alone."""
+def test_the_masses_of_many_bodies_are_computed_in_parts() -> None:
+    """Each mass equals that of the body on its own."""
     bodies = "".join(f'<body><joint/><geom size="{0.1 + 1e-4 * k}"/></body>' for k in range(310))
     model = load(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>")
     radius = 0.1 + 1e-4 * np.arange(310)
@@ -78,9 +81,11 @@ def test_many_bodies_are_weighed_in_parts() -> None:
 @pytest.mark.parametrize("inertial", [True, False])
 @pytest.mark.parametrize("geom", ['group="3"', 'group="1"', 'mass="0"', ""])
 @pytest.mark.parametrize("bounds", ["", 'boundmass="1" boundinertia="0.5"'])
-def test_every_inertial_rule_is_mujocos(rule: str, inertial: bool, geom: str, bounds: str) -> None:
-    """Mass, centre of mass and inertia of a body are MuJoCo's, with and without an <inertial>, under
-    every `inertiafromgeom`, where geoms of the group range weigh something and where none does."""
+def test_every_inertia_rule_equals_mujocos(
+    rule: str, inertial: bool, geom: str, bounds: str
+) -> None:
+    """Mass, centre of mass and inertia of a body equal MuJoCo's, with and without an <inertial>,
+    under every `inertiafromgeom`, where geoms of the group range have mass and where none has."""
     mujoco = pytest.importorskip("mujoco")
     content = f'<geom size="0.1" pos="1 0 0" {geom}/>' if geom else ""
     if inertial:
@@ -106,7 +111,7 @@ def test_every_inertial_rule_is_mujocos(rule: str, inertial: bool, geom: str, bo
 
 @pytest.mark.parametrize("shape", ['type="sdf"', 'type="mesh"'])
 def test_geoms_that_cannot_be_weighed_are_refused(shape: str) -> None:
-    """By the geom's kind, where the body has no <inertial>."""
+    """The message names the type of the geom. The body has no <inertial>."""
     kind = shape.split('"')[1]
     with pytest.raises(ModelError, match=f"a geom of type {kind}.* cannot be weighed"):
         load(body(f'<joint/><geom {shape} size="0.1"/>'))
@@ -119,14 +124,14 @@ def test_geoms_that_cannot_be_weighed_are_refused(shape: str) -> None:
         ('mass="1" diaginertia="1 1 1"', "pos"),
     ],
 )
-def test_an_inertial_needs_a_place_and_a_mass(inside: str, missing: str) -> None:
-    """By the name of what is missing, as in MuJoCo."""
+def test_an_inertial_needs_a_position_and_a_mass(inside: str, missing: str) -> None:
+    """The message names the missing attribute, as in MuJoCo."""
     with pytest.raises(ModelError, match=f"<inertial> has no {missing}"):
         load(body(f"<joint/><inertial {inside}/>"))
 
 
-def test_what_mujoco_has_weighed_is_kept_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The last files; a file that is read again is not weighed again."""
+def test_masses_of_the_last_files_are_cached(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is read again is not compiled by MuJoCo again."""
     mujoco = pytest.importorskip("mujoco")
     compiled_texts: list[str] = []
     compile_text = mujoco.MjModel.from_xml_string
@@ -145,8 +150,8 @@ def test_what_mujoco_has_weighed_is_kept_for_a_while(monkeypatch: pytest.MonkeyP
         assert len(compiled_texts) == count
 
 
-def test_an_inertia_without_bound_is_refused_by_name() -> None:
-    """Bounds and balance are asked only of what is finite."""
+def test_an_infinite_inertia_is_refused() -> None:
+    """Bounds and balance apply only to finite inertias."""
     endless = '<inertial pos="0 0 0" mass="1" diaginertia="1e300 1e300 1e300"/><joint/>'
     for settings in ('boundinertia="0.1"', 'balanceinertia="true"', ""):
         with pytest.raises(ModelError, match="inertia"):
@@ -154,7 +159,7 @@ def test_an_inertia_without_bound_is_refused_by_name() -> None:
 
 
 def test_a_geom_that_mujoco_cannot_weigh_is_refused() -> None:
-    """By MuJoCo's own words, in one line."""
+    """The message contains MuJoCo's own words, on one line."""
     pytest.importorskip("mujoco")
     with pytest.raises(ModelError) as refused:
         load(body('<geom type="box" size="0.1"/><joint/>'))
@@ -163,8 +168,8 @@ def test_a_geom_that_mujoco_cannot_weigh_is_refused() -> None:
     assert "\n" not in said
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.AT_ONCE == 300
     assert chosen.MOST_KNOWN == 64
 
@@ -175,8 +180,8 @@ FITTED = """<mujoco><compiler fitaabb="{}"/><asset><mesh name="m" vertex="0 0 0 
 
 @pytest.mark.parametrize("shape", ["box", "cylinder", "capsule", "ellipsoid", "sphere"])
 @pytest.mark.parametrize("fit", ["true", "false"])
-def test_shapes_that_are_fitted_to_a_mesh(shape: str, fit: str) -> None:
-    """fitaabb fits them to the box around the mesh, not to that of its inertia."""
+def test_shapes_fitted_to_a_mesh_have_mujocos_inertia(shape: str, fit: str) -> None:
+    """fitaabb fits them to the bounding box of the mesh, not to that of its inertia."""
     mujoco = pytest.importorskip("mujoco")
     text = FITTED.format(fit, shape)
     theirs, link = mujoco.MjModel.from_xml_string(text), load(text).link("b")

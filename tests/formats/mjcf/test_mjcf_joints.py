@@ -1,4 +1,4 @@
-"""MJCF: joints by their elements; what acts on them."""
+"""MJCF: attributes of joints, and the forces on them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from warpdyn.model.description import ModelError
 
 
 @pytest.mark.parametrize("others", ["", 'ref="1"', 'type="slide" ref="1"'])
-def test_an_axis_has_a_direction(others: str) -> None:
-    """An error with the line, whether or not the joint is drawn away from its zero."""
+def test_a_zero_axis_is_refused(others: str) -> None:
+    """The error names the line, whether or not the joint has a ref."""
     with pytest.raises(ModelError, match=r'joint "j": axis is zero; a .* joint needs .*\(line 1\)'):
         load(body(INERTIAL + f'<joint name="j" axis="0 0 0" {others}/>'))
     assert load(body(INERTIAL + '<joint type="ball" axis="0 0 0"/>')).nv == 3
@@ -34,9 +34,9 @@ SPRUNG = """
   </body></body></worldbody></mujoco>"""
 
 
-def test_springs_and_borne_weight_are_mujocos() -> None:
-    """qfrc_passive: springs by springref, angles in the file's unit; gravcomp of each body, of those
-    welded to others too."""
+def test_springs_and_gravity_compensation_equal_mujocos() -> None:
+    """qfrc_passive has springs by springref, angles in the file's unit, and gravcomp of each body,
+    also of welded bodies."""
     described = load(SPRUNG)
     assert described.joint("hinge").rest == pytest.approx(np.radians(40))
     model = described.with_springs("description").with_gravity_compensation("description")
@@ -52,7 +52,8 @@ def test_springs_and_borne_weight_are_mujocos() -> None:
 
 @pytest.mark.parametrize(("first", "second"), [(1.5, -0.2), (-0.4, -0.2), (-0.4, 0.0), (0.0, 0.3)])
 def test_negative_gravcomp_acts_where_mujoco_applies_it(first: float, second: float) -> None:
-    """MuJoCo applies gravcomp only if that of some body is positive; else a remark says so."""
+    """MuJoCo applies gravcomp only if that of some body is positive. Otherwise a remark says that
+    it is ignored."""
     text = SPRUNG.replace('gravcomp="0.6"', 'gravcomp="0"')
     text = text.replace('gravcomp="1.5"', f'gravcomp="{first}"')
     text = text.replace('gravcomp="-0.2"', f'gravcomp="{second}"')
@@ -71,10 +72,13 @@ def test_negative_gravcomp_acts_where_mujoco_applies_it(first: float, second: fl
     ("attribute", "said"),
     [
         ('springyield="2"', '"springyield" of <joint>: its spring does not yield'),
-        ('actuatorgravcomp="true"', '"actuatorgravcomp" of <joint>: gravcomp is no actuator'),
+        (
+            'actuatorgravcomp="true"',
+            '"actuatorgravcomp" of <joint>: gravcomp is not an actuator here',
+        ),
     ],
 )
-def test_attributes_that_are_remarked(attribute: str, said: str) -> None:
+def test_ignored_attributes_of_joints_are_remarked(attribute: str, said: str) -> None:
     lines = load(body(INERTIAL + f'<joint stiffness="1" {attribute}/>')).warnings
     assert lines == (f"ignored attribute {said} (line 1)",)
     assert load(body(INERTIAL + '<joint springyield="0" actuatorgravcomp="false"/>')).warnings == ()

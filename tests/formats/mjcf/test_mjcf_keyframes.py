@@ -1,4 +1,4 @@
-"""MJCF: keyframes are configurations; each is MuJoCo's key_qpos."""
+"""MJCF: keyframes as configurations, compared with MuJoCo's key_qpos."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ def keyframes(text: str, *keys: str) -> str:
 @pytest.mark.parametrize(
     "text", [ARM, WALKER, LOOSE, SPHERICAL], ids=["arm", "walker", "loose", "spherical"]
 )
-def test_configurations_are_mujocos(text: str, quaternion: str) -> None:
-    """A whole qpos, quaternions of any length, and none: there q is MuJoCo's qpos0."""
+def test_configurations_equal_mujocos(text: str, quaternion: str) -> None:
+    """Keyframes have a complete qpos, with quaternions of any length, or no qpos. Without it q is
+    MuJoCo's qpos0."""
     mujoco = pytest.importorskip("mujoco")
     nq = mujoco.MjModel.from_xml_string(text).nq
     words = " ".join(f"{0.1 * (k + 1):g}" for k in range(nq))
@@ -36,15 +37,16 @@ def test_configurations_are_mujocos(text: str, quaternion: str) -> None:
         np.testing.assert_allclose(mine, row, rtol=0, atol=1e-14)
 
 
-def test_followers_and_held_joints_are_not_in_q() -> None:
-    """qpos has every joint of the file, q those that are independent."""
+def test_mimic_and_locked_joints_are_not_in_q() -> None:
+    """qpos has every joint of the file, q only the independent ones."""
     model = load(keyframes(GRIPPER, '<key name="grip" qpos="1 2 3 4 5"/>'))
     assert model.joint_names == ("turn", "lead")
     assert model.configurations["grip"].tolist() == [1.0, 2.0]
 
 
-def test_the_base_may_be_held_or_freed() -> None:
-    """Held, the file's free joint is passed over; freed without one, it is where the file draws the body."""
+def test_floating_base_applies_to_keyframes() -> None:
+    """With floating_base=False the coordinates of the file's free joint are skipped. With
+    floating_base=True and no free joint, the base is where the file draws the body."""
     walker = load(WALKER)
     q = " ".join(map(str, range(1, walker.nq + 1)))
     held = load(keyframes(WALKER, f'<key name="k" qpos="{q}"/>'), floating_base=False)
@@ -63,14 +65,14 @@ def test_the_base_may_be_held_or_freed() -> None:
         ('<key name="k"/><key name="k"/>', r'two keyframes are named "k"'),
     ],
 )
-def test_what_is_no_configuration_is_refused(key: str, said: str) -> None:
-    """With the line of the key."""
+def test_invalid_keyframes_are_refused(key: str, said: str) -> None:
+    """The message names the line of the key."""
     with pytest.raises(ModelError, match=rf"{said}.*\(line 1\)"):
         load_mjcf(keyframes(body(INERTIAL + '<joint name="j"/>'), key))
 
 
-def test_a_zero_quaternion_is_no_turn() -> None:
-    """As for MuJoCo, with a remark."""
+def test_a_zero_quaternion_becomes_the_identity() -> None:
+    """MuJoCo does the same. There is a remark."""
     text = keyframes(
         body(INERTIAL + '<joint name="j" type="ball"/>'), '<key name="k" qpos="0 0 0 0"/>'
     )
@@ -78,8 +80,8 @@ def test_a_zero_quaternion_is_no_turn() -> None:
         assert load_mjcf(text).configurations["k"].tolist() == [0, 0, 0, 1]
 
 
-def test_a_hinge_may_have_the_name_of_the_bases_joint() -> None:
-    """The base's own joint takes another name then, in keyframes too."""
+def test_the_base_joint_is_renamed_if_a_hinge_has_its_name() -> None:
+    """The base's own joint then takes another name, in keyframes too."""
     model = wd.load(
         '<mujoco><worldbody><body name="a" pos="0 0 1"><freejoint/><geom size="0.1"/>'
         '<body name="b" pos="0.3 0 0"><joint name="floating_base"/><geom size="0.1"/></body></body>'
@@ -90,8 +92,9 @@ def test_a_hinge_may_have_the_name_of_the_bases_joint() -> None:
     assert up[2] == 2.0 and up[-1] == 0.5
 
 
-def test_qpos0_is_there_without_keyframes_and_a_keyframe_of_that_name_stays() -> None:
-    """Joints at their `ref`, free joints where their bodies are drawn: where a simulation begins."""
+def test_qpos0_is_a_configuration_unless_a_keyframe_has_that_name() -> None:
+    """Joints are at their `ref`, free joints where their bodies are drawn. A simulation starts
+    there."""
     text = body(INERTIAL + '<joint name="j" ref="0.4"/>').replace(
         "<mujoco>", '<mujoco><compiler angle="radian"/>', 1
     )

@@ -1,4 +1,4 @@
-"""Closed loops of MJCF: ends and frames are those that MuJoCo computes."""
+"""Closed loops of MJCF: their bodies and frames, compared with MuJoCo's constraint errors."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ WELDS = (
 
 
 @pytest.mark.parametrize("inside", [*CONNECTS, *WELDS])
-def test_errors_are_mujocos(inside: str) -> None:
+def test_loop_errors_equal_mujocos(inside: str) -> None:
     """The length of the gap, and of the rotation (MuJoCo's is the quaternion's vector part)."""
     model = load(inside)
     assert model.loops[0].kind == ("weld" if inside in WELDS else "connect")
@@ -71,8 +71,8 @@ def test_errors_are_mujocos(inside: str) -> None:
             assert np.sin(turn[0] / 2) == pytest.approx(error_lengths(truth)[1], abs=1e-9)
 
 
-def test_polynomials_are_mujocos() -> None:
-    """Powers of q2 - ref2; q1 - ref1 on the other side."""
+def test_polynomials_of_coupled_joints_equal_mujocos() -> None:
+    """One side has powers of q2 - ref2, the other q1 - ref1."""
     inside = '<joint joint1="q" joint2="p" polycoef=".1 .5 -.3 .2 .7"/>'
     model = load(inside)
     (loop,) = model.loops
@@ -95,8 +95,8 @@ def test_the_second_constraint_on_a_joint_is_a_loop() -> None:
     assert held.loops[0].second is None
 
 
-def test_what_a_loop_lacks_is_refused() -> None:
-    """By name."""
+def test_incomplete_constraints_are_refused() -> None:
+    """The message names what is missing."""
     for inside, said in (
         ('<connect body1="a" body2="b"/>', "it has no anchor"),
         ('<connect body2="b" anchor="0 0 0"/>', "it has no body1"),
@@ -109,8 +109,8 @@ def test_what_a_loop_lacks_is_refused() -> None:
             load(inside)
 
 
-def test_a_remark_says_that_loops_are_kept_and_rigid() -> None:
-    """Once for a file, with their names."""
+def test_one_remark_says_that_loops_are_kept_and_rigid() -> None:
+    """It lists the names of all loops of the file."""
     inside = '<connect name="c" body1="a" body2="b" anchor="0 0 0" solref=".01 1"/>'
     with pytest.warns(ModelWarning, match="closed loops are kept .connect c of a and b.") as said:
         wd.load_mjcf(BODIES.format(inside))
@@ -118,8 +118,8 @@ def test_a_remark_says_that_loops_are_kept_and_rigid() -> None:
     assert load(inside.replace("/>", ' active="false"/>')).loops == ()
 
 
-def test_a_free_base_is_tied_to_the_world() -> None:
-    """The world is no link then."""
+def test_a_free_base_can_be_connected_to_the_world() -> None:
+    """The world is not a link then."""
     text = """<mujoco><worldbody><body name="a" pos="0 0 1"><freejoint/>
     <inertial pos="0 0 0" mass="1" diaginertia=".1 .1 .1"/></body></worldbody>
     <equality><connect body1="a" anchor="0 0 .5"/></equality></mujoco>"""

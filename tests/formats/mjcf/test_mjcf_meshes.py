@@ -1,4 +1,4 @@
-"""MJCF: bodies whose inertia is that of meshes, as MuJoCo weighs them; and those that need none."""
+"""MJCF: bodies with the inertia of meshes, compared with MuJoCo's; and bodies that need no mesh."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WITH_MESHES = """
 
 @pytest.fixture
 def robot(tmp_path: Path) -> Path:
-    """A robot whose bodies are meshes, one of them of a file, and not convex."""
+    """The path of a robot file next to a mesh file that is not convex."""
     vertices = np.array(CUP.split(), float).reshape(-1, 3)
     faces = [(1, 3, 2), (1, 2, 4), (1, 4, 3), (2, 3, 5), (3, 4, 5), (4, 2, 5)]
     lines = [f"v {x} {y} {z}" for x, y, z in vertices] + [f"f {a} {b} {c}" for a, b, c in faces]
@@ -38,8 +38,9 @@ def robot(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("rule", ["legacy", "exact", "convex", "shell"])
-def test_meshes_weigh_as_in_mujoco(robot: Path, rule: str) -> None:
-    """By each rule, of a file, scaled, turned, fitted by a box; of what nothing moves too."""
+def test_inertias_of_meshes_equal_mujocos(robot: Path, rule: str) -> None:
+    """Each rule is compared, for a mesh of a file, scaled, turned, and fitted by a box, and for
+    bodies that do not move."""
     mujoco = pytest.importorskip("mujoco")
     robot.write_text(WITH_MESHES.format(rule=rule))
     theirs, model = mujoco.MjModel.from_xml_path(str(robot)), wd.load(robot)
@@ -56,8 +57,9 @@ def test_meshes_weigh_as_in_mujoco(robot: Path, rule: str) -> None:
         assert np.abs(np.array(link.inertia) - J).max() < 1e-12 * np.abs(J).max()
 
 
-def test_what_nothing_moves_needs_no_mesh(robot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A base whose file is missing weighs nothing, with a remark; a body that moves is refused."""
+def test_a_fixed_body_needs_no_mesh_file(robot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A base whose mesh file is missing has no mass, with a remark. For a moving body the missing
+    file is an error."""
     base = '<mesh name="m" file="none.stl"/></asset><worldbody><body name="base"><geom type="mesh" mesh="m"/>'
     arm = f'<body name="arm"><joint name="j"/>{INERTIAL}</body></body></worldbody></mujoco>'
     robot.write_text(f"<mujoco><asset>{base}{arm}")
@@ -74,8 +76,8 @@ def test_what_nothing_moves_needs_no_mesh(robot: Path, monkeypatch: pytest.Monke
         assert load_mjcf(body('<geom size="0.1"/>')).total_mass == 0
 
 
-def test_mesh_files_lie_in_the_folder(robot: Path, tmp_path: Path) -> None:
-    """Or in the one that is trusted; with includes=False none is read."""
+def test_mesh_files_must_be_in_the_folder(robot: Path, tmp_path: Path) -> None:
+    """They may also be in the trusted folder. With includes=False none is read."""
     robot.write_text(WITH_MESHES.format(rule="exact").replace("rock.obj", "../../rock.obj"))
     with pytest.raises(ModelError, match=r'"shapes/\.\./\.\./rock\.obj" is outside of the folder'):
         wd.load(robot)
@@ -85,8 +87,8 @@ def test_mesh_files_lie_in_the_folder(robot: Path, tmp_path: Path) -> None:
     assert wd.load(robot, includes=tmp_path).nv == 2
 
 
-def test_a_mesh_file_that_is_too_large_is_named(robot: Path) -> None:
-    """With its mesh, before it is read."""
+def test_a_mesh_file_that_is_too_large_is_refused(robot: Path) -> None:
+    """The message names the mesh. The file is not read."""
     rock = robot.parent / "shapes" / "rock.obj"
     robot.write_text(WITH_MESHES.format(rule="exact"))
     with rock.open("ab") as file:
@@ -95,8 +97,10 @@ def test_a_mesh_file_that_is_too_large_is_named(robot: Path) -> None:
         wd.load(robot)
 
 
-def test_what_was_weighed_is_known(robot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By content: a second load has MuJoCo weigh nothing, another mesh does."""
+def test_masses_of_meshes_are_cached_by_content(
+    robot: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second load does not call MuJoCo. A changed mesh does."""
     mujoco = pytest.importorskip("mujoco")
     robot.write_text(WITH_MESHES.format(rule="exact"))
     first = wd.load(robot)
@@ -112,7 +116,7 @@ def test_what_was_weighed_is_known(robot: Path, monkeypatch: pytest.MonkeyPatch)
         wd.load(robot)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.MOST_FILES == 2000
     assert chosen.MOST_BYTES == 536_870_912

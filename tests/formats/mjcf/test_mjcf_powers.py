@@ -1,4 +1,5 @@
-"""MJCF: the first number of an attribute acts, and those of powers are remarked, for all owners alike."""
+"""MJCF: only the first number of an attribute acts, and numbers of higher powers are remarked, for
+every owner."""
 
 from __future__ import annotations
 
@@ -28,6 +29,6 @@ def test_only_the_first_number_acts(owner: int, subject: str) -> None:
             models.append(wd.load(TEXT.format(*places)))
     whole, zero, power = models
     assert whole.key == zero.key
-    remark = f"numbers of {subject} that are of powers"
+    remark = f"numbers of {subject} for higher powers"
     assert [remark in " ".join(each.warnings) for each in models] == [False, False, True]
     assert power.joints[0].damping == whole.joints[0].damping == (0.5, 0.0, 2.0)[owner]

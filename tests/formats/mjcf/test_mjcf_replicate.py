@@ -1,4 +1,4 @@
-"""MJCF's <replicate>: MuJoCo's bodies, by name and place."""
+"""MJCF's <replicate>, compared with MuJoCo's bodies by name and pose."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ RING = f"""
 
 
 @pytest.mark.parametrize("count", [1, 10, 11])
-def test_copies_are_mujocos(count: int) -> None:
-    """Each moved on from the one before, inside of others too."""
+def test_copies_equal_mujocos(count: int) -> None:
+    """Each copy is moved relative to the one before. A <replicate> may contain another."""
     mujoco = pytest.importorskip("mujoco")
     text = RING.format(count)
     model, there = load(text), mujoco.MjModel.from_xml_string(text)
@@ -47,8 +47,8 @@ def test_copies_are_mujocos(count: int) -> None:
     ("text", "said"),
     [
         ("<replicate/>", 'count is "nan"'),
-        ('<replicate count="-1"/>', "it is a whole number"),
-        ('<replicate count="1.5"/>', "it is a whole number"),
+        ('<replicate count="-1"/>', "it must be a whole number"),
+        ('<replicate count="1.5"/>', "it must be a whole number"),
         ('<replicate count="1000000000"><body/></replicate>', "more than 200000 elements"),
         (
             8 * '<replicate count="90">' + "<body/>" + 8 * "</replicate>",
@@ -56,14 +56,14 @@ def test_copies_are_mujocos(count: int) -> None:
         ),
     ],
 )
-def test_what_makes_no_copies_is_refused(text: str, said: str) -> None:
-    """Copies of copies too, before they are made."""
+def test_invalid_replicate_elements_are_refused(text: str, said: str) -> None:
+    """Too many copies of copies are refused before they are made."""
     with pytest.raises(ModelError, match=f"<replicate>: .*{said}"):
         load(f"<mujoco><worldbody>{text}</worldbody></mujoco>")
 
 
-def test_names_of_frames_and_missing_names_stay() -> None:
-    """Only elements with a name get a number; a frame's name is its own."""
+def test_only_named_elements_get_a_number() -> None:
+    """The name of a frame does not change."""
     inside = f'<frame name="f"><body><joint/>{INERTIAL}</body></frame>'
     text = f'<mujoco><worldbody><replicate count="2">{inside}</replicate></worldbody></mujoco>'
     plain = f"<mujoco><worldbody>{inside}{inside}</worldbody></mujoco>"
@@ -74,8 +74,8 @@ def test_names_of_frames_and_missing_names_stay() -> None:
     assert load(text).joint_names == load(plain.replace(' name="f"', "")).joint_names
 
 
-def test_copies_of_an_included_element_are_of_its_file() -> None:
-    """Which messages name; copies stand where the element stood, in their order."""
+def test_messages_on_copies_of_an_included_element_name_its_file() -> None:
+    """The copies take the place of the element, in order."""
     text = '<mujoco><worldbody><body name="x"/><replicate count="2" offset="1 0 0"><body name="a"/>'
     text += '</replicate><body name="y"/></worldbody></mujoco>'
     root = etree.fromstring(text)
@@ -88,17 +88,19 @@ def test_copies_of_an_included_element_are_of_its_file() -> None:
     assert [frame.get("pos") for frame in root.iter("frame")] == ["0.0 0.0 0.0", "1.0 0.0 0.0"]
 
 
-def test_the_most_elements_after_copying(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of the file and of all copies, with the copied element itself."""
+def test_the_number_of_elements_after_copying_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit counts those of the file and of all copies, with the copied element itself."""
     text = f'<mujoco><worldbody><replicate count="3"><body><joint/>{INERTIAL}</body></replicate>'
     text += "</worldbody></mujoco>"
     monkeypatch.setattr(mjcf_replicate, "MOST", 6 + 3 * 4)
     assert load(text).nv == 3
     monkeypatch.setattr(mjcf_replicate, "MOST", 6 + 3 * 4 - 1)
-    with pytest.raises(ModelError, match="copies would make more than 17 elements of the file"):
+    with pytest.raises(
+        ModelError, match="the file would have more than 17 elements after its copies"
+    ):
         load(text)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.MOST == 200_000

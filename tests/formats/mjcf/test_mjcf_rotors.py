@@ -1,4 +1,4 @@
-"""MJCF: armature and damping of actuators against MuJoCo."""
+"""MJCF: armature and damping of actuators, compared with MuJoCo."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TEXT = """<mujoco><default><motor armature="0.03"/></default><worldbody>
         '<muscle joint="a" lengthrange="0 1" armature="0.2" damping="1"/>',
     ],
 )
-def test_actuators_add_armature_and_damping(actuators: str) -> None:
+def test_actuators_add_mujocos_armature_and_damping(actuators: str) -> None:
     text = TEXT.format(body=INERTIAL, actuators=actuators)
     robot = mujoco.MjModel.from_xml_string(text)
     data = mujoco.MjData(robot)
@@ -50,10 +50,10 @@ def test_the_motor_of_a_free_base_adds_armature() -> None:
     assert load(text).base_armature == 2.0
 
 
-def test_what_is_left_out_is_remarked() -> None:
-    """Powers of the damping, and rotors of spatial tendons."""
+def test_damping_powers_and_rotors_of_spatial_tendons_are_remarked() -> None:
+    """Both are ignored."""
     text = TEXT.format(body=INERTIAL, actuators='<position joint="a" damping="1 2 3"/>')
-    assert "ignored numbers of damping of an actuator that are of powers" in load(text).warnings[0]
+    assert "ignored numbers of damping of an actuator for higher powers" in load(text).warnings[0]
     text = """<mujoco><worldbody><site name="s"/><body><joint/><geom size="1"/><site name="t" pos="0 0 1"/></body>
     </worldbody><tendon><spatial name="t"><site site="s"/><site site="t"/></spatial></tendon>
     <actuator><motor tendon="t" armature="1"/></actuator></mujoco>"""

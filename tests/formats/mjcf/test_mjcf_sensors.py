@@ -13,8 +13,8 @@ TEXT = f"""
 <clock name="time"/></sensor></mujoco>"""
 
 
-def test_sensors_are_on_links_and_joints() -> None:
-    """A site's on its link, which has another name where a body has that."""
+def test_sensors_are_read_with_their_link_or_joint() -> None:
+    """A sensor of a site is on the site's link, which has another name if a body has that name."""
     found = load(TEXT).sensors
     assert [(s.kind, s.name, s.link, s.joint) for s in found] == [
         ("accelerometer", "acc", "s", None),
@@ -27,8 +27,8 @@ def test_sensors_are_on_links_and_joints() -> None:
     assert dict(found[0].said) == {"site": "s", "noise": "0.1"}
 
 
-def test_options_are_physics() -> None:
-    """Of all <option> elements, flags by path."""
+def test_options_are_read_into_physics() -> None:
+    """It has the attributes of all <option> elements. Flags have the path flag/NAME."""
     assert load(TEXT).physics == {
         "timestep": "0.002",
         "integrator": "implicitfast",

@@ -1,4 +1,4 @@
-"""Geoms of MJCF: where MuJoCo itself has them, in the colours that it gives them."""
+"""Geoms of MJCF: shapes with MuJoCo's poses, sizes and colours."""
 
 from __future__ import annotations
 
@@ -46,8 +46,9 @@ def model(tmp_path: Path) -> wd.Model:
     return wd.load(tmp_path / "robot.xml")
 
 
-def test_geoms_are_where_mujoco_has_them(model) -> None:
-    """Its own compiler's places, axes and half sizes, frames and ends between two points among them."""
+def test_poses_and_sizes_of_geoms_equal_mujocos(model) -> None:
+    """Positions, axes and half sizes are those of MuJoCo's own compiler, also for geoms in frames
+    and between two points."""
     text = TEXT.replace('<mesh name="part" file="part.stl" scale="0.5 0.5 0.5"/>', "")
     text = text.replace('<geom name="part" type="mesh" mesh="part" rgba="1 0 0 1"/>', "")
     theirs = mujoco.MjModel.from_xml_string(text)
@@ -68,9 +69,9 @@ def test_geoms_are_where_mujoco_has_them(model) -> None:
         assert shape.shape.upper() == mujoco.mjtGeom(int(geom.type[0])).name[7:]
 
 
-def test_groups_classes_and_materials_say_what_is_seen_and_what_touches(model) -> None:
-    """Group 3 is not shown; a class without contype touches nothing, nor does an ellipsoid; colours as
-    MuJoCo mixes them."""
+def test_groups_classes_and_materials_decide_visibility_and_contacts(model) -> None:
+    """Group 3 is not shown. A class without contype touches nothing, nor does an ellipsoid. Colours
+    are mixed as in MuJoCo."""
     link = model.link("a")
     assert [x.name for x in link.visuals] == ["ball", "bone", "cover", "part", "egg"]
     assert [x.name for x in link.collisions] == ["ball", "bone", "hidden", "part"]
@@ -87,8 +88,8 @@ def test_a_mesh_has_its_file_and_scale(model, tmp_path: Path) -> None:
     assert mesh.folder == tmp_path and mesh.filename == "parts/part.stl"
 
 
-def test_shapes_that_make_no_sense_are_left_out() -> None:
-    """The body moves as before; neither is the model refused, which was read before shapes were."""
+def test_invalid_shapes_are_left_out() -> None:
+    """The motion of the body does not depend on them, so the model is not refused."""
     for size in ("-1", "x", ""):
         text = TEXT.replace('name="ball" size="0.2"', f'name="ball" size="{size}"')
         model = wd.load(text)
@@ -96,8 +97,9 @@ def test_shapes_that_make_no_sense_are_left_out() -> None:
         assert model.nv == 1
 
 
-def test_what_is_no_shape_is_said_once() -> None:
-    """A floor at height 0 is a simulation's own; one elsewhere, and an ellipsoid, are named."""
+def test_planes_and_ellipsoids_that_nothing_touches_are_remarked_once() -> None:
+    """A floor at height 0 is the ground of a simulation. A floor elsewhere and an ellipsoid are
+    named."""
     text = (
         '<mujoco><worldbody><geom type="plane" size="1 1 1"/>{}<body><joint/>'
         '<geom type="box" size=".1 .2 .3" fromto="0 0 0 0 0 1"/></body></worldbody></mujoco>'
@@ -113,8 +115,8 @@ def test_what_is_no_shape_is_said_once() -> None:
     assert "contacts with shapes of the world other than the floor" in remark
 
 
-def test_a_plane_that_is_no_level_ground_is_seen() -> None:
-    """As MuJoCo has it: half sizes, 0 where it has no end, its z the way up."""
+def test_a_plane_that_is_not_the_ground_is_a_visual() -> None:
+    """As in MuJoCo it has half sizes, 0 for an infinite side, and z upwards."""
     text = (
         '<mujoco><worldbody><geom name="p" type="plane" size="1.5 0 0.1" pos="0 1 -2" euler="30 0 0" '
         'rgba="0 1 0 1"/><body><joint/><geom size="0.1"/></body></worldbody></mujoco>'
@@ -131,8 +133,9 @@ def test_a_plane_that_is_no_level_ground_is_seen() -> None:
     assert "plane" not in model.to_urdf()
 
 
-def test_what_is_said_of_contacts_stays_with_the_shape() -> None:
-    """By the file's words, of the class too; numbers that are none leave the shape out."""
+def test_contact_attributes_are_stored_with_the_shape() -> None:
+    """They are in the words of the file, also those of the class. A shape with invalid numbers is
+    left out."""
     text = (
         '<mujoco><default><geom friction="0.7 0.01 0.001" condim="4"/></default><worldbody><body name="b">'
         '<geom name="a" size="0.1" solref="0.02 1" condim="3" margin="0.001"/><geom name="x" size="0.1" gap="?"/>'
@@ -157,8 +160,8 @@ def test_what_is_said_of_contacts_stays_with_the_shape() -> None:
     ],
 )
 @pytest.mark.parametrize("joint", ["<joint/>", "<freejoint/>"])
-def test_a_ground_other_than_level_is_a_remark(ground: str, said: bool, joint: str) -> None:
-    """Of a free base too, whose world is no link."""
+def test_a_ground_that_is_not_level_is_remarked(ground: str, said: bool, joint: str) -> None:
+    """Also for a free base, whose world is not a link."""
     text = f"""<mujoco><asset><hfield name="hills" nrow="2" ncol="2" size="1 1 1 .1"/></asset><worldbody>
     {ground}<body pos="0 0 1">{joint}<geom size=".1"/></body></worldbody></mujoco>"""
     with warnings.catch_warnings():
@@ -171,7 +174,7 @@ def test_a_ground_other_than_level_is_a_remark(ground: str, said: bool, joint: s
     ("old", "new"),
     [('scale="0.5 0.5 0.5"', 'scale="x"'), ('scale="0.5 0.5 0.5"', 'scale="2 3"')],
 )
-def test_a_scale_that_is_not_three_numbers_is_one(tmp_path: Path, old: str, new: str) -> None:
+def test_an_invalid_mesh_scale_becomes_one(tmp_path: Path, old: str, new: str) -> None:
     (tmp_path / "robot.xml").write_text(TEXT.replace(old, new))
     (mesh,) = (v for v in wd.load(tmp_path / "robot.xml").link("a").visuals if v.shape == "mesh")
     assert mesh.size == (1.0, 1.0, 1.0)
@@ -185,8 +188,9 @@ COLOURS = """<mujoco><asset><material name="plain"/><material name="blue" rgba="
 </body></worldbody></mujoco>"""
 
 
-def test_colours_of_materials() -> None:
-    """White for one that has none, grey without one; what is seen through is not seen at all."""
+def test_geoms_have_the_colours_of_their_materials() -> None:
+    """They are white for a material without colour, grey without a material. Fully transparent
+    geoms are not visuals."""
     link = wd.load(COLOURS).link("b")
     assert {x.name: x.color for x in link.visuals} == {
         "none": (0.5, 0.5, 0.5, 1.0),
@@ -224,8 +228,8 @@ def test_colours_of_materials() -> None:
         ('size="0.1" pos="x 0 0"', None),
     ],
 )
-def test_sizes_of_every_kind(geom: str, size: tuple | None) -> None:
-    """Whole ones where MuJoCo has halves; a shape without its numbers is left out."""
+def test_sizes_of_every_geom_type_are_read(geom: str, size: tuple | None) -> None:
+    """They are full sizes where MuJoCo has half sizes. A shape without its numbers is left out."""
     text = f"""<mujoco><worldbody><body name="b"><joint/>{INERTIAL}<geom {geom}/></body></worldbody>
     </mujoco>"""
     with warnings.catch_warnings():
@@ -234,8 +238,8 @@ def test_sizes_of_every_kind(geom: str, size: tuple | None) -> None:
     assert [shape.size for shape in visuals] == ([] if size is None else [pytest.approx(size)])
 
 
-def test_groups_and_masks_that_are_no_numbers_are_zero() -> None:
-    """Group 2 is the last that is drawn; each mask alone touches."""
+def test_invalid_groups_and_masks_are_zero() -> None:
+    """Group 2 is the last that is drawn. Each of the two masks suffices for a contact."""
     geoms = {
         "two": 'group="2"',
         "three": 'group="3"',
@@ -251,7 +255,7 @@ def test_groups_and_masks_that_are_no_numbers_are_zero() -> None:
     assert [x.name for x in link.collisions] == ["two", "three", "word", "type", "affinity"]
 
 
-def test_grounds_of_a_free_base_that_have_no_size_are_not_counted() -> None:
+def test_invalid_planes_next_to_a_free_base_are_not_counted() -> None:
     text = """<mujoco><worldbody><geom type="plane" size="x" pos="0 0 1"/>
     <geom type="plane" size="1 1 1" pos="0 0 2"/><geom type="plane" size="1" pos="0 0 2"/>
     <body><freejoint/><geom size="0.1"/></body></worldbody></mujoco>"""
@@ -261,8 +265,8 @@ def test_grounds_of_a_free_base_that_have_no_size_are_not_counted() -> None:
         wd.load(text)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.GREY == (0.5, 0.5, 0.5, 1.0)
     assert chosen.SHOWN == 2
 
@@ -278,8 +282,8 @@ def test_numbers_that_were_chosen() -> None:
         ('zaxis="0 0 -1"', False),
     ],
 )
-def test_how_level_a_ground_is(place: str, level: bool) -> None:
-    """To a nanometre, and to a cosine of 1e-9; upside down it is none."""
+def test_a_ground_is_level_to_a_nanometre_and_a_cosine_of_1e_9(place: str, level: bool) -> None:
+    """A plane that faces downwards is not the ground."""
     text = f"""<mujoco><worldbody><geom type="plane" size="1 1 1" {place}/><body><joint/>
     <geom size="0.1"/></body></worldbody></mujoco>"""
     with warnings.catch_warnings():
@@ -293,10 +297,10 @@ MOVED = """<mujoco><compiler {}/><asset><mesh name="m" file="{}" {}/></asset><wo
 <joint/><geom type="{}" mesh="m" pos="1 2 3" euler="10 20 30"/></body></worldbody></mujoco>"""
 
 
-def moved(
+def model_with_moved_mesh(
     folder: Path, mesh: str, shape: str = "mesh", settings: str = "", file: str = "m.obj"
 ) -> wd.Model:
-    """A robot whose one shape is a tetrahedron."""
+    """A robot whose only shape is a tetrahedron."""
     corners = "".join("v {} {} {}\n".format(*corner) for corner in CORNERS)
     (folder / "m.obj").write_text(corners + "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
     (folder / "robot.xml").write_text(MOVED.format(settings, file, mesh, shape))
@@ -314,7 +318,7 @@ def moved(
     ],
 )
 def test_meshes_are_moved_by_refpos_and_refquat(tmp_path: Path, mesh: str) -> None:
-    (shape,) = moved(tmp_path, mesh).link("b").collisions
+    (shape,) = model_with_moved_mesh(tmp_path, mesh).link("b").collisions
     theirs = mujoco.MjModel.from_xml_path(str(tmp_path / "robot.xml"))
     R = np.zeros(9)
     mujoco.mju_quat2Mat(R, theirs.geom_quat[0])
@@ -324,20 +328,20 @@ def test_meshes_are_moved_by_refpos_and_refquat(tmp_path: Path, mesh: str) -> No
     assert gaps.min(axis=1).max() < 1e-6  # MuJoCo keeps corners in single precision
 
 
-def test_a_mesh_that_is_turned_and_stretched_touches_nothing(tmp_path: Path) -> None:
-    model = moved(tmp_path, 'refquat="0.5 0.5 0.1 0.2" scale="1 2 3"')
+def test_a_mesh_with_refquat_and_unequal_scales_touches_nothing(tmp_path: Path) -> None:
+    model = model_with_moved_mesh(tmp_path, 'refquat="0.5 0.5 0.1 0.2" scale="1 2 3"')
     assert model.link("b").collisions == ()
     said = "nothing touches here: 1 mesh with refquat and a scale that differs by axis"
     assert any(said in line for line in model.warnings)
 
 
-def test_a_shape_that_is_fitted_to_a_mesh_touches_with_the_mesh(tmp_path: Path) -> None:
+def test_a_shape_fitted_to_a_mesh_has_the_contacts_of_the_mesh(tmp_path: Path) -> None:
     said = "geoms that MuJoCo fits to meshes (1) touch with the meshes here"
-    fitted = moved(tmp_path, "", "box")
+    fitted = model_with_moved_mesh(tmp_path, "", "box")
     assert said in fitted.warnings and fitted.link("b").collisions[0].shape == "mesh"
-    assert said not in moved(tmp_path, "").warnings
+    assert said not in model_with_moved_mesh(tmp_path, "").warnings
 
 
-def test_the_folders_of_meshes_may_be_stripped(tmp_path: Path) -> None:
-    model = moved(tmp_path, "", settings='strippath="true"', file="elsewhere/m.obj")
+def test_strippath_removes_the_folders_of_mesh_files(tmp_path: Path) -> None:
+    model = model_with_moved_mesh(tmp_path, "", settings='strippath="true"', file="elsewhere/m.obj")
     assert model.link("b").collisions[0].filename == "m.obj"

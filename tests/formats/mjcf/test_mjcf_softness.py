@@ -23,7 +23,7 @@ def softness_of(written: str, option: str = "") -> LimitSoftness | None:
     return wd.load(ROD.format(option, written)).joint("j").soft_limit
 
 
-def test_a_limit_has_mujocos_defaults() -> None:
+def test_the_softness_of_a_limit_has_mujocos_defaults() -> None:
     """A joint without a limit has no softness."""
     assert softness_of("") is None
     soft = softness_of('range="-30 40"')
@@ -32,8 +32,8 @@ def test_a_limit_has_mujocos_defaults() -> None:
     assert (soft.stiffness, soft.rate) == pytest.approx(((0.95 * 0.02) ** -2, 2 / (0.95 * 0.02)))
 
 
-def test_a_limit_has_what_its_joint_says() -> None:
-    """Numbers that are not written are the defaults; impedances are within MuJoCo's bounds."""
+def test_the_softness_of_a_limit_is_read_from_its_joint() -> None:
+    """Numbers that are not written are the defaults. Impedances are within MuJoCo's bounds."""
     soft = softness_of('range="-30 40" solreflimit="0.05 0.5" solimplimit="0 2 .03" margin="0.01"')
     assert soft is not None
     highest = 1.0 - LEAST_IMPEDANCE
@@ -44,7 +44,8 @@ def test_a_limit_has_what_its_joint_says() -> None:
 
 
 def test_time_constants_are_at_least_two_steps() -> None:
-    """Of the file; a negative solref has stiffness and damping."""
+    """The steps are those of the file's timestep. A negative solref gives stiffness and damping
+    instead."""
     soft = softness_of('range="-30 40"', '<option timestep="0.02"/>')
     assert soft is not None and soft.rate == pytest.approx(2 / (0.95 * 0.04))
     assert reference_rates((-400.0, -30.0), 0.5, 0.002) == (1600.0, 60.0)
@@ -66,8 +67,8 @@ def test_time_constants_are_at_least_two_steps() -> None:
         "0.02 0",
     ],
 )
-def test_rates_are_those_of_mujoco(solref: str) -> None:
-    """Also where one number alone is positive: MuJoCo takes its default then, and warns."""
+def test_reference_rates_equal_mujocos(solref: str) -> None:
+    """If only one number is positive, MuJoCo takes its default, and warns."""
     mujoco = pytest.importorskip("mujoco")
     text = ROD.format(
         '<compiler angle="radian"/>', f'range="1 2" limited="true" solreflimit="{solref}"'
@@ -84,14 +85,12 @@ def test_rates_are_those_of_mujoco(solref: str) -> None:
 @pytest.mark.parametrize("midpoint", [-1.0, 0.0, 0.3, 1.0])
 @pytest.mark.parametrize("width", [-0.1, 0.0, 1e-15, 1.4e-15, 0.05])
 @pytest.mark.parametrize("ends", [(0.2, 0.8), (0.9, 0.5), (-1.0, 2.0), (0.7, 0.7)])
-def test_impedances_are_those_of_mujoco(
+def test_impedances_equal_mujocos(
     ends: tuple[float, float], width: float, midpoint: float, power: float
 ) -> None:
-    """Impedances within the width of a curve and beyond it. MuJoCo bounds the numbers of a curve, and takes the mean if
-    the curve has no width.
-
-    The same bounds apply to a softness that does not come from a file.
-    """
+    """They are compared within the width of a curve and beyond it. MuJoCo bounds the numbers of a
+    curve, and takes the mean if the curve has no width. The same bounds apply to a softness that
+    does not come from a file."""
     mujoco = pytest.importorskip("mujoco")
     curve = (*ends, width, midpoint, power)
     solimp = " ".join(map(str, curve))

@@ -1,4 +1,4 @@
-"""MJCF: fixed tendons against MuJoCo; what spatial ones do is remarked; constraints on them."""
+"""MJCF: fixed tendons compared with MuJoCo; remarks on spatial tendons; constraints on tendons."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ TIED = """
 LEFT_OUT = "a Simulation leaves out: "
 
 
-def test_fixed_tendons_are_mujocos() -> None:
-    """Armature in M and in joint forces; springs, with where they are slack, and dampers."""
+def test_fixed_tendons_equal_mujocos() -> None:
+    """Armature in M and in joint forces, springs with the range in which they are slack, and
+    dampers are compared."""
     text = TIED.format("", "")
     model = load(text).with_springs("description").with_friction(viscous="description")
     assert model.warnings == () and model.tendons[0].slack == pytest.approx((0.4, 0.4))
@@ -43,8 +44,8 @@ def test_fixed_tendons_are_mujocos() -> None:
         assert error(wd.oracle(effect_torques, model, q, v), -peer.data.qfrc_passive) < MUJOCO
 
 
-def test_spatial_tendons_are_remarked_where_they_act() -> None:
-    """By what they do."""
+def test_spatial_tendons_that_act_are_remarked() -> None:
+    """The remark says which forces or limits are ignored."""
     rope = '<spatial name="r" {}><site site="s"/><site site="t"/></spatial>'
     with pytest.warns(wd.ModelWarning, match="ignored stiffness and damping of a spatial tendon"):
         assert len(load_mjcf(TIED.format(rope.format('stiffness="3"'), "")).tendons) == 2
@@ -56,8 +57,9 @@ def test_spatial_tendons_are_remarked_where_they_act() -> None:
 
 
 @pytest.mark.parametrize("others", ["", 'polycoef="0.3 1 0 0 0"'])
-def test_a_tendon_that_is_held_ties_two_joints(others: str) -> None:
-    """One follows the other, as the tendon's length stays; as MuJoCo's constraint has it."""
+def test_a_constraint_on_a_tendon_of_two_joints_couples_them(others: str) -> None:
+    """One joint follows the other so that the tendon's length is constant, as in MuJoCo's
+    constraint."""
     held = f'<equality><tendon tendon1="one" {others}/></equality>'
     model = load(TIED.format("", held))
     mimic = model.joint("j").mimic
@@ -73,8 +75,8 @@ def test_a_tendon_that_is_held_ties_two_joints(others: str) -> None:
     assert abs(data.efc_pos[0]) < 1e-12
 
 
-def test_longer_ties_and_unknown_joints_are_refused() -> None:
-    """By name."""
+def test_constraints_on_long_tendons_and_unknown_joints_are_refused() -> None:
+    """The message names the tendon or the joint."""
     more = '<fixed name="three"><joint joint="j"/><joint joint="k"/><joint joint="l"/></fixed>'
     held = '<equality><tendon tendon1="three"/></equality>'
     with pytest.raises(ModelError, match="couples tendons of more than two joints"):
@@ -88,15 +90,15 @@ def test_longer_ties_and_unknown_joints_are_refused() -> None:
         load(ball)
 
 
-def test_other_elements_of_tendon_are_remarked() -> None:
+def test_unknown_elements_of_tendon_are_remarked() -> None:
     """The tendons after them are read."""
     with pytest.warns(wd.ModelWarning, match="ignored element <rope> of <tendon>"):
         model = load_mjcf(TIED.format("", "").replace("<tendon>", "<tendon><rope/>", 2))
     assert len(model.tendons) == 2
 
 
-def test_a_tendon_of_one_joint_that_is_held_locks_it() -> None:
-    """At its drawing, moved by the constant over the coefficient."""
+def test_a_constraint_on_a_tendon_of_one_joint_locks_the_joint() -> None:
+    """The joint is at its reference, moved by the constant over the coefficient."""
     one = '<fixed name="three"><joint joint="l" coef="2"/></fixed>'
     held = '<equality><tendon tendon1="three" polycoef="0.6"/></equality>'
     model = load(TIED.format(one, held))
@@ -111,8 +113,8 @@ def test_a_tendon_of_one_joint_that_is_held_locks_it() -> None:
     np.testing.assert_allclose(child[:3, :3], data.body("c").xmat.reshape(3, 3), atol=1e-12)
 
 
-def test_what_pulls_to_a_mocap_body_is_no_loop() -> None:
-    """The user moves it; a weld to it is left out with a remark, one between bodies stays refused."""
+def test_a_weld_to_a_mocap_body_is_ignored_with_a_remark() -> None:
+    """The user moves that body. A weld between two other bodies is still refused."""
     hand = f'<body name="hand"><joint/>{INERTIAL}</body>'
     goal = '<body name="goal" mocap="true"/>'
     text = f'<mujoco><worldbody>{hand}{goal}</worldbody><equality><weld body1="goal" body2="hand"/></equality></mujoco>'
@@ -124,9 +126,9 @@ def test_what_pulls_to_a_mocap_body_is_no_loop() -> None:
         load_mjcf(text.replace(' mocap="true"', ""), loops="refuse")
 
 
-def test_a_joint_held_away_from_its_drawing_keeps_its_tendons_and_actuators() -> None:
-    """polycoef holds a joint at ref plus a constant, and what follows it at its own position: springs and
-    servos on tendons over such joints have MuJoCo's force there."""
+def test_tendons_and_actuators_of_locked_joints_act_as_in_mujoco() -> None:
+    """polycoef locks a joint at ref plus a constant, and its follower at a position of its own.
+    Springs and servos on tendons over such joints have MuJoCo's force there."""
     mujoco = pytest.importorskip("mujoco")
     held = (
         '<equality><joint joint1="j" polycoef="0.4 0 0 0 0"/>'
@@ -152,12 +154,12 @@ def test_a_joint_held_away_from_its_drawing_keeps_its_tendons_and_actuators() ->
 
 
 @pytest.mark.parametrize("key", ["stiffness", "damping"])
-def test_powers_of_tendons_are_remarked(key: str) -> None:
+def test_stiffness_and_damping_powers_of_tendons_are_remarked(key: str) -> None:
     more = f'<fixed name="n" {key}="1 2 0"><joint joint="l" coef="1"/></fixed>'
-    said = f"ignored numbers of {key} of a tendon that are of powers (line 12)"
+    said = f"ignored numbers of {key} of a tendon for higher powers (line 12)"
     assert said in load(TIED.format(more, "")).warnings
 
 
-def test_springs_that_yield_are_remarked() -> None:
+def test_springyield_of_tendons_is_remarked() -> None:
     more = '<fixed name="n" stiffness="1" springyield="0.1"><joint joint="l" coef="1"/></fixed>'
     assert any("springyield of a tendon" in line for line in load(TIED.format(more, "")).warnings)

@@ -1,4 +1,5 @@
-"""MJCF: orientations, classes and compiler settings, each way to write one the same as another."""
+"""MJCF: orientations, classes and compiler settings. Every notation of the same value gives the
+same result."""
 
 from __future__ import annotations
 
@@ -33,8 +34,9 @@ def rotation(settings: str = "", **given: str) -> np.ndarray:
     return matrix(values_of(settings).rotation(ELEMENT, given))
 
 
-def test_every_way_to_write_an_orientation_is_one_turn() -> None:
-    """90 degrees about z as a quaternion, axis and angle, Euler angles, two axes; z along an axis by the shortest."""
+def test_every_notation_of_an_orientation_gives_the_same_rotation() -> None:
+    """It is 90 degrees about z as a quaternion, axis and angle, Euler angles, and two axes. zaxis
+    gives the shortest rotation of z to an axis."""
     wanted = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])
     half = math.sqrt(0.5)
     ways = {
@@ -51,8 +53,8 @@ def test_every_way_to_write_an_orientation_is_one_turn() -> None:
     assert np.array_equal(rotation(), np.eye(3))
 
 
-def test_capitals_of_eulerseq_are_fixed_axes() -> None:
-    """xyz about turned axes is ZYX about fixed ones, written in the other order."""
+def test_capitals_in_eulerseq_mean_fixed_axes() -> None:
+    """xyz about moving axes equals ZYX about fixed axes with the angles in reverse order."""
     moving, fixed = (
         rotation('eulerseq="xyz"', euler="10 20 30"),
         rotation('eulerseq="ZYX"', euler="30 20 10"),
@@ -61,15 +63,16 @@ def test_capitals_of_eulerseq_are_fixed_axes() -> None:
 
 
 @pytest.mark.parametrize("direction", [(0, 0, 1), (0, 0, -1), (1, 0, 0), (0.6, 0, -0.8)])
-def test_the_turn_to_a_direction_brings_z_there(direction: tuple[float, float, float]) -> None:
-    """Also half a turn, about any axis across."""
+def test_z_to_rotates_z_to_a_direction(direction: tuple[float, float, float]) -> None:
+    """Half a turn is about any perpendicular axis."""
     assert list(z_to(Vector(*map(float, direction))).to_parent(Vector(0.0, 0.0, 1.0))) == (
         pytest.approx(direction, abs=1e-15)
     )
 
 
-def test_attributes_stand_over_those_of_their_class() -> None:
-    """A class begins as its parent; an orientation written out replaces one of another kind."""
+def test_attributes_of_an_element_override_those_of_its_class() -> None:
+    """A class begins with the values of its parent. An orientation of the element replaces one of
+    another notation."""
     values = values_of(
         defaults='<default><geom size="1" euler="1 2 3"/><default class="c"><geom mass="2"/></default></default>'
     )
@@ -81,7 +84,7 @@ def test_attributes_stand_over_those_of_their_class() -> None:
     assert "euler" not in written and written["size"] == "3"
 
 
-def test_elements_are_called_by_the_name_around_them() -> None:
+def test_messages_name_a_nameless_element_by_its_body() -> None:
     """A nameless element by the body that it is in."""
     root = xml_root("t", b'<mujoco><body name="b"><inertial/></body></mujoco>', None, "<mujoco>")
     inertial = next(root.iter("inertial"))
@@ -105,7 +108,7 @@ def test_elements_are_called_by_the_name_around_them() -> None:
         ),
     ],
 )
-def test_default_classes_that_are_none(defaults: str, said: str) -> None:
+def test_invalid_default_classes_are_refused(defaults: str, said: str) -> None:
     text = f"<mujoco><default>{defaults.partition('<joint')[0]}</default><worldbody><body>"
     text += f"<joint {'class=' + chr(34) + 'c' + chr(34) if '<joint' in defaults else ''}/>"
     text += f"{INERTIAL}</body></worldbody></mujoco>"
@@ -113,13 +116,13 @@ def test_default_classes_that_are_none(defaults: str, said: str) -> None:
         load_mjcf(text)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.TINY == 1e-14
 
 
-def test_directions_and_quaternions_at_their_smallest() -> None:
-    """As small as the bound they are used; smaller ones are zero, and refused."""
+def test_tiny_directions_and_quaternions_count_as_zero() -> None:
+    """A direction of exactly the bound is used. A smaller one is zero, and refused."""
     values = values_of('angle="radian"')
     for way, text in (
         ("quat", "{} 0 0 0"),
@@ -133,7 +136,7 @@ def test_directions_and_quaternions_at_their_smallest() -> None:
             values.rotation(ELEMENT, {way: text.format(0.99 * TINY)})
     with pytest.raises(ModelError) as refused:
         values.rotation(ELEMENT, {"quat": "0 0 0 0"})
-    said = "text: <geom>: quat is zero; 1 0 0 0 turns nothing (line 1)"
+    said = "text: <geom>: quat is zero; write 1 0 0 0 for no rotation (line 1)"
     assert str(refused.value).replace('geom "g"', "<geom>") == said
     with pytest.raises(
         ModelError, match="it has both quat and euler; write its orientation in one"
@@ -150,17 +153,19 @@ def test_directions_and_quaternions_at_their_smallest() -> None:
         ("auto", "2 -1", ()),
         ("true", "-1 2", (-1, 2)),
         ("true", "2 2", (2, 2)),
-        ("true", "2 -1", "range must go up, got 2 -1"),
+        ("true", "2 -1", "range must be increasing, got 2 -1"),
         ("false", "-1 2", ()),
-        ("maybe", "-1 2", 'limited is "maybe"; it is one of auto, true, false'),
+        ("maybe", "-1 2", 'limited is "maybe"; it must be one of auto, true, false'),
     ],
 )
-def test_ranges(auto: bool, switch: str, text: str, found: tuple | str) -> None:
-    """Of a switch that is on, off or left to the range; autolimits off leaves nothing to it."""
+def test_limited_and_autolimits_decide_whether_a_range_applies(
+    auto: bool, switch: str, text: str, found: tuple | str
+) -> None:
+    """`limited` may be true, false, or auto. With autolimits off, auto is refused."""
     values = values_of("" if auto else 'autolimits="false"')
     written = {"range": text, **({} if switch == "auto" else {"limited": switch})}
     if switch == "auto" and not auto:
-        found = 'it has range, and autolimits is off; write limited="true" or "false"'
+        found = 'it has range, but autolimits is off; write limited="true" or "false"'
     if isinstance(found, str):
         with pytest.raises(ModelError, match=re.escape(found)):
             values.bounds(ELEMENT, written, "range", "limited")
@@ -169,8 +174,8 @@ def test_ranges(auto: bool, switch: str, text: str, found: tuple | str) -> None:
     assert values.bounds(ELEMENT, {}, "range", "limited") == ()
 
 
-def test_places_between_two_ends() -> None:
-    """In the middle, z from the second end to the first; of no length, unturned."""
+def test_fromto_gives_the_middle_and_the_direction() -> None:
+    """z is from the second end to the first. Without length the frame is not rotated."""
     values = values_of()
     for ends in ("1 2 3 1 2 7", "0 0 0 3 0 4", "1 1 1 1 1 1"):
         a, b = np.array(ends.split(), float).reshape(2, 3)

@@ -1,4 +1,4 @@
-"""The SDF reader: models, worlds, links and where they are."""
+"""The SDF reader: models, worlds, links and their poses."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from warpdyn.model.description import ModelError
 
 
 def test_path_text_and_bytes_give_the_same_model(tmp_path: Path) -> None:
-    """A path, a str and bytes; a mark, blanks and a declared encoding change nothing."""
+    """A byte order mark, blanks and a declared encoding change nothing."""
     text = robot(link("a"), link("é"), joint(child="é"))
     path = tmp_path / "arm.sdf"
     path.write_text(text, encoding="utf-8")
@@ -50,14 +50,14 @@ def test_path_text_and_bytes_give_the_same_model(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", [f"1.{k}" for k in range(4, 13)])
-def test_versions_that_are_read(version: str) -> None:
-    """1.10 is after 1.9."""
+def test_versions_1_4_to_1_12_are_read(version: str) -> None:
+    """1.10 is later than 1.9."""
     assert load(robot(AB, joint(), version=version)).nv == 7
 
 
 @pytest.mark.parametrize("version", ["", "1.3", "1.13", "2.0", "1", "one", "-1.9", "1.9.1"])
 def test_other_versions_are_refused(version: str) -> None:
-    """What the reader does not know it does not guess."""
+    """The reader does not guess the meaning of a version that it does not know."""
     assert f'version is "{version}"; this reader knows 1.4 to 1.12' in refusal(
         robot(AB, joint(), version=version)
     )
@@ -75,8 +75,8 @@ def test_other_versions_are_refused(version: str) -> None:
         ("no.sdf", "no such file; give the path of a SDF file"),
     ],
 )
-def test_what_is_no_sdf_is_refused(text: str, words: str) -> None:
-    """In one sentence."""
+def test_texts_that_are_not_sdf_are_refused(text: str, words: str) -> None:
+    """The message is one sentence."""
     assert words in refusal(text)
 
 
@@ -85,15 +85,15 @@ ONE, TWO = model(link("a"), name="one"), model(link("b"), name="two")
 GROUND = model("<static>true</static>", link("plate"), name="ground")
 
 
-def test_the_one_model_that_can_move_is_taken() -> None:
-    """A file's only model, or the only one that is not static."""
+def test_the_only_model_that_is_not_static_is_the_robot() -> None:
+    """So is a file's only model."""
     assert load(sdf(ONE)).name == "one"
     assert load(sdf(world(GROUND, ONE))).link_names == ("a",)
     assert load(sdf(world(GROUND))).link_names == ("world", "plate")
     assert load(sdf(GROUND, ONE)).name == "one"
 
 
-def test_of_several_models_one_must_be_named() -> None:
+def test_one_of_several_models_must_be_named() -> None:
     """The error lists them."""
     text = sdf(world(GROUND, ONE, TWO))
     message = refusal(text)
@@ -105,8 +105,8 @@ def test_of_several_models_one_must_be_named() -> None:
     )
 
 
-def test_a_nested_model_can_be_taken_alone() -> None:
-    """By its path; its names lose what was taken away."""
+def test_a_nested_model_can_be_loaded_by_its_path() -> None:
+    """Its names lose the names of the models around it."""
     text = sdf(
         model(
             link("a"), model(link("b"), model(link("c"), name="deep"), name="inner"), name="outer"
@@ -117,16 +117,16 @@ def test_a_nested_model_can_be_taken_alone() -> None:
     assert load(text, model="outer::inner::deep").link_names == ("c",)
 
 
-def test_a_world_can_be_one_robot() -> None:
-    """Every model of it, names with the model's."""
+def test_all_models_of_a_world_can_be_one_robot() -> None:
+    """Names begin with the name of the model."""
     whole = load(sdf(world(GROUND, ONE, TWO)), model="world")
     assert whole.link_names == ("world", "ground::plate", "one::a", "two::b") and whole.nv == 12
     assert whole.name == "w"
 
 
-def test_a_model_of_a_world_is_the_same_robot_alone() -> None:
-    """Its links have the same mass, centre and inertia, and its torques are those of its part of the
-    world's."""
+def test_a_model_loaded_alone_is_the_same_as_in_its_world() -> None:
+    """Its links have the same mass, centre and inertia, and its torques are those of its part of
+    the world's."""
     arm = model(AB, joint(), joint("hold", "fixed", "world", "a", ""), name="arm")
     text = sdf(world(GROUND, arm, TWO))
     alone, whole = load(text, model="arm"), load(text, model="world")
@@ -145,8 +145,8 @@ def test_a_model_of_a_world_is_the_same_robot_alone() -> None:
     assert np.abs(found).min() > 0.0
 
 
-def test_a_robot_floats_unless_something_holds_it() -> None:
-    """By SDF's rules: neither a joint to the world nor <static>."""
+def test_a_robot_floats_unless_it_is_static_or_joined_to_the_world() -> None:
+    """These are SDF's rules."""
     held = joint("hold", "fixed", "world", "a", "")
     assert load(robot(AB, joint())).floating_base and load(robot(AB, joint())).root == "a"
     assert load(robot(AB, joint(), held)).link_names == ("world", "a", "b")
@@ -154,8 +154,8 @@ def test_a_robot_floats_unless_something_holds_it() -> None:
     assert load(robot(AB, joint(), joint("k", "prismatic", "world", "a"))).nv == 2
 
 
-def test_floating_base_overrules_static_and_the_lack_of_a_joint() -> None:
-    """True and False are the caller's word; a joint to the world is not overruled."""
+def test_floating_base_overrides_static_and_a_missing_world_joint() -> None:
+    """A joint to the world is not overridden."""
     assert load(robot("<static>1</static>", AB, joint()), floating_base=True).nv == 7
     fixed = load(robot("<pose>0 0 5 0 0 0</pose>", AB, joint()), floating_base=False)
     assert fixed.nv == 1 and fixed.root == "world" and poses(fixed)["a"][2, 3] == 5
@@ -165,8 +165,8 @@ def test_floating_base_overrules_static_and_the_lack_of_a_joint() -> None:
     assert 'joint "hold" fixes the robot to the world' in message
 
 
-def test_several_free_bodies_hang_on_the_world() -> None:
-    """Each on a floating joint whose coordinates are the link's pose in the world."""
+def test_several_free_bodies_have_floating_joints_on_the_world() -> None:
+    """The coordinates of each joint are the link's pose in the world."""
     free = load(robot(link("a", "1 0 0 0 0 0"), link("b", "0 2 0 0 0 1")))
     assert free.joint_names == ("world_to_a", "world_to_b") and free.nv == 12
     drawn = poses(free, free.configurations["qpos0"])
@@ -179,15 +179,15 @@ def test_several_free_bodies_hang_on_the_world() -> None:
     assert np.allclose(poses(still)["b"], placed(0, 2, 0, 0, 0, 1), atol=ROUND_OFF)
 
 
-def test_quaternion_order_is_the_readers_business_too() -> None:
-    """As for URDF."""
+def test_the_reader_has_the_quaternion_option() -> None:
+    """The URDF reader has the same option."""
     assert load(robot(link("a")), quaternion="wxyz").q_names[3:] == tuple(
         f"floating_base.{c}" for c in ("qw", "qx", "qy", "qz")
     )
 
 
 def test_link_values_are_read() -> None:
-    """Mass, centre of mass, and the inertia turned into the link's axes."""
+    """They are mass, centre of mass, and the inertia in the link's axes."""
     moments = "".join(
         f"<i{k}>{v}</i{k}>" for v, k in enumerate(("xx", "xy", "xz", "yy", "yz", "zz"), start=1)
     )
@@ -199,8 +199,8 @@ def test_link_values_are_read() -> None:
     assert np.allclose(found.inertia, wanted, rtol=0, atol=ROUND_OFF)
 
 
-def test_defaults_of_an_inertia_are_one() -> None:
-    """SDFormat's: 1 kg and 1 kg·m²; without <inertial> at all a remark says so."""
+def test_missing_mass_and_inertia_default_to_one() -> None:
+    """SDFormat's defaults are 1 kg and 1 kg·m². Without <inertial> a remark names the link."""
     bare = robot('<link name="a"/><link name="b"><inertial/></link>', joint())
     found = quietly(bare)
     assert all(
@@ -215,8 +215,8 @@ def test_defaults_of_an_inertia_are_one() -> None:
 @pytest.mark.parametrize(
     ("count", "names"), [(5, "l0, l1, l2, l3, l4"), (6, "l0, l1, l2, l3, l4, ...")]
 )
-def test_links_without_inertia_are_named(count: int, names: str) -> None:
-    """The first five, and whether there are more."""
+def test_links_without_inertia_are_named_up_to_five(count: int, names: str) -> None:
+    """Dots show that there are more."""
     links = "".join(f'<link name="l{i}"/>' for i in range(count))
     joints = "".join(joint(f"j{i}", parent=f"l{i - 1}", child=f"l{i}") for i in range(1, count))
     (said,) = remarks(robot(links, joints))
@@ -224,7 +224,7 @@ def test_links_without_inertia_are_named(count: int, names: str) -> None:
 
 
 def test_impossible_inertia_is_remarked() -> None:
-    """As for URDF."""
+    """The URDF reader makes the same remark."""
     odd = "<inertial><inertia><ixx>1</ixx><iyy>1</iyy><izz>3</izz></inertia></inertial>"
     assert "break the triangle inequality" in remarks(robot(f'<link name="a">{odd}</link>'))[0]
 
@@ -243,13 +243,14 @@ def test_impossible_inertia_is_remarked() -> None:
         ("<inertial/><inertial/>", "ignored second element <inertial> of <link>"),
     ],
 )
-def test_what_is_left_out_is_remarked(inside: str, said: str) -> None:
-    """Unless it changes nothing."""
+def test_ignored_elements_that_change_the_motion_are_remarked(inside: str, said: str) -> None:
+    """Elements that change nothing are not remarked."""
     assert any(said in line for line in remarks(robot(f'<link name="a">{inside}</link>')))
 
 
 def test_a_chain_of_a_thousand_links_loads() -> None:
-    """Each given in the last: nothing here recurses along the robot."""
+    """The pose of each link is relative to the one before. The reader does not recurse along the
+    robot."""
     count = 1000
     links = "".join(
         link(f"l{i}", "0 0 0.01 0 0 0", relative_to=f"l{i - 1}" if i else "") for i in range(count)
@@ -258,8 +259,8 @@ def test_a_chain_of_a_thousand_links_loads() -> None:
     assert load(robot(links, joints)).nv == 6 + count - 1
 
 
-def test_an_include_next_to_a_model_is_refused_by_name() -> None:
-    """A world of a lamp and an included arm is not the lamp alone, unless the caller says so."""
+def test_an_include_next_to_a_model_is_refused() -> None:
+    """A world of a lamp and an included arm is not the lamp alone, unless the caller names it."""
     text = (
         '<sdf version="1.9"><world name="w"><model name="lamp"><link name="a"/></model>'
         "<include><uri>model://arm</uri></include></world></sdf>"
@@ -270,8 +271,8 @@ def test_an_include_next_to_a_model_is_refused_by_name() -> None:
     assert load_sdf(text, model="lamp").nlinks == 1
 
 
-def test_what_a_world_says_of_its_state_is_ignored_by_name() -> None:
-    """With the line; a model that is repeated, too."""
+def test_state_and_population_of_a_world_are_ignored_with_a_remark() -> None:
+    """The remark names the line."""
     text = sdf(world(model(AB, joint(inside=axis())), "<state/>", "<population/>"))
     assert {each.partition(" (")[0] for each in remarks(text)} == {
         "ignored element <state> of <world>",
@@ -280,8 +281,8 @@ def test_what_a_world_says_of_its_state_is_ignored_by_name() -> None:
 
 
 @pytest.mark.parametrize(("count", "shown"), [(2, 2), (12, 12), (13, 12)])
-def test_models_to_choose_from_are_named(count: int, shown: int) -> None:
-    """The first twelve, in one line with what to say."""
+def test_the_message_names_up_to_twelve_models(count: int, shown: int) -> None:
+    """It is one line and says which option to give."""
     text = sdf(world(*(model(link("a"), name=f"m{k}") for k in range(count))))
     names = ", ".join(f'"m{k}"' for k in range(shown))
     assert refusal(text).endswith(
@@ -300,7 +301,7 @@ def test_models_to_choose_from_are_named(count: int, shown: int) -> None:
     assert refusal(sdf(world())).endswith(": it has no <model> of its own; a robot needs one")
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.OLDEST == (1, 4)
     assert chosen.NEWEST == (1, 12)

@@ -25,8 +25,8 @@ def mimic(inside: str = "", leader: str = "j", more: str = "") -> str:
     return f'<mimic joint="{leader}" {more}>{inside}</mimic>'
 
 
-def test_mimic_joints_follow() -> None:
-    """multiplier * (leader - reference) + offset."""
+def test_mimic_joints_follow_their_leader() -> None:
+    """The position is multiplier * (leader - reference) + offset."""
     values = "<multiplier>2</multiplier><offset>0.5</offset><reference>0.1</reference>"
     text = robot(
         link("a"),
@@ -43,8 +43,8 @@ def test_mimic_joints_follow() -> None:
     )
 
 
-def test_mimic_joints_follow_into_nested_models() -> None:
-    """By path."""
+def test_mimic_joints_follow_a_joint_of_a_nested_model() -> None:
+    """The path names the joint."""
     inner = model(link("c"), link("d"), joint("k", parent="c", child="d"), name="inner")
     follower = joint(inside=axis(inside=mimic(leader="inner::k")))
     held = joint("hold", "fixed", "a", "inner::c", "")
@@ -69,7 +69,8 @@ def gears(ratio: str = "5", inside: str | None = None) -> str:
 
 @pytest.mark.parametrize("ratio", [5.0, -0.25])
 def test_a_gearbox_couples_two_joints(ratio: float) -> None:
-    """theta_2 = -ratio theta_1, both against the reference body; the wheel's joint is no coordinate."""
+    """theta_2 = -ratio theta_1 holds, both relative to the reference body. The wheel's joint is not
+    a coordinate."""
     found = load(gears(str(ratio)), floating_base=False)
     assert found.joint_names == ("shaft",)
     moved = poses(found, [0.3])
@@ -78,8 +79,8 @@ def test_a_gearbox_couples_two_joints(ratio: float) -> None:
     assert np.allclose(moved["c"][:3, :3], wheel, rtol=0, atol=ROUND_OFF)
 
 
-def test_a_gearbox_turned_the_other_way() -> None:
-    """axis2 against the wheel's axis turns the sign."""
+def test_a_reversed_axis2_reverses_the_gearbox() -> None:
+    """axis2 opposite to the wheel's axis changes the sign."""
     reversed_axis = axis(expressed_in="__model__") + axis(
         "0 0 -1", tag="axis2", expressed_in="__model__"
     )
@@ -88,8 +89,8 @@ def test_a_gearbox_turned_the_other_way() -> None:
     assert np.allclose(moved["c"][:3, :3], wheel, rtol=0, atol=ROUND_OFF)
 
 
-def test_a_gearbox_may_carry_its_child_alone() -> None:
-    """theta_2 is the child's angle against the reference body, not against its parent."""
+def test_a_gearbox_may_be_the_only_joint_of_its_child() -> None:
+    """theta_2 is the child's angle relative to the reference body, not to its parent."""
     body = "<gearbox_reference_body>a</gearbox_reference_body><gearbox_ratio>2</gearbox_ratio>"
     gear = joint("gear", "gearbox", "b", "c", body + axis() + axis(tag="axis2"))
     found = load(robot(link("a"), link("b"), link("c"), joint("shaft"), gear), floating_base=False)
@@ -99,8 +100,8 @@ def test_a_gearbox_may_carry_its_child_alone() -> None:
     )
 
 
-def test_a_joint_of_what_stands_still_is_followed_by_none() -> None:
-    """A static model's joints are no joints of the robot."""
+def test_a_mimic_of_a_joint_in_a_static_model_is_refused() -> None:
+    """A static model's joints are not joints of the robot."""
     still = model(
         *("<static>true</static>", link("c"), link("d", "0 0 1 0 0 0")),
         *(joint("k", parent="c", child="d", inside=axis()),),

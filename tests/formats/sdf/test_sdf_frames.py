@@ -1,4 +1,5 @@
-"""SDF: frames, what they are given in, and what they move with."""
+"""SDF: frames, the frames in which their poses are given, and the links to which they are
+attached."""
 
 from __future__ import annotations
 
@@ -68,7 +69,7 @@ def test_poses_are_given_in_any_frame() -> None:
 
 
 @pytest.mark.parametrize("placement", ["a", "f", "j", "inner", "inner::c", "__model__"])
-def test_placement_frames(placement: str) -> None:
+def test_the_pose_of_a_model_places_its_placement_frame(placement: str) -> None:
     """The model's pose is that of the frame it names."""
     inner = model(at("0 0 1 0 0 0.3"), link("c", "0.1 0 0 0.2 0 0"), name="inner")
     parts = [
@@ -90,7 +91,8 @@ def test_placement_frames(placement: str) -> None:
 
 
 def test_frames_become_massless_links() -> None:
-    """On the link that they are attached to, directly or through others; a model's is its canonical link."""
+    """A frame is on the link to which it is attached, directly or through other frames. For a model
+    that is its canonical link."""
     text = robot(
         AB,
         joint(),
@@ -111,8 +113,8 @@ def test_frames_become_massless_links() -> None:
     assert load(named).parent("on_model") == "b"
 
 
-def test_a_canonical_link_may_lie_in_a_nested_model() -> None:
-    """Named, or the first of the first model where there is no link."""
+def test_a_canonical_link_may_be_in_a_nested_model() -> None:
+    """An attribute names it. Otherwise it is the first link of the first nested model."""
     inner = model(link("c"), link("d"), joint("k", parent="c", child="d"), name="inner")
     assert load(robot(inner, frame("f"))).parent("f") == "inner::c"
     assert (
@@ -122,7 +124,7 @@ def test_a_canonical_link_may_lie_in_a_nested_model() -> None:
 
 
 def test_joints_may_name_frames() -> None:
-    """parent and child are frames; the links that carry them are joined, the joint lies in the child frame."""
+    """parent and child are frames. The joint connects their links and is at the child frame."""
     text = robot(
         AB,
         frame("fa", "0 0 1 0 0 0", "a"),
@@ -138,16 +140,16 @@ def test_joints_may_name_frames() -> None:
     assert np.allclose(moved["b"], start @ J @ turn @ np.linalg.inv(J), rtol=0, atol=ROUND_OFF)
 
 
-def test_old_files_may_use_a_name_twice() -> None:
-    """A link and a joint of one name, below 1.7; the link is meant where it matters."""
+def test_old_files_may_give_a_link_and_a_joint_the_same_name() -> None:
+    """This holds before version 1.7. Where the meaning differs, the name is that of the link."""
     text = robot(AB, joint("b", "revolute", "a", "b", pose="1 0 0 0 0 0"), version="1.6")
     found = load(text)
     assert found.joint("b").child == "b_joint" and found.parent("b") == "b_joint"
     assert 'a link and a joint are named "b" in one model' in refusal(text.replace("1.6", "1.7"))
 
 
-def test_flattened_names_are_names() -> None:
-    """1.7 wrote nested models flat, with :: in names."""
+def test_flattened_names_of_nested_models_are_read() -> None:
+    """Version 1.7 wrote nested models flat, with :: in names."""
     text = robot(
         link("inner::a"),
         link("b", "1 0 0 0 0 0", relative_to="inner::a"),
@@ -162,8 +164,9 @@ def scene(text: str) -> SdfFrames:
     return SdfFrames(SdfValues("text", (1, 9)), root)
 
 
-def test_relative_poses_compose_and_undo() -> None:
-    """a in b times b in c is a in c; b in a undoes a in b; a pose in its reference is the written one."""
+def test_relative_poses_compose_and_invert() -> None:
+    """a in b times b in c is a in c. b in a inverts a in b. A pose in its reference frame equals
+    the written pose."""
     frames = scene(
         robot(
             link("a", "1 2 3 0.1 0.2 0.3"),
@@ -183,30 +186,31 @@ def test_relative_poses_compose_and_undo() -> None:
     assert np.array_equal(matrix(b, a), placed(0, 1, 0, 0.4, 0, 0.5))
 
 
-def test_circles_are_refused_by_name() -> None:
-    """Of poses and of attachments alike, with the way round."""
+def test_circular_frames_are_refused() -> None:
+    """The circles are those of poses and of attachments. The message lists the frames of the
+    circle."""
     inside = robot(link("a"), frame("f", relative_to="g"), frame("g", relative_to="f"))
-    assert "poses are given in each other in a circle (f -> g -> f)" in refusal(inside)
+    assert "poses are given relative to each other in a cycle (f -> g -> f)" in refusal(inside)
     attached = robot(link("a"), frame("f", attached_to="g"), frame("g", attached_to="f"))
-    assert "in a circle (f -> g -> f)" in refusal(attached)
+    assert "in a cycle (f -> g -> f)" in refusal(attached)
 
 
 @pytest.mark.parametrize("whole", [-1.0, 0.0, 1.0])
-def test_rounding_noise_of_rotations_is_dropped(whole: float) -> None:
-    """Within a few units of the last place; real angles stay."""
+def test_rounding_errors_of_rotations_are_removed(whole: float) -> None:
+    """They are a few units of the last place. Small angles of the file are kept."""
     assert snap_entry(whole + 1e-16) == whole and snap_entry(whole + 1e-9) == whole + 1e-9
 
 
-def test_links_of_a_world_are_no_frames() -> None:
-    """A world's models are its content, and what else stands in it moves nothing."""
+def test_links_of_a_world_are_ignored() -> None:
+    """The content of a world is its models. Its other links move nothing."""
     alone = load(robot(AB, joint(inside=axis())))
     text = sdf(world(link("a"), link("loose"), model(AB, joint(inside=axis()))))
     assert load(text).link_names == alone.link_names
     assert load(text, model="world").link_names == ("m::a", "m::b")
 
 
-def test_paths_and_names_of_nested_models() -> None:
-    """Seen from the world, from a model, and from one inside it."""
+def test_names_of_nested_models_are_resolved() -> None:
+    """They are looked up from the world, from a model, and from a model inside it."""
     inner = model(link("a"), frame("f", "", "a"), name="inner")
     root = xml_root("x", sdf(world(model(inner, link("a"), name="outer"))).encode(), None, "<sdf>")
     frames = SdfFrames(SdfValues("x", root), root[0])
@@ -239,6 +243,6 @@ def test_paths_and_names_of_nested_models() -> None:
         assert frames.find(scope, name, *kinds) is found, (scope.name, name, kinds)
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.ROUND_OFF == 1e-14

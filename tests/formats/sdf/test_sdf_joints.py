@@ -1,4 +1,5 @@
-"""The SDF reader: every joint type against its formula, axes, threads, directions and loops."""
+"""The SDF reader: every joint type compared with its formula, axes, threads, directions and
+loops."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ from warpdyn.model import Model
 from warpdyn.model.description import Limits
 
 B_IN_A = placed(1, 2, 3, 0.1, 0.2, 0.3)
-"""Where AB puts link b."""
+"""Pose of link b in AB."""
 
 U, W = np.array([0.6, 0.0, 0.8]), np.array([0.0, 1.0, 0.0])
 PITCH = "<screw_thread_pitch>0.5</screw_thread_pitch>"
@@ -70,8 +71,9 @@ def arm(kind: str, pose: str = "", inside: str = "") -> str:
 
 @pytest.mark.parametrize("pose", PLACES)
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_type_moves_by_its_formula(kind: str, pose: str) -> None:
-    """b = a_T_b J E(q) J^-1: the joint frame J lies where the file says in the child, not in its origin."""
+def test_each_joint_type_moves_by_its_formula(kind: str, pose: str) -> None:
+    """b = a_T_b J E(q) J^-1: the joint frame J is where the file puts it in the child, not at the
+    child's origin."""
     inside, q, formula = KINDS[kind]
     found = load(arm(kind, pose, inside), floating_base=False)
     J = numbers(pose)
@@ -88,8 +90,9 @@ def test_each_type_moves_by_its_formula(kind: str, pose: str) -> None:
     assert np.allclose(poses(found)["b"], B_IN_A, rtol=0, atol=ROUND_OFF)
 
 
-def test_a_joint_beside_its_childs_origin_has_a_link_of_its_name() -> None:
-    """Massless, in the joint frame; not where the axis passes through the origin, nor where nothing turns."""
+def test_a_joint_off_its_childs_origin_adds_a_massless_link() -> None:
+    """The link is in the joint frame and has the joint's name. It is not needed if the axis passes
+    through the origin, or if nothing turns."""
     beside = load(arm("revolute", "0.5 0 0 0 0 0"))
     assert (
         beside.link_names == ("a", "j", "b")
@@ -101,8 +104,8 @@ def test_a_joint_beside_its_childs_origin_has_a_link_of_its_name() -> None:
     assert load(arm("prismatic", "0.5 0 0 0 0 0")).link_names == ("a", "b")
 
 
-def test_types_in_capitals_are_read() -> None:
-    """As libsdformat reads them."""
+def test_joint_types_in_capitals_are_read() -> None:
+    """libsdformat reads them too."""
     assert load(robot(AB, joint(kind="Revolute"))).nv == 7
 
 
@@ -136,8 +139,9 @@ TURNED_MODEL = "<pose>0 0 0 0.5 0 0.2</pose>"
         ("1.7", "parent", CHILD @ JOINT),
     ],
 )
-def test_axes_are_given_in_a_frame(version: str, frame_of: str, wanted: np.ndarray) -> None:
-    """The joint's, or what expressed_in (from 1.7) or use_parent_model_frame (1.5, 1.6) says; the model's in 1.4."""
+def test_axes_are_read_in_their_frame(version: str, frame_of: str, wanted: np.ndarray) -> None:
+    """By default it is the joint's frame. expressed_in (from 1.7) or use_parent_model_frame (1.5,
+    1.6) changes it. In 1.4 it is the model's."""
     flag = "<use_parent_model_frame>true</use_parent_model_frame>" if frame_of == "parent" else ""
     own = axis("0.6 0 0.8", flag, expressed_in="" if frame_of == "parent" else frame_of)
     parts = [
@@ -151,13 +155,14 @@ def test_axes_are_given_in_a_frame(version: str, frame_of: str, wanted: np.ndarr
 
 
 def test_axes_are_normalised_and_default_to_z() -> None:
-    """Of any length; <axis/> is z."""
+    """An axis may have any length. <axis/> is z."""
     assert load(robot(AB, joint(inside=axis("0 -7 0")))).joint("j").axis == (0, -1, 0)
     assert load(robot(AB, joint(inside="<axis/>"))).joint("j").axis == (0, 0, 1)
 
 
-def test_rounding_of_right_angles_leaves_no_crumbs() -> None:
-    """Frames that agree in the file agree in the model, though each is given in the model's frame."""
+def test_equal_frames_give_exact_rotations() -> None:
+    """Frames that are equal in the file are equal in the model, although each is given in the
+    model's frame."""
     twisted = "0.3 0.4 0.5 0.7 -0.8 0.9"
     text = robot(
         link("a", twisted), link("b", twisted), joint(inside=axis("0 0 1", expressed_in="a"))
@@ -169,8 +174,8 @@ def test_rounding_of_right_angles_leaves_no_crumbs() -> None:
 # Values.
 
 
-def test_limits_damping_and_friction_are_data() -> None:
-    """Those of both axes; 1e16 and negative bounds are infinite."""
+def test_limits_damping_and_friction_are_read() -> None:
+    """Both axes have them. Limits of 1e16 and negative velocity or effort limits are infinite."""
     values = (
         "<limit><lower>-1</lower><upper>2</upper><effort>3</effort><velocity>4</velocity></limit>"
     )
@@ -194,7 +199,7 @@ def test_limits_damping_and_friction_are_data() -> None:
 
 
 def test_continuous_and_ball_joints_have_no_position_limits() -> None:
-    """Bounds of velocity and effort stay."""
+    """Their velocity and effort limits are read."""
     values = (
         "<limit><lower>-1</lower><upper>2</upper><effort>3</effort><velocity>4</velocity></limit>"
     )
@@ -204,7 +209,7 @@ def test_continuous_and_ball_joints_have_no_position_limits() -> None:
 
 
 def test_springs_and_crossed_limits_are_remarked() -> None:
-    """What the model does not hold, and what looks wrong."""
+    """A model has no such springs. Crossed limits look like a mistake."""
     spring = "<dynamics><spring_stiffness>1</spring_stiffness><spring_reference>2</spring_reference></dynamics>"
     assert remarks(robot(AB, joint(inside=axis(inside=spring)))) == (
         "ignored element <spring_stiffness> of <dynamics> (line 1)",
@@ -232,8 +237,9 @@ def test_springs_and_crossed_limits_are_remarked() -> None:
         ("<screw_thread_pitch>0.5</screw_thread_pitch><thread_pitch>7</thread_pitch>", 0.5),
     ],
 )
-def test_threads(inside: str, advance: float) -> None:
-    """screw_thread_pitch: metres a revolution, right-handed; it wins. thread_pitch: radians a metre, left-handed."""
+def test_thread_pitches_are_converted(inside: str, advance: float) -> None:
+    """screw_thread_pitch is in metres per revolution, right-handed, and takes precedence.
+    thread_pitch is in radians per metre, left-handed."""
     found = load(
         robot(link("a"), link("b"), joint("j", "screw", inside=inside + axis())),
         floating_base=False,
@@ -241,10 +247,10 @@ def test_threads(inside: str, advance: float) -> None:
     assert np.isclose(poses(found, [2 * math.pi])["b"][2, 3], advance, rtol=1e-15)
 
 
-def test_a_screw_without_pitch_advances_a_metre() -> None:
-    """SDFormat's default, with a remark."""
+def test_a_screw_without_pitch_advances_one_metre_per_revolution() -> None:
+    """This is SDFormat's default. A remark says so."""
     text = robot(link("a"), link("b"), joint("j", "screw"))
-    assert "it has no pitch; SDF's default is 1 m a revolution" in remarks(text)[0]
+    assert "it has no pitch; SDF's default is 1 m per revolution" in remarks(text)[0]
     assert np.isclose(
         poses(quietly(text, floating_base=False), [2 * math.pi])["b"][2, 3], 1, rtol=1e-15
     )
@@ -255,8 +261,9 @@ def test_a_screw_without_pitch_advances_a_metre() -> None:
 
 @pytest.mark.parametrize("pose", PLACES)
 @pytest.mark.parametrize("kind", ["revolute", "continuous", "prismatic", "screw", "fixed"])
-def test_a_joint_towards_the_root_is_turned_around(kind: str, pose: str) -> None:
-    """A joint whose child is held and whose parent moves is the inverse motion, with the same coordinate."""
+def test_a_joint_towards_the_root_is_reversed(kind: str, pose: str) -> None:
+    """A joint whose child is fixed and whose parent moves has the inverse motion, with the same
+    coordinate."""
     inside, q, formula = KINDS[kind]
     hold = joint("hold", "fixed", "world", "b", "")
     text = robot(AB, joint("j", kind, inside=inside + axis("0.6 0 0.8"), pose=pose), hold)
@@ -268,8 +275,8 @@ def test_a_joint_towards_the_root_is_turned_around(kind: str, pose: str) -> None
     assert np.allclose(moved["b"], B_IN_A, rtol=0, atol=ROUND_OFF)
 
 
-def test_the_root_of_a_free_robot_is_its_first_uncarried_link() -> None:
-    """Joints from two sides onto one link: one is turned around, the motion is the same."""
+def test_the_root_of_a_free_robot_is_its_first_link_without_a_parent() -> None:
+    """If two joints carry the same link, one of them is reversed. The motion is the same."""
     parts = [link("a"), link("b", "1 0 0 0 0 0"), link("c", "2 0 0 0 0 0")]
     met = load(robot(*parts, joint(), joint("k", parent="c", child="b")))
     assert met.root == "a" and met.parent("c") == "k" and met.nv == 8
@@ -287,8 +294,8 @@ def test_the_root_of_a_free_robot_is_its_first_uncarried_link() -> None:
     )
 
 
-def test_joints_of_several_coordinates_are_not_turned_around() -> None:
-    """Their inverse is another joint."""
+def test_joints_with_several_coordinates_cannot_be_reversed() -> None:
+    """Their inverse is a joint of another type."""
     hold = joint("hold", "fixed", "world", "b", "")
     for kind in ("ball", "universal", "revolute2"):
         text = robot(AB, joint("j", kind, inside=axis() + axis("0 1 0", tag="axis2")), hold)
@@ -306,7 +313,7 @@ TRIANGLE = [
 
 
 def test_loops_are_refused_by_name() -> None:
-    """With both ends and the remedy."""
+    """The message names both ends and the remedy."""
     message = refusal(robot(*TRIANGLE), loops="refuse")
     assert (
         'joint "m::l": it closes a loop between "a" and "c"' in message and 'loops="cut"' in message
@@ -316,8 +323,8 @@ def test_loops_are_refused_by_name() -> None:
 @pytest.mark.parametrize(
     ("word", "kind"), [("revolute", "hinge"), ("ball", "connect"), ("fixed", "weld")]
 )
-def test_loops_are_kept_where_loops_have_the_joints_kind(word: str, kind: str) -> None:
-    """The errors are zero where the file draws the robot; a joint of another kind is refused."""
+def test_loops_of_hinge_ball_and_fixed_joints_are_kept(word: str, kind: str) -> None:
+    """The errors are zero in the pose of the file. Joints of other types are refused."""
     closing = joint(
         "l", word, parent="a", child="c", inside=axis(".1 1 0") if word != "fixed" else ""
     )
@@ -337,21 +344,21 @@ def test_loops_are_kept_where_loops_have_the_joints_kind(word: str, kind: str) -
     assert 'joint "m::l": it closes a loop' in refusal(robot(*TRIANGLE[:-1], slide))
 
 
-def test_loops_can_be_left_open() -> None:
-    """With a remark; the joint is gone."""
+def test_loops_can_be_cut() -> None:
+    """The joint is left out, with a remark."""
     assert 'joint "l": it closes a loop' in remarks(robot(*TRIANGLE), loops="cut")[0]
     assert quietly(robot(*TRIANGLE), loops="cut").joint_names == ("j", "k")
 
 
-def test_the_file_may_say_where_a_loop_is_cut() -> None:
-    """physics/simbody/must_be_loop_joint."""
+def test_must_be_loop_joint_decides_where_a_loop_is_cut() -> None:
+    """It is an element of physics/simbody."""
     mark = "<physics><simbody><must_be_loop_joint>1</must_be_loop_joint></simbody></physics>"
     parts = [*TRIANGLE[:3], joint(inside=axis() + mark), *TRIANGLE[4:]]
     assert quietly(robot(*parts), loops="cut").joint_names == ("l", "k")
 
 
-def test_loops_takes_three_words() -> None:
-    """Anything else is the caller's mistake."""
+def test_the_loops_option_accepts_three_words_only() -> None:
+    """Any other word raises a ValueError."""
     with pytest.raises(ValueError, match='loops must be "keep", "cut" or "refuse"'):
         load(robot(*TRIANGLE), loops="open")
 
@@ -359,8 +366,8 @@ def test_loops_takes_three_words() -> None:
 # Joints of a world.
 
 
-def test_a_joint_of_the_world_may_hold_a_model() -> None:
-    """Since 1.10; to the world, or to a static model."""
+def test_a_joint_of_the_world_may_fix_a_model() -> None:
+    """Since version 1.10 it fixes the model to the world or to a static model."""
     for parent in ("world", "ground::plate"):
         ground = model("<static>1</static>", link("plate"), name="ground")
         text = sdf(
@@ -371,8 +378,8 @@ def test_a_joint_of_the_world_may_hold_a_model() -> None:
         assert held.nv == 1 and held.root == "world" and held.joint("hold").child == "a"
 
 
-def test_a_joint_of_the_world_may_tie_models() -> None:
-    """They load together."""
+def test_a_joint_of_the_world_may_connect_models() -> None:
+    """Such models are loaded together."""
     two = [model(link("a"), name="one"), model(link("b", "1 0 0 0 0 0"), name="two")]
     text = sdf(world(*two, joint("tie", "revolute", "one::a", "two::b")), version="1.10")
     assert 'joint "tie": it ties model "one" to link "two::b"' in refusal(text, model="one")
@@ -380,6 +387,6 @@ def test_a_joint_of_the_world_may_tie_models() -> None:
     assert together.root == "one::a" and together.joint_names == ("tie",) and together.nv == 7
 
 
-def test_joints_within_a_static_model_are_still() -> None:
-    """Nothing of it moves."""
+def test_joints_in_a_static_model_are_fixed() -> None:
+    """No part of a static model moves."""
     assert load(robot("<static>1</static>", *TRIANGLE)).nv == 0

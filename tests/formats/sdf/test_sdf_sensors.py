@@ -24,8 +24,8 @@ PHYSICS = """<gravity>0 0 -9.81</gravity><physics name="slow" type="dart"><max_s
 <ode><solver><iters>50</iters></solver></ode></physics>"""
 
 
-def test_sensors_are_data_on_links_and_joints() -> None:
-    """Poses in any frame come in the link's; all else by path."""
+def test_sensors_are_read_with_their_link_or_joint() -> None:
+    """Poses are converted to the link's frame. Other values are stored by path."""
     loaded = load(robot(ROBOT))
     eye, wrist = loaded.sensors
     assert (eye.name, eye.kind, eye.link, eye.joint) == ("eye", "camera", "a", None)
@@ -41,8 +41,8 @@ def test_sensors_are_data_on_links_and_joints() -> None:
     assert not loaded.physics
 
 
-def test_names_are_those_of_the_model() -> None:
-    """Of nested models, and of several in a world."""
+def test_links_of_sensors_have_the_names_of_the_loaded_model() -> None:
+    """This holds with several models in a world, too."""
     text = sdf(world(model(ROBOT, name="one"), model(ROBOT, name="two")))
     loaded = load(text, model="world")
     assert [s.link or s.joint for s in loaded.sensors] == ["one::a", "one::j", "two::a", "two::j"]
@@ -50,8 +50,8 @@ def test_names_are_those_of_the_model() -> None:
         assert loaded.link(sensor.link) if sensor.link else loaded.joint(sensor.joint)
 
 
-def test_physics_is_the_default_of_the_world() -> None:
-    """Or the first; with the world's gravity."""
+def test_physics_is_the_worlds_default_or_first_profile() -> None:
+    """It includes the world's gravity."""
     said = load(sdf(world(PHYSICS, model(ROBOT)))).physics
     assert said == {
         "name": "fast",
@@ -65,8 +65,8 @@ def test_physics_is_the_default_of_the_world() -> None:
     assert first["name"] == "slow"
 
 
-def test_a_sensor_that_makes_no_sense_is_left_out() -> None:
-    """With a remark: no motion depends on it."""
+def test_an_invalid_sensor_is_left_out() -> None:
+    """There is a remark and no error, because no motion depends on it."""
     with pytest.warns(ModelWarning, match="this sensor is left out"):
         loaded = wd.load(robot(ROBOT.replace('relative_to="spot"', 'relative_to="nowhere"')))
     assert [s.name for s in loaded.sensors] == ["wrist"]

@@ -1,4 +1,4 @@
-"""Shapes of an SDF file: those that are seen, those that touch, and those that are left out with a remark."""
+"""Shapes of an SDF file: visuals, collisions, and shapes that are left out with a remark."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sdf_texts import (
 from warpdyn import ContactPoints
 
 
-def test_an_ellipsoid_is_looked_at_and_touches_nothing() -> None:
+def test_an_ellipsoid_is_a_visual_but_not_a_collision() -> None:
     """The drawn shape has the three radii of the file."""
     shape = "<geometry><ellipsoid><radii>0.1 0.2 0.3</radii></ellipsoid></geometry>"
     text = robot(f'<link name="a"><visual name="v">{shape}</visual></link>')
@@ -27,8 +27,8 @@ def test_an_ellipsoid_is_looked_at_and_touches_nothing() -> None:
     assert any("shape <ellipsoid> of <collision>" in line for line in remarks(text))
 
 
-def test_what_changes_nothing_is_left_out_silently() -> None:
-    """Elements without dynamics, and others that say zero or false."""
+def test_elements_without_effect_are_left_out_silently() -> None:
+    """Elements without dynamics, and elements whose value is zero or false."""
     inside = (
         "<self_collide>1</self_collide><sensor name='s' type='imu'/>"
         "<kinematic>false</kinematic><gravity>1</gravity>"
@@ -41,7 +41,7 @@ def test_what_changes_nothing_is_left_out_silently() -> None:
     )
 
 
-def test_shapes_are_kept_as_data() -> None:
+def test_shapes_are_read() -> None:
     """Shapes are in the frame of the link, also those that the file gives in another frame. No mesh is opened."""
     shapes = {
         "box": "<size>1 2 3</size>",
@@ -65,7 +65,7 @@ def test_shapes_are_kept_as_data() -> None:
 
 
 def test_capsules_are_read() -> None:
-    """SDF's length is that between the centres of the ends."""
+    """SDF's length is the distance between the centres of the ends."""
     capsule = "<capsule><radius>0.1</radius><length>0.6</length></capsule>"
     inside = f"<collision name='c'><geometry>{capsule}</geometry></collision>"
     (shape,) = load(robot(link("a", inside=inside))).link("a").collisions
@@ -73,8 +73,8 @@ def test_capsules_are_read() -> None:
 
 
 @pytest.mark.parametrize("normal", [(0, 0, 1), (0, 3, 4), (-1, 2, -2), (0, 0, -1)])
-def test_a_plane_is_seen_along_its_normal(normal: tuple[float, ...]) -> None:
-    """The normal is in the axes of the visual, which is turned by 90 degrees about x."""
+def test_a_plane_is_drawn_along_its_normal(normal: tuple[float, ...]) -> None:
+    """The normal is in the axes of the visual, which is rotated by 90 degrees about x."""
     said = "<plane><normal>{} {} {}</normal><size>2 3</size></plane>".format(*normal)
     pose = f"<pose>1 2 3 {np.pi / 2} 0 0</pose>"
     inside = f"<visual name='v'>{pose}<geometry>{said}</geometry></visual>"
@@ -84,9 +84,9 @@ def test_a_plane_is_seen_along_its_normal(normal: tuple[float, ...]) -> None:
     assert np.allclose(np.array(shape.pose.rotation)[:, 2], (x, -z, y), atol=1e-12)
 
 
-def test_a_plane_that_touches_is_data_and_nothing_touches_it() -> None:
-    """A plane of the ground and one of a moving link are in the axes of the collision, with a remark. They
-    add no contact points, and URDF leaves them out."""
+def test_a_collision_plane_is_read_but_has_no_contacts() -> None:
+    """A plane of the ground and one of a moving link are in the axes of the collision, with a
+    remark. They add no contact points, and URDF leaves them out."""
     said = "<plane><normal>0 0 1</normal><size>2 3</size></plane>"
     inside = f"<collision name='c'><pose>1 2 3 0 0 0</pose><geometry>{said}</geometry></collision>"
     text = robot(link("a", inside=inside), link("b", inside=inside), joint())

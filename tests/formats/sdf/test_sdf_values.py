@@ -1,4 +1,4 @@
-"""SDF: values of elements, and their defaults."""
+"""SDF: values of elements, and defaults."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from warpdyn.formats.sdf.sdf_values import SdfValues, child, children, place
 from warpdyn.model.description import ModelError
 
 
-def test_poses_in_degrees_and_as_quaternions() -> None:
-    """pose/@degrees and pose/@rotation_format, since 1.9."""
+def test_poses_in_degrees_and_as_quaternions_are_read() -> None:
+    """pose/@degrees and pose/@rotation_format exist since version 1.9."""
     degrees = '<link name="a"><pose degrees="true">1 2 3 10 20 30</pose><inertial/></link>'
     halves = f"{np.sin(0.2)} 0 0 {np.cos(0.2)}"
     quaternion = (
@@ -37,8 +37,8 @@ def test_poses_in_degrees_and_as_quaternions() -> None:
     assert np.allclose(found["b"], placed(1, 2, 3, 0.4), rtol=0, atol=ROUND_OFF)
 
 
-def test_empty_poses_are_the_origin() -> None:
-    """<pose/> is six zeros, or no turn."""
+def test_empty_poses_are_the_identity() -> None:
+    """<pose/> is six zeros, or no rotation."""
     empty = (
         '<link name="a"><pose/><inertial/></link>'
         '<link name="b"><pose rotation_format="quat_xyzw"/><inertial/></link>'
@@ -47,8 +47,8 @@ def test_empty_poses_are_the_origin() -> None:
     assert np.array_equal(found["a"], np.eye(4)) and np.array_equal(found["b"], np.eye(4))
 
 
-def test_old_files_say_frame_for_relative_to() -> None:
-    """pose/@frame below 1.7; it means nothing after."""
+def test_the_frame_attribute_of_old_files_means_relative_to() -> None:
+    """Versions before 1.7 have pose/@frame. Later versions ignore it."""
     text = robot(
         link("a", "1 0 0 0 0 0"),
         '<link name="b"><pose frame="a">0 1 0 0 0 0</pose><inertial/></link>',
@@ -58,16 +58,16 @@ def test_old_files_say_frame_for_relative_to() -> None:
     assert poses(load(new, floating_base=False))["b"][:3, 3].tolist() == [0, 1, 0]
 
 
-def test_comments_may_stand_within_numbers() -> None:
-    """And character data in sections."""
+def test_comments_may_be_between_numbers() -> None:
+    """CDATA sections may be, too."""
     text = robot(
         '<link name="a"><pose>1 2 <!-- up --> 3 <![CDATA[0 0]]> 0</pose><inertial/></link>'
     )
     assert poses(load(text, floating_base=False))["a"][:3, 3].tolist() == [1, 2, 3]
 
 
-def test_a_worlds_gravity_is_remarked_if_it_is_not_the_earths() -> None:
-    """A model holds none."""
+def test_a_worlds_gravity_is_remarked_unless_it_is_the_earths() -> None:
+    """A model has no gravity of its own."""
     assert load(sdf(world("<gravity>0 0 -9.8</gravity>", model(link("a"))))).nv == 6
     moon = world("<gravity>0 0 -1.62</gravity>", model(link("a")))
     assert "its gravity is (0, 0, -1.62)" in remarks(sdf(moon))[0]
@@ -79,8 +79,8 @@ def element(text: str):
     return xml_root("text", text.encode(), None, "<a>")
 
 
-def test_missing_and_empty_children_are_their_defaults() -> None:
-    """number, flag and text; an infinite number only where it may be one."""
+def test_missing_and_empty_children_have_default_values() -> None:
+    """This is checked for numbers, flags and texts. Only some numbers may be infinite."""
     values = SdfValues("text", (1, 9))
     a = element("<a><x>2</x><y/><z>inf</z><on>true</on><off>0</off><t> word </t></a>")
     assert [values.number(a, tag, 7.0) for tag in "xyw"] == [2.0, 7.0, 7.0]
@@ -95,8 +95,9 @@ def test_missing_and_empty_children_are_their_defaults() -> None:
         values.flag(a, "t")
 
 
-def test_elements_are_called_by_their_path() -> None:
-    """A link in nested models has their names before its own; what has no name is called by its tag."""
+def test_messages_name_elements_by_their_path() -> None:
+    """The path of a link begins with the names of its nested models. An element without a name has
+    its tag."""
     root = element(
         '<sdf><model name="m"><model name="n"><link name="l"><pose/></link></model></model></sdf>'
     )
@@ -106,12 +107,12 @@ def test_elements_are_called_by_their_path() -> None:
 
 
 @pytest.mark.parametrize("name", ["", " ", "world", "__model__"])
-def test_names_that_cannot_be(name: str) -> None:
-    """Blank ones, and those that SDFormat keeps for itself."""
+def test_blank_and_reserved_names_are_refused(name: str) -> None:
+    """SDFormat reserves some names for itself."""
     with pytest.raises(ModelError, match=r"has no name|is reserved by SDFormat"):
         SdfValues("text", (1, 9)).name(element(f'<link name="{name}"/>'))
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.OLD_INFINITY == 1e16

@@ -1,4 +1,4 @@
-"""The USD reader: which bodies and joints become which tree, and what it refuses."""
+"""The USD reader: bodies and joints as a tree, and what is refused."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from warpdyn.model.description import ModelWarning
 pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
 
 HALF = "0.70710678, 0, 0.70710678, 0"
-"""A quarter turn about y, w first."""
+"""Rotation by 90 degrees about y, w first."""
 
 
 ARM = (
@@ -31,8 +31,9 @@ ARM = (
 )
 
 
-def test_bodies_are_where_the_frames_of_joints_put_them() -> None:
-    """T1 = T0 (frame in body 0) (motion) (frame in body 1)⁻¹, wherever the stage has the bodies."""
+def test_joint_frames_determine_the_poses_of_bodies() -> None:
+    """T1 = T0 (frame in body 0) (motion) (frame in body 1)⁻¹ holds, whatever the poses of the
+    bodies in the stage."""
     model = load(stage(*ARM))
     assert model.joint_names == ("hinge", "slide") and not model.floating_base
     assert model.root == "world" and model.name == "a"
@@ -46,7 +47,7 @@ def test_bodies_are_where_the_frames_of_joints_put_them() -> None:
 
 
 def test_a_joint_may_name_its_bodies_in_either_order() -> None:
-    """What carries what follows from the root; coordinates keep their sign."""
+    """The tree follows from the root. Coordinates keep their sign."""
     model = load(stage(*ARM))
     turned = stage(
         *ARM[:4],
@@ -59,8 +60,9 @@ def test_a_joint_may_name_its_bodies_in_either_order() -> None:
         assert np.abs(there - pose(model, [0.3, 0.7], name)).max() <= SINGLE
 
 
-def test_units_and_the_axis_that_is_up() -> None:
-    """Centimetres, grams and y up are the same robot: in metres and kilograms, standing on z."""
+def test_units_and_the_up_axis_are_converted() -> None:
+    """A stage in centimetres and grams with y up gives the same robot in metres and kilograms with
+    z up."""
     text = stage(
         body("a", at(0, 0, 0)),
         body(
@@ -84,8 +86,9 @@ def test_units_and_the_axis_that_is_up() -> None:
     assert gravity[0] == pytest.approx(2 * 9.81, rel=SINGLE)
 
 
-def test_what_nothing_holds_moves_freely() -> None:
-    """None as the stage says; False is where the stage puts it; True is refused for what is held."""
+def test_a_robot_without_a_joint_to_the_world_floats() -> None:
+    """floating_base=None follows the stage. False fixes the base where the stage puts it. True is
+    refused for a fixed robot."""
     parts = body("a", at(0, 0, 2.0), root=True), body("b"), joint("j")
     free = load(stage(*parts))
     assert free.floating_base and free.root == "a" and free.nv == 7
@@ -93,10 +96,11 @@ def test_what_nothing_holds_moves_freely() -> None:
     assert held.nv == 1 and pose(held, [0.0], "a")[2, 3] == 2.0
     assert "leave floating_base out" in refusal(stage(*ARM), floating_base=True)
     assert load(stage(*parts), quaternion="wxyz").neutral[3] == 1.0
+    assert load(stage(body("a"), body("b", root=True), joint("j"))).root == "b"
 
 
 def test_one_articulation_is_chosen_by_name() -> None:
-    """Two robots in a scene; bodies beside a single robot are left out with a remark."""
+    """A scene has two robots. Bodies next to a single robot are left out with a remark."""
     two = stage(body("a", root=True), body("b", root=True))
     assert 'model="..."' in refusal(two) and "/robot/b" in refusal(two)
     with pytest.warns(ModelWarning, match="1 bodies are not of /robot/b"):
@@ -106,9 +110,9 @@ def test_one_articulation_is_chosen_by_name() -> None:
         assert load_usd(stage(body("box"), body("a", root=True))).root == "a"
 
 
-def test_all_bodies_of_a_stage_are_one_robot() -> None:
-    """An arm that is held, and two bodies that lie about: those are where the stage has them in
-    "qpos0". One free articulation alone stays a floating base."""
+def test_all_bodies_of_a_stage_can_be_one_robot() -> None:
+    """They are an arm that is fixed and two loose bodies, whose poses in "qpos0" are those of the
+    stage. A single free articulation keeps its floating base."""
     scene = stage(*ARM, body("cube", at(2.0, 0.0, 0.5), mass=0.5), body("ball", at(0, 3.0, 0.1)))
     model = load(scene, model="world")
     assert model.joint_names == ("hinge", "slide", "world_to_cube", "world_to_ball")
@@ -134,8 +138,8 @@ LOOP = (
 
 
 @pytest.mark.parametrize("held", [(), ("a",), ("b",)])
-def test_two_trees_of_one_root_are_refused_where_one_moves_freely(held: tuple[str, ...]) -> None:
-    """Whether the other is held in the world or not; two held ones are one robot."""
+def test_two_trees_of_one_articulation_are_refused_if_one_floats(held: tuple[str, ...]) -> None:
+    """It does not matter whether the other is fixed to the world. Two fixed trees are one robot."""
     both = 'def Xform "two" (prepend apiSchemas = ["PhysicsArticulationRootAPI"])\n{{\n{}}}\n'
     names = {f"/robot/{name}": f"/robot/two/{name}" for name in ("a", "b")}
 
@@ -151,8 +155,8 @@ def test_two_trees_of_one_root_are_refused_where_one_moves_freely(held: tuple[st
 
 
 def test_loops_are_kept_refused_or_cut_by_name() -> None:
-    """A joint that the stage excludes from the articulation is the one that closes a loop: a ball
-    joint is a connect, a revolute one a hinge, and a prismatic one is refused."""
+    """The joint that the stage excludes from the articulation closes the loop: a ball joint becomes
+    a connect, a revolute joint a hinge, and a prismatic joint is refused."""
     with pytest.warns(ModelWarning, match="closes a loop, and is kept without its limits"):
         kept = load_usd(stage(*LOOP))
     (loop,) = kept.loops
@@ -174,8 +178,8 @@ def test_loops_are_kept_refused_or_cut_by_name() -> None:
     assert model.joint_names == ("hinge", "slide")
 
 
-def test_a_joint_that_follows_another() -> None:
-    """Newton's words, in degrees, and PhysX': q + gearing q_ref + offset = 0."""
+def test_mimic_joints_of_newton_and_physx_are_read() -> None:
+    """Newton's attributes are in degrees. PhysX' equation is q + gearing q_ref + offset = 0."""
     newton = (
         "rel newton:mimicJoint = </robot/one>\nfloat newton:mimicCoef0 = 90\n"
         "float newton:mimicCoef1 = -2\n"
@@ -192,15 +196,15 @@ def test_a_joint_that_follows_another() -> None:
         assert mimic.offset == pytest.approx(math.pi / 2) and model.joint_names == ("one",)
 
 
-def test_names_that_stand_twice_are_paths() -> None:
-    """Links and joints alike."""
+def test_duplicate_names_are_replaced_by_paths() -> None:
+    """This is done for links and for joints."""
     inner = body("b").replace('"b"', '"a"')
     model = load(stage(body("a", inner, root=True), joint("j", bodies=("a", "a/a"))))
     assert model.link_names == ("/robot/a", "/robot/a/a")
 
 
-def test_a_file_is_found_by_its_beginning_and_by_its_suffix(tmp_path: Path) -> None:
-    """.usda as text, .usdc by a path; `load` knows both."""
+def test_usd_is_recognised_by_its_beginning_and_its_suffix(tmp_path: Path) -> None:
+    """.usda is recognised as text, .usdc by a path. `load` recognises both."""
     text = stage(*ARM)
     layer = usd_values.library().Sdf.Layer.CreateAnonymous(".usda")
     layer.ImportFromString(text)
@@ -212,7 +216,7 @@ def test_a_file_is_found_by_its_beginning_and_by_its_suffix(tmp_path: Path) -> N
 
 
 UNUSED = ('def Xform "b" (\nactive = false', 'over "b" (', 'class Xform "b" (')
-"""Beginnings of prims that are no part of a stage's scene."""
+"""Beginnings of prims that are not part of a stage's scene."""
 
 
 def with_second_body(beginning: str) -> str:
@@ -227,15 +231,18 @@ def with_second_body(beginning: str) -> str:
         ("#usda 1.0\n", ["no prim has PhysicsRigidBodyAPI"]),
         (
             stage(body("a"), joint("j", bodies=("a", "a"))),
-            ["/robot/j", "both of its bodies are one"],
+            ["/robot/j", "both of its ends are the same body"],
         ),
         (stage(body("a"), joint("j", bodies=("a", "z"))), ["/robot/j", "no active prim /robot/z"]),
         *((with_second_body(each), ["/robot/j", "no active prim /robot/b"]) for each in UNUSED),
         (
             stage(body("a", "float physics:density.timeSamples = {0: 3, 1: 5}")),
-            ["/robot/a", "physics:density has time samples alone; give it a value"],
+            ["/robot/a", "physics:density has only time samples; give it a value"],
         ),
-        (stage(body("a"), body("b"), joint("j", "Distance")), ["/robot/j", "no joint of a robot"]),
+        (
+            stage(body("a"), body("b"), joint("j", "Distance")),
+            ["/robot/j", "not supported as a joint"],
+        ),
         (
             stage(body("a", at(1e10, 0, 0)), joint("h", "Fixed", ("", "a"), frames("1e10, 0, 0"))),
             ["/robot/h", "1e+09"],
@@ -254,7 +261,7 @@ def with_second_body(beginning: str) -> str:
         ),
         (
             stage(body("a", 'uniform token[] xformOpOrder = ["xformOp:none"]')),
-            ["/robot/a", "where it is cannot be read"],
+            ["/robot/a", "its placement cannot be read"],
         ),
         (
             stage(
@@ -270,23 +277,23 @@ def with_second_body(beginning: str) -> str:
         (stage(body("a"), metre=0.0), ["metersPerUnit 0", "must be"]),
     ],
 )
-def test_what_cannot_be_used_is_refused_by_its_path(text: str, words: list[str]) -> None:
-    """One ModelError, with the prim's path."""
+def test_unusable_prims_are_refused_by_their_path(text: str, words: list[str]) -> None:
+    """The ModelError names the path of the prim."""
     said = refusal(text)
     for word in words:
         assert word in said
 
 
-def test_without_usd_core_the_remedy_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An extra, like others."""
+def test_without_usd_core_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package is an optional extra."""
     import sys
 
     monkeypatch.setitem(sys.modules, "pxr", None)
     assert "pip install '.[usd]' in warpdyn's folder" in refusal(stage(*ARM))
 
 
-def test_joints_that_join_nothing() -> None:
-    """A disabled one is a remark; one between the world and the world is nothing at all."""
+def test_joints_without_effect_are_left_out() -> None:
+    """A disabled joint is remarked. A joint between the world and the world is ignored."""
     parts = body("a", root=True), body("b"), joint("j")
     off = joint("off", "Fixed", ("", "a"), "bool physics:jointEnabled = 0")
     with pytest.warns(ModelWarning, match="/robot/off: this joint is disabled; it is left out"):
@@ -299,8 +306,8 @@ PLACE = 'def Xform "{}"\n{{\n{}}}\n'
 
 
 def test_a_joint_may_name_a_prim_below_a_body() -> None:
-    """Its frame is then the prim's, moved and scaled as the stage has it; a scene's holds the
-    robot in the world."""
+    """The frame of the joint is then that of the prim, moved and scaled as in the stage. A prim of
+    the scene fixes the robot in the world."""
     inner = PLACE.format("mount", at(0.0, 0.0, 0.5, HALF))
     plain = stage(
         body("a", at(0, 0, 1), root=True),
@@ -321,15 +328,18 @@ def test_a_joint_may_name_a_prim_below_a_body() -> None:
     assert not held.floating_base and np.abs(pose(held, [], "a") - wanted).max() <= SINGLE
 
 
-def test_a_joint_that_follows_what_is_no_joint_of_the_robot() -> None:
+def test_a_mimic_of_something_other_than_a_joint_is_refused() -> None:
     said = "rel newton:mimicJoint = </robot/a>\n"
     parts = body("a", root=True), body("b"), joint("j", inside=said)
-    assert "/robot/j: it mimics /robot/a, which is no joint of the robot" in refusal(stage(*parts))
+    assert "/robot/j: it mimics /robot/a, which is not a joint of the robot" in refusal(
+        stage(*parts)
+    )
 
 
 @pytest.mark.parametrize("offset", ["0, 0, 0", "0, 0.25, 0"])
-def test_the_frame_of_a_joint_in_its_child_may_be_turned(offset: str) -> None:
-    """Its axis is then another one of the child; the joint's frame stands on it."""
+def test_the_joint_frame_in_the_child_may_be_rotated(offset: str) -> None:
+    """The joint's axis is then another axis of the child. A moved frame becomes a link of its
+    own."""
     parts = body("a", root=True), body("b")
     turned = joint("j", inside=frames("1, 0, 0", offset, HALF, "0.70710678, 0.70710678, 0, 0"))
     model = load(stage(*parts, turned), floating_base=False)

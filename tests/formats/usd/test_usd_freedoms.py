@@ -29,8 +29,9 @@ def limited(**ranges: tuple[float, float]) -> tuple[str, str]:
 LOCKED = (1.0, -1.0)
 
 
-def test_a_generic_joint_is_a_joint_for_each_freedom_with_limits_of_its_own() -> None:
-    """Slides along the axes of the joint's frame, then one turn."""
+def test_a_generic_joint_becomes_one_joint_for_each_degree_of_freedom() -> None:
+    """They are slides along the axes of the joint's frame, then one rotation. Each joint has its
+    own limits."""
     apis, inside = limited(
         transX=(-0.5, 0.25),
         transY=LOCKED,
@@ -48,8 +49,8 @@ def test_a_generic_joint_is_a_joint_for_each_freedom_with_limits_of_its_own() ->
     assert np.abs(pose(model, [0.1, 0.2, 0.3], "b") - T).max() <= SINGLE
 
 
-def test_generic_joints_that_lock_all_or_free_three_turns() -> None:
-    """A weld, and a ball joint."""
+def test_generic_joints_can_be_fixed_or_ball_joints() -> None:
+    """Fixed if all degrees of freedom are locked, a ball joint if the three rotations are free."""
     rigid = dict.fromkeys(("transX", "transY", "transZ"), LOCKED)
     for turns, kind in ((dict.fromkeys(("rotX", "rotY", "rotZ"), LOCKED), "fixed"), ({}, "ball")):
         apis, inside = limited(**rigid, **turns)
@@ -57,8 +58,8 @@ def test_generic_joints_that_lock_all_or_free_three_turns() -> None:
         assert load(text).joint("j").kind.name == kind
 
 
-def test_turns_about_several_axes_are_taken_one_after_the_other() -> None:
-    """About x, then y, then z, as Newton takes them, each with its limits; a remark says so."""
+def test_rotations_of_a_generic_joint_are_about_x_then_y_then_z() -> None:
+    """Newton takes them in this order. Each has its limits, and a remark names the order."""
     rigid = dict.fromkeys(("transX", "transY", "transZ"), LOCKED)
     apis, inside = limited(**rigid, rotX=(-30.0, 60.0), rotZ=LOCKED)
     parts = body("a", root=True), body("b")
@@ -77,8 +78,8 @@ def test_turns_about_several_axes_are_taken_one_after_the_other() -> None:
         assert load_usd(stage(*parts, joint("j", "", inside=inside, apis=apis))).nv == 9
 
 
-def test_generic_joints_with_several_freedoms_go_from_the_first_body_to_the_second() -> None:
-    """Where the second carries the first, the order of the freedoms would be another one."""
+def test_a_generic_joint_must_go_from_its_first_body_to_its_second() -> None:
+    """If the second body carried the first, the order of the rotations would be another."""
     rigid = dict.fromkeys(("transX", "transY", "transZ"), LOCKED)
     for freedoms in ({**rigid, "rotX": LOCKED, "rotY": (-9.0, 9.0)}, rigid):
         apis, inside = limited(**freedoms)
@@ -91,7 +92,7 @@ def test_generic_joints_with_several_freedoms_go_from_the_first_body_to_the_seco
     ("cones", "limited"), [((-1, -1), False), ((30, -1), True), ((-1, 0), True), ((20, 30), True)]
 )
 def test_limits_of_a_ball_joint_are_remarked(cones: tuple[float, float], limited: bool) -> None:
-    """A negative angle is none."""
+    """A negative cone angle means no limit."""
     inside = "\n".join(f"float physics:coneAngle{k}Limit = {x}" for k, x in enumerate(cones))
     text = stage(body("a", root=True), body("b"), joint("j", "Spherical", inside=inside))
     model = load_usd(text)

@@ -1,4 +1,4 @@
-"""Masses of USD bodies that follow from their shapes."""
+"""Masses and inertias of USD bodies, computed from their shapes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from warpdyn.model.description import ModelError, ModelWarning
 from warpdyn.model.scene.solids import Box, Cylinder
 
 SINGLE = 1e-6
-"""Relative; usd-core adds up in single precision."""
+"""Relative; usd-core adds in single precision."""
 
 
 def shape(kind: str, numbers: str, where: str = "", density: float | None = None) -> str:
@@ -22,8 +22,9 @@ def shape(kind: str, numbers: str, where: str = "", density: float | None = None
     return f'def {kind} "s" (\nprepend apiSchemas = [{apis}]\n)\n{{\n{numbers}\n{mass}{where}}}\n'
 
 
-def test_a_body_weighs_what_its_shapes_weigh() -> None:
-    """A cylinder along x, off the middle, of 500 kg/m³; in centimetres it is the same body."""
+def test_the_mass_of_a_body_is_that_of_its_shapes() -> None:
+    """The shape is a cylinder along x, off the origin, of 500 kg/m³. In centimetres it is the same
+    body."""
     pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
     V, (across, _, along) = Cylinder(0.1, 0.4).moments
     for metre, density in ((1.0, 500.0), (0.01, 500e-6)):
@@ -40,8 +41,8 @@ def test_a_body_weighs_what_its_shapes_weigh() -> None:
         assert np.abs(np.array(link.inertia) - wanted).max() <= 3 * SINGLE * wanted.max()
 
 
-def test_a_mass_without_inertia_is_spread_over_the_shapes() -> None:
-    """Of a turned, scaled cube: 3 kg in edges of 0.2, 0.4, 0.6 m."""
+def test_a_mass_without_inertia_is_distributed_over_the_shapes() -> None:
+    """The shape is a rotated and scaled cube of 3 kg with edges of 0.2, 0.4 and 0.6 m."""
     pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
     scaled = (
         "float3 xformOp:scale = (0.2, 0.4, 0.6)\nquatf xformOp:orient = (0.70710678, 0, 0, 0.70710678)\n"
@@ -59,8 +60,8 @@ SIDES = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (
 TRIANGLES = np.array([(a, *two) for a, b, c, d in SIDES for two in ((b, c), (c, d))])
 
 
-def test_moments_of_a_surface_are_those_of_the_box_that_it_is() -> None:
-    """Anywhere, seen from inside or outside; of a flat one nothing."""
+def test_moments_of_the_surface_of_a_box_equal_those_of_the_box() -> None:
+    """The box may be anywhere, with triangles of either orientation. A flat surface has none."""
     corners = CORNERS * [0.2, 0.4, 0.6] + [1, 2, 3]
     wanted, moments = Box(0.2, 0.4, 0.6).moments
     for triangles in (TRIANGLES, TRIANGLES[:, ::-1]):
@@ -85,8 +86,8 @@ def mesh(more: str = "", faces: int = 6) -> str:
 APPROXIMATION = 'uniform token physics:approximation = "{}"\n'
 
 
-def test_a_mesh_weighs_what_it_encloses_or_its_hull_does() -> None:
-    """At 1000 kg/m³; the hull of a box without a lid is the box."""
+def test_the_mass_of_a_mesh_is_that_of_its_volume_or_of_its_hull() -> None:
+    """The density is 1000 kg/m³. The hull of a box without a lid is the box."""
     pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
     pytest.importorskip("scipy", reason="hulls by trimesh need scipy")
     V, moments = Box(0.2, 0.4, 0.6).moments
@@ -99,8 +100,8 @@ def test_a_mesh_weighs_what_it_encloses_or_its_hull_does() -> None:
         assert np.abs(np.array(link.inertia) - 1000 * np.diag(moments)).max() <= 4 * SINGLE
 
 
-def test_shapes_whose_volume_is_not_known_are_refused_by_path() -> None:
-    """Meshes, and round shapes that a scale made oval."""
+def test_shapes_of_unknown_volume_are_refused_by_path() -> None:
+    """These are meshes, and round shapes that a scale made oval."""
     pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
     oval = 'float3 xformOp:scale = (1, 2, 1)\nuniform token[] xformOpOrder = ["xformOp:scale"]\n'
     decomposed = mesh(APPROXIMATION.format("convexDecomposition"))
@@ -111,14 +112,14 @@ def test_shapes_whose_volume_is_not_known_are_refused_by_path() -> None:
             load_usd(stage(body("a", part, mass=None)))
 
 
-def test_a_hull_of_points_in_a_plane_encloses_nothing() -> None:
-    """Its body is refused by the shape's path."""
+def test_a_flat_hull_without_volume_is_refused() -> None:
+    """The message names the path of the shape."""
     pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-core)")
     flat = mesh(APPROXIMATION.format("convexHull")).replace(", 0.6)", ", 0.0)")
     with pytest.raises(ModelError, match=r"/robot/a: its mass.* /robot/a/s, which is not comp"):
         load_usd(stage(body("a", flat, mass=None)))
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.SAME == 1e-05

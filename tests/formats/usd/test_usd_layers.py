@@ -1,4 +1,4 @@
-"""Layers that a stage refers to are regular files of a bounded size, which usd-core alone would not ask."""
+"""Layers of a stage must be regular files of limited size. usd-core itself does not check this."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def written(folder: Path, text: str, name: str, then: str) -> Path:
 
 @BY_NAME
 def test_layers_of_layers_are_read(text: str, tmp_path: Path) -> None:
-    """Through two files the robot is the one of the last."""
+    """The robot is in the last of three files."""
     (tmp_path / "last.usda").write_text(ROBOT)
     assert load_usd(written(tmp_path, text, "robot.usda", "last.usda")).link_names == ("world", "a")
 
 
 @BY_NAME
 def test_a_pipe_among_the_layers_is_refused(text: str, tmp_path: Path) -> None:
-    """At once: nobody waits for its other end. Of a text in memory too."""
+    """The reader does not wait for the pipe's other end, also for a text in memory."""
     os.mkfifo(tmp_path / "last.usda")
     path = written(tmp_path, text, "robot.usda", "last.usda")
     said = "the layer last.usda is a pipe, a socket or a device; refer to layers of the robot alone"
@@ -52,7 +52,9 @@ def test_a_pipe_among_the_layers_is_refused(text: str, tmp_path: Path) -> None:
         load_usd(path.read_text().replace("./", f"{tmp_path}/"))
 
 
-def test_layers_are_bounded_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_total_size_of_the_layers_is_limited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "last.usda").write_text(ROBOT)
     path = written(tmp_path, REFERRING["sublayer"], "robot.usda", "last.usda")
     size = (tmp_path / "last.usda").stat().st_size + (tmp_path / "middle.usda").stat().st_size
@@ -65,17 +67,17 @@ def test_layers_are_bounded_together(tmp_path: Path, monkeypatch: pytest.MonkeyP
         load_usd(path)
 
 
-def test_a_layer_that_is_not_there_is_left_to_usd(tmp_path: Path) -> None:
-    """Its message, or a robot without that part."""
+def test_a_missing_layer_is_handled_by_usd_core(tmp_path: Path) -> None:
+    """Its message is raised, or the robot lacks that part."""
     path = written(tmp_path, REFERRING["sublayer"], "robot.usda", "none.usda")
     with pytest.raises(ModelError, match=r"no prim has PhysicsRigidBodyAPI|cannot read it"):
         load_usd(path)
 
 
-def test_a_layer_that_cannot_be_looked_at_is_left_to_usd(
+def test_a_layer_that_cannot_be_checked_is_handled_by_usd_core(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As one whose folder nobody may enter."""
+    """It may be in a folder without permission."""
     (tmp_path / "last.usda").write_text(ROBOT)
     path = written(tmp_path, REFERRING["sublayer"], "robot.usda", "last.usda")
 
@@ -86,8 +88,8 @@ def test_a_layer_that_cannot_be_looked_at_is_left_to_usd(
     assert load_usd(path).link_names == ("world", "a")
 
 
-def test_a_layer_that_usd_cannot_read_is_left_to_usd(tmp_path: Path) -> None:
-    """A reference to it is a part that the robot lacks, with a remark."""
+def test_a_reference_to_a_broken_layer_is_remarked(tmp_path: Path) -> None:
+    """The robot lacks the part that the layer should give."""
     (tmp_path / "broken.usda").write_text("#usda 1.0\n(")
     inside = (
         '#usda 1.0\n(subLayers = [@./last.usda@])\ndef "more" (references = @./broken.usda@) {}\n'
@@ -108,15 +110,17 @@ def test_a_layer_that_usd_cannot_read_is_left_to_usd(tmp_path: Path) -> None:
     ids=["layer", "reference", "prim"],
 )
 def test_a_missing_part_is_remarked(part: str, tmp_path: Path) -> None:
-    """Masses and limits may be in it. usd-core writes to stderr alone."""
+    """Masses and limits may be in it. usd-core only writes to stderr."""
     (tmp_path / "last.usda").write_text(ROBOT)
     (tmp_path / "robot.usda").write_text(f"#usda 1.0\n{part}")
     with pytest.warns(ModelWarning, match="a part that it refers to is missing: .*gone"):
         load_usd(tmp_path / "robot.usda")
 
 
-def test_a_layer_is_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Though two others refer to it."""
+def test_a_layer_counts_once_in_the_total_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two other layers refer to it."""
     (tmp_path / "last.usda").write_text(ROBOT)
     twice = "#usda 1.0\n(\n subLayers = [@./last.usda@, @./more.usda@]\n)\n"
     (tmp_path / "more.usda").write_text(REFERRING["sublayer"].format("last.usda"))

@@ -1,4 +1,4 @@
-"""Shapes of USD bodies, to look at and to touch."""
+"""Visuals and collisions of USD bodies."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def link(*parts: str, metre: float = 1.0) -> Link:
         return load_usd(text).link("a")
 
 
-def test_sizes_and_places_are_in_metres_in_the_body() -> None:
-    """Of a stage in centimetres, with a scale on the prim."""
+def test_sizes_and_poses_are_in_metres_in_the_body_frame() -> None:
+    """The stage is in centimetres, and the prim has a scale."""
     scaled = (
         "double3 xformOp:translate = (10, 0, 0)\nfloat3 xformOp:scale = (1, 2, 3)\n"
         'uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:scale"]'
@@ -45,8 +45,8 @@ def test_sizes_and_places_are_in_metres_in_the_body() -> None:
 
 @pytest.mark.parametrize("axis", ["X", "Y", "Z"])
 @pytest.mark.parametrize("kind", ["Cylinder", "Capsule"])
-def test_round_shapes_lie_along_their_axis(kind: str, axis: str) -> None:
-    """z of the shape is that axis of the prim, which is turned about z in the body."""
+def test_cylinders_and_capsules_are_along_their_axis(kind: str, axis: str) -> None:
+    """z of the shape is that axis of the prim, which is rotated about z in the body."""
     numbers = f'double radius = 0.1\ndouble height = 0.5\nuniform token axis = "{axis}"\n'
     half = math.sqrt(0.5)
     (shape,) = link(prim(kind, "s", numbers + at(0, 0, 1, f"{half}, 0, 0, {half}"))).collisions
@@ -56,9 +56,9 @@ def test_round_shapes_lie_along_their_axis(kind: str, axis: str) -> None:
     assert R[:, 2] == pytest.approx(along, abs=1e-6) and np.linalg.det(R) == pytest.approx(1)
 
 
-def test_what_is_seen_and_what_touches() -> None:
-    """Guides and hidden shapes are not seen; what has no PhysicsCollisionAPI, or a disabled one,
-    does not touch."""
+def test_visuals_and_collisions_are_told_apart() -> None:
+    """Guides and hidden shapes are no visuals. A shape without PhysicsCollisionAPI, or with a
+    disabled one, is not a collision."""
     ball = "double radius = 0.1\n"
     guide = ball + 'uniform token purpose = "guide"'
     hidden = ball + 'token visibility = "invisible"'
@@ -74,8 +74,8 @@ def test_what_is_seen_and_what_touches() -> None:
     assert found.visuals[0].color == (1, 0, 0, 1) and found.collisions[0].color is None
 
 
-def test_what_is_no_shape_here_is_remarked_once() -> None:
-    """Cones and ovals, which a body with its own inertia may have."""
+def test_unsupported_shapes_are_remarked_once() -> None:
+    """Cones and oval shapes, which a body with its own inertia may have."""
     oval = 'float3 xformOp:scale = (1, 2, 1)\nuniform token[] xformOpOrder = ["xformOp:scale"]'
     parts = prim("Cone", "c", ""), prim("Sphere", "s", oval), prim("Cylinder", "o", oval)
     whole = "point3f physics:centerOfMass = (0, 0, 0)\n"
@@ -84,8 +84,8 @@ def test_what_is_no_shape_here_is_remarked_once() -> None:
     assert model.link("a").collisions == ()
 
 
-def test_sizes_that_no_shape_has_are_refused_by_path() -> None:
-    """A word in the place of a number, and numbers beyond all sizes."""
+def test_invalid_sizes_are_refused_by_path() -> None:
+    """They are a word in place of a number, and numbers above the largest size."""
     for wrong, words in (
         ('string radius = "x"', "needs a number"),
         ("double radius = 1e300", "1e\\+09"),
@@ -95,7 +95,7 @@ def test_sizes_that_no_shape_has_are_refused_by_path() -> None:
 
 
 def test_sheared_shapes_are_left_out() -> None:
-    """A turned box in a wide group is no box."""
+    """A rotated box in a group with unequal scales is not a box."""
     turned = 'float xformOp:rotateZ = 30\nuniform token[] xformOpOrder = ["xformOp:rotateZ"]'
     wide = 'float3 xformOp:scale = (1, 3, 1)\nuniform token[] xformOpOrder = ["xformOp:scale"]\n'
     group = f'def Xform "g"\n{{\n{wide}{prim("Cube", "s", turned, touches=False)}}}\n'

@@ -1,4 +1,4 @@
-"""Numbers of a USD stage in SI units."""
+"""Numbers of a USD stage, converted to SI units."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ pytest.importorskip("pxr", reason="usd-core is not installed (pip install usd-co
 PAIR = body("a", root=True), body("b")
 
 
-def test_torques_and_forces_of_other_units() -> None:
-    """kg m²/s² and kg m/s² of a stage in centimetres and grams."""
+def test_torques_and_forces_are_converted_to_si_units() -> None:
+    """The units kg m²/s² and kg m/s² are those of a stage in centimetres and grams."""
     units = Units(0.01, 0.001, np.eye(4))
     assert units.effort(True) == pytest.approx(1e-7) and units.effort(False) == pytest.approx(1e-5)
 
 
-def test_principal_axes_turn_the_inertia() -> None:
-    """diag(1, 2, 2.5) in axes a quarter turn about z is diag(2, 1, 2.5)."""
+def test_principal_axes_rotate_the_inertia() -> None:
+    """diag(1, 2, 2.5) in axes rotated by 90 degrees about z is diag(2, 1, 2.5)."""
     turned = "quatf physics:principalAxes = (0.70710678, 0, 0, 0.70710678)\npoint3f physics:centerOfMass = (0.5, 0, 0)"
     link = load_usd(stage(body("a", turned))).link("a")
     assert np.abs(np.array(link.inertia) - np.diag([2, 1, 2.5])).max() < 1e-6
     assert link.com == (0.5, 0, 0)
 
 
-def test_limits_drives_and_words_of_simulators() -> None:
-    """Degrees become radians; a drive's greatest force is the limit of effort; armature is PhysX' or
-    Newton's, damping Newton's by degree or MuJoCo's by radian."""
+def test_limits_drives_and_attributes_of_simulators_are_read() -> None:
+    """Degrees become radians. A drive's largest force is the effort limit. Armature is PhysX' or
+    Newton's, damping Newton's per degree or MuJoCo's per radian."""
     inside = "\n".join(
         (
             "float physics:lowerLimit = -90",
@@ -57,19 +57,19 @@ def test_limits_drives_and_words_of_simulators() -> None:
     assert load_usd(stage(*PAIR, joint("j"))).joint("j").kind.name == "continuous"
 
 
-def test_bodies_without_mass() -> None:
-    """With neither mass nor shapes it weighs nothing, with a remark; a point of mass is refused."""
+def test_a_body_without_mass_and_shapes_is_remarked() -> None:
+    """Its mass is zero. A body with mass but without inertia or shapes is refused."""
     with pytest.warns(ModelWarning, match='link "b": it has neither mass nor shapes'):
         model = load_usd(stage(body("a", root=True), body("b", mass=None), joint("j")))
     assert model.link("b").mass == 0.0
-    with pytest.raises(ModelError, match=r"/robot/a: it has no physics:diagonalInertia, and no"):
+    with pytest.raises(ModelError, match=r"/robot/a: it has no physics:diagonalInertia and no"):
         load_usd(stage(body("a", moments="0, 0, 0")))
     with pytest.raises(ModelError, match=r"/robot/a: its mass is \(1e\+10\)"):
         load_usd(stage(body("a", mass=1e10)))
 
 
-def test_gravity_is_remarked_if_it_is_not_the_earths() -> None:
-    """A model holds none."""
+def test_gravity_other_than_the_earths_is_remarked() -> None:
+    """A model has no gravity of its own."""
     scene = (
         'def PhysicsScene "s"\n{{\nvector3f physics:gravityDirection = (0, {}, 0)\n'
         "float physics:gravityMagnitude = {}\n}}\n"
@@ -85,8 +85,8 @@ def test_gravity_is_remarked_if_it_is_not_the_earths() -> None:
         assert bool(found) is said
 
 
-def test_types_are_told_in_words() -> None:
-    """Those that a message names as the ones an attribute needs."""
+def test_messages_describe_types_in_words() -> None:
+    """The words with which a message names the type that an attribute needs."""
     from pxr import Gf
 
     told = {
@@ -109,8 +109,8 @@ def test_types_are_told_in_words() -> None:
         ("int physics:kinematicEnabled = 2", "kinematicEnabled is 2; it needs true or false"),
     ],
 )
-def test_values_of_another_type_are_refused(line: str, said: str) -> None:
-    """With the type that the schema has."""
+def test_values_of_a_wrong_type_are_refused(line: str, said: str) -> None:
+    """The message names the type of the schema."""
     with pytest.raises(ModelError, match=said):
         load_usd(stage(body("a", line)))
 
@@ -121,6 +121,21 @@ def test_a_rotation_of_length_zero_is_refused() -> None:
         ModelError, match=r"a rotation is \(0, 0, 0, 0\); it needs a unit quaternion"
     ):
         load_usd(stage(*PAIR, turned))
+
+
+def test_a_placement_is_that_of_a_quaternion_of_any_length() -> None:
+    """About all three axes at once, in a stage in centimetres."""
+    values = UsdValues.__new__(UsdValues)
+    values.units = Units(0.01, 1.0, np.eye(4))
+    w, x, y, z = quaternion = (0.2, -0.5, 0.7, 0.4)
+    turn = SimpleNamespace(GetReal=lambda: 3 * w, GetImaginary=lambda: [3 * x, 3 * y, 3 * z])
+    found = values.placement_at(None, np.array([1.0, 2.0, 3.0]), turn)
+    wanted = np.eye(4)
+    real, *axis = np.array(quaternion) / np.linalg.norm(quaternion)
+    cross = np.cross(axis, np.eye(3)).T
+    wanted[:3, :3] = np.eye(3) + 2.0 * (real * cross + cross @ cross)
+    wanted[:3, 3] = 0.01, 0.02, 0.03
+    np.testing.assert_allclose(found, wanted, atol=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -139,15 +154,17 @@ def test_a_rotation_of_length_zero_is_refused() -> None:
         ((0, 3, -4), -1.0, "(0, 5.886, -7.848)"),
     ],
 )
-def test_gravity_of_a_scene(direction: tuple | None, magnitude: float | None, said: str) -> None:
-    """A negative magnitude, or none, is the earth's; no direction is downwards."""
+def test_gravity_of_a_scene_has_the_schemas_defaults(
+    direction: tuple | None, magnitude: float | None, said: str
+) -> None:
+    """A negative or missing magnitude means the earth's. A missing direction means downwards."""
     inside = f"vector3f physics:gravityDirection = {direction}\n" if direction else ""
     inside += f"float physics:gravityMagnitude = {magnitude}\n" if magnitude is not None else ""
     text = stage(*PAIR, joint("j"), f'def PhysicsScene "s"\n{{\n{inside}}}\n')
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         found = load_usd(text).warnings
-    more = "; a model holds none, functions take gravity=..."
+    more = "; a model stores none; pass gravity=... to functions"
     assert found == ((f"its gravity is {said}{more}",) if said else ())
 
 
@@ -159,19 +176,19 @@ class NoTextError(Exception):
 
 
 def test_the_message_of_an_error_is_one_short_line() -> None:
-    """Its end, if it is long; its bytes may be no text."""
-    assert error_message(NoTextError()) == "its bytes are no text"
+    """Only the end of a long message is kept. Its bytes may not be valid text."""
+    assert error_message(NoTextError()) == "its bytes are not text"
     assert error_message(ValueError(" a\n\n b ")) == "a b"
     assert error_message(ValueError("x" * 300 + "y" * 10)) == "x" * 290 + "y" * 10
 
 
-def test_numbers_that_were_chosen() -> None:
-    """By measurements, or by what is outside of this code; another value needs another reason."""
+def test_documented_numbers() -> None:
+    """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.AXES == {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 
 
-def test_the_largest_numbers() -> None:
-    """A billion is used, and what is larger by a millionth is not."""
+def test_numbers_above_a_billion_are_refused() -> None:
+    """A billion is used, a number larger by one millionth is not."""
     values = UsdValues.__new__(UsdValues)
     values.source = "text"
     prim = SimpleNamespace(GetPath=lambda: "/robot/a")
@@ -190,11 +207,12 @@ DISABLED = (
 
 
 def test_shapes_without_collision_add_no_mass() -> None:
-    """usd-core does not count them, and has no principal axes then: it returns what is in memory."""
+    """usd-core does not count them. It then has no principal axes and returns uninitialised
+    memory."""
     link = load_usd(stage(body("a", DISABLED))).link("a")
     assert np.abs(np.array(link.inertia) - np.diag([1, 2, 2.5])).max() == 0.0
     assert link.mass == 1.0 and link.com == (0.0, 0.0, 0.0)
-    with pytest.raises(ModelError, match=r"/robot/a: it has no physics:diagonalInertia, and no"):
+    with pytest.raises(ModelError, match=r"/robot/a: it has no physics:diagonalInertia and no"):
         load_usd(stage(body("a", DISABLED, moments="0, 0, 0")))
     with pytest.warns(ModelWarning, match='link "a": it has neither mass nor shapes'):
         assert load_usd(stage(body("a", DISABLED, mass=None))).link("a").mass == 0.0
@@ -202,14 +220,15 @@ def test_shapes_without_collision_add_no_mass() -> None:
 
 @pytest.mark.parametrize("name", ["mass", "density"])
 def test_negative_masses_are_refused(name: str) -> None:
-    """usd-core takes them as absent, and the shapes as heavy as water."""
+    """usd-core treats them as missing and gives the shapes the density of water."""
     shape = DISABLED.replace("= 0", "= 1")
     with pytest.raises(ModelError, match=rf"/robot/a: physics:{name} is -2; it must not be neg"):
         load_usd(stage(body("a", f"float physics:{name} = -2\n{shape}", mass=None)))
 
 
-def test_disabled_and_kinematic_bodies_stay_in_their_places() -> None:
-    """A disabled one is part of the scene; a kinematic one is moved by the stage, with a remark."""
+def test_disabled_and_kinematic_bodies_are_fixed() -> None:
+    """A disabled body is part of the scene. A kinematic body is moved by the stage, with a
+    remark."""
     for name, value in (("rigidBodyEnabled", 0), ("kinematicEnabled", 1)):
         held = body("a", f"bool physics:{name} = {value}\n{at(0, 0, 2)}")
         with warnings.catch_warnings():
@@ -217,19 +236,19 @@ def test_disabled_and_kinematic_bodies_stay_in_their_places() -> None:
             model = load_usd(stage(held, body("b"), joint("j")))
         assert not model.floating_base and model.link_names == ("world", "b")
         assert model.joint("j").pose.position == (0, 0, 2)
-        said = "/robot/a: it is kinematic; its place in the stage is taken as fixed"
+        said = "/robot/a: it is kinematic; it is fixed at its place in the stage"
         assert model.warnings == ((said,) if name == "kinematicEnabled" else ())
 
 
-def test_a_place_that_changes_with_time_is_the_first_one() -> None:
-    """A default value of the place may be absent."""
+def test_a_position_with_time_samples_has_its_first_value() -> None:
+    """Its default value may be missing."""
     moved = at(0, 0, 0).replace(" = (0, 0, 0)", ".timeSamples = {1: (0, 0, 2), 3: (0, 0, 4)}")
     model = load_usd(stage(body("a", moved)), floating_base=False)
     assert model.joint("world_to_a").pose.position == (0, 0, 2)
 
 
 def test_sheared_bodies_are_refused() -> None:
-    """No position and rotation describe them: a wide group with a turned body."""
+    """A rotated body in a group with unequal scales has no pose of position and rotation."""
     turned = body("a", at(0, 0, 0, "0.9238795, 0, 0, 0.3826834"))
     wide = 'float3 xformOp:scale = (1, 3, 1)\nuniform token[] xformOpOrder = ["xformOp:scale"]\n'
     with pytest.raises(ModelError, match="/robot/g/a: its scales shear it; scale its shapes"):
@@ -237,7 +256,7 @@ def test_sheared_bodies_are_refused() -> None:
 
 
 def test_filtered_pairs_are_remarked() -> None:
-    """A model reads them from MJCF and SRDF alone."""
+    """A model reads excluded pairs only from MJCF and SRDF."""
     apart = body("a", "rel physics:filteredPairs = </robot/b>", root=True)
     apart = apart.replace('"PhysicsMassAPI"', '"PhysicsMassAPI", "PhysicsFilteredPairsAPI"')
     with pytest.warns(

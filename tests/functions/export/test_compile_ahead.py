@@ -1,4 +1,4 @@
-"""Kernels compiled from a list: they are the ones that calls and backward passes ask for."""
+"""Kernels compiled ahead from a list are those that calls and backward passes use."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NEED_MORE = {"convert_configuration": "a library that q comes from"}
 
 @pytest.fixture
 def no_new_kernel(monkeypatch: pytest.MonkeyPatch):
-    """From its call on, a kernel that is not there yet is an error."""
+    """After its call, compiling a new kernel is an error."""
 
     def refused(call, *_):
         raise AssertionError(f"{call.label} is not there")
@@ -39,8 +39,11 @@ def no_new_kernel(monkeypatch: pytest.MonkeyPatch):
     return lambda: monkeypatch.setattr(launch, "_make_kernel", refused)
 
 
-def test_what_is_listed_is_found(no_new_kernel) -> None:
-    """Functions, with options, derivatives and inverse kinematics; a second time nothing is compiled."""
+def test_calls_use_the_kernels_compiled_from_a_list(no_new_kernel) -> None:
+    """Functions, with options, derivatives and inverse kinematics.
+
+    A second time nothing is compiled.
+    """
     model = replace(MODEL, name="compiled_cartpole")
     listed = [
         wd.rnea,
@@ -67,8 +70,8 @@ def test_what_is_listed_is_found(no_new_kernel) -> None:
         wd.rnea(model, *np.zeros((3, 1, 2)))  # float64
 
 
-def test_torchs_backward_pass_is_found(no_new_kernel) -> None:
-    """By the inputs that are named; of a call that solves a system too."""
+def test_torchs_backward_pass_uses_a_kernel_compiled_ahead(no_new_kernel) -> None:
+    """For the inputs named in `gradients`, also through a function that solves a linear system."""
     torch = pytest.importorskip("torch")
     model = wd.load_robot("cartpole")
     wd.kernels.compile(model, [wd.rnea, wd.aba, wd.crba], dtype="float64", gradients=("tau", "q"))
@@ -84,8 +87,8 @@ def test_torchs_backward_pass_is_found(no_new_kernel) -> None:
         wd.rnea(model, leaf(True), leaf(True), leaf(False)).sum().backward()
 
 
-def test_jaxs_gradient_is_found(no_new_kernel) -> None:
-    """What `jax.grad` asks for is what Torch asks for."""
+def test_jaxs_gradient_uses_a_kernel_compiled_ahead(no_new_kernel) -> None:
+    """`jax.grad` uses the same kernels as Torch."""
     jax = pytest.importorskip("jax")
     model = wd.load_robot("cartpole")
     wd.kernels.compile(model, [wd.rnea], gradients="q")
@@ -100,7 +103,7 @@ def test_jaxs_gradient_is_found(no_new_kernel) -> None:
     [name for name, function in FUNCTIONS.items() if function.of_a_model],
 )
 def test_every_function_of_a_model_can_be_listed(name: str) -> None:
-    """With a frame where it has one; recorded here, not compiled."""
+    """With a frame if it has one. Programs are recorded here, not compiled."""
     function = FUNCTIONS[name]
     options = {"frame": FRAME} if "frame" in inspect.signature(function.describe).parameters else {}
     if "points" in inspect.signature(function.describe).parameters:
@@ -121,8 +124,8 @@ def test_every_function_of_a_model_can_be_listed(name: str) -> None:
     assert kernel.label == f"{name} for {model.name}" and not kernel.loaded
 
 
-def test_mistakes_say_what_to_do() -> None:
-    """A function that is not of a model, something else altogether, a dtype."""
+def test_wrong_entries_of_the_list_are_refused_with_the_remedy() -> None:
+    """Functions without a model, other objects, and an unknown dtype."""
     for wrong in (wd.convert.pose_to_matrix, np.sin, "rnea", partial(wd.vjp)):
         with pytest.raises(
             TypeError, match=r"compile takes functions of a model.*wd.kernels.compiling"
@@ -144,8 +147,11 @@ def test_mistakes_say_what_to_do() -> None:
         wd.kernels.compile(MODEL, [wd.rnea], dtype="half")
 
 
-def test_a_kernel_of_ones_own_is_compiled_like_a_function(no_new_kernel) -> None:
-    """By the shapes of its signature, with its options; what has a default is left away."""
+def test_a_users_kernel_is_compiled_like_a_library_function(no_new_kernel) -> None:
+    """Shapes come from its signature, and options can be given.
+
+    Arguments with defaults are left out.
+    """
 
     @wd.kernel
     def pulled(robot, q, target: (3,), t: (), rest: (2,) = (0.0, 1.0), *, frame, gain=2.0):
@@ -162,8 +168,8 @@ def test_a_kernel_of_ones_own_is_compiled_like_a_function(no_new_kernel) -> None
         wd.vjp(pulled, MODEL, *arrays, frame=FRAME, gain=gain, **options)
 
 
-def test_forces_are_of_the_points_that_are_named() -> None:
-    """As many rows as there are points."""
+def test_compile_uses_the_points_of_a_partial() -> None:
+    """The array of forces has one row per point."""
     points = [wd.ContactPoint(FRAME, (0, 0, 0), 0.0)] * 2
     function = partial(wd.link_contact_forces, points=points, frame=FRAME)
     (kernel,) = kernels_of(MODEL, function, dtype="float32", device="cpu")

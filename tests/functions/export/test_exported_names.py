@@ -1,4 +1,4 @@
-"""Names that a stranger gave to a robot do nothing but name it, in every language that is exported."""
+"""Malicious names of a robot are only names in every exported language."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LANGUAGES = [("c++", 0), ("c++", 1), ("c", 0), ("c", 1)]
 
 
 def robot() -> wd.Model:
-    """A star of links, each name a joint's, a link's and a part of the robot's."""
+    """A star of links whose names are also names of joints and parts of the robot's name."""
     made = wd.ModelBuilder("".join(NAMES))
     made.add_link("base")
     for name in NAMES:
@@ -33,15 +33,19 @@ def robot() -> wd.Model:
 
 
 def functions(model: wd.Model) -> dict:
-    """A function of a hostile link, one for each way out of a comment, under its hostile name."""
+    """A function of a malicious link under its own name, one for each way to end a comment."""
     ends = [*[name for name in NAMES if "injected" in name][::7], "ends\\", "what??", "*/", "??/"]
     return {f"f{k}{name}": partial(wd.fk, frame=name) for k, name in enumerate(ends)}
 
 
 @pytest.mark.parametrize(("language", "which"), LANGUAGES)
-def test_nothing_is_injected_and_names_arrive(language: str, which: int, tmp_path: Path) -> None:
-    """Outside of comments, strings and identifiers nothing is left of any name; `joint_names` are
-    the model's, byte for byte."""
+def test_malicious_names_inject_no_code_and_are_kept_in_joint_names(
+    language: str, which: int, tmp_path: Path
+) -> None:
+    """Outside of comments, strings and identifiers no name appears.
+
+    `joint_names` equal the model's in every byte.
+    """
     model = robot()
     suffix, standard = ("hpp", "-std=c++17") if language == "c++" else ("h", "-std=c99")
     compiled_by = compiler(language, which)
@@ -69,8 +73,8 @@ def test_nothing_is_injected_and_names_arrive(language: str, which: int, tmp_pat
 
 
 @needs_headers
-def test_a_module_of_python_is_imported_without_harm(tmp_path: Path) -> None:
-    """The module's file, its functions and its stub have identifiers for names, and it runs."""
+def test_a_python_module_with_malicious_names_is_imported_safely(tmp_path: Path) -> None:
+    """File, functions and stub of the module have valid identifiers, and the module runs."""
     model = robot()
     made = wd.export_python(model, functions(model), tmp_path, name='x */ int injected; /* "')
     assert made.name == "x_int_injected.abi3.so"
@@ -84,8 +88,8 @@ def test_a_module_of_python_is_imported_without_harm(tmp_path: Path) -> None:
     assert int(said) == 2 * len(functions(model))
 
 
-def test_a_name_that_no_string_of_c_holds_is_refused() -> None:
-    """A NUL would cut a joint's name: the error names it, rather than half of it is written."""
+def test_a_name_with_a_nul_character_is_refused() -> None:
+    """A C string would end there. The error has the whole name."""
     made = wd.ModelBuilder("arm")
     made.add_link("base").add_link("tip", mass=1.0)
     model = made.add_joint("el\0bow", "revolute", "base", "tip", axis=(0, 0, 1)).build()

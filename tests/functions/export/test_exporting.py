@@ -1,4 +1,6 @@
-"""Exported code computes what the oracle does, whatever compiles it, and says what it cannot hold."""
+"""Exported code gives the oracle's numbers with each compiler, and what cannot be exported is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ ROWS = 11
 
 
 def functions_of(model: wd.Model) -> dict:
-    """The five algorithms, of the last link where they are of one."""
+    """The five algorithms, of the last link if they need one."""
     frame = model.link_names[-1]
     return {
         "rnea": wd.rnea,
@@ -54,10 +56,10 @@ CASES = [
 
 
 @pytest.mark.parametrize(("name", "language", "which", "level", "dtype"), CASES)
-def test_it_is_the_oracle(
+def test_exported_code_equals_the_oracle(
     name: str, language: str, which: int, level: str, dtype: str, tmp_path: Path
 ) -> None:
-    """For one robot and for a batch, in both languages and precisions, by gcc and clang."""
+    """For one robot and a batch, in both languages and precisions, compiled by gcc and clang."""
     compiler(language, which)
     model = robot(name)
     functions = functions_of(model)
@@ -86,8 +88,8 @@ def test_it_is_the_oracle(
             assert error <= bound * max(1.0, np.abs(expected).max()), (f, found.__name__)
 
 
-def test_without_a_library_in_a_free_standing_environment(tmp_path: Path) -> None:
-    """C without the mathematical library has the same numbers; so has C++ without exceptions."""
+def test_freestanding_code_without_libm_equals_the_oracle(tmp_path: Path) -> None:
+    """C without the mathematical library and C++ without exceptions give the same numbers."""
     model = robot("quadruped")
     states = random_states(model, ROWS)
     expected = wd.oracle(wd.rnea, model, states["q"], states["v"], states["a"])
@@ -109,8 +111,8 @@ def test_without_a_library_in_a_free_standing_environment(tmp_path: Path) -> Non
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-def test_nothing_that_a_sanitizer_reports(tmp_path: Path) -> None:
-    """A program that ends well under the sanitizers of addresses and undefined behaviour."""
+def test_sanitizers_report_no_error_in_exported_code(tmp_path: Path) -> None:
+    """The program is built with the sanitizers of addresses and of undefined behaviour."""
     gcc = compiler("c++", 0)
     model = robot("quadruped")
     (tmp_path / "quadruped.hpp").write_text(wd.export(model, functions_of(model)))
@@ -132,8 +134,8 @@ def test_nothing_that_a_sanitizer_reports(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stderr[:2000]
 
 
-def test_another_processor_has_the_same_numbers(tmp_path: Path) -> None:
-    """Built for aarch64 and run by qemu, where both are there."""
+def test_code_for_aarch64_equals_the_oracle(tmp_path: Path) -> None:
+    """It is cross-compiled and run by qemu if both are installed."""
     cross, qemu = "aarch64-linux-gnu-g++", "qemu-aarch64"
     if shutil.which(cross) is None or shutil.which(qemu) is None:
         pytest.skip(f"there is no {cross} or no {qemu} here")
@@ -154,8 +156,8 @@ def test_another_processor_has_the_same_numbers(tmp_path: Path) -> None:
     np.testing.assert_allclose([float(x) for x in ran.stdout.split()], expected, atol=1e-13)
 
 
-def test_what_varies_is_an_argument(tmp_path: Path) -> None:
-    """Params that a partial holds are arrays of the function, after the others."""
+def test_parameters_of_a_partial_become_arguments(tmp_path: Path) -> None:
+    """Params in a partial become arrays of the function, after the others."""
     model = robot("panda")
     links = ["panda_hand"]
     some = model.params(mass={x: np.array(1.0) for x in links})
@@ -171,8 +173,8 @@ def test_what_varies_is_an_argument(tmp_path: Path) -> None:
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-def test_a_kernel_of_ones_own(tmp_path: Path) -> None:
-    """A user's kernel exports like a function of the library, its options fixed."""
+def test_a_users_kernel_is_exported(tmp_path: Path) -> None:
+    """Like a function of the library, with fixed options."""
 
     @wd.kernel
     def impedance(robot, q, v, q_wanted, *, stiffness: float = 40.0):
@@ -190,8 +192,8 @@ def test_a_kernel_of_ones_own(tmp_path: Path) -> None:
     np.testing.assert_allclose(found, 4.0 - 2.0 * states["v"] + gravity, atol=1e-12)
 
 
-def test_what_cannot_be_exported_says_why(tmp_path: Path) -> None:
-    """Loops that end by themselves, functions of one name, an existing file."""
+def test_functions_that_cannot_be_exported_are_refused_with_the_reason(tmp_path: Path) -> None:
+    """Iterations without a fixed end, functions with one name, and an existing file."""
     model = robot("panda")
     search = partial(wd.inverse_kinematics, frame="panda_hand")
     with pytest.raises(ValueError, match="it repeats until it is done"):
@@ -227,8 +229,8 @@ def test_what_cannot_be_exported_says_why(tmp_path: Path) -> None:
     assert wd.export(model, [wd.crba], file, overwrite=True) == file.read_text()
 
 
-def test_an_array_may_be_called_as_tables_are(tmp_path: Path) -> None:
-    """Arguments named sine and cosine are read as they are, beside sines of the robot's angles."""
+def test_arguments_named_sine_and_cosine_do_not_clash_with_tables(tmp_path: Path) -> None:
+    """They are read unchanged, next to sines of the robot's angles."""
 
     @wd.kernel
     def mixed(robot, q, sine: (2,), cosine: (2,)):
@@ -244,8 +246,8 @@ def test_an_array_may_be_called_as_tables_are(tmp_path: Path) -> None:
     np.testing.assert_allclose(found, np.sin(q) * one + np.cos(q) + other, atol=1e-14)
 
 
-def test_arrays_may_be_called_as_types_and_helpers_are(tmp_path: Path) -> None:
-    """What a header calls so itself keeps its name; the function's is an identifier too."""
+def test_arguments_named_like_types_and_helpers_do_not_clash(tmp_path: Path) -> None:
+    """Names that the header defines itself stay. The function's name becomes an identifier too."""
 
     @wd.kernel
     def odd(robot, q, number: (2,), sqrt: (2,), lanes: (2,), q_lanes: (2,)):
@@ -262,15 +264,18 @@ def test_arrays_may_be_called_as_types_and_helpers_are(tmp_path: Path) -> None:
     np.testing.assert_allclose(found, expected, atol=1e-14)
 
 
-def test_results_of_no_numbers_are_not_written() -> None:
-    """Where nothing touches the ground there are no forces: memory of none is nobody's to write."""
+def test_empty_results_are_not_written() -> None:
+    """Without contact points there are no forces. Writing them would be outside of any memory."""
     text = wd.export(robot("cartpole"), [wd.state_derivative])
     assert "forces[n x 0 x 3]" in text and "scatter(acceleration_lanes" in text
     assert "scatter(forces" not in text
 
 
-def test_names_that_are_none_in_c() -> None:
-    """A robot and links of any name; arrays do not take the names that a program uses itself."""
+def test_names_that_are_not_identifiers_in_c_are_changed() -> None:
+    """Robots and links may have any name.
+
+    Arrays do not clash with names that a program uses itself.
+    """
 
     @wd.kernel
     def spring(robot, q, t1: (2,), work: (2,)):
@@ -282,8 +287,8 @@ def test_names_that_are_none_in_c() -> None:
     assert "const number t1_[2], const number work_[2], number out_[2]" in text
 
 
-def test_a_comment_says_the_frame_of_a_result() -> None:
-    """Options, those that were not said too, and what a reference means."""
+def test_comments_state_the_reference_frame_of_a_result() -> None:
+    """Options are listed with their defaults, and the meaning of a reference is explained."""
     model = wd.load_robot("cartpole")
     hand = partial(wd.jacobian, frame="pole")
     text = wd.export(model, {"J": hand, "J_local": partial(hand, reference="local")})
@@ -295,8 +300,10 @@ def test_a_comment_says_the_frame_of_a_result() -> None:
 
 
 @pytest.mark.parametrize("language", ["c++", "c"])
-def test_a_loop_that_ends_early(language: str, tmp_path: Path) -> None:
-    """Allowed by `bounded_loops`: the oracle's numbers, one by one and as a batch."""
+def test_a_loop_that_ends_early_is_exported_with_bounded_loops(
+    language: str, tmp_path: Path
+) -> None:
+    """It gives the oracle's numbers for one robot and for a batch."""
     model = robot("ur5e")
     with pytest.raises(ValueError, match="bounded_loops=True"):
         wd.export(model, {"law": joint_impedance}, language=language)
@@ -328,7 +335,7 @@ The same for n robots, a row each: q[n x 2], pose[n x 4 x 4]."""
 
 
 def test_comments_describe_the_arrays_and_the_cost() -> None:
-    """Of one function, whole: its first paragraph, arrays with their shapes, options, operations."""
+    """The whole comment: first paragraph, arrays with their shapes, options, operations."""
     text = wd.export(wd.load_robot("double_pendulum"), {"tip": partial(wd.fk, frame="tip")})
     comments = re.findall(r"(?:^/// ?.*\n)+", text, re.MULTILINE)
     lines = [[line[4:] for line in each.splitlines()] for each in comments]
@@ -336,7 +343,7 @@ def test_comments_describe_the_arrays_and_the_cost() -> None:
 
 
 def test_the_header_describes_the_robot() -> None:
-    """Name, key, base and sizes; angles by precision."""
+    """With name, key, base, sizes and precision."""
     for base, words in (
         (False, "a fixed base, nq = 8, nv = 8"),
         (True, "a free base, nq = 15, nv = 14"),
@@ -348,7 +355,7 @@ def test_the_header_describes_the_robot() -> None:
         assert second.startswith(f"// Model {model.key[:16]}: {words}")
 
 
-def test_links_of_one_name_in_c_are_refused() -> None:
+def test_links_with_the_same_identifier_in_c_are_refused() -> None:
     """Forces on both would be one argument."""
     builder = wd.ModelBuilder("r").add_link("base")
     for name in ("a b", "a_b"):

@@ -1,4 +1,4 @@
-"""Names as identifiers of C and C++."""
+"""Names are converted to identifiers of C and C++."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from warpdyn.functions.export.identifiers import KEYWORDS, identifier
 
 
-def test_names_of_links() -> None:
-    """Slashes, spaces, marks and digits in front."""
+def test_names_of_links_become_identifiers() -> None:
+    """Slashes, spaces, accents and leading digits are replaced."""
     assert identifier("panda/hand link") == "panda_hand_link"
     assert identifier("Ärm") == "Arm"
     assert identifier("2nd") == "n2nd"
@@ -21,7 +21,7 @@ def test_names_of_links() -> None:
 
 
 @given(st.text())
-def test_any_text_gives_one(text: str) -> None:
-    """Letters, digits and underscores, no digit first, no word of the language."""
+def test_any_text_becomes_a_valid_identifier(text: str) -> None:
+    """Letters, digits and underscores, without a leading digit, and not a keyword."""
     found = identifier(text)
     assert re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", found) and found not in KEYWORDS

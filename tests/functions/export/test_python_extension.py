@@ -1,4 +1,4 @@
-"""A module of Python that needs no warpdyn: the same numbers, clear refusals, quick calls."""
+"""An exported Python module needs no warpdyn, gives the same numbers, and refuses wrong arrays."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ np.save("tau.npy", tau)
 
 
 @needs_headers
-def test_a_process_without_warpdyn_calls_it(tmp_path: Path) -> None:
-    """Torques of rows of robots, and errors that name the array."""
+def test_the_module_runs_in_a_process_without_warpdyn(tmp_path: Path) -> None:
+    """It returns torques of a batch, and its errors name the array."""
     model = wd.load_robot("panda")
     folder = tmp_path / "new" / "modules"
     made = wd.export_python(model, [wd.rnea], folder)
@@ -60,18 +60,20 @@ def test_a_process_without_warpdyn_calls_it(tmp_path: Path) -> None:
         wd.export_python(model, [wd.rnea], folder)
 
 
-def test_without_a_compiler_it_says_what_to_install(
+def test_a_missing_compiler_is_refused_with_the_package_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One line with the package's name."""
+    """In one line."""
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(RuntimeError, match=r"a C compiler is needed .* apt-get install gcc"):
         wd.export_python(wd.load_robot("cartpole"), [wd.rnea], tmp_path)
 
 
 @needs_headers
-def test_words_of_a_compiler_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are in the error, and no module is left."""
+def test_a_compilers_message_is_in_the_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No module is left behind."""
     failing = tmp_path / "cc"
     failing.write_text("#!/bin/sh\necho no more memory >&2\nexit 3\n")
     failing.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Stacks of exported functions, as gcc tells them."""
+"""Stack usage of exported functions, as reported by gcc."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from warpdyn.functions.export.stack_usage import _deepest, _frame, stacks
 
 @needs_compiler
 @pytest.mark.parametrize("language", ["c++", "c"])
-def test_frames_are_added(language) -> None:
-    """A function that is cut takes its workspace and its deepest part; a batch takes more."""
+def test_stack_frames_are_summed(language) -> None:
+    """A function that is split needs its workspace and its deepest part. A batch needs more."""
     text = wd.export(wd.load_robot("panda"), [wd.crba, wd.aba], language=language)
     found, by = stacks(text, ["crba", "aba"], "panda", language)
     assert "-O2" in by
@@ -47,8 +47,8 @@ OF_OTHERS = {
 """Lines of gcc, which of them are of lanes, the name in them, and their bytes."""
 
 
-def test_the_frames_of_a_call_are_its_own_and_the_largest_of_its_parts() -> None:
-    """One robot apart from lanes. Frames of functions with a longer name are not counted."""
+def test_the_stack_of_a_call_is_its_frame_and_the_largest_of_its_parts() -> None:
+    """One robot and lanes are counted separately. Functions with a longer name do not count."""
     frames = []
     for (function, lanes, name), count in {**OF_OTHERS, **OF_ABA}.items():
         frames.append(_frame(f"robot.hpp:131:20:{function}\t{count}\tstatic"))
@@ -63,32 +63,32 @@ def test_the_frames_of_a_call_are_its_own_and_the_largest_of_its_parts() -> None
 
 
 @needs_compiler
-def test_a_file_says_them(tmp_path: Path) -> None:
+def test_an_exported_file_states_the_stack_usage(tmp_path: Path) -> None:
     """In the comment of the function."""
     text = wd.export(wd.load_robot("cartpole"), [wd.rnea], tmp_path / "cartpole.hpp")
     assert re.search(r"/// Stack: \d+ bytes, a batch \d+ \(g\+\+ [\d.]+ -O2, ", text)
 
 
-def test_without_gcc_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No error: the file is the same but for that line."""
+def test_without_gcc_no_stack_usage_is_stated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without an error. The rest of the file is the same."""
     monkeypatch.setattr(shutil, "which", lambda name: None)
     assert stacks("", ["rnea"], "panda", "c++") == ({}, "")
 
 
 @needs_compiler
 @pytest.mark.parametrize("language", ["c++", "c"])
-def test_a_text_that_does_not_compile_has_no_stacks(
+def test_source_that_does_not_compile_has_no_stack_usage(
     language: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Nor is the compiler's message printed."""
+    """The compiler's message is not printed."""
     assert stacks("no program", ["rnea"], "panda", language) == ({}, "")
     assert capfd.readouterr() == ("", "")
 
 
-def test_another_compiler_by_that_name_tells_nothing(
+def test_another_compiler_named_gcc_has_no_stack_usage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One that measures stacks, and does not know a question for its version."""
+    """It reports stacks, but does not answer the query of its version."""
     compiler = tmp_path / "gcc"
     usage = r"robot.h:1:1:panda_rnea\t16\tstatic\n"
     compiler.write_text(

@@ -1,4 +1,4 @@
-"""Torques at rest against a model: scales, offsets, a load that is not in the model."""
+"""Measured torques at rest against a model: scales, offsets, and loads missing in the model."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ OWN = wd.gravity_torques(MODEL, Q)
 NOISE = np.random.default_rng(0).normal(size=(8, 6)) * 0.02
 
 
-def test_a_right_model_agrees() -> None:
-    """No scale, no offset, no load."""
+def test_a_correct_model_has_no_scale_offset_or_load() -> None:
+    """Torques have measurement noise."""
     found = wd.diagnose_gravity(MODEL, Q, OWN + NOISE, link=TOOL)
     assert found.load == "" and found.poses == 8
     assert all("low" not in str(j) and "offset" not in str(j) for j in found.joints)
 
 
-def test_a_joint_with_a_wrong_scale_and_one_with_an_offset_are_named() -> None:
-    """Each with its size and its standard deviation; no load is made of them."""
+def test_joints_with_wrong_scales_or_offsets_are_reported() -> None:
+    """With size and standard deviation. They are not taken for a load."""
     tau = OWN * [1, 1.031, 1, 1, 1, 1] + [0, 0, 0.4, 0, 0, 0] + NOISE
     found = wd.diagnose_gravity(MODEL, Q, tau, link=TOOL)
     lift, elbow = found.joints[1], found.joints[2]
@@ -42,8 +42,8 @@ def test_a_joint_with_a_wrong_scale_and_one_with_an_offset_are_named() -> None:
     assert "% high" in str(high.joints[1])
 
 
-def test_a_load_that_is_not_in_the_model_is_told() -> None:
-    """Mass and centre; with the load in `params` nothing is left."""
+def test_a_load_missing_in_the_model_is_reported() -> None:
+    """With mass and centre of mass. If `params` include the load, none is reported."""
     loaded = MODEL.with_payload(TOOL, 0.42, (0.0, 0.01, 0.05))
     tau = wd.gravity_torques(loaded, Q) + NOISE
     found = wd.diagnose_gravity(MODEL, Q, tau, link=TOOL)
@@ -70,9 +70,11 @@ def test_the_load_is_found_under_the_gravity_and_the_placements_of_params() -> N
     np.testing.assert_allclose(found.com, (0.0, 0.01, 0.05), atol=1e-9)
 
 
-def test_few_poses_or_few_joints() -> None:
-    """Fewer than three poses are refused, and so are numbers that are none; a joint that feels no
-    gravity gets an offset alone; some joints may be left out."""
+def test_too_few_poses_are_refused_and_joints_can_be_left_out() -> None:
+    """Fewer than three poses and numbers that are not finite are refused.
+
+    A joint without gravity torque only gets an offset.
+    """
     with pytest.raises(ValueError, match="at least 3 poses"):
         wd.diagnose_gravity(MODEL, Q[:2], OWN[:2])
     with pytest.raises(ValueError, match=r"tau must be \(N, nv\) = \(8, 6\).*got \(8, 7\)"):
@@ -100,8 +102,13 @@ def test_few_poses_or_few_joints() -> None:
         ((0.0, np.inf, 2.0 * LEAST_TORQUE, LEAST_TORQUE, 0.0), "agrees"),
     ],
 )
-def test_a_joint_is_described_by_what_stands_out(numbers: tuple[float, ...], text: str) -> None:
-    """Scale, its deviation, offset, its deviation, error. What equals a bound does not stand out."""
+def test_a_joint_is_described_by_its_significant_deviations(
+    numbers: tuple[float, ...], text: str
+) -> None:
+    """Scale, its deviation, offset, its deviation, error.
+
+    A value at its bound is not significant.
+    """
     assert FELT == 3.0
     assert str(JointGravity("j", *numbers)) == f"j: {text}"
 
@@ -111,8 +118,8 @@ def load_of(mass: float = 0.5, deviation: float = 0.125, explained: float = 0.9)
     return found.load
 
 
-def test_a_load_is_described_where_it_stands_out() -> None:
-    """By its mass against three deviations and by its share of the errors; a bound is enough."""
+def test_a_load_is_described_if_it_is_significant() -> None:
+    """Its mass must reach three deviations and explain enough of the errors."""
     words = "0.5 ± 0.1 kg at hand, centre of mass (0.1, -0.25, 0) m, would explain 90 % of it"
     assert load_of() == f"a payload of {words}"
     assert load_of(-0.5) == f"the model carries too much: {words}"
@@ -125,8 +132,8 @@ def test_a_load_is_described_where_it_stands_out() -> None:
         assert str(found).splitlines() == ["4 poses at rest", *[f"  {joint}"] * 2, *more]
 
 
-def test_scale_and_offset_are_those_of_a_regression() -> None:
-    """With the standard deviations of least squares; of a torque that hardly varies, an offset."""
+def test_scale_and_offset_equal_those_of_a_least_squares_fit() -> None:
+    """With its standard deviations. A torque that hardly varies has an offset only."""
     own, rest = np.array([1.0, 2.0, 3.0, 5.0, 8.0]), np.array([0.3, 0.1, 0.5, 0.6, 1.1])
     found = _of_joint("j", own, rest)
     (scale, offset), covariance = np.polyfit(own, rest, 1, cov="unscaled")
@@ -144,9 +151,11 @@ def test_scale_and_offset_are_those_of_a_regression() -> None:
         assert np.isfinite(_of_joint("j", np.array(level), rest[:3]).scale_deviation)
 
 
-def test_a_load_that_cannot_be_told_has_no_place() -> None:
-    """Too small against its deviation; in poses that do not tell its four numbers apart; and
-    nothing is explained where nothing is wrong."""
+def test_an_unidentifiable_load_has_no_centre_of_mass() -> None:
+    """Its mass is small against its deviation, or the poses do not determine its four numbers.
+
+    Without errors nothing is explained.
+    """
     found = wd.diagnose_gravity(MODEL, Q, OWN + NOISE, link=TOOL)
     assert found.com == (0.0, 0.0, 0.0) and abs(found.mass) < FELT * found.mass_deviation
     same = wd.diagnose_gravity(MODEL, np.tile(Q[:1], (4, 1)), np.tile(OWN[:1], (4, 1)), link=TOOL)

@@ -14,24 +14,27 @@ S = states(MODEL, 3)
 STATE = (S.a, S.v, S.tau)
 
 
-def test_shapes() -> None:
-    """Three of nv; a wrench of six."""
+def test_observers_return_their_documented_shapes() -> None:
+    """Three arrays of nv, and a wrench of six."""
     nv = (MODEL.nv,)
     check_shapes(wd.momentum_observer, MODEL, S.q, S.v, S.tau, *STATE, shapes=[nv, nv, nv], dt=1e-3)
     frame = MODEL.link_names[-1]
     check_shapes(wd.external_wrench, MODEL, S.q, S.tau, shapes=(6,), frame=frame)
 
 
-def test_times_and_gains_are_numbers_or_arrays() -> None:
-    """The same for all as for each; 50 per second by default."""
+def test_times_and_gains_can_be_numbers_or_arrays() -> None:
+    """One number for all environments or one each. The gain is 50 per second by default."""
     each = {"dt": np.full(3, 1e-3), "gain": np.full(3, 50.0)}
     one = wd.momentum_observer(MODEL, S.q, S.v, S.tau, *STATE, dt=1e-3)
     for x, y in zip(one, wd.momentum_observer(MODEL, S.q, S.v, S.tau, *STATE, **each), strict=True):
         np.testing.assert_array_equal(x, y)
 
 
-def test_it_goes_on_in_place_and_begins_where_no_time_has_passed() -> None:
-    """Bound on its own state; an environment whose dt is 0 forgets, the others do not notice."""
+def test_the_momentum_observer_updates_in_place_and_restarts_at_dt_zero() -> None:
+    """It is bound to its own state.
+
+    An environment with dt = 0 restarts, and others do not change.
+    """
     p, rate, external = (x.copy() for x in STATE)
     dt, gain = np.array([1e-3, 0.0, 1e-3]), np.full(3, 50.0)
     state = {"momentum": p, "rate": rate, "external": external}
@@ -67,8 +70,8 @@ def test_a_time_that_is_no_number_gives_no_number() -> None:
         np.testing.assert_array_equal(x[[0, 2]], y[[0, 2]])
 
 
-def test_what_cannot_be_is_refused() -> None:
-    """Negative times, damping of zero, links that do not exist."""
+def test_invalid_times_gains_and_links_are_refused() -> None:
+    """Negative times, a damping of zero, and unknown links."""
     for dt in (-1.0, np.array([0.1, -1.0, 0.1])):
         with pytest.raises(ValueError, match="dt must be"):
             wd.momentum_observer(MODEL, S.q, S.v, S.tau, *STATE, dt=dt)

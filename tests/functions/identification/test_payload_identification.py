@@ -1,4 +1,4 @@
-"""Payloads from torques: exact without noise, calibrated with it, honest where nothing is felt."""
+"""Payloads from torques: exact without noise, calibrated with noise, and unknown if unobservable."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def random_motion():
 
 
 def swing(rate: float, seconds: float, size: float = 1.0):
-    """Sines of a frequency for each joint: times, positions, velocities and torques with the load."""
+    """Sines with one frequency per joint: times, positions, velocities, and torques with the load."""
     time = np.arange(0.0, seconds, 1.0 / rate)
     w = 2 * np.pi * np.array([0.31, 0.43, 0.53, 0.71, 0.83, 0.97])
     high = size * np.array([0.5, 0.4, 0.5, 0.6, 0.8, 1.0])
@@ -52,7 +52,7 @@ def swing(rate: float, seconds: float, size: float = 1.0):
     return time, q, v, wd.rnea(LOADED, q, v, a)
 
 
-def test_without_noise_it_is_exact(random_motion) -> None:
+def test_a_payload_is_exact_without_noise(random_motion) -> None:
     """All ten numbers, to rounding."""
     found = wd.identify_payload(MODEL, TOOL, *random_motion)
     np.testing.assert_allclose(found.values, TRUTH, atol=1e-12)
@@ -61,8 +61,9 @@ def test_without_noise_it_is_exact(random_motion) -> None:
 
 
 def test_standard_deviations_are_calibrated(random_motion) -> None:
-    """Errors over their standard deviations are N(0, 1), of the regression's numbers and of mass,
-    centre and inertia; noise is told joint by joint."""
+    """Errors over their standard deviations are N(0, 1), for the regression's numbers and for mass,
+    centre and inertia. Noise is estimated for each joint.
+    """
     q, v, a, tau = random_motion
     regressed, derived, noise = [], [], []
     wanted = wd.inertial.from_body(2.0, COM, INERTIA)
@@ -78,8 +79,56 @@ def test_standard_deviations_are_calibrated(random_motion) -> None:
     np.testing.assert_allclose(np.mean(noise, axis=0), 0.1 * NOISE, rtol=0.05)
 
 
-def test_a_recorded_motion_needs_no_accelerations_and_stamps_may_jitter() -> None:
-    """Exact without noise; with that of a real arm on torques and velocities, calibrated too."""
+@pytest.mark.parametrize(("friction", "columns"), [(False, 0), (True, 3)])
+def test_noise_of_few_samples_is_not_too_small(friction: bool, columns: int) -> None:
+    """The ten numbers and each joint's friction take degrees of freedom: of 14 samples, 14 - 10 / 6 are left for a
+    joint, or 3 less."""
+    q, v, a = (x[:14] for x in motion())
+    tau, draw, shares = wd.rnea(LOADED, q, v, a), np.random.default_rng(0), []
+    for _ in range(50):
+        measured = tau + draw.normal(size=tau.shape) * 0.1
+        found = wd.identify_payload(MODEL, TOOL, q, v, a, measured, friction=friction)
+        shares.append((found.noise / 0.1) ** 2)
+    assert np.mean(shares) == pytest.approx(1.0, abs=0.1)
+
+
+def test_noise_that_is_known_weighs_the_joints(random_motion) -> None:
+    """The result is that of least squares with it, and standard deviations are in proportion to it."""
+    q, v, a, tau = random_motion
+    measured = tau + np.random.default_rng(0).normal(size=tau.shape) * NOISE
+    found = wd.identify_payload(MODEL, TOOL, q, v, a, measured, noise=NOISE)
+    Y = np.asarray(wd.joint_torque_regressor(MODEL, q, v, a, links=[TOOL]))
+    rest = measured - wd.rnea(MODEL, q, v, a)
+    weighted = (Y / NOISE[:, None]).reshape(-1, 10)
+    wanted = np.linalg.lstsq(weighted, (rest / NOISE).ravel(), rcond=None)[0]
+    np.testing.assert_allclose(found.estimate, wanted, rtol=1e-9, atol=1e-9)
+    assert np.array_equal(found.noise, NOISE) and found.samples == len(q)
+    np.testing.assert_allclose(found.covariance, np.linalg.inv(weighted.T @ weighted), rtol=1e-6)
+    double = wd.identify_payload(MODEL, TOOL, q, v, a, measured, noise=2.0 * NOISE)
+    np.testing.assert_allclose(double.deviations, 2.0 * found.deviations, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("deviations", "refused"), [(2.9, False), (3.1, True)])
+def test_a_mass_may_be_negative_by_three_standard_deviations(
+    random_motion, deviations: float, refused: bool
+) -> None:
+    q, v, a, tau = random_motion
+    bare = wd.rnea(MODEL, q, v, a)
+    one = wd.identify_payload(MODEL, TOOL, q, v, a, tau, noise=np.ones(6))
+    scale = one.mass / one.deviations[0] / deviations
+    identify = partial(wd.identify_payload, MODEL, TOOL, q, v, a, 2.0 * bare - tau)
+    if refused:
+        with pytest.raises(ValueError, match=r"mass would be -2 ± 0\.65 kg: the model"):
+            identify(noise=np.full(6, scale))
+    else:
+        assert identify(noise=np.full(6, scale)).estimate[0] == pytest.approx(-2.0)
+
+
+def test_a_payload_is_identified_from_a_motion_with_jittering_stamps() -> None:
+    """Without accelerations.
+
+    It is exact without noise, and calibrated with the noise of a real arm.
+    """
     time, q, v, tau = swing(250.0, 10.0)
     exact = wd.identify_payload_in_motion(MODEL, TOOL, time, q, v, tau)
     np.testing.assert_allclose(exact.values, TRUTH, atol=1e-7)
@@ -136,9 +185,11 @@ def test_a_pause_of_the_log_is_left_out() -> None:
         wd.identify_payload_in_motion(MODEL, TOOL, *(x[there][rare] for x in (time, q, v, tau)))
 
 
-def test_friction_and_offsets_need_not_be_known() -> None:
-    """Coulomb, viscous and an offset in each joint: exact with `friction`, wrong without; joints
-    whose torques are not measured are left out."""
+def test_unknown_friction_and_offsets_are_identified() -> None:
+    """Coulomb and viscous friction and an offset per joint: exact with `friction`, wrong without.
+
+    Joints without measured torques are left out.
+    """
     time, q, v, tau = swing(250.0, 10.0)
     rubbed = tau + 3.0 * np.sign(v) + 2.0 * v + np.array([0.5, -1.0, 0.3, 0.2, 0.1, 0.0])
     rubbed[:, 0] = np.nan
@@ -153,9 +204,11 @@ def test_friction_and_offsets_need_not_be_known() -> None:
     assert np.abs(wrong.values - TRUTH).max() > 0.01
 
 
-def test_what_a_motion_does_not_tell_is_said() -> None:
-    """At rest: mass and centre, no inertia. In one pose: not even these. The condition number says
-    it too."""
+def test_unobservable_numbers_are_reported_as_unknown() -> None:
+    """At rest mass and centre are known, but not the inertia.
+
+    In one pose not even these are. The condition number is large.
+    """
     q = wd.random_configuration(MODEL, 40, seed=2)
     rest, noise = np.zeros((40, 6)), np.random.default_rng(0).normal(size=(40, 6)) * 0.02
     tau = wd.rnea(LOADED, q, rest, rest) + noise
@@ -170,9 +223,11 @@ def test_what_a_motion_does_not_tell_is_said() -> None:
     assert {"mass", "com x"} & set(lone.unknown) or len(lone.unknown) >= 7
 
 
-def test_no_impossible_body_is_answered(random_motion) -> None:
-    """Noise that makes the regression's inertia impossible: the nearest body is given, and said; it
-    is nearer in the noise's own metric than the truth is."""
+def test_an_inconsistent_estimate_is_replaced_by_the_nearest_body(random_motion) -> None:
+    """Noise makes the regression's inertia impossible.
+
+    The replacement is reported. In the noise's metric it is nearer than the true body.
+    """
     q, v, a, tau = random_motion
     seen = 0
     for k in range(40):
@@ -189,8 +244,11 @@ def test_no_impossible_body_is_answered(random_motion) -> None:
     assert seen > 5
 
 
-def test_the_highest_cutoff_is_a_quarter_of_the_rate() -> None:
-    """That is accepted, and what is a little higher is refused; likewise the shortest motion."""
+def test_the_cutoff_is_at_most_a_quarter_of_the_rate() -> None:
+    """That frequency is accepted, and higher ones are refused.
+
+    The shortest motion is bounded too.
+    """
     time, q, v, tau = swing(50.0, 4.0)
     identify = partial(wd.identify_payload_in_motion, MODEL, TOOL)
     assert np.isfinite(identify(time, q, v, tau, cutoff=12.5).values).all()
@@ -204,8 +262,8 @@ def test_the_highest_cutoff_is_a_quarter_of_the_rate() -> None:
         identify(time[:80], q[:80], v[:80], tau[:80], cutoff=12.5)
 
 
-def test_refusals(random_motion) -> None:
-    """A sign that is wrong, a link that nothing carries, samples that are too few or too slow."""
+def test_wrong_signs_links_and_samples_are_refused(random_motion) -> None:
+    """Torques of the other sign, a link without a parent joint, and too few or too slow samples."""
     q, v, a, tau = random_motion
     with pytest.raises(ValueError, match="another sign"):
         bare = wd.rnea(MODEL, q, v, a)
@@ -213,7 +271,9 @@ def test_refusals(random_motion) -> None:
     with pytest.raises(ValueError, match="cannot be felt"):
         wd.identify_payload(MODEL, MODEL.root, q, v, a, tau)
     with pytest.raises(ValueError, match="at least 10 samples"):
-        wd.identify_payload(MODEL, TOOL, q[:5], v[:5], a[:5], tau[:5])
+        wd.identify_payload(MODEL, TOOL, q[:9], v[:9], a[:9], tau[:9])
+    few = wd.identify_payload(MODEL, TOOL, q[:10], v[:10], a[:10], tau[:10])
+    np.testing.assert_allclose(few.values, TRUTH, atol=1e-9)
     with pytest.raises(ValueError, match=r"tau must be \(N, nv\) = .*got \(1, 6\)"):
         wd.identify_payload(MODEL, TOOL, q, v, a, tau[:1])
     for noise in (np.ones(7), -np.ones(6), np.zeros(6)):
@@ -239,9 +299,13 @@ def test_refusals(random_motion) -> None:
 
 
 @pytest.mark.parametrize(("share", "told"), [(0.9, True), (1.1, False)])
-def test_inertias_are_rough_by_the_largest_moment(share: float, told: bool) -> None:
-    """Moments 0.1, 0.06 and 0.05 have one standard deviation in common, a share of what is
-    rough for the largest; it says of all six whether they are known."""
+def test_the_accuracy_of_inertias_is_relative_to_the_largest_moment(
+    share: float, told: bool
+) -> None:
+    """Moments of 0.1, 0.06 and 0.05 have one standard deviation.
+
+    Whether all six are known depends on its ratio to the largest moment.
+    """
     rod = np.diag([0.06, 0.05, 0.1])
     covariance = np.diag([1e-12] * 4 + [(share * ROUGH_INERTIA * 0.1) ** 2] * 6)
     parameters = np.asarray(wd.inertial.from_body(1.0, (0.0, 0.0, 0.0), rod))
@@ -252,8 +316,8 @@ def test_inertias_are_rough_by_the_largest_moment(share: float, told: bool) -> N
     assert set(found.unknown) == (set() if told else {n for n in NUMBERS if n.startswith("I")})
 
 
-def test_a_joint_without_noise_does_not_decide_alone(random_motion) -> None:
-    """Its standard deviation is told as a millionth of the largest one."""
+def test_a_joint_without_noise_does_not_dominate_the_fit(random_motion) -> None:
+    """Its standard deviation is set to a millionth of the largest one."""
     q, v, a, tau = random_motion
     draw = np.random.default_rng(0).normal(size=tau.shape)
     measured = tau + draw * [0.1, 0.1, 0.1, 0.1, 0.1, 0.0]
@@ -263,7 +327,7 @@ def test_a_joint_without_noise_does_not_decide_alone(random_motion) -> None:
 
 
 def test_a_payload_is_described_line_by_line() -> None:
-    """With units; numbers that are rough are not told."""
+    """With units. Inaccurate numbers are not printed."""
     parameters = np.asarray(wd.inertial.from_body(2.0, (0.1, 0.0, -0.05), np.diag([0.3, 0.4, 0.5])))
     covariance = np.diag([0.01**2] + [1e-3**2] * 3 + [0.02**2] * 6)
     for consistent in (True, False):

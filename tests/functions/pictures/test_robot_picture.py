@@ -1,4 +1,4 @@
-"""Robots as outlines: hulls, where they are seen, what is nearer, the ground."""
+"""Robots as outlines: hulls, projections, order by depth, the ground."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ WEDGE = "v 0.5 0 0\nv 0 0 0\nv 0 0.2 0\nv 0 0 0.3\nf 1 3 4\nf 1 4 2\nf 1 2 3\nf 
 LEVEL = Sight(0.0, 0.0)
 
 
-def test_a_hull_is_that_of_its_corners():
-    """Counter-clockwise, without points inside or on an edge, wherever they come first."""
+def test_a_hull_has_the_corners_of_its_points():
+    """Counter-clockwise, without points inside or on an edge, in any order of the points."""
     corners = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0]])
     inside = np.array([[1.0, 0.5], [1.0, 0.0], [0.5, 0.2]])
     points = np.concatenate([inside, corners])
@@ -33,11 +33,14 @@ def test_a_hull_is_that_of_its_corners():
     assert area == pytest.approx(2.0)
 
 
-def test_shapes_are_seen_as_large_as_they_are():
-    """A ball round, a box by its sides, a link without a shape by a line; the nearer one last."""
+def test_outlines_have_the_sizes_of_their_shapes():
+    """A ball is round, a box has its sides, a link without a shape is a line.
+
+    Nearer shapes are drawn last.
+    """
     model = wd.load_urdf(SHAPES)
     drawn = RobotPicture(model, LEVEL)
-    q = np.array([[0.5, 0.0], [-0.5, 0.0]])  # away from the one who looks, and towards
+    q = np.array([[0.5, 0.0], [-0.5, 0.0]])  # away from the viewer, and towards the viewer
     behind, before = (drawn.patches(poses, np.zeros(3)) for poses in drawn.poses(q))
     for patches in (behind, before):
         sizes = [np.ptp(x.outline, axis=0) for x in patches]
@@ -52,13 +55,13 @@ def test_shapes_are_seen_as_large_as_they_are():
     assert drawn.reach(poses, np.zeros(3)) == pytest.approx(1.3)
 
 
-def test_a_view_is_orthogonal_and_upright():
+def test_the_axes_of_a_view_are_orthonormal_and_upright():
     axes = Sight().axes()
     assert np.allclose(axes @ axes.T, np.eye(3)) and np.linalg.det(axes) == pytest.approx(1.0)
     assert axes[1, 2] > 0.9 and axes[0, 2] == 0.0
 
 
-def test_the_ground_is_where_it_is():
+def test_the_ground_is_drawn_at_its_height():
     """Level lines through a place, or the heights of a map at the environment's own origin."""
     drawn = RobotPicture(wd.load_urdf(SHAPES), LEVEL)
     for line in drawn.ground(np.array([0.3, 0.1, 0.4]), 1.0):
@@ -72,7 +75,7 @@ def test_the_ground_is_where_it_is():
     assert np.allclose(seen[seen[:, 0] < -1.1, 1], -0.5)
 
 
-def test_limbs_have_colours():
+def test_each_limb_has_its_own_colour():
     model = wd.load_robot("quadruped")
     colours = RobotPicture(model).colours
     legs = [
@@ -82,8 +85,8 @@ def test_limbs_have_colours():
     assert all(len(leg) == 1 for leg in legs) and len(set.union(*legs, {colours[0]})) == 5
 
 
-def test_no_line_leads_from_the_world_to_a_free_body():
-    """The root has no shape, the arm's links are lines, and the cube is a hull alone."""
+def test_no_line_is_drawn_from_the_world_to_a_free_body():
+    """The root has no shape, the arm's links are lines, and the cube is only a hull."""
     arm = wd.load_urdf(SHAPES, floating_base=False)
     scene = wd.ModelBuilder("world").add_link("world").build()
     scene = scene.with_object("cube", wd.description.Box(0.2, 0.2, 0.2), mass=1.0, pose=(5, 0, 0))
@@ -104,8 +107,11 @@ def test_no_line_leads_from_the_world_to_a_free_body():
         ('type="cylinder" size="0.3 0.2"', (0.6, 0.4)),
     ],
 )
-def test_a_shape_is_seen_by_its_width_and_height(geom, sizes):
-    """From the side, of a robot without joints too; a capsule has round ends beyond its length."""
+def test_an_outline_has_the_width_and_height_of_its_shape(geom, sizes):
+    """From the side, also for a robot without joints.
+
+    A capsule has round ends beyond its length.
+    """
     inertial = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
     body = f"<body>{inertial}<geom {geom}/></body>"
     model = wd.load_mjcf(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
@@ -116,8 +122,8 @@ def test_a_shape_is_seen_by_its_width_and_height(geom, sizes):
     np.testing.assert_allclose(seen, sizes, rtol=0.01)
 
 
-def test_planes_and_meshes_that_are_not_there_are_not_drawn(tmp_path) -> None:
-    """The other shapes of the link are, where they lie in it."""
+def test_planes_and_missing_meshes_are_not_drawn(tmp_path) -> None:
+    """Other shapes of the link are drawn at their poses."""
     pytest.importorskip("trimesh")
     (tmp_path / "wedge.obj").write_text(WEDGE)
     lifted = wd.description.Pose((0.0, 0.0, 1.0))
@@ -136,7 +142,7 @@ def test_planes_and_meshes_that_are_not_there_are_not_drawn(tmp_path) -> None:
 
 
 def numbers_of(outlines: list[np.ndarray]) -> tuple[int, float, float]:
-    """Corners of all outlines, their area, and a sum in which every coordinate counts."""
+    """Corners of all outlines, their area, and a sum that depends on every coordinate."""
     area = sum(
         0.5 * (x * np.roll(y, -1) - y * np.roll(x, -1)).sum() for x, y in (o.T for o in outlines)
     )
@@ -155,7 +161,7 @@ GROUND = (27, 0.0, 20.1245898, 225, -0.0596990057, 241.814565)
 
 
 @pytest.mark.parametrize("name", DRAWN)
-def test_a_picture_is_the_one_of_before(name: str) -> None:
+def test_pictures_have_their_recorded_numbers(name: str) -> None:
     model, centre = wd.load_robot(name), np.array([0.1, -0.2, 0.3])
     drawn = RobotPicture(model)
     poses = drawn.poses(model.neutral)

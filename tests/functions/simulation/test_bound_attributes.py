@@ -1,4 +1,4 @@
-"""Attributes of a simulation that are written into, not replaced."""
+"""Arrays of a simulation can be written in place, but not replaced."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ import pytest
 import warpdyn as wd
 
 
-def test_arrays_of_a_simulation_are_not_replaced() -> None:
-    """The launch is bound to their memory. Another array would not be read, and would hide the state."""
+def test_replacing_an_array_of_a_simulation_is_refused() -> None:
+    """The launch is bound to its memory.
+
+    A new array would not be read, and would hide the state.
+    """
     sim = wd.Simulation(wd.load_robot("cartpole"), 2, control=wd.PD(10.0, 1.0), dtype="float64")
     for name in ("q", "v", "targets", "tau", "start", "time"):
         before: Any = getattr(sim, name)
@@ -23,8 +26,8 @@ def test_arrays_of_a_simulation_are_not_replaced() -> None:
             setattr(sim, name, None)
 
 
-def test_arrays_are_written_in_place() -> None:
-    """`sim.q[:] = x` and `sim.q += x` work; Python ends the second by assigning the same array."""
+def test_arrays_of_a_simulation_can_be_written_in_place() -> None:
+    """`sim.q[:] = x` and `sim.q += x` work. Python ends the second by assigning the same array."""
     sim = wd.Simulation(wd.load_robot("cartpole"), 2, dtype="float64")
     sim.q[:] = 1.0
     sim.q += 1.0
@@ -34,7 +37,7 @@ def test_arrays_are_written_in_place() -> None:
     sim.note = "another one"
 
 
-def test_poses_of_a_body_are_not_replaced() -> None:
+def test_replacing_the_pose_of_a_body_is_refused() -> None:
     cube = wd.description.Box(0.1, 0.1, 0.1)
     scene = wd.ModelBuilder("world").add_link("world").build().with_object("cube", cube, mass=1.0)
     body = wd.Simulation(scene, 2, points=[]).body("cube")

@@ -1,4 +1,4 @@
-"""Rows of a simulation that a user chooses."""
+"""Rows of a simulation chosen by a user."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def chosen() -> ChosenRows:
     return ChosenRows(library_of(np.zeros(1)), ENVS)
 
 
-def test_rows_are_all_a_mask_or_indices(chosen: ChosenRows) -> None:
+def test_rows_are_chosen_by_none_a_mask_or_indices(chosen: ChosenRows) -> None:
     """Their number is known, except that of a mask."""
     assert chosen.rows(None) == (slice(None), ENVS)
     mask = np.array([True, False, False, True])
@@ -39,14 +39,14 @@ def test_rows_are_all_a_mask_or_indices(chosen: ChosenRows) -> None:
         ([[0]], TypeError, r"\(1, 1\)"),
     ],
 )
-def test_other_rows_are_refused(
+def test_invalid_rows_are_refused(
     chosen: ChosenRows, where: Any, error: type[Exception], match: str
 ) -> None:
     with pytest.raises(error, match=match):
         chosen.rows(where)
 
 
-def test_values_are_for_all_rows_or_for_the_chosen(chosen: ChosenRows) -> None:
+def test_values_are_given_for_all_rows_or_for_the_chosen_ones(chosen: ChosenRows) -> None:
     one, all_of_them, two = np.ones(3), np.arange(12.0).reshape(4, 3), np.ones((2, 3))
     assert chosen.check_values("q", one, 3, None) is one
     rows = chosen.rows([2, 0])
@@ -59,13 +59,13 @@ def test_values_are_for_all_rows_or_for_the_chosen(chosen: ChosenRows) -> None:
 
 
 def test_complex_values_are_refused(chosen: ChosenRows) -> None:
-    """Their imaginary parts would be left out."""
+    """Their imaginary parts would be dropped."""
     with pytest.raises(TypeError, match="tau must be real numbers, got complex128"):
         chosen.check_values("tau", np.ones((4, 3)) * 1j, 3, None)
 
 
-def test_bytes_of_torch_are_refused(chosen: ChosenRows) -> None:
-    """Torch reads them as a mask, NumPy as indices. Other whole numbers are indices in both."""
+def test_torch_uint8_rows_are_refused(chosen: ChosenRows) -> None:
+    """Torch reads them as a mask, NumPy as indices. Other integers are indices in both."""
     torch = pytest.importorskip("torch")
     with pytest.raises(TypeError, match=r"torch\.uint8, a mask in Torch and indices elsewhere"):
         chosen.rows(torch.tensor([1, 0, 1, 0], dtype=torch.uint8))
@@ -79,7 +79,10 @@ def test_bytes_of_torch_are_refused(chosen: ChosenRows) -> None:
 
 
 def test_masks_of_another_library_choose_the_same_rows(chosen: ChosenRows) -> None:
-    """Values may be for all environments or for the chosen ones. One of the same library stays as it is."""
+    """Values may be given for all environments or for the chosen ones.
+
+    A mask of the same library is used unchanged.
+    """
     torch = pytest.importorskip("torch")
     mask = torch.tensor([True, False, False, True])
     rows = chosen.rows(mask)
@@ -89,7 +92,7 @@ def test_masks_of_another_library_choose_the_same_rows(chosen: ChosenRows) -> No
     assert chosen.check_values("q", values, 3, rows).tolist() == values[[0, 3]].tolist()
 
 
-def test_as_many_rows_as_environments_are_theirs_in_order(chosen: ChosenRows) -> None:
+def test_values_for_all_environments_need_indices_in_order(chosen: ChosenRows) -> None:
     """With indices in another order, row k could belong to environment k or to the k-th index."""
     values = np.arange(12.0).reshape(4, 3)
     in_order = chosen.rows([0, 1, 2, 3])
@@ -99,8 +102,8 @@ def test_as_many_rows_as_environments_are_theirs_in_order(chosen: ChosenRows) ->
             chosen.check_values("q", values, 3, chosen.rows(where))
 
 
-def test_indices_on_a_device_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Except in debug mode, which names those of no environment."""
+def test_indices_on_a_gpu_are_checked_in_debug_mode_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading them would wait for the device. Debug mode names indices of no environment."""
     library = library_of(np.zeros(1))
     monkeypatch.setattr(type(library), "on_cuda", lambda *_: True)
     chosen, where = ChosenRows(library, ENVS), np.array([1, 9, 2])

@@ -1,4 +1,4 @@
-"""Estimated stiffness and damping: a robot sinks in as far as was asked."""
+"""With estimated stiffness and damping a robot sinks in as far as requested."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ CORNERS = [wd.ContactPoint("b", (x, y, -0.08), 0.02) for x in (-0.1, 0.1) for y 
 
 @pytest.mark.parametrize("contact_model", ["hunt_crossley", "compliant"])
 @pytest.mark.parametrize("depth", [None, 0.003])
-def test_a_robot_at_rest_lies_at_the_depth_that_was_asked(contact_model: Any, depth: Any) -> None:
-    """1 % of the height of the centre of mass above the lowest point, 0.1 m here, by default."""
+def test_a_robot_at_rest_sinks_in_by_the_requested_depth(contact_model: Any, depth: Any) -> None:
+    """By default 1 % of the centre of mass's height above the lowest point, which is 0.1 m here."""
     ground = wd.estimate_good_contact_parameters(
         BOX, points=CORNERS, contact_model=contact_model, active_points=4, max_penetration=depth
     )
@@ -32,8 +32,8 @@ def test_a_robot_at_rest_lies_at_the_depth_that_was_asked(contact_model: Any, de
     assert 0.1 - end[0][2] == pytest.approx(depth or 0.001, rel=1e-2)
 
 
-def test_numbers_are_the_formulas() -> None:
-    """K = (m g / n) / d^(1 + p), D = 2 xi sqrt(K m), each up to its bound; k = m g / (n d)."""
+def test_estimates_equal_their_formulas() -> None:
+    """K = (m g / n) / d^(1 + p), D = 2 xi sqrt(K m), each up to its bound, and k = m g / (n d)."""
     options: dict[str, Any] = {"active_points": 2, "max_penetration": 0.01}
     soft = wd.estimate_good_contact_parameters(
         BOX, friction=0.7, damping_ratio=0.5, p=1.0, q=1.0, **options
@@ -60,7 +60,7 @@ def test_numbers_are_the_formulas() -> None:
         ({"points": [wd.ContactPoint("b", (0, 0, 1.0), 0.0)]}, "is not above its points"),
     ],
 )
-def test_what_has_no_answer_is_refused(options: Any, text: str) -> None:
+def test_requests_without_a_solution_are_refused(options: Any, text: str) -> None:
     with pytest.raises(ValueError, match=text):
         wd.estimate_good_contact_parameters(BOX, **options)
 

@@ -1,4 +1,4 @@
-"""Bodies that touch each other: laws of impact, friction and rest, and the choice of pairs."""
+"""Contact between bodies: laws of impact, friction and rest, and the choice of pairs."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def world(*objects: tuple[str, Any, float, Any]) -> wd.Model:
     return model
 
 
-def turned(angle: float, z: float) -> tuple[float, ...]:
-    """A pose at a height, turned about the vertical."""
+def pose_with_heading(angle: float, z: float) -> tuple[float, ...]:
+    """A pose at a height, with a rotation about the vertical."""
     return (0.0, 0.0, z, 0.0, 0.0, math.sin(angle / 2), math.cos(angle / 2))
 
 
@@ -55,9 +55,11 @@ def collide(restitution: float, aside: float = 0.0, friction: float = 0.0) -> wd
 
 
 @pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
-def test_newtons_law_of_impact(restitution: float) -> None:
-    """Velocities after a central impact follow from momentum and restitution. Without rebound the
-    balls overlap a little, and are pushed apart at depth / dissipation."""
+def test_velocities_after_an_impact_follow_newtons_law(restitution: float) -> None:
+    """Velocities after a central impact follow from momentum and restitution.
+
+    Without rebound the balls overlap a little, and are pushed apart at depth / dissipation.
+    """
     sim = collide(restitution)
     for _ in range(300):
         sim.step()
@@ -67,8 +69,8 @@ def test_newtons_law_of_impact(restitution: float) -> None:
     np.testing.assert_allclose(sim.v[0, 6], common + restitution * 3.0 * 1 / 3, atol=near)
 
 
-def test_momentum_is_kept() -> None:
-    """An impact aside, with friction, changes neither the linear nor the angular momentum."""
+def test_momentum_is_conserved() -> None:
+    """An eccentric impact with friction changes neither linear nor angular momentum."""
     sim = collide(0.3, aside=0.12, friction=0.5)
     before = wd.momentum(TWO_BALLS, sim.q, sim.v).copy()
     for _ in range(300):
@@ -78,14 +80,14 @@ def test_momentum_is_kept() -> None:
 
 
 STACK = world(
-    ("a", CUBE, 0.1, turned(0.0, 0.02)),
-    ("b", CUBE, 0.1, turned(0.3, 0.06)),
-    ("c", CUBE, 0.1, turned(0.6, 0.10)),
+    ("a", CUBE, 0.1, pose_with_heading(0.0, 0.02)),
+    ("b", CUBE, 0.1, pose_with_heading(0.3, 0.06)),
+    ("c", CUBE, 0.1, pose_with_heading(0.6, 0.10)),
 )
 
 
-def test_a_stack_stands() -> None:
-    """Three cubes, each turned against the one below, with four sweeps, for 2 s."""
+def test_a_stack_of_cubes_stands() -> None:
+    """Three cubes, each rotated against the one below, with four sweeps, for 2 s."""
     sim = wd.Simulation(
         STACK,
         2,
@@ -128,8 +130,11 @@ def on_ramp(friction: float) -> wd.Simulation:
     )
 
 
-def test_a_cube_sticks_below_the_angle_of_friction_and_slides_above() -> None:
-    """Coulomb: it rests at 0.5, and at 0.3 it accelerates at g (sin - 0.3 cos) of the angle."""
+def test_a_cube_sticks_below_the_friction_angle_and_slides_above_it() -> None:
+    """At a coefficient of 0.5 it rests.
+
+    At 0.3 its acceleration is g (sin - 0.3 cos) of the angle.
+    """
     resting, sliding = on_ramp(0.5), on_ramp(0.3)
     for _ in range(500):
         resting.step()
@@ -140,8 +145,8 @@ def test_a_cube_sticks_below_the_angle_of_friction_and_slides_above() -> None:
     np.testing.assert_allclose(speed, expected, rtol=0.01)
 
 
-def test_an_environment_alone_computes_the_same_bits() -> None:
-    """In a batch as on its own, after an impact of cubes."""
+def test_an_environment_has_the_same_bits_alone_and_in_a_batch() -> None:
+    """After an impact of cubes."""
     pairs = wd.ContactPairs(STACK).with_ground("a", "b", "c")
     rng = np.random.default_rng(3)
     q = np.tile(STACK.configurations["qpos0"], (40, 1))
@@ -156,8 +161,8 @@ def test_an_environment_alone_computes_the_same_bits() -> None:
     assert not both[0].failures.any()
 
 
-def test_a_failure_forgets_the_contacts_of_its_environment_alone() -> None:
-    """Impulses, features and forces are 0 there; other environments step to the same bits."""
+def test_a_failed_state_clears_contacts_in_its_environment_only() -> None:
+    """Impulses, features and forces are 0 there. Other environments continue with the same bits."""
     pairs = wd.ContactPairs(STACK).with_ground("a", "b", "c")
     both = [wd.Simulation(STACK, 40, points=[], pairs=pairs, substeps=1) for _ in range(2)]
     for _ in range(60):
@@ -177,8 +182,8 @@ def test_a_failure_forgets_the_contacts_of_its_environment_alone() -> None:
             assert not found[17].any() and wanted[17].any()
 
 
-def test_threads_do_not_change_the_bits() -> None:
-    """A batch that two threads share."""
+def test_the_number_of_threads_does_not_change_results() -> None:
+    """Two threads share the batch."""
     pairs = wd.ContactPairs(STACK).with_ground("a", "b", "c")
     threads, found = wd.runtime.get_num_threads(), []
     try:
@@ -195,8 +200,8 @@ def test_threads_do_not_change_the_bits() -> None:
 
 
 @pytest.mark.parametrize("aside", [0.0, 1e-3, 0.02])
-def test_bodies_that_overlap_are_pushed_apart(aside: float) -> None:
-    """Two cubes at nearly one place, at `push_out` at most, and at once where they have one centre."""
+def test_overlapping_bodies_are_pushed_apart(aside: float) -> None:
+    """Two cubes at nearly one place: at most at `push_out`, and at once if their centres are equal."""
     model = world(("a", CUBE, 0.1, (0, 0, 1)), ("b", CUBE, 0.1, (aside, 0, 1)))
     sim = wd.Simulation(
         model,
@@ -216,9 +221,9 @@ def test_bodies_that_overlap_are_pushed_apart(aside: float) -> None:
     assert abs(apart).max() > 0.0399 and not sim.failures.any()
 
 
-def test_derivatives_of_a_step_with_pairs() -> None:
-    """Forward and backward, against differences: a cube that slides on another one."""
-    model = world(("a", CUBE, 0.1, (0, 0, 0.02)), ("b", CUBE, 0.1, turned(0.3, 0.0599)))
+def test_derivatives_of_a_step_with_pairs_equal_finite_differences() -> None:
+    """Forward and backward, for a cube that slides on another one."""
+    model = world(("a", CUBE, 0.1, (0, 0, 0.02)), ("b", CUBE, 0.1, pose_with_heading(0.3, 0.0599)))
     pairs = wd.ContactPairs(model)
     q, v = model.configurations["qpos0"], np.zeros(12)
     v[6:8] = 0.3, 0.1
@@ -239,8 +244,8 @@ def test_derivatives_of_a_step_with_pairs() -> None:
     np.testing.assert_allclose(backward @ direction, weights @ expected, atol=1e-5)
 
 
-def test_step_passes_on_what_the_next_step_needs() -> None:
-    """`step` with the arrays of the last one is a `Simulation`."""
+def test_steps_with_passed_on_arrays_equal_a_simulation() -> None:
+    """`step` with the arrays of the last step moves as a `Simulation`."""
     pairs = wd.ContactPairs(STACK).with_ground("a")
     sim = wd.Simulation(STACK, 1, points=[], pairs=pairs, dt=0.002, substeps=1, **FLOAT64)
     q, v = sim.q.copy(), sim.v.copy()
@@ -255,8 +260,8 @@ def test_step_passes_on_what_the_next_step_needs() -> None:
     assert after.pair_forces.shape == (1, len(pairs), 3)
 
 
-def test_properties_by_pair_and_by_environment() -> None:
-    """A row of frictions for each environment: the first cube slides, the second one does not."""
+def test_contact_properties_can_differ_by_pair_and_environment() -> None:
+    """With a row of frictions per environment the first cube slides and the second one does not."""
     model = world(("a", CUBE, 0.1, (0, 0, 0.02)), ("b", CUBE, 0.1, (1, 0, 0.02)))
     pairs = wd.ContactPairs(model).without(("a", "b")).with_ground("a", "b")
     friction = np.array([[0.0, 1.0], [1.0, 0.0]])
@@ -274,8 +279,8 @@ def test_properties_by_pair_and_by_environment() -> None:
     np.testing.assert_allclose(sim.v[:, [0, 6]], [[1, 0], [0, 1]], atol=1e-3)
 
 
-def test_friction_of_a_file() -> None:
-    """The larger friction of two geoms, unless one has the higher priority."""
+def test_friction_of_pairs_is_read_from_the_file() -> None:
+    """It is the larger one of two geoms, unless one has a higher priority."""
     text = """<mujoco><worldbody><body name="a"><freejoint/><geom size=".1" friction=".3"/></body>
     <body name="b"><freejoint/><geom size=".1" friction=".7"/></body>
     <body name="c"><freejoint/><geom size=".1" friction=".2" priority="1"/></body></worldbody></mujoco>"""
@@ -283,8 +288,8 @@ def test_friction_of_a_file() -> None:
     assert wd.ContactPairs(STACK).friction == (None, None, None)
 
 
-def test_choice_of_pairs() -> None:
-    """By names and patterns, in either order."""
+def test_pairs_are_chosen_by_names_and_patterns() -> None:
+    """In any order of the two names."""
     pairs = wd.ContactPairs(STACK)
     assert pairs.links == (("a", "b"), ("a", "c"), ("b", "c")) and pairs.contacts == 12
     assert pairs.only(("b", "a")).links == (("a", "b"),)
@@ -298,8 +303,8 @@ def test_choice_of_pairs() -> None:
         pairs.between("a", "d")
 
 
-def test_shapes_that_cannot_be_read_are_listed() -> None:
-    """A mesh without its file is left out with the reason."""
+def test_unreadable_shapes_are_listed() -> None:
+    """A mesh whose file is missing is left out with the reason."""
     mesh = '<collision><geometry><mesh filename="gone.stl"/></geometry></collision>'
     model = wd.load(f'<robot name="r"><link name="base">{mesh}</link></robot>', floating_base=False)
     pairs = wd.ContactPairs(model.with_object("ball", BALL, mass=1.0))
@@ -322,14 +327,14 @@ def test_shapes_that_cannot_be_read_are_listed() -> None:
         ({"integrator": "rk4"}, "pairs= acts implicitly"),
     ],
 )
-def test_wrong_arguments(options: dict[str, Any], message: str) -> None:
-    """Each is refused by name."""
+def test_invalid_contact_options_are_refused(options: dict[str, Any], message: str) -> None:
+    """By name."""
     with pytest.raises((TypeError, ValueError), match=message):
         wd.Simulation(TWO_BALLS, 1, points=[], **{"pairs": wd.ContactPairs(TWO_BALLS), **options})
 
 
 @pytest.mark.parametrize("count", [3, 4.0, True, LARGEST_MESH + 1])
-def test_the_number_of_a_meshs_vertices_is_bounded(count: Any) -> None:
+def test_the_number_of_mesh_vertices_is_bounded(count: Any) -> None:
     words = f"mesh_vertices must be a whole number from 4 to {LARGEST_MESH}, got {count!r}"
     with pytest.raises(ValueError, match=words):
         wd.ContactPairs(TWO_BALLS, mesh_vertices=count)
@@ -338,14 +343,14 @@ def test_the_number_of_a_meshs_vertices_is_bounded(count: Any) -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1.0, True])
-def test_slots_are_counted(count: Any) -> None:
+def test_slots_must_be_a_positive_whole_number(count: Any) -> None:
     words = f"slots must be a whole number of at least 1, got {count!r}"
     with pytest.raises(ValueError, match=words):
         wd.ContactPairs(TWO_BALLS, slots=count)
     assert wd.ContactPairs(TWO_BALLS, slots=1).slots == 1
 
 
-def test_pairs_are_equal_if_the_model_and_all_of_them_are() -> None:
+def test_pairs_are_equal_if_their_models_and_entries_are_equal() -> None:
     pairs = wd.ContactPairs(TWO_BALLS)
     assert pairs == wd.ContactPairs(TWO_BALLS) and pairs != "pairs"
     other = world(("a", BALL, 1.0, (0, 0, 1)), ("b", BALL, 2.0, (0.5, 0, 1)))
@@ -354,8 +359,8 @@ def test_pairs_are_equal_if_the_model_and_all_of_them_are() -> None:
     assert grounded[0] == grounded[1] != grounded[2] and grounded[0] != pairs
 
 
-def test_a_plane_of_the_world_carries_a_ball() -> None:
-    """It is a shape without sizes, at the pose of its link."""
+def test_a_plane_of_the_world_is_paired_with_a_ball() -> None:
+    """It is a shape without sizes at the pose of its link."""
     lifted = wd.description.Pose((0.0, 0.0, 0.5))
     plane = wd.description.Geometry("plane", (0.0, 0.0), pose=lifted)
     links = [replace(x, collisions=(plane,)) if x.name == "world" else x for x in TWO_BALLS.links]

@@ -1,4 +1,4 @@
-"""Pairs of bodies by the names of their links, their coefficients, and how they are shown."""
+"""Contact pairs by the names of their links, their coefficients, and their repr."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ PAIRS = wd.ContactPairs(MODEL)
 ALL = (("red", "blue"), ("red", "green"), ("blue", "green"))
 
 
-def test_patterns_choose_pairs_in_either_order() -> None:
-    """Both names must match, each by its pattern; `without` is the rest."""
+def test_patterns_choose_pairs_in_any_order_of_names() -> None:
+    """Both names must match, each its own pattern. `without` gives the rest."""
     assert PAIRS.links == ALL and PAIRS.contacts == 3
     for pattern, chosen in (
         ("red", ALL[:2]),
@@ -48,8 +48,11 @@ def test_patterns_choose_pairs_in_either_order() -> None:
         nothing.only("red")
 
 
-def test_pairs_between_two_links_have_a_sign() -> None:
-    """1 in the order of the names, -1 in the other; points are between the ground and their link."""
+def test_pairs_between_two_links_have_the_sign_of_their_order() -> None:
+    """1 in the order of the names, -1 in the other.
+
+    Points are between the ground and their link.
+    """
     assert PAIRS.between("red", "green") == {1: 1.0} and PAIRS.between("green", "red") == {1: -1.0}
     points = [wd.ContactPoint(name, (0, 0, 0), 0.1) for name in ("red", "blue", "red")]
     grounded = PAIRS.with_ground("red")
@@ -66,7 +69,7 @@ def test_pairs_between_two_links_have_a_sign() -> None:
         pairs_between([], "a", "b")
 
 
-def test_pairs_are_shown_with_the_first_four() -> None:
+def test_the_repr_of_pairs_lists_the_first_four() -> None:
     text = "<3 contact pairs of world with 3 contacts: red and blue, red and green, blue and green>"
     assert repr(PAIRS) == text
     many = wd.ContactPairs(world(*"abcd"))
@@ -75,8 +78,11 @@ def test_pairs_are_shown_with_the_first_four() -> None:
     assert repr(PAIRS.without("*")) == "<0 contact pairs of world with 0 contacts: none>"
 
 
-def test_coefficients_on_the_ground() -> None:
-    """Those of the file, with another sliding one if it is given; without any None and 0."""
+def test_pairs_with_the_ground_have_the_coefficients_of_the_file() -> None:
+    """A given sliding friction replaces the file's.
+
+    Without numbers in the file they are None and 0.
+    """
     grounded = PAIRS.with_ground("red", friction=0.3)
     assert grounded.friction == (None, None, None, 0.3) and len(grounded) == 4
     assert grounded.torsional_friction == grounded.rolling_friction == (0.0,) * 4

@@ -1,4 +1,4 @@
-"""Contact points from collision shapes: where they are, which are chosen, what is left out."""
+"""Contact points from collision shapes: positions, selection, and shapes that are left out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TURN = Pose.at((0.1, -0.2, 0.3), (0.4, -0.5, 0.6))
 
 
 def model_of(*shapes: wd.description.Geometry, floating: bool = True) -> wd.Model:
-    """A cart with the shapes on its pole, and a sphere on its first link."""
+    """A cart with these shapes on its pole, and a sphere on its first link."""
     model = wd.load_robot("cartpole", floating_base=floating)
     dressed = {"pole": shapes, "rail": (wd.description.Geometry("sphere", (0.3,)),)}
     links = tuple(replace(x, collisions=dressed.get(x.name, ())) for x in model.links)
@@ -32,25 +32,25 @@ def on_pole(shape: wd.description.Geometry) -> list[wd.ContactPoint]:
 
 
 def inside(shape: wd.description.Geometry, point: wd.ContactPoint) -> np.ndarray:
-    """The centre in the shape's own frame."""
+    """The centre of a point in the shape's own frame."""
     R, p = np.array(shape.pose.rotation), np.array(shape.pose.position)
     return R.T @ (np.array(point.centre) - p)
 
 
-def test_a_sphere_is_a_point_with_its_radius() -> None:
+def test_a_sphere_gives_one_point_with_its_radius() -> None:
     (point,) = on_pole(wd.description.Geometry("sphere", (0.07,), pose=TURN))
     assert point.radius == 0.07 and point.centre == pytest.approx(TURN.position)
 
 
-def test_a_capsule_is_its_two_ends() -> None:
+def test_a_capsule_gives_points_at_both_ends() -> None:
     shape = wd.description.Geometry("capsule", (0.05, 0.4), pose=TURN)
     found = [inside(shape, point) for point in on_pole(shape)]
     assert np.allclose(found, [[0, 0, -0.2], [0, 0, 0.2]], atol=1e-12)
     assert {point.radius for point in on_pole(shape)} == {0.05}
 
 
-def test_a_box_is_its_corners() -> None:
-    """Eight different ones, each at half the size along each axis."""
+def test_a_box_gives_points_at_its_eight_corners() -> None:
+    """Each at half of the size along each axis."""
     shape = wd.description.Geometry("box", (0.2, 0.4, 0.6), pose=TURN)
     found = np.array([inside(shape, point) for point in on_pole(shape)])
     assert (
@@ -58,7 +58,7 @@ def test_a_box_is_its_corners() -> None:
     )
 
 
-def test_a_cylinder_is_points_on_its_rims() -> None:
+def test_a_cylinder_gives_points_on_its_rims() -> None:
     shape = wd.description.Geometry("cylinder", (0.1, 0.5), pose=TURN)
     found = np.array([inside(shape, point) for point in on_pole(shape)])
     assert len(found) == 2 * RIM and np.allclose(np.hypot(found[:, 0], found[:, 1]), 0.1)
@@ -66,8 +66,11 @@ def test_a_cylinder_is_points_on_its_rims() -> None:
     assert np.allclose(found.mean(0), 0, atol=1e-12)
 
 
-def test_a_mesh_is_vertices_of_its_hull(tmp_path: Path) -> None:
-    """Read beside the description; as many as are asked for, and none where none are."""
+def test_a_mesh_gives_vertices_of_its_hull(tmp_path: Path) -> None:
+    """The file is read next to the description.
+
+    The number of points can be chosen, also as zero.
+    """
     trimesh = pytest.importorskip("trimesh")
     trimesh.creation.icosphere(radius=0.1).export(tmp_path / "ball.stl")
     text = (
@@ -89,8 +92,8 @@ def test_a_mesh_is_vertices_of_its_hull(tmp_path: Path) -> None:
             wd.ContactPoints(model, mesh_points=wrong)  # type: ignore[arg-type]
 
 
-def test_every_reader_says_where_its_file_lies(tmp_path: Path) -> None:
-    """A mesh beside an SDF file, or beside a xacro file, is found as beside a URDF."""
+def test_meshes_are_found_next_to_sdf_and_xacro_files(tmp_path: Path) -> None:
+    """As next to URDF files."""
     trimesh = pytest.importorskip("trimesh")
     pytest.importorskip("xacro")
     trimesh.creation.box((1.0, 1.0, 1.0)).export(tmp_path / "box.stl")
@@ -111,8 +114,8 @@ def test_every_reader_says_where_its_file_lies(tmp_path: Path) -> None:
         assert len(wd.ContactPoints(model)) == 8
 
 
-def test_meshes_of_a_real_robot_are_found_and_read() -> None:
-    """By `package://`, in a folder above the description; points reach as far as the mesh does."""
+def test_meshes_of_a_real_robot_are_found_by_package() -> None:
+    """By `package://` in a folder above the description. The points have the bounds of the mesh."""
     trimesh = pytest.importorskip("trimesh")
     data = metadata.distribution("example-robot-data")
     robots = Path(str(data.locate_file("cmeel.prefix/share/example-robot-data/robots")))
@@ -126,8 +129,8 @@ def test_meshes_of_a_real_robot_are_found_and_read() -> None:
     np.testing.assert_allclose([centres.min(0), centres.max(0)], mesh.bounds, atol=1e-6)
 
 
-def test_meshes_that_are_not_there_are_left_out_by_name() -> None:
-    """With the reason; the other links have their points."""
+def test_missing_meshes_are_left_out_and_listed() -> None:
+    """With the reason. Other links have their points."""
     points = wd.ContactPoints(
         model_of(wd.description.Geometry("mesh", (1.0, 1.0, 1.0), "pole.stl"))
     )
@@ -136,15 +139,15 @@ def test_meshes_that_are_not_there_are_left_out_by_name() -> None:
     assert f"left out: the mesh pole.stl of pole ({why})" in repr(points)
 
 
-def test_what_is_fixed_in_the_world_has_no_points() -> None:
-    """The rail of a cart that is bolted down."""
+def test_links_fixed_in_the_world_have_no_points() -> None:
+    """For instance the rail of a cart on a fixed base."""
     sphere = wd.description.Geometry("sphere", (0.1,))
     assert wd.ContactPoints(model_of(sphere, floating=False)).links == ("pole",)
     assert wd.ContactPoints(model_of(sphere)).links == ("rail", "pole")
 
 
-def test_points_are_chosen_and_added_by_name() -> None:
-    """In the order of the links; names may be patterns."""
+def test_points_are_chosen_and_added_by_name_or_pattern() -> None:
+    """They are in the order of the links."""
     points = wd.ContactPoints(wd.load_robot("quadruped"))
     feet = points.only("*_foot")
     assert feet.links == ("FL_foot", "FR_foot", "RL_foot", "RR_foot") and len(feet) == 4
@@ -157,7 +160,7 @@ def test_points_are_chosen_and_added_by_name() -> None:
     )
 
 
-def test_names_that_are_not_there_are_refused() -> None:
+def test_unknown_links_are_refused_with_suggestions() -> None:
     points = wd.ContactPoints(wd.load_robot("quadruped"))
     with pytest.raises(KeyError, match=r"no contact points on 'FL_fot'; there are some on FL_foot"):
         points.only("FL_fot")
@@ -169,8 +172,8 @@ def test_names_that_are_not_there_are_refused() -> None:
         none.only("pole")
 
 
-def test_a_box_stands_on_the_corners_of_its_shape() -> None:
-    """The points go to `step`: a trunk dropped on its own box rests half its height above the floor."""
+def test_a_trunk_rests_on_the_corners_of_its_box() -> None:
+    """Dropped on its own box, it rests at half the box's height above the floor."""
     model = wd.load_robot("quadruped")
     trunk = wd.ContactPoints(model).only("base")
     q, v = model.neutral.copy(), np.zeros(model.nv)
@@ -179,7 +182,7 @@ def test_a_box_stands_on_the_corners_of_its_shape() -> None:
     assert np.sum(end[3][:, 2]) > 10 and set(np.nonzero(end[3][:, 2])[0]) <= {0, 2, 4, 6}
 
 
-def test_points_are_equal_if_the_model_and_all_of_them_are() -> None:
+def test_points_are_equal_if_their_models_and_entries_are_equal() -> None:
     model = model_of(wd.description.Geometry("sphere", (0.07,)))
     points = wd.ContactPoints(model)
     assert points == wd.ContactPoints(model) and hash(points) == hash(wd.ContactPoints(model))

@@ -1,5 +1,6 @@
-"""Points that a simulation takes by itself: refused where shapes were not read, and where there are too
-many; the advice fits the robot."""
+"""Default contact points: unread shapes and too many points are refused, and the advice fits the
+robot.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 
 
 
 def robot(folder: Path, shapes: dict[str, str]) -> wd.Model:
-    """A floating robot whose first link carries all others, but feet, which their hips carry."""
+    """A floating robot whose first link carries all others. Hips carry the feet."""
     names = list(shapes)
     parts = [LINK.format(name, shape) for name, shape in shapes.items()]
     for k, name in enumerate(names[1:]):
@@ -42,8 +43,8 @@ def robot(folder: Path, shapes: dict[str, str]) -> wd.Model:
     return wd.load(file, floating_base=True)
 
 
-def test_a_robot_whose_meshes_are_missing_is_not_simulated(tmp_path: Path) -> None:
-    """It would fall through the ground: the file is named, and what to say where that is wanted."""
+def test_a_robot_with_missing_meshes_is_not_simulated(tmp_path: Path) -> None:
+    """It would fall through the ground. The message names the file and what to do."""
     model = robot(tmp_path, {"trunk": MESH.format("trunk.obj"), "arm": MESH.format("arm.obj")})
     said = r"r would sink into the ground: all 2 .*trunk\.obj of trunk \(there is no such file\), and 1 more"
     with pytest.raises(ValueError, match=said):
@@ -57,8 +58,8 @@ def test_a_robot_whose_meshes_are_missing_is_not_simulated(tmp_path: Path) -> No
     assert len(wd.Simulation(model, 1, points=chosen).points) == 1
 
 
-def test_one_missing_mesh_of_many_shapes_is_refused_too(tmp_path: Path) -> None:
-    """Unless the caller takes the points that there are."""
+def test_one_missing_mesh_among_several_shapes_is_refused(tmp_path: Path) -> None:
+    """Unless the caller passes the points that there are."""
     model = robot(tmp_path, {"trunk": BOX.format(1), "arm": MESH.format("arm.obj")})
     with pytest.raises(ValueError, match=r"ground: 1 of its collision shapes"):
         default_points(model)
@@ -68,10 +69,10 @@ def test_one_missing_mesh_of_many_shapes_is_refused_too(tmp_path: Path) -> None:
     refuse_unread(wd.ContactPoints(model).only("trunk"))
 
 
-def test_without_trimesh_the_extra_is_named(
+def test_without_trimesh_the_extra_to_install_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As the README spells it."""
+    """As in the README."""
     (tmp_path / "trunk.obj").write_text(TETRAHEDRON)
     monkeypatch.setitem(sys.modules, "trimesh", None)
     model = robot(tmp_path, {"trunk": MESH.format("trunk.obj")})
@@ -79,10 +80,10 @@ def test_without_trimesh_the_extra_is_named(
         wd.Simulation(model, 1)
 
 
-def test_the_advice_on_too_many_points_fits_the_robot(
+def test_the_advice_on_too_many_points_can_be_followed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each piece of it, carried out, gives points, and not too many."""
+    """Each suggestion gives points, and not too many."""
     legs = {
         f"{leg}_{part}": BOX.format(1) for leg in ("LF", "RF", "LH") for part in ("HIP", "FOOT")
     }
@@ -98,8 +99,8 @@ def test_the_advice_on_too_many_points_fits_the_robot(
     assert "on 'LF_FOOT', 'RF_FOOT', 'LH_FOOT'" in advice
 
 
-def test_patterns_are_of_what_names_have_in_common(tmp_path: Path) -> None:
-    """Where they fit no other link; else the names themselves."""
+def test_patterns_use_the_common_part_of_names(tmp_path: Path) -> None:
+    """If they match no other link. Otherwise the names themselves are listed."""
     legs = {
         f"{leg}_{part}": BOX.format(1) for leg in ("LF", "RF", "LH") for part in ("HIP", "FOOT")
     }
@@ -110,10 +111,10 @@ def test_patterns_are_of_what_names_have_in_common(tmp_path: Path) -> None:
     assert patterns_for(points, feet[::2]) == feet[::2]
 
 
-def test_fewer_points_of_each_mesh_are_advised_where_they_are_few_enough(
+def test_fewer_points_per_mesh_are_advised_if_they_are_few_enough(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a robot of meshes, all of which touch."""
+    """For a robot whose shapes are all meshes."""
     pytest.importorskip("trimesh")
     monkeypatch.setattr(default_points_module, "MOST_POINTS", 40)
     (tmp_path / "m.obj").write_text(TETRAHEDRON)
@@ -125,8 +126,8 @@ def test_fewer_points_of_each_mesh_are_advised_where_they_are_few_enough(
 
 
 @pytest.mark.parametrize("count", [1, LISTED, LISTED + 1, LISTED + 3])
-def test_of_many_links_at_ends_some_are_named(count: int) -> None:
-    """And the number of the others."""
+def test_some_of_many_end_links_are_named(count: int) -> None:
+    """With the number of the others."""
     builder = wd.ModelBuilder("star")
     builder.add_link("hub", 1.0, inertia=[[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0]])
     names = [f"arm{k}" for k in range(count)]
@@ -144,9 +145,7 @@ def test_of_many_links_at_ends_some_are_named(count: int) -> None:
 
 @pytest.mark.parametrize("gone", [1, 2, 3])
 @pytest.mark.parametrize("boxes", [0, 1])
-def test_all_that_is_said_of_shapes_that_were_not_read(
-    gone: int, boxes: int, tmp_path: Path
-) -> None:
+def test_the_message_about_unread_shapes_counts_them(gone: int, boxes: int, tmp_path: Path) -> None:
     shapes = {f"a{k}": MESH.format(f"a{k}.obj") for k in range(gone)}
     shapes |= {f"b{k}": BOX.format(1) for k in range(boxes)}
     points = wd.ContactPoints(robot(tmp_path, shapes))
@@ -171,7 +170,7 @@ def test_all_that_is_said_of_shapes_that_were_not_read(
 def test_links_farthest_from_the_root_are_named_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the whole advice: a pattern, then spheres of your own; as many points as the bound pass."""
+    """In the whole advice: a pattern, then a user's own spheres. The limit itself passes."""
     builder = wd.ModelBuilder("r").add_link("hub", 1.0, inertia=np.eye(3))
     parents = {"near_tip": "hub", "arm": "hub", "middle": "arm", "far_tip": "middle"}
     for name, parent in parents.items():
@@ -195,7 +194,7 @@ def test_links_farthest_from_the_root_are_named_first(
         default_points(model)
 
 
-def test_a_pattern_may_be_a_beginning(tmp_path: Path) -> None:
+def test_a_pattern_can_be_a_common_prefix(tmp_path: Path) -> None:
     shapes = {name: BOX.format(1) for name in ("trunk", "foot_l", "foot_r", "hip_l", "hip_r")}
     points = wd.ContactPoints(robot(tmp_path, shapes))
     assert patterns_for(points, ["foot_l", "foot_r"]) == ["foot_*"]
@@ -206,8 +205,10 @@ def test_documented_numbers() -> None:
     check_numbers("functions.simulation.default_points", MOST_POINTS=500, LISTED=4)
 
 
-def test_links_that_touch_the_ground_by_pairs_have_no_points() -> None:
-    """Their shapes would touch it twice: the pair would carry a part of the weight."""
+def test_links_with_ground_pairs_have_no_points() -> None:
+    """With both they would touch the ground twice, and the pair would carry only a part of the
+    weight.
+    """
     box = wd.description.Box(0.1, 0.1, 0.1)
     scene = wd.load_robot("double_pendulum").with_object("low", box, mass=1.0, pose=(1, 0, 0.05))
     scene = scene.with_object("other", box, mass=1.0, pose=(2, 0, 0.05))

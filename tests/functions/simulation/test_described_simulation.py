@@ -1,4 +1,6 @@
-"""Robots of MJCF files simulated as their files have them: against MuJoCo, and whose numbers hold."""
+"""Robots of MJCF files simulated as described, compared with MuJoCo; and options that override
+files.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +88,10 @@ def quietly_loaded(source: Any, **options: Any) -> wd.Model:
 
 @pytest.mark.parametrize("robot", ROBOTS, ids=lambda robot: robot.name)
 def test_gymnasiums_robots_stand_and_fall_as_in_mujoco(robot: Passive) -> None:
-    """Undriven, from qpos0, with nothing said to the simulation but the file's gravity and floor."""
+    """Without drives from qpos0.
+
+    Gravity and floor come from the file, and all options are defaults.
+    """
     mujoco = pytest.importorskip("mujoco")
     file = file_of(robot.name)
     theirs = mujoco.MjModel.from_xml_path(str(file))
@@ -125,8 +130,8 @@ SLIDER = """<mujoco><compiler angle="radian"/><default><geom friction="{0}" cond
 MODEL = quietly_loaded(SLIDER.format(0.6, 3, ""))
 
 
-def test_passive_forces_of_a_file_act_unless_the_caller_says_otherwise() -> None:
-    """In a simulation; the dynamics of a model stay as they are. What a model was given stays."""
+def test_passive_forces_of_a_file_act_in_simulations_by_default() -> None:
+    """Dynamics of the model do not have them. Effects that were set on the model are kept."""
     (joint,) = with_passive_forces(MODEL, None).joints
     (effects,) = joint.effects
     assert (effects.viscous, effects.coulomb, effects.spring) == (0.7, 0.2, 3.0)
@@ -142,15 +147,15 @@ def test_passive_forces_of_a_file_act_unless_the_caller_says_otherwise() -> None
         wd.Simulation(MODEL, 1, passive_forces="on")  # type: ignore[arg-type]
 
 
-def test_of_other_formats_passive_forces_are_data_unless_asked_for() -> None:
+def test_passive_forces_of_other_formats_act_on_request_only() -> None:
     panda = wd.load_robot("panda")
     assert any(joint.damping for joint in panda.joints)
     assert with_passive_forces(panda, None) is panda
     assert any(joint.effects for joint in with_passive_forces(panda, "description").joints)
 
 
-def test_each_kind_of_passive_force_is_added_alone() -> None:
-    """The description has all four. A kind that the model already has stays as it was."""
+def test_each_kind_of_passive_force_is_added_independently() -> None:
+    """The description has all four. A kind that the model already has is kept."""
     text = """<mujoco><worldbody><body name="b" gravcomp="0.5"><joint name="j" axis="0 1 0" damping="0.7"
     frictionloss="0.2" stiffness="3" springref="0.1"/><geom size="0.1" mass="1"/></body></worldbody></mujoco>"""
     model = quietly_loaded(text)
@@ -171,8 +176,8 @@ def test_each_kind_of_passive_force_is_added_alone() -> None:
         assert with_passive_forces(made, "description") is made
 
 
-def test_parameters_of_the_model_are_those_of_the_simulated_one() -> None:
-    """Masses that vary, of a robot whose passive forces act."""
+def test_params_of_the_model_apply_to_its_simulation() -> None:
+    """Masses vary, and the passive forces of the robot act."""
     masses = np.array([[2.0], [4.0]], np.float32)
     sim = wd.Simulation(MODEL, 2, params=MODEL.params(mass={"a": masses[:, 0]}))
     for _ in range(30):
@@ -181,9 +186,11 @@ def test_parameters_of_the_model_are_those_of_the_simulated_one() -> None:
     assert np.allclose(sim.forces[:, :, 2].sum(1), weights, rtol=0.05)
 
 
-def test_the_contact_numbers_of_a_file_are_those_of_the_ground() -> None:
-    """The larger friction of geom and floor, none where neither has condim above 1; what the caller
-    says goes first."""
+def test_contact_numbers_of_a_file_apply_to_the_ground() -> None:
+    """The larger friction of geom and floor applies, and none if both have condim 1.
+
+    The caller's numbers override them.
+    """
     points = wd.ContactPoints(MODEL)
     ground = with_description(MODEL, points, wd.Ground())
     assert ground.friction == (0.6, 0.6) and ground.restitution == 0.0
@@ -202,8 +209,8 @@ def test_the_contact_numbers_of_a_file_are_those_of_the_ground() -> None:
     assert with_description(quadruped, feet, ground) is ground
 
 
-def test_a_simulation_begins_where_the_file_draws_the_robot() -> None:
-    """What is said, then "home", then "qpos0", then the neutral configuration."""
+def test_a_simulation_begins_at_the_configuration_of_the_file() -> None:
+    """The order is the caller's start, "home", "qpos0", the neutral configuration."""
     sim = wd.Simulation(MODEL, 2)
     assert np.allclose(sim.q, [0, 0, 0.1, 0, 0, 0, 1, 0.05])
     home = MODEL.neutral + 0.0

@@ -1,4 +1,4 @@
-"""Contacts of MJCF files that give way as in MuJoCo."""
+"""Soft contacts of MJCF files are as soft as in MuJoCo."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SOFT = wd.Ground(softness="description")
 def test_a_box_falls_and_slides_as_in_mujoco(
     option: str, floor: str, box: str, near: float
 ) -> None:
-    """All the way, a hundred times closer than rigid ground of the same sink."""
+    """Along the whole path. Rigid ground with the same sink is at least four times as far off."""
     mujoco = pytest.importorskip("mujoco")
     text = BOX.format(option, floor, box)
     theirs, model = mujoco.MjModel.from_xml_string(text), wd.load(text)
@@ -59,8 +59,8 @@ def test_a_box_falls_and_slides_as_in_mujoco(
     assert off["soft"] < near and off["rigid"] > 4 * off["soft"]
 
 
-def test_compliances_are_in_parts_of_mujocos_inverse_masses() -> None:
-    """Of every body in the drawn pose; those of a pyramid by its friction."""
+def test_compliances_use_mujocos_inverse_masses() -> None:
+    """Of every body in the initial pose. Those of a pyramid depend on its friction."""
     mujoco = pytest.importorskip("mujoco")
     text = """<mujoco><worldbody><geom type="plane" size="9 9 1"/><body name="a" pos="0 0 1">
     <joint type="slide" axis="0 0 1"/><joint axis="0 1 0"/><geom size="0.1" mass="2" friction="0.5"/>
@@ -79,7 +79,7 @@ def test_compliances_are_in_parts_of_mujocos_inverse_masses() -> None:
 
 @pytest.mark.parametrize("order", ["xyzw", "wxyz"])
 def test_inverse_masses_do_not_depend_on_the_order_of_quaternions(order: str) -> None:
-    """An arm that carries a ball joint has MuJoCo's inverse inertias in both orders."""
+    """An arm with a ball joint has MuJoCo's inverse inertias in both orders."""
     mujoco = pytest.importorskip("mujoco")
     text = """<mujoco><compiler angle="radian"/><option cone="elliptic"/><worldbody>
     <geom type="plane" size="9 9 1"/><body name="arm" pos="0 0 1">
@@ -97,8 +97,8 @@ def test_inverse_masses_do_not_depend_on_the_order_of_quaternions(order: str) ->
     assert limit.soft.inverse_inertia == pytest.approx(theirs.dof_invweight0[0], rel=1e-6)
 
 
-def test_what_has_no_softness_is_refused() -> None:
-    """Points without a shape of an MJCF file, rebounds, other words, and limits of other files."""
+def test_softness_without_an_mjcf_shape_is_refused() -> None:
+    """Points without a shape of an MJCF file, rebounds, unknown words, and limits of other files."""
     text = BOX.format("", "", "")
     model = wd.load(text)
     points = wd.ContactPoints(model)
@@ -117,9 +117,11 @@ def test_what_has_no_softness_is_refused() -> None:
     )
 
 
-def test_soft_limits_are_those_of_a_mjcf_file() -> None:
-    """Those of joints without one are rigid; margins are within the range; a model without any is
-    refused."""
+def test_soft_limits_have_the_numbers_of_their_mjcf_file() -> None:
+    """Joints without softness have rigid limits.
+
+    Margins shrink the range. A model without any is refused.
+    """
     rod = """<mujoco><worldbody><body><joint name="j" axis="0 1 0" range="-90 90" margin="0.1" armature="0.5"/>
     <geom pos="0.5 0 0" size="0.1" mass="2"/></body></worldbody></mujoco>"""
     (soft,) = limits_of(wd.load(rod), None, "soft")
@@ -132,8 +134,8 @@ def test_soft_limits_are_those_of_a_mjcf_file() -> None:
         limits_of(wd.load_robot("panda"), None, "soft")
 
 
-def test_limits_that_act_at_once_are_refused() -> None:
-    """A margin of up to half of the range is read; MuJoCo presses from both sides beyond that."""
+def test_margins_beyond_half_of_the_range_are_refused() -> None:
+    """MuJoCo would press from both limits at once. A margin of half of the range is accepted."""
     text = """<mujoco><worldbody><body><joint name="j" type="slide" axis="0 0 1" range="-0.1 0.1" limited="true"
     margin="{}"/><geom size="0.1"/></body></worldbody></mujoco>"""
     (bound,) = limits_of(wd.load(text.format(0.1)), None, "soft")
@@ -154,9 +156,11 @@ def test_limits_that_act_at_once_are_refused() -> None:
         tendon_bounds_of(wd.load(ranged.format(1.1)))
 
 
-def test_a_body_that_only_slides_has_its_own_inverse_mass() -> None:
-    """As MuJoCo has it: along its axes of inertia, without rotors, and with nothing on it; others have the
-    mean of three directions."""
+def test_a_sliding_body_has_its_own_inverse_mass() -> None:
+    """As in MuJoCo, if it slides along its axes of inertia without rotors and carries nothing.
+
+    Others have the mean of three directions.
+    """
     mujoco = pytest.importorskip("mujoco")
     body = """<body name="{}" pos="{} 0 1"><joint type="slide" axis="{}" armature="0.5"/>{}
     <geom {}/>{}</body>"""
@@ -164,6 +168,7 @@ def test_a_body_that_only_slides_has_its_own_inverse_mass() -> None:
     turned = 'type="box" size="0.1 0.2 0.3" mass="2" euler="0 30 0"'
     other = '<joint type="slide" axis="0 0 1"/>'
     child = '<body pos="0.3 0 0"><joint axis="0 1 0"/><geom size="0.1" mass="1"/></body>'
+    rider = f'<body name="rider" pos="0.3 0 0">{other}<geom {ball}/></body>'
     bodies = [
         body.format("one", 0, "1 0 0", "", ball, ""),
         body.format("two", 1, "1 0 0", other, ball, ""),
@@ -171,13 +176,14 @@ def test_a_body_that_only_slides_has_its_own_inverse_mass() -> None:
         body.format("carrier", 3, "1 0 0", other, ball, child),
         body.format("off", 4, "1 0 0", other, off, ""),
         body.format("turned", 5, "1 0 0", other, turned, ""),
+        body.format("light", 6, "1 0 0", "", 'size="0.1" mass="0.5"', rider),
     ]
     text = f"<mujoco><worldbody>{''.join(bodies)}</worldbody></mujoco>"
     model, theirs = wd.load(text), mujoco.MjModel.from_xml_string(text)
     contact = wd.description.PairContact(
         softness=ContactSoftness(1.0, 1.0, (0.9, 0.95, 0.001, 0.5, 2.0))
     )
-    names = ["one", "two", "tilted", "carrier", "off", "turned"]
+    names = ["one", "two", "tilted", "carrier", "off", "turned", "light", "rider"]
     pairs = wd.ContactPairs(model).only(*names)
     laws = soft_pairs(model, pairs, contact, in_mujoco_steps=True)
     for pair, law in zip(pairs, laws, strict=True):
@@ -188,8 +194,10 @@ def test_a_body_that_only_slides_has_its_own_inverse_mass() -> None:
 
 
 def test_limits_of_sliders_have_the_inverse_mass_of_their_body() -> None:
-    """As in MuJoCo: both of two sliders, without the rotor; that of a hinge, or of a slider whose body carries
-    another, by the whole robot."""
+    """As in MuJoCo, for two sliders and without the rotor.
+
+    A hinge, or a slider whose body carries another, has that of the whole robot.
+    """
     mujoco = pytest.importorskip("mujoco")
     text = """<mujoco><worldbody><body><joint type="slide" axis="1 0 0" range="-1 1" limited="true" armature="0.5"/>
     <joint type="slide" axis="0 1 0" range="-1 1" limited="true"/><geom size="0.1" mass="2"/></body>
@@ -205,8 +213,8 @@ def test_limits_of_sliders_have_the_inverse_mass_of_their_body() -> None:
 
 
 @pytest.mark.parametrize("softness", ["description", 0.1])
-def test_the_softness_of_pairs_is_a_record(softness: object) -> None:
-    """A word, which a `wd.Ground` takes, and a number are refused by what is needed."""
+def test_the_softness_of_pairs_must_be_a_record(softness: object) -> None:
+    """A word, which `wd.Ground` accepts, and a number are refused."""
     box = wd.description.Box(0.1, 0.1, 0.1)
     model = wd.load_robot("double_pendulum").with_object("box", box, mass=1.0)
     pairs = wd.ContactPairs(model).with_ground("box")
@@ -248,20 +256,18 @@ def step_soft_pair(**numbers: Any) -> None:
         ({"tangential": 0.5}, "leave out tangential, is_pyramidal and along"),
     ],
 )
-def test_a_softness_by_hand_has_the_numbers_of_mujocos_law(
-    numbers: dict[str, Any], error: str
-) -> None:
+def test_invalid_numbers_of_a_softness_are_refused(numbers: dict[str, Any], error: str) -> None:
     with pytest.raises(ValueError, match=error):
         step_soft_pair(**numbers)
 
 
 @pytest.mark.parametrize("width", [0.0, 1.0, 20.0])
-def test_a_softness_has_any_width(width: float) -> None:
-    """Impedances and the midpoint are below 1, the width is a length."""
+def test_a_softness_can_have_any_positive_width(width: float) -> None:
+    """Impedances and the midpoint must be below 1, the width is a length."""
     step_soft_pair(impedance=(0.9, 0.95, width, 0.5, 2.0))
 
 
-def test_a_soft_limit_by_hand_has_the_numbers_of_mujocos_law() -> None:
+def test_invalid_numbers_of_a_soft_limit_are_refused() -> None:
     model = wd.load(
         """<mujoco><worldbody><body><joint name="hip" axis="0 1 0" range="-20 20"/><geom size="0.1" mass="1"/>
         </body></worldbody></mujoco>"""

@@ -1,4 +1,4 @@
-"""Drives, and the stops and speeds that a description gives."""
+"""Drives, and the stops and speed limits of a description."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from warpdyn.functions.simulation.drives import (
 PANDA, QUADRUPED = wd.load_robot("panda"), wd.load_robot("quadruped")
 
 
-def test_a_drive_is_bounded_by_the_efforts_of_the_description() -> None:
+def test_a_drive_is_limited_by_the_efforts_of_the_description() -> None:
     targets = np.zeros((2, 12))
     arrays = drive_arrays(QUADRUPED, wd.PD(20.0, 0.5), targets)
     assert arrays["targets"] == (targets, (12,))
@@ -35,7 +35,7 @@ def test_a_drive_is_bounded_by_the_efforts_of_the_description() -> None:
     assert drive_arrays(QUADRUPED, None, None) == {}
 
 
-def test_stops_and_speed_limits_are_those_of_the_joints() -> None:
+def test_stops_and_speed_limits_equal_the_joints_limits() -> None:
     stops, speeds = stops_of(QUADRUPED, None), speed_limits(QUADRUPED)
     joint = QUADRUPED.joint("FL_hip_joint")
     (first,) = (s for s in stops if s.v_index == QUADRUPED.coordinates[joint.name].v.start)
@@ -66,12 +66,12 @@ def test_both_axes_of_a_joint_have_their_own_limits() -> None:
     assert [bounds[:4] for bounds in bounds_of(model, None)] == wanted
 
 
-def test_joints_with_springs_of_their_own_have_no_stops() -> None:
+def test_joints_with_limit_springs_have_no_stops() -> None:
     sprung = PANDA.with_limit_springs(stiffness=100.0)
     assert stops_of(PANDA, None) and not stops_of(sprung, None)
 
 
-def test_what_is_no_drive_is_refused() -> None:
+def test_invalid_drives_are_refused() -> None:
     targets = np.zeros((2, 7))
     with pytest.raises(ValueError, match="control= needs targets="):
         drive_arrays(PANDA, wd.PD(1.0, 1.0), None)
@@ -104,7 +104,7 @@ WHEEL = wd.load_urdf(
 FAR = np.array([1e4])
 
 
-def turned(control: wd.PD, v: float, **options: Any) -> wd.results.Step:
+def step_of_wheel(control: wd.PD, v: float, **options: Any) -> wd.results.Step:
     """The oracle's step of a wheel whose target is far ahead."""
     given = (np.zeros(1), np.array([v]), np.zeros(1))
     options = {**FREE, "targets": FAR, **options}
@@ -115,34 +115,33 @@ def turned(control: wd.PD, v: float, **options: Any) -> wd.results.Step:
     ("v", "torque"),
     [(0.0, 6.0), (2.5, 6.0), (5.0, 4.0), (7.5, 2.0), (11.0, 0.0), (-5.0, 6.0), (-20.0, 6.0)],
 )
-def test_a_motor_on_its_curve_gives_less_the_faster_it_turns(v: float, torque: float) -> None:
-    """Stall 8 N m, 10 rad/s without load, 6 N m at most: 8 (1 - v / 10) forwards, no pull beyond,
-    and the whole effort against the motion."""
+def test_the_torque_of_a_motor_falls_with_its_speed(v: float, torque: float) -> None:
+    """8 (1 - v / 10) N m forwards, at most 6, zero beyond. Against the motion the whole effort."""
     motor = wd.PD(100.0, 0.0, 6.0, no_load_speed=10.0, stall_effort=8.0)
-    assert turned(motor, v, dt=1e-6).torques[0] == pytest.approx(torque, rel=1e-4)
-    back = turned(motor, -v, dt=1e-6, targets=-FAR)
+    assert step_of_wheel(motor, v, dt=1e-6).torques[0] == pytest.approx(torque, rel=1e-4)
+    back = step_of_wheel(motor, -v, dt=1e-6, targets=-FAR)
     assert back.torques[0] == pytest.approx(-torque, rel=1e-4)
 
 
 def test_a_motor_spins_up_to_its_no_load_speed() -> None:
-    """As v0 (1 - exp(-stall t / (v0 I))), in the first order of the step, and never beyond, at a
-    step in which an explicit one would overshoot too."""
+    """As v0 (1 - exp(-stall t / (v0 I))), to the first order of the step, and never faster."""
     motor = wd.PD(100.0, 0.0, 6.0, no_load_speed=10.0)
     exact = 10 * (1 - math.exp(-6 * 0.4 / (10 * 0.5)))
     errors = [
-        turned(motor, 0.0, dt=dt, substeps=round(0.4 / dt)).v[0] - exact for dt in (0.01, 0.005)
+        step_of_wheel(motor, 0.0, dt=dt, substeps=round(0.4 / dt)).v[0] - exact
+        for dt in (0.01, 0.005)
     ]
     assert abs(errors[0]) < 0.03 * exact and errors[0] / errors[1] == pytest.approx(2, rel=0.05)
     light = wd.PD(100.0, 0.0, 600.0, no_load_speed=10.0)
-    assert 9.0 < turned(light, 0.0, dt=0.05, substeps=20).v[0] <= 10.0
+    assert 9.0 < step_of_wheel(light, 0.0, dt=0.05, substeps=20).v[0] <= 10.0
 
 
-def test_strength_is_a_share_of_all_that_a_motor_gives() -> None:
-    """Within its effort and at it; with 1 as a number the program is that of before."""
+def test_strength_scales_the_torque_of_a_motor() -> None:
+    """Within its effort and at it. With a plain 1 the program does not change."""
     near = {"targets": np.array([0.01]), "dt": 0.005}
     for options, effort in ((near, 100.0), ({"dt": 0.005}, 6.0)):
-        weak = turned(wd.PD(100.0, 2.0, effort, strength=0.7), 1.0, **options)
-        same = turned(wd.PD(70.0, 1.4, 0.7 * effort), 1.0, **options)
+        weak = step_of_wheel(wd.PD(100.0, 2.0, effort, strength=0.7), 1.0, **options)
+        same = step_of_wheel(wd.PD(70.0, 1.4, 0.7 * effort), 1.0, **options)
         assert weak.torques[0] == pytest.approx(same.torques[0], rel=1e-12)
     targets = np.zeros((1, 12))
     assert set(drive_arrays(QUADRUPED, wd.PD(1.0, 1.0, strength=1.0), targets)) == {
@@ -154,8 +153,8 @@ def test_strength_is_a_share_of_all_that_a_motor_gives() -> None:
 # Rows of joints.
 
 
-def test_rows_are_those_of_dry_friction_and_of_limits() -> None:
-    """None without; of joints of the description, of the params, of limits."""
+def test_joints_with_dry_friction_or_limits_have_rows() -> None:
+    """Others have none. Friction is that of the description or of params."""
     assert rows_of_joints(QUADRUPED, None, ()) == ()
     assert rows_of_joints(QUADRUPED.with_friction(viscous=1.0), None, ()) == ()
     names = QUADRUPED.joint_names
@@ -174,18 +173,19 @@ ARM = wd.load_robot("double_pendulum")
 
 
 @pytest.fixture(scope="module")
-def rubbing() -> dict[str, Any]:
-    """Two joints with friction that differs between environments, on kernels and oracle."""
+def dry_arm() -> dict[str, Any]:
+    """Two joints with friction that differs between environments, for kernels and the oracle."""
     params = ARM.params(coulomb={n: np.array([0.0, 1.0, 30.0]) for n in ARM.joint_names})
     q, v = np.tile([0.8, -0.3], (3, 1)), np.tile([0.0, 0.5], (3, 1))
     return {"params": params, "q": q, "v": v, "dt": 0.005, "substeps": 2}
 
 
-def test_friction_of_each_environment_is_read_at_each_launch(rubbing: dict[str, Any]) -> None:
-    """One kernel; zero is as without, 30 N m hold what 1 N m lets slide; the oracle agrees, and in
-    place and bound the params' arrays are read anew."""
-    q, v, params = rubbing["q"], rubbing["v"], rubbing["params"]
-    options = {n: rubbing[n] for n in ("params", "dt", "substeps")}
+def test_friction_of_each_environment_is_read_at_each_launch(
+    dry_arm: dict[str, Any],
+) -> None:
+    """Zero is the same as no friction, and 30 N m hold a joint that slides at 1 N m."""
+    q, v, params = dry_arm["q"], dry_arm["v"], dry_arm["params"]
+    options = {n: dry_arm[n] for n in ("params", "dt", "substeps")}
     impulses = np.full((3, 2), 1e-3)
     end = wd.step(ARM, q, v, 0 * v, joint_impulses=impulses, **options)
     wanted = wd.oracle(wd.step, ARM, q, v, 0 * v, joint_impulses=impulses, **options)
@@ -201,19 +201,20 @@ def test_friction_of_each_environment_is_read_at_each_launch(rubbing: dict[str, 
     params.arrays["coulomb"][:] = params.arrays["coulomb"][::-1].copy()
 
 
-def test_derivatives_pass_through_friction_that_holds_and_slides(rubbing: dict[str, Any]) -> None:
-    """Products against differences, away from kinks: without friction, sliding, stuck; by the state,
-    tau, the impulses of before, and friction itself."""
+def test_derivatives_through_sticking_and_sliding_friction_are_correct(
+    dry_arm: dict[str, Any],
+) -> None:
+    """Products against differences, away from kinks: without friction, sliding and stuck."""
     names = ("q", "v", "tau", "joint_impulses")
     rng = np.random.default_rng(0)
-    given = {"q": rubbing["q"], "v": np.tile([0.3, 0.5], (3, 1)), "tau": np.zeros((3, 2))}
+    given = {"q": dry_arm["q"], "v": np.tile([0.3, 0.5], (3, 1)), "tau": np.zeros((3, 2))}
     given["joint_impulses"] = np.full((3, 2), 1e-3)
-    coulomb = rubbing["params"].arrays["coulomb"]
+    coulomb = dry_arm["params"].arrays["coulomb"]
     u = {n: rng.normal(size=x.shape) for n, x in given.items()} | {"c": rng.normal(size=(3, 2))}
 
     def called(s: float) -> tuple[tuple, dict[str, Any]]:
         at = {n: x + s * u[n] for n, x in given.items()}
-        params = rubbing["params"].replace(coulomb=coulomb + s * u["c"])
+        params = dry_arm["params"].replace(coulomb=coulomb + s * u["c"])
         options = {"params": params, "dt": 0.005, "substeps": 2, "sweeps": 6}
         return (ARM, *(at[n] for n in names[:3])), {
             **options,
@@ -236,8 +237,8 @@ def test_derivatives_pass_through_friction_that_holds_and_slides(rubbing: dict[s
         assert by_bars == pytest.approx(moved / (2 * h), rel=1e-5, abs=1e-6), env
 
 
-def test_a_kernel_of_ones_own_has_rows_too() -> None:
-    """`robot.step` gives and takes their impulses."""
+def test_a_users_kernel_passes_joint_impulses_on() -> None:
+    """`robot.step` takes and returns them."""
     arm = ARM.with_friction(coulomb=1.0)
 
     @wd.kernel
@@ -251,9 +252,8 @@ def test_a_kernel_of_ones_own_has_rows_too() -> None:
     assert np.allclose(got.v, wanted.v) and np.allclose(got.impulses, wanted.joint_impulses)
 
 
-def test_a_simulation_carries_impulses_of_joints_on() -> None:
-    """An arm that its friction holds does not creep; a reset clears them, and numbers of motors and
-    of friction are read at each launch."""
+def test_a_simulation_passes_joint_impulses_on() -> None:
+    """An arm held by friction does not creep. A reset clears its impulses."""
     arm = ARM.with_friction(coulomb=30.0)
     weak = np.ones((2, 2))
     options: dict[str, Any] = {"points": [], "start": [0.8, -0.3], "dtype": "float64"}
@@ -292,7 +292,7 @@ def test_a_simulation_carries_impulses_of_joints_on() -> None:
         ({"control": wd.PD(1.0, 1.0, stall_effort=9.0)}, ValueError, "needs no_load_speed="),
     ],
 )
-def test_what_cannot_be_said_of_joints_is_refused(options: Any, error: Any, text: str) -> None:
+def test_invalid_options_of_joints_are_refused(options: Any, error: Any, text: str) -> None:
     arrays = (np.zeros((2, n)) for n in (19, 18, 18))
     targets = {"targets": np.zeros((2, 12))} if "control" in options else {}
     with pytest.raises(error, match=text):
@@ -300,8 +300,9 @@ def test_what_cannot_be_said_of_joints_is_refused(options: Any, error: Any, text
 
 
 def test_every_number_of_a_simulation_is_read_at_each_launch() -> None:
-    """Motors, friction of joints and ground, restitution, gravity, masses, pushes: written in place,
-    one after the other, each acts from the next launch on, as the oracle says."""
+    """Motors, friction of joints and ground, restitution, gravity, masses and pushes are written in
+    place one after the other. Each acts from the next launch on, as in the oracle.
+    """
     envs, rng = 2, np.random.default_rng(0)
 
     def rows(low: float, high: float, *shape: int) -> np.ndarray:
@@ -341,8 +342,8 @@ def test_every_number_of_a_simulation_is_read_at_each_launch() -> None:
     assert rebounds > 5
 
 
-def test_motors_of_a_leg_with_rods_on_ball_joints() -> None:
-    """Drives of hip, knee and crank are their torques in short steps; the rods' joints have none."""
+def test_drives_work_on_a_leg_with_rods_on_ball_joints() -> None:
+    """In short steps drives equal their torques. Ball joints of the rods have none."""
     model, names = leg(), ["hip", "knee", "crank"]
     columns, v_columns = model.joint_columns.tolist(), model.v_indices(names)
     motors = [columns.index(k) for k in v_columns]
@@ -370,8 +371,8 @@ def test_motors_of_a_leg_with_rods_on_ball_joints() -> None:
     assert (driven.q == driven.start).all()
 
 
-def test_ball_joints_need_gains_that_are_zero() -> None:
-    """Numbers for all joints are refused, with the entries that must be zero."""
+def test_ball_joints_need_zero_gains() -> None:
+    """One number for all joints is refused, and the message lists the entries that must be zero."""
     model = leg()
     count = len(model.joint_columns)
     gains = np.zeros((2, count))
@@ -384,8 +385,8 @@ def test_ball_joints_need_gains_that_are_zero() -> None:
     wd.Simulation(model, 2, control=wd.PD(np.zeros(count), 0.0), points=())
 
 
-def test_gains_that_may_be_arrays_of_a_device_are_not_read() -> None:
-    """Torch tensors could lie on a GPU: only numbers and host arrays are known to be zero."""
+def test_gains_in_tensors_are_not_read() -> None:
+    """Torch tensors could be on a GPU. Only numbers and host arrays are known to be zero."""
     entries = [0, 2]
     assert _are_zero(0.0, entries) and not _are_zero(0.1, entries)
     for form in (np.asarray, tuple, list):

@@ -1,4 +1,4 @@
-"""Bodies that hit each other at high speed: states stay finite."""
+"""Bodies that collide at high speed: states stay finite."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ def world(*objects: tuple[str, Any, float, Any]) -> wd.Model:
 
 
 FAST = 1e6
-"""Speeds of thrown bodies [m/s, rad/s]."""
+"""Speeds of simulation_of_fast_bodies bodies [m/s, rad/s]."""
 
 
-def thrown(model: wd.Model, columns: slice, **told: Any) -> wd.Simulation:
-    """128 environments in which these velocities are up to FAST, and 128 in which one of them is FAST,
-    after 300 steps of 2 ms."""
+def simulation_of_fast_bodies(model: wd.Model, columns: slice, **told: Any) -> wd.Simulation:
+    """300 steps of 2 ms of 128 environments with velocities up to FAST.
+
+    In 128 more one of the velocities is FAST.
+    """
     sim = wd.Simulation(model, 256, points=[], dt=0.002, substeps=1, **told)
     v, draw = np.zeros(sim.v.shape), np.random.default_rng(0)
     width = v[:128, columns].shape[1]
@@ -42,7 +44,7 @@ def thrown(model: wd.Model, columns: slice, **told: Any) -> wd.Simulation:
 
 @pytest.mark.parametrize("restitution", [0.0, 1.0])
 def test_fast_bodies_stay_finite(restitution: float) -> None:
-    """A cube, a ball and a rod that touch each other and the ground. No state begins anew."""
+    """A cube, a ball and a rod that touch each other and the ground. No state is reset."""
     heap = world(
         ("cube", wd.description.Box(0.1, 0.1, 0.1), 1.0, (0, 0, 0.049)),
         ("ball", wd.description.Sphere(0.05), 1.0, (0, 0, 0.149)),
@@ -50,7 +52,7 @@ def test_fast_bodies_stay_finite(restitution: float) -> None:
     )
     pairs = wd.ContactPairs(heap).with_ground("cube", "ball", "rod")
     contact = wd.description.PairContact(restitution=restitution)
-    sim = thrown(heap, slice(None), pairs=pairs, pair_contact=contact)
+    sim = simulation_of_fast_bodies(heap, slice(None), pairs=pairs, pair_contact=contact)
     assert np.isfinite(sim.q).all() and np.isfinite(sim.v).all() and not sim.failures.any()
     # The same without the guard of a simulation: one step of `wd.step` from each of these states.
     end = wd.step(heap, sim.q, sim.v, sim.tau, dt=0.002, pairs=pairs, pair_contact=contact)
@@ -58,8 +60,10 @@ def test_fast_bodies_stay_finite(restitution: float) -> None:
 
 
 @pytest.mark.parametrize("restitution", [0.0, 0.5])
-def test_an_arm_that_fast_bodies_hit_stays_finite(restitution: float) -> None:
-    """They leave it with the speed that joints and spins may have, or its joints would amplify them."""
+def test_an_arm_hit_by_fast_bodies_stays_finite(restitution: float) -> None:
+    """Bodies leave it at most with the speed limit of joints and spins, which its joints would
+    otherwise amplify.
+    """
     panda = wd.load_robot("panda")
     hand = wd.fk(panda, panda.configurations["home"][None], frame="panda_hand_tcp")[0, :3, 3]
     scene = panda.with_object("cube", CUBE, mass=0.1, pose=tuple(hand))
@@ -72,7 +76,7 @@ def test_an_arm_that_fast_bodies_hit_stays_finite(restitution: float) -> None:
         ("panda_link5", "ball"),
         ("panda_hand", "cube"),
     )
-    sim = thrown(
+    sim = simulation_of_fast_bodies(
         scene,
         slice(panda.nv, None),
         pairs=wd.ContactPairs(scene).only(*touching),

@@ -1,4 +1,4 @@
-"""Simulations of several free bodies, and one body's state in them."""
+"""Simulations of several free bodies, and the state of one of them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ CUBE = wd.description.Box(0.1, 0.1, 0.1)
 ENVS = 5
 
 
-def test_a_robot_next_to_an_object_moves_as_it_does_alone() -> None:
-    """And so does the object: nothing but the ground touches them. A quadruped on its feet, driven,
-    with a spinning cube that falls next to it."""
+def test_a_robot_next_to_an_object_moves_as_without_it() -> None:
+    """The object also moves as without the robot, because both only touch the ground.
+
+    A driven quadruped stands next to a falling, spinning cube.
+    """
     robot = wd.load_robot("quadruped")
     scene = robot.with_object("cube", CUBE, mass=0.5, pose=(2.0, 0.0, 0.3))
     alone = wd.ModelBuilder("floor").add_link("floor").build()
@@ -43,8 +45,11 @@ def test_a_robot_next_to_an_object_moves_as_it_does_alone() -> None:
     np.testing.assert_allclose(both.forces[:, :, 2].sum(1), weight, rtol=0.2)
 
 
-def test_every_free_body_keeps_its_momentum() -> None:
-    """Three bodies fly for a second: their centres on parabolas, angular momentum as at first."""
+def test_each_free_body_conserves_its_momentum() -> None:
+    """Three bodies fly for a second.
+
+    Their centres follow parabolas, and angular momentum is constant.
+    """
     scene = wd.ModelBuilder("sky").add_link("world").build()
     shapes: dict[str, Any] = {
         "box": wd.description.Box(0.1, 0.2, 0.3),
@@ -70,7 +75,7 @@ def test_every_free_body_keeps_its_momentum() -> None:
 
 
 def _momentum(body: Any, shape: Any) -> np.ndarray:
-    """Angular momentum about the centre, in the world's axes, at density 1."""
+    """Angular momentum about the centre in the world's axes, at density 1."""
     x, y, z, w = body.pose[0, 3:]
     R = np.array(
         [
@@ -82,8 +87,8 @@ def _momentum(body: Any, shape: Any) -> np.ndarray:
     return np.asarray(R @ (np.array(shape.moments[1]) * body.velocity[0, 3:]))
 
 
-def test_drives_and_torques_are_those_of_joints() -> None:
-    """Of an arm next to a cube as of the arm alone, wherever the cube's coordinates are."""
+def test_drives_and_torques_apply_to_joints_only() -> None:
+    """An arm next to a cube moves as the arm alone, in any order of coordinates."""
     arm = wd.load_robot("panda")
     scene = arm.with_object("cube", CUBE, mass=0.5, pose=(1, 0, 1))
     options: dict[str, Any] = {"control": wd.PD(50.0, 5.0), "points": [], "dtype": "float64"}
@@ -97,8 +102,8 @@ def test_drives_and_torques_are_those_of_joints() -> None:
     np.testing.assert_allclose(sims[1].q[:, : arm.nq], sims[0].q, rtol=1e-9)
 
 
-def test_a_scene_of_a_file_is_driven_by_its_joints() -> None:
-    """MJCF with a cube in front of the arm, so that the cube's coordinates come first."""
+def test_drives_of_an_mjcf_scene_apply_to_its_joints() -> None:
+    """The cube is listed before the arm, so that its coordinates come first."""
     text = """<mujoco><worldbody>
       <body name="cube" pos="1 0 1"><freejoint/><geom type="box" size=".1 .1 .1" mass="1"/></body>
       <body name="arm"><joint name="hinge" axis="0 1 0"/>
@@ -113,8 +118,8 @@ def test_a_scene_of_a_file_is_driven_by_its_joints() -> None:
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "warp"])
-def test_a_body_is_reset_alone(library: str, device: str) -> None:
-    """By all, a mask, and indices; its impulses become zero, everything else stays."""
+def test_a_body_is_reset_on_its_own(library: str, device: str) -> None:
+    """All, by a mask and by indices. Its impulses become zero, and everything else is unchanged."""
     usable(library, device)
     robot = wd.load_robot("cartpole")
     scene = robot.with_object("cube", CUBE, mass=0.5, pose=(1, 0, 0.05))
@@ -144,8 +149,8 @@ def test_a_body_is_reset_alone(library: str, device: str) -> None:
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "warp"])
-def test_a_reset_clears_the_impulses_of_pairs(library: str, device: str) -> None:
-    """Those of the body in the environments that are reset; two other cubes keep theirs."""
+def test_a_reset_clears_the_impulses_of_the_bodys_pairs(library: str, device: str) -> None:
+    """In the environments that are reset. Impulses between other cubes are kept."""
     usable(library, device)
     scene = wd.ModelBuilder("floor").add_link("floor").build()
     for k in range(4):
@@ -168,7 +173,7 @@ def test_a_reset_clears_the_impulses_of_pairs(library: str, device: str) -> None
     np.testing.assert_array_equal(after[[1, 3, 4]], before[[1, 3, 4]])
 
 
-def test_a_floating_base_is_a_body_too() -> None:
+def test_a_floating_base_is_a_free_body() -> None:
     robot = wd.load_robot("quadruped")
     sim = wd.Simulation(robot, 2)
     base = sim.body(robot.root)
@@ -178,7 +183,7 @@ def test_a_floating_base_is_a_body_too() -> None:
     ) == f"<free body {robot.root} of 2 environments>"
 
 
-def test_links_of_joints_are_no_free_bodies() -> None:
+def test_links_with_joints_are_not_free_bodies() -> None:
     sim = wd.Simulation(wd.load_robot("panda").with_object("cube", CUBE, mass=1.0), 2, points=[])
     with pytest.raises(KeyError, match="no free body named 'panda_link3'; it has cube"):
         sim.body("panda_link3")

@@ -1,4 +1,4 @@
-"""What contacts are made of: numbers for all, for each environment and each point."""
+"""Numbers of the ground: one for all, one for each environment, or one for each point."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from warpdyn.functions.simulation.ground import LARGEST_EXPONENT, exponents_of, 
 MODEL = wd.load_robot("quadruped")
 
 
-def test_a_number_is_of_all_points_and_the_weight_says_the_stiffness() -> None:
+def test_a_number_applies_to_all_points_and_weight_sets_the_stiffness() -> None:
     arrays = ground_arrays(MODEL, wd.Ground(friction=0.5), 4, np.zeros((3, MODEL.nq)))
     assert arrays["friction"] == ((0.5,) * 4, (4,))
     stiffness, shape = arrays["stiffness"]
     assert shape == (1,) and stiffness[0] * 0.005 == pytest.approx(9.81 * MODEL.total_mass)
 
 
-def test_an_array_of_environments_is_a_column() -> None:
+def test_an_array_with_one_number_per_environment_becomes_a_column() -> None:
     each = np.array([1e4, 2e4, 3e4])
     arrays = ground_arrays(MODEL, wd.Ground(stiffness=each), 4, np.zeros((3, MODEL.nq)))
     assert np.shape(arrays["stiffness"][0]) == (3, 1)
     each[1] = 5e4
-    assert arrays["stiffness"][0][1, 0] == 5e4  # a view: what is written later counts
+    assert arrays["stiffness"][0][1, 0] == 5e4  # a view, so that later writes take effect
 
 
 @pytest.mark.parametrize(
@@ -47,14 +47,14 @@ def test_an_array_of_environments_is_a_column() -> None:
         (wd.SoftGround(damping=np.full(3, np.inf)), r"damping must be finite, got inf at \[0\]"),
     ],
 )
-def test_numbers_that_no_ground_has_are_refused(
+def test_invalid_numbers_of_a_ground_are_refused(
     ground: wd.Ground | wd.SoftGround, error: str
 ) -> None:
     with pytest.raises(ValueError, match=error):
         ground_arrays(MODEL, ground, 4, np.zeros((3, MODEL.nq)))
 
 
-def test_restitution_is_of_each_point_and_none_as_a_zero() -> None:
+def test_restitution_is_per_point_and_zero_adds_no_input() -> None:
     q = np.zeros((3, MODEL.nq))
     assert "restitution" not in ground_arrays(MODEL, wd.Ground(restitution=0), 4, q)
     assert ground_arrays(MODEL, wd.Ground(restitution=0.3), 4, q)["restitution"] == (
@@ -67,7 +67,7 @@ def test_restitution_is_of_each_point_and_none_as_a_zero() -> None:
     assert ground_arrays(MODEL, wd.Ground(restitution=each), 4, q)["restitution"] == (each, (4,))
 
 
-def test_exponents_are_from_zero_to_the_largest() -> None:
+def test_exponents_must_be_from_zero_to_the_largest() -> None:
     assert exponents_of(wd.SoftGround(p=0.0, q=LARGEST_EXPONENT)) == (0.0, LARGEST_EXPONENT)
     for wrong in (np.nextafter(LARGEST_EXPONENT, np.inf), -1e-9, np.nan):
         with pytest.raises(ValueError, match="SoftGround's q must be a number from 0 to 4"):
@@ -83,10 +83,12 @@ RADIUS, G = 0.1, 9.81
 
 
 @pytest.mark.parametrize("dt", [0.005, 0.0025])
-def test_a_dropped_ball_rebounds_to_the_square_of_its_restitution(dt: float) -> None:
-    """From many heights: to e² h, in the first order of the step; to all of it with 1, to nothing
-    with 0. Its energy, of velocities half a step ahead as this integrator keeps it, never rises. What
-    is 0 in an array is to the bit what it is as a number."""
+def test_a_dropped_ball_rebounds_to_the_squared_restitution_of_its_height(dt: float) -> None:
+    """From many heights h to e² h, to the first order of the step.
+
+    Its energy, with velocities half a step ahead as the integrator has them, never rises. A zero in
+    an array gives the same bits as a plain zero.
+    """
     e, heights = np.array([0.0, 0.5, 0.8, 1.0]), np.linspace(0.9, 1.1, 21)
     restitution, drop = (x.ravel() for x in np.meshgrid(e, heights))
     q = np.tile(BALL.neutral, (len(drop), 1))

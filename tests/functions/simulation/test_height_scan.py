@@ -1,4 +1,4 @@
-"""What a robot sees of the ground: shapes, frames, libraries."""
+"""Height scans of the ground: shapes, frames, libraries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PLACES = np.random.default_rng(1).uniform(-1, 1, (len(Q), 3))
 
 
 def bilinear(x: np.ndarray, y: np.ndarray, cell: float) -> np.ndarray:
-    """NumPy's own, of a map whose middle is at (0, 0)."""
+    """Bilinear interpolation by NumPy, on a map whose middle is at (0, 0)."""
     u, w = x / cell + 3.5, y / cell + 2.5
     u, w = np.clip(u, 0, 7), np.clip(w, 0, 5)
     i, j = np.minimum(u.astype(int), 6), np.minimum(w.astype(int), 4)
@@ -30,8 +30,10 @@ def bilinear(x: np.ndarray, y: np.ndarray, cell: float) -> np.ndarray:
 
 @pytest.mark.parametrize("frame", [None, "FL_foot"])
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_heights_under_the_pattern(library: str, frame: str | None) -> None:
-    """Against NumPy, of the frame's pose; in every library, and as the oracle has it."""
+def test_height_scan_equals_interpolation_at_the_turned_pattern(
+    library: str, frame: str | None
+) -> None:
+    """Compared with NumPy at the frame's pose, in every library, and with the oracle."""
     usable(library)
     T = wd.fk(MODEL, Q, frame=frame or MODEL.link_names[0])
     yaw = np.arctan2(T[:, 1, 0], T[:, 0, 0])[:, None]
@@ -47,8 +49,8 @@ def test_heights_under_the_pattern(library: str, frame: str | None) -> None:
         assert np.allclose(again, wanted, atol=1e-9)
 
 
-def test_single_precision_sees_the_same_ground() -> None:
-    """Its lanes load the corners of cells in another way. The map's steepest slope is about 10."""
+def test_single_precision_equals_the_oracle() -> None:
+    """Its lanes load the corners of cells differently. The map's steepest slope is about 10."""
     q, heights, places, pattern = (x.astype(np.float32) for x in (Q, HEIGHTS, PLACES, PATTERN))
     terrain = wd.HeightMap(heights, 0.5, offset=places)
     found = wd.height_scan(MODEL, q, pattern, terrain=terrain)
@@ -59,7 +61,7 @@ def test_single_precision_sees_the_same_ground() -> None:
     )
 
 
-def test_what_is_no_pattern_is_refused() -> None:
+def test_invalid_patterns_and_frames_are_refused() -> None:
     with pytest.raises(ValueError, match=r"pattern must be \(n, 2\)"):
         wd.height_scan(MODEL, Q, np.zeros(4))
     with pytest.raises(KeyError, match="no_link"):
@@ -67,8 +69,8 @@ def test_what_is_no_pattern_is_refused() -> None:
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_patterns_of_other_lengths_are_other_programs(library: str) -> None:
-    """Each pattern has a result of its own width, after another one of the same robot too."""
+def test_patterns_of_different_lengths_have_results_of_their_width(library: str) -> None:
+    """Also one after the other for the same robot."""
     usable(library)
     q = made(library, Q)
     whole = host(wd.height_scan(MODEL, q, PATTERN))
@@ -82,8 +84,8 @@ def test_patterns_of_other_lengths_are_other_programs(library: str) -> None:
         assert by_q.shape == Q.shape
 
 
-def test_a_tensor_as_pattern_keeps_its_gradient() -> None:
-    """Next to NumPy's q too: the result is a tensor, as in every call of both."""
+def test_a_tensor_as_pattern_has_a_gradient() -> None:
+    """Also if q is NumPy's. The result is a tensor, as in all calls with both."""
     torch = pytest.importorskip("torch")
     pattern = torch.tensor(PATTERN, requires_grad=True)
     found = wd.height_scan(MODEL, Q, pattern, terrain=wd.HeightMap(HEIGHTS, 0.5))

@@ -1,4 +1,4 @@
-"""Coefficients of torsional and rolling friction: who has moments, and what is refused."""
+"""Coefficients of torsional and rolling friction: contacts with moments, and what is refused."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ FEET = wd.ContactPoints(QUADRUPED).only("*_foot")
         (0.1, np.zeros((4, 2)), (3, 3)),
     ],
 )
-def test_each_contact_has_the_moments_of_its_numbers(
+def test_contacts_with_coefficients_have_friction_moments(
     torsional: Any, rolling: Any, counts: tuple[int, ...]
 ) -> None:
-    """Zeros are no moments. An array may change at each launch, so its contacts have some."""
+    """Zero means no moment. An array may change at each launch, so its contacts have moments."""
     assert moment_counts(torsional, rolling, 2) == counts
     arrays = moment_arrays("pair_", torsional, rolling, 2)
     names = ["pair_torsional_friction"] * bool(counts) + ["pair_rolling_friction"] * (3 in counts)
@@ -49,13 +49,13 @@ def test_each_contact_has_the_moments_of_its_numbers(
         ({"foot": 0.1}, "must be a number or an array, got a mapping"),
     ],
 )
-def test_numbers_that_no_contact_has_are_refused(numbers: Any, error: str) -> None:
+def test_invalid_coefficients_are_refused(numbers: Any, error: str) -> None:
     with pytest.raises((ValueError, TypeError), match=error):
         moment_arrays("", numbers, None, 2)
 
 
 def test_impulses_have_six_entries_only_with_moments() -> None:
-    """A step, a simulation, and an array of another width."""
+    """Of a step and of a simulation. An array of the other width is refused."""
     q = np.tile(QUADRUPED.configurations["home"], (2, 1))
     v = np.zeros((2, QUADRUPED.nv))
     grounds = {3: wd.Ground(), 6: wd.Ground(torsional_friction=(0.0, 0.0, 0.0, 0.01))}
@@ -70,8 +70,8 @@ def test_impulses_have_six_entries_only_with_moments() -> None:
         wd.step(QUADRUPED, q, v, v, points=FEET, ground=grounds[6], impulses=np.zeros((2, 4, 3)))
 
 
-def test_points_of_zero_have_no_moment() -> None:
-    """The other points of the tuple do."""
+def test_points_with_a_coefficient_of_zero_have_no_moment() -> None:
+    """Other points of the tuple have moments."""
     ground = wd.Ground(torsional_friction=(0.0, 0.02, 0.0, 0.02))
     sim = wd.Simulation(QUADRUPED, 1, points=FEET, ground=ground, control=wd.PD(60.0, 2.0))
     sim.v[:, 5] = 3.0

@@ -1,4 +1,4 @@
-"""Checks of pairs, and what a step takes from the one before."""
+"""Checks of contact pairs, and the arrays that a step takes from the last one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CUBE = wd.description.Box(0.04, 0.04, 0.04)
 
 
 def pile(count: int) -> wd.Model:
-    """That many cubes."""
+    """A scene with this number of cubes."""
     model = wd.ModelBuilder("world").add_link("world").build()
     for n in range(count):
         model = model.with_object(f"cube{n}", CUBE, mass=0.1, pose=(0, 0, 0.05 * (n + 1)))
@@ -29,7 +29,7 @@ Q, V = np.zeros((1, TWO.nq)) + TWO.neutral, np.zeros((1, TWO.nv))
 
 
 def test_too_many_contacts_are_refused() -> None:
-    """With the number, and what to write instead."""
+    """With their number and the remedy."""
     many = pile(24)
     with pytest.raises(
         ValueError, match=rf"276 pairs have 1104 contacts, more than {MOST_CONTACTS}"
@@ -37,7 +37,7 @@ def test_too_many_contacts_are_refused() -> None:
         checked_pairs(many, wd.ContactPairs(many))
 
 
-def test_the_most_contacts_are_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_largest_number_of_contacts_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
     count = sum(pair.contacts for pair in PAIRS)
     monkeypatch.setattr(pair_arrays_module, "MOST_CONTACTS", count)
     assert checked_pairs(TWO, PAIRS) == tuple(PAIRS)
@@ -46,8 +46,8 @@ def test_the_most_contacts_are_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
         checked_pairs(TWO, PAIRS)
 
 
-def test_impulses_and_features_go_together() -> None:
-    """Without features the impulses have no owners."""
+def test_impulses_and_features_must_be_given_together() -> None:
+    """Without features the owners of the impulses are unknown."""
     with pytest.raises(ValueError, match="pair_impulses= and pair_features= of the last step"):
         wd.step(TWO, Q, V, V, pairs=PAIRS, pair_impulses=np.zeros((1, 4, 3)))
     with pytest.raises(ValueError, match="pair_features= needs pairs="):
@@ -55,21 +55,21 @@ def test_impulses_and_features_go_together() -> None:
 
 
 @pytest.mark.parametrize("size", [(-0.1,), (float("nan"),)])
-def test_sizes_are_lengths(size: tuple[float, ...]) -> None:
-    """Negative ones and NaN are refused."""
+def test_negative_sizes_and_nan_are_refused(size: tuple[float, ...]) -> None:
+    """Sizes of shapes are lengths."""
     ball = ContactShape("cube0", "sphere", size)
     with pytest.raises(ValueError, match="a sphere on cube0 has sizes"):
         checked_pairs(TWO, [ContactPair(ball, PAIRS[0].second)])
 
 
-def test_friction_of_pairs_is_finite() -> None:
+def test_infinite_friction_of_pairs_is_refused() -> None:
     endless = wd.description.PairContact(friction=np.inf)
     with pytest.raises(ValueError, match="friction must be finite, got inf"):
         wd.step(TWO, Q, V, V, pairs=PAIRS, pair_contact=endless)
 
 
-def test_no_pair_rebounds_faster_than_it_met() -> None:
-    """A restitution of 1 is the greatest."""
+def test_a_restitution_above_one_is_refused() -> None:
+    """1 itself is accepted."""
     elastic, faster = (
         StepOptions(pairs=PAIRS, pair_contact=wd.description.PairContact(restitution=(e,)))
         for e in (1.0, 1.1)
@@ -80,8 +80,8 @@ def test_no_pair_rebounds_faster_than_it_met() -> None:
         pair_arrays(faster, PAIRS, Q)
 
 
-def test_shapes_of_one_body_cannot_touch() -> None:
-    """A pair that you make yourself may be of one rigid body."""
+def test_a_pair_within_one_rigid_body_is_refused() -> None:
+    """A user can make such a pair."""
     shape = PAIRS[0].first
     with pytest.raises(ValueError, match="parts of one rigid body"):
         wd.step(TWO, Q, V, V, pairs=[ContactPair(shape, shape)])
@@ -90,9 +90,11 @@ def test_shapes_of_one_body_cannot_touch() -> None:
 
 
 @pytest.mark.parametrize("terrain", [wd.HeightMap(np.full((9, 9), 0.3), 0.5), wd.Plane(level=0.3)])
-def test_bodies_lie_on_a_terrain_and_on_each_other(terrain: wd.HeightMap | wd.Plane) -> None:
-    """Their points touch it, and their pairs each other. The plane z = 0 beside another ground is
-    refused."""
+def test_bodies_rest_on_a_terrain_and_on_each_other(terrain: wd.HeightMap | wd.Plane) -> None:
+    """By points on the terrain and by pairs.
+
+    Pairs with the plane z = 0 are refused next to a terrain.
+    """
     start = TWO.neutral.copy()
     start[2], start[9] = 0.33, 0.38
     told = {"terrain": terrain, "dt": 0.002, "start": start, "dtype": "float64"}
@@ -106,8 +108,8 @@ def test_bodies_lie_on_a_terrain_and_on_each_other(terrain: wd.HeightMap | wd.Pl
         wd.Simulation(TWO, 1, pairs=PAIRS.with_ground("cube1"), points=[], **told)
 
 
-def test_a_mesh_has_at_least_four_vertices() -> None:
-    """Three of them have no inside."""
+def test_a_mesh_with_fewer_than_four_vertices_is_refused() -> None:
+    """Three vertices have no volume."""
     corners = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     for count in (3, 4):
         mesh = ContactShape("cube0", "mesh", (), vertices=corners[:count])
@@ -123,6 +125,6 @@ def test_documented_numbers() -> None:
     check_numbers("functions.simulation.pair_arrays", MOST_CONTACTS=1000)
 
 
-def test_a_step_without_pairs_has_no_arrays_of_them() -> None:
+def test_a_step_without_pairs_has_no_pair_arrays() -> None:
     assert pair_arrays(StepOptions(), (), Q) == {}
     assert set(pair_arrays(StepOptions(pairs=PAIRS), PAIRS, Q)) >= {"pair_friction"}

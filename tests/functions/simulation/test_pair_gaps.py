@@ -1,4 +1,4 @@
-"""Where pairs are closest: positions and gaps of a heap, and what a step makes of them."""
+"""Closest points of pairs: positions and gaps of a heap."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ PAIRS = wd.ContactPairs(MODEL).with_ground("cube", "ball")
 
 
 def at(cube: float, ball: float) -> np.ndarray:
-    """Both on the vertical axis, at these heights."""
+    """Both bodies on the vertical axis at these heights."""
     return np.array([[0, 0, cube, 0, 0, 0, 1, 0, 0, ball, 0, 0, 0, 1.0]])
 
 
-def test_gaps_are_distances_and_overlaps_negative() -> None:
-    """A ball above a cube above the ground: one contact, then the four corners, then the ball's own."""
+def test_gaps_are_distances_and_negative_for_overlaps() -> None:
+    """A ball above a cube above the ground: one contact, the four corners of the cube, one of the
+    ball.
+    """
     positions, gaps = pair_gaps(MODEL, at(0.15, 0.4), pairs=PAIRS)
     assert positions.shape == (1, 6, 3)
     assert gaps[0] == pytest.approx([0.05, *[0.05] * 4, 0.3], abs=1e-12)
@@ -31,8 +33,8 @@ def test_gaps_are_distances_and_overlaps_negative() -> None:
     assert overlapping == pytest.approx([-0.02, *[-0.01] * 4, 0.17], abs=1e-12)
 
 
-def test_pairs_of_one_body_are_refused() -> None:
-    """As by a step."""
+def test_a_pair_within_one_rigid_body_is_refused() -> None:
+    """As in a step."""
     shape = PAIRS[0].first
     with pytest.raises(ValueError, match="parts of one rigid body"):
         pair_gaps(MODEL, at(0.1, 0.3), pairs=[type(PAIRS[0])(shape, shape)])

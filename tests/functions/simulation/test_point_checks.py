@@ -1,4 +1,4 @@
-"""Contact points become constants of a program: plain numbers, or an error."""
+"""Contact points become constants of a program, so they must be plain numbers."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from warpdyn.functions.simulation.point_checks import (
 MODEL = wd.load_robot("panda")
 
 
-def test_points_are_plain_numbers() -> None:
-    """Of arrays and tuples alike, so that equal points make one kernel."""
+def test_points_are_converted_to_plain_numbers() -> None:
+    """From arrays and tuples, so that equal points use one kernel."""
     made = checked_points(
         MODEL,
         [("panda_hand", np.array([0, 0, 0.1], np.float32).astype(float).round(3), np.float32(0))],
@@ -32,12 +32,12 @@ def test_points_are_plain_numbers() -> None:
 @pytest.mark.parametrize(
     "wrong", [((0, 0), 0.1), ((0, 0, math.nan), 0.1), ((0, 0, 0), -1.0), ((0, 0, 0), math.inf)]
 )
-def test_a_centre_and_a_radius_are_numbers(wrong: Any) -> None:
+def test_invalid_centres_and_radii_are_refused(wrong: Any) -> None:
     with pytest.raises(ValueError, match="a contact point is a link, a centre"):
         checked_points(MODEL, [("panda_hand", *wrong)])
 
 
-def test_a_link_that_does_not_exist_is_refused() -> None:
+def test_an_unknown_link_is_refused_with_a_suggestion() -> None:
     with pytest.raises(KeyError, match="did you mean 'panda_hand'"):
         checked_points(MODEL, [("panda_hnd", (0, 0, 0), 0.1)])
 
@@ -47,7 +47,7 @@ def test_a_link_that_does_not_exist_is_refused() -> None:
     [((40,), False), ((41,), True), ((2,) * 10 + (1,), False), ((2,) * 10 + (1,) * 2, True)],
 )
 def test_many_points_or_rows_need_slots(by_link: tuple[int, ...], slots: bool) -> None:
-    """More than 40 points, or more than 64 rows: three of one point on a link, six of more."""
+    """More than 40 points, or more than 64 rows: three for one point on a link, six for several."""
     points = [
         wd.ContactPoint(f"link {k}", (0.0, 0.0, 0.0), 0.0)
         for k, count in enumerate(by_link)
@@ -56,7 +56,7 @@ def test_many_points_or_rows_need_slots(by_link: tuple[int, ...], slots: bool) -
     assert need_slots(points) == slots
 
 
-def test_points_on_what_never_moves_are_refused() -> None:
+def test_points_on_a_fixed_link_are_refused() -> None:
     refuse = refusing_still_points(checked_points(MODEL, [(MODEL.root, (0, 0, 0), 0.1)]))
     with pytest.raises(ValueError, match="which is fixed in the world"):
         refuse(MODEL)
@@ -64,7 +64,7 @@ def test_points_on_what_never_moves_are_refused() -> None:
 
 
 def test_explicit_forces_need_joints_that_move_inertia() -> None:
-    """A link without mass at the end of a chain: an implicit step with a drive may hold it."""
+    """A link without mass at the end of a chain. An implicit step with a drive may hold it."""
     text = """<robot name="r"><link name="a"><inertial><mass value="1"/><inertia ixx="1" ixy="0"
     ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link><link name="b"/><joint name="j"
     type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint></robot>"""
@@ -103,7 +103,7 @@ def test_an_implicit_step_needs_inertia_or_a_force_that_holds_the_joint() -> Non
         wd.step(free, free.neutral, *arrays, dt=0.01)
 
 
-def test_explicit_forces_need_points_that_move() -> None:
+def test_explicit_forces_need_points_on_moving_links() -> None:
     refuse = refusing_for_explicit_forces([wd.ContactPoint(MODEL.root, (0, 0, 0), 0.1)])
     with pytest.raises(
         ValueError, match=f"contact points on '{MODEL.root}', which is fixed in the"

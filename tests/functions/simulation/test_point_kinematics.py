@@ -1,5 +1,6 @@
-"""Kinematics of contact points as users call them: Jacobians against links' and differences, in
-every library, in other base velocities."""
+"""Kinematics of contact points: Jacobians against those of links and differences, in all libraries
+and base velocities.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ REFERENCES = ("local", "local_world_aligned", "world")
 
 
 @pytest.mark.parametrize("reference", REFERENCES)
-def test_jacobians_are_those_of_links_at_the_points(reference: Any) -> None:
+def test_point_jacobians_equal_link_jacobians_at_the_points(reference: Any) -> None:
     """`jacobian(point=)`, its derivative, and parts of both."""
     s = states(MODEL, 1)
     q, v = s.q[0], s.v[0]
@@ -41,8 +42,8 @@ def test_jacobians_are_those_of_links_at_the_points(reference: Any) -> None:
     assert dJ == pytest.approx((ahead - behind) / (2 * h), abs=1e-7)
 
 
-def test_jacobians_give_velocities_in_every_representation_of_the_base() -> None:
-    """J v is the points' velocity, whatever v means."""
+def test_point_jacobians_give_velocities_in_each_base_representation() -> None:
+    """J v is the velocity of the points in each of them."""
     s = states(MODEL, 1)
     q = s.q[0]
     for word in ("local", "mixed", "world"):
@@ -75,7 +76,7 @@ def test_kernels_agree_with_the_oracle_in_every_library() -> None:
             assert np.allclose(host(got), wanted, atol=1e-12), (name, library)
 
 
-def test_what_is_no_point_and_no_link_is_refused() -> None:
+def test_unknown_links_and_fixed_points_are_refused() -> None:
     q = np.zeros((1, MODEL.nq))
     with pytest.raises(KeyError, match="leg"):
         wd.point_positions(MODEL, q, points=[("lag", (0, 0, 0), 0.0)])
@@ -89,8 +90,8 @@ def test_what_is_no_point_and_no_link_is_refused() -> None:
 @pytest.mark.parametrize(
     "function, shape", [(wd.point_transforms, (4, 4)), (wd.point_jacobians, (6, MODEL.nv))]
 )
-def test_results_go_into_an_array_of_their_shape(function: Any, shape: tuple[int, ...]) -> None:
-    """`out=` takes (B, points, ...) and refuses one row more."""
+def test_out_must_have_the_shape_of_the_result(function: Any, shape: tuple[int, ...]) -> None:
+    """`out=` accepts (B, points, ...). One more row is refused."""
     q = states(MODEL, 3).q
     out = np.full((3, len(POINTS), *shape), np.nan)
     assert function(MODEL, q, points=POINTS, out=out) is out

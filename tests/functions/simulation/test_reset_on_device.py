@@ -1,4 +1,4 @@
-"""The launch that resets environments on a GPU, here on arrays of the CPU too."""
+"""The launch that resets environments on a GPU, also tested on CPU arrays."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ ROWS: dict[str, Any] = {
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("on_device", [False, True])
 @pytest.mark.parametrize("library", ["torch", "warp"])
-def test_rows_are_reset(
+def test_chosen_rows_are_reset(
     library: str, on_device: bool, rows: str, dtype: np.dtype, device: str
 ) -> None:
-    """Values of all dtypes that serve all rows, values of each environment, and zeros."""
+    """To values of any dtype for all rows, to values per environment, and to zeros."""
     usable(library, device)
     rng = np.random.default_rng(0)
     before = {"q": rng.normal(size=(ENVS, 3)), "v": rng.normal(size=(ENVS, 3))}
@@ -50,8 +50,11 @@ def test_rows_are_reset(
 
 
 @pytest.mark.parametrize("library", ["torch", "warp"])
-def test_a_row_for_each_of_the_chosen(library: str, device: str) -> None:
-    """By indices in their order, and by a mask, which is counted; another number is refused."""
+def test_values_for_chosen_rows_are_assigned_in_order(library: str, device: str) -> None:
+    """By indices in their order, and by a mask, whose rows are counted.
+
+    Another number of rows is refused.
+    """
     usable(library, device)
     values = np.float32([[1.0, 2.0], [3.0, 4.0]])
     for where, count, wanted in (
@@ -75,10 +78,10 @@ SCENE = wd.load_robot("cartpole").with_object(
 
 @pytest.mark.parametrize("library", ["torch", "warp"])
 @pytest.mark.parametrize("rows", [None, "mask", "int64"])
-def test_a_simulation_and_its_bodies_are_reset_by_it(
+def test_a_simulation_and_its_bodies_are_reset_by_one_launch(
     library: str, rows: str | None, device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a device as on the host, where the library writes rows: to `start` and to values."""
+    """To `start` and to values, with the same results as on the host."""
     usable(library, device)
     where = None if rows is None else ROWS[rows]
     like = made(library, np.zeros(1, np.float32), device)

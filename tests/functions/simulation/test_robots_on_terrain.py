@@ -17,8 +17,10 @@ STANCE = [0.1, 0.8, -1.5, -0.1, 0.8, -1.5, 0.1, 1.0, -1.5, -0.1, 1.0, -1.5]
 
 
 def test_quadrupeds_stand_on_every_kind_of_ground() -> None:
-    """Dropped at the middle of each tile and beside it, with and without a level floor below their
-    feet: nothing stops being finite, feet stay on the ground, and it carries who stands."""
+    """They are dropped at the middle of each tile and next to it.
+
+    States stay finite, feet stay on the ground, and the ground carries standing robots.
+    """
     terrain = wd.HeightMap.tiles(levels=2, size=5.0)
     middle = terrain.origins.reshape(-1, 3)
     beside = middle + np.array([1.6, 0.3, 0.0])
@@ -43,7 +45,7 @@ def test_quadrupeds_stand_on_every_kind_of_ground() -> None:
         assert scan[:count].min() > 0.01  # the sphere's radius is 0.022
         assert (
             scan[count:].min() > -0.25
-        )  # walls of blocks and stairs push out no faster than 1 m/s
+        )  # walls of blocks and stairs push feet out at 1 m/s or less
 
 
 def test_a_quadruped_stands_on_a_slope() -> None:
@@ -60,8 +62,8 @@ def test_a_quadruped_stands_on_a_slope() -> None:
     assert np.abs(sim.v).max() < 1e-3
 
 
-def test_a_plank_lies_on_a_ridge_under_its_middle() -> None:
-    """If its edges and faces have points. Its corners alone let it sink to the ground."""
+def test_a_plank_with_points_on_its_edges_lies_on_a_ridge() -> None:
+    """With points on edges and faces. With corners only it would sink to the ground."""
     heights = np.zeros((41, 41))
     heights[19:22] = 0.05  # a ridge along y, 0.1 m wide at its top
     terrain = wd.HeightMap(heights, 0.05)

@@ -1,4 +1,4 @@
-"""Sensors: what IMUs read and where contacts press, as functions, in kernels, in a simulation."""
+"""Sensors: readings of IMUs and contact forces, as functions, in kernels, and in a simulation."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def rotations(model: wd.Model, q: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-def test_at_rest_an_imu_reads_what_holds_it_up(name: str) -> None:
-    """9.81 m/s² upwards, in the axes of each link; no rate."""
+def test_an_imu_at_rest_reads_gravity_upwards(name: str) -> None:
+    """9.81 m/s² upwards in the axes of each link, and no rate."""
     model = MODELS[name]
     q = states(model, 5).q
     reading = wd.imu(model, q, None, None)
@@ -41,8 +41,8 @@ def test_at_rest_an_imu_reads_what_holds_it_up(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-def test_an_imu_reads_how_its_origin_accelerates(name: str) -> None:
-    """The second difference of its place along q(t) with these v and a, less gravity."""
+def test_an_imu_reads_the_acceleration_of_its_origin(name: str) -> None:
+    """The second difference of its position along q(t) with these v and a, minus gravity."""
     model, h = MODELS[name], 1e-4
     s = states(model, 4)
     q, v, a = s.q, s.v, 0.5 * s.tau
@@ -60,8 +60,8 @@ def test_an_imu_reads_how_its_origin_accelerates(name: str) -> None:
     assert np.allclose(reading[..., 3:], rates, atol=1e-12)
 
 
-def test_what_falls_freely_feels_nothing() -> None:
-    """At its centre of mass, tumbling or not; gravity may be another one."""
+def test_an_imu_in_free_fall_reads_no_acceleration() -> None:
+    """At the centre of mass, with and without rotation, and for any gravity."""
     stone = wd.load_urdf(
         '<robot name="s"><link name="a"><inertial><mass value="2"/><inertia ixx="0.1" ixy="0" '
         'ixz="0" iyy="0.2" iyz="0" izz="0.25"/></inertial></link></robot>',
@@ -75,7 +75,7 @@ def test_what_falls_freely_feels_nothing() -> None:
         assert np.allclose(reading[:, 3:], s.v[:, 3:])
 
 
-def test_a_seat_on_a_carousel_feels_r_times_the_square_of_the_rate() -> None:
+def test_an_imu_on_a_carousel_reads_radius_times_squared_rate() -> None:
     model = wd.load_urdf(CAROUSEL)
     q, v, a = np.array([[0.3], [2.0]]), np.array([[4.0], [-3.0]]), np.array([[0.0], [2.0]])
     reading = wd.imu(model, q, v, a, frame="seat")
@@ -83,8 +83,8 @@ def test_a_seat_on_a_carousel_feels_r_times_the_square_of_the_rate() -> None:
     assert np.allclose(reading[1], [0.5 * 2, 0.5 * 9, G, 0, 0, -3.0])
 
 
-def test_kernels_the_oracle_and_other_velocities_of_the_base_agree() -> None:
-    """In single precision too, for one link and several, and as a method of the robot."""
+def test_imu_kernels_agree_with_the_oracle_in_each_base_velocity() -> None:
+    """Also in single precision, for one link and several, and as a method of the robot."""
     model = MODELS["hopper"]
     s = states(model, 5)
     q, v, a = s.q, s.v, s.tau
@@ -112,8 +112,8 @@ POINTS = (
 )
 
 
-def test_forces_by_link_do_the_work_of_the_forces_on_points() -> None:
-    """As external forces they take what Jᵀ f takes, J of the points where spheres are lowest."""
+def test_link_forces_do_the_work_of_the_point_forces() -> None:
+    """As external forces they give Jᵀ f, with J of the lowest points of the spheres."""
     model = MODELS["hopper"]
     q = states(model, 4).q
     forces = np.random.default_rng(1).normal(size=(4, 3, 3))
@@ -129,7 +129,7 @@ def test_forces_by_link_do_the_work_of_the_forces_on_points() -> None:
     assert np.allclose(held, -work, atol=1e-12)
 
 
-def test_references_of_a_link_force_are_one_wrench() -> None:
+def test_a_link_force_is_the_same_wrench_in_each_reference() -> None:
     model = MODELS["hopper"]
     q = states(model, 4).q
     forces = np.random.default_rng(2).normal(size=(4, 3, 3))
@@ -148,8 +148,8 @@ def test_references_of_a_link_force_are_one_wrench() -> None:
     assert np.allclose(every.sum(1)[:, :3], forces.sum(1))
 
 
-def test_flags_say_which_points_and_links_are_pressed() -> None:
-    """Beyond the threshold; a link by the net force of its points."""
+def test_contact_flags_compare_forces_with_a_threshold() -> None:
+    """A link is in contact by the net force of its points."""
     model = MODELS["hopper"]
     forces = np.zeros((3, 3, 3))
     forces[0, 0] = 0.0, 0.3, 0.4
@@ -182,15 +182,15 @@ def box() -> wd.Model:
 
 
 def simulation(model: wd.Model, envs: int = 2, **options: Any) -> wd.Simulation:
-    """Half a metre above the ground in environment 0, a little in all others."""
+    """Environment 0 begins half a metre above the ground, all others close to it."""
     start = np.tile([0, 0, 0.1, 0, 0, 0, 1, 0.5], (envs, 1))
     start[0, 2] = 0.6
     scene: dict[str, Any] = {"control": wd.PD(5.0, 0.5), "start": start, "substeps": 2}
     return wd.Simulation(model, envs, **{**scene, "sensors": SENSORS, **options})
 
 
-def test_a_robot_that_falls_feels_nothing_and_one_that_lies_its_weight(box: wd.Model) -> None:
-    """Flags of the four corners below; the link's moment balances that of the weight."""
+def test_sensors_read_zero_in_free_fall_and_the_weight_at_rest(box: wd.Model) -> None:
+    """The four lower corners are in contact. The moment on the link balances that of the weight."""
     sim = simulation(box, like=np.zeros(1))
     for _ in range(20):
         sim.step([0.5])
@@ -212,8 +212,8 @@ def test_a_robot_that_falls_feels_nothing_and_one_that_lies_its_weight(box: wd.M
     assert np.abs(balance).max() > 0.02
 
 
-def test_what_a_simulation_measures_is_what_the_functions_say(box: wd.Model) -> None:
-    """Of the state it leads to; accelerations are the last substep's, of two here."""
+def test_sensors_of_a_simulation_equal_the_sensor_functions(box: wd.Model) -> None:
+    """For the state after a step. Accelerations are those of the last of two substeps."""
     single: dict[str, Any] = {"like": np.zeros(1), "substeps": 1}
     sim, steps = simulation(box, like=np.zeros(1)), simulation(box, **single)
     plain = simulation(box, like=np.zeros(1), sensors=None)
@@ -246,8 +246,8 @@ def test_what_a_simulation_measures_is_what_the_functions_say(box: wd.Model) -> 
     assert pressed and plain.imu.shape == (2, 0, 6) and plain.contacts.shape == (2, 0)
 
 
-def test_a_state_that_fails_measures_nothing_and_touches_no_other(box: wd.Model) -> None:
-    """Resets clear what was measured; checkpoints have it."""
+def test_sensors_of_a_failed_state_read_zero(box: wd.Model) -> None:
+    """Other environments do not change. A reset clears the sensors, and a checkpoint has them."""
     sims = [simulation(box, 3) for _ in range(2)]
     for sim in sims:
         for _ in range(5):
@@ -280,14 +280,12 @@ def test_a_state_that_fails_measures_nothing_and_touches_no_other(box: wd.Model)
         (wd.Sensors(threshold=np.inf), ValueError, "threshold must be a force of 0 or more"),
     ],
 )
-def test_sensors_that_cannot_be_are_refused(
-    box: wd.Model, sensors: Any, error: Any, text: str
-) -> None:
+def test_invalid_sensors_are_refused(box: wd.Model, sensors: Any, error: Any, text: str) -> None:
     with pytest.raises(error, match=text):
         simulation(box, sensors=sensors)
 
 
-def test_contacts_that_cannot_be_are_refused() -> None:
+def test_invalid_points_forces_and_links_are_refused() -> None:
     model = MODELS["hopper"]
     q, forces = np.zeros((2, model.nq)), np.zeros((2, 3, 3))
     with pytest.raises(KeyError, match="no link named 'foot'"):

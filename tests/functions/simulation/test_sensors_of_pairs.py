@@ -1,4 +1,4 @@
-"""Sensors of links that touch each other."""
+"""Sensors of links with contact pairs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BOX = wd.description.Box(0.1, 0.16, 0.12)
 
 
 def pile(**options: Any) -> wd.Simulation:
-    """Two boxes that fall on each other and on the ground: the lower one by points, or by pairs."""
+    """Two boxes fall on each other and on the ground. The lower one has points or pairs."""
     scene = wd.ModelBuilder("table").add_link("table").build()
     for n, name in enumerate(("low", "high")):
         scene = scene.with_object(
@@ -35,9 +35,10 @@ def pile(**options: Any) -> wd.Simulation:
 
 
 @pytest.mark.parametrize("ground", ["points", "pairs"])
-def test_forces_of_all_contacts_change_the_momenta(ground: str) -> None:
-    """F + m g is the change of the momentum of a box in a step, and the moment about its centre
-    that of its angular momentum: forces of the ground, of the other box, and friction moments."""
+def test_contact_forces_equal_the_change_of_momentum(ground: str) -> None:
+    """F + m g is the change of a box's momentum in a step, and the moment about its centre that of
+    its angular momentum. Forces of the ground, of the other box, and friction moments count.
+    """
     sim = pile()
     if ground == "pairs":
         pairs = wd.ContactPairs(sim.model).with_ground("low")
@@ -72,8 +73,8 @@ def momenta(sim: wd.Simulation, name: str) -> np.ndarray:
     return np.concatenate([link.mass * np.einsum("bij,bj->bi", R, body.velocity[:, :3]), spins], 1)
 
 
-def test_a_link_that_is_pinched_is_in_contact() -> None:
-    """The forces on it balance, and each is above the threshold. A link without contacts has 0."""
+def test_a_pinched_link_is_in_contact() -> None:
+    """The forces on it cancel, but each is above the threshold. A link without contacts has 0."""
     sim = pile(gravity=(0.0, 0.0, 0.0), pair_contact=wd.description.PairContact(0.6))
     sim.body("high").reset(pose=[0.0, 0.0, 0.179, 0.0, 0.0, 0.0, 1.0])
     sim.tau[:, 8] = -20.0
@@ -90,8 +91,8 @@ def test_a_link_that_is_pinched_is_in_contact() -> None:
     assert not sim.pair_contacts.any() and not sim.link_forces.any()
 
 
-def test_links_of_pairs_may_have_sensors() -> None:
-    """Patterns choose the links, and the error lists the links that exist."""
+def test_links_with_pairs_only_can_have_sensors() -> None:
+    """Patterns choose the links, and the error lists the existing ones."""
     sim = pile(sensors=wd.Sensors(links=["h*"]))
     assert sim.sensors is not None and sim.sensors.links == ("high",)
     sim.step()
@@ -100,8 +101,8 @@ def test_links_of_pairs_may_have_sensors() -> None:
         pile(sensors=wd.Sensors(links=["table"]))
 
 
-def test_pairs_are_flagged_without_sensors_of_links() -> None:
-    """The flags are those of a simulation that measures the forces on links, too."""
+def test_pair_contacts_do_not_need_force_sensors() -> None:
+    """The flags equal those of a simulation that also measures forces on links."""
     flags = []
     for sensors in (wd.Sensors(imu=["low"]), wd.Sensors(links=["low"])):
         sim = pile(sensors=sensors)

@@ -1,4 +1,4 @@
-"""Simulations: arrays that stay, resets, checkpoints, failures that are counted, equal bits."""
+"""Simulations: arrays in place, resets, checkpoints, counted failures, equal bits."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_simulation_is_neither_pickled_nor_copied() -> None:
     assert all(np.array_equal(x, other.state()[n]) for n, x in sim.state().items())
 
 
-def test_a_simulation_of_tensors_begins_without_a_warning() -> None:
+def test_creating_a_simulation_of_tensors_gives_no_warning() -> None:
     torch = pytest.importorskip("torch")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -42,8 +42,8 @@ def test_a_simulation_of_tensors_begins_without_a_warning() -> None:
     assert np.allclose(sim.q, [0.3, -0.4]) and sim.start.shape == (6, 2)
 
 
-def test_a_simulation_is_the_step_carried_on() -> None:
-    """Bit for bit what `wd.step` gives from step to step, in arrays that are the same objects."""
+def test_a_simulation_equals_repeated_calls_of_step() -> None:
+    """In all bits, and its arrays remain the same objects."""
     sim = simulation(like=np.zeros(1))
     before = {name: getattr(sim, name) for name in ("q", "v", "forces", "torques", "time")}
     q, v = np.tile([0.3, -0.4], (6, 1)), np.zeros((6, 2))
@@ -63,8 +63,8 @@ def test_a_simulation_is_the_step_carried_on() -> None:
     assert np.allclose(sim.time, 0.05) and not sim.failures.any() and sim.time.shape == (6,)
 
 
-def test_results_are_equal_whatever_the_batch_and_the_threads() -> None:
-    """An environment alone, among others, on one thread or two: the same bits."""
+def test_results_do_not_depend_on_batch_size_or_threads() -> None:
+    """An environment alone and among others, on one thread and on two, has the same bits."""
     ends = []
     number = wd.runtime.get_num_threads()
     try:
@@ -81,8 +81,8 @@ def test_results_are_equal_whatever_the_batch_and_the_threads() -> None:
         assert all(np.array_equal(x, y) for x, y in zip(ends[0], other, strict=True))
 
 
-def test_a_reset_clears_what_was() -> None:
-    """By mask or by index, to `start` or to rows; others go on; a second run is the first again."""
+def test_a_reset_restores_start_or_given_values_and_clears_the_rest() -> None:
+    """By mask or by index. Other environments continue. A second run equals the first one."""
     sim = simulation()
     sim.step([1.0, 1.0])
     first = sim.q.copy()
@@ -108,7 +108,7 @@ def test_a_reset_clears_what_was() -> None:
     assert np.array_equal(sim.q, [start] * 6) and not sim.time.any()
 
 
-def test_a_checkpoint_goes_on_bit_for_bit() -> None:
+def test_a_restored_checkpoint_continues_with_the_same_bits() -> None:
     """Also in another simulation of the same scene, and through a file."""
     sim = simulation()
     for k in range(10):
@@ -130,8 +130,8 @@ def test_a_checkpoint_goes_on_bit_for_bit() -> None:
         sim.restore({"q": saved["q"]})
 
 
-def test_a_state_that_is_not_finite_begins_anew_and_counts() -> None:
-    """NaN in one environment's targets, and a velocity beyond all numbers in another's."""
+def test_a_state_that_is_not_finite_is_reset_and_counted() -> None:
+    """With NaN in the targets of one environment, and an overflowing velocity in another."""
     sim = simulation()
     targets = random_targets(6, 0)
     sim.step(targets)
@@ -152,9 +152,11 @@ def test_a_state_that_is_not_finite_begins_anew_and_counts() -> None:
     assert np.array_equal(sim.failures, [0, 1, 0, 0, 1, 0])
 
 
-def test_a_number_of_the_ground_that_is_none_is_no_floor_without_contact() -> None:
-    """NaN goes through the sweeps' maxima: the state is not finite and counts, instead of falling
-    through the ground; in that environment alone."""
+def test_a_ground_with_nan_is_counted_as_a_failure() -> None:
+    """The robot does not fall through the ground, and other environments do not change.
+
+    NaN passes through the maxima of the sweeps.
+    """
     for name in ("stiffness", "friction", "dissipation"):
         numbers = {"stiffness": 1e4, "friction": 0.5, "dissipation": 0.02}
         array = np.full((6, 1) if name == "friction" else 6, numbers[name], np.float32)
@@ -166,8 +168,8 @@ def test_a_number_of_the_ground_that_is_none_is_no_floor_without_contact() -> No
         assert sim.failures[3] >= 1 and not sim.failures[[0, 1, 2, 4, 5]].any(), name
 
 
-def test_time_is_no_sum_of_rounded_steps() -> None:
-    """An hour in float32 is an hour."""
+def test_time_does_not_accumulate_rounding() -> None:
+    """In float32 it is exact after an hour."""
     sim = simulation()
     sim.time[:] = 3600.0 - 0.05
     for _ in range(5):
@@ -181,8 +183,8 @@ def test_time_is_no_sum_of_rounded_steps() -> None:
     assert np.array_equal(sim.time, np.full(6, 3610.0, np.float32))
 
 
-def test_numbers_are_read_at_each_launch() -> None:
-    """Gains, friction, pushes and masses written in place act from the next step on."""
+def test_numbers_written_in_place_act_from_the_next_step() -> None:
+    """Gains, friction, pushes and masses."""
     kp, push = np.full(2, 20.0, np.float32), np.zeros((6, 6), np.float32)
     sim = simulation(control=wd.PD(kp, 1.0), f_ext={"tip": push})
     sim.step([0.5, 0.5])
@@ -197,8 +199,8 @@ def test_numbers_are_read_at_each_launch() -> None:
     assert (np.abs(sim.torques[0]) < before).all()
 
 
-def test_a_free_robot_without_drives_lands_on_its_shapes() -> None:
-    """Points are those of the collision shapes; tau is the caller's."""
+def test_a_robot_without_drives_lands_on_its_collision_shapes() -> None:
+    """Contact points come from the shapes by default, and tau from the caller."""
     model = wd.load_robot("quadruped")
     lying = [0, 0, 1, 0, 0, 0, 1, *([0.0, 0.9, -1.8] * 4)]
     sim = wd.Simulation(model, 2, points=[], substeps=1, start=lying)
@@ -215,8 +217,11 @@ def test_a_free_robot_without_drives_lands_on_its_shapes() -> None:
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "warp"])
-def test_numbers_that_are_negative_are_refused_at_creation(library: str) -> None:
-    """In arrays of any library; later ones only while `wd.config.debug` is on, before they act."""
+def test_negative_numbers_are_refused_at_creation(library: str) -> None:
+    """In arrays of any library.
+
+    Later ones are refused while `wd.config.debug` is on, before they act.
+    """
     usable(library)
     like = made(library, np.zeros(1, np.float32))
     stiff, soft = (np.full(6, x, np.float32) for x in (1e4, -1e4))
@@ -237,8 +242,11 @@ def test_numbers_that_are_negative_are_refused_at_creation(library: str) -> None
     assert all(np.array_equal(x, before[name]) for name, x in sim.state().items())
 
 
-def test_a_simulation_starts_at_a_configuration_by_name() -> None:
-    """At "home" where the model has one, with drives that hold it; else at the neutral one."""
+def test_a_simulation_starts_at_a_named_configuration() -> None:
+    """At "home" by default if the model has it, held by the drives.
+
+    Otherwise at the neutral one.
+    """
     up = {"shoulder": 3.0}
     model = MODEL.with_configuration("up", up)
     drives = {"points": POINTS, "control": wd.PD(20.0, 1.0)}
@@ -261,8 +269,8 @@ def test_a_simulation_starts_at_a_configuration_by_name() -> None:
         wd.Simulation(model, 3, start="down", **drives)
 
 
-def test_a_simulation_of_too_many_points_asks_which() -> None:
-    """Rather than stepping slowly; those that are passed are taken."""
+def test_a_simulation_with_too_many_default_points_is_refused() -> None:
+    """It would be slow. Points that the caller passes are accepted."""
     boxes = tuple(wd.description.Geometry("box", (0.1 * k, 0.1, 0.1)) for k in range(1, 26))
     model = replace(MODEL, links=tuple(replace(x, collisions=boxes) for x in MODEL.links))
     with pytest.raises(ValueError, match=r"has 600 contact points, more than 500; choose those"):
@@ -270,8 +278,8 @@ def test_a_simulation_of_too_many_points_asks_which() -> None:
     assert len(wd.Simulation(model, 2, points=wd.ContactPoints(model)).points) == 600
 
 
-def test_what_cannot_be_is_refused() -> None:
-    """With the names that are wrong; nothing is written."""
+def test_invalid_arguments_are_refused() -> None:
+    """With the wrong names. No array is changed."""
     sim = simulation()
     before = sim.state()
     for where in ([6], [-1], np.array([0, 9])):
@@ -300,7 +308,7 @@ def test_what_cannot_be_is_refused() -> None:
         simulation(points=["tip"])
     with pytest.raises(TypeError, match=r"ground must be wd.Ground"):
         simulation(points=[], ground="flat")
-    with pytest.raises(ValueError, match="start is no state: q: shoulder is nan"):
+    with pytest.raises(ValueError, match="start is not a state: q: shoulder is nan"):
         simulation(start=[np.nan, 0.0])
     with pytest.raises(ValueError, match="quaternion of floating_base has length 0, not 1"):
         wd.Simulation(wd.load_robot("quadruped"), 2, points=[], start=np.zeros(19))
@@ -314,10 +322,11 @@ def test_what_cannot_be_is_refused() -> None:
 
 
 @pytest.mark.parametrize("rows", ["friction", "stops"])
-def test_joint_rows_on_soft_ground(rows: str) -> None:
-    """Friction and stops of joints need impulses, soft ground needs none of its own.
+def test_joint_rows_work_on_soft_ground(rows: str) -> None:
+    """Friction and stops of joints need impulses, soft ground has none.
 
-    Far above it a robot moves as without ground. On it a robot with much dry friction keeps its pose.
+    Far above it a robot moves as without ground. On it a robot with much dry friction keeps its
+    pose.
     """
     model = wd.load_robot("quadruped")
     options: dict[str, Any] = {"dt": 1e-3, "stops": "rows"} if rows == "stops" else {"dt": 1e-3}
@@ -341,8 +350,10 @@ def test_joint_rows_on_soft_ground(rows: str) -> None:
         assert np.isfinite(sim.v).all() and np.abs(sim.q[0, 7:] - start[7:]).max() < 0.02
 
 
-def test_drives_without_effort_are_warned_of(recwarn: pytest.WarningsRecorder) -> None:
-    """An effort of 0 in a description is usually one that its author did not know."""
+def test_drives_with_an_effort_limit_of_zero_give_a_warning(
+    recwarn: pytest.WarningsRecorder,
+) -> None:
+    """An effort of 0 in a description usually means that its author did not know the limit."""
     model = wd.load_robot("double_pendulum").with_limits("elbow", effort=0.0)
     gains = np.array([1.0, 0.0])
     for control in (None, wd.PD(1.0, 1.0, effort=5.0), wd.PD(gains, gains)):

@@ -15,8 +15,8 @@ import warpdyn as wd
 
 
 @pytest.mark.parametrize("library", ["torch", "warp"])
-def test_arrays_of_other_libraries(library: str, device: str) -> None:
-    """Those of `like`, on its device; results are NumPy's, on the CPU bit for bit."""
+def test_simulations_of_each_library_equal_numpys(library: str, device: str) -> None:
+    """Arrays are those of `like` on its device. On the CPU all bits are equal."""
     usable(library, device)
     like = made(library, np.zeros(1, np.float32), device)
     sim, plain = simulation(like=like), simulation()
@@ -35,8 +35,10 @@ def test_arrays_of_other_libraries(library: str, device: str) -> None:
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "warp"])
 @pytest.mark.parametrize("where", [[2, 0, 1], [2, 2, 0]])
-def test_all_are_reset_by_indices_in_any_order(library: str, where: list[int], device: str) -> None:
-    """Each to its own row of `start`, the robot and a free body alike."""
+def test_indices_in_any_order_reset_to_their_own_rows(
+    library: str, where: list[int], device: str
+) -> None:
+    """Of `start`, for the robot and a free body."""
     usable(library, device)
     rows = np.eye(3, 7, dtype=np.float32) + np.eye(1, 7, 6, dtype=np.float32)
     cube = wd.description.Box(0.1, 0.1, 0.1)
@@ -71,8 +73,10 @@ RESETS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", RESETS)
 @pytest.mark.parametrize("on_device", [False, True])
 @pytest.mark.parametrize("library", ["torch", "warp"])
-def test_resets_of_other_libraries(library: str, on_device: bool, name: str, device: str) -> None:
-    """The rows that NumPy's arrays get, with arguments of NumPy and of the library."""
+def test_resets_in_each_library_equal_numpys(
+    library: str, on_device: bool, name: str, device: str
+) -> None:
+    """With arguments of NumPy and of the library."""
     usable(library, device)
     given = RESETS[name]
     like = made(library, np.zeros(1, np.float32), device)
@@ -92,9 +96,8 @@ def test_resets_of_other_libraries(library: str, on_device: bool, name: str, dev
 
 
 @pytest.mark.parametrize("name", ["mask", "indices", "of environments", "all"])
-def test_a_graph_records_resets(name: str, device: str) -> None:
-    """Steps and resets with a mask or indices on the device are replayed: nothing waits, and nothing
-    is copied to the host."""
+def test_a_cuda_graph_replays_steps_and_resets(name: str, device: str) -> None:
+    """Resets by a mask or indices on the device. They neither wait nor copy to the host."""
     if device == "cpu":
         pytest.skip("the CPU has no CUDA graphs; give --device cuda:0")
     sim, plain = simulation(like=wp.zeros(1, dtype=wp.float32, device=device)), simulation()
@@ -116,8 +119,8 @@ def test_a_graph_records_resets(name: str, device: str) -> None:
         assert error(host(getattr(sim, n)), getattr(plain, n)) <= CLOSE[False], n
 
 
-def test_indices_on_a_gpu_are_not_read(device: str) -> None:
-    """Those of no environment are left out. In debug mode they are refused."""
+def test_indices_on_a_gpu_are_checked_in_debug_mode_only(device: str) -> None:
+    """Indices of no environment are ignored, and refused in debug mode."""
     if device == "cpu":
         pytest.skip("on the CPU indices are checked; give --device cuda:0")
     sim = simulation(like=wp.zeros(1, dtype=wp.float32, device=device))

@@ -1,4 +1,6 @@
-"""Gradients through many steps on the ground: against differences, and step by step in Torch."""
+"""Gradients through many steps on the ground, compared with differences and with Torch step by
+step.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ H = 1e-5
 
 
 def sliding() -> dict[str, np.ndarray]:
-    """A box that a force pushes along on all corners, and turns a little."""
+    """A box on all corners, which a force pushes along and turns a little."""
     return {
         "q": np.array([[0.0, 0.0, 0.0495, 0.0, 0.0, np.sin(0.15), np.cos(0.15)]]),
         "v": np.array([[1.0, 0.3, -0.01, 0.02, -0.01, 0.3]]),
@@ -51,7 +53,7 @@ def called(at: dict[str, Any], substeps: int) -> tuple[list[Any], dict[str, Any]
 
 @pytest.fixture(scope="module")
 def by_kernel() -> dict[str, Any]:
-    """What a gradient needs of a sliding box, and gives: cotangents w, and Jᵀ w by name."""
+    """Cotangents w of a sliding box, and Jᵀ w by name."""
     positional, options = called(sliding(), SUBSTEPS)
     results = wd.step(*positional, **options)
     draw = np.random.default_rng(0)
@@ -62,8 +64,8 @@ def by_kernel() -> dict[str, Any]:
     return {"w": w, **dict(zip(NAMES, bars, strict=True))}
 
 
-def test_many_steps_against_differences(by_kernel: dict[str, Any]) -> None:
-    """Of fourth order, along random directions of each input, all of them in one call."""
+def test_gradients_through_many_steps_equal_finite_differences(by_kernel: dict[str, Any]) -> None:
+    """Of fourth order, along random directions of each input, all in one call."""
     draw, at = np.random.default_rng(1), sliding()
     directions = {name: draw.normal(size=x.shape) for name, x in at.items()}
     size = {name: H * max(1.0, float(np.abs(x).max())) for name, x in at.items()}
@@ -83,8 +85,10 @@ def test_many_steps_against_differences(by_kernel: dict[str, Any]) -> None:
         assert np.sum(by_kernel[name] * directions[name]) == pytest.approx(wanted, rel=SMOOTH)
 
 
-def test_torch_goes_back_through_single_steps(by_kernel: dict[str, Any]) -> None:
-    """loss.backward() through steps called one by one is the product through as many substeps."""
+def test_torch_gradients_through_single_steps_equal_those_of_substeps(
+    by_kernel: dict[str, Any],
+) -> None:
+    """loss.backward() through separate calls equals the product through as many substeps."""
     torch = pytest.importorskip("torch")
     at = {name: torch.tensor(x, requires_grad=True) for name, x in sliding().items()}
     here = {**at}

@@ -1,5 +1,4 @@
-"""A step as users call it: on the ground against what paper says, in rows and columns, in place,
-alone and in a batch."""
+"""A step on the ground: analytic motions, rows and columns, in place, alone and in a batch."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ import warpdyn as wd
 
 
 class History(NamedTuple):
-    """What a roll-out went through: (steps, B, ...)."""
+    """States and forces of a roll-out: (steps, B, ...)."""
 
     q: np.ndarray
     v: np.ndarray
@@ -47,7 +46,7 @@ def roll_out(
     change: Callable[[int], None] = lambda k: None,
     **options: Any,
 ) -> History:
-    """Steps in place, from no impulses."""
+    """Steps in place, which begin without impulses."""
     count = len(options.get("points", ()))
     q, v = q.copy(), v.copy()
     results = [
@@ -81,7 +80,7 @@ def level(count: int, height: float | np.ndarray, model: wd.Model = BOX) -> np.n
 
 @pytest.fixture(scope="module")
 def boxes() -> History:
-    """At rest, sliding, on slopes of 20 and 30 degrees, dropped from 0.2 m, for 2 s."""
+    """At rest, sliding, on slopes of 20 and 30 degrees, and dropped from 0.2 m, for 2 s."""
     slope = np.radians([0.0, 0.0, 20.0, 30.0, 0.0])
     gravity = G * np.stack([np.sin(slope), 0 * slope, -np.cos(slope)], 1)
     v = np.zeros((5, 6))
@@ -91,14 +90,14 @@ def boxes() -> History:
     return roll_out(BOX, q, v, round(2 / DT), gravity=gravity, **BOX_OPTIONS)
 
 
-def test_a_box_at_rest_lies_as_deep_as_its_stiffness_says(boxes: History) -> None:
+def test_a_box_at_rest_sinks_in_by_its_stiffness(boxes: History) -> None:
     assert 0.05 - boxes.q[-1, 0, 2] == pytest.approx(SINK, rel=1e-3)
     assert boxes.forces[-1, 0, :, 2].sum() == pytest.approx(G, rel=1e-6)
     assert np.abs(boxes.v[-1, 0]).max() < 1e-5
 
 
-def test_a_sliding_box_stops_where_friction_stops_it(boxes: History) -> None:
-    """v² / (2 mu g), short of it by the half step that semi-implicit Euler loses."""
+def test_a_sliding_box_stops_after_the_analytic_distance(boxes: History) -> None:
+    """v² / (2 mu g), minus the half step that semi-implicit Euler loses."""
     exact = 1 / (2 * 0.5 * G)
     assert boxes.q[-1, 1, 0] == pytest.approx(exact - DT / 2, rel=2e-3)
     assert np.abs(boxes.v[-1, 1]).max() < 1e-5
@@ -106,8 +105,8 @@ def test_a_sliding_box_stops_where_friction_stops_it(boxes: History) -> None:
     assert -sliding[0] == pytest.approx(0.5 * G, rel=1e-2)
 
 
-def test_a_box_on_a_slope_sticks_or_slips(boxes: History) -> None:
-    """At 20 degrees it creeps by micrometres; at 30 it slides with g (sin - mu cos)."""
+def test_a_box_on_a_slope_sticks_or_slides(boxes: History) -> None:
+    """At 20 degrees it creeps by micrometres. At 30 it slides with g (sin - mu cos)."""
     second = round(1 / DT) - 1
     assert 0 < boxes.v[second, 2, 0] < 3e-6
     speed = G * (math.sin(math.radians(30)) - 0.5 * math.cos(math.radians(30)))
@@ -117,16 +116,16 @@ def test_a_box_on_a_slope_sticks_or_slips(boxes: History) -> None:
         assert normal == pytest.approx(G * math.cos(math.radians(degrees)), rel=1e-4)
 
 
-def test_a_dropped_box_lands_without_a_catch_or_a_bounce(boxes: History) -> None:
-    """No force before it reaches the ground, and none of the 0.2 m comes back."""
+def test_a_dropped_box_lands_without_early_force_or_rebound(boxes: History) -> None:
+    """There is no force before it reaches the ground, and it does not rise again."""
     height, pressed = boxes.q[:, 4, 2] - 0.05, boxes.forces[:, 4, :, 2].sum(1) > 0
     first = int(np.argmax(pressed))
     assert height[first] < 1e-9 and height[first - 1] > 0
     assert height.min() > -2e-3 and height[first:].max() < 1e-4
 
 
-def test_a_sphere_rolls_at_five_sevenths() -> None:
-    """Of the speed that it was thrown with, to twelve digits."""
+def test_a_thrown_sphere_rolls_at_five_sevenths_of_its_speed() -> None:
+    """Without rolling resistance. The tolerance is 1e-9."""
     sphere = wd.load_urdf(CUBE.format(0.4 * 0.01), floating_base=True)
     end = wd.results.Step(
         *wd.oracle(
@@ -164,7 +163,7 @@ def quadrupeds(count: int, dtype: type = np.float32, steps: int = 1, **options: 
 
 
 def test_a_quadruped_stands() -> None:
-    """After 4 s its feet carry its weight, and it is still."""
+    """After 4 s its feet carry its weight, and it is at rest."""
     end = quadrupeds(5, steps=800)
     assert end.forces[-1, :, :, 2].sum(1) == pytest.approx(WEIGHT, rel=1e-3)
     assert ((end.q[-1, :, 2] > 0.28) & (end.q[-1, :, 2] < 0.31)).all()
@@ -172,8 +171,8 @@ def test_a_quadruped_stands() -> None:
     assert (np.abs(end.torques[-1]) <= QUADRUPED.effort_limit[6:]).all()
 
 
-def test_an_environment_alone_is_itself_in_a_batch() -> None:
-    """To the last bit, over two hundred steps; whatever stands beside it, NaN too."""
+def test_an_environment_has_the_same_bits_alone_and_in_a_batch() -> None:
+    """Over two hundred steps, with any other environments in the batch, NaN included."""
     many = quadrupeds(37, steps=200)
     rng = np.random.default_rng(0)
     noise = 0.05 * rng.normal(size=(37, 12))
@@ -193,9 +192,12 @@ def test_an_environment_alone_is_itself_in_a_batch() -> None:
     assert np.isnan(beside.v[-1, 19]).any()
 
 
-def test_laws_hold_at_every_step_of_random_roll_outs() -> None:
-    """Cone, no pulling, work of friction, quaternions, finite: from any attitude, some below the ground, fast and, one
-    half of them, ten times as fast, with targets beyond limits, at twice the default step."""
+def test_contact_laws_hold_at_each_step_of_random_roll_outs() -> None:
+    """Friction cone, no adhesion, work of friction, unit quaternions, finite numbers.
+
+    Robots begin in any attitude, some below the ground, fast, half of them ten times as fast, with
+    targets beyond limits, at twice the default step.
+    """
     rng, B = np.random.default_rng(3), 256
     q, v = level(B, rng.uniform(-0.1, 0.6, B), QUADRUPED), 3 * rng.normal(size=(B, 18))
     v[::2] *= 10
@@ -233,7 +235,7 @@ def test_laws_hold_at_every_step_of_random_roll_outs() -> None:
 # As every function.
 
 
-def test_kernel_and_oracle_agree_in_any_layout_and_library(device: str) -> None:
+def test_kernel_and_oracle_agree_in_each_layout_and_library(device: str) -> None:
     """float64 and float32, rows and columns, in place or not, arrays of every library."""
     s, B = states(BOX, 5), 5
     q, v, tau = level(B, 0.049), 0.1 * s.v, s.tau
@@ -266,9 +268,11 @@ def test_kernel_and_oracle_agree_in_any_layout_and_library(device: str) -> None:
         assert np.allclose(x, y, atol=1e-9)
 
 
-def test_numbers_are_rows_and_columns_of_them() -> None:
-    """Friction, stiffness and gains as numbers, one array for all, or a row each: one kernel's
-    numbers; where they differ so do the results."""
+def test_friction_stiffness_and_gains_can_be_numbers_or_arrays() -> None:
+    """One number, one array for all, or one row each give the same results.
+
+    Different rows give different results.
+    """
     q, v, tau = level(3, 0.049), np.zeros((3, 6)), np.zeros((3, 6))
     tau[:, 0] = 3.0
     plain = wd.step(BOX, q, v, tau, **BOX_OPTIONS)
@@ -285,7 +289,7 @@ def test_numbers_are_rows_and_columns_of_them() -> None:
     assert (np.diff(slid.v[:, 0]) < 0).all()
 
 
-def test_without_a_stiffness_a_weight_on_one_point_sinks_by_five_millimetres() -> None:
+def test_by_default_the_weight_on_one_point_sinks_in_by_five_millimetres() -> None:
     end = wd.oracle(
         *(wd.step, BOX, level(1, 0.05)[0], np.zeros(6), np.zeros(6)),
         **BOX_OPTIONS | {"ground": wd.Ground(), "substeps": 200},
@@ -293,8 +297,8 @@ def test_without_a_stiffness_a_weight_on_one_point_sinks_by_five_millimetres() -
     assert 0.05 - end[0][2] == pytest.approx(0.005 / 4, rel=1e-2)
 
 
-def test_other_velocities_of_the_base_lead_to_the_same_places() -> None:
-    """The velocity that comes back is by the configuration that comes back."""
+def test_each_base_velocity_leads_to_the_same_motion() -> None:
+    """The returned velocity belongs to the returned configuration."""
     s = states(QUADRUPED, 1)
     q, v, tau = s.q[0], s.v[0], s.tau[0]
     q[2] = 0.2
@@ -310,8 +314,8 @@ def test_other_velocities_of_the_base_lead_to_the_same_places() -> None:
         assert np.allclose(end.v, wanted, atol=1e-10)
 
 
-def test_a_step_inside_a_kernel_of_ones_own() -> None:
-    """With the controller in it: one launch, the same numbers."""
+def test_a_step_works_inside_a_users_kernel() -> None:
+    """With the controller in it. There is one launch with the same numbers."""
     model = wd.load_robot("double_pendulum")
 
     @wd.kernel
@@ -332,8 +336,8 @@ def test_a_step_inside_a_kernel_of_ones_own() -> None:
         assert np.allclose(got.v[k], wanted[1], atol=1e-12)
 
 
-def test_substeps_are_steps_one_after_the_other() -> None:
-    """And their torques are a mean."""
+def test_substeps_equal_consecutive_steps() -> None:
+    """Their torques are averaged."""
     model = wd.load_robot("double_pendulum")
     s = states(model, 1)
     q, v, tau = s.q[0], s.v[0], s.tau[0]
@@ -347,10 +351,10 @@ def test_substeps_are_steps_one_after_the_other() -> None:
     assert np.allclose(whole.torques, np.mean(torques, 0), atol=1e-12)
 
 
-def test_derivatives_pass_through_contacts_that_stick_and_slide() -> None:
-    """Products through 8 substeps against differences: a box that a force cannot move, one that it
-    pushes along, one in the air; by the force, the state, friction, stiffness and the impulses of
-    before."""
+def test_derivatives_through_sticking_and_sliding_contacts_are_correct() -> None:
+    """Products through 8 substeps against differences: a box that sticks, one that slides, one in
+    the air. By the force, the state, friction, stiffness and the last impulses.
+    """
     height = 0.05 - SINK
     q, v, tau = level(3, [height, height, 0.2]), np.zeros((3, 6)), np.zeros((3, 6))
     q[:, 5:7] = math.sin(0.15), math.cos(0.15)  # level, a corner is as light along x as along y

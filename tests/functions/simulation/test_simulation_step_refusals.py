@@ -1,4 +1,4 @@
-"""Steps that cannot be, refused by name."""
+"""Invalid steps are refused by name."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ import warpdyn as wd
 
 
 @pytest.mark.parametrize("dt", [0, 0.0, -0.001, 0.11, math.nan, "fast", None])
-def test_a_step_has_a_length(dt: Any) -> None:
+def test_an_invalid_length_of_a_step_is_refused(dt: Any) -> None:
     with pytest.raises(ValueError, match=r"dt must be a number of seconds in \(0, 0.1\]"):
         wd.step(BOX, *(np.zeros((1, n)) for n in (7, 6, 6)), dt=dt)
 
 
-def test_the_longest_step_is_a_tenth_of_a_second() -> None:
+def test_a_step_is_at_most_a_tenth_of_a_second_long() -> None:
     zeros = [np.zeros((1, n)) for n in (7, 6, 6)]
     wd.step.describe(BOX, *zeros, dt=0.1)  # type: ignore[attr-defined]
     with pytest.raises(ValueError, match="dt must be a number of seconds"):
@@ -108,16 +108,15 @@ def test_the_longest_step_is_a_tenth_of_a_second() -> None:
         ),
     ],
 )
-def test_what_cannot_be_is_refused(options: Any, error: Any, text: str) -> None:
+def test_invalid_options_are_refused(options: Any, error: Any, text: str) -> None:
     """By name, before anything is computed."""
     arrays = (np.zeros((2, n)) for n in (19, 18, 18))
     with pytest.raises(error, match=text):
         wd.step(QUADRUPED, *arrays, **{"points": FEET, "dt": DT, **options})
 
 
-def test_a_look_at_all_arrays_finds_numbers_that_are_negative() -> None:
-    """Those of every library, of a bound call's too, by environment, with `wd.config.debug`; efforts
-    without a limit are none of them."""
+def test_debug_mode_refuses_negative_numbers_in_arrays() -> None:
+    """In each library, in bound calls too, by environment. Efforts without a limit pass."""
     torch = pytest.importorskip("torch")
     q, v, tau = (torch.zeros((2, n), dtype=torch.float64) for n in (7, 6, 6))
     q[:, 2], q[:, 6] = 1.0, 1.0
@@ -141,7 +140,7 @@ def test_a_look_at_all_arrays_finds_numbers_that_are_negative() -> None:
         wd.config.debug = False
 
 
-def test_points_that_never_move_and_joints_that_no_drive_holds_are_refused() -> None:
+def test_fixed_points_and_drives_of_ball_joints_are_refused() -> None:
     arm = wd.load_robot("panda")
     arrays = (np.zeros((1, n)) for n in (arm.nq, arm.nv, arm.nv))
     with pytest.raises(ValueError, match="fixed in the world"):
@@ -156,8 +155,8 @@ def scene_of(model: wd.Model, **options: Any) -> Any:
     return dict(wd.step.describe(model, *arrays, **options).options)["scene"]
 
 
-def test_a_scene_has_what_its_options_say() -> None:
-    """Speed limits where they guard, stops as springs or as rows of limits, steps and sweeps."""
+def test_the_scene_of_a_step_follows_its_options() -> None:
+    """Speed limits with the guard, stops as springs or rows, steps and sweeps."""
     arm = wd.load_robot("panda")
     on, off = (scene_of(arm, speed_guard=guard) for guard in (True, False))
     assert (on.guarded, off.guarded) == (True, False) and off.speed_limits == ()

@@ -1,4 +1,4 @@
-"""A state's rates and explicit steps as users call them: libraries, gradients, refusals."""
+"""Rates of a state and explicit steps as users call them: libraries, gradients, refusals."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def on_the_ground(count: int = 3) -> dict[str, np.ndarray]:
     return {"q": q, "v": v, "tau": tau, "deformation": m}
 
 
-def test_every_library_gives_the_oracle_s_rates_and_steps() -> None:
+def test_each_library_gives_the_oracles_rates_and_steps() -> None:
     q, v, tau, m = on_the_ground().values()
     frictions, stiffness = np.repeat([[0.4], [0.5], [0.6]], 4, 1), np.full(3, 1e4)
     ground = wd.SoftGround(frictions, stiffness, 150.0)
@@ -56,8 +56,8 @@ def test_every_library_gives_the_oracle_s_rates_and_steps() -> None:
         assert all(np.allclose(host(x), y, atol=1e-9) for x, y in zip(end, ends, strict=True))
 
 
-def test_steps_go_in_place() -> None:
-    """`out=` the state's own arrays, the deformation's among them; float32 as well."""
+def test_explicit_steps_work_in_place() -> None:
+    """With `out=` of the state's own arrays, the deformation included, also in float32."""
     given = on_the_ground()
     wanted = wd.oracle(
         *(wd.step, BOX, given["q"], given["v"], given["tau"]),
@@ -75,9 +75,11 @@ def test_steps_go_in_place() -> None:
 
 
 @pytest.mark.parametrize("integrator", ["semi_implicit", "heun", "rk4"])
-def test_gradients_of_soft_roll_outs_are_those_of_differences(integrator: Any) -> None:
-    """Products through 10 steps on boxes that stick, slide and fly; by the state, the force, the
-    deformation, friction, stiffness and damping."""
+def test_gradients_of_soft_roll_outs_equal_finite_differences(integrator: Any) -> None:
+    """Products through 10 steps on boxes that stick, slide and fly.
+
+    By the state, the force, the deformation, friction, stiffness and damping.
+    """
     given = on_the_ground()
     varied = given | {
         "friction": np.full((3, 4), 0.5),
@@ -116,8 +118,8 @@ def test_gradients_of_soft_roll_outs_are_those_of_differences(integrator: Any) -
         assert by_bars == pytest.approx(moved / (2 * h), rel=1e-4, abs=1e-3)
 
 
-def test_a_simulation_on_soft_ground_is_the_step_carried_on() -> None:
-    """And a reset clears the deformation, of those that are reset."""
+def test_a_simulation_on_soft_ground_equals_repeated_steps() -> None:
+    """A reset clears the deformation of its environments."""
     given = on_the_ground()
     options: dict[str, Any] = {"points": CORNERS, "ground": wd.SoftGround(0.5, 1e4, 150.0)}
     sim = wd.Simulation(
@@ -175,21 +177,21 @@ FOOT = [wd.ContactPoint("FL_foot", (0, 0, 0), 0.02)]
         ),
     ],
 )
-def test_what_cannot_be_is_refused(options: Any, error: Any, text: str) -> None:
-    """By name, with the way round."""
+def test_invalid_options_are_refused(options: Any, error: Any, text: str) -> None:
+    """By name, with the remedy."""
     arrays = (np.zeros((2, n)) for n in (19, 18, 18))
     with pytest.raises(error, match=text):
         wd.step(QUADRUPED, *arrays, **options)
 
 
-def test_rates_are_of_soft_ground_alone() -> None:
+def test_rates_need_soft_ground() -> None:
     arrays = [np.zeros((2, n)) for n in (19, 18, 18)]
     with pytest.raises(TypeError, match=r"with points= ground must be wd.SoftGround"):
         wd.state_derivative(QUADRUPED, *arrays, points=FOOT)
 
 
-def test_an_explicit_step_has_neither_stops_nor_guard() -> None:
-    """By default: the same as with both off."""
+def test_an_explicit_step_has_no_stops_and_no_guard_by_default() -> None:
+    """It equals a step with both off."""
     q, v, tau = (np.zeros((1, n)) for n in (19, 18, 18))
     q[0, 6] = 1.0
     scene = dict(wd.step.describe(QUADRUPED, q, v, tau, integrator="heun").options)["scene"]
@@ -198,8 +200,8 @@ def test_an_explicit_step_has_neither_stops_nor_guard() -> None:
     assert scene.guarded and scene.stops and scene.speed_limits
 
 
-def test_rates_are_those_of_closed_loops() -> None:
-    """The accelerations of `wd.loops.dynamics`, with the torques of drives."""
+def test_rates_include_closed_loops() -> None:
+    """They equal `wd.loops.dynamics` with the torques of drives."""
     model = four_bar()
     q = wd.loops.close(model, np.array([[1.0, -0.9, 1.0]]))
     v, tau = np.zeros((1, 3)), np.array([[0.5, 0.0, 0.0]])

@@ -1,4 +1,4 @@
-"""The record of a step's options: the same options as `step` has, with the integrator's defaults."""
+"""The record of a step's options has the options of `step` and the defaults of each integrator."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def test_each_integrator_has_its_own_defaults(integrator: Any, guard: bool, stop
         ({"integrator": "mujoco_rk4", "points": POINTS, "ground": SOFT}, "has soft contacts"),
     ],
 )
-def test_words_and_options_that_an_integrator_lacks_raise(
+def test_unknown_words_and_unsupported_options_are_refused(
     options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
         StepOptions(**options).with_defaults()
 
 
-def test_each_ground_has_its_own_memory_of_contacts() -> None:
+def test_each_ground_has_its_own_contact_memory() -> None:
     q, memory = np.zeros((3, 2)), np.zeros((3, 1, 3))
     for ground, name in ((wd.Ground(), "impulses"), (SOFT, "deformation")):
         options = StepOptions(ground=ground, **{name: memory})
@@ -68,8 +68,8 @@ def test_each_ground_has_its_own_memory_of_contacts() -> None:
         contact_arrays(MODEL, POINTS, StepOptions(deformation=memory), q)
 
 
-def test_arrays_of_pairs_need_pairs() -> None:
-    """An option of pairs alone counts as pairs, so that it is refused where there are none."""
+def test_arrays_of_pairs_count_as_pairs() -> None:
+    """So that they are refused without pairs."""
     array = np.zeros((3, 4))
     assert not StepOptions().has_pairs and not StepOptions(pairs_left_out=array).has_pairs
     for options in ({"pairs": [None]}, {"pair_impulses": array}, {"pair_features": array}):
@@ -77,8 +77,8 @@ def test_arrays_of_pairs_need_pairs() -> None:
 
 
 @pytest.mark.parametrize("name", ["speed_guard", "stops", "pairs"])
-def test_options_of_implicit_steps_are_refused_elsewhere(name: str) -> None:
-    """With the whole reason; limit springs are offered for stops alone."""
+def test_implicit_options_are_refused_by_explicit_integrators(name: str) -> None:
+    """With the whole reason. Limit springs are suggested for stops only."""
     value = {"speed_guard": True, "stops": "springs", "pairs": [None]}[name]
     words = f'{name}= acts implicitly, which integrator="rk4" is not; leave it out'
     if name == "stops":
@@ -88,7 +88,7 @@ def test_options_of_implicit_steps_are_refused_elsewhere(name: str) -> None:
     assert StepOptions(**{name: value}).with_defaults() is not None
 
 
-def test_a_guard_that_is_given_stays() -> None:
+def test_a_given_guard_and_given_stops_are_kept() -> None:
     for guard in (False, True):
         assert StepOptions(speed_guard=guard).with_defaults().speed_guard is guard
     assert StepOptions(integrator="rk4", speed_guard=False).with_defaults().speed_guard is False
@@ -97,7 +97,7 @@ def test_a_guard_that_is_given_stays() -> None:
 
 
 @pytest.mark.parametrize("guard", ["off", 0.0, np.zeros(1)])
-def test_a_guard_is_on_or_off(guard: Any) -> None:
-    """A word such as "off" would switch it on."""
+def test_a_guard_must_be_a_truth_value(guard: Any) -> None:
+    """A word such as "off" would be true."""
     with pytest.raises(TypeError, match="speed_guard must be True, False or None"):
         StepOptions(speed_guard=guard).with_defaults()

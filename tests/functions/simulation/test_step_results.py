@@ -1,4 +1,4 @@
-"""Results of a step: which of its forms a model and its options have."""
+"""Results of a step: the fields of a model and its options."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ ARM = wd.load_robot("panda")
         (ARM.with_friction(coulomb=1.0), "none", StepOfRows),
     ],
 )
-def test_a_step_has_the_results_that_it_needs(model: wd.Model, stops: str, form: type) -> None:
-    """Impulses of joints only where joints have rows."""
+def test_the_result_of_a_step_has_the_fields_that_it_needs(
+    model: wd.Model, stops: str, form: type
+) -> None:
+    """Impulses of joints only if joints have rows."""
     arrays = [np.zeros((1, n)) for n in (model.nq, model.nv, model.nv)]
     found = wd.step(model, *arrays, stops=stops)
     assert type(found) is form and found.deformation is found.impulses

@@ -1,4 +1,6 @@
-"""Latencies: whole steps for each environment, up to the longest; in a simulation, what drives see."""
+"""Latencies of targets: whole steps per environment, and the targets that drives of a simulation
+use.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,12 @@ MODEL = wd.load_robot("double_pendulum")
 OPTIONS: dict[str, Any] = {"points": [], "control": wd.PD(20.0, 1.0), "substeps": 2}
 
 
-def test_latencies_are_steps_of_each_environment() -> None:
+def test_latencies_are_whole_steps_per_environment() -> None:
     steps, launches = latencies(3, None, 4, 2)
     assert steps.tolist() == [3.0] * 4 and launches == 2
     steps, launches = latencies([0, 5, 2], 9, 3, 4)
     assert steps.tolist() == [0.0, 5.0, 2.0] and launches == 3
-    for latency, longest in ((1, None), (1, 1), (0, 1)):  # the least that there is
+    for latency, longest in ((1, None), (1, 1), (0, 1)):  # the smallest longest latency
         steps, launches = latencies(latency, longest, 2, 1)
         assert steps.tolist() == [latency] * 2 and launches == 1
 
@@ -37,14 +39,16 @@ def test_latencies_are_steps_of_each_environment() -> None:
         (0, None, "give the largest value that it may take, longest_latency="),
     ],
 )
-def test_what_is_no_latency_is_refused(latency: Any, longest: Any, text: str) -> None:
+def test_invalid_latencies_are_refused(latency: Any, longest: Any, text: str) -> None:
     with pytest.raises(ValueError, match=re.escape(text)):
         latencies(latency, longest, 3, 2)
 
 
-def test_a_simulation_sees_targets_late() -> None:
-    """Each environment those of its own latency, bit for bit as if they had been set then; also
-    after a reset, a checkpoint, and where the latency is written between steps."""
+def test_drives_of_a_simulation_use_delayed_targets() -> None:
+    """Each environment has the bits of one whose targets were set later by its latency.
+
+    Also after a reset, after a checkpoint, and if the latency is written between steps.
+    """
     rng = np.random.default_rng(0)
     wanted = rng.uniform(-1, 1, (40, 2)).astype(np.float32)  # one for each step of 5 ms
     late = wd.Simulation(MODEL, 3, latency=[0, 2, 4], **OPTIONS)
@@ -73,8 +77,8 @@ def test_a_simulation_sees_targets_late() -> None:
     assert np.array_equal(late.q, end) and set(saved) >= {"latency", "earlier_targets"}
 
 
-def test_a_latency_within_a_launch_is_of_its_steps() -> None:
-    """One step of two: the first sees the launch before, the second this one."""
+def test_a_latency_within_a_launch_delays_some_of_its_substeps() -> None:
+    """Of two substeps the first uses the last targets, the second the new ones."""
     late = wd.Simulation(MODEL, 2, latency=1, longest_latency=4, **OPTIONS)
     single = wd.Simulation(MODEL, 2, **{**OPTIONS, "substeps": 1})
     before = [0.0, 0.0]
@@ -86,15 +90,15 @@ def test_a_latency_within_a_launch_is_of_its_steps() -> None:
         assert np.allclose(late.q, single.q, atol=1e-6), target
 
 
-def test_latency_is_of_drives() -> None:
+def test_a_latency_needs_drives() -> None:
     with pytest.raises(ValueError, match="latency= needs drives with targets"):
         wd.Simulation(MODEL, 3, points=[], latency=2)
     with pytest.raises(ValueError, match="longest_latency= needs latency="):
         wd.Simulation(MODEL, 3, longest_latency=2, **OPTIONS)
 
 
-def test_a_step_takes_late_targets() -> None:
-    """The targets of two calls before, an odd number of steps late."""
+def test_a_step_accepts_earlier_targets() -> None:
+    """The targets of the last two calls, with an odd latency."""
     q, v = np.array([[0.3, -0.2]]), np.zeros((1, 2))
     now, earlier = np.array([[0.5, 0.5]]), np.array([[[0.1, 0.2], [-0.3, 0.4]]])
     drives = {"dt": 0.005, "control": wd.PD(20.0, 1.0)}
@@ -105,7 +109,7 @@ def test_a_step_takes_late_targets() -> None:
     assert np.allclose(end.q, half.q, atol=1e-14) and np.allclose(end.v, half.v, atol=1e-13)
 
 
-def test_one_launch_may_be_all_that_is_remembered() -> None:
+def test_earlier_targets_can_be_those_of_one_launch() -> None:
     late = late_targets(np.ones((1, 1)), np.zeros((1, 1, 2)), np.zeros((1, 2)), 2)
     assert late["earlier_targets"][1] == (1, 2)
 
@@ -124,7 +128,9 @@ def test_one_launch_may_be_all_that_is_remembered() -> None:
         ),
     ],
 )
-def test_late_targets_go_together(given: dict[str, Any], error: str) -> None:
+def test_latency_and_earlier_targets_must_be_given_together(
+    given: dict[str, Any], error: str
+) -> None:
     q = np.zeros((1, 2))
     with pytest.raises(ValueError, match=re.escape(error)):
         wd.step(MODEL, q, q, q, control=wd.PD(1.0, 1.0), targets=q, **given)

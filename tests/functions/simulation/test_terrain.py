@@ -1,5 +1,4 @@
-"""Uneven ground under a step: slopes as paper has them, maps as planes, places, friction, gradients,
-robots on it; refusals."""
+"""Steps on uneven ground: analytic slopes, maps, places, friction, gradients, refusals."""
 
 from __future__ import annotations
 
@@ -46,7 +45,7 @@ ROUGH = RNG.normal(scale=0.05, size=(7, 6))
 def roll_out(
     model: wd.Model, q: np.ndarray, v: np.ndarray, steps: int, **options: Any
 ) -> list[np.ndarray]:
-    """q, v, and forces of each step, from no impulses."""
+    """q, v, and forces of each step, beginning without impulses."""
     q, v = q.copy(), v.copy()
     count = len(options["points"])
     more = [np.zeros((len(q), count, 3), q.dtype) for _ in range(2)]
@@ -60,7 +59,7 @@ def roll_out(
 
 
 def on_slopes(angles: np.ndarray) -> np.ndarray:
-    """Boxes that lie on slopes that rise along x."""
+    """Boxes at rest on slopes that rise along x."""
     q = np.tile(BOX.neutral, (len(angles), 1))
     sink = G / 4 / 5e4 * np.cos(angles)
     q[:, 0], q[:, 2] = -(0.05 - sink) * np.sin(angles), (0.05 - sink) * np.cos(angles)
@@ -83,29 +82,33 @@ def boxes() -> dict[str, list[np.ndarray]]:
     }  # fmt: skip
 
 
-def test_a_box_on_a_slope_sticks_or_slips(boxes: dict[str, list[np.ndarray]]) -> None:
-    """At 20 degrees it creeps by micrometres and the ground carries it; at 30 it slides with
-    g (sin - mu cos)."""
+def test_a_box_on_a_slope_sticks_or_slides(boxes: dict[str, list[np.ndarray]]) -> None:
+    """At 20 degrees it creeps by micrometres and the ground carries it.
+
+    At 30 it slides with g (sin - mu cos).
+    """
     _, v, forces = boxes["plane"]
     assert np.abs(v[-1, 0]).max() < 1e-5
     assert forces[-1, 0].sum(0) == pytest.approx([0, 0, G], abs=1e-4)  # in the world's axes
     exact = G * (math.sin(math.radians(30)) - 0.5 * math.cos(math.radians(30)))
     assert -v[-1, 1, 0] == pytest.approx(exact, rel=1e-3)
-    # What slides along the slope is pressed by m g cos, and held by mu times that.
+    # The normal force of a sliding box is m g cos, and its friction force mu times that.
     normal = G * math.cos(math.radians(30))
     c, s = math.cos(math.radians(30)), 0.5
     wanted = [-s * normal + 0.5 * normal * c, 0, c * normal + 0.5 * normal * s]
     assert forces[-1, 1].sum(0) == pytest.approx(wanted, abs=1e-2)
 
 
-def test_a_plane_as_a_height_map_is_the_plane(boxes: dict[str, list[np.ndarray]]) -> None:
+def test_a_sloped_height_map_equals_the_plane(boxes: dict[str, list[np.ndarray]]) -> None:
     for flat, mapped in zip(boxes["plane"], boxes["map"], strict=True):
         assert np.abs(flat[:, 1:] - mapped).max() < 1e-7
 
 
-def test_level_ground_is_the_plane_z_0() -> None:
-    """A map and a plane that are level give what no terrain gives, to the last digits; no terrain
-    is no input."""
+def test_level_terrains_equal_no_terrain() -> None:
+    """A level map and a level plane give the same results to the last digits.
+
+    Without a terrain there is no input for it.
+    """
     q = on_slopes(np.zeros(1))
     v = np.array([[1.0, 0.5, 0, 0, 0, 0.3]])
     none = roll_out(BOX, q, v, 100, **BOX_OPTIONS)
@@ -118,8 +121,9 @@ def test_level_ground_is_the_plane_z_0() -> None:
 
 
 def test_a_ball_rolls_through_a_bowl_in_a_quarter_of_its_period() -> None:
-    """A sphere that rolls without slipping in a bowl of curvature radius R: the pendulum of length
-    7 (R - r) / 5."""
+    """A sphere that rolls without slipping in a bowl with radius of curvature R is a pendulum of
+    length 7 (R - r) / 5.
+    """
     R, cell = 2.0, 0.02
     x = np.arange(-50, 51) * cell
     bowl = wd.HeightMap(0.5 / R * (x[:, None] ** 2 + x[None] ** 2), cell)
@@ -147,9 +151,11 @@ BALL_OPTIONS: dict[str, Any] = {
 }
 
 
-def test_an_offset_is_a_place_on_the_map() -> None:
-    """A ball at its origin, which is at a place of the map, does what a ball at that place does; an
-    environment alone does what it does in a batch, bit for bit."""
+def test_an_offset_places_an_environment_on_the_map() -> None:
+    """A ball at its origin with an offset moves as a ball at that place of the map.
+
+    An environment has the same bits alone and in a batch.
+    """
     places = np.array([[0.3, -0.2, 0.05], [-0.4, 0.1, -0.1], [9.0, 9.0, 0.0]] * 6)
     v = np.tile([0.5, 0.2, 0, 0, 0, 0], (18, 1))
     terrain = wd.HeightMap(ROUGH, 0.25)
@@ -168,9 +174,10 @@ def test_an_offset_is_a_place_on_the_map() -> None:
         assert all(np.array_equal(a[:, 0], b[:, k]) for a, b in zip(alone, here, strict=True))
 
 
-def test_ice_is_slippery() -> None:
-    """A box that slides with 1 m/s stops where friction is as the ground's, and goes on where its
-    share is zero; half way it slows down by half as much."""
+def test_friction_of_a_map_scales_the_grounds_friction() -> None:
+    """At 1 m/s a box stops on full friction, slides on at zero, and decelerates half as much in
+    between.
+    """
     share = np.repeat(np.linspace(0.0, 1.0, 9)[:, None], 9, 1)[[0, 0, 0, 4, 4, 4, 8, 8, 8]]
     terrain = wd.HeightMap(
         *(np.zeros((9, 9)), 1.0),
@@ -185,7 +192,7 @@ def test_ice_is_slippery() -> None:
     assert abs(v[-1, 2, 0]) < 1e-4
 
 
-def test_heights_are_read_at_each_launch() -> None:
+def test_heights_written_in_place_act_from_the_next_launch() -> None:
     heights = np.zeros((3, 3))
     q, v = dropped(2), np.zeros((2, 6))
     run = wd.bind(wd.step, BALL, q, v, 0 * v, terrain=wd.HeightMap(heights, 1.0), **BALL_OPTIONS)
@@ -204,8 +211,8 @@ def scene(count: int = 3) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_a_map_serves_arrays_of_every_library(library: str) -> None:
-    """NumPy's heights are converted once; the library's own are read as they are."""
+def test_a_map_works_with_arrays_of_each_library(library: str) -> None:
+    """NumPy's heights are converted once. The library's own are read in place."""
     usable(library)
     q, v = scene()
     wanted = wd.step(BALL, q, v, 0 * v, terrain=wd.HeightMap(ROUGH, 0.25), **BALL_OPTIONS)
@@ -222,7 +229,7 @@ def test_a_map_serves_arrays_of_every_library(library: str) -> None:
 
 @pytest.fixture(scope="module")
 def gradient() -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-    """Cotangents, and what they give by the heights."""
+    """Cotangents, and the gradient by the heights."""
     q, v = scene()
     terrain = wd.HeightMap(ROUGH, 0.25)
     end = wd.step(BALL, q, v, 0 * v, terrain=terrain, **BALL_OPTIONS)
@@ -234,8 +241,11 @@ def gradient() -> tuple[tuple[np.ndarray, ...], np.ndarray]:
     return cotangents, by
 
 
-def test_derivatives_by_heights_are_differences(gradient: Any) -> None:
-    """Summed over environments, through two substeps; the oracle's too; tangents pair with them."""
+def test_derivatives_by_heights_equal_finite_differences(gradient: Any) -> None:
+    """Summed over environments, through two substeps, in the oracle too.
+
+    Tangents and cotangents pair.
+    """
     cotangents, by = gradient
     q, v = scene()
 
@@ -286,7 +296,7 @@ def test_torch_and_jax_differentiate_by_heights(gradient: Any) -> None:
     assert np.allclose(host(found), by, atol=1e-9)
 
 
-def test_further_derivatives_by_heights_are_refused() -> None:
+def test_jacobians_by_heights_are_refused() -> None:
     q, v = scene()
     terrain = wd.HeightMap(ROUGH, 0.25)
     with pytest.raises(TypeError, match="by heights, a table"):
@@ -310,12 +320,12 @@ def test_further_derivatives_by_heights_are_refused() -> None:
         ({"offset": (1.0, np.nan)}, "offset must be finite"),
     ],
 )
-def test_what_is_no_map_is_refused(arguments: dict[str, Any], error: str) -> None:
+def test_invalid_height_maps_are_refused(arguments: dict[str, Any], error: str) -> None:
     with pytest.raises(ValueError, match=error):
         wd.HeightMap(**{"heights": np.zeros((2, 2)), "cell": 1.0, **arguments})
 
 
-def test_what_is_no_terrain_is_refused() -> None:
+def test_invalid_terrains_are_refused() -> None:
     q, v = dropped(2), np.zeros((2, 6))
     state = (BALL, q, v, 0 * v)
     with pytest.raises(TypeError, match=r"terrain must be wd.HeightMap.*got ndarray"):
@@ -331,8 +341,8 @@ def test_what_is_no_terrain_is_refused() -> None:
     assert wd.Plane.with_normal((-0.5, 0.0, 1.0)).slope == (0.5, 0.0)
 
 
-def test_a_table_has_at_most_so_many_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Along either side; a table of two by two is the smallest."""
+def test_the_number_of_nodes_of_a_map_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Along either side. The smallest map has two by two nodes."""
     monkeypatch.setattr(terrain_module, "MOST_NODES", 3)
     for shape in ((2, 2), (3, 2), (2, 3)):
         assert wd.HeightMap(np.zeros(shape), 1.0).heights.shape == shape
@@ -341,7 +351,7 @@ def test_a_table_has_at_most_so_many_nodes(monkeypatch: pytest.MonkeyPatch) -> N
             wd.HeightMap(np.zeros(shape), 1.0)
 
 
-def test_a_map_smaller_than_the_robot_is_said_once() -> None:
+def test_a_map_smaller_than_the_robot_gives_one_warning() -> None:
     small = wd.HeightMap(np.zeros((3, 3)), 0.05)
     q, v = dropped(1), np.zeros((1, 6))
     with pytest.warns(UserWarning, match="beyond its edge the ground goes on level"):

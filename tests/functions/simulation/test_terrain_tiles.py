@@ -1,4 +1,4 @@
-"""Generated ground: what each kind is, and how tiles stand beside each other."""
+"""Generated ground: each kind of tile, and how tiles join."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def of(kind, difficulty: float, seed: int = 0) -> np.ndarray:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_tile_has_level_edges_and_a_level_middle(kind) -> None:
-    """So that tiles fit side by side, and a robot stands where it begins."""
+    """Tiles join at the edges, and a robot stands at its beginning."""
     heights = of(kind, 1.0)
     assert heights.shape == (81, 81) and np.isfinite(heights).all()
     assert not np.any([heights[0], heights[-1], heights[:, 0], heights[:, -1]])
@@ -34,16 +34,18 @@ def test_a_tile_has_level_edges_and_a_level_middle(kind) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_difficulty_and_seed(kind) -> None:
-    """Harder tiles are rougher, equal seeds equal; other seeds others, where there is chance."""
+def test_roughness_grows_with_difficulty_and_depends_on_the_seed(kind) -> None:
+    """Equal seeds give equal tiles. Kinds without randomness ignore the seed."""
     steepest = [np.abs(np.diff(of(kind, d), axis=0)).sum() for d in (0.0, 0.5, 1.0)]
     assert steepest[0] < steepest[2] and np.array_equal(of(kind, 0.5, 3), of(kind, 0.5, 3))
     assert np.array_equal(of(kind, 0.5, 3), of(kind, 0.5, 4)) == (kind not in ("rough", "steps"))
 
 
-def test_shapes() -> None:
-    """Rises of stairs are 0.2 m at most and equal; a pyramid's sides have one slope; a ditch its
-    depth."""
+def test_tiles_have_the_shapes_of_their_kinds() -> None:
+    """Steps of stairs are at most 0.2 m and equal, and a pyramid has one slope.
+
+    Sunken kinds are mirrored.
+    """
     stairs = np.diff(of("stairs", 1.0)[:41, 40])
     assert set(np.round(stairs, 9)) == {0.0, 0.2}
     slope = np.diff(of("slope", 1.0)[5:30, 40]) / CELL
@@ -53,7 +55,7 @@ def test_shapes() -> None:
         assert np.array_equal(of(f"sunken_{kind}", 0.4), -of(kind, 0.4))
 
 
-def test_tiles_share_edges_and_say_where_their_middles_are() -> None:
+def test_tiles_share_edges_and_have_origins_at_their_middles() -> None:
     heights, origins = tiles(("stairs", "rough"), 3, SIZE, CELL, 0, {})
     assert heights.shape == (241, 161) and origins.shape == (3, 2, 3)
     for x, y, z in origins.reshape(-1, 3):
@@ -63,8 +65,8 @@ def test_tiles_share_edges_and_say_where_their_middles_are() -> None:
     assert np.array_equal(heights, again)
 
 
-def test_the_hardest_tile_of_a_kind() -> None:
-    """Levels rise to it; other kinds are as they were."""
+def test_hardest_sets_the_last_level_of_a_kind() -> None:
+    """Levels rise to it, and other kinds do not change."""
     kinds, middle = ("stairs", "rough"), slice(0, 81)
     plain, _ = tiles(kinds, 3, SIZE, CELL, 0, {})
     low, _ = tiles(kinds, 3, SIZE, CELL, 0, {"stairs": 0.5})
@@ -82,7 +84,7 @@ def test_the_hardest_tile_of_a_kind() -> None:
         (("rough", 0.5, 8.0, 0.0, 0), "cell must be"),
     ],
 )
-def test_what_is_no_tile_is_refused(arguments, error: str) -> None:
+def test_invalid_tiles_are_refused(arguments, error: str) -> None:
     with pytest.raises(ValueError, match=error):
         tile(*arguments)
     with pytest.raises(ValueError, match="at least one kind"):
@@ -101,10 +103,10 @@ def test_what_is_no_tile_is_refused(arguments, error: str) -> None:
         ("gaps", DITCH, DITCH),
     ],
 )
-def test_sizes_of_each_kind_are_those_of_its_description(
-    kind: str, easy: float, hard: float
-) -> None:
-    """Largest heights above and below the ground; of slopes the rise by metre, of stairs by step."""
+def test_sizes_of_each_kind_equal_the_documented_ones(kind: str, easy: float, hard: float) -> None:
+    """Largest heights above and below the ground, the rise per metre of slopes, and per step of
+    stairs.
+    """
     for difficulty, size in ((0.0, easy), (0.5, 0.5 * (easy + hard)), (1.0, hard)):
         heights = of(kind, difficulty, 5)
         if kind in ("slope", "stairs"):
@@ -124,13 +126,13 @@ def grid() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def within(heights: np.ndarray) -> np.ndarray:
-    """The heights where a tile may have some: away from its edge and from its platform."""
+    """The heights where a tile is uneven: away from its edge and its platform."""
     _, _, out = grid()
     return np.where((out > PLATFORM) & (out < SIZE / 2 - RIM + 1e-9), heights, 0.0)
 
 
-def test_rough_ground_is_bilinear_between_its_nodes() -> None:
-    """Heights at nodes 0.2 m apart from the edge on, from the generator of the tile's seed."""
+def test_rough_ground_interpolates_random_nodes() -> None:
+    """Nodes are 0.2 m apart from the edge on, from the generator of the tile's seed."""
     bumps = np.random.default_rng(7).uniform(-1.0, 1.0, (42, 42)) * (0.01 + 0.07 * 0.6)
     nodes = np.arange(42) * 0.2 - SIZE / 2
     along = np.linspace(-SIZE / 2, SIZE / 2, 81)
@@ -139,7 +141,7 @@ def test_rough_ground_is_bilinear_between_its_nodes() -> None:
     np.testing.assert_allclose(of("rough", 0.6, 7), within(whole), atol=1e-12)
 
 
-def test_blocks_have_one_height_each() -> None:
+def test_blocks_have_one_random_height_each() -> None:
     """From the edge on, from the generator of the tile's seed."""
     count = int(SIZE / BLOCK) + 1
     blocks = np.random.default_rng(7).uniform(-1.0, 1.0, (count, count)) * (0.03 + 0.17 * 0.6)
@@ -149,8 +151,8 @@ def test_blocks_have_one_height_each() -> None:
 
 
 @pytest.mark.parametrize("difficulty", [0.0, 0.3, 1.0])
-def test_ditches_and_stairs_are_where_they_belong(difficulty: float) -> None:
-    """From the platform on: level ground of 0.25 m, then ditches 1 m apart, and treads."""
+def test_ditches_stairs_and_slopes_are_at_their_documented_places(difficulty: float) -> None:
+    """Beyond the platform there is level ground of 0.25 m, then ditches 1 m apart, or treads."""
     _, _, out = grid()
     width = 0.05 + 0.55 * difficulty
     ditch, begin = np.zeros_like(out, bool), PLATFORM + 0.25

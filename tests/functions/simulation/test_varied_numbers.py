@@ -1,4 +1,4 @@
-"""Numbers that are one for all environments, one for each coordinate, or arrays."""
+"""Numbers that are one for all environments, one per coordinate, or arrays."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import pytest
 from warpdyn.functions.simulation.varied_numbers import for_all, for_each, is_number
 
 
-def test_a_number_is_one_for_each() -> None:
+def test_one_number_is_repeated_for_each_coordinate() -> None:
     assert for_each("kp", 3, 4, 0.0) == (3.0,) * 4
     rows = np.ones((2, 4))
     assert for_each("kp", rows, 4, 0.0) is rows
     assert is_number(np.float32(1)) and not is_number("1") and not is_number(rows)
 
 
-def test_a_number_for_all_is_a_column_of_arrays() -> None:
+def test_one_number_per_environment_becomes_a_column() -> None:
     like = np.zeros((3, 7))
     assert for_all("k", 2, like) == (2.0,)
     assert for_all("k", np.arange(3.0), like).shape == (3, 1)
 
 
-def test_what_is_out_of_bounds_is_refused() -> None:
+def test_numbers_out_of_bounds_are_refused() -> None:
     with pytest.raises(ValueError, match=r"kp must be at least 0, got -1"):
         for_each("kp", -1, 4, 0.0)
     with pytest.raises(ValueError, match=r"k must be above 0, got 0"):
@@ -33,8 +33,8 @@ def test_what_is_out_of_bounds_is_refused() -> None:
 
 
 @pytest.mark.parametrize("above", [None, 0.0, 0.5])
-def test_bounds_of_arrays_are_those_of_numbers(above: float | None) -> None:
-    """The bound itself, and NaN, in each form; the error names the first wrong entry."""
+def test_arrays_have_the_bounds_of_numbers(above: float | None) -> None:
+    """The bound itself and NaN in each form. The error names the first wrong entry."""
     bound, like = above or 0.0, np.zeros((3, 7))
     for wrong in (bound - 1.0, math.nan, *([] if above is None else [bound])):
         with pytest.raises(ValueError, match=f"^k must be .*{bound:g}|0 or more.*, got {wrong}$"):
@@ -51,8 +51,8 @@ def test_bounds_of_arrays_are_those_of_numbers(above: float | None) -> None:
     assert for_all("k", np.full(3, least), like, above).tolist() == [[least]] * 3
 
 
-def test_numbers_without_bound_are_refused_where_they_must_be_finite() -> None:
-    """As a number, in a sequence and in an array; elsewhere they are taken."""
+def test_infinite_numbers_are_refused_if_they_must_be_finite() -> None:
+    """As a number, in a sequence and in an array. Elsewhere they are accepted."""
     like, inf = np.zeros((3, 7)), math.inf
     for value in (inf, np.array([1.0, inf, 2.0])):
         with pytest.raises(ValueError, match=r"^k must be finite, got inf"):
@@ -64,8 +64,8 @@ def test_numbers_without_bound_are_refused_where_they_must_be_finite() -> None:
     assert for_each("effort", inf, 2, 0.0) == (inf, inf)
 
 
-def test_bounds_of_sequences() -> None:
-    """Each entry of a tuple or an array, down to the bound."""
+def test_sequences_have_the_bounds_of_numbers() -> None:
+    """Each entry of a tuple or an array is checked, and the bound is accepted."""
     for numbers in ((0.5, 1.0), [0.5, 1.0], np.array([0.5, 1.0])):
         assert for_each("kp", numbers, 2, 0.5) is numbers
     with pytest.raises(ValueError, match=r"^kp must be at least 0.5, got \(0.7, 0.4\)$"):

@@ -1,4 +1,4 @@
-"""Closed loops as data: built, changed, copied, refused."""
+"""Closed loops as data: how they are built, changed, copied and refused."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from warpdyn.model.joints import KINDS
 
 
 def test_loops_are_part_of_an_immutable_model() -> None:
-    """Equality, hash, pickle and copies; the summary names them."""
+    """They count in equality, hash, pickle and copies. The summary names them."""
     model, tree = four_bar(), four_bar(loop=False)
     assert model.loops == (Loop.connect("coupler", (0.45, 0, 0), "rocker", (0, 0, -0.35)),)
     assert model != tree and model.key != tree.key and replace(model, loops=()) == tree
@@ -34,7 +34,7 @@ def test_loops_are_part_of_an_immutable_model() -> None:
 
 
 def test_changed_copies_keep_or_change_the_loops() -> None:
-    """Other numbers, names, a prefix, a detached end."""
+    """The copies have other numbers, other names, a prefix, or lack the link of an end."""
     model = four_bar()
     (loop,) = model.loops
     assert model.with_armature(0.1).loops == model.with_friction(viscous=1.0).loops == (loop,)
@@ -47,8 +47,8 @@ def test_changed_copies_keep_or_change_the_loops() -> None:
     assert model.with_object("ball", wd.description.Sphere(0.1), mass=1.0).loops == (loop,)
 
 
-def test_merged_links_take_their_loops_along() -> None:
-    """The errors stay; a loop within one link is gone."""
+def test_loops_are_transferred_to_merged_links() -> None:
+    """The errors do not change. A loop within one link is removed."""
     builder = wd.ModelBuilder("r").add_link("base").add_link("a", 1.0, inertia=np.eye(3))
     builder.add_link("b", 1.0, inertia=np.eye(3)).add_frame(
         "tip", "a", (0.1, 0.2, 0.3, 0, 0, 0.6, 0.8)
@@ -66,7 +66,8 @@ def test_merged_links_take_their_loops_along() -> None:
 
 
 def test_locked_joints_become_constants() -> None:
-    """A leader becomes a number, both ends nothing; a follower alone is refused."""
+    """A locked leader becomes a number. With both joints locked the loop is removed. Locking only
+    the follower is refused."""
     loop = COUPLE
     held = loop.with_held_joints({"right2_joint": 2.0})
     assert held is not None and held.second is None and held.coefficients == pytest.approx((0.4,))
@@ -91,14 +92,14 @@ def test_locked_joints_become_constants() -> None:
         (replace(CONNECT, kind="tie"), 'its kind must be "connect", "weld", "hinge" or "joint"'),
     ],
 )
-def test_ends_that_do_not_fit_are_refused(loop: Loop, said: str) -> None:
-    """When the model is built."""
+def test_invalid_loops_are_refused(loop: Loop, said: str) -> None:
+    """The error is raised when the model is built."""
     with pytest.raises(ModelError, match=said):
         tied(loop)
 
 
-def test_a_builder_refuses_points_that_are_none() -> None:
-    """With its name."""
+def test_a_builder_refuses_invalid_poses_and_coefficients() -> None:
+    """The message contains the builder's name."""
     builder = wd.ModelBuilder("r")
     with pytest.raises(ModelError, match="r: loop: a pose is"):
         builder.connect("a", (0, 0), "b", (0, 0, 0))
@@ -110,7 +111,7 @@ def test_a_builder_refuses_points_that_are_none() -> None:
         ball.build()
 
 
-def test_a_robot_with_a_loop_to_the_world_is_not_attached() -> None:
+def test_a_robot_with_a_loop_to_the_world_cannot_be_attached() -> None:
     """Its world is not part of the other robot."""
     builder = wd.ModelBuilder("r").add_link("a", 1.0, inertia=np.eye(3))
     model = builder.connect("a", (0, 0, 0.1), None, (0, 0, 1.0)).build(floating_base=True)
@@ -120,20 +121,20 @@ def test_a_robot_with_a_loop_to_the_world_is_not_attached() -> None:
 
 
 def test_formats_without_loops_refuse_them() -> None:
-    """A written file would be another robot."""
+    """A written file would describe another robot."""
     for write in (four_bar().to_urdf, four_bar().to_usd):
         with pytest.raises(ModelError, match=r"has no word for closed loops \(connect of coupler"):
             write()
 
 
-def test_rows_of_each_kind() -> None:
-    """Three, six, one."""
+def test_each_kind_of_loop_has_its_number_of_rows() -> None:
+    """A connect has three, a weld six, a coupling one."""
     assert [each.rows for each in (CONNECT, WELD, COUPLE)] == [3, 6, 1]
     assert COUPLE.position(2.0) == pytest.approx(0.2 - 1.0 + 1.2)
 
 
-def test_links_that_moved_take_along_their_own_ends_alone() -> None:
-    """An end in the world stays, and joints are no links."""
+def test_moved_links_change_only_their_own_loop_ends() -> None:
+    """An end in the world does not change, nor does a coupling of joints."""
     place = Placement(IDENTITY, Vector(0.0, 0.0, 2.0))
     loop = Loop.weld("a", (0.1, 0, 0), None, (0.5, 0, 0))
     moved = loop.with_moved_links({"a": ("b", place)})
@@ -143,7 +144,7 @@ def test_links_that_moved_take_along_their_own_ends_alone() -> None:
     assert loop.with_renamed_joints({"a": "b"}) is loop
 
 
-def test_a_loop_is_called_by_its_kind_its_name_and_its_ends() -> None:
+def test_a_loop_prints_its_kind_name_and_ends() -> None:
     assert str(Loop.weld("a", name="grip")) == "weld grip of a and the world"
     assert str(Loop.couple("i", None, (0.4,))) == "joint of i and a constant"
     assert str(Loop.connect("a", (0, 0, 0), "b", (0, 0, 0))) == "connect of a and b"
@@ -163,8 +164,9 @@ def test_a_loop_is_called_by_its_kind_its_name_and_its_ends() -> None:
         ("universal", None),
     ],
 )
-def test_joints_that_close_loops(kind: str, loop: str | None) -> None:
-    """Some kinds do, between links or a link and the world, never within the world."""
+def test_loops_of_joints_have_the_kind_of_the_joint(kind: str, loop: str | None) -> None:
+    """Only some joint types make loops, between two links or a link and the world, never within the
+    world."""
     X, Y = (Placement(IDENTITY, Vector(x, 0.0, 0.0)) for x in (1.0, 2.0))
     joint_kind, axis = KINDS[kind], (1.0, 0.0, 0.0)
     assert loop_of_joint("j", joint_kind, axis, [(None, X), (None, Y)]) is None

@@ -11,7 +11,7 @@ from warpdyn.model.closed_loops.tree_loops import CoupledJoints, JoinedFrames
 
 
 def test_ends_are_frames_of_bodies() -> None:
-    """A frame's own placement is part of its end's; a changed placement is that of both ends."""
+    """The end includes the frame's own placement. A change of placements changes both ends."""
     (loop,) = tree_of(tied(WELD)).loops
     frames = loop.frames
     assert isinstance(frames, JoinedFrames) and frames.turns == 3 and loop.joints is None
@@ -23,7 +23,7 @@ def test_ends_are_frames_of_bodies() -> None:
 
 
 def test_mimic_joints_count_as_their_leaders() -> None:
-    """Ratio and offset of the chain of followers."""
+    """The ratio and offset are those of their chain."""
     (loop,) = tree_of(tied(COUPLE)).loops
     joints = loop.joints
     assert isinstance(joints, CoupledJoints) and loop.frames is None

@@ -15,6 +15,7 @@ from warpdyn.model.scene.free_bodies import (
     joint_columns,
     joint_position_columns,
     links_on,
+    robot_base,
 )
 
 CUBE = wd.description.Box(0.1, 0.1, 0.1)
@@ -28,13 +29,21 @@ def test_a_floating_base_is_a_free_body() -> None:
     assert not model.joint_columns.flags.writeable
 
 
-def test_a_fixed_robot_has_none() -> None:
+def test_a_fixed_robot_has_no_free_bodies() -> None:
     model = wd.load_robot("panda")
     assert free_joints(model) == () and internal_joints(model) == model.moving_joints
 
 
-def test_objects_are_free_bodies_wherever_they_stand_among_the_joints() -> None:
-    """Also on a frame that is fixed in the world; not in a moving hand."""
+def test_the_base_of_a_robot_is_the_free_body_with_joints() -> None:
+    """Objects have no joints; a robot on a fixed base has no free body as its base."""
+    for name, base in (("quadruped", "base"), ("panda", None)):
+        model = wd.load_robot(name)
+        assert robot_base(model) == base
+        assert robot_base(model.with_object("cube", CUBE, mass=1.0)) == base
+
+
+def test_objects_are_free_bodies_in_any_order_of_the_joints() -> None:
+    """So are objects on a frame that is fixed in the world, but not those in a moving hand."""
     inertia = np.diag([0.01, 0.01, 0.01])
     builder = wd.ModelBuilder("scene").add_link("world").add_frame("table", "world", (0, 0, 1))
     for name in ("first", "arm", "second", "held"):
@@ -50,8 +59,8 @@ def test_objects_are_free_bodies_wherever_they_stand_among_the_joints() -> None:
 
 
 def test_the_tree_has_the_same_free_bodies() -> None:
-    """Columns of joints by names equal those by bodies of the tree, for all robots with an
-    object."""
+    """For all robots with an object, columns of joints by name equal those by bodies of the
+    tree."""
     from warpdyn.algorithms.simulation.contact_rows import joint_coordinates
     from warpdyn.execution.request.evaluate import tree_of
 
@@ -65,8 +74,8 @@ def test_links_on_a_link_are_those_fixed_to_it() -> None:
     assert links_on(model, "panda_link3") == {"panda_link3", "mark"}
 
 
-def test_drawn_places_are_a_configuration() -> None:
-    """None without bodies."""
+def test_drawn_poses_make_a_configuration() -> None:
+    """Without bodies there is none."""
     place = wd.description.Pose((1.0, 2.0, 3.0)).placement
     (drawn,) = drawn_at({"a": place})
     assert drawn.coordinates == (("a", (1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0)),)
@@ -74,7 +83,7 @@ def test_drawn_places_are_a_configuration() -> None:
 
 
 @pytest.mark.parametrize("order", ["xyzw", "wxyz"])
-def test_the_order_of_quaternions_is_the_models(order: Any) -> None:
+def test_objects_have_the_models_quaternion_order(order: Any) -> None:
     model = wd.load_robot("quadruped", quaternion=order)
     turned = np.array([0.6, 0.0, 0.0, 0.8])  # x y z w
     scene = model.with_object("o", CUBE, mass=1.0, pose=(1.0, 0.0, 0.0, *turned))

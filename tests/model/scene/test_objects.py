@@ -46,7 +46,7 @@ def test_a_color_has_three_or_four_numbers_from_0_to_1(color: Any, drawn: Any) -
 
 
 def test_a_floating_robot_keeps_its_coordinates() -> None:
-    """Names, configurations and dynamics of the robot stay as they are."""
+    """Names, configurations and dynamics of the robot do not change."""
     robot = wd.load_robot("quadruped")
     scene = robot.with_object("ball", wd.description.Sphere(0.1), mass=1.0)
     assert scene.q_names[: robot.nq] == robot.q_names
@@ -59,8 +59,8 @@ def test_a_floating_robot_keeps_its_coordinates() -> None:
     np.testing.assert_allclose(ours, alone, rtol=1e-9, atol=1e-9)
 
 
-def test_objects_lie_where_their_pose_says_in_every_configuration() -> None:
-    """A robot without a configuration to start in gets one."""
+def test_every_configuration_contains_the_poses_of_objects() -> None:
+    """A robot without a start configuration gets one."""
     arm = wd.load_robot("panda").with_configuration("ready", np.zeros(8))
     scene = arm.with_object("cube", CUBE, mass=0.5, pose=(0.5, 0.0, 0.2))
     scene = scene.with_object("ball", wd.description.Sphere(0.1), mass=0.5, pose=(0.0, 0.5, 0.1))
@@ -95,21 +95,21 @@ def test_wrong_objects_are_refused(
         wd.load_robot("panda").with_object(**wanted)
 
 
-def test_base_velocities_of_a_scene_are_local() -> None:
+def test_objects_need_local_base_velocities() -> None:
     robot = wd.load_robot("quadruped").with_base_velocity("world")
     with pytest.raises(ModelError, match=r'with_base_velocity\("local"\) first'):
         robot.with_object("cube", CUBE, mass=1.0)
 
 
 def test_a_second_world_gets_another_name() -> None:
-    """A robot whose base is called "world"."""
+    """The base of this robot is named "world"."""
     robot = wd.load_robot("quadruped")
     named = robot.rename(links={robot.root: "world"})
     assert named.with_object("cube", CUBE, mass=1.0).root == "world_2"
 
 
-def test_springs_of_a_floating_base_stay() -> None:
-    """A base on MuJoCo's springs is pulled as before."""
+def test_springs_of_a_floating_base_are_kept() -> None:
+    """The base is on springs of an MJCF file."""
     text = (
         '<mujoco><worldbody><body name="a" pos="0 0 1"><joint type="free" stiffness="20" '
         'damping="0"/><geom type="sphere" size=".1"/></body></worldbody></mujoco>'

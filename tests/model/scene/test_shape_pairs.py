@@ -1,4 +1,4 @@
-"""Which shapes may touch each other."""
+"""Which pairs of shapes may touch."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def pair(a: str, b: str) -> frozenset[str]:
 
 
 def test_neighbours_do_not_touch() -> None:
-    """Links that a joint connects overlap by design. As in MuJoCo the world is no neighbour."""
+    """Links that a joint connects overlap by design. As in MuJoCo the world is not a neighbour."""
     assert names(mjcf()) == {
         pair("world", "upper"),
         pair("world", "lower"),
@@ -54,7 +54,7 @@ def test_a_joint_to_the_world_makes_neighbours_in_other_formats() -> None:
 
 
 def test_excluded_bodies_do_not_touch() -> None:
-    """MJCF's <exclude> holds for the two bodies that it names."""
+    """MJCF's <exclude> applies to the two bodies that it names."""
     excluded = mjcf(contact='<exclude body1="ball" body2="lower"/>')
     assert names(excluded) == names(mjcf()) - {pair("ball", "lower")}
     renamed = excluded.rename(links={"ball": "egg"})
@@ -71,7 +71,7 @@ def test_excluded_bodies_do_not_touch() -> None:
         ('contype="0" conaffinity="1"', True),
     ],
 )
-def test_masks_are_respected(masks: str, touches: bool) -> None:
+def test_contact_masks_are_applied(masks: str, touches: bool) -> None:
     """The other geoms have contype 1 and conaffinity 1."""
     assert (pair("lower", "ball") in names(mjcf(geom=masks))) == touches
 
@@ -82,7 +82,7 @@ SRDF = """<robot name="panda">
 <enable_collisions link1="panda_hand" link2="panda_link0"/></robot>"""
 
 
-def test_disabled_collisions_of_srdf() -> None:
+def test_disabled_collisions_of_srdf_are_applied() -> None:
     """MoveIt writes them for each robot."""
     shape = '<collision><geometry><sphere radius="0.1"/></geometry></collision>'
     links = ("panda_link0", "panda_link1", "panda_link2", "panda_hand")
@@ -99,15 +99,16 @@ def test_disabled_collisions_of_srdf() -> None:
     assert names(told) == {pair("panda_link0", "panda_hand")}
 
 
-def test_an_attached_robot_keeps_its_pairs() -> None:
-    """Under the new names of its links."""
+def test_an_attached_robot_keeps_its_excluded_pairs() -> None:
+    """They have the new names of its links."""
     tool = mjcf(contact='<exclude body1="ball" body2="lower"/>')
     both = wd.load_robot("panda").attach(tool, "panda_hand", prefix="t_")
     assert both.excluded_pairs == (("t_ball", "t_lower"),)
 
 
-def test_named_pairs_of_shapes_stay_with_their_links() -> None:
-    """MJCF's <pair>, through renaming, attaching, detaching, and merging links on fixed joints."""
+def test_pairs_of_shapes_follow_changes_of_their_links() -> None:
+    """MJCF's <pair> is kept through renaming, attaching, detaching, and merging links on fixed
+    joints."""
     text = """<mujoco><worldbody><body name="arm"><joint/><geom type="sphere" size=".1"/>
       <body name="tool" pos="1 0 0"><geom size=".2"/><geom name="tip" size=".1"/></body></body>
     <body name="ball"><freejoint/><geom name="egg" size=".3" contype="0" conaffinity="0"/></body>

@@ -11,7 +11,7 @@ import warpdyn as wd
 from warpdyn.model.scene.solids import Solid, geometry_of
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(6)
-"""Gauss-Legendre of six points: exact for the polynomials below."""
+"""Gauss-Legendre quadrature with six points, exact for the polynomials below."""
 
 
 def of_revolution(r: float, length: float, ends: float) -> tuple[float, float, float]:
@@ -37,7 +37,7 @@ def of_revolution(r: float, length: float, ends: float) -> tuple[float, float, f
         (wd.description.Sphere(0.3), (0.3, 0.0, 0.3)),
     ],
 )
-def test_moments_are_integrals_over_discs(
+def test_moments_equal_integrals_over_discs(
     shape: Solid, revolved: tuple[float, float, float]
 ) -> None:
     V, moments = shape.moments
@@ -46,8 +46,8 @@ def test_moments_are_integrals_over_discs(
     assert moments == pytest.approx((across, across, along), rel=1e-12)
 
 
-def test_moments_of_a_box_are_integrals_over_its_length() -> None:
-    """Of squares of distances, about each axis."""
+def test_moments_of_a_box_equal_integrals_over_its_sides() -> None:
+    """The integrals are of squared distances, about each axis."""
     sizes = (0.2, 0.4, 0.6)
     V, moments = wd.description.Box(*sizes).moments
     squares = [V / s * (NODES * s / 2) ** 2 @ WEIGHTS * s / 2 for s in sizes]
@@ -55,8 +55,8 @@ def test_moments_of_a_box_are_integrals_over_its_length() -> None:
     assert moments == pytest.approx([sum(squares) - each for each in squares], rel=1e-12)
 
 
-def test_a_shape_is_a_part_of_a_link() -> None:
-    """With the sizes that a description uses."""
+def test_a_solid_becomes_a_geometry_of_a_link() -> None:
+    """It has the sizes that a description uses."""
     part = geometry_of(wd.description.Capsule(0.1, 0.3), (1.0, 0.0, 0.0, 1.0))
     assert (part.shape, part.size, part.color) == ("capsule", (0.1, 0.3), (1.0, 0.0, 0.0, 1.0))
 
@@ -69,6 +69,6 @@ def test_a_shape_is_a_part_of_a_link() -> None:
         wd.description.Sphere(math.nan),
     ],
 )
-def test_sizes_are_lengths_above_zero(shape: Solid) -> None:
+def test_sizes_must_be_above_zero(shape: Solid) -> None:
     with pytest.raises(ValueError, match="lengths above 0 in metres"):
         geometry_of(shape)

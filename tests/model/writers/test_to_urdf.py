@@ -1,4 +1,4 @@
-"""Models written as URDF and read again."""
+"""Models written as URDF and loaded again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from warpdyn.model.description import Geometry, Joint, Limits, Link, ModelError,
 from warpdyn.model.joints import KINDS, URDF_KINDS
 
 ROUND_OFF = 1e-14
-"""Relative; rotations go through angles and back."""
+"""Relative; rotations are converted to angles and back."""
 
 SAYABLE = [
     robot
@@ -38,7 +38,7 @@ def read_again(model: Model) -> Model:
 
 
 def agree(model: Model, again: Model) -> None:
-    """Everything but rotations to the last bit; those to rounding."""
+    """Rotations are compared up to rounding, everything else to the last bit."""
     assert again.name == model.name and again.q_names == model.q_names
     for old, new in zip(model.links, again.links, strict=True):
         assert new == replace(
@@ -64,8 +64,8 @@ def agree(model: Model, again: Model) -> None:
 
 
 @pytest.mark.parametrize("robot", SAYABLE, ids=lambda robot: robot.name)
-def test_read_again_it_is_the_same_robot(robot: Robot) -> None:
-    """Links, joints, limits, mimic joints, damping and shapes; the same forces and poses."""
+def test_a_written_robot_is_loaded_unchanged(robot: Robot) -> None:
+    """Links, joints, limits, mimic joints, damping, shapes, forces and poses are the same."""
     model = robot.model
     again = read_again(model)
     agree(model, again)
@@ -79,8 +79,8 @@ def test_read_again_it_is_the_same_robot(robot: Robot) -> None:
 
 
 @given(random_trees())
-def test_every_tree_is_read_again(robot: Robot) -> None:
-    """Random ones, mimic joints among them."""
+def test_every_written_tree_is_loaded_unchanged(robot: Robot) -> None:
+    """The trees are random and contain mimic joints."""
     agree(robot.model, read_again(robot.model))
 
 
@@ -92,8 +92,8 @@ ANGLES = st.one_of(
 
 
 @given(ANGLES, ANGLES, ANGLES)
-def test_every_rotation_is_read_again(roll: float, pitch: float, yaw: float) -> None:
-    """Where pitch is a right angle, or nearly, too."""
+def test_every_written_rotation_is_loaded_unchanged(roll: float, pitch: float, yaw: float) -> None:
+    """Also if the pitch is a right angle, or nearly."""
     pose = Pose((1.0, 2.0, 3.0), rpy_rotation(roll, pitch, yaw))
     model = Model.assemble(
         "m", [Link("a"), Link("b")], [Joint("j", KINDS["fixed"], "a", "b", pose)]
@@ -101,8 +101,9 @@ def test_every_rotation_is_read_again(roll: float, pitch: float, yaw: float) -> 
     agree(model, read_again(model))
 
 
-def test_limits_are_written_as_they_are() -> None:
-    """On one side, on none, of position, velocity and effort; angles without any are continuous."""
+def test_every_combination_of_limits_is_written() -> None:
+    """Position, velocity and effort have limits on one side or none. Angles without any are
+    continuous."""
     sides = (-1.5, -math.inf), (2.5, math.inf), (3.0, math.inf), (4.0, math.inf)
     for k, (lower, upper, velocity, effort) in enumerate(product(*sides)):
         for kind in ("revolute", "prismatic", "continuous"):
@@ -117,7 +118,7 @@ def test_limits_are_written_as_they_are() -> None:
 
 
 def test_shapes_are_written() -> None:
-    """Each kind, visual and collision, with its place and name."""
+    """Visuals and collisions of each kind, with pose and name."""
     turn = Pose.at((0.1, 0, 0.2), (0, 0, 0.5))
     shapes = (
         Geometry("box", (1.0, 2.0, 3.0), pose=turn, name="lid"),
@@ -132,7 +133,7 @@ def test_shapes_are_written() -> None:
 
 
 def test_a_capsule_is_written_as_a_cylinder_with_spheres() -> None:
-    """At the centres of its ends, wherever it lies: URDF has no capsules."""
+    """The spheres are at the centres of its ends. URDF has no capsules."""
     pose = Pose.at((0.1, 0, 0.2), (math.pi / 2, 0, 0))
     link = Link("a", collisions=(Geometry("capsule", (0.1, 0.6), pose=pose),))
     shapes = read_again(Model.assemble("m", [link], [])).link("a").collisions
@@ -143,7 +144,7 @@ def test_a_capsule_is_written_as_a_cylinder_with_spheres() -> None:
 
 
 def test_an_ellipsoid_is_not_written() -> None:
-    """URDF has none, and nothing touches it."""
+    """URDF has no ellipsoids, and they have no contacts."""
     link = Link("a", visuals=(Geometry("ellipsoid", (0.1, 0.2, 0.3)), Geometry("sphere", (0.1,))))
     (shape,) = read_again(Model.assemble("m", [link], [])).link("a").visuals
     assert shape.shape == "sphere"
@@ -168,14 +169,14 @@ def test_an_ellipsoid_is_not_written() -> None:
         (Model.assemble("m", [Link("a\0b")], []), "rename"),
     ],
 )
-def test_what_urdf_cannot_say_is_refused(model: Model, said: str) -> None:
-    """With the joint's name and the way out."""
+def test_a_model_that_urdf_cannot_describe_is_refused(model: Model, said: str) -> None:
+    """The message names the joint and the remedy."""
     with pytest.raises(ModelError, match=said):
         model.to_urdf()
 
 
-def test_pinocchio_reads_what_is_written() -> None:
-    """The same robot there as from the file."""
+def test_pinocchio_reads_the_written_robot() -> None:
+    """It is the same robot there as that of the original file."""
     pin = pytest.importorskip("pinocchio")
     for name in ("ur5e", "axes", "rooted"):
         robot = by_name(name)

@@ -1,4 +1,4 @@
-"""Models written as USD stages and read again."""
+"""Models written as USD stages and loaded again."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ def read_again(model: wd.Model) -> wd.Model:
 
 
 @pytest.mark.parametrize("robot", SAYABLE, ids=lambda robot: robot.name)
-def test_it_is_the_same_robot(robot: Robot) -> None:
-    """Joints in their order, limits, mimic joints; M, joint forces and poses to single precision."""
+def test_a_written_robot_is_loaded_unchanged(robot: Robot) -> None:
+    """The order of joints, limits, mimic joints, M, joint forces and poses are the same, in single
+    precision."""
     model = robot.model
     again = read_again(model)
     assert again.joint_names == model.joint_names and again.floating_base == model.floating_base
@@ -68,8 +69,8 @@ def test_it_is_the_same_robot(robot: Robot) -> None:
         assert error(wd.oracle(wd.fk, again, s.q, frame=name), there, 1.0) < SINGLE
 
 
-def test_numbers_of_joints_are_in_its_units() -> None:
-    """Degrees in the stage, radians here."""
+def test_numbers_of_joints_are_written_in_degrees() -> None:
+    """They are radians in the model."""
     model = by_name("ur5e").model.with_armature(0.3)
     elbow = replace(
         model.joint("elbow_joint"),
@@ -88,8 +89,9 @@ def test_numbers_of_joints_are_in_its_units() -> None:
     assert np.allclose((again.armature, again.damping, again.friction), (0.3, 0.5, 0.25))
 
 
-def test_shapes_are_seen_and_touch_as_here() -> None:
-    """Boxes, balls, cylinders, capsules, with their colours; a shape that is both once."""
+def test_visuals_and_collisions_are_written() -> None:
+    """They are boxes, spheres, cylinders and capsules, with their colours. A shape that is both is
+    written once."""
     red = (1.0, 0.0, 0.0, 1.0)
     both = Geometry("box", (0.1, 0.2, 0.3), pose=Pose.at((1, 2, 3), (0.1, 0.2, 0.3)), color=red)
     seen = Geometry("capsule", (0.1, 0.4), pose=Pose.at((0, 0, 1)))
@@ -108,7 +110,7 @@ def test_shapes_are_seen_and_touch_as_here() -> None:
         assert np.allclose(old.pose.position, new.pose.position, atol=SINGLE)
 
 
-def test_names_are_those_that_usd_allows() -> None:
+def test_names_that_usd_does_not_allow_are_changed() -> None:
     builder = wd.ModelBuilder("my robot")
     builder.add_link("1st link", mass=1.0, inertia=np.eye(3))
     builder.add_link("world", mass=1.0, inertia=np.eye(3))
@@ -126,7 +128,7 @@ def test_names_are_those_that_usd_allows() -> None:
         (lambda: by_name("panda").model.with_friction(viscous=1.0), "no word for effects"),
     ],
 )
-def test_what_usd_has_no_word_for_is_refused(change, words: str) -> None:
+def test_a_model_that_usd_cannot_describe_is_refused(change, words: str) -> None:
     with pytest.raises(ModelError, match=words):
         change().to_usd()
 
@@ -138,8 +140,9 @@ TREES = """<mujoco><worldbody>
     <inertial pos="0 0 .1" mass="2" diaginertia="1 1 1"/></body></worldbody></mujoco>"""
 
 
-def test_a_robot_of_two_trees_comes_back_whole() -> None:
-    """All trees that the world holds under one articulation root are one robot: joint forces are the same."""
+def test_a_robot_of_two_trees_is_loaded_unchanged() -> None:
+    """All trees under one articulation root that are fixed in the world are one robot, with the
+    same joint forces."""
     model = wd.load(TREES)
     again = read_again(model)
     assert set(again.joint_names) == set(model.joint_names) and not again.warnings
@@ -152,8 +155,8 @@ def test_a_robot_of_two_trees_comes_back_whole() -> None:
     assert error(theirs, ours[order]) < SINGLE
 
 
-def test_a_free_tree_next_to_a_held_one_is_refused() -> None:
-    """Under one articulation root; nothing is left out without a word."""
+def test_a_free_tree_next_to_a_fixed_one_is_refused() -> None:
+    """Both have one articulation root. Nothing is left out silently."""
     text = wd.load(TREES).to_usd()
     text = text[: text.index('    def PhysicsRevoluteJoint "jc"')] + "}\n"
     with pytest.raises(ModelError, match="the root of several trees, of which one moves freely"):
@@ -161,8 +164,8 @@ def test_a_free_tree_next_to_a_held_one_is_refused() -> None:
 
 
 def two_arms(mass: float) -> wd.Model:
-    """A robot with a limit, a mimic joint, a ball joint, shapes that are seen, touched or both, and
-    names that USD does not allow."""
+    """A robot with a limit, a mimic joint, a ball joint, visuals, collisions, shapes that are both,
+    and names that USD does not allow."""
     both = Geometry("box", (0.1, 0.2, 0.4), pose=Pose((0.5, 0.0, 0.25)), color=(1.0, 0.5, 0.0, 1.0))
     seen = (both, Geometry("capsule", (0.125, 0.5)))
     touched = (Geometry("sphere", (0.25,)), both, Geometry("cylinder", (0.125, 0.5)))
@@ -318,11 +321,11 @@ def Xform "_2_arms" (
     }
 }
 """
-"""The whole stage of these arms on a base without mass, which is the world."""
+"""The complete stage of these arms on a base without mass, which is the world."""
 
 
-def test_a_stage_is_written_word_by_word() -> None:
-    """A base with a mass is a body that a fixed joint holds; a free one is not held."""
+def test_the_written_stage_equals_the_expected_text() -> None:
+    """A base with mass is a body with a fixed joint to the world. A free base has no such joint."""
     assert two_arms(0.0).to_usd() == STAGE
     lines = two_arms(1.0).to_usd().splitlines()
     base, first = lines.index('    def Xform "base" ('), lines.index('    def Xform "a_b" (')
@@ -338,8 +341,8 @@ def test_a_stage_is_written_word_by_word() -> None:
 WELDED = "        rel physics:body1 = </_2_arms/base>"
 
 
-def test_moments_are_written_along_their_axes() -> None:
-    """A right-handed frame in which the inertia is diagonal."""
+def test_principal_moments_are_written_with_their_axes() -> None:
+    """The axes are a right-handed frame in which the inertia is diagonal."""
     inertia = np.array([[0.4, 0.1, -0.05], [0.1, 0.5, 0.02], [-0.05, 0.02, 0.6]])
     builder = wd.ModelBuilder("r").add_link("a", 2.0, inertia=inertia)
     text = builder.build(floating_base=True).to_usd()

@@ -10,7 +10,7 @@ from rl_cases import Hold
 from warpdyn.rl.adapters.curve_points import curve_points
 
 
-def test_episodes_have_points_only_where_some_ended() -> None:
+def test_curves_of_episodes_have_points_only_if_an_episode_ended() -> None:
     (progress,) = rl.Trainer(Hold()).run(iterations=1)
     found = dict(curve_points(progress._replace(rewards={"near": 2.0}, length=1.5)))
     assert found["reward of a second/near"] == 2.0 and found["episodes/return"] == 3.0

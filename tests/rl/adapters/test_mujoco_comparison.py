@@ -17,7 +17,7 @@ from warpdyn.rl.bundled_policies import policies
 
 
 class Swing(rl.Task):
-    """A pendulum's joints are to follow where the policy drives them, in steps of 1 ms."""
+    """The joints of a pendulum shall follow the targets of the policy, in steps of 1 ms."""
 
     dt, substeps, seconds = 0.001, 20, 0.2
     drives = wd.PD(30.0, 2.0)
@@ -41,8 +41,11 @@ class Swing(rl.Task):
         return {"near": 1.0 - np.sum(s.q**2)}
 
 
-def test_a_return_is_kept(tmp_path: Path) -> None:
-    """Without noise, which would be of half a radian; in steps of a millisecond in both."""
+def test_a_policy_has_the_same_return_in_mujoco(tmp_path: Path) -> None:
+    """The task has noise of half a radian, which neither simulation adds.
+
+    Both take steps of 1 ms.
+    """
     task = Swing()
     policy = barely_trained(task, tmp_path / "swing.onnx")
     steps: list[range] = []
@@ -59,15 +62,15 @@ def test_a_return_is_kept(tmp_path: Path) -> None:
     assert seen.here != seen.there and task.noise  # two simulations; the task is as it was
 
 
-def test_an_action_that_is_nan_ends_an_episode_in_both(tmp_path: Path) -> None:
-    """MuJoCo would take 0 for it and go on."""
+def test_an_action_of_nan_ends_an_episode_in_both_simulators(tmp_path: Path) -> None:
+    """MuJoCo alone would replace NaN by 0 and continue."""
     policy = linear_policy(tmp_path / "odd.onnx", np.full((4, 2), np.nan))
     seen = rl.sim2sim(Swing(), policy, envs=4)
     for each in (seen.here, seen.there):
         assert each.nonfinite_actions == 4 and each.falls == 1.0
 
 
-def test_there_is_nothing_to_keep_of_a_return_below_zero() -> None:
+def test_the_return_ratio_of_a_negative_return_is_nan() -> None:
     here = rl.Evaluation(1, 1.0, -0.5, {}, {}, {}, 0.0, 1.0)
     assert np.isnan(rl.SideBySide(here, here, 0.005).return_ratio)
 
@@ -75,8 +78,8 @@ def test_there_is_nothing_to_keep_of_a_return_below_zero() -> None:
 @pytest.mark.skipif(
     "quadruped_velocity" not in policies(), reason="no policy of quadruped_velocity comes with it"
 )
-def test_the_quadruped_walks_in_both() -> None:
-    """5 s after commands in ±1: nobody falls, speeds are followed, 95 % of the return is kept."""
+def test_the_quadruped_walks_in_both_simulators() -> None:
+    """For 5 s with commands in ±1 no robot falls, speeds are followed, and returns agree to 5 %."""
     seen = rl.sim2sim("quadruped_velocity", envs=16, seconds=5.0)
     for each in (seen.here, seen.there):
         assert each.falls == 0.0 and each.length == pytest.approx(5.0)

@@ -1,4 +1,4 @@
-"""A task's environments in MuJoCo C: the same episodes, where both simulations are exact enough."""
+"""A task's environments in MuJoCo C have the same episodes, if both simulations are accurate."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ENVS = 6
 
 
 class Varied(Hold):
-    """In steps of 0.5 ms; gains, strength, masses, gravity differ, and targets are late."""
+    """Steps of 0.5 ms. Gains, strength, masses and gravity vary, and targets are delayed."""
 
     dt, substeps = 0.0005, 40
     numbers = {"reach": np.array([1.0])}  # noqa: RUF012
@@ -46,7 +46,7 @@ class Varied(Hold):
 
 
 class Slide(rl.Task):
-    """A block on leaning ground, of which some is higher; it is pushed and put back."""
+    """A block on a height map that slopes. It is pushed, and placed anew in each episode."""
 
     dt, substeps, seconds = 0.001, 20, 0.4
     actions = 1
@@ -93,8 +93,11 @@ def both(task: rl.Task, dt: float, **options: float) -> list[rl.VecEnv]:
     return made
 
 
-def test_drives_with_numbers_of_their_own_move_alike() -> None:
-    """Both take steps of half a millisecond, of first order: they agree to that."""
+def test_robots_with_drawn_gains_and_masses_move_as_in_mujoco() -> None:
+    """Both integrators are of first order, with steps of 0.5 ms.
+
+    The tolerances are their errors.
+    """
     task = Varied()
     here, there = both(task, task.dt)
     draw = torch.Generator().manual_seed(0)
@@ -109,8 +112,8 @@ def test_drives_with_numbers_of_their_own_move_alike() -> None:
     assert here.carried["mass"].std() > 0.05 and here.carried["latency"].max() > 0.02
 
 
-def test_blocks_slide_alike_where_they_are_pushed() -> None:
-    """On ground of their own height, with friction of their own; in the end all begin anew."""
+def test_pushed_blocks_slide_as_in_mujoco() -> None:
+    """Height of the ground and friction differ between environments. At the end all begin anew."""
     task = Slide()
     here, there = both(task, 0.001, contact_time=0.02)
     assert set(here.carried["origin"][:, 0].tolist()) == {-3.0, 3.0}
@@ -133,7 +136,7 @@ def test_blocks_slide_alike_where_they_are_pushed() -> None:
 
 
 class Spin(rl.Task):
-    """Two balls spin about the vertical: one on the ground by its points, the other by its pairs."""
+    """Two balls spin about the vertical. One touches the ground by points, the other by pairs."""
 
     dt, substeps, seconds = 0.001, 20, 0.4
     actions = 1
@@ -169,8 +172,8 @@ class Spin(rl.Task):
         return {"spin": s.v[5]}
 
 
-def test_balls_spin_alike_with_torsional_friction_of_their_own() -> None:
-    """On points and in pairs, drawn for each environment."""
+def test_balls_with_drawn_torsional_friction_slow_down_as_in_mujoco() -> None:
+    """Coefficients of points and of pairs are drawn for each environment."""
     here, there = both(Spin(), 0.001, contact_time=0.004)
     for _ in range(10):
         for env in (here, there):
@@ -181,8 +184,8 @@ def test_balls_spin_alike_with_torsional_friction_of_their_own() -> None:
     assert slower.max() < 10.0 and (slower.std(0) > 0.3).all()
 
 
-def test_a_block_rests_alike_on_a_plane() -> None:
-    """On one that leans by 0.1 m/m, at the height that it has there."""
+def test_a_block_rests_on_a_sloped_plane_as_in_mujoco() -> None:
+    """The plane slopes by 0.1 m/m. The block has the height of the plane at its place."""
     task = Slide()
     task.terrain, task.vary, task.push = wd.Plane((0.1, 0.0), 0.2), {}, None
     task.begin = lambda robot, s: {  # type: ignore[method-assign]
@@ -196,9 +199,11 @@ def test_a_block_rests_alike_on_a_plane() -> None:
     assert (seen[1][:, 2] - 0.3 - 0.05).abs().max() < 0.01
 
 
-def test_contacts_are_stiffer_on_a_height_map() -> None:
-    """4 ms, at least two steps; on a plane MuJoCo's own 20 ms; what is said counts on both. Steps are
-    an eighth of it, with which contacts do not bounce."""
+def test_mujocos_contact_time_is_shorter_on_a_height_map() -> None:
+    """4 ms or two steps on a map, MuJoCo's own 20 ms on a plane, or the time that is passed.
+
+    Steps are an eighth of it, with which contacts do not bounce.
+    """
     uneven, even = Slide(), Slide()
     even.terrain = None
 
@@ -214,15 +219,18 @@ def test_contacts_are_stiffer_on_a_height_map() -> None:
     assert times(uneven, contact_time=0.02) == {0.02} and times(even, contact_time=0.03) == {0.03}
 
 
-def test_contacts_of_pairs_last_eight_steps() -> None:
-    """With two steps, MuJoCo's box would hop when it slides."""
+def test_the_contact_time_of_pairs_is_eight_steps() -> None:
+    """With two steps MuJoCo's box would hop while it slides."""
     there = MujocoEnv(PushedBox(), 1)
     assert (there.dt, there.contact_time) == (0.0005, 0.004)
 
 
-def test_a_ball_pushes_a_box_alike() -> None:
-    """With a friction of its own in each environment: the box is as far, and the ball presses as hard on average.
-    MuJoCo's box jumps ahead of the ball again and again."""
+def test_a_ball_pushes_a_box_as_in_mujoco() -> None:
+    """Friction differs between environments.
+
+    The box moves as far, and the mean force of the ball is equal to 20 %, because MuJoCo's box
+    loses contact again and again.
+    """
     task = PushedBox()
     here, there = both(task, 0.001)
     assert there.contact_time == MujocoEnv(task, 1).contact_time == 0.004
@@ -240,9 +248,7 @@ def test_a_ball_pushes_a_box_alike() -> None:
 
 
 def test_what_cannot_be_compared_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(
-        rl.TaskError, match=r"dt must be a part of the task's step, 0.02 s; got 0.003"
-    ):
+    with pytest.raises(rl.TaskError, match=r"dt must divide the task's step, 0.02 s; got 0.003"):
         MujocoEnv(Hold(), 1, dt=0.003)
     rubbing = Slide()
     heights = np.zeros((4, 4))
@@ -270,7 +276,7 @@ def test_what_cannot_be_compared_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
         MujocoEnv(Hold(), 1)
 
 
-def test_a_task_without_noise_is_the_same_but_for_that() -> None:
+def test_without_noise_copies_a_task_and_removes_its_noise() -> None:
     class Noisy(Hold):
         noise = {"observation": rl.Noise(0.1)}  # noqa: RUF012
 
@@ -284,7 +290,7 @@ ASSETS = Path(gymnasium.__file__).parent / "envs/mujoco/assets"
 
 
 class Planar(rl.Task):
-    """A planar robot of Gymnasium, thrown in the air, with constant torques."""
+    """A planar robot of Gymnasium in the air, with constant torques."""
 
     dt, substeps, seconds = 0.0002, 100, 1.0
     scales = {"forward": 1.0}  # noqa: RUF012
@@ -311,9 +317,11 @@ class Planar(rl.Task):
 
 
 @pytest.mark.parametrize("file", ["hopper.xml", "walker2d.xml", "half_cheetah.xml"])
-def test_planar_robots_of_mjcf_move_as_here(file: str) -> None:
-    """Their slides have links without mass, and joints of the cheetah have springs: after 0.1 s in
-    the air both simulators agree to a few thousandths of the speeds."""
+def test_planar_robots_from_mjcf_move_as_in_mujoco(file: str) -> None:
+    """Their prismatic joints have links without mass, and the cheetah's joints have springs.
+
+    After 0.1 s in the air both simulators agree to 1 % of the largest speed.
+    """
     envs = rl.VecEnv(Planar(file), 1), rl.MujocoEnv(Planar(file), 1, dt=0.0002)
     for env in envs:
         env.reset()
@@ -324,9 +332,11 @@ def test_planar_robots_of_mjcf_move_as_here(file: str) -> None:
     np.testing.assert_allclose(there, here, atol=1e-2 * np.abs(here).max())
 
 
-def test_steps_are_short_with_stiff_drives() -> None:
-    """Shorter than MuJoCo's bound of stability by the fastest drive; 5 ms where drives are soft, and
-    as asked."""
+def test_stiff_drives_shorten_mujocos_steps() -> None:
+    """The step is below MuJoCo's stability bound of the fastest drive.
+
+    With soft drives it is 5 ms. A step that is passed is used.
+    """
     stiff, soft = rl.PandaReach(), rl.QuadrupedVelocity()
     assert drive_frequency(stiff) == pytest.approx(553.0, abs=1.0)
     assert STEP_OF_DRIVES <= 0.75
@@ -338,8 +348,8 @@ def test_steps_are_short_with_stiff_drives() -> None:
     assert drive_frequency(rl.make("cartpole_swing_up")) == 0.0
 
 
-def test_the_frequency_of_a_drive() -> None:
-    """The root of the stiffness over the inertia, of one rod; of two the faster one."""
+def test_the_frequency_of_a_drive_is_the_root_of_stiffness_over_inertia() -> None:
+    """Of two rods it is that of the faster one."""
     task = Hold()
     task.model = wd.load_robot("cartpole")
     rod = task.model.reduce([task.model.joints[1].name], at={})

@@ -19,12 +19,12 @@ from rl_cases import Hold
 
 
 class Alone(Hold):
-    """One group of observations."""
+    """A task with one group of observations."""
 
     groups = {"policy": ("off", "speed", "last")}  # noqa: RUF012
 
 
-def test_it_gives_the_numbers_of_the_tensors_as_copies() -> None:
+def test_arrays_are_copies_of_the_tensors() -> None:
     env, other = rl.NumpyEnv(rl.VecEnv(Hold(), 3)), rl.VecEnv(Hold(), 3)
     seen, wanted = env.reset(seed=4)[0], other.reset(seed=4)[0]
     first = seen["policy"].copy()
@@ -41,7 +41,7 @@ def test_it_gives_the_numbers_of_the_tensors_as_copies() -> None:
     assert wanted["policy"].shape == (3, 6)
 
 
-def test_gymnasiums_statistics_are_the_tasks() -> None:
+def test_gymnasiums_episode_statistics_equal_the_tasks() -> None:
     env = RecordEpisodeStatistics(rl.NumpyEnv(rl.VecEnv(Alone(), 4)))
     env.reset(seed=0)
     returns, lengths = [], []
@@ -57,8 +57,8 @@ def test_gymnasiums_statistics_are_the_tasks() -> None:
     assert len(returns) >= 8 and all(lengths)
 
 
-def test_normalisation_wrappers_work() -> None:
-    """They ask for resets in the next step."""
+def test_gymnasiums_normalisation_wrappers_work() -> None:
+    """They need resets in the next step."""
     env = rl.NumpyEnv(rl.VecEnv(Alone(), 8, autoreset="next_step"))
     env = NormalizeReward(NormalizeObservation(env))
     env.reset(seed=0)
@@ -66,7 +66,7 @@ def test_normalisation_wrappers_work() -> None:
     assert np.isfinite(seen).all() and np.abs(np.mean(seen[10:])) < 0.5
 
 
-def test_it_is_made_by_its_name_with_arrays_by_choice() -> None:
+def test_make_vec_returns_numpy_arrays_or_tensors() -> None:
     name = "warpdyn/CartpoleSwingUp-v0"
     env: Any = gymnasium.make_vec(name, num_envs=2)
     assert isinstance(env.reset(seed=0)[0], np.ndarray)
@@ -74,8 +74,8 @@ def test_it_is_made_by_its_name_with_arrays_by_choice() -> None:
     assert isinstance(tensors.reset(seed=0)[0], torch.Tensor)
 
 
-def test_pictures_of_all_environments() -> None:
-    """They change when the robots move; a video wrapper takes them."""
+def test_render_draws_all_environments() -> None:
+    """Images change when the robots move, and a video wrapper records them."""
     env = rl.NumpyEnv(rl.VecEnv(rl.CartpoleSwingUp(), 2), "rgb_array")
     env.reset(seed=0)
     first = env.render()

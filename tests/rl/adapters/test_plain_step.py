@@ -1,4 +1,4 @@
-"""One environment's next step on plain numbers: the launch's, for a task with every feature."""
+"""One environment's next step on plain numbers equals the launch, for a task with every feature."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HOPPER = """<robot name="hopper">
 
 
 class Hopper(rl.Task):
-    """A trunk on one leg, on uneven ground: all that a task can have, in each of its forms."""
+    """A trunk on one leg on uneven ground. It uses each form of each feature of a task."""
 
     dt, substeps, seconds = 0.005, 2, 0.08
     actions, largest_action = 1, 1.0
@@ -89,8 +89,8 @@ class Hopper(rl.Task):
 
 
 @pytest.mark.parametrize("autoreset", ["same_step", "next_step"])
-def test_a_launch_is_the_texts_on_plain_numbers(autoreset: str) -> None:
-    """Noise, history, pushes, delays, masses, grounds, levels, ends: to the digits of float32."""
+def test_a_launch_equals_the_tasks_functions_on_plain_numbers(autoreset: str) -> None:
+    """Noise, history, pushes, delays, masses, grounds, levels and ends agree to float32."""
     env = rl.VecEnv(Hopper(), 3, seed=5, autoreset=autoreset)
     env.reset()
     draw, ends = torch.Generator().manual_seed(0), 0
@@ -107,8 +107,8 @@ def test_a_launch_is_the_texts_on_plain_numbers(autoreset: str) -> None:
     assert ends >= 1
 
 
-def test_print_and_a_debugger_work_in_texts(capsys: Any) -> None:
-    """Each text runs in Python, with numbers; the environments stay where they are."""
+def test_print_works_in_the_functions_of_a_task(capsys: Any) -> None:
+    """Each function runs in Python with numbers. The environments do not move."""
 
     class Watched(Hold):
         def reward(self, robot: Any, s: rl.Episode) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from rl_cases import Hold
 
 
 @pytest.mark.parametrize("task", [rl.CartpoleSwingUp(), Hold()])
-def test_gymnasiums_checker_passes(task: Any) -> None:
-    """With one group of observations and with two. Its warnings are of infinite bounds alone."""
+def test_gymnasiums_environment_checker_passes(task: Any) -> None:
+    """With one group of observations and with two. It only warns of infinite bounds."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         check_env(rl.SingleEnv(task, render_mode="rgb_array"))
@@ -25,15 +25,15 @@ def test_gymnasiums_checker_passes(task: Any) -> None:
     assert all("infinity" in text or "spec" in text or "normalized" in text for text in said), said
 
 
-def test_it_is_made_by_its_name() -> None:
+def test_gymnasium_makes_the_environment_by_its_id() -> None:
     env = gymnasium.make("warpdyn/CartpoleSwingUp-v0", dtype="float64")
     seen, _ = env.reset(seed=3)
     assert seen.shape == (5,) and seen.dtype == np.float64
     assert isinstance(env.unwrapped, rl.SingleEnv)
 
 
-def test_its_episode_is_that_of_the_launch() -> None:
-    """The same start, rewards and last observation as in a `VecEnv` with its seed."""
+def test_an_episode_equals_that_of_vec_env_with_the_same_seed() -> None:
+    """Start, rewards and last observation are the same."""
     env = rl.SingleEnv(Hold())
     seen, _ = env.reset(seed=5)
     again = rl.VecEnv(Hold(), 1)
@@ -66,7 +66,7 @@ def test_a_failed_state_gives_a_finite_observation() -> None:
     assert fell and info["failed"] and reward == 0.0 and (seen == 0.0).all()
 
 
-def test_mistakes_are_refused() -> None:
+def test_unknown_render_modes_and_wrong_action_sizes_are_refused() -> None:
     with pytest.raises(ValueError, match="render_mode must be None or \"rgb_array\", got 'human'"):
         rl.SingleEnv(rl.CartpoleSwingUp(), render_mode="human")
     env = rl.SingleEnv(rl.CartpoleSwingUp())

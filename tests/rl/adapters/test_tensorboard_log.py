@@ -20,8 +20,8 @@ def read(folder: Path) -> EventAccumulator:
     return found
 
 
-def test_every_iteration_is_a_point_of_each_curve(tmp_path: Path) -> None:
-    """The return of an episode is what its rewards sum up to; curves go over environment steps."""
+def test_each_iteration_adds_a_point_to_each_curve(tmp_path: Path) -> None:
+    """The return of an episode is the sum of its rewards. The axis counts environment steps."""
     trainer = rl.Trainer(Hold(), seed=0)
     log = TensorboardLog(tmp_path)
     trainer.loggers.append(log)
@@ -43,8 +43,8 @@ def test_every_iteration_is_a_point_of_each_curve(tmp_path: Path) -> None:
     assert ended
 
 
-def test_a_training_that_goes_on_hides_what_a_killed_one_wrote_beyond(tmp_path: Path) -> None:
-    """Each number of steps stands once."""
+def test_a_resumed_training_hides_later_points_of_the_killed_one(tmp_path: Path) -> None:
+    """Each number of steps has one point."""
     (one,) = rl.Trainer(Hold()).run(iterations=1)
     killed = TensorboardLog(tmp_path)
     for k in (1, 2, 3):

@@ -54,7 +54,7 @@ def test_every_iteration_is_logged_and_a_resumed_training_continues_its_run(
     monkeypatch.delitem(sys.modules, NAME)
 
 
-def test_without_its_package_the_error_says_what_to_install(
+def test_a_missing_wandb_package_is_reported_with_its_remedy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delitem(sys.modules, NAME, raising=False)

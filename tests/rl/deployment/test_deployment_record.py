@@ -1,4 +1,4 @@
-"""The record of a policy's file: it moves a robot as `DeployedPolicy` does, without warpdyn."""
+"""A policy file's deployment record moves a robot as `DeployedPolicy` does, without warpdyn."""
 
 from __future__ import annotations
 
@@ -27,8 +27,13 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize("name", rl.TASKS)
-def test_each_shipped_policy_has_the_record_of_its_task(name: str, tmp_path: Path) -> None:
-    """As JSON. Numbers that linear algebra gives differ between machines in their last bits."""
+def test_each_shipped_policy_has_the_deployment_record_of_its_task(
+    name: str, tmp_path: Path
+) -> None:
+    """Both are compared as JSON.
+
+    Results of linear algebra may differ between machines in last bits.
+    """
     record = rl.Policy(rl.bundled_policy(name)).deployment
     copied = Path(shutil.copy(rl.bundled_policy(name), tmp_path))
     rl.describe(rl.make(name), copied)
@@ -42,9 +47,11 @@ def test_each_shipped_policy_has_the_record_of_its_task(name: str, tmp_path: Pat
 @pytest.mark.parametrize(
     "name", ["cartpole_swing_up", "panda_reach", "quadruped_velocity", "motion_tracking"]
 )
-def test_it_asks_for_what_a_deployed_policy_does(name: str) -> None:
-    """Over some steps with changing states and commands: observations, targets and forces. Tables
-    are rounded."""
+def test_the_record_gives_the_commands_of_a_deployed_policy(name: str) -> None:
+    """Observations, targets and forces agree for several steps with changing states and commands.
+
+    Tables in the record are rounded.
+    """
     policy = rl.Policy(rl.bundled_policy(name))
     tables, near = policy.deployment.get("tables"), 1e-9
     if tables is not None:
@@ -77,7 +84,7 @@ def test_it_asks_for_what_a_deployed_policy_does(name: str) -> None:
             np.testing.assert_allclose(given["tau"][columns], wanted.tau, atol=near)
 
 
-def test_what_it_says_of_the_quadruped() -> None:
+def test_the_record_describes_the_quadruped() -> None:
     task = rl.make("quadruped_velocity")
     record = rl.Policy(rl.bundled_policy("quadruped_velocity")).deployment
     joints, terms = record["joints"], {t["name"]: t for t in record["observation"]["terms"]}
@@ -103,7 +110,7 @@ class Drawn(Hold):
         return {**super().observe(robot, s), "off": s.q - s.place + s.passed}
 
 
-def test_noise_history_and_random_draws_are_in_words() -> None:
+def test_the_record_describes_noise_history_and_random_draws() -> None:
     task = Hold()
     task.history = {"policy": 2}
     seen = deployment_record(task)["observation"]
@@ -114,7 +121,7 @@ def test_noise_history_and_random_draws_are_in_words() -> None:
     )
 
 
-def test_a_file_is_described_and_its_network_stays(tmp_path: Path) -> None:
+def test_describe_adds_a_record_and_keeps_the_network(tmp_path: Path) -> None:
     path = tmp_path / "policy.onnx"
     whole = onnx.load(str(rl.bundled_policy("cartpole_swing_up")))
     network = hashlib.sha256(whole.graph.SerializeToString()).hexdigest()
@@ -131,8 +138,8 @@ def test_a_file_is_described_and_its_network_stays(tmp_path: Path) -> None:
         rl.describe(Hold(), path)
 
 
-def test_the_pages_program_needs_no_warpdyn(tmp_path: Path) -> None:
-    """It runs where importing warpdyn is an error."""
+def test_the_program_of_the_deployment_page_runs_without_warpdyn(tmp_path: Path) -> None:
+    """Importing warpdyn raises an error in its process."""
     page = (ROOT / "docs/rl_deployment.md").read_text()
     code = re.findall(r"```python\n(.*?)```", page, re.DOTALL)[-1]
     assert len(code.splitlines()) < 75 and "import warpdyn" not in code
@@ -148,8 +155,8 @@ def test_the_pages_program_needs_no_warpdyn(tmp_path: Path) -> None:
     assert "0.8 m/s forward, 0.3 rad/s" in done.stdout
 
 
-def test_a_record_has_a_hash_of_its_programs() -> None:
-    """Sixteen digits, equal for equal programs."""
+def test_the_record_has_a_hash_of_its_programs() -> None:
+    """It has 16 hexadecimal digits. Equal programs have equal hashes."""
     records = [deployment_record(Hold(), RobotStep(Hold())) for _ in range(2)]
     assert re.fullmatch("[0-9a-f]{16}", records[0]["hash"])
     assert records[0]["hash"] == records[1]["hash"]

@@ -1,4 +1,4 @@
-"""A policy's record and another task or robot: each difference is refused by its name."""
+"""A policy's record is compared with another task or robot. Each difference is refused by name."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def refused(recorded: dict[str, Any], present: dict[str, Any]) -> str:
     return str(error.value)
 
 
-def test_the_same_task_and_a_file_without_record_pass(record: dict[str, Any]) -> None:
+def test_the_same_task_and_a_file_without_a_record_pass(record: dict[str, Any]) -> None:
     check_match("a.onnx", record, deployment_record(Hold()))
     check_match("a.onnx", {}, record)
     check_match("a.onnx", {"programs": "none"}, record)
 
 
-def test_changed_descriptions_are_named(record: dict[str, Any]) -> None:
+def test_each_changed_entry_of_the_record_is_named(record: dict[str, Any]) -> None:
     other = copy.deepcopy(record)
     first, second = other["joints"]["names"]
     other["joints"]["kp"][1] = 12.0
@@ -52,8 +52,8 @@ def test_changed_descriptions_are_named(record: dict[str, Any]) -> None:
     assert "it observes away (2), speed (2), last (2), not off (2)" in refused(other, record)
 
 
-class Told(Hold):
-    """Its targets come from a table."""
+class FromTable(Hold):
+    """A task whose targets come from a table."""
 
     tables = {"places": np.array([[0.1, 0.2], [0.3, 0.4]])}  # noqa: RUF012
 
@@ -61,16 +61,16 @@ class Told(Hold):
         return {"targets": s.places.look(np.stack([s.passed] * 2), np.arange(2)) + s.action}
 
 
-def test_another_table_is_named() -> None:
-    record, task = deployment_record(Told()), Told()
+def test_changed_numbers_of_a_table_are_named() -> None:
+    record, task = deployment_record(FromTable()), FromTable()
     assert record["tables"] == {"places": [[0.1, 0.2], [0.3, 0.4]]}
     check_match("a.onnx", record, deployment_record(task))
     task.tables = {"places": np.array([[0.1, 0.2], [0.3, 0.5]])}
     assert "its table places has other numbers" in refused(record, deployment_record(task))
 
 
-def test_a_damaged_record_is_refused(record: dict[str, Any]) -> None:
-    """Entries of another form, unknown operations, and names that do not exist."""
+def test_a_malformed_record_is_refused(record: dict[str, Any]) -> None:
+    """Entries of the wrong type, unknown operations and unknown names are refused."""
     for change in (
         lambda x: x.pop("joints"),
         lambda x: x["joints"].update(kp=["a", "b"]),
@@ -83,8 +83,8 @@ def test_a_damaged_record_is_refused(record: dict[str, Any]) -> None:
         assert "its deployment record cannot be read" in refused(other, record)
 
 
-def test_another_computation_is_named() -> None:
-    """Of a term, of the targets; rounding is not."""
+def test_a_changed_computation_is_named() -> None:
+    """Of a term or of the targets. Differences by rounding pass."""
 
     class Scaled(Hold):
         def observe(self, robot: Any, s: Any) -> dict[str, Any]:
@@ -105,8 +105,8 @@ def test_another_computation_is_named() -> None:
     check_match("a.onnx", record, deployment_record(Rounded()))
 
 
-def test_a_deployed_policy_compares_its_file() -> None:
-    """The shipped quadruped with other gains and another scale of the speeds."""
+def test_a_deployed_policy_compares_its_record_with_the_task() -> None:
+    """The shipped quadruped is refused with other gains and with other scales of the speeds."""
     policy = rl.Policy(rl.bundled_policy("quadruped_velocity"))
 
     class Faster(rl.QuadrupedVelocity):
@@ -122,14 +122,14 @@ def test_a_deployed_policy_compares_its_file() -> None:
 
 
 class Scaled(Hold):
-    """Its policy observes tenfold speeds."""
+    """A task whose policy observes ten times the speeds."""
 
     def observe(self, robot: Any, s: Any) -> dict[str, Any]:
         return {**super().observe(robot, s), "speed": 10.0 * s.v}
 
 
 class Ordered(Hold):
-    """Its policy observes the same numbers in another order."""
+    """A task whose policy observes the same terms in another order."""
 
     groups = {"policy": ("speed", "off", "last"), "hidden": ("place",)}  # noqa: RUF012
 
@@ -142,10 +142,10 @@ class Ordered(Hold):
         (Ordered(), "Ordered: it observes off (2), speed (2), last (2), not speed (2), off (2)"),
     ],
 )
-def test_another_observation_is_a_remark(
+def test_a_changed_observation_prints_a_remark(
     record: dict[str, Any], task: rl.Task, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file without record has none."""
+    """A file without a record prints none."""
     remarks = list[str]()
     monkeypatch.setattr(records, "say", remarks.append)
     say_other_programs("a.onnx", record, task)

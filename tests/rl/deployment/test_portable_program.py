@@ -1,4 +1,4 @@
-"""Portable programs: the numbers of the recording, in a list that JSON can hold."""
+"""Portable programs give the numbers of the recorded program from a list that JSON can store."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def all_operations(x: Any, y: Any) -> dict[str, Any]:
     }
 
 
-def test_it_gives_the_numbers_of_the_function() -> None:
-    """After a journey through JSON, for negative results and constants too."""
+def test_a_portable_program_gives_the_numbers_of_the_function() -> None:
+    """After it was written and read as JSON, also for negative results and constants."""
     program = recorded(all_operations, x=(3,), y=(2,))
     made = json.loads(json.dumps(portable(program, ["sums", "others", "constant"])))
     draw = np.random.default_rng(0)
@@ -64,14 +64,14 @@ def test_it_gives_the_numbers_of_the_function() -> None:
     assert input_entries(made) == {f"x[{k}]" for k in range(3)} | {"y[0]", "y[1]"}
 
 
-def test_only_the_steps_of_its_results_stay() -> None:
+def test_only_steps_that_the_results_need_are_kept() -> None:
     program = recorded(all_operations, x=(3,), y=(2,))
     assert len(portable(program, ["constant"])["steps"]) == 0
     assert len(portable(program, ["sums"])["steps"]) < len(portable(program, ["others"])["steps"])
 
 
-def test_formulas_are_in_numpys_notation() -> None:
-    """They are evaluated to the same numbers; long ones are left out."""
+def test_formulas_use_numpys_notation() -> None:
+    """Evaluated, they give the same numbers. Long formulas are left out."""
     program = portable(recorded(all_operations, x=(3,), y=(2,)), ["sums", "others"])
     scope = {
         n: getattr(np, n) for n in ("sqrt", "sin", "cos", "exp", "log", "floor", "abs", "where")
@@ -101,9 +101,11 @@ def test_random_draws_are_refused() -> None:
         portable(recorded(drawn, x=(1,)), ["a"])
 
 
-def test_a_table_is_looked_up_by_its_name() -> None:
-    """Beyond its ends the nearest row counts. The columns that are read are known, unless they
-    depend on an input."""
+def test_a_portable_program_looks_up_tables_by_name() -> None:
+    """Beyond its ends the nearest row is used.
+
+    The columns that are read are known, unless they depend on an input.
+    """
     from warpdyn.execution.request.call import input_shapes
     from warpdyn.execution.request.evaluate import record_call
     from warpdyn.user_kernels.signature import Table
@@ -142,10 +144,10 @@ def test_a_table_is_looked_up_by_its_name() -> None:
         ("sub", (2.0, 3.0), -1.0),
     ],
 )
-def test_fused_operations_are_plain_steps(
+def test_fused_operations_become_plain_steps(
     operation: str, operands: tuple[float, ...], value: float
 ) -> None:
-    """Of one operation each."""
+    """Each step is one operation."""
     known: dict[str, float] = {}
     plain = {"mul": np.multiply, "add": np.add, "sub": np.subtract, "div": np.divide}
 

@@ -1,4 +1,4 @@
-"""A task's functions for a robot: what is left out, and limits of commands and gains."""
+"""A task's functions for a robot: inputs that are left out, limits of commands, and gains."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ import warpdyn as wd
 from warpdyn.rl.deployment.robot_step import RobotStep, gains_of, limits_of_command
 
 
-def test_it_reads_the_state_the_action_and_the_command() -> None:
-    text = RobotStep(rl.make("quadruped_velocity"))
-    assert text.group == "policy" and text.task.noise == {} and text.task.terrain is None
-    assert {"q_now", "v_now", "action", "anew", "asked"} <= set(text.read)
-    assert text.first["command"].shape == (3,)
+def test_a_robot_step_reads_the_state_the_action_and_the_command() -> None:
+    step = RobotStep(rl.make("quadruped_velocity"))
+    assert step.group == "policy" and step.task.noise == {} and step.task.terrain is None
+    assert {"q_now", "v_now", "action", "anew", "asked"} <= set(step.read)
+    assert step.first["command"].shape == (3,)
 
 
-def test_limits_of_commands_are_numbers_or_attributes() -> None:
+def test_command_limits_come_from_numbers_or_attributes() -> None:
     lowest, highest, rate = limits_of_command(rl.make("quadruped_velocity"))
     assert lowest.tolist() == [-1.0] * 3 and rate.tolist() == [2.0, 2.0, 4.0]
     lowest, highest, rate = limits_of_command(rl.make("humanoid_velocity"))
     assert (lowest[0], highest[0], rate.tolist()) == (0.0, 0.7, [np.inf])
 
 
-def test_gains_are_those_of_each_joint() -> None:
+def test_gains_are_listed_per_joint() -> None:
     kp, kd, _ = gains_of(Hold(), 2)
     assert kp.tolist() == [30.0, 30.0] and kd.tolist() == [2.0, 2.0]
     task = Hold()

@@ -1,4 +1,4 @@
-"""Distillation: who acts, what a student learns, and what a checkpoint holds."""
+"""Distillation: which network acts, what a student learns, and what a checkpoint contains."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RECIPE = rl.Recipe(
 
 
 def observations() -> dict[str, torch.Tensor]:
-    """The student sees the teacher's numbers times three, and one that is nothing to it."""
+    """The student sees the teacher's numbers scaled and shifted, and one random number."""
     seen = torch.randn(ENVS, 3)
     return {"policy": torch.cat([3.0 * seen + 1.0, torch.randn(ENVS, 1)], 1), "critic": seen}
 
@@ -33,7 +33,7 @@ def learner(recipe: Any = RECIPE, seed: int = 0) -> Any:
 
 
 def iteration(student: Any) -> list[torch.Tensor]:
-    """The actions of an iteration, and the teacher's."""
+    """The student's actions of an iteration, and the teacher's for the same observations."""
     nothing, actions = torch.zeros(ENVS), []
     for _ in range(STEPS):
         seen = observations()
@@ -43,7 +43,7 @@ def iteration(student: Any) -> list[torch.Tensor]:
     return actions
 
 
-def test_the_teacher_acts_in_the_first_iteration_and_then_the_student() -> None:
+def test_the_teacher_acts_in_the_first_iteration_the_student_afterwards() -> None:
     student = learner()
     first, second = iteration(student), iteration(student)
     assert all(torch.equal(x, y) for x, y in zip(first[::2], first[1::2], strict=True))
@@ -51,8 +51,8 @@ def test_the_teacher_acts_in_the_first_iteration_and_then_the_student() -> None:
     assert student.deviation == 0.0
 
 
-def test_a_student_comes_to_act_as_its_teacher() -> None:
-    """The distance of an iteration is that of its actions, and it falls."""
+def test_a_student_learns_the_teachers_actions() -> None:
+    """The reported distance is that of the iteration's actions, and it falls."""
     student = learner()
     iteration(student)
     actions = iteration(student)
@@ -67,7 +67,7 @@ def test_a_student_comes_to_act_as_its_teacher() -> None:
     assert off.square().mean().sqrt() < 0.15 * student.teacher(seen["critic"]).std()
 
 
-def test_the_teacher_stays_as_it_is() -> None:
+def test_the_teachers_weights_do_not_change() -> None:
     student = learner()
     before = [x.clone() for x in student.teacher.state_dict().values()]
     iteration(student)
@@ -75,7 +75,7 @@ def test_the_teacher_stays_as_it_is() -> None:
     assert all(torch.equal(x, y) for x, y in zip(before, after, strict=True))
 
 
-def test_a_restored_student_goes_on_with_equal_bytes() -> None:
+def test_a_restored_student_continues_with_the_same_bits() -> None:
     whole = learner()
     iteration(whole)
     state = deepcopy(whole.state())
@@ -88,8 +88,8 @@ def test_a_restored_student_goes_on_with_equal_bytes() -> None:
     assert all(torch.equal(x, y) for x, y in pairs)
 
 
-def test_bfloat16_changes_hidden_layers_only() -> None:
-    """Both precisions learn; the networks stay in float32."""
+def test_bfloat16_applies_to_hidden_layers_only() -> None:
+    """The student learns with it, and its weights stay float32."""
     student = learner(rl.Recipe(**{**RECIPE.as_dict(), "precision": "bfloat16", "vary": None}))
     for _ in range(20):
         iteration(student)

@@ -16,7 +16,7 @@ from warpdyn.rl.learners.ppo import PPO
 
 
 def learner_kind(name: str) -> Any:
-    """The class of a learner. Importing rsl_rl's takes three seconds, which a collection of tests need not."""
+    """The class of a learner, imported here because the import of rsl_rl takes three seconds."""
     if name == "rsl_rl":
         from warpdyn.rl.learners.rsl_rl import RslRlLearner
 
@@ -25,7 +25,7 @@ def learner_kind(name: str) -> Any:
 
 
 @pytest.mark.parametrize("learner", ["warpdyn", "rsl_rl"])
-def test_methods_have_the_arguments_of_the_interface(learner: str) -> None:
+def test_methods_of_learners_have_the_arguments_of_the_interface(learner: str) -> None:
     kind = learner_kind(learner)
     for name, method in vars(Learner).items():
         if not name.startswith("_") and inspect.isfunction(method):

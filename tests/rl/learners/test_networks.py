@@ -10,8 +10,8 @@ import torch
 from warpdyn.rl.learners import networks
 
 
-def test_mean_and_variance_are_those_of_all_observations() -> None:
-    """Whatever the sizes of the parts."""
+def test_mean_and_variance_cover_all_batches_of_observations() -> None:
+    """The sizes of the batches do not matter."""
     every = 5.0 * torch.randn(1000, 4, generator=torch.Generator().manual_seed(0)) - 2.0
     normalizer = networks.Normalizer(4)
     for part in every.split([7, 500, 1, 492]):
@@ -24,7 +24,7 @@ def test_mean_and_variance_are_those_of_all_observations() -> None:
     assert torch.allclose(normalised.std(0), torch.ones(4), atol=0.01)
 
 
-def test_an_observation_that_is_constant_stays_finite() -> None:
+def test_a_constant_observation_is_normalised_to_a_finite_number() -> None:
     normalizer = networks.Normalizer(1)
     normalizer.update(torch.full((10, 1), 3.0), rl.Processes())
     assert float(normalizer(torch.full((1, 1), 3.1))) == pytest.approx(0.1 / 0.01, rel=1e-4)
@@ -41,7 +41,7 @@ def test_networks_of_the_same_observations_share_their_normalizer() -> None:
     assert torch.equal(actor(seen), wanted) and critic(seen).shape == (5, 1)
 
 
-def test_hidden_layers_may_compute_in_bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hidden_layers_compute_in_bfloat16_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
     network = networks.Network(networks.Normalizer(3), 2, (64, 64), "elu")
     seen = torch.randn(9, 3)
     high, low = network.outputs(seen), network.outputs(seen, bfloat16=True)
@@ -56,7 +56,7 @@ def test_hidden_layers_may_compute_in_bfloat16(monkeypatch: pytest.MonkeyPatch) 
 
 
 class Half:
-    """The second of two processes that have the same tensors, but for what the other one adds."""
+    """The second of two processes, whose tensors are equal but for the sums of the other one."""
 
     count = 2
 
@@ -68,8 +68,11 @@ class Half:
         return x.add_(self.others.pop(0).to(x.dtype).reshape(x.shape))
 
 
-def test_mean_and_variance_of_two_processes() -> None:
-    """Those of all observations together, of parts of different sizes."""
+def test_mean_and_variance_cover_the_observations_of_two_processes() -> None:
+    """Shapes do not change.
+
+    A parameter without gradient is skipped. One process changes nothing.
+    """
     every = 5.0 * torch.randn(100, 3, generator=torch.Generator().manual_seed(1)) - 2.0
     mine, other = every[:30], every[30:]
     variance, mean = torch.var_mean(other, dim=0, correction=0)
@@ -82,7 +85,10 @@ def test_mean_and_variance_of_two_processes() -> None:
 
 
 def test_gradients_of_two_processes_are_averaged() -> None:
-    """Each in its shape; a parameter without a gradient is left out, and one process changes none."""
+    """Shapes do not change.
+
+    A parameter without gradient is skipped. One process changes nothing.
+    """
     parameters = [torch.nn.Parameter(torch.zeros(shape)) for shape in ((2, 3), (), (4,))]
     for k, x in enumerate(parameters[::2]):
         x.grad = torch.arange(x.numel(), dtype=torch.float32).reshape(x.shape) + k

@@ -1,4 +1,4 @@
-"""Our PPO: the numbers of rsl_rl's, its parts by hand, and what it refuses."""
+"""Our PPO gives the numbers of rsl_rl's. Its parts are compared with hand calculations."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Recorded:
 
 
 class Adapted:
-    """The same for rsl_rl."""
+    """The same environments for rsl_rl."""
 
     num_envs, num_actions, device, cfg = ENVS, ACTIONS, "cpu", {"task": "recorded"}
 
@@ -63,7 +63,7 @@ class Adapted:
 
 
 def trained(make: Any, updates: int) -> Iterator[dict[str, torch.Tensor]]:
-    """Parameters after each update. Each iteration has random numbers of its own."""
+    """Parameters after each update. Each iteration has its own random numbers."""
     torch.manual_seed(1)
     env = Recorded()
     learner = make(env)
@@ -101,8 +101,8 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(threads)
 
 
-def test_ten_updates_are_those_of_rsl_rl(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Policy, standard deviation and learning rate, in float32, for equal random numbers."""
+def test_ten_updates_equal_those_of_rsl_rl(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Policy, standard deviation and learning rate agree in float32 for equal random numbers."""
     monkeypatch.setattr("warpdyn.rl.learners.rsl_rl.RslEnv", Adapted)
     rates = set()
     for mine, other in zip(trained(ours, 10), trained(theirs, 10), strict=True):
@@ -112,8 +112,8 @@ def test_ten_updates_are_those_of_rsl_rl(monkeypatch: pytest.MonkeyPatch) -> Non
     assert len(rates) > 2
 
 
-def test_advantages_are_sums_of_errors() -> None:
-    """By their definition: the sum of (discount trace)^k times the errors up to the episode's end."""
+def test_advantages_are_discounted_sums_of_temporal_differences() -> None:
+    """The sum of (discount trace)^k times the errors up to the episode's end, by definition."""
     random = torch.Generator().manual_seed(2)
     steps, envs, discount, trace = 6, 4, 0.9, 0.8
     rewards, values = torch.randn(2, steps, envs, generator=random, dtype=torch.float64)
@@ -134,7 +134,7 @@ def test_advantages_are_sums_of_errors() -> None:
             assert abs(float(found[k, i]) - wanted) < 1e-12
 
 
-def test_densities_are_those_of_torch() -> None:
+def test_densities_equal_those_of_torch() -> None:
     random = torch.Generator().manual_seed(3)
     x, mean, other = torch.randn(3, 5, 2, generator=random, dtype=torch.float64)
     std, other_std = torch.rand(2, 2, generator=random, dtype=torch.float64) + 0.5
@@ -145,7 +145,7 @@ def test_densities_are_those_of_torch() -> None:
     assert torch.allclose(ppo.relative_entropy(mean, std, other, other_std), wanted)
 
 
-def test_the_learning_rate_does_not_change_for_an_equal_policy() -> None:
+def test_rounding_does_not_change_the_learning_rate() -> None:
     """Means of the same networks differ by rounding from one batch size to another."""
     mean, std = torch.full((1, 3), 2.0), torch.ones(3)
     assert float(ppo.relative_entropy(mean, std, mean * (1.0 + 1e-7), std)) == 0.0
@@ -165,7 +165,7 @@ def test_a_policy_in_bfloat16_learns_nearly_the_same() -> None:
         assert float(torch.cosine_similarity(*changes, dim=0)) > 0.95, name
 
 
-def test_a_restored_learner_goes_on_with_the_same_bits() -> None:
+def test_a_restored_learner_continues_with_the_same_bits() -> None:
     def iterate(learner: ppo.PPO) -> dict[str, torch.Tensor]:
         torch.manual_seed(7)
         env = Recorded()
@@ -183,7 +183,7 @@ def test_a_restored_learner_goes_on_with_the_same_bits() -> None:
     assert first.learning_rate == other.learning_rate and first.deviation == other.deviation
 
 
-def test_wrong_recipes_are_refused() -> None:
+def test_unknown_activations_and_precisions_are_refused() -> None:
     for changes, words in (
         ({"activation": "gelu"}, "activation must be 'elu', 'relu', 'silu', 'tanh', got 'gelu'"),
         ({"precision": "float16"}, 'precision must be "float32", "bfloat16" or "auto"'),
@@ -194,7 +194,7 @@ def test_wrong_recipes_are_refused() -> None:
 
 @pytest.mark.parametrize("rate", [1e-3, 1.2e-5, 9e-3])
 @pytest.mark.parametrize("changed", [0.0, 0.004, 0.01, 0.021, 5.0, float("nan")])
-def test_the_learning_rate_on_a_gpu_is_that_of_the_cpu(rate: float, changed: float) -> None:
+def test_the_learning_rate_on_a_gpu_equals_that_on_the_cpu(rate: float, changed: float) -> None:
     expected = ppo.adapted_rate(rate, changed, wanted=0.01)
     found = ppo.adapted_on_gpu(torch.tensor(rate), torch.tensor(changed), wanted=0.01)
     assert float(found) == pytest.approx(expected, rel=1e-6)

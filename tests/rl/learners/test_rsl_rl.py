@@ -9,7 +9,7 @@ import torch
 from rl_cases import Hold
 
 
-def test_it_has_what_rsl_rl_asks_for() -> None:
+def test_rsl_env_has_the_attributes_and_shapes_of_rsl_rl() -> None:
     from rsl_rl.env import VecEnv as Abstract
 
     env = rl.RslEnv(rl.VecEnv(Hold(), 5))
@@ -22,8 +22,11 @@ def test_it_has_what_rsl_rl_asks_for() -> None:
     assert env.max_episode_length == 10
 
 
-def test_ages_may_be_written() -> None:
-    """rsl_rl spreads those of the first episodes; who is at the end runs out of time, and is done."""
+def test_episode_lengths_can_be_assigned() -> None:
+    """rsl_rl spreads the ages of the first episodes.
+
+    An episode at its last step is then timed out.
+    """
     env = rl.RslEnv(rl.VecEnv(Hold(), 3))
     env.env.numbers["reach"][:] = 10.0
     env.episode_length_buf = torch.tensor([0, 9, 4])

@@ -1,4 +1,4 @@
-"""Learning from derivatives: the gradient beside Torch's of the written objective, returns, resuming."""
+"""Learning from derivatives: the gradient compared with Torch's, returns, and resuming."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ RECIPE = replace(
 
 
 class Recorder(torch.optim.SGD):
-    """An optimiser that changes nothing and remembers the gradients."""
+    """An optimiser that changes nothing and stores the gradients."""
 
     def step(self) -> None:  # type: ignore[override]
         self.gradients = [x.grad.clone() for g in self.param_groups for x in g["params"]]
 
 
 def learner(envs: int = 6) -> Any:
-    """A learner on environments in which episodes end during the first steps, and others fall."""
+    """A learner with environments in which some episodes time out early and others fall."""
     torch.manual_seed(0)
     env = rl.VecEnv(Hold(), envs, seed=2)
     env.reset()
@@ -51,9 +51,12 @@ def roll_out(mine: Any) -> None:
         mine.record(reward, (fell | timed_out).float(), timed_out.float())
 
 
-def test_the_gradient_is_that_of_the_objective() -> None:
-    """The discounted rewards of each episode in the roll-out, the value after the last step, and
-    that of the rest where the time was over, all by Torch."""
+def test_the_gradient_equals_that_of_the_objective() -> None:
+    """The objective is computed by Torch.
+
+    It has the discounted rewards of each episode, the value after the last step, and the value of
+    the rest of an episode that was timed out.
+    """
     mine = learner()
     env, discount = mine.env, RECIPE.discount
     state = {n: x.clone() for n, x in env.carried.items()}
@@ -87,8 +90,8 @@ def test_the_gradient_is_that_of_the_objective() -> None:
         assert torch.allclose(found, share * x, rtol=1e-3, atol=1e-5 * float(norm))
 
 
-def test_returns_are_mixtures_of_rewards_and_values() -> None:
-    """TD(λ) by hand for one environment that goes on and one whose time is over."""
+def test_returns_are_td_lambda_mixtures_of_rewards_and_values() -> None:
+    """TD(λ) by hand for one environment that continues and one that is timed out."""
     mine = learner()
     roll_out(mine)
     steps, (_, critic) = mine._steps, mine.groups
@@ -107,8 +110,8 @@ def test_returns_are_mixtures_of_rewards_and_values() -> None:
             assert float(returns[k][e]) == pytest.approx(later, rel=1e-4, abs=1e-5)
 
 
-def test_a_policy_learns() -> None:
-    """Holding a pendulum: the reward rises, the critic knows it, and exploration shrinks."""
+def test_shac_learns_to_hold_a_pendulum() -> None:
+    """The reward rises, the critic predicts it, and exploration shrinks."""
     torch.manual_seed(0)
     trainer = rl.Trainer(Hold(), recipe=replace(RECIPE, envs=32, epochs=2, layers=(32,)), seed=1)
     curve = list(trainer.run(iterations=60))
@@ -117,7 +120,7 @@ def test_a_policy_learns() -> None:
     assert curve[-1].deviation < 0.7 * curve[0].deviation
 
 
-def test_a_training_goes_on_with_equal_bytes(tmp_path: Path) -> None:
+def test_a_resumed_training_continues_with_the_same_bits(tmp_path: Path) -> None:
     def weights(trainer: Any) -> list[torch.Tensor]:
         return [*trainer.policy().state_dict().values(), *trainer.learner.target.parameters()]
 
@@ -130,8 +133,8 @@ def test_a_training_goes_on_with_equal_bytes(tmp_path: Path) -> None:
     assert whole.learner.deviation == part.learner.deviation
 
 
-def test_the_target_has_the_critics_normalisation() -> None:
-    """After an update, and in a checkpoint."""
+def test_the_target_network_has_the_critics_normalisation() -> None:
+    """After an update, and after a checkpoint was restored."""
     mine = learner()
     roll_out(mine)
     mine.update(mine.env.observations)

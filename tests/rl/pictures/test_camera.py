@@ -11,7 +11,7 @@ from warpdyn.rl.pictures.camera import Camera
 
 
 def test_a_frame_shows_the_robot() -> None:
-    """Of the wanted size, mostly white; another configuration is another picture."""
+    """It has the requested size and is mostly white. Another configuration gives another frame."""
     task = rl.CartpoleSwingUp()
     camera = Camera(task, (160, 120))
     frames = [camera.frame(np.array([0.0, angle])) for angle in (0.0, 1.0, 0.0)]

@@ -1,4 +1,4 @@
-"""A stage: the robot in the middle, the ground below it."""
+"""A stage has the robot in the middle and the ground below it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from warpdyn.functions.pictures.robot_picture import RobotPicture
 from warpdyn.rl.pictures.robot_stage import Stage
 
 
-def test_a_free_base_stays_in_the_middle() -> None:
-    """Its outlines do not change when it is moved along the ground; the lines of the ground do."""
+def test_the_view_follows_a_base_along_the_ground() -> None:
+    """The outlines do not change when the robot moves along the ground. The ground lines do."""
     task = rl.QuadrupedVelocity()
     drawn = RobotPicture(task.model)
     q = np.array([0, 0, task.height, 0, 0, 0, 1.0, *task.stance])
@@ -29,8 +29,8 @@ def test_a_free_base_stays_in_the_middle() -> None:
 
 
 @pytest.mark.parametrize("name", ["quadruped_velocity", "quadruped_rough"])
-def test_the_view_follows_a_base_upwards_on_a_terrain_alone(name: str) -> None:
-    """There the robot climbs; on level ground it jumps within the picture."""
+def test_the_view_follows_a_base_upwards_only_on_a_terrain(name: str) -> None:
+    """On a terrain the robot climbs. On level ground it jumps within the picture."""
     task = rl.make(name)
     drawn = RobotPicture(task.model)
     q = np.array([0, 0, task.height, 0, 0, 0, 1.0, *task.stance])

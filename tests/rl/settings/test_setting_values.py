@@ -24,11 +24,11 @@ from warpdyn.rl.settings.setting_values import as_present, literal, of_type, rec
         ("0.5,2,how=scale", [0.5, 2, "how=scale"]),
     ],
 )
-def test_text_is_a_number_a_word_or_a_list(text: str, value: Any) -> None:
+def test_text_is_parsed_as_a_number_a_word_or_a_list(text: str, value: Any) -> None:
     assert literal(text) == value
 
 
-def test_a_value_has_the_type_of_the_present_one() -> None:
+def test_a_value_is_converted_to_the_type_of_the_present_value() -> None:
     assert as_present("x", 3, 1.0) == 3.0 and isinstance(as_present("x", 3, 1.0), float)
     assert as_present("x", (1, 2), (3, 4)) == (1, 2)
     np.testing.assert_array_equal(as_present("x", (1, 2), np.zeros(2)), [1.0, 2.0])
@@ -49,7 +49,7 @@ def test_a_value_has_the_type_of_the_present_one() -> None:
         ("a", None, "x must be a number or none"),
     ],
 )
-def test_another_type_is_refused(value: Any, present: Any, said: str) -> None:
+def test_a_value_of_another_type_is_refused(value: Any, present: Any, said: str) -> None:
     with pytest.raises(rl.TaskError, match=said):
         as_present("x", value, present)
 
@@ -70,7 +70,7 @@ def test_a_record_takes_its_fields_in_order_and_by_name() -> None:
             record("vary.mass", rl.Vary, words)
 
 
-def test_annotations_give_the_type() -> None:
+def test_a_value_is_converted_to_the_annotated_type() -> None:
     assert of_type("layers", [64, 32], tuple[int, ...]) == (64, 32)
     assert of_type("layers", 64, tuple[int, ...]) == (64,)
     assert of_type("x", None, float | None) is None
@@ -80,8 +80,8 @@ def test_annotations_give_the_type() -> None:
         of_type("x", [64, 0.5], tuple[int, ...])
 
 
-def test_a_domain_randomisation_has_a_name() -> None:
-    """`recipe.vary=sim_to_real` or none; a set of one's own stays as it is."""
+def test_a_domain_randomisation_is_chosen_by_name() -> None:
+    """`recipe.vary=sim_to_real` or none. A user's own object passes unchanged."""
     hint = rl.DomainRandomization | None
     assert of_type("recipe.vary", "SIM_TO_REAL", hint) is rl.SIM_TO_REAL
     assert of_type("recipe.vary", None, hint) is None

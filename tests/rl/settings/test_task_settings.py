@@ -1,4 +1,4 @@
-"""Settings of a task and its recipe: what they change, and what is refused."""
+"""Settings of a task and its recipe: what they change, and which are refused."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from warpdyn.rl.settings.task_settings import (
 
 
 class Leaning(rl.Task):
-    """A task whose constructor computes numbers, and one whose vary it sets itself."""
+    """A task whose constructor computes an attribute and assigns `vary`."""
 
     scales = {"up": 1.0}  # noqa: RUF012
     numbers = {"reach": np.array([1.0, 2.0])}  # noqa: RUF012
@@ -42,8 +42,8 @@ def made(*words: str, name: str = NAME) -> Any:
     return make_with_settings(name, words)
 
 
-def test_each_kind_of_setting() -> None:
-    """Numbers, arrays, entries, records; the class's own values stay."""
+def test_each_kind_of_setting_is_applied() -> None:
+    """Numbers, arrays, entries and records are. The class's own values do not change."""
     task = made(
         *("scales.up=2", "numbers.reach=3,4", "dt=0.002", "push=0.5,3", "drives.kp=30"),
         *("vary.mass=0.8,1.2,how=scale,of=pole", "vary.kp.high=1.5", "noise.observation=0.1"),
@@ -59,8 +59,11 @@ def test_each_kind_of_setting() -> None:
     assert task.name == "Leaning" and Leaning.scales == {"up": 1.0} and Leaning().dt == 0.005
 
 
-def test_the_constructor_sees_a_setting() -> None:
-    """Numbers that it computes follow; what it sets itself is changed after it."""
+def test_settings_are_applied_before_and_after_the_constructor() -> None:
+    """Numbers that the constructor computes follow them.
+
+    Attributes that it assigns are changed after it.
+    """
     assert made("width=2.0").area == 4.0
     assert made("vary=none").vary == {} and made("vary.kp=none").vary == {}
     quadruped = made("stride=4.2", name="quadruped_velocity")
@@ -80,11 +83,11 @@ def test_the_constructor_sees_a_setting() -> None:
         ("scales=1", "scales has entries: scales.up; name one of them"),
         ("drives.kpp=1", r"drives has no 'kpp'; did you mean 'kp'\?"),
         ("area=1", "has no setting 'area'"),
-        ("model=panda", "model cannot be changed by text: write a class of your own"),
+        ("model=panda", "model cannot be changed as text: write a subclass of the task"),
         ("dt", "settings are NAME=VALUE, such as scales.turn=1.0; got 'dt'"),
     ],
 )
-def test_mistakes_name_the_nearest_setting(word: str, said: str) -> None:
+def test_unknown_settings_are_refused_with_the_nearest_name(word: str, said: str) -> None:
     with pytest.raises(rl.TaskError, match=said):
         made(word)
 
@@ -98,8 +101,8 @@ def test_settings_are_listed_with_their_values() -> None:
         made(f"{name}={found[name] if found[name] is not None else 0.5}")
 
 
-def test_a_recipe_of_a_file(tmp_path: Path) -> None:
-    """Below the settings; names and types are checked."""
+def test_a_recipe_file_is_read_below_the_settings(tmp_path: Path) -> None:
+    """Settings override the file. Names and types are checked."""
     file = tmp_path / "recipe.json"
     file.write_text('{"envs": 32, "layers": [8, 4], "practice": {"seconds": 1.0}}')
     recipe = make_with_settings(NAME, ["recipe.envs=16"], recipe=file).recipe
@@ -112,7 +115,7 @@ def test_a_recipe_of_a_file(tmp_path: Path) -> None:
         ('{"env": 3}', r"recipe has no 'env'; did you mean 'envs'\?"),
         ('{"envs": "many"}', "recipe.envs must be a whole number, got 'many'"),
         ("[1]", "holds a list, not names"),
-        ("{", "is no recipe: "),
+        ("{", "is not a recipe: "),
     ):
         file.write_text(text)
         with pytest.raises(rl.TaskError, match=said):
@@ -127,7 +130,7 @@ def test_a_task_with_settings_keeps_its_policy() -> None:
 
 
 class Keeping(Leaning):
-    """A task with a number that is kept, a reward as an object, and an attribute without one shape."""
+    """A task with kept numbers, a reward object, and an attribute without one shape."""
 
     keep = {"level": rl.Vary(0.0, 3.0), "count": 1.0}  # noqa: RUF012
     rewards = {"low": rl.Reward(0.5, lambda robot, s: 0.0)}  # noqa: RUF012
@@ -139,8 +142,8 @@ class Keeping(Leaning):
 KEEPING = f"{__name__}:Keeping"
 
 
-def test_records_and_kept_numbers() -> None:
-    """A whole record by its fields, a kept `Vary` by its ends, a reward by its weight, a held push."""
+def test_records_and_kept_numbers_are_set() -> None:
+    """A record by its fields, a kept `Vary` by its ends, a reward by its weight, a push by values."""
     task = made(
         *("drives=30,2.5", "keep.level=0.5,1.5", "keep.count=4", "rewards.low=2", "push=7,0.1"),
         name=KEEPING,
@@ -161,15 +164,15 @@ def test_records_and_kept_numbers() -> None:
         *("keep.x=1", "noise.x=none", "observe.x=1"),
     ],
 )
-def test_what_is_no_setting_is_refused(word: str) -> None:
-    """With the task and the setting."""
+def test_attributes_that_are_not_settings_are_refused(word: str) -> None:
+    """The message has the task and the setting."""
     path = word.partition("=")[0]
     with pytest.raises(rl.TaskError, match=rf"^Keeping has no setting {path!r}; "):
         made(word, name=KEEPING)
 
 
-def test_what_is_too_far_from_every_setting_lists_them_all() -> None:
-    """In the order of the classes."""
+def test_a_name_unlike_any_setting_is_refused_with_all_settings() -> None:
+    """They are listed in the order of the classes."""
     with pytest.raises(rl.TaskError) as caught:
         made("qqqqqqqqqqqqqqqq=1")
     said = str(caught.value)
@@ -177,7 +180,7 @@ def test_what_is_too_far_from_every_setting_lists_them_all() -> None:
     listed = said.partition("there are ")[2].split(", ")
     assert listed[: len(listed) - len(VARIABLE)] == [*settings_of(Leaning())]
     assert listed[-len(VARIABLE) :] == [f"vary.{n}" for n in VARIABLE]
-    with pytest.raises(rl.TaskError, match=r"^tables cannot be changed by text: write a class"):
+    with pytest.raises(rl.TaskError, match=r"^tables cannot be changed as text: write a subclass"):
         made("tables=1")
     with pytest.raises(
         rl.TaskError, match=r"^keep has entries: keep\.level, keep\.count; name one"
@@ -187,8 +190,8 @@ def test_what_is_too_far_from_every_setting_lists_them_all() -> None:
         made("noise=1")
 
 
-def test_all_settings_of_a_task() -> None:
-    """Names and values, as they are listed."""
+def test_settings_of_lists_all_settings_of_a_task() -> None:
+    """With their names and values in order."""
     found = {n: x for n, x in settings_of(Keeping()).items() if not n.startswith("recipe.")}
     assert {n: x for n, x in found.items() if not n.startswith(("ground.", "pair_contact."))} == {
         **{"drives.kp": 20.0, "drives.kd": 1.0},
@@ -210,25 +213,27 @@ def test_all_settings_of_a_task() -> None:
         "vary.quadratic_friction=0,0.1",
     ],
 )
-def test_numbers_of_sensors_and_joints_may_vary_too(word: str) -> None:
+def test_numbers_of_sensors_and_joints_can_vary(word: str) -> None:
     task = make_with_settings("panda_reach", [word])
     assert word.partition("=")[0].removeprefix("vary.") in task.vary
     rl.VecEnv(task, 1)
 
 
 @pytest.mark.filterwarnings("error")
-def test_old_names_are_no_settings() -> None:
+def test_old_names_are_not_settings() -> None:
     assert "ended" not in settings_of(make_with_settings("cartpole_swing_up"))
 
 
-def test_a_recipe_is_read_by_its_ending(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_ending_of_a_recipe_file_selects_its_format(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = tmp_path / "recipe.yaml"
     other.write_text("envs: 3")
     if sys.version_info >= (3, 11):
-        said = f"{other} is no recipe: its ending must be .toml or .json, got '.yaml'"
+        said = f"{other} is not a recipe: its ending must be .toml or .json, got '.yaml'"
         with pytest.raises(rl.TaskError, match=f"^{re.escape(said)}$"):
             recipe_from_file(other, rl.Recipe())
     monkeypatch.setattr(sys, "version_info", (3, 10, 9))
-    said = f"{other} is no recipe: TOML needs Python 3.11; write it as JSON, recipe.json"
+    said = f"{other} is not a recipe: TOML needs Python 3.11; write it as JSON, recipe.json"
     with pytest.raises(rl.TaskError, match=f"^{re.escape(said)}$"):
         recipe_from_file(other, rl.Recipe())

@@ -1,4 +1,4 @@
-"""The hand of the task that turns a cube, compared with the description by its maker."""
+"""The hand of the task that turns a cube is compared with the maker's description."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def described() -> wd.Model:
         return wd.load_urdf(Path(str(file)).read_text())
 
 
-def test_fingertips_are_where_the_description_has_them(described: wd.Model) -> None:
-    """Positions in the palm's frame, for random joint angles within their limits."""
+def test_fingertip_positions_equal_those_of_the_description(described: wd.Model) -> None:
+    """In the palm's frame, for random joint angles within their limits."""
     assert np.allclose(HAND.position_lower, described.position_lower)
     assert np.allclose(HAND.position_upper, described.position_upper)
     q = np.random.default_rng(0).uniform(HAND.position_lower, HAND.position_upper, (20, JOINTS))
@@ -39,7 +39,7 @@ def test_fingertips_are_where_the_description_has_them(described: wd.Model) -> N
         assert np.allclose(ours[:, :3, 3], theirs[:, :3, 3], atol=1e-6)
 
 
-def test_masses_are_those_of_the_description(described: wd.Model) -> None:
+def test_masses_equal_those_of_the_description(described: wd.Model) -> None:
     theirs = {link.name: link.mass for link in described.links}
     ours = {link.name: link.mass for link in HAND.links}
     assert sum(ours.values()) == pytest.approx(sum(theirs.values()))
@@ -54,8 +54,8 @@ def test_the_palm_looks_up_and_the_fingers_point_down() -> None:
     assert T[2, 3] == pytest.approx(0.5) and np.linalg.det(T[:3, :3]) == pytest.approx(1.0)
 
 
-def test_drives_carry_the_fingers() -> None:
-    """With less than a sixth of their torque, in any posture."""
+def test_gravity_torques_are_below_a_sixth_of_the_effort_limit() -> None:
+    """Drives can hold the fingers in any posture."""
     q = np.random.default_rng(1).uniform(HAND.position_lower, HAND.position_upper, (200, JOINTS))
     assert np.abs(wd.gravity_torques(HAND, q)).max() < EFFORT / 6
     assert (HAND.effort_limit == EFFORT).all()

@@ -1,4 +1,4 @@
-"""The cart and pole's task: rewards as the Control Suite has them, and that it is learned."""
+"""The task of cart and pole: its rewards equal the Control Suite's, and actions move the cart."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ import torch
 TASK = rl.make("cartpole_swing_up")
 
 
-def earned(q: list[float], v: list[float], push: float = 0.0) -> float:
+def reward_at(q: list[float], v: list[float], push: float = 0.0) -> float:
     s = rl.Episode({"q": np.array(q), "v": np.array(v), "action": np.array([push])})
     return float(TASK.reward(None, s)["swing_up"])
 
 
-def test_the_reward_is_one_where_the_pole_stands_still() -> None:
-    assert earned([0, 0], [0, 0]) == 1.0 and earned([0, np.pi], [0, 0]) == pytest.approx(0.0)
-    assert earned([2.0, 0], [0, 0]) == pytest.approx((1 + 0.1) / 2)
-    assert earned([0, 0], [0, 5.0]) == pytest.approx((1 + 0.1) / 2)
-    assert earned([0, 0], [0, 0], 1.0) == pytest.approx(4 / 5)
+def test_the_reward_is_one_if_the_pole_stands_still() -> None:
+    assert reward_at([0, 0], [0, 0]) == 1.0 and reward_at([0, np.pi], [0, 0]) == pytest.approx(0.0)
+    assert reward_at([2.0, 0], [0, 0]) == pytest.approx((1 + 0.1) / 2)
+    assert reward_at([0, 0], [0, 5.0]) == pytest.approx((1 + 0.1) / 2)
+    assert reward_at([0, 0], [0, 0], 1.0) == pytest.approx(4 / 5)
 
 
-def test_an_evaluation_reports_a_thousand_where_the_pole_stands() -> None:
-    """The Control Suite's 1,000 steps of a reward of at most one: their mean, in thousandths."""
+def test_control_suite_measures_a_thousand_if_the_pole_stands() -> None:
+    """The Control Suite sums up 1,000 steps of a reward of at most one.
+
+    Here it is their mean in thousandths.
+    """
     s = rl.Episode({"q": np.array([0.5, 0.3]), "v": np.ones(2), "last_action": np.array([0.5])})
     reward = TASK.reward(None, s.with_fields(action=s.last_action))["swing_up"]
     assert TASK.measure(None, s)["control_suite"] == pytest.approx(1000 * float(reward))

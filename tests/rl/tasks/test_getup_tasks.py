@@ -1,4 +1,4 @@
-"""A quadruped that gets up: where it begins, which shapes touch, and when it stands."""
+"""A quadruped that gets up: where episodes begin, which shapes touch, and when it stands."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def env() -> Any:
     return rl.VecEnv(QuadrupedGetup(), ENVS, seed=1)
 
 
-def test_capsules_reach_from_joint_to_joint() -> None:
+def test_leg_capsules_reach_from_joint_to_joint() -> None:
     """From the knee to the foot and from the hip to the knee, at any pose."""
     model, radius = wd.load_robot("quadruped"), 0.02
     foot = wd.ContactPoints(model).only("RL_foot")[0]
@@ -39,8 +39,8 @@ def test_capsules_reach_from_joint_to_joint() -> None:
     np.testing.assert_allclose(ends["RL_calf"], joints[1:], atol=1e-9)
 
 
-def test_legs_touch_each_other_and_the_trunk() -> None:
-    """All capsules of different legs, and the trunk with each calf; the whole robot on the ground."""
+def test_contact_pairs_are_legs_with_legs_and_calves_with_the_trunk() -> None:
+    """Capsules of all legs are paired with each other. The whole robot touches the ground."""
     task = QuadrupedGetup()
     links = {frozenset((pair.first.link, pair.second.link)) for pair in task.pairs}
     legs = [(f"{leg}_thigh", f"{leg}_calf") for leg in ("FL", "FR", "RL", "RR")]
@@ -55,7 +55,7 @@ def test_legs_touch_each_other_and_the_trunk() -> None:
     assert {point.link for point in task.points} >= {"base", "FL_foot", "RR_foot"}
 
 
-def test_it_begins_above_the_ground_in_any_orientation(env: Any) -> None:
+def test_episodes_begin_above_the_ground_in_any_orientation(env: Any) -> None:
     env.reset(seed=1)
     task, q = env.task, env.carried["q"].double().numpy()
     lowest = wd.point_heights(task.model, q, points=task.points).min(axis=1)
@@ -65,13 +65,13 @@ def test_it_begins_above_the_ground_in_any_orientation(env: Any) -> None:
     assert (q[:, 7:] >= task.lower - 1e-5).all() and (q[:, 7:] <= task.upper + 1e-5).all()
 
 
-def test_a_policy_observes_what_is_on_board(env: Any) -> None:
-    """No velocity and no height of the base; the critic observes both."""
+def test_the_policy_observes_neither_velocity_nor_height_of_the_base(env: Any) -> None:
+    """The critic observes both."""
     rows = env.observations
     assert rows["critic"].shape[1] - rows["policy"].shape[1] == 4
 
 
-def test_without_actions_a_robot_on_its_belly_stands_up_and_one_on_its_back_does_not(
+def test_zero_actions_raise_a_robot_from_its_belly_but_not_from_its_back(
     env: Any,
 ) -> None:
     env.reset(seed=2)
@@ -89,7 +89,7 @@ def test_without_actions_a_robot_on_its_belly_stands_up_and_one_on_its_back_does
 
 
 def rl_stands(env: Any) -> np.ndarray:
-    """Which robots stand, computed apart from the task."""
+    """Which robots stand, computed without the task's own function."""
     q, v = env.carried["q"].numpy(), env.carried["v"].numpy()
     up = 1 - 2 * (q[:, 3] ** 2 + q[:, 4] ** 2)
     off = np.abs(q[:, 2] / env.task.height - 1)

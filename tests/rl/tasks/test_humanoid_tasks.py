@@ -1,4 +1,4 @@
-"""The humanoid's tasks: where they begin, what standing and walking earn, and what ends them."""
+"""The humanoid's tasks: their beginnings, what standing and walking earn, and what ends them."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def walk() -> object:
     return made
 
 
-def test_they_begin_on_their_feet_in_all_directions(stand: object, walk: object) -> None:
-    """Soles within some centimetres of the floor, bases level, joints near "home"."""
+def test_episodes_begin_on_both_feet_with_any_heading(stand: object, walk: object) -> None:
+    """Soles are within some centimetres of the floor, bases level, and joints near "home"."""
     for env, task in ((stand, STAND), (walk, WALK)):
         q = env.reset(seed=1) and env.carried["q"].double()
         heights = wd.point_heights(task.model, q, points=task.points)
@@ -44,14 +44,14 @@ def test_they_begin_on_their_feet_in_all_directions(stand: object, walk: object)
 
 
 @pytest.mark.parametrize("task", [STAND, WALK], ids=["stand", "walk"])
-def test_what_wears_or_endangers_the_robot_is_a_penalty(task: object) -> None:
-    """Signs of the scales."""
+def test_wear_and_risk_have_negative_scales(task: object) -> None:
+    """Tilt, slip, torques, accelerations and jerk, for instance."""
     costs = {name for name, scale in task.scales.items() if scale < 0.0}
     assert costs >= {"tilt", "roll", "slip", "apart", "torque", "acceleration", "jerk"}
 
 
-def test_walking_as_commanded_earns_by_both_horizontal_axes(walk: object) -> None:
-    """exp(-|error|² / 0.4²), times its scale and the time of a step."""
+def test_the_forward_reward_uses_both_horizontal_speed_errors(walk: object) -> None:
+    """It is exp(-|error|² / 0.4²), times its scale and the time of a step."""
     walk.reset(seed=5)
     walk.step(torch.zeros(ENVS, rl.tasks.humanoid_tasks.LEGS))
     state = walk.carried
@@ -63,8 +63,8 @@ def test_walking_as_commanded_earns_by_both_horizontal_axes(walk: object) -> Non
     assert torch.allclose(state["sums"][:, list(WALK.scales).index("forward")], wanted, rtol=1e-4)
 
 
-def test_commands_are_within_their_range_and_some_are_to_stand(walk: object) -> None:
-    """Another range counts from the next episode on, without another kernel."""
+def test_commands_are_within_their_range_and_some_are_zero(walk: object) -> None:
+    """Another range applies from the next episode on. No other kernel is compiled."""
     command = torch.cat([walk.reset(seed=k) and walk.carried["command"].clone() for k in range(20)])
     assert (command.amin(0) >= walk.numbers["slowest"]).all()
     assert (command.amax(0) <= walk.numbers["fastest"]).all()
@@ -73,8 +73,8 @@ def test_commands_are_within_their_range_and_some_are_to_stand(walk: object) -> 
     assert command[:, 0].max() > 0.5
 
 
-def test_a_walker_sees_what_a_stander_sees_its_command_and_the_clock(walk: object) -> None:
-    """One whose command is to stand sees no clock."""
+def test_a_walker_also_observes_its_command_and_the_clock(walk: object) -> None:
+    """With a command to stand the clock is zero."""
     walk.reset(seed=3)
     seen, state = walk.observations["policy"], walk.carried
     assert seen.shape == (ENVS, 50) and torch.equal(seen[:, 45:48], state["command"])
@@ -86,8 +86,8 @@ def test_a_walker_sees_what_a_stander_sees_its_command_and_the_clock(walk: objec
     assert torch.allclose(seen[:, 48:], clock, atol=1e-5)
 
 
-def test_what_stands_at_home_earns_nearly_all_that_can_be_earned(stand: object) -> None:
-    """At rest in "home" for 0.4 s: rewards near their largest, next to no penalty."""
+def test_a_robot_at_rest_in_home_earns_nearly_the_largest_reward(stand: object) -> None:
+    """After 0.4 s at rest rewards are near their largest values, and penalties are small."""
     _at_home(stand)
     for _ in range(20):
         _, reward, fallen, late, info = stand.step(torch.zeros(ENVS, rl.tasks.humanoid_tasks.LEGS))
@@ -98,16 +98,16 @@ def test_what_stands_at_home_earns_nearly_all_that_can_be_earned(stand: object) 
     assert (found["height"] - STAND.height).abs().max() < 0.02 and found["speed"].max() < 0.1
 
 
-def test_a_push_makes_it_faster_and_earns_less(stand: object) -> None:
-    """Half of them are given 0.5 m/s: they earn less in the next step than the others."""
+def test_a_pushed_robot_moves_faster_and_earns_less(stand: object) -> None:
+    """Half of them are set to 0.5 m/s. They earn less in the next step than the others."""
     _at_home(stand)
     stand.carried["v"][: ENVS // 2, 0] = 0.5
     _, reward, _, _, _ = stand.step(torch.zeros(ENVS, rl.tasks.humanoid_tasks.LEGS))
     assert reward[: ENVS // 2].max() < reward[ENVS // 2 :].min()
 
 
-def test_falling_ends_an_episode(stand: object, walk: object) -> None:
-    """Lying, and upright but sunk to its knees; those that stand go on."""
+def test_a_fall_ends_the_episode(stand: object, walk: object) -> None:
+    """Of a robot that lies, and of an upright one on its knees. Standing ones continue."""
     for env in (stand, walk):
         _at_home(env)
         env.carried["q"][0, 3:7] = torch.tensor([0.0, np.sin(np.pi / 4), 0.0, np.cos(np.pi / 4)])
@@ -116,9 +116,11 @@ def test_falling_ends_an_episode(stand: object, walk: object) -> None:
         assert fallen[:2].all() and not fallen[2:].any()
 
 
-def test_the_clock_bends_one_leg_and_then_the_other(walk: object) -> None:
-    """A quarter of the period the left foot rises, at three quarters the right one; not if the
-    command is to stand."""
+def test_the_clock_bends_the_legs_in_turn(walk: object) -> None:
+    """The left foot rises after a quarter of the period, the right one after three quarters.
+
+    With a command to stand neither does.
+    """
     _at_home(walk)
     walk.carried["command"][:] = torch.tensor([0.5, 0.0, 0.0])
     walk.carried["command"][8:] = 0.0
@@ -131,8 +133,8 @@ def test_the_clock_bends_one_leg_and_then_the_other(walk: object) -> None:
     assert knees[8:].abs().max() < 0.1
 
 
-def test_the_policy_that_comes_with_it_stands_again_after_a_push(stand: object) -> None:
-    """0.4 m/s in all directions; after three seconds it stands where drives alone have fallen."""
+def test_the_shipped_policy_recovers_from_a_push(stand: object) -> None:
+    """From 0.4 m/s in any direction it stands after three seconds. Drives without a policy fall."""
     policy = _shipped("humanoid_stand")
     for acting, least, most in ((True, 0.9, 1.0), (False, 0.0, 0.6)):
         _at_home(stand)
@@ -147,8 +149,8 @@ def test_the_policy_that_comes_with_it_stands_again_after_a_push(stand: object) 
             assert stand.measures()["speed"][up].max() < 0.2
 
 
-def test_the_policy_that_comes_with_it_walks_half_a_metre_a_second(walk: object) -> None:
-    """From standing, four seconds: at least 1.2 m for those that stay up, and most do."""
+def test_the_shipped_policy_walks_half_a_metre_per_second(walk: object) -> None:
+    """In four seconds from standing each robot that stays up moves 1.2 m or more, and most do."""
     policy = _shipped("humanoid_velocity")
     _at_home(walk)
     begun, up = walk.carried["q"][:, :2].clone(), torch.ones(ENVS, dtype=torch.bool)

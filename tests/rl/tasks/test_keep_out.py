@@ -1,4 +1,4 @@
-"""Capsules of links, and how far they are from spheres and the ground."""
+"""Capsules of links, and their distances from spheres and from the ground."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ RADII = RNG.uniform(0.02, 0.1, 8)
 LAST[0] = FIRST[0]  # a sphere is a capsule whose ends are one
 
 
-def test_gaps_are_those_of_the_nearest_of_many_spheres() -> None:
-    """A capsule is all spheres along its line."""
+def test_the_gap_of_a_capsule_is_that_of_its_nearest_sphere() -> None:
+    """A capsule is the union of spheres along its line."""
     shares = np.linspace(0.0, 1.0, 2001)[:, None, None]
     along = FIRST + shares * (LAST - FIRST)
     for centre in RNG.uniform(-0.8, 0.8, (20, 3)):
@@ -29,8 +29,8 @@ def test_gaps_are_those_of_the_nearest_of_many_spheres() -> None:
     assert height(FIRST, LAST, RADII) == pytest.approx((along[..., 2] - RADII).min(0))
 
 
-def test_gaps_change_by_no_more_than_the_sphere_moves_or_grows() -> None:
-    """The triangle inequality; and each metre of radius takes a metre of the gap."""
+def test_gaps_change_at_most_by_the_motion_of_the_sphere() -> None:
+    """By the triangle inequality. Each metre of radius shortens the gap by one metre."""
     for centre in RNG.uniform(-0.8, 0.8, (20, 3)):
         move = RNG.normal(0, 0.05, 3)
         here, there = (clearance(FIRST, LAST, RADII, c, 0.1) for c in (centre, centre + move))
@@ -38,21 +38,21 @@ def test_gaps_change_by_no_more_than_the_sphere_moves_or_grows() -> None:
         assert clearance(FIRST, LAST, RADII, centre, 0.3) == pytest.approx(here - 0.2)
 
 
-def test_a_link_written_as_cylinder_and_two_spheres_is_one_capsule() -> None:
+def test_a_cylinder_with_two_spheres_is_one_capsule() -> None:
     (upper,) = capsules(PANDA, ["panda_link2"])
     assert upper.link == "panda_link2" and upper.radius == 0.06
     assert np.allclose(upper.ends, [(0, 0, 0), (0, -0.18, 0)], atol=1e-12)
-    third = capsules(PANDA, ["panda_link3"])  # and a sphere beside it
+    third = capsules(PANDA, ["panda_link3"])  # and another sphere
     assert [len({*part.ends}) for part in third] == [2, 1]
     assert third[1] == LinkCapsule("panda_link3", ((0.0825, 0.0, 0.0),) * 2, 0.06)
 
 
-def test_a_box_is_refused_with_its_link() -> None:
+def test_a_link_with_a_box_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="panda_link0 of panda has a box: leave the link out"):
         capsules(PANDA, ["panda_link0"])
 
 
-def test_ends_move_with_their_links() -> None:
+def test_capsule_ends_move_with_their_links() -> None:
     parts = capsules(PANDA, ["panda_link4", "panda_hand"])
 
     @wd.kernel

@@ -1,4 +1,4 @@
-"""The task of lifting a cube: where it begins, what it rewards, and what its policy does."""
+"""The task of lifting a cube: its beginning, its rewards, and the shipped policy."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def rewards_of(cube: np.ndarray, goal: np.ndarray, forces: Any = (0.0, 0.0)) -> 
     return rewards_on_numbers(TASK, q, goal=goal, pair_forces=pressed)
 
 
-def test_cubes_begin_anywhere_on_the_table(env: Any) -> None:
-    """With a mass, a friction and a goal of their own; the hand is open above."""
+def test_cubes_begin_at_random_places_on_the_table(env: Any) -> None:
+    """Each has its own mass, friction and goal. The hand is open above it."""
     q, goal = env.carried["q"].numpy(), env.carried["goal"].numpy()
     low, high = TASK.numbers["cube_range"]
     place, heading = q[:, JOINTS : JOINTS + 2], 2 * np.arctan2(q[:, -2], q[:, -1])
@@ -74,7 +74,7 @@ def test_the_reward_is_largest_at_the_goal() -> None:
     assert lying["lift"] == lying["carry"] == lying["there"] == 0.0
 
 
-def test_reaching_counts_the_distance_from_the_hand() -> None:
+def test_the_reach_reward_depends_on_the_distance_from_the_hand() -> None:
     hand = wd.oracle(wd.fk, TASK.model, np.array([[*TASK.ready, *np.zeros(9)]]), frame=HAND)[0][
         :3, 3
     ]
@@ -84,7 +84,7 @@ def test_reaching_counts_the_distance_from_the_hand() -> None:
     assert away == pytest.approx(1.0 - np.tanh(1.0), abs=1e-6)
 
 
-def test_a_grip_needs_both_fingers() -> None:
+def test_the_grip_reward_needs_forces_of_both_fingers() -> None:
     cube, goal = np.array([0.5, 0.0, SIDE / 2]), np.zeros(3)
     for forces, grip in (((8.0, 0.0), 0.0), ((2.0, -8.0), 0.4), ((9.0, -9.0), 1.0)):
         assert rewards_of(cube, goal, forces)["grip"] == pytest.approx(grip, abs=1e-6)
@@ -99,7 +99,7 @@ def test_the_critic_observes_forces_and_the_policy_does_not(env: Any) -> None:
     assert rl.DeployedPolicy(TASK, rl.Policy(rl.bundled_policy("panda_lift"))).joints == JOINTS
 
 
-def test_a_launch_is_the_functions_on_numbers(env: Any) -> None:
+def test_a_launch_equals_the_functions_on_plain_numbers(env: Any) -> None:
     """To the rounding of float32."""
     env.reset(seed=9)
     action = torch.rand(256, 5, generator=torch.manual_seed(0)) * 2 - 1
@@ -112,14 +112,14 @@ def test_a_launch_is_the_functions_on_numbers(env: Any) -> None:
         assert env.carried[name][3].numpy() == pytest.approx(wanted[name], abs=1e-4)
 
 
-def test_the_policy_that_comes_with_it_lifts_cubes() -> None:
-    """A hundred starts; a thousand are in benchmarks/rl/results."""
+def test_the_shipped_policy_lifts_cubes() -> None:
+    """From 100 starts. The results of 1,000 are in benchmarks/rl/results."""
     found = judged(rl.VecEnv(TASK, 100, seed=7), rl.Policy(rl.bundled_policy("panda_lift")))
     assert found["reached"] >= 0.95 and found["millimetres"]["50 %"] < 5.0
 
 
-def test_the_policy_lifts_cubes_in_mujoco() -> None:
-    """The same starts, with nine tenths of the return."""
+def test_the_shipped_policy_lifts_cubes_in_mujoco() -> None:
+    """From the same starts, with nine tenths of the return."""
     pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install mujoco)")
     seen = rl.sim2sim("panda_lift", envs=8, seed=7, seconds=3.96)
     assert seen.return_ratio >= 0.9 and seen.there.last["reached"] >= 0.8

@@ -1,4 +1,4 @@
-"""Clips: what files hold, which are refused, velocities and other rates."""
+"""Motion clips: contents of files, files that are refused, velocities and other rates."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TWIST = np.array([0.5, 0.1, 0.0, 0.1, 0.0, 0.8, *np.linspace(-0.2, 0.2, 12)])
 
 
 def motion(frames: int = 11, rate: float = 20.0) -> np.ndarray:
-    """A motion of constant velocity TWIST, from home."""
+    """A motion of constant velocity TWIST that starts at home."""
     home = np.array(MODEL.configurations["home"], float)
     times = np.arange(frames)[:, None] / rate
     return np.asarray(wd.integrate(MODEL, np.repeat(home[None], frames, 0), times * TWIST))
@@ -36,8 +36,8 @@ def clip(**changed: Any) -> MotionClip:
 
 
 @pytest.mark.parametrize("ending", ["csv", "npz"])
-def test_a_written_clip_is_read_again(ending: str, tmp_path: Path) -> None:
-    """With a free base, and without one; joints in any order."""
+def test_a_written_clip_is_read_back(ending: str, tmp_path: Path) -> None:
+    """With and without a free base. Joints may have any order."""
     path = tmp_path / f"motion.{ending}"
     clip().write(path)
     found = MotionClip.read(path)
@@ -71,7 +71,7 @@ WRONG: list[tuple[str, Any, str]] = [
 @pytest.mark.parametrize(("make", "error"), [x[1:] for x in WRONG], ids=[x[0] for x in WRONG])
 @pytest.mark.filterwarnings("ignore:divide by zero")
 @pytest.mark.filterwarnings("ignore:invalid value")
-def test_a_clip_that_is_none_is_refused(make: Any, error: str) -> None:
+def test_an_invalid_clip_is_refused(make: Any, error: str) -> None:
     with pytest.raises(rl.TaskError, match=error):
         make()
 
@@ -94,18 +94,18 @@ def test_a_clip_of_another_robot_is_refused_by_name() -> None:
         clip(joint_positions=far).configurations(MODEL)
 
 
-def test_files_that_are_no_motions_are_refused(tmp_path: Path) -> None:
-    """In one line that names the file."""
+def test_files_without_a_motion_are_refused(tmp_path: Path) -> None:
+    """The message is one line that names the file."""
     cases: dict[str, tuple[str, str]] = {
         "x.txt": ("", "CSV or NPZ files, by their ending"),
         "empty.csv": ("", "must have 0 numbers in each row"),
-        "words.csv": ("time,a\n0,b\n", "is no CSV file of a motion"),
-        "ragged.csv": ("time,a\n0,1\n1\n", "is no CSV file of a motion"),
+        "words.csv": ("time,a\n0,b\n", "is not a CSV file of a motion"),
+        "ragged.csv": ("time,a\n0,1\n1\n", "is not a CSV file of a motion"),
         "timeless.csv": ("a\n0\n1\n2\n", "has no column time"),
         "half.csv": ("time,base_x\n0,1\n1,1\n2,1\n", "has no column base_y and 5 more"),
         "uneven.csv": ("time,a\n0,1\n1,1\n2,1\n5,1\n", "frame 3 comes 3 s after the one before"),
         "twice.csv": ("time,a,a\n0,1,1\n1,1,1\n2,1,1\n", "names a column twice"),
-        "text.npz": ("no archive", "is no NPZ file of a motion"),
+        "text.npz": ("no archive", "is not an NPZ file of a motion"),
     }
     for name, (text, error) in cases.items():
         (tmp_path / name).write_text(text)
@@ -120,12 +120,12 @@ def test_files_that_are_no_motions_are_refused(tmp_path: Path) -> None:
     with pytest.raises(rl.TaskError, match="has the array v; a motion has joint_names, rate"):
         MotionClip.read(tmp_path / "other.npz")
     np.savez(tmp_path / "code.npz", rate=1.0, joint_names=[print], joint_positions=np.zeros((3, 1)))
-    with pytest.raises(rl.TaskError, match=r"is no NPZ file of a motion: Object arrays"):
+    with pytest.raises(rl.TaskError, match=r"is not an NPZ file of a motion: Object arrays"):
         MotionClip.read(tmp_path / "code.npz")
 
 
-def test_velocities_of_a_constant_motion_are_exact() -> None:
-    """On the manifold: linear and angular velocity of the base in its own axes, joint speeds."""
+def test_velocities_of_a_constant_motion_are_exact_on_the_manifold() -> None:
+    """The base has linear and angular velocity in its own axes, and joints have speeds."""
     found = velocities_of(MODEL, motion(), 20.0)
     np.testing.assert_allclose(found, np.repeat(TWIST[None], 11, 0), atol=1e-9)
 
@@ -140,8 +140,8 @@ def test_a_closed_motion_has_equal_velocities_at_both_ends() -> None:
 
 
 @pytest.mark.parametrize("wanted", [50.0, 20.0, 7.0])
-def test_another_rate_is_the_same_motion(wanted: float) -> None:
-    """A motion of constant velocity is met exactly; no frame is beyond its end."""
+def test_a_clip_at_another_rate_is_the_same_motion(wanted: float) -> None:
+    """A motion of constant velocity is resampled exactly. No frame is after its end."""
     v = velocities_of(MODEL, motion(), 20.0)
     q, w = at_rate(MODEL, motion(), v, 20.0, wanted)
     frames = int(np.floor(0.5 * wanted + 1e-6)) + 1
@@ -161,7 +161,9 @@ def test_a_file_of_another_ending_is_neither_read_nor_written(tmp_path: Path) ->
     assert MotionClip.read(tmp_path / "motion.CSV").joint_names == ("a",)
 
 
-def test_what_cannot_be_read_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_files_are_refused_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A folder, a pipe, and a disk that fails."""
     (tmp_path / "folder.csv").mkdir()
     os.mkfifo(tmp_path / "pipe.npz")
@@ -187,12 +189,12 @@ def test_what_cannot_be_read_is_one_line(tmp_path: Path, monkeypatch: pytest.Mon
             "frame 1 comes -1 s after the one before, and the mean is -1 s",
         ),
         ("time,a\n0,1\n0,1\n0,1\n", "frame 1 comes 0 s after the one before, and the mean is 0 s"),
-        ("time,a\n0,1\n1,1\n2,1,3\n", "is no CSV file of a motion: "),
+        ("time,a\n0,1\n1,1\n2,1,3\n", "is not a CSV file of a motion: "),
         ("time,a\n0,1,5\n1,1,5\n2,1,5\n", "must have 2 numbers in each row, as many as names"),
         ("time,base_q\n0,1\n1,1\n2,1\n", "0 frames"),
     ],
 )
-def test_a_table_that_is_no_motion(tmp_path: Path, text: str, said: str) -> None:
+def test_a_table_without_a_motion_is_refused(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "a.csv"
     path.write_text(text)
     if said == "0 frames":  # an unknown column is taken for a joint
@@ -236,7 +238,7 @@ def test_frames_at_uneven_times_are_the_same_motion(tmp_path: Path) -> None:
     np.testing.assert_allclose(speeds, np.repeat(spin[None], 201, 0), atol=2e-3)
 
 
-def test_an_angle_that_wraps_is_the_same_motion() -> None:
+def test_a_wrapped_angle_is_unwrapped() -> None:
     """The angle of a joint without limits may wrap. A joint with limits cannot turn by half a turn
     in a frame."""
     builder = wd.ModelBuilder("wheel").add_link("base").add_link("rim", mass=1.0)
@@ -256,8 +258,11 @@ def test_an_angle_that_wraps_is_the_same_motion() -> None:
         MotionClip(10.0, ("turn",), wrapped).configurations(builder.build())
 
 
-def test_an_angle_that_wraps_at_uneven_times_is_refused(tmp_path: Path) -> None:
-    """A line from 3.1 to -3.1 would pass zero. An angle that turns on beyond one turn is no such angle."""
+def test_a_wrapped_angle_at_uneven_times_is_refused(tmp_path: Path) -> None:
+    """Interpolation from 3.1 to -3.1 would pass zero.
+
+    An angle that grows beyond one turn is accepted.
+    """
     path, times = tmp_path / "a.csv", np.cumsum([0.0, *np.linspace(0.91, 1.09, 200)])
     for angles, wraps in ((3.0 + 0.04 * times, True), (4.0 * times, False)):
         wrapped = (angles + np.pi) % (2.0 * np.pi) - np.pi if wraps else angles
@@ -271,12 +276,12 @@ def test_an_angle_that_wraps_at_uneven_times_is_refused(tmp_path: Path) -> None:
             np.testing.assert_allclose(np.diff(found[:, 0]), 4.0)
 
 
-def test_an_archive_that_is_no_motion(tmp_path: Path) -> None:
-    """Too large once unpacked, and a rate or names that are none."""
+def test_an_archive_without_a_motion_is_refused(tmp_path: Path) -> None:
+    """Too large once unpacked, or with invalid rates or names."""
     path, whole = tmp_path / "a.npz", {"joint_positions": np.zeros((3, 1))}
     for rate, said in ((np.array("fast"), "could not convert"), (np.zeros(2), "only")):
         np.savez(path, joint_names=["a"], rate=rate, **whole)
-        with pytest.raises(rl.TaskError, match=f"is no NPZ file of a motion: .*{said}"):
+        with pytest.raises(rl.TaskError, match=f"is not an NPZ file of a motion: .*{said}"):
             MotionClip.read(path)
     size = 300 * 2**20
     np.savez_compressed(path, joint_names=["a"], rate=1.0, joint_positions=np.zeros(size, np.int8))
@@ -287,8 +292,8 @@ def test_an_archive_that_is_no_motion(tmp_path: Path) -> None:
         MotionClip.read(path)
 
 
-def test_a_robot_with_other_conventions_is_refused() -> None:
-    """In one line with the remedy; also joints of several coordinates."""
+def test_a_clip_for_a_robot_with_other_conventions_is_refused() -> None:
+    """In one line with the remedy. Joints of several coordinates are refused too."""
     said = (
         "quadruped has w-x-y-z quaternions and velocities of the base in local axes; tasks need "
         "x-y-z-w and local: wd.load(..., floating_base=True)"
@@ -304,8 +309,8 @@ def test_a_robot_with_other_conventions_is_refused() -> None:
         MotionClip(9.0, ("ball",), np.zeros((3, 1))).configurations(ball.build())
 
 
-def test_refusals_count_the_others() -> None:
-    """Of missing and of unknown joints; limits by frame, joint and numbers."""
+def test_messages_count_further_mistakes() -> None:
+    """Of missing and unknown joints. Joint limits are named by frame, joint and numbers."""
     names = list(MODEL.joint_names)
     for given, said in (
         (("x", "y", *names[2:]), f"lacks the joint {names[0]} of quadruped and 1 more"),
@@ -332,8 +337,8 @@ def test_refusals_count_the_others() -> None:
             clip(joint_positions=far).configurations(MODEL)
 
 
-def test_quaternions_are_scaled_to_one() -> None:
-    """A length within a hundredth of 1; the first frame beyond is named."""
+def test_quaternions_are_normalised() -> None:
+    """A length within 1 % of 1 is scaled. The first frame beyond that is named."""
     turned = 1.009 * motion()[:, 3:7]
     assert np.linalg.norm(clip(base_quaternion=turned).base_quaternion, axis=1) == pytest.approx(1)
     turned[4:] *= 0.5

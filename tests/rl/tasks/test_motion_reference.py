@@ -1,4 +1,4 @@
-"""The reference of a motion: its table, its laps, and what lies ahead."""
+"""The reference of a motion: its table, its repetitions, and the frames ahead."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Rows:
 
 
 def circle(steps: Any) -> np.ndarray:
-    """The robot on a circle, at constant speed and rate of turn, after these numbers of steps."""
+    """The robot on a circle after these numbers of steps, at constant speed and turning rate."""
     steps = np.atleast_1d(np.asarray(steps, float))
     start = np.repeat(HOME[None], len(steps), 0)
     return np.asarray(wd.integrate(MODEL, start, steps[:, None] * STEP * TWIST))
@@ -42,8 +42,8 @@ def reference(q: np.ndarray, **options: Any) -> MotionReference:
     return MotionReference(MODEL, clip, STEP, more=5, bodies=FOOT, **options)
 
 
-def test_a_row_has_the_state_and_the_places_of_the_bodies() -> None:
-    """Positions as in the clip, velocities by differences, places by forward kinematics."""
+def test_a_row_has_the_state_and_the_positions_of_the_bodies() -> None:
+    """Velocities are differences of the clip, positions of bodies its forward kinematics."""
     made = reference(circle(range(13)), repeat=True)
     assert made.frames == 12 and made.table.shape == (13 + 5, 19 + 18 + 3)
     s = rl.Episode({"motion": Rows(made.table), "facing": 0.0, "offset": np.zeros(2)})
@@ -57,8 +57,8 @@ def test_a_row_has_the_state_and_the_places_of_the_bodies() -> None:
     assert (np.abs(speeds) < 1e-9).all()
 
 
-def test_a_motion_that_repeats_goes_on_along_its_circle() -> None:
-    """After two laps and a half the base, and what lies ahead of it, is where the circle is."""
+def test_a_repeated_motion_continues_along_its_circle() -> None:
+    """After two and a half laps the base and the frames ahead of it are on the circle."""
     made = reference(circle(range(13)), repeat=True)
     assert made.lap_turn == pytest.approx(12 * STEP * 0.8)
     fields = {"motion": Rows(made.table), "frame": 0.0, "facing": 0.0, "offset": np.zeros(2)}
@@ -76,8 +76,8 @@ def test_a_motion_that_repeats_goes_on_along_its_circle() -> None:
     assert fields["frame"] == 31 % 12
 
 
-def test_another_motion_stays_at_its_last_frame() -> None:
-    """At rest, and with no lap."""
+def test_a_motion_without_repetition_stays_at_its_last_frame() -> None:
+    """It is at rest there, and its lap turns by zero."""
     made = reference(circle(range(13)), repeat=False)
     s = rl.Episode({"motion": Rows(made.table), "frame": 12.0})
     assert made.after_step(s) == {"frame": 12.0} and made.lap_turn == 0.0
@@ -86,22 +86,22 @@ def test_another_motion_stays_at_its_last_frame() -> None:
     assert (v == 0.0).all()
 
 
-def test_a_motion_repeats_by_itself_if_it_ends_as_it_begins() -> None:
+def test_a_closed_motion_repeats_by_default() -> None:
     q = circle(range(13))
     assert reference(q, repeat=None).repeat
     q[-1, 8] += 0.2
     assert not reference(q, repeat=None).repeat
 
 
-def test_a_motion_that_does_not_end_as_it_begins_does_not_repeat() -> None:
-    """Its height, its tilt or a joint differs: the error says which."""
+def test_repeating_a_motion_that_is_not_closed_is_refused() -> None:
+    """The error says whether the height, the tilt or a joint differs."""
     for column, change, error in (
         (2, 0.1, "the height of the base differs by 0.1 m"),
         (8, 0.2, f"{MODEL.joint_names[1]} differs by 0.2"),
     ):
         q = circle(range(13))
         q[-1, column] += change
-        with pytest.raises(rl.TaskError, match=f"so that it cannot repeat: {error}"):
+        with pytest.raises(rl.TaskError, match=f"so it cannot repeat: {error}"):
             reference(q, repeat=True)
     q = circle(range(13))
     q[:, 3:7] = [0.0, 0.0, 0.0, 1.0]
@@ -110,7 +110,7 @@ def test_a_motion_that_does_not_end_as_it_begins_does_not_repeat() -> None:
         reference(q, repeat=True)
 
 
-def test_a_motion_of_a_step_is_too_short() -> None:
+def test_a_motion_shorter_than_two_steps_is_refused() -> None:
     clip = MotionClip(500.0, ("shoulder", "elbow"), np.zeros((6, 2)))
     arm = wd.load_robot("double_pendulum").rename(
         joints=dict(

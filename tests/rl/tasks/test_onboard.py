@@ -1,4 +1,4 @@
-"""Tasks whose policy has an IMU and encoders alone."""
+"""Tasks whose policy observes an IMU and encoders only."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ ONBOARD = {
 
 
 @pytest.mark.parametrize("name", ONBOARD)
-def test_a_policy_observes_what_sensors_measure_and_its_critic_all(name: str) -> None:
-    """Five observations without the velocity of the base; the rest is the task that they change."""
+def test_an_onboard_policy_observes_sensors_only_and_its_critic_all(name: str) -> None:
+    """The policy has five observations and lacks the velocity of the base.
+
+    The rest of the task is the same.
+    """
     task, whole = rl.make(ONBOARD[name]), rl.make(name)
     assert isinstance(task, type(whole)) and task.scales == whole.scales
     seen, known = (EnvironmentStep(x, 0).observation for x in (task, whole))
@@ -31,7 +34,7 @@ def test_a_policy_observes_what_sensors_measure_and_its_critic_all(name: str) ->
     assert list(seen.entries["critic"]) == list(known.entries["policy"])
 
 
-def test_hidden_terms_are_the_critics() -> None:
+def test_only_the_critic_observes_hidden_terms() -> None:
     groups = onboard_groups("joints", "command", hidden=("velocity", "height"))
     assert groups["policy"] == ("joints", "command")
     assert groups["critic"] == ("velocity", "height", "joints", "command")

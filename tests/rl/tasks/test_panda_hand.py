@@ -1,4 +1,4 @@
-"""A hand that points down: it moves as it is told, within its room, and carries its own weight."""
+"""A hand that points down moves as commanded within its workspace."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def env() -> Any:
 
 
 def hands(env: Any, name: str = "q") -> np.ndarray:
-    """Poses of the hands, where they are or where the drives' targets have them."""
+    """Poses of the hands at q, or at the drives' targets."""
     q = env.carried["q"].double().numpy().copy()
     if name == "wanted":
         q[:, :JOINTS] = env.carried["wanted"].double().numpy()
@@ -33,8 +33,8 @@ def hands(env: Any, name: str = "q") -> np.ndarray:
     return found
 
 
-def test_pads_face_each_other() -> None:
-    """At the hand's tool point, each on its side; the fingers are drives of their own."""
+def test_finger_pads_face_each_other_at_the_tool_point() -> None:
+    """Each is on its side. Each finger has its own drive."""
     model = arm_with_pads()
     assert len(model.joint_names) == JOINTS and not any(j.mimic for j in model.joints)
     assert {j.armature for j in model.joints if j.kind.nv} == {ROTORS}
@@ -48,8 +48,11 @@ def test_pads_face_each_other() -> None:
         assert middle == pytest.approx([0.0, side * PAD[1] / 2, 0.0], abs=1e-3)
 
 
-def test_the_hand_moves_as_it_is_told(env: Any) -> None:
-    """By the shares of its speeds, without tilting; the arm follows the targets closely."""
+def test_the_hand_moves_at_the_commanded_velocity(env: Any) -> None:
+    """Actions are shares of its largest speeds.
+
+    It does not tilt, and the arm follows its targets closely.
+    """
     env.reset()
     for _ in range(10):  # the first posture is a little off
         env.step(torch.zeros(ENVS, 5))
@@ -70,7 +73,7 @@ def test_the_hand_moves_as_it_is_told(env: Any) -> None:
     assert lag.max() < 0.03
 
 
-def test_the_hand_stays_in_its_room(env: Any) -> None:
+def test_the_hand_stays_within_its_workspace(env: Any) -> None:
     low, high = np.array(TASK.room)
     for signs in ((1.0, 1.0, 1.0), (-1.0, -1.0, -1.0)):
         env.reset()
@@ -82,8 +85,8 @@ def test_the_hand_stays_in_its_room(env: Any) -> None:
         assert np.allclose(at[:, 1], wall[1], atol=0.02)
 
 
-def test_without_an_action_it_stands(env: Any) -> None:
-    """The arm carries its own weight, and the cube lies still."""
+def test_the_arm_stands_still_without_an_action(env: Any) -> None:
+    """The drives carry its weight, and the cube lies still."""
     env.reset()
     before = env.carried["q"][:, JOINTS:].clone()
     for _ in range(50):
@@ -102,8 +105,8 @@ def test_fingers_open_and_close_within_their_range(env: Any) -> None:
     assert torch.allclose(env.carried["q"][:, ARM:JOINTS], torch.tensor(0.04), atol=2e-3)
 
 
-def test_a_quarter_turn_of_an_object_changes_nothing() -> None:
-    """Its angle to the hand counts four times; positive if it has to turn to the left."""
+def test_a_quarter_turn_of_an_object_does_not_change_its_observation() -> None:
+    """Its angle to the hand is observed times four. A positive angle is a turn to the left."""
 
     @wd.kernel
     def seen(robot: Any, q: Any) -> Any:

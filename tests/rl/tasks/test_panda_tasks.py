@@ -1,5 +1,4 @@
-"""The panda's tasks: targets that can be reached, rewards that are largest there, and what to keep
-out of."""
+"""The panda's tasks: reachable targets, rewards that are largest there, and spheres to avoid."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ POLICIES = Path(rl.__file__).with_name("policies")
 
 
 class Drawn:
-    """Beginnings of `AROUND` by its texts on numbers, and the joints that targets are of."""
+    """Beginnings of `AROUND` by its functions on numbers, and joint positions of its targets."""
 
     def __init__(self, count: int):
         text = EnvironmentStep(AROUND, seed=4)
@@ -65,7 +64,7 @@ def kernel_of_ends(robot: Any, q: Any) -> Any:
     return np.stack(capsule_ends(robot, q, AROUND.parts))
 
 
-def text_of(task: Any, q: np.ndarray, **fields: Any) -> dict[str, float]:
+def results_at(task: Any, q: np.ndarray, **fields: Any) -> dict[str, float]:
     """Rewards and measures of a task at a configuration, on numbers."""
 
     def more(robot: Any, s: Any) -> dict[str, Any]:
@@ -74,8 +73,8 @@ def text_of(task: Any, q: np.ndarray, **fields: Any) -> dict[str, float]:
     return rewards_on_numbers(task, q, more, wanted=q, **fields)
 
 
-def test_targets_can_be_reached(drawn: Drawn) -> None:
-    """By joints within their limits, with the arm above the table and out of both spheres."""
+def test_targets_are_reachable(drawn: Drawn) -> None:
+    """By joints within their limits, with the arm above the table and outside both spheres."""
     model, begun = AROUND.model, drawn.begun
     assert (drawn.goals > model.position_lower).all() and (drawn.goals < model.position_upper).all()
     for goal, target, spheres in zip(drawn.goals, begun["target"], begun["spheres"], strict=True):
@@ -89,7 +88,7 @@ def test_targets_can_be_reached(drawn: Drawn) -> None:
     assert len(np.unique(drawn.goals, axis=0)) >= 23  # hardly any without a try that will do
 
 
-def test_it_begins_about_ready_out_of_the_spheres(drawn: Drawn) -> None:
+def test_episodes_begin_near_ready_outside_the_spheres(drawn: Drawn) -> None:
     q = drawn.begun["q"]
     assert np.abs(q - AROUND.home).max() <= 0.2
     assert np.array_equal(drawn.begun["wanted"], q) and not drawn.begun["v"].any()
@@ -104,23 +103,23 @@ def test_it_begins_about_ready_out_of_the_spheres(drawn: Drawn) -> None:
 
 
 def test_the_reward_is_largest_at_the_target(drawn: Drawn) -> None:
-    """Where the hand is there and stands still every part of it has its bound; away it falls."""
+    """If the hand is there and at rest, each reward has its bound. It falls with the distance."""
     goal, target = drawn.goals[0], drawn.begun["target"][0]
-    there = text_of(REACH, goal, target=target)
+    there = results_at(REACH, goal, target=target)
     assert [there[n] for n in ("distance", "near", "there")] == pytest.approx([1.0] * 3)
     assert there["speed"] == there["jerk"] == there["touch"] == there["over"] == 0.0
     assert there["measured_reached"] == 1.0 and there["measured_distance"] < 1e-9
     before = there
     for away in (0.01, 0.03, 0.1, 0.3):
-        now = text_of(REACH, goal, target=target + np.array([0.0, 0.6, 0.8]) * away)
+        now = results_at(REACH, goal, target=target + np.array([0.0, 0.6, 0.8]) * away)
         assert all(now[n] < before[n] for n in ("distance", "near", "there"))
         assert now["measured_distance"] == pytest.approx(away)
         assert now["measured_reached"] == (away < REACHED)
         before = now
 
 
-def test_spheres_cost_nothing_beyond_the_margin(drawn: Drawn) -> None:
-    """And all of it where the arm touches, which ends the episode."""
+def test_spheres_cost_nothing_beyond_their_margin(drawn: Drawn) -> None:
+    """The cost grows up to contact, which ends the episode."""
     q, target = drawn.begun["q"][0], drawn.begun["target"][0]
     first, last = ends(q)
     hand = (first[-3] + last[-3]) / 2
@@ -130,14 +129,14 @@ def test_spheres_cost_nothing_beyond_the_margin(drawn: Drawn) -> None:
         centre = hand + 5.0 * away
         room = clearance(first, last, AROUND.radii, centre, 0.0).min()
         sphere = np.array([*centre, room - gap])
-        found.append(text_of(AROUND, q, target=target, spheres=np.stack([sphere, sphere])))
+        found.append(results_at(AROUND, q, target=target, spheres=np.stack([sphere, sphere])))
         assert found[-1]["gap"] == pytest.approx(gap, abs=1e-9)
     assert [x["margin"] for x in found] == pytest.approx([0.0, 0.04, 0.64, 1.44])
     assert [x["over"] for x in found] == [x["touch"] for x in found] == [0.0, 0.0, 0.0, 1.0]
 
 
-def test_actions_move_the_drives_targets_within_the_limits(env: Any) -> None:
-    """By eight tenths of the joints' speeds; the arm follows."""
+def test_actions_move_the_targets_of_drives_within_the_joint_limits(env: Any) -> None:
+    """By eight tenths of the joints' speed limits. The arm follows."""
     env.reset()
     before, ones = env.carried["q"].clone(), torch.ones(100, 7)
     for _ in range(5):
@@ -154,8 +153,8 @@ def test_actions_move_the_drives_targets_within_the_limits(env: Any) -> None:
     assert beyond.max() < -0.019
 
 
-def test_without_an_action_it_stands(env: Any) -> None:
-    """Its weight is carried: no joint sinks by a milliradian in a second."""
+def test_the_arm_stands_still_without_an_action(env: Any) -> None:
+    """The drives carry its weight: no joint moves by 1 mrad in a second."""
     env.reset()
     before = env.carried["q"].clone()
     for _ in range(25):
@@ -164,8 +163,8 @@ def test_without_an_action_it_stands(env: Any) -> None:
 
 
 @pytest.mark.parametrize("task", [REACH, AROUND], ids=lambda x: x.name)
-def test_a_launch_is_the_texts_on_numbers(task: Any) -> None:
-    """Of the oracle, in float32's precision; the last one begins anew."""
+def test_a_launch_equals_the_oracle(task: Any) -> None:
+    """In the precision of float32. One of the environments begins a new episode."""
     env = rl.VecEnv(task, 100, seed=2)
     env.reset(seed=9)
     env.carried["age"][1] = env.kernels.length - 1
@@ -184,16 +183,16 @@ def test_a_launch_is_the_texts_on_numbers(task: Any) -> None:
 
 
 @pytest.mark.parametrize(("name", "least"), [("panda_reach", 0.9), ("panda_reach_obstacles", 0.85)])
-def test_the_policy_that_comes_with_it_reaches_its_targets(name: str, least: float) -> None:
-    """A hundred targets, three seconds each; a thousand are in benchmarks/rl/results."""
+def test_the_shipped_policy_reaches_its_targets(name: str, least: float) -> None:
+    """100 targets of three seconds each. The results of 1,000 are in benchmarks/rl/results."""
     task = REACH if name == "panda_reach" else AROUND
     found = walked(task, rl.Policy(POLICIES / f"{name}.onnx"), targets=100, seed=7)
     assert found["reached"] >= least and found["millimetres"]["50 %"] < 10.0
     assert found["reached"] + found["missed"] + found["touched"] == pytest.approx(1.0)
 
 
-def test_spheres_are_drawn_on_all_sides_of_the_way(drawn: Drawn) -> None:
-    """Their centres are off the line from hand to target by up to 0.1 m either way, along each axis."""
+def test_spheres_are_drawn_on_all_sides_of_the_path(drawn: Drawn) -> None:
+    """Their centres are up to 0.1 m from the line from hand to target along each axis."""
     hands = np.stack(
         [wd.oracle(wd.fk, AROUND.model, q[None], frame=HAND)[0][:3, 3] for q in drawn.begun["q"]]
     )

@@ -1,4 +1,4 @@
-"""The task of pushing a box: where it begins, what it rewards, and what its policy does."""
+"""The task of pushing a box: its beginning, its rewards, and the shipped policy."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def rewards_of(box: np.ndarray, goal: np.ndarray, velocity: float = 0.0) -> dict
     return rewards_on_numbers(TASK, q, goal=goal, v=v)
 
 
-def test_goals_lie_in_all_directions(env: Any) -> None:
-    """10 to 20 cm from the box, which lies away from the hand."""
+def test_goals_are_in_all_directions_from_the_box(env: Any) -> None:
+    """At 10 to 20 cm. The box does not touch the hand."""
     q = env.carried["q"].numpy()
     away = env.carried["goal"].numpy() - q[:, JOINTS : JOINTS + 2]
     lengths, angles = np.linalg.norm(away, axis=1), np.arctan2(away[:, 1], away[:, 0])
@@ -66,8 +66,8 @@ def test_the_reward_is_largest_at_the_goal() -> None:
     assert rewards_of(goal, goal, 0.3)["still"] == pytest.approx(0.09)
 
 
-def test_the_hand_stays_at_its_height(env: Any) -> None:
-    """And moves in the plane as it is told."""
+def test_the_hand_moves_as_commanded_at_constant_height(env: Any) -> None:
+    """In the horizontal plane."""
     env.reset()
     for _ in range(5):
         env.step(torch.zeros(256, 2))
@@ -80,8 +80,8 @@ def test_the_hand_stays_at_its_height(env: Any) -> None:
     assert np.allclose(hands(env)[:, 2], TASK.room[0][2], atol=4e-3)
 
 
-def test_a_box_is_pushed_and_stays_on_the_table(env: Any) -> None:
-    """The hand moves straight ahead: boxes in its way move with it."""
+def test_the_hand_pushes_boxes_along_the_table(env: Any) -> None:
+    """It moves straight ahead. Boxes in its way move with it, and others lie still."""
     env.reset(seed=4)
     before = env.carried["q"].clone()
     for _ in range(25):
@@ -94,7 +94,7 @@ def test_a_box_is_pushed_and_stays_on_the_table(env: Any) -> None:
     assert moved[beside][:, JOINTS : JOINTS + 2].abs().max() < 1e-3
 
 
-def test_a_launch_is_the_functions_on_numbers(env: Any) -> None:
+def test_a_launch_equals_the_functions_on_plain_numbers(env: Any) -> None:
     """To the rounding of float32."""
     env.reset(seed=9)
     action = torch.rand(256, 2, generator=torch.manual_seed(0)) * 2 - 1
@@ -105,14 +105,14 @@ def test_a_launch_is_the_functions_on_numbers(env: Any) -> None:
         assert env.observations[group][3].numpy() == pytest.approx(wanted[group], abs=5e-3)
 
 
-def test_the_policy_that_comes_with_it_pushes_boxes() -> None:
-    """A hundred starts; a thousand are in benchmarks/rl/results."""
+def test_the_shipped_policy_pushes_boxes() -> None:
+    """From 100 starts. The results of 1,000 are in benchmarks/rl/results."""
     found = judged(rl.VecEnv(TASK, 100, seed=7), rl.Policy(rl.bundled_policy("panda_push")))
     assert found["reached"] >= 0.95 and found["millimetres"]["50 %"] < 8.0
 
 
-def test_the_policy_pushes_boxes_in_mujoco() -> None:
-    """The same starts, with 97 % of the return."""
+def test_the_shipped_policy_pushes_boxes_in_mujoco() -> None:
+    """From the same starts, with 97 % of the return."""
     pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install mujoco)")
     seen = rl.sim2sim("panda_push", envs=8, seed=7, seconds=5.96)
     assert seen.return_ratio >= 0.97 and seen.there.last["reached"] >= 0.8

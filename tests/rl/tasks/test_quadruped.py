@@ -1,4 +1,4 @@
-"""A quadruped of one's own: what follows from its model, and one line for what cannot be."""
+"""A user's quadruped: quantities derived from its model, and mistakes refused in one line."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def standing(model: wd.Model = ROBOT, **said: Any) -> Any:
     return rl.Quadruped(**{"feet": FEET, **said}).standing(model)
 
 
-def test_the_lowest_foot_touches_at_the_height() -> None:
-    """Forward kinematics of the stance says how high the base stands."""
+def test_the_lowest_foot_touches_the_ground_at_the_default_height() -> None:
+    """The height of the base comes from forward kinematics of the stance."""
     found = standing(stance=BENT)
     q = np.concatenate([[0.0, 0.0, found.height, 0.0, 0.0, 0.0, 1.0], found.stance])
     heights = wd.oracle(wd.point_heights, ROBOT, q, points=found.points)
@@ -38,8 +38,8 @@ def test_the_lowest_foot_touches_at_the_height() -> None:
     assert standing(stance=BENT, height=0.4).height == 0.4
 
 
-def test_each_foot_is_moved_by_its_own_leg() -> None:
-    """Joints by `reach` times a millimetre move that foot there, to first order, and no other."""
+def test_reach_moves_each_foot_by_its_own_leg() -> None:
+    """Joint changes of `reach` times 1 mm move that foot by 1 mm, to first order, and no other."""
     found = standing(stance=BENT)
     q = np.concatenate([np.zeros(6), [1.0], found.stance])
     for foot, reach in enumerate(found.reach):
@@ -52,8 +52,11 @@ def test_each_foot_is_moved_by_its_own_leg() -> None:
             assert places == pytest.approx(wanted, abs=1e-5)
 
 
-def test_a_stance_by_pattern_by_name_and_in_order() -> None:
-    """The last pattern that fits counts, joints of none are at 0; a configuration gives its own."""
+def test_a_stance_is_read_by_pattern_by_name_and_in_order() -> None:
+    """The last matching pattern applies.
+
+    Joints without a pattern are at 0. A configuration can be named.
+    """
     by_pattern = standing(stance=BENT).stance
     assert by_pattern.tolist() == [0, 0.8, -1.5, 0, 0.8, -1.5, 0, 1.0, -1.5, 0, 1.0, -1.5]
     assert np.array_equal(standing(stance=by_pattern).stance, by_pattern)
@@ -62,8 +65,8 @@ def test_a_stance_by_pattern_by_name_and_in_order() -> None:
     assert np.array_equal(standing(stance="home").stance, home)
 
 
-def test_gains_grow_with_weight_and_height() -> None:
-    """A torque of half the weight times the height for a radian; friction and rotors with it."""
+def test_gains_are_proportional_to_weight_times_height() -> None:
+    """Half of weight times height per radian. Friction and rotor inertia are proportional too."""
     found = standing()
     moment = ROBOT.total_mass * 9.81 * found.height
     assert found.moment == pytest.approx(moment)
@@ -76,8 +79,8 @@ def test_gains_grow_with_weight_and_height() -> None:
     assert chosen.kp.tolist() == list(range(12)) and chosen.kd == 0.7
 
 
-def test_speeds_and_times_grow_with_the_root_of_the_height() -> None:
-    """Equal Froude numbers; the bundled quadruped is the measure, and what is said counts."""
+def test_speeds_and_times_scale_with_the_root_of_the_height() -> None:
+    """By equal Froude numbers, relative to the bundled quadruped. A given command range is used."""
     assert rl.QuadrupedVelocity().pace == pytest.approx(1.0, abs=1e-12)
     higher = rl.QuadrupedVelocity(ROBOT, rl.Quadruped(feet=FEET, stance=BENT, height=4 * HEIGHT))
     assert higher.pace == pytest.approx(2.0)
@@ -91,8 +94,11 @@ def test_speeds_and_times_grow_with_the_root_of_the_height() -> None:
             rl.QuadrupedVelocity(ROBOT, rl.Quadruped(feet=FEET, command_range=wrong))
 
 
-def test_rewards_of_like_motions_are_alike() -> None:
-    """Of a robot twice as slow in its steps and four times as high: what is alike earns the same."""
+def test_similar_motions_of_scaled_robots_earn_the_same() -> None:
+    """A robot four times as high takes steps half as often.
+
+    Equal motions in its units earn the same.
+    """
 
     def earned(task: rl.QuadrupedVelocity) -> dict[str, float]:
         pace, n = task.pace, task.actions
@@ -117,23 +123,23 @@ def test_rewards_of_like_motions_are_alike() -> None:
     assert there == pytest.approx({**here, "limits": there["limits"]}, rel=1e-9)
 
 
-def test_what_the_model_says_of_its_joints_stays() -> None:
+def test_joint_properties_of_the_model_are_kept() -> None:
     mine = ROBOT.with_armature(0.02).with_friction(viscous=0.3)
     knee = standing(mine.with_limit_springs(stiffness=50.0, damping=0.1)).model.joint("FL_KFE")
     assert knee.armature == 0.02
     assert (knee.effects[0].viscous, knee.effects[0].stiffness) == (0.3, 50.0)
 
 
-def test_the_trunk_is_its_collision_shapes() -> None:
-    """The box of the body and the sphere of the head; or the sides that are said."""
+def test_the_trunk_is_the_box_around_its_collision_shapes() -> None:
+    """Of the body's box and the head's sphere. Sides can also be given."""
     found = standing()
     assert (found.centre + found.half).tolist() == pytest.approx([0.33, 0.05, 0.057])
     assert (found.centre - found.half).tolist() == pytest.approx([-0.188, -0.05, -0.057])
     assert standing(box=(0.4, 0.2, 0.1)).half.tolist() == [0.2, 0.1, 0.05]
 
 
-def test_one_sphere_a_foot() -> None:
-    """The sphere among its shapes; at its origin with a radius; around what has corners alone."""
+def test_each_foot_has_one_contact_sphere() -> None:
+    """The sphere among its shapes, one at its origin by a radius, or one around its corners."""
     assert {point.radius for point in standing().points} == {0.022}
     assert {point.radius for point in standing(radius=0.03).points} == {0.03}
     found = standing(feet="*_hip", stance=BENT)
@@ -146,10 +152,10 @@ def test_one_sphere_a_foot() -> None:
     [
         (
             {"feet": "*_hoof"},
-            r'no link "\*_hoof" for a foot; .* FL_PAW, FR_PAW, RL_foot and RR_foot',
+            r'no link "\*_hoof" for a foot. .* FL_PAW, FR_PAW, RL_foot and RR_foot',
         ),
-        ({"feet": "*"}, r"a quadruped has four feet; \* fits 18 links of quadruped"),
-        ({"feet": "*_paw"}, "four feet; .* fits 2 links of quadruped: FL_PAW and FR_PAW"),
+        ({"feet": "*"}, r"a quadruped has four feet; \* matches 18 links of quadruped"),
+        ({"feet": "*_paw"}, "four feet; .* matches 2 links of quadruped: FL_PAW and FR_PAW"),
         ({"stance": [0.1] * 11}, "stance must be 12 angles for quadruped, .*; got 11"),
         ({"stance": "kneeling"}, "no configuration 'kneeling' for a stance; it has home"),
         ({"stance": {"*_knee": 1.0}}, r'stance: quadruped has no joint "\*_knee"; it has FL_hip'),
@@ -157,13 +163,13 @@ def test_one_sphere_a_foot() -> None:
         ({"radius": None, "feet": ("imu", "*_paw", "RL_foot")}, '"imu" of quadruped has no coll'),
     ],
 )
-def test_a_mistake_is_one_line(said: dict[str, Any], text: str) -> None:
+def test_each_mistake_is_refused_in_one_line(said: dict[str, Any], text: str) -> None:
     with pytest.raises(rl.TaskError, match=text) as caught:
         standing(**said)
     assert "\n" not in str(caught.value)
 
 
-def test_robots_that_cannot_walk() -> None:
+def test_robots_that_cannot_walk_are_refused() -> None:
     with pytest.raises(rl.TaskError, match=r"fixed base .*: load it with floating_base=True"):
         standing(wd.load_robot("quadruped", floating_base=False))
     with pytest.raises(rl.TaskError, match="wxyz quaternions"):
@@ -173,8 +179,8 @@ def test_robots_that_cannot_walk() -> None:
         standing(bare)
 
 
-def test_the_task_takes_a_robot() -> None:
-    """Its targets begin at the stance, and an environment of it is on its feet."""
+def test_the_task_accepts_a_users_robot() -> None:
+    """Targets begin at the stance, and environments begin on their feet."""
     task = rl.QuadrupedVelocity(ROBOT, rl.Quadruped(feet=FEET, stance=BENT, action=0.2))
     assert task.stance[1] == 0.8 and task.actions == 12 and task.body.action == 0.2
     with pytest.raises(rl.TaskError, match="cartpole_swing_up takes no body and no model"):
@@ -182,7 +188,7 @@ def test_the_task_takes_a_robot() -> None:
 
 
 def boxes_for_feet(trunk: bool = True) -> wd.Model:
-    """The bundled quadruped with boxes of 4 cm as feet, with or without a shape of its trunk."""
+    """The bundled quadruped with feet of 4 cm boxes, with or without a shape of its trunk."""
     text = (Path(wd.__file__).parent / "robots" / "quadruped.urdf").read_text()
     root = ElementTree.fromstring(text)
     for link in root.iter("link"):
@@ -196,7 +202,7 @@ def boxes_for_feet(trunk: bool = True) -> wd.Model:
     return wd.load_urdf(ElementTree.tostring(root, "unicode"), floating_base=True)
 
 
-def test_a_foot_with_corners_is_a_sphere_about_their_middle() -> None:
+def test_a_foot_of_corners_becomes_a_sphere_about_their_middle() -> None:
     """Its radius is the depth of the lowest corner at the stance."""
     model = boxes_for_feet()
     stance = FOUND.configurations["home"][7:]
@@ -210,7 +216,7 @@ def test_a_foot_with_corners_is_a_sphere_about_their_middle() -> None:
 
 
 def test_robots_without_shapes_or_in_other_conventions_are_refused() -> None:
-    """In one line with the remedy."""
+    """The message is one line with the remedy."""
     said = (
         'the trunk "{root}" of {name} has no collision shape that can be read: give box= its three '
         "sides [m]"

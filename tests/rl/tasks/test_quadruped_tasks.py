@@ -1,4 +1,4 @@
-"""The quadruped's task: what is observed and earned, and where it begins and ends."""
+"""The quadruped's task: observations, rewards, and where episodes begin and end."""
 
 from __future__ import annotations
 
@@ -20,9 +20,12 @@ def env() -> object:
     return made
 
 
-def test_it_begins_on_its_feet_with_a_command(env: object) -> None:
-    """The lowest foot touches; they are told nothing yet, and some are to stand still; friction is an
-    environment's own."""
+def test_episodes_begin_on_the_feet_with_a_wanted_velocity(env: object) -> None:
+    """The lowest foot touches.
+
+    Commands begin at zero, some robots shall stand still, and friction is drawn for each
+    environment.
+    """
     state = env.carried  # type: ignore[attr-defined]
     wanted, friction = state["wanted"], state["friction"]
     assert wanted.abs().max() <= 1.0 and wanted[:, 0].std() > 0.3
@@ -32,8 +35,8 @@ def test_it_begins_on_its_feet_with_a_command(env: object) -> None:
     assert heights.min(1).values.abs().max() < 1e-6 and heights.max() < 0.15
 
 
-def test_commands_go_towards_what_is_wanted_at_their_rate(env: object) -> None:
-    """By 0.04 m/s and 0.08 rad/s a step of 20 ms; another velocity is wanted after 10 s."""
+def test_commands_approach_the_wanted_velocity_at_their_rate(env: object) -> None:
+    """By 0.04 m/s and 0.08 rad/s per step of 20 ms. The wanted velocity changes after 10 s."""
     env.reset()  # type: ignore[attr-defined]
     state = env.carried  # type: ignore[attr-defined]
     most = torch.tensor([0.04, 0.04, 0.08])
@@ -52,9 +55,11 @@ def test_commands_go_towards_what_is_wanted_at_their_rate(env: object) -> None:
     env.reset()  # type: ignore[attr-defined]
 
 
-def test_it_sees_what_a_robot_can_measure(env: object) -> None:
-    """Velocities of its base, gravity in its axes, the command, joints, the last action, the clock,
-    which stands where the robot is to stand."""
+def test_the_policy_observes_only_measurable_quantities(env: object) -> None:
+    """Base velocities, gravity in the base's axes, the command, joints, the last action, the clock.
+
+    The clock is zero if the robot shall stand.
+    """
     env.reset()  # type: ignore[attr-defined]
     env.step(torch.zeros(64, 12))  # type: ignore[attr-defined]
     seen, state = env.observations["policy"], env.carried  # type: ignore[attr-defined]
@@ -72,15 +77,18 @@ def test_it_sees_what_a_robot_can_measure(env: object) -> None:
 
 
 def feet(phase: float, command: tuple[float, float, float]) -> np.ndarray:
-    """Where the drives' targets put the feet without an action, in the base's frame (4, 3)."""
+    """Positions of the feet at the drives' targets of a zero action, in the base's frame (4, 3)."""
     s = rl.Episode({"action": np.zeros(12), "command": np.array(command), "phase": phase})
     q = np.concatenate([np.zeros(6), [1.0], TASK.control(None, s)["targets"]])
     return np.asarray(wd.oracle(wd.point_positions, TASK.model, q, points=TASK.points))
 
 
-def test_the_clock_trots() -> None:
-    """Diagonal feet rise in turn; in the half period that it stands a foot goes back by the way that
-    the robot is to go, around the turn's centre too; told to stand, all feet are at their places."""
+def test_the_clock_makes_the_feet_trot() -> None:
+    """Diagonal feet rise in turn.
+
+    During stance a foot moves back as the robot shall move forward or turn. With a command to stand
+    all feet stay.
+    """
     rise = 0.2 * TASK.height
     for phase, up in ((0.25, [0, 3]), (0.75, [1, 2])):
         off = feet(phase, (0.5, 0.0, 0.0)) - TASK.feet
@@ -96,8 +104,8 @@ def test_the_clock_trots() -> None:
     assert feet(0.25, (0.0, 0.0, 0.0)) == pytest.approx(TASK.feet, abs=1e-9)
 
 
-def test_the_policy_that_comes_with_it_walks(env: object) -> None:
-    """For 5 s, with commands within 1, their speeds are off by little, and none of 64 falls."""
+def test_the_shipped_policy_walks(env: object) -> None:
+    """For 5 s with commands within 1 speed errors are small, and none of 64 robots falls."""
     policy = rl.Policy(rl.bundled_policy("quadruped_velocity"))
     policy.check(TASK, 50)
     env.reset()  # type: ignore[attr-defined]
@@ -115,8 +123,8 @@ def test_the_policy_that_comes_with_it_walks(env: object) -> None:
     assert moved.mean() > 1.0
 
 
-def test_standing_earns_and_falling_ends(env: object) -> None:
-    """With no action most stand for a second, and none of them is counted as fallen."""
+def test_standing_earns_a_reward_and_a_fall_ends_the_episode(env: object) -> None:
+    """Without an action most robots stand for a second, and these do not count as fallen."""
     for _ in range(50):
         _, reward, fallen, late, info = env.step(torch.zeros(64, 12))  # type: ignore[attr-defined]
     assert torch.isfinite(reward).all() and not late.any() and not info["failed"].any()
@@ -132,14 +140,14 @@ def test_standing_earns_and_falling_ends(env: object) -> None:
     assert fallen[:8].all()
 
 
-def test_what_is_wanted_earns_and_what_is_not_costs() -> None:
-    """Signs of the scales."""
+def test_only_speeds_and_steps_have_positive_scales() -> None:
+    """All other terms are costs."""
     earns = {name for name, scale in TASK.scales.items() if scale > 0.0}
     assert earns == {"forward", "turn", "steps"} and 0.0 not in TASK.scales.values()
 
 
-def test_an_evaluation_measures_what_lies_behind_the_wish(env: object) -> None:
-    """Speeds from what is wanted, not from the command that follows it at its rate; each of its own."""
+def test_measures_compare_speeds_with_the_wanted_velocity(env: object) -> None:
+    """Not with the command, which approaches the wanted velocity at its rate."""
     env.reset()  # type: ignore[attr-defined]
     state = env.carried  # type: ignore[attr-defined]
     draw = torch.Generator().manual_seed(0)

@@ -1,4 +1,4 @@
-"""The task of turning a cube: where it begins, when a goal is reached, and what its policy does."""
+"""The task of turning a cube: its beginning, when a goal is reached, and the shipped policy."""
 
 from __future__ import annotations
 
@@ -38,9 +38,12 @@ def angles(env: Any) -> np.ndarray:
 
 
 @pytest.mark.parametrize("simulator", ["VecEnv", "MujocoEnv"])
-def test_cubes_begin_on_the_palm(simulator: str) -> None:
-    """They stay there under an action of zero. Cubes that overlapped a finger would be thrown out of
-    the hand, in MuJoCo at half a metre per second."""
+def test_cubes_begin_at_rest_on_the_palm(simulator: str) -> None:
+    """They stay there under an action of zero.
+
+    A cube that overlapped a finger would be thrown out of the hand, in MuJoCo at half a metre per
+    second.
+    """
     if simulator == "MujocoEnv":
         pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install mujoco)")
     still = getattr(rl, simulator)(TASK, 32, seed=3)
@@ -52,7 +55,7 @@ def test_cubes_begin_on_the_palm(simulator: str) -> None:
     assert np.abs(moved).max() < 0.03
 
 
-def test_goals_differ_from_the_cube_by_any_turn(env: Any) -> None:
+def test_goals_are_random_rotations_from_the_cube(env: Any) -> None:
     """About any axis, by 0.6 to 3.1 rad."""
     found = angles(env)
     assert np.allclose(found, env.carried["error"].numpy(), atol=2e-3)
@@ -64,7 +67,7 @@ def test_goals_differ_from_the_cube_by_any_turn(env: Any) -> None:
     assert np.allclose(axes.T @ axes / len(axes), np.eye(3) / 3, atol=0.08)
 
 
-def test_a_goal_is_reached_within_the_tolerance() -> None:
+def test_a_goal_within_the_tolerance_is_counted_and_replaced() -> None:
     """It is counted, and the next one is drawn."""
     env = rl.VecEnv(TASK, 64, seed=5)
     env.reset()
@@ -84,7 +87,7 @@ def test_a_goal_is_reached_within_the_tolerance() -> None:
     assert not env.carried["reached"].numpy()[near].any()
 
 
-def test_a_turn_towards_the_goal_is_rewarded() -> None:
+def test_turning_towards_the_goal_is_rewarded() -> None:
     q = np.array([*CURLED, *TASK.centre, *TASK.flat])
     fields = {"goal": TASK.flat, "error": 0.4, "turned": 0.1, "reached": 0.0, "count": 2.0}
     fields |= {"wanted": np.array(CURLED), "torques": np.zeros(TASK.model.nv)}
@@ -98,9 +101,8 @@ def test_a_turn_towards_the_goal_is_rewarded() -> None:
     assert rewards_on_numbers(TASK, low, **fields)["fall"] == 1.0
 
 
-def test_the_policy_does_not_see_which_face_is_where() -> None:
-    """The moments are the same for all 24 orientations in which a cube looks alike, and differ for
-    others."""
+def test_observed_moments_do_not_tell_apart_equal_orientations_of_a_cube() -> None:
+    """They are equal for the 24 orientations of a cube that look the same, and differ for others."""
     alike = [
         np.eye(3)[list(order)] * np.array(signs)[:, None]
         for order, signs in product(permutations(range(3)), product((1.0, -1.0), repeat=3))
@@ -116,8 +118,8 @@ def test_the_policy_does_not_see_which_face_is_where() -> None:
     assert gaps.min() > 0.05
 
 
-def test_the_tolerance_of_a_training_follows_success() -> None:
-    """It is TASK's own in an evaluation."""
+def test_the_tolerance_of_a_training_shrinks_with_success() -> None:
+    """In an evaluation it is TASK's own."""
     learned = training_task(TASK, TASK.recipe)
 
     def after(task: Any, within: float, count: float) -> float:
@@ -137,7 +139,7 @@ def test_the_tolerance_of_a_training_follows_success() -> None:
     assert after(TASK, LOOSEST, 2.0) == TASK.tolerance
 
 
-def test_a_launch_is_the_functions_on_numbers(env: Any) -> None:
+def test_a_launch_equals_the_functions_on_plain_numbers(env: Any) -> None:
     """To the rounding of float32."""
     env.reset(seed=9)
     action = torch.rand(256, JOINTS, generator=torch.manual_seed(0)) * 2 - 1
@@ -148,9 +150,11 @@ def test_a_launch_is_the_functions_on_numbers(env: Any) -> None:
         assert env.observations[group][3].numpy() == pytest.approx(wanted[group], abs=2e-2)
 
 
-def test_the_policy_that_comes_with_it_reaches_goals() -> None:
-    """With noise and varied masses, as in its training, for 20 s. The results of a thousand episodes of 50 s
-    are in benchmarks/rl/results."""
+def test_the_shipped_policy_reaches_goals() -> None:
+    """With noise and varied masses, as in its training, for 20 s.
+
+    The results of 1,000 episodes of 50 s are in benchmarks/rl/results.
+    """
     learned = training_task(TASK, TASK.recipe)
     learned.loosest, learned.seconds = TASK.tolerance, 20.0
     policy = rl.Policy(rl.bundled_policy("hand_reorient"))
@@ -158,7 +162,7 @@ def test_the_policy_that_comes_with_it_reaches_goals() -> None:
     assert found["goals"] >= 1.4 and found["cube fell"] <= 0.2
 
 
-def test_the_policy_turns_cubes_in_mujoco() -> None:
+def test_the_shipped_policy_turns_cubes_in_mujoco() -> None:
     """Within 10 s."""
     pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install mujoco)")
     seen = rl.sim2sim("hand_reorient", envs=8, seed=7, seconds=10.0)

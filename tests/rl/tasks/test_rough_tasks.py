@@ -1,4 +1,4 @@
-"""The quadruped on rough ground: its tiles, what it sees of them, when its level changes."""
+"""The quadruped on rough ground: its tiles, its height scan, and changes of its level."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def zero(env: Any) -> torch.Tensor:
     return torch.zeros(ENVS, env.task.actions)
 
 
-def test_difficulties_are_those_that_are_asked() -> None:
-    """Rubble of 5 cm, slopes of 20 degrees, stairs of 10 cm, a level before the last."""
+def test_the_second_last_level_has_the_documented_difficulty() -> None:
+    """Rubble of 5 cm, slopes of 20 degrees and stairs of 10 cm."""
     stairs = np.diff(tile("stairs", ASKED["stairs"], 8.0, 0.05, 0)[:81, 80])
     assert stairs.max() == pytest.approx(0.10, abs=1e-4)
     slope = np.diff(tile("slope", ASKED["slope"], 8.0, 0.05, 0)[10:50, 80]) / 0.05
@@ -45,7 +45,7 @@ def test_difficulties_are_those_that_are_asked() -> None:
     assert risen.max() == pytest.approx(0.10, abs=1e-4)
 
 
-def test_it_begins_in_the_middle_of_its_tile_and_sees_the_ground(env: Any) -> None:
+def test_episodes_begin_in_the_middle_of_a_tile_with_a_height_scan(env: Any) -> None:
     env.reset(seed=1)
     task, state = env.task, env.carried
     level, kind = (state[n].floor().long().numpy() for n in ("level", "kind"))
@@ -65,8 +65,11 @@ def test_it_begins_in_the_middle_of_its_tile_and_sees_the_ground(env: Any) -> No
     assert torch.allclose(state["wanted"][:, 2].double(), (0.5 * off).clamp(-1, 1), atol=1e-4)
 
 
-def test_level_rises_and_falls_by_the_law(env: Any) -> None:
-    """Beyond half a tile: up; less than half of what was commanded: down; after the last: any."""
+def test_the_level_changes_with_the_distance_walked(env: Any) -> None:
+    """It rises after more than half a tile, and falls after less than half of the command.
+
+    After the last level it is random.
+    """
     env.reset(seed=1)
     task, state = env.task, env.carried
     state["age"].fill_(env.kernels.length - 1)
@@ -95,8 +98,8 @@ def test_level_rises_and_falls_by_the_law(env: Any) -> None:
     assert torch.equal(env.measures()["level"], level)
 
 
-def test_tilt_is_relative_to_the_ground_and_a_trunk_on_it_has_fallen(env: Any) -> None:
-    """A trunk along a slope of 20 degrees is not tilted; a level one there is, by 20 degrees."""
+def test_tilt_is_relative_to_the_ground_and_a_low_trunk_has_fallen(env: Any) -> None:
+    """On a slope of 20 degrees a trunk along the slope has no tilt, a level one 20 degrees."""
     env.reset(seed=1)
     task, state = env.task, env.carried
     state["level"][:], state["kind"][:] = 2.5, 0.5  # the pyramid

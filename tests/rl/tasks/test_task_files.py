@@ -1,4 +1,4 @@
-"""Tasks of one's own by file and name."""
+"""A user's tasks by file and name."""
 
 from __future__ import annotations
 
@@ -53,12 +53,14 @@ def test_a_class_of_a_module_is_named_by_module() -> None:
         ("", r"must be named my.py:Hopper or package.module:Hopper; got"),
     ],
 )
-def test_mistakes_name_the_file_and_the_remedy(file: str, name: str, said: str) -> None:
+def test_mistakes_in_task_files_are_refused_with_the_remedy(
+    file: str, name: str, said: str
+) -> None:
     with pytest.raises(rl.TaskError, match=said):
         rl.make(f"{file}:{name}")
 
 
-def test_a_missing_file_and_another_robot_are_refused(file: str, tmp_path: Path) -> None:
+def test_a_missing_file_and_another_model_are_refused(file: str, tmp_path: Path) -> None:
     with pytest.raises(rl.TaskError, match="there is no file"):
         rl.make(f"{tmp_path / 'none.py'}:Stand")
     for name in ("Stand", "FAST"):

@@ -1,6 +1,6 @@
-"""The tasks that come with warpdyn compute what they computed when they were published.
+"""The bundled tasks compute their published numbers.
 
-Shipped policies, published curves and checkpoints belong to these numbers. After a wanted change
+Shipped policies, published curves and checkpoints depend on these numbers. After an intended change
 `python tests/task_numbers.py` writes them anew, and the difference of the file shows what changed.
 """
 
@@ -33,7 +33,7 @@ def test_a_task_computes_its_published_numbers(name: str) -> None:
     _compare(results_of(name), PUBLISHED["results"][name])
 
 
-def test_domain_randomisations_are_the_published_ones() -> None:
+def test_domain_randomisations_have_their_published_numbers() -> None:
     _compare(domain_randomisations(), PUBLISHED["domain randomisation"])
 
 

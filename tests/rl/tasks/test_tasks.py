@@ -1,4 +1,4 @@
-"""The tasks that come with warpdyn, by name."""
+"""The bundled tasks, by name."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def test_a_task_is_made_by_its_name(name: str) -> None:
     assert isinstance(task, rl.Task) and task.scales and task.step_seconds < 0.1
 
 
-def test_a_misspelled_name_gets_a_suggestion() -> None:
+def test_a_misspelled_name_is_refused_with_a_suggestion() -> None:
     with pytest.raises(rl.TaskError, match="did you mean 'quadruped_velocity'"):
         rl.make("quadruped_velocty")
 
 
-def test_another_name_is_refused() -> None:
+def test_an_unknown_name_is_refused_with_all_names() -> None:
     with pytest.raises(
         rl.TaskError, match="there is no task 'juggle'; there are cartpole_swing_up"
     ):
@@ -49,10 +49,10 @@ def test_another_name_is_refused() -> None:
 
 
 @pytest.mark.parametrize("name", rl.TASKS)
-def test_every_range_that_a_task_draws_from_has_two_ends(
+def test_each_range_of_random_numbers_has_two_ends(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The lower one first, in each entry: a range of one number would draw nothing."""
+    """The lower end comes first in each entry. A range of one number would draw nothing."""
     ranges: list[tuple[np.ndarray, np.ndarray]] = []
 
     def recorded(key: Any, n: Any = (), low: Any = 0.0, high: Any = 1.0) -> Any:

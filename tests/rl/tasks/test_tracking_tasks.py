@@ -1,4 +1,4 @@
-"""Tracking of motions: where episodes begin and end, what is seen and earned, and what is refused."""
+"""Motion tracking: beginnings and ends of episodes, observations, rewards, and what is refused."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def humanoid() -> Any:
 
 
 def swing(frames: int = 41, rate: float = 40.0) -> Any:
-    """A swing of an arm's joints to and fro; it ends as it begins."""
+    """A swing of an arm's joints, which ends in its first configuration."""
     angle = 2.0 * np.pi * np.arange(frames)[:, None] / (frames - 1)
     return rl.MotionClip(rate, tuple(ARM.joint_names), 0.3 * np.sin(angle) * [1.0, -0.5])
 
@@ -49,7 +49,7 @@ def on_reference(env: Any, frame: float | None = None) -> torch.Tensor:
     return rows
 
 
-def test_episodes_begin_all_over_the_clip_near_its_state(humanoid: Any) -> None:
+def test_episodes_begin_near_random_frames_of_the_clip(humanoid: Any) -> None:
     """Reference state initialisation: joints within 0.05 rad, the base where it is in the clip."""
     humanoid.reset(seed=1)
     frames, q = humanoid.carried["frame"], humanoid.carried["q"].double()
@@ -63,8 +63,8 @@ def test_episodes_begin_all_over_the_clip_near_its_state(humanoid: Any) -> None:
     assert found["place_error"].max() < 1e-3 and found["joints_error"].max() < 0.05
 
 
-def test_errors_are_those_of_the_state(humanoid: Any) -> None:
-    """Of a base that is 0.1 m aside, and of joints that are 0.1 rad off."""
+def test_measured_errors_equal_those_of_the_state(humanoid: Any) -> None:
+    """Of a base that is off by 0.1 m, and of joints that are off by 0.1 rad."""
     on_reference(humanoid)
     humanoid.carried["q"][0, 0] += 0.1
     humanoid.carried["q"][1, 7:] += 0.1
@@ -76,8 +76,8 @@ def test_errors_are_those_of_the_state(humanoid: Any) -> None:
         assert x[2:].max() < 2e-3, name
 
 
-def test_what_follows_the_clip_earns_nearly_all(humanoid: Any) -> None:
-    """In one step from the state of the clip; far from it an episode ends."""
+def test_following_the_clip_earns_nearly_the_largest_reward(humanoid: Any) -> None:
+    """In one step from the state of the clip. A large error ends the episode."""
     on_reference(humanoid)
     humanoid.carried["q"][0, 1] += 0.5
     humanoid.carried["q"][1, 3:7] = torch.tensor([0.0, 0.5, 0.0, 0.75**0.5])
@@ -89,7 +89,7 @@ def test_what_follows_the_clip_earns_nearly_all(humanoid: Any) -> None:
     assert (reward[3:] > 0.85 * best).all() and (reward[3:] <= best).all()
 
 
-def test_the_reference_ahead_is_observed(humanoid: Any) -> None:
+def test_the_policy_observes_the_reference_ahead(humanoid: Any) -> None:
     """Joints at all times ahead, and the base in the robot's own axes."""
     on_reference(humanoid)
     humanoid.step(torch.zeros(ENVS, humanoid.task.actions))
@@ -108,8 +108,8 @@ def test_the_reference_ahead_is_observed(humanoid: Any) -> None:
     assert base.shape == (ENVS, 27) and base[:, [3, 7, 12, 16]].min() > 0.9  # cosines
 
 
-def test_actions_are_added_to_the_clip(humanoid: Any) -> None:
-    """A joint whose action is 1 goes a quarter of a radian further, and others do not."""
+def test_actions_are_added_to_the_joint_positions_of_the_clip(humanoid: Any) -> None:
+    """An action of 1 moves the target of its joint by 0.25 rad, and no other."""
     task = humanoid.task
     s = rl.Episode({"motion": Rows(task), "frame": 10.0, "action": np.eye(29)[3]})
     targets = task.control(None, s)["targets"]
@@ -117,8 +117,8 @@ def test_actions_are_added_to_the_clip(humanoid: Any) -> None:
     np.testing.assert_allclose(targets, wanted)
 
 
-def test_the_policy_that_comes_with_it_follows_the_clip(humanoid: Any) -> None:
-    """For four seconds from all over the clip, where drives alone fall."""
+def test_the_shipped_policy_follows_the_clip(humanoid: Any) -> None:
+    """For four seconds from random frames. Drives without a policy fall."""
     policy = rl.Policy(rl.bundled_policy("motion_tracking"))
     for acting, least, most in ((True, 0.9, 1.0), (False, 0.0, 0.3)):
         humanoid.reset(seed=2)
@@ -141,8 +141,8 @@ class Rows:
         return self.table[np.asarray(rows, int), np.asarray(columns, int)]
 
 
-def test_a_fixed_arm_follows_a_clip_by_its_drives() -> None:
-    """It has no base and no contacts. The episode is over when the clip is, not by a failure."""
+def test_drives_of_a_fixed_arm_follow_a_clip() -> None:
+    """It has no base and no contacts. The episode is truncated at the end of the clip."""
     task = arm()
     assert task.push is None and "friction" not in task.vary and "place" not in task.scales
     env = rl.VecEnv(task, ENVS, seed=3)
@@ -153,7 +153,7 @@ def test_a_fixed_arm_follows_a_clip_by_its_drives() -> None:
     assert env.measures()["joints_error"].max() < 0.1
 
 
-def test_a_motion_that_repeats_goes_on() -> None:
+def test_a_repeated_motion_has_no_end() -> None:
     env = rl.VecEnv(arm(repeat="auto"), ENVS, seed=3)
     env.reset()
     for _ in range(55):
@@ -175,8 +175,8 @@ def test_default_drives_follow_the_effort_limits() -> None:
     ]
 
 
-def test_words_name_the_clip(tmp_path: Path) -> None:
-    """Of the bundled humanoid, and of another robot."""
+def test_a_setting_selects_the_clip(tmp_path: Path) -> None:
+    """For the bundled humanoid, and for another robot."""
     path = tmp_path / "swing.csv"
     swing().write(path)
     gains = {"model": ARM, "kp": 60.0, "effort": 100.0}
@@ -191,8 +191,8 @@ def test_words_name_the_clip(tmp_path: Path) -> None:
         make_with_settings("motion_tracking", [], gains)
 
 
-def test_a_robot_that_does_not_fit_is_refused() -> None:
-    """Without effort limits, feet or bodies of these names."""
+def test_robots_without_efforts_feet_or_named_bodies_are_refused() -> None:
+    """The message says what to give."""
     free = wd.load_robot("double_pendulum")
     with pytest.raises(rl.TaskError, match=r"has no effort limit: --effort N"):
         rl.MotionTracking(free, swing(), effort=np.inf)

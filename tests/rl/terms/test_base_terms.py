@@ -1,4 +1,4 @@
-"""Quantities of a free base, compared with the oracle of poses."""
+"""Quantities of a free base, compared with the oracle's poses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from warpdyn.rl.terms import (
 MODEL = wd.load_robot("quadruped")
 
 
-def test_the_rotation_is_that_of_the_base() -> None:
+def test_rotation_equals_that_of_the_base() -> None:
     for q in wd.random_configuration(MODEL, 3, seed=0):
         R = wd.oracle(wd.fk, MODEL, q, frame=MODEL.root)[:3, :3]
         assert rotation(q) == pytest.approx(R)
@@ -36,18 +36,18 @@ def test_the_rotation_is_that_of_the_base() -> None:
         assert world_to_base(q, np.array([1.0, 2.0, 3.0])) == pytest.approx(R.T @ [1, 2, 3])
 
 
-def test_a_turned_base_is_level() -> None:
+def test_heading_quaternion_turns_a_level_base() -> None:
     R = rotation(np.array([0, 0, 0, *heading_quaternion(0.7)]))
     assert np.arctan2(R[1, 0], R[0, 0]) == pytest.approx(0.7) and R[2, 2] == 1.0
 
 
-def test_world_and_base_are_inverse() -> None:
+def test_base_to_world_inverts_world_to_base() -> None:
     (q,), x = wd.random_configuration(MODEL, 1, seed=3), np.array([0.3, -1.0, 2.0])
     assert base_to_world(q, world_to_base(q, x)) == pytest.approx(x)
 
 
 @pytest.mark.parametrize("yaw", [-3.0, -0.4, 0.0, 1.2, 3.1])
-def test_the_heading_is_the_yaw_of_a_level_base(yaw: float) -> None:
+def test_heading_is_the_yaw_of_a_level_base(yaw: float) -> None:
     q = np.array([0, 0, 0, *heading_quaternion(yaw)])
     assert heading(q) == pytest.approx(yaw)
     for off in (-2.0, 0.1, 3.0):
@@ -57,15 +57,15 @@ def test_the_heading_is_the_yaw_of_a_level_base(yaw: float) -> None:
     assert level_velocity(q, v) == pytest.approx(v[:3])
 
 
-def test_a_tilted_base() -> None:
-    """By 30 degrees about x: sin² = 1/4; its forward velocity stays level."""
+def test_tilt_is_the_squared_sine_of_the_angle() -> None:
+    """30 degrees about x: sin² = 1/4. The level velocity does not change with the tilt."""
     q = np.array([0, 0, 0, np.sin(np.pi / 12), 0, 0, np.cos(np.pi / 12)])
     assert tilt(q) == pytest.approx(0.25) and uprightness(q) == pytest.approx(np.sqrt(0.75))
     v = np.array([1.0, 0, 1.0, 0, 0, 0])
     assert level_velocity(q, v) == pytest.approx([1.0, -0.5, np.sqrt(0.75)])
 
 
-def test_errors_of_speeds() -> None:
+def test_errors_of_speeds_are_norms_of_differences() -> None:
     v = np.array([0.5, -0.2, 0.3, 0.1, 0.2, 0.7])
     command = np.array([0.8, 0.2, 0.4])
     assert speed_error(v, command) == pytest.approx(0.5)

@@ -9,7 +9,7 @@ pytest.importorskip("warpdyn.rl")
 from warpdyn.rl import terms
 
 
-def test_a_phase_goes_from_0_to_1_in_its_period() -> None:
+def test_a_phase_runs_from_0_to_1_in_its_period() -> None:
     phase, seen = 0.0, []
     for _ in range(25):
         phase = terms.advance_phase(phase, 0.02, 0.4)
@@ -18,7 +18,7 @@ def test_a_phase_goes_from_0_to_1_in_its_period() -> None:
     assert max(seen) <= 1.0 and min(seen) >= 0.0
 
 
-def test_the_clock_stands_for_a_robot_that_stands() -> None:
+def test_the_clock_is_zero_for_a_standing_robot() -> None:
     assert terms.clock(0.25) == pytest.approx([1.0, 0.0])
     still = terms.is_moving(np.zeros(3))
     assert terms.clock(0.25, still).tolist() == [0.0, 0.0]

@@ -1,4 +1,4 @@
-"""Costs of joints: worked by hand."""
+"""Costs of joints, compared with hand calculations."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from warpdyn.rl import terms
 V, TORQUES = np.array([2.0, -1.0]), np.array([3.0, 4.0])
 
 
-def test_limits_count_beyond_the_middle_share() -> None:
-    """Of a range of 2 rad the middle nine tenths end at 0.9; a joint without limits is free."""
+def test_limits_are_costs_beyond_the_middle_share() -> None:
+    """The middle nine tenths of a range of 2 rad end at 0.9.
+
+    A joint without limits costs nothing.
+    """
     q, lower, upper = np.array([0.95, -1.4, 50.0]), [-1.0, -1.0, -np.inf], [1.0, 1.0, np.inf]
     assert terms.joint_limits(q, lower, upper) == pytest.approx(0.05 + 0.5)
     assert terms.joint_limits(q, lower, upper, share=1.0) == pytest.approx(0.4)
@@ -20,8 +23,8 @@ def test_limits_count_beyond_the_middle_share() -> None:
     assert terms.torque_limits(TORQUES, [10.0, 4.0]) == pytest.approx(0.4)
 
 
-def test_torques_and_powers() -> None:
-    """3 N·m at 2 rad/s pushes 6 W, 4 N·m at -1 rad/s brakes 4 W."""
+def test_torque_and_power_costs_equal_hand_calculations() -> None:
+    """3 N·m at 2 rad/s give 6 W, and 4 N·m at -1 rad/s take 4 W."""
     assert terms.torque_cost(TORQUES) == 25.0 and terms.torque_cost(TORQUES, 5.0) == pytest.approx(
         1.0
     )
@@ -31,7 +34,7 @@ def test_torques_and_powers() -> None:
     assert terms.cost_of_transport(TORQUES, V, 2.0, 0.0) == pytest.approx(10 / (2 * 9.81 * 0.1))
 
 
-def test_smoothness() -> None:
+def test_smoothness_costs_equal_hand_calculations() -> None:
     last, before = np.array([1.0, -1.0]), np.array([0.0, -1.0])
     assert terms.joint_acceleration(V, last, 0.1) == pytest.approx(100.0)
     assert terms.action_rate(V, last) == 1.0

@@ -1,4 +1,4 @@
-"""Shapes of rewards: their values where they are known."""
+"""Shapes of rewards at points where their values are known."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ pytest.importorskip("warpdyn.rl")
 from warpdyn.rl.terms import beyond, every, near, sum_of_squares, within, wrap_angle
 
 
-def test_near_is_one_without_an_error() -> None:
+def test_near_is_one_at_zero_error() -> None:
     assert near(np.zeros(2), 0.5) == 1.0
     for error in (np.array([0.3, 0.4]), [0.3, 0.4], 0.5):
         assert near(error, 0.5) == pytest.approx(np.exp(-1.0))
 
 
-def test_every_counts_steps_but_not_none() -> None:
+def test_every_is_true_at_multiples_but_not_at_zero() -> None:
     ages = np.arange(0.0, 1001.0)
     found = np.array([bool(every(a, 250)) for a in ages.astype(np.float32)])
     assert list(np.flatnonzero(found)) == [250, 500, 750, 1000]
@@ -33,7 +33,7 @@ def test_beyond_is_the_distance_outside() -> None:
     assert found.tolist() == [1.0, 0.0, 0.5]
 
 
-def test_squares_and_angles() -> None:
+def test_squares_are_summed_and_angles_wrapped() -> None:
     assert sum_of_squares(np.array([3.0, 4.0])) == 25.0 and sum_of_squares(2.0) == 4.0
     for angle in (-7.0, -3.0, 0.0, 3.0, 9.5):
         found = wrap_angle(angle)

@@ -1,4 +1,4 @@
-"""Sensors in a task, and all terms in one launch."""
+"""Sensors in a task, and all reward terms in one launch."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from warpdyn.rl.terms.sensor_terms import imu_reading, link_forces
 from warpdyn.user_kernels.own_kernel import OwnKernel
 
 
-class Felt(rl.QuadrupedVelocity):
-    """A quadruped that observes sensors; its rewards use each term once."""
+class Sensed(rl.QuadrupedVelocity):
+    """A quadruped that observes sensors. Its rewards use each term once."""
 
     scales = {"all": 1.0}  # noqa: RUF012
     groups = {"policy": ("gravity",), "critic": ("imu", "feet")}  # noqa: RUF012
@@ -70,12 +70,12 @@ class Felt(rl.QuadrupedVelocity):
 
 @pytest.fixture(scope="module")
 def env() -> Any:
-    made = rl.VecEnv(Felt(), 3, seed=0)
+    made = rl.VecEnv(Sensed(), 3, seed=0)
     made.reset()
     return made
 
 
-def test_the_launch_gives_what_the_terms_give_on_numbers(env: Any) -> None:
+def test_a_launch_equals_the_terms_on_plain_numbers(env: Any) -> None:
     """`plain_step` runs the same functions on float64 numbers."""
     for _ in range(3):
         action = 0.2 * np.ones((3, 12))
@@ -88,7 +88,7 @@ def test_the_launch_gives_what_the_terms_give_on_numbers(env: Any) -> None:
 
 
 def test_an_imu_at_rest_reads_gravity_and_feet_carry_the_weight(env: Any) -> None:
-    """Without acceleration 9.81 m/s² upwards, in the axes of the link."""
+    """Without acceleration the IMU reads 9.81 m/s² upwards, in the axes of its link."""
     task = env.task
     q = np.array([0, 0, task.height, 0, 0, 0, 1.0, *task.stance])
 

@@ -1,4 +1,4 @@
-"""One fleet for the tests of a module, and its robot as if it were new."""
+"""One fleet for all tests of a module. Its robot is reset before each test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Robots that share a model: checked before they are built, computed together, changed together, blended together."""
+"""Robots that share a model: checked before they are built, then computed, changed and blended
+together."""
 
 from __future__ import annotations
 
@@ -42,8 +43,9 @@ BAD = [
 """Part of a robot, settings that it cannot use, and a text of the refusal."""
 
 
-def test_robots_of_a_fleet_do_not_touch_each_other():
-    """Each one's torque is that of its state alone, and enabling one enables no other."""
+def test_robots_of_a_fleet_do_not_affect_each_other():
+    """Each torque depends only on the robot's own state, and enabling one robot enables no
+    other."""
     three = panda_fleet(3)
     for k, robot in enumerate(three.robots):
         feed(robot, 0.0, Q * (k + 1) / 3)
@@ -56,7 +58,7 @@ def test_robots_of_a_fleet_do_not_touch_each_other():
 
 
 def test_mode_and_lists_are_checked_against_the_robot(shared, robot):
-    """A list that does not fit, or a mode while enabled, is refused and changes nothing."""
+    """A list of the wrong length, or a new mode while enabled, is refused and changes nothing."""
     with pytest.raises(ValueError, match="8 command joints"):
         shared.change(panda_settings(torque_scale=[1.0, 1.0]))
     feed(robot, 0.0)
@@ -65,8 +67,8 @@ def test_mode_and_lists_are_checked_against_the_robot(shared, robot):
         shared.change(panda_settings(mode="computed_torque"))
 
 
-def test_mode_gravity_forgets_accelerations():
-    """Those of the reference that a robot followed before are in none of its torques."""
+def test_mode_gravity_discards_reference_accelerations():
+    """The torques contain none of the reference that the robot followed before."""
     fleet = panda_fleet(mode="computed_torque", reference_timeout=0.0)
     (robot,), still = fleet.robots, 0 * Q
     feed(robot, 0.0, v=still)
@@ -85,7 +87,7 @@ def test_mode_gravity_forgets_accelerations():
 
 
 def test_a_new_payload_blends_in_without_a_step():
-    """Commands go linearly from the old model's torques to the new one's."""
+    """Commands move linearly from the old model's torques to the new one's."""
     old = panda_fleet(ramp_time=1.0)
     robot = old.robots[0]
     feed(robot, 0.0)
@@ -105,8 +107,8 @@ def test_a_new_payload_blends_in_without_a_step():
         )
 
 
-def test_gravity_changes_while_running(shared, robot):
-    """Rows and batch alike, without building kernels again."""
+def test_gravity_may_change_while_running(shared, robot):
+    """The change applies to rows and to the batch, and no kernel is rebuilt."""
     moon = panda_settings(gravity=[0.0, 0.0, -1.62])
     feed(robot, 0.0)
     shared.change(moon)
@@ -118,9 +120,9 @@ def test_gravity_changes_while_running(shared, robot):
     )
 
 
-def test_what_is_shown_is_checked_before_anything_is_compiled_and_then_warmed():
-    """The model is shown first; what is refused there ends the build; all else runs once with
-    the real arrays."""
+def test_parts_are_checked_with_the_model_and_then_warmed():
+    """A refusal by a part ends the build before anything is compiled. Otherwise all kernels run
+    once with the real arrays."""
     calls = []
 
     class Nothing:
@@ -140,7 +142,7 @@ def test_what_is_shown_is_checked_before_anything_is_compiled_and_then_warmed():
 
 
 def test_only_the_same_model_can_blend():
-    """Another, even of the same text, needs a stop first."""
+    """Another model, even of the same text, needs a stop first."""
     panda = panda_fleet()
     same = Fleet(panda_settings(), "", [Counter()], model=panda.dynamics.model)
     assert panda.can_blend_to(same) and not panda.can_blend_to(panda_fleet())
@@ -163,7 +165,7 @@ def commanded(fleet, robot, t):
     ],
 )
 def test_no_parameter_makes_a_step_in_the_commands(change):
-    """What would change by tens of N·m from one cycle to the next takes the ramp time."""
+    """A change of tens of N·m takes the ramp time instead of one cycle."""
     start = {"mode": "computed_torque", "payload.link": "panda_hand", "velocity_source": "zero"}
     settings = panda_settings(**{k.replace(".", "__"): x for k, x in start.items()})
     fleet = Fleet(settings, "", [Counter()])
@@ -180,8 +182,8 @@ def test_no_parameter_makes_a_step_in_the_commands(change):
     assert steps <= 1.1e-3 * np.abs(commands[-1] - first).max() + 1e-9
 
 
-def test_effort_limits_cannot_be_taken_away_while_enabled():
-    """What ~/enable asked for stays."""
+def test_effort_limits_cannot_be_removed_while_enabled():
+    """The limits with which ~/enable was called remain."""
     values = {"robot_description": wheel_text("revolute"), "effort_limits": 5.0}
     fleet = Fleet(Settings.of(values), "", [Counter()])
     robot = fleet.robots[0]
@@ -193,7 +195,7 @@ def test_effort_limits_cannot_be_taken_away_while_enabled():
 
 
 def test_stop_reaches_every_enabled_robot():
-    """After it, nothing is idle until the sequences have run out."""
+    """The fleet is idle only after all stop sequences have ended."""
     two = panda_fleet(2, ramp_time=0.0)
     for robot in two.robots:
         feed(robot, 0.0)
@@ -207,7 +209,7 @@ def test_stop_reaches_every_enabled_robot():
 
 
 def bound(*arguments):
-    """In the place of what binds and compiles a kernel."""
+    """Replace the function that binds and compiles a kernel, and fail."""
     raise AssertionError("a kernel was bound")
 
 
@@ -226,14 +228,14 @@ def bound(*arguments):
         {"payload__link": "panda_hand", "payload__mass": 1.0},
     ],
 )
-def test_settings_that_fit_pass_and_no_kernel_is_bound(values, monkeypatch):
+def test_valid_settings_are_accepted_without_binding_a_kernel(values, monkeypatch):
     monkeypatch.setattr("warpdyn.execution.batched._bind", bound)
     check_robot(MODEL, panda_settings(**values))
 
 
 @pytest.mark.parametrize(("values", "said"), [x[1:] for x in BAD], ids=[x[0] for x in BAD])
 def test_a_bad_setting_of_each_part_is_found(values, said):
-    """With the text of the build."""
+    """The text is the same as that of the build."""
     settings = panda_settings(**values)
     with pytest.MonkeyPatch.context() as change, pytest.raises(ValueError, match=said) as found:
         change.setattr("warpdyn.execution.batched._bind", bound)
@@ -244,16 +246,17 @@ def test_a_bad_setting_of_each_part_is_found(values, said):
 
 
 @pytest.mark.parametrize("parameter", [p for p in PARAMETERS if p.per_joint], ids=lambda p: p.name)
-def test_a_list_of_the_wrong_length_is_found_whatever_parameter_has_it(parameter):
-    """Every parameter that takes a number for each joint."""
+def test_a_list_of_the_wrong_length_is_refused_in_every_parameter(parameter):
+    """The test covers every parameter that takes a number for each joint."""
     number = max(parameter.low or 0.0, 0.0)
     settings = panda_settings(**FELT, **{parameter.name: [number] * 3})
     with pytest.raises(ValueError, match=f"{parameter.name} has 3 numbers"):
         check_robot(MODEL, settings)
 
 
-def test_what_does_not_fit_another_robot_is_refused_before_it_is_built():
-    """Lists of friction and thresholds, and the link of the wrench, with the parameter's name."""
+def test_settings_of_another_robot_are_refused_before_the_build():
+    """The refusals name the parameters: lists of friction and thresholds, and the link of the
+    wrench."""
     for values, said in (
         ({"friction__coulomb": [1.0] * 8}, "friction.coulomb has 8 numbers"),
         ({**FELT, "collision_threshold": [1.0] * 8}, "collision_threshold has 8 numbers"),

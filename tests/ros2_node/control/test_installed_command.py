@@ -1,4 +1,4 @@
-"""Commands that an installation has: each starts its module, and without ROS 2 is one line."""
+"""The installed commands: each starts its module, and without ROS 2 prints one line."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ sys.exit(getattr(ros2_node if sys.argv[1] == "node" else ros2_node.demo, run)())
 
 
 @pytest.mark.parametrize("name", ["node", "state_source", "plant"])
-def test_without_ros_a_command_is_one_line(name: str) -> None:
-    """What is missing, and how to get it."""
+def test_without_ros_a_command_prints_one_line(name: str) -> None:
+    """The line says what is missing, and how to install it."""
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT, name], capture_output=True, text=True, cwd=ROOT
     )
@@ -43,8 +43,8 @@ def test_every_command_is_installed() -> None:
         assert text.count(f"warpdyn_{name} = {package}:run_{name}") == 1
 
 
-def test_what_else_is_missing_is_not_hidden() -> None:
-    """A module of our own that cannot be imported is a defect, and shows as one."""
+def test_other_import_errors_are_not_hidden() -> None:
+    """A module of our own that cannot be imported is a defect."""
 
     def main() -> int:
         raise ModuleNotFoundError("No module named 'warpdyn.nothing'", name="warpdyn.nothing")
@@ -67,7 +67,7 @@ def test_a_command_returns_the_status_of_its_module(
         assert getattr(ros2_node, command)() == code
 
 
-def test_a_view_without_a_viewer_is_one_line(
+def test_the_view_command_without_a_viewer_prints_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Another import that fails is a defect."""

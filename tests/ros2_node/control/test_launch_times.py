@@ -1,4 +1,4 @@
-"""Times: all are counted, the last ones and the longest are kept."""
+"""Launch times: all are counted, and the latest and the longest are stored."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ros2_node.control.launch_times import SAMPLES, Timing
 
 
 @given(st.lists(st.floats(1e-6, 1.0), min_size=1, max_size=50))
-def test_timing_counts_all_and_remembers_the_longest(seconds):
-    """Median and percentile are NumPy's of the samples."""
+def test_timing_counts_all_samples_and_stores_the_longest(seconds):
+    """Median and percentile equal NumPy's."""
     timing = Timing()
     assert timing.text() == "none yet"
     for x in seconds:
@@ -21,8 +21,8 @@ def test_timing_counts_all_and_remembers_the_longest(seconds):
     assert timing.text() == f"p50 {p50:.0f} us, p99 {p99:.0f} us, max {max(seconds) * 1e6:.0f} us"
 
 
-def test_timing_forgets_the_oldest_samples():
-    """The percentiles are those of the last SAMPLES; the longest is that of all."""
+def test_timing_drops_the_oldest_samples():
+    """The percentiles are those of the last SAMPLES, and the maximum is that of all samples."""
     timing = Timing()
     timing.add(1.0)
     for _ in range(SAMPLES):

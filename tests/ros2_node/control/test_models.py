@@ -1,4 +1,4 @@
-"""How one model takes the place of another."""
+"""How one model replaces another."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from warpdyn.execution.compile.compiler_process import _Compiler
 
 
 def step(models, settings, patience=60.0):
-    """The next event of a build that is under way."""
+    """The next event of a running build."""
     end = time.monotonic() + patience
     while time.monotonic() < end:
         event = models.step(settings, 0.0)
@@ -33,15 +33,15 @@ def step(models, settings, patience=60.0):
 
 
 def running(**values):
-    """The panda, ready, with one robot."""
+    """The panda with one robot, ready."""
     settings = panda_settings(ramp_time=0.0, **values)
     models = Models([Counter()])
     assert models.request(settings) and step(models, settings) is Event.READY
     return models, settings
 
 
-def test_nothing_is_built_until_something_describes_a_robot():
-    """Parameters do, and so does the topic."""
+def test_nothing_is_built_without_a_robot_description():
+    """Parameters or the topic may describe the robot."""
     models = Models([Counter()])
     assert not models.request(Settings.of()) and models.fleet is None
     assert not models.building
@@ -52,7 +52,7 @@ def test_nothing_is_built_until_something_describes_a_robot():
     assert models.fleet.dynamics.model.name == "wheel"
 
 
-def test_parameters_win_over_the_topic_and_the_same_text_is_not_built_again():
+def test_parameters_override_the_topic_and_equal_texts_are_not_rebuilt():
     models, settings = running()
     before = models.fleet
     models.offer(wheel_text(), settings)
@@ -66,7 +66,7 @@ def test_parameters_win_over_the_topic_and_the_same_text_is_not_built_again():
 
 
 @pytest.mark.parametrize("text", ["", "hello", "<robot", '<robot name="x"/>'])
-def test_a_bad_description_is_refused_and_the_old_robot_stays(text):
+def test_a_bad_description_is_refused_and_the_old_robot_remains(text):
     models = Models([Counter()])
     models.offer(wheel_text(), Settings.of())
     step(models, Settings.of())
@@ -76,8 +76,8 @@ def test_a_bad_description_is_refused_and_the_old_robot_stays(text):
     assert models.refusal and models.fleet is before
 
 
-def test_a_reason_is_gone_with_the_next_robot_and_with_none():
-    """So that a node without a robot does not name the error of a description before."""
+def test_the_next_description_or_clear_removes_the_refusal():
+    """A node without a robot then does not name the error of an earlier description."""
     models = Models([Counter()])
     assert models.refusal == ""
     for forget in (lambda: models.offer(wheel_text(), Settings.of()), models.clear):
@@ -89,8 +89,8 @@ def test_a_reason_is_gone_with_the_next_robot_and_with_none():
         assert models.refusal == ""
 
 
-def test_another_model_waits_for_the_stop_of_the_old_one_and_begins_disabled():
-    """Even with start_enabled: who replaces another does not start by itself."""
+def test_a_new_model_waits_for_the_old_stop_and_begins_disabled():
+    """This holds with start_enabled, too: a robot that replaces another does not start."""
     models, settings = running(start_enabled=True)
     robot = models.fleet.robots[0]
     feed(robot, 0.0)
@@ -108,9 +108,9 @@ def test_another_model_waits_for_the_stop_of_the_old_one_and_begins_disabled():
 
 
 @pytest.mark.parametrize("ending", ["killed", "full disk", "no memory"])
-def test_an_enabled_robot_outlives_the_compiler(ending, tmp_path, monkeypatch):
-    """Whatever ends the compiler of another model: it is refused with the reason, the model before goes
-    on commanding, and the next request compiles."""
+def test_an_enabled_robot_survives_a_failed_compile(ending, tmp_path, monkeypatch):
+    """Whatever ends the compiler of another model, the model is refused with the reason, and the
+    present one continues to command. The next request compiles again."""
     models, settings = running()
     fleet, robot = models.fleet, models.fleet.robots[0]
     feed(robot, 0.0)
@@ -145,8 +145,8 @@ def test_an_enabled_robot_outlives_the_compiler(ending, tmp_path, monkeypatch):
     assert step(models, other) is Event.NOTHING and models.changing
 
 
-def test_another_payload_goes_on_with_the_same_robots():
-    """Enabled or not; only the inertias change."""
+def test_another_payload_keeps_the_same_robots():
+    """They may be enabled. Only the inertias change."""
     models, settings = running()
     fleet = models.fleet
     model, mass = fleet.dynamics.model, fleet.dynamics.total_mass
@@ -157,7 +157,7 @@ def test_another_payload_goes_on_with_the_same_robots():
     assert fleet.dynamics.total_mass == pytest.approx(mass + 2.0)
 
 
-def test_of_the_requests_during_a_build_the_newest_follows():
+def test_only_the_newest_request_during_a_build_is_built():
     models = Models([Counter()])
     first = Settings.of({"robot_description": wheel_text()})
     models.request(first)
@@ -182,13 +182,14 @@ def test_reload_reads_the_file_again(tmp_path):
     file.write_text(wheel_text().replace('mass value="1"', 'mass value="3"'))
     before = models.fleet
     assert models.reload(settings)
-    assert step(models, settings) is Event.NOTHING and models.changing, "it is no payload"
+    assert step(models, settings) is Event.NOTHING and models.changing, "it is not a payload"
     assert models.step(settings, 0.0) is Event.READY and models.fleet is not before
     assert models.fleet.dynamics.model.total_mass == pytest.approx(6.0)
 
 
-def test_a_description_that_takes_long_to_check_does_not_keep_commands_waiting(monkeypatch):
-    """It is accepted, and the build decides; while enabled after half of `state_timeout`."""
+def test_a_slow_check_of_a_description_does_not_delay_commands(monkeypatch):
+    """The description is accepted, and the build decides. While a robot is enabled, this happens
+    after half of `state_timeout`."""
     models, settings = running(state_timeout=0.1)
     other = settings.with_changes({"robot_description": "nonsense"})
     with pytest.raises(ValueError, match="the one before stays"):
@@ -202,8 +203,9 @@ def test_a_description_that_takes_long_to_check_does_not_keep_commands_waiting(m
     ended.set()
 
 
-def test_while_it_is_quiet_nothing_is_built_and_what_is_cleared_is_gone():
-    """A build under way when it is cleared never becomes the robot; the topic's text is kept."""
+def test_quiet_delays_builds_and_clear_discards_them():
+    """A build that runs when the models are cleared never becomes the robot. The topic's text is
+    kept."""
     models = Models([Counter()])
     models.quiet = True
     models.offer(wheel_text(), Settings.of())
@@ -227,8 +229,8 @@ def test_a_running_build_ends_before_its_robot_is_cleared():
     assert not build.is_alive() and models.step(settings, 0.0) is Event.NOTHING
 
 
-def test_a_huge_description_of_the_topic_is_refused_and_not_kept():
-    """The reason is said at once; the robot that runs, or that comes next, is as it was."""
+def test_a_huge_description_from_the_topic_is_refused():
+    """The reason is reported at once. The present robot, and the next one, are not affected."""
     models = Models([Counter()])
     text = "<robot>" + " " * LARGEST_TEXT + "</robot>"
     refused = models.offer(text, Settings.of())
@@ -237,8 +239,8 @@ def test_a_huge_description_of_the_topic_is_refused_and_not_kept():
 
 
 @pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, MemoryError])
-def test_a_build_that_is_ended_from_within_is_a_refusal(monkeypatch, error):
-    """The result of the build before must not be taken for its result."""
+def test_a_build_that_raises_is_a_refusal(monkeypatch, error):
+    """The result of the previous build must not be taken for its result."""
     models, settings = running()
     before = models.fleet
 
@@ -252,7 +254,7 @@ def test_a_build_that_is_ended_from_within_is_a_refusal(monkeypatch, error):
 
 
 def test_settings_without_a_description_need_no_check(monkeypatch):
-    """The description comes from the topic then. Others are read, and shown robots compared."""
+    """The description then comes from the topic. Other settings are checked."""
     models, asked = Models([Counter()]), []
     monkeypatch.setattr(models, "_check", lambda settings: asked.append(settings))
     models.check(Settings.of())
@@ -262,8 +264,8 @@ def test_settings_without_a_description_need_no_check(monkeypatch):
     assert asked == [settings]
 
 
-def test_parameters_that_do_not_fit_a_robot_at_its_start_are_a_refusal(monkeypatch):
-    """They were set during the build; the old robot stays."""
+def test_parameters_set_during_a_build_may_refuse_the_robot(monkeypatch):
+    """They do not fit the new robot, and the old robot remains."""
     models, settings = running()
     before = models.fleet
 
@@ -286,12 +288,13 @@ def test_parameters_that_do_not_fit_a_robot_at_its_start_are_a_refusal(monkeypat
         (MemoryError(), "MemoryError: "),
     ],
 )
-def test_a_refusal_names_errors_that_are_not_expected(error, text):
+def test_a_refusal_has_the_text_of_unexpected_errors(error, text):
     assert _error_message(error) == text
 
 
-def test_a_described_robot_is_compared_with_the_robot_that_is_shown(monkeypatch):
-    """Before the settings are checked with it; a node that shows none compares nothing."""
+def test_a_description_is_compared_with_the_shown_robot(monkeypatch):
+    """The comparison comes before the check of the settings. A node that shows no robot makes
+    none."""
     asked = []
     monkeypatch.setattr(module, "check_robot", lambda model, settings: asked.append(model.name))
 
@@ -308,7 +311,7 @@ def test_a_described_robot_is_compared_with_the_robot_that_is_shown(monkeypatch)
     assert asked == ["panda"]
 
 
-def test_a_text_as_large_as_allowed_is_kept(monkeypatch):
+def test_a_description_of_the_largest_size_is_accepted(monkeypatch):
     """The refusal of a larger one has both sizes."""
     models, text = Models([Counter()]), wheel_text()
     monkeypatch.setattr(module, "LARGEST_TEXT", len(text))
@@ -330,8 +333,9 @@ def test_a_text_as_large_as_allowed_is_kept(monkeypatch):
     ("idle", "state_timeout", "seconds"),
     [(True, 0.1, 1.0), (False, 0.1, 0.05), (False, 60.0, 1.0), (None, 0.1, 1.0)],
 )
-def test_a_check_takes_at_most_so_long(idle, state_timeout, seconds, monkeypatch):
-    """A second; while a robot is enabled half of `state_timeout` if that is less."""
+def test_a_check_has_a_time_limit(idle, state_timeout, seconds, monkeypatch):
+    """The limit is a second. While a robot is enabled it is half of `state_timeout`, if that is
+    less."""
     waited = []
 
     class Reader:

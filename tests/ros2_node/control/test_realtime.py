@@ -1,4 +1,4 @@
-"""Scheduling and locked memory, where they are allowed and where they are not."""
+"""Real-time scheduling and locked memory, with and without permission."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ def refuse(*arguments):
 
 
 @pytest.mark.parametrize("allowed", [True, False])
-def test_every_thread_is_asked_for_and_what_is_refused_is_a_line(allowed):
-    """It says what the system lacks, and that the node goes on."""
+def test_all_threads_and_memory_are_requested_and_refusals_reported(allowed):
+    """A refusal is one line. It says what the system lacks, and that the node continues without
+    it."""
     threads, locked = [], []
     refused = make_realtime(
         (11, 12),
@@ -47,7 +48,7 @@ def test_every_thread_is_asked_for_and_what_is_refused_is_a_line(allowed):
         assert "memlock" in memory and all("goes on without it" in line for line in refused)
 
 
-def test_a_thread_that_ends_meanwhile_is_left_out():
+def test_a_thread_that_has_ended_is_skipped():
     """The threads after it are scheduled all the same."""
     scheduled = []
 
@@ -60,7 +61,8 @@ def test_a_thread_that_ends_meanwhile_is_left_out():
 
 
 def test_memory_is_not_locked_under_a_limit():
-    """mlockall may succeed under one that has room today; what is allocated later would end the node."""
+    """mlockall may succeed under a limit that has room today, and a later allocation would end the
+    node."""
     assert is_lock_lasting(resource.RLIM_INFINITY, 0) and is_lock_lasting(1 << 20, 1 << 14)
     assert not is_lock_lasting(1 << 40, 0) and not is_lock_lasting(1 << 40, ~(1 << 14))
     code = ASK.replace("refused = make", "import ros2_node.control.realtime as r, resource; "
@@ -70,8 +72,8 @@ def test_memory_is_not_locked_under_a_limit():
     assert run.stdout.split()[-1] == "0", "no memory is locked"
 
 
-def test_a_process_has_what_it_was_not_refused():
-    """In a process of its own, whatever this machine allows."""
+def test_a_process_has_every_setting_that_was_not_refused():
+    """The check runs in its own process, and holds whatever this machine allows."""
     run = subprocess.run([sys.executable, "-c", ASK], capture_output=True, text=True, check=True)
     numbers, locked = run.stdout.strip().splitlines()
     refused, policy, priority = map(int, numbers.split())
@@ -80,7 +82,7 @@ def test_a_process_has_what_it_was_not_refused():
 
 
 class Library:
-    """A C library of which mlockall returns a status."""
+    """A C library whose mlockall returns a given status."""
 
     def __init__(self, status: int) -> None:
         self.status, self.asked = status, []
@@ -92,8 +94,8 @@ class Library:
 
 
 @pytest.mark.parametrize("status", [0, -1])
-def test_memory_is_locked_where_no_limit_is_in_the_way(monkeypatch, status):
-    """All of it, now and later; an error of the system is told in its words."""
+def test_memory_is_locked_without_a_limit(monkeypatch, status):
+    """All present and later memory is locked. An error of the system is reported in its words."""
     library = Library(status)
     monkeypatch.setattr(realtime, "is_lock_lasting", lambda limit, capabilities: True)
     monkeypatch.setattr(ctypes, "CDLL", lambda name, use_errno: library)

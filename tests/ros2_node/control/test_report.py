@@ -1,4 +1,4 @@
-"""Timings, rates and levels of the diagnostics."""
+"""Timings, rates, levels and lines of the diagnostics."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ros2_node.control.safety.gate import EXPLAINED, OPEN, Phase
 from ros2_node.control.settings.node_settings import Settings
 
 
-def test_rates_are_events_a_second_since_the_last_look():
+def test_rates_are_events_per_second_since_the_last_report():
     rates = Rates()
     rates.totals["commands"] += 10
     rates.look(1.0)
@@ -40,7 +40,7 @@ def reporter(robot):
 
 
 def test_the_level_follows_the_robots_phase(reporter, robot):
-    """Waiting and stopping warn, lost and fault are errors, ready and enabled are well."""
+    """Waiting and stopping give a warning, loss and fault an error, ready and enabled OK."""
     assert reporter.level(None, 0.0, 0.0, 1.0) == (WARN, "waiting for a model")
     assert reporter.level(robot, 0.0, 0.0, 1.0) == (WARN, "waiting for joint_states")
     feed(robot, 1.0)
@@ -69,8 +69,8 @@ def test_the_level_follows_the_robots_phase(reporter, robot):
         (Phase.FAULT, ERROR, "fault: why"),
     ],
 )
-def test_level_and_message_of_each_phase_of_the_gate(phase, level, message, reporter, robot):
-    """A robot with fresh states; `enabled` is true while computed commands are sent."""
+def test_each_phase_of_the_gate_has_its_level_and_message(phase, level, message, reporter, robot):
+    """The robot has fresh states. `enabled` is true while computed commands are sent."""
     feed(robot, 1.0)
     robot.gate.phase, robot.gate.reason = phase, "why" if phase in EXPLAINED else ""
     assert reporter.level(robot, 1.0, 1.0, 1.0) == (level, message)
@@ -80,8 +80,8 @@ def test_level_and_message_of_each_phase_of_the_gate(phase, level, message, repo
     robot.gate.phase, robot.gate.reason = Phase.OFF, ""
 
 
-def test_what_was_counted_within_a_period_warns_and_then_is_silent(reporter, robot):
-    """Strangers on the topic do not."""
+def test_recent_counts_warn_for_one_period(reporter, robot):
+    """Unknown joints on the topic do not."""
     feed(robot, 0.0)
     robot.counts["missing_joint"] += 3
     robot.counts["unknown_joint"] += 3
@@ -90,7 +90,7 @@ def test_what_was_counted_within_a_period_warns_and_then_is_silent(reporter, rob
     assert reporter.level(robot, 0.0, 1.1, 1.0) == (OK, "ready, disabled")
 
 
-def test_a_standing_remark_warns_until_it_goes(reporter, robot):
+def test_a_remark_warns_until_it_is_removed(reporter, robot):
     feed(robot, 0.0)
     reporter.remarks["model refused"] = "no links"
     assert reporter.level(robot, 0.0, 0.0, 1.0) == (
@@ -103,7 +103,7 @@ def test_a_standing_remark_warns_until_it_goes(reporter, robot):
 
 
 def test_the_lines_have_state_counts_and_rates(reporter, robot):
-    """Only what was counted has a line; without a robot there are fewer."""
+    """Only reasons with a count have a line. Without a robot there are fewer lines."""
     feed(robot, 0.0)
     robot.counts.update({"wrong_length": 2, "position_jump": 1})
     lines = reporter.values(robot, panda_settings(), 0.25, 1.0, "quick")
@@ -123,13 +123,13 @@ def test_the_lines_have_state_counts_and_rates(reporter, robot):
         ({"policy": "p.onnx"}, "p.onnx"),
     ],
 )
-def test_the_mode_is_the_name_of_the_policy_or_the_law_if_there_is_one(names, mode):
+def test_the_mode_line_names_the_policy_or_the_law_or_the_mode(names, mode):
     lines = Reporter(Counter()).values(None, panda_settings(**names), 0.0, 1.0, "")
     assert lines["mode"] == mode
 
 
-def test_the_ready_line_counts_the_load():
-    """Model, whole mass, robots, mode, device and the joints of the commands."""
+def test_the_ready_message_includes_the_load():
+    """It has the model, total mass, robots, mode, device and command joints."""
     settings = panda_settings(payload__link="panda_hand", payload__mass=2.0)
     fleet = panda_fleet(2, payload__link="panda_hand", payload__mass=2.0)
     text = ready_message(fleet.robots, settings)
@@ -143,7 +143,7 @@ def test_the_ready_line_counts_the_load():
     assert lines["payload"] == "2 kg on panda_hand"
 
 
-def test_joints_without_effort_limits_are_remarked():
+def test_joints_without_effort_limits_give_a_remark():
     wheel = Fleet(Settings.of({"robot_description": wheel_text()}), "", [Counter()])
     (text,) = remarks(wheel.robots[0])
     assert text.startswith("no effort limit for spin: ~/enable needs effort_limits")
@@ -162,7 +162,7 @@ PLAIN = {
 
 
 def stub(**changed):
-    """A robot with what `_robot_lines` and `_conditions` read of it."""
+    """A stand-in for a robot with the attributes that `_robot_lines` and `_conditions` read."""
     references = SimpleNamespace(twist=None, body=None, law_inputs=None)
     values = {
         "age": lambda now: now - 1.0,
@@ -211,13 +211,13 @@ def with_refusal(**fields):
         ({"pose": with_refusal(refusal="no")}, {"last pose refused": "no"}),
     ],
 )
-def test_every_line_of_a_robot(changed, lines):
-    """What was refused last has a line, and else none."""
+def test_each_condition_of_a_robot_has_its_line(changed, lines):
+    """The last refusal has a line, if there was one."""
     assert _robot_lines(stub(**changed), 1.25) == {**PLAIN, **lines}
 
 
-def test_lines_of_twists_sensors_and_inputs_of_laws():
-    """A line of what slows a twist and of the contact wrench, if the robot has them."""
+def test_twists_sensors_and_law_inputs_have_lines():
+    """Only robots that have them get the lines of what slows a twist and of the contact wrench."""
     told = {"twist slowed by": "nothing", "contact wrench": "1 0 0 0 0 -0.123"}
     for refusal in ("", "no"):
         references = SimpleNamespace(
@@ -234,8 +234,8 @@ def test_lines_of_twists_sensors_and_inputs_of_laws():
     assert _robot_lines(stub(references=references), 1.25)["twist slowed by"] == "joint a"
 
 
-def test_conditions_are_those_of_an_enabled_robot():
-    """What is not seen is a warning while the robot is disabled, too."""
+def test_most_conditions_are_reported_only_while_enabled():
+    """Joints without collision detection are reported while the robot is disabled, too."""
     parts = {
         "effort_watch": SimpleNamespace(unguarded_message="unguarded"),
         "limits": SimpleNamespace(limit_message=lambda q: "a at 2"),

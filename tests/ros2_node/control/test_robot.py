@@ -27,15 +27,15 @@ from ros2_node.control.safety.status import Status
 from ros2_node.control.settings.node_settings import Settings
 
 
-def test_the_torque_of_a_state(shared, robot):
-    """The inverse dynamics of the state at rest, shown and not sent while disabled."""
+def test_a_disabled_robot_shows_the_torque_and_sends_none(shared, robot):
+    """The torque is the inverse dynamics of the state at rest."""
     assert feed(robot, 0.0)
     assert launch(shared, robot, 0.0) == (True, None)
     np.testing.assert_allclose(robot.state.torque, wd.rnea(MODEL, Q, 0 * Q, 0 * Q), atol=1e-12)
 
 
-def test_enable_asks_for_a_fresh_state(robot):
-    """The gate stays closed without one, and says why."""
+def test_enable_needs_a_fresh_state(robot):
+    """Without one the gate remains closed, and the answer says why."""
     good, text = robot.enable(5.0, 5.0)
     assert not good and "no fresh joint_states" in text
     feed(robot, 5.0)
@@ -45,7 +45,7 @@ def test_enable_asks_for_a_fresh_state(robot):
 
 
 def test_commands_ramp_in_linearly(shared, robot):
-    """From zero at ~/enable to the full torque after ramp_time."""
+    """They grow from zero at ~/enable to the full torque after ramp_time."""
     feed(robot, 0.0)
     robot.enable(0.0, 0.0)
     full = wd.rnea(MODEL, Q, 0 * Q, 0 * Q)
@@ -56,8 +56,8 @@ def test_commands_ramp_in_linearly(shared, robot):
 
 
 @pytest.mark.parametrize("action, share", [("zero", 0.0), ("hold", 1.0)])
-def test_other_stop_sequences(shared, robot, action, share):
-    """Five equal commands: zeros, or the last one."""
+def test_stop_sequences_of_zeros_and_holds(shared, robot, action, share):
+    """Five equal commands are sent: zeros, or the last command."""
     shared.change(panda_settings(stale_action=action, ramp_time=0.0))
     feed(robot, 0.0)
     robot.enable(0.0, 0.0)
@@ -69,8 +69,8 @@ def test_other_stop_sequences(shared, robot, action, share):
     np.testing.assert_allclose(sent, np.tile(share * full, (LAST_COMMANDS, 1)))
 
 
-def test_a_torque_that_is_not_finite_is_a_latched_fault(shared, robot):
-    """It is neither shown nor sent, and only ~/reset and ~/enable go on."""
+def test_a_nonfinite_torque_is_a_latched_fault(shared, robot):
+    """It is neither shown nor sent. Only ~/reset and ~/enable lead on."""
     feed(robot, 0.0)
     robot.enable(0.0, 0.0)
     launch(shared, robot, 0.0)
@@ -87,7 +87,7 @@ def test_a_torque_that_is_not_finite_is_a_latched_fault(shared, robot):
 
 
 def test_computed_torque_tracks_and_holds():
-    """M(q) (a + kp e + kd de) + h(q, v), about the present position until a reference comes."""
+    """The torque is M(q) (a + kp e + kd de) + h(q, v). Without a reference the position is held."""
     tracking = panda_fleet(mode="computed_torque", kp=[50.0] * 8, kd=5.0, state_timeout=1.0)
     robot = tracking.robots[0]
     v = np.array([*np.linspace(-0.5, 0.3, 7), 0.0])
@@ -105,7 +105,7 @@ def test_computed_torque_tracks_and_holds():
     np.testing.assert_allclose(
         robot.state.torque, wd.rnea(MODEL, Q, v, a + 50 * way - 5 * v), atol=1e-9
     )
-    for now in (1.0, 1.9, 2.8):  # nobody refreshes the reference meanwhile
+    for now in (1.0, 1.9, 2.8):  # the reference is not refreshed meanwhile
         feed(robot, now, Q, v)
     tracking.compute()
     np.testing.assert_allclose(
@@ -114,7 +114,7 @@ def test_computed_torque_tracks_and_holds():
 
 
 def test_a_wrench_is_compensated_while_it_is_fresh(shared, robot):
-    """rnea with that force on that link; without it once it is old."""
+    """The torque is rnea with that force on that link, and without the force later."""
     assert robot.wrench.read("panda_hand", (0, 0, 10.0), (0, 0, 0), 0.0) is None
     feed(robot, 0.05)
     launch(shared, robot, 0.05)
@@ -131,14 +131,13 @@ def test_a_wrench_is_compensated_while_it_is_fresh(shared, robot):
 
 @pytest.mark.parametrize("wrong", ["panda_joint99", "panda_finger_joint2"])
 def test_command_joints_must_be_read(wrong):
-    """A command for a joint whose state is unknown is refused when the robot is made."""
+    """A command joint without a state is refused when the robot is created."""
     with pytest.raises(ValueError, match=wrong):
         panda_fleet(command_joints=[wrong])
 
 
-def test_it_starts_by_itself_once_and_never_after_another_model():
-    """With start_enabled the first valid state opens the gate, unless the robot replaces
-    another."""
+def test_start_enabled_starts_once_and_never_after_another_model():
+    """The first valid state opens the gate, unless the robot replaces another."""
     first, second = panda_fleet(start_enabled=True), panda_fleet(start_enabled=True)
     second.robots[0].replace(first.robots[0])
     for one in (first, second):
@@ -151,14 +150,14 @@ def test_it_starts_by_itself_once_and_never_after_another_model():
     assert not first.robots[0].is_enabled
     while first.robots[0].stop_step(1e9) is not None:
         pass
-    first.robots[0].start()  # as a managed node does that is activated again
+    first.robots[0].start()  # as a managed node does when it is activated again
     launch(first, first.robots[0], 0.1)
     assert first.robots[0].is_enabled
 
 
 @pytest.mark.parametrize("how", ["disabled", "fault"])
-def test_what_was_closed_before_it_had_started_does_not_start(how):
-    """~/enable with false, or a fault and ~/reset, before the first state: the gate stays closed."""
+def test_a_gate_closed_before_the_start_does_not_start(how):
+    """~/enable with false, or a fault and ~/reset, come before the first state."""
     fleet = panda_fleet(start_enabled=True)
     robot = fleet.robots[0]
     if how == "fault":
@@ -173,9 +172,9 @@ def test_what_was_closed_before_it_had_started_does_not_start(how):
     assert robot.enable(0.02, 0.02)[0]
 
 
-def test_a_fault_that_activate_finds_waits_for_enable_after_reset():
-    """With start_enabled, a robot that is activated with a latched fault does not enable itself when
-    ~/reset clears the fault. The next activate enables it again."""
+def test_a_fault_latched_at_activation_needs_enable_after_reset():
+    """With start_enabled, a robot that is activated with a latched fault does not enable itself
+    when ~/reset clears the fault. The next activation enables it again."""
     fleet = panda_fleet(start_enabled=True)
     robot = fleet.robots[0]
     robot.fail("an exception in a callback", 0.0)
@@ -191,7 +190,7 @@ def test_a_fault_that_activate_finds_waits_for_enable_after_reset():
 
 
 def test_services_answer_in_each_phase_of_the_gate(robot):
-    """~/enable, ~/enable with false and ~/reset, as users read them."""
+    """The answers are those of ~/enable, ~/enable with false, and ~/reset."""
     requests = (lambda now: robot.enable(now, 0.0), robot.disable, lambda now: robot.reset())
     answers = {}
     for now, phase in enumerate(Phase):
@@ -223,7 +222,7 @@ def test_services_answer_in_each_phase_of_the_gate(robot):
 
 
 def test_the_gate_and_the_output_stop_together():
-    """Whatever begins a stop sequence: both say that it runs, until its last command."""
+    """Whatever begins a stop sequence, both are stopping until its last command."""
     fleet = panda_fleet(ramp_time=0.0)
     robot = fleet.robots[0]
     ends = (
@@ -243,17 +242,16 @@ def test_the_gate_and_the_output_stop_together():
         assert not robot.output.stopping and robot.idle and robot.stop_step(now + 1.0) is None
 
 
-def test_with_a_controller_to_be_asked_it_does_not_start_by_itself():
-    """The gate starts it, once it has asked."""
+def test_with_a_command_controller_the_first_state_does_not_start():
+    """The gate starts the robot after it has asked the controller."""
     fleet = panda_fleet(start_enabled=True, command_controller="c")
     feed(fleet.robots[0], 0.0)
     launch(fleet, fleet.robots[0], 0.0)
     assert not fleet.robots[0].is_enabled
 
 
-def test_joints_that_a_reference_before_enable_does_not_name_stay_where_they_are():
-    """A reference for two joints that streams before ~/enable: the others are held, not driven to
-    the neutral pose."""
+def test_joints_missing_in_a_reference_before_enable_are_held():
+    """A reference for two joints streams. The others do not move to the neutral pose."""
     fleet = panda_fleet(mode="computed_torque", ramp_time=0.0)
     robot = fleet.robots[0]
     for k in range(5):
@@ -268,8 +266,8 @@ def test_joints_that_a_reference_before_enable_does_not_name_stay_where_they_are
     )
 
 
-def test_a_robot_far_from_its_reference_is_not_enabled_and_one_that_goes_astray_stops():
-    """Each with the joint's name; a latched fault."""
+def test_a_large_tracking_error_prevents_enabling_and_stops():
+    """The fault is latched and has the joint's name."""
     fleet = panda_fleet(mode="computed_torque", ramp_time=0.0, max_tracking_error=0.2)
     robot = fleet.robots[0]
     feed(robot, 0.0, v=0 * Q)
@@ -292,7 +290,7 @@ def test_a_robot_far_from_its_reference_is_not_enabled_and_one_that_goes_astray_
     )
 
 
-def test_a_reference_that_jumps_while_enabled_is_refused_and_the_robot_stays():
+def test_a_reference_jump_while_enabled_is_refused_and_has_no_effect():
     fleet = panda_fleet(mode="computed_torque", ramp_time=0.0)
     robot = fleet.robots[0]
     feed(robot, 0.0, v=0 * Q)
@@ -305,7 +303,7 @@ def test_a_reference_that_jumps_while_enabled_is_refused_and_the_robot_stays():
 
 
 @pytest.mark.parametrize("effort", ["0", "-5"])
-def test_without_an_effort_limit_there_is_no_enabling_unless_told(effort):
+def test_enable_without_an_effort_limit_needs_a_parameter(effort):
     text = wheel_text("revolute").replace('effort="0"', f'effort="{effort}"')
     for values, good in (
         ({}, False),
@@ -322,8 +320,9 @@ def test_without_an_effort_limit_there_is_no_enabling_unless_told(effort):
     assert "no effort limit for spin: give effort_limits" in robot.enable(0.0, 0.0)[1]
 
 
-def test_enabling_after_a_hold_begins_at_what_is_held(shared, robot):
-    """Not at zero, which would drop the arm; the same robot of another model as well."""
+def test_enable_after_a_hold_begins_at_the_held_command(shared, robot):
+    """Commands from zero would drop the arm. The same robot with another model also begins
+    there."""
     shared.change(panda_settings(stale_action="hold", ramp_time=1.0))
     feed(robot, 0.0)
     robot.enable(0.0, -10.0)
@@ -341,8 +340,8 @@ def test_enabling_after_a_hold_begins_at_what_is_held(shared, robot):
         np.testing.assert_allclose(launch(fleet, again, 5.5)[1], held, atol=1e-9)
 
 
-def test_a_reference_that_ends_in_motion_makes_no_step():
-    """As of a leader that vanishes: velocity and acceleration are gone within FLOAT_TIME, not at once."""
+def test_a_reference_lost_in_motion_makes_no_step():
+    """Its velocity and acceleration decrease to zero within FLOAT_TIME, not at once."""
     fleet = panda_fleet(mode="computed_torque", ramp_time=0.1, reference_timeout=0.2)
     robot, v, commands = fleet.robots[0], np.array([*[0.5] * 7, 0.0]), []
     for k in range(500):
@@ -361,8 +360,8 @@ def test_a_reference_that_ends_in_motion_makes_no_step():
     assert (steps <= 1.05 * whole / (FLOAT_TIME / 0.001)).all()
 
 
-def test_an_external_wrench_comes_and_goes_without_a_step():
-    """The command goes over to the force, and back when it is no longer fresh, within FLOAT_TIME."""
+def test_an_external_wrench_begins_and_ends_without_a_step():
+    """The command changes within FLOAT_TIME, and back when the wrench expires."""
     fleet = panda_fleet(ramp_time=0.2)
     robot, commands = fleet.robots[0], []
     for k in range(700):
@@ -383,8 +382,9 @@ def test_an_external_wrench_comes_and_goes_without_a_step():
     np.testing.assert_allclose(commands[-1], commands[0], atol=1e-9)
 
 
-def test_what_closes_a_gate_is_told(shared, robot):
-    """The answers of requests, the count of faults, and the text of the last one."""
+def test_the_cause_of_a_closed_gate_is_reported(shared, robot):
+    """The reports are the answers of requests, the count of faults, and the text of the last
+    one."""
     assert robot.disable(0.0) == (True, "already disabled")
     feed(robot, 1.0)
     assert robot.enable(1.0, 0.0) == (True, "enabled")

@@ -1,4 +1,4 @@
-"""Which model the parameters and the topic describe."""
+"""The model that the parameters or the topic describe."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ros2_node.control.robot_description import load_model
 from ros2_node.control.settings.node_settings import Settings
 
 
-def test_text_wins_over_file_and_file_over_topic(tmp_path):
-    """robot_description, then robot_description_file, then the topic."""
+def test_the_text_overrides_the_file_and_the_file_the_topic(tmp_path):
+    """The order is robot_description, robot_description_file, the topic."""
     file = tmp_path / "other.urdf"
     file.write_text(wheel_text().replace('"wheel"', '"from_file"'))
     text, topic = wheel_text(), wheel_text().replace('"wheel"', '"from_topic"')
@@ -26,13 +26,13 @@ def test_text_wins_over_file_and_file_over_topic(tmp_path):
     assert load_model(Settings.of(), topic).name == "from_topic"
 
 
-def test_a_bundled_robot_stands_on_a_fixed_base():
+def test_a_bundled_robot_has_a_fixed_base():
     model = load_model(Settings.of({"robot_description_file": "panda"}))
     assert model.name == "panda" and model.joint_names == MODEL.joint_names
 
 
 def test_the_payload_is_not_part_of_the_model():
-    """It is numbers beside it, so that another load needs no other model."""
+    """The payload is separate, so that another load needs no other model."""
     values = {"robot_description_file": "panda", "payload.mass": 2.0, "payload.link": "panda_hand"}
     assert load_model(Settings.of(values)).total_mass == MODEL.total_mass
 
@@ -46,7 +46,7 @@ def test_the_payload_is_not_part_of_the_model():
         (wheel_text("fixed"), "wheel has no moving joint"),
     ],
 )
-def test_what_cannot_be_used_says_why(text, said):
+def test_an_unusable_description_is_refused_with_the_reason(text, said):
     with pytest.raises(ValueError, match=said):
         load_model(Settings.of(), text)
 
@@ -56,7 +56,7 @@ def of_file(path):
 
 
 def test_a_pipe_or_a_device_is_refused_at_once(tmp_path):
-    """Nothing is read of /dev/zero, and nobody waits for the other end of a FIFO."""
+    """Nothing is read from /dev/zero, and a FIFO is not opened."""
     os.mkfifo(tmp_path / "pipe.urdf")
     begun = time.monotonic()
     for path in ("/dev/zero", tmp_path / "pipe.urdf"):
@@ -67,7 +67,7 @@ def test_a_pipe_or_a_device_is_refused_at_once(tmp_path):
     assert time.monotonic() - begun < robot_description.READING_TIME
 
 
-def test_a_file_that_is_not_there_is_named_with_the_bundled_robots(tmp_path):
+def test_a_missing_file_is_named_with_the_bundled_robots(tmp_path):
     with pytest.raises(ValueError, match=r"nonsense: there is no such file; .* panda"):
         of_file("nonsense")
     with pytest.raises(ValueError, match="cannot be read"):
@@ -75,7 +75,7 @@ def test_a_file_that_is_not_there_is_named_with_the_bundled_robots(tmp_path):
 
 
 def test_a_description_has_a_largest_size(tmp_path, monkeypatch):
-    """A file, a parameter and the topic alike; what is just as large is read."""
+    """A file, a parameter and the topic have the same limit. A text of just this size is read."""
     text = wheel_text()
     monkeypatch.setattr(robot_description, "LARGEST", len(text))
     file = tmp_path / "wheel.urdf"
@@ -98,7 +98,7 @@ def test_a_description_has_a_largest_size(tmp_path, monkeypatch):
             load()
 
 
-def test_a_disk_that_does_not_answer_is_not_waited_for(monkeypatch):
+def test_a_read_that_does_not_end_is_abandoned(monkeypatch):
     """After READING_TIME the builder is free again."""
     answer = threading.Event()
     monkeypatch.setattr(robot_description, "READING_TIME", 0.05)
@@ -109,7 +109,7 @@ def test_a_disk_that_does_not_answer_is_not_waited_for(monkeypatch):
 
 
 def test_a_xacro_file_is_expanded(tmp_path):
-    """By its suffix; what xacro cannot expand is refused with the file's name."""
+    """The suffix decides. A file that xacro cannot expand is refused with its name."""
     file = tmp_path / "wheel.urdf.xacro"
     text = wheel_text().replace('<robot name="wheel">', HEAD).replace('"spin"', '"${joint}"')
     file.write_text(text)
@@ -126,14 +126,15 @@ HEAD = (
 
 
 def test_a_urdf_file_is_not_expanded(tmp_path):
-    """Its names stay as they are, also where xacro would read them as expressions."""
+    """Its names are not changed, also where xacro would read them as expressions."""
     file = tmp_path / "wheel.urdf"
     file.write_text(wheel_text().replace('"spin"', '"${1 + 1}"'))
     assert of_file(file).joint_names == ("${1 + 1}",)
 
 
-def test_the_limits_are_those_of_the_documentation():
-    """16 MiB and 10 s; of a text that is no description the first forty characters are told."""
+def test_the_limits_have_the_documented_values():
+    """They are 16 MiB and 10 s. The refusal of a text that is no description quotes its first forty
+    characters."""
     assert robot_description.LARGEST == LARGEST_TEXT == 16 * 2**20
     assert robot_description.READING_TIME == 10.0
     with pytest.raises(ValueError) as error:

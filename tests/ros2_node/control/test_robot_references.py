@@ -1,4 +1,4 @@
-"""What fills the rows of a robot's references before a launch."""
+"""The references of a robot: what they write before a launch, and which one replaces another."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REST = [0.0] * N
 
 
 def test_a_trajectory_fills_the_rows_of_a_law():
-    """Positions, velocities and accelerations of the spline reach the law in the cycle itself."""
+    """Positions, velocities and accelerations of the spline reach the law in the same cycle."""
     fleet = panda_fleet(
         law="joint_impedance", law_inputs__stiffness=100.0, ramp_time=0.0, state_timeout=1.0
     )
@@ -57,8 +57,8 @@ def hand_fleet():
     )
 
 
-def test_a_trajectory_of_a_posture(hand_fleet):
-    """Under Cartesian impedance it moves the posture, and the frame's pose stays wanted."""
+def test_a_trajectory_moves_the_posture_of_cartesian_impedance(hand_fleet):
+    """The wanted pose of the frame does not change."""
     robot = hand_fleet.robots[0]
     feed(robot, 0.0, READY, REST)
     robot.enable(0.0, 0.0)
@@ -73,7 +73,8 @@ def test_a_trajectory_of_a_posture(hand_fleet):
 
 
 def test_a_posture_moves_no_faster_than_its_joints(hand_fleet):
-    """A reference 1 rad away: the posture that the law reads goes there at the velocity limits."""
+    """The reference is 1 rad away. The posture that the law reads moves there at the velocity
+    limits."""
     robot = hand_fleet.robots[0]
     feed(robot, 1.0, READY, REST)
     robot.enable(1.0, 1.0)
@@ -90,8 +91,9 @@ def test_a_posture_moves_no_faster_than_its_joints(hand_fleet):
     off(robot)
 
 
-def test_a_posture_of_joints_that_are_not_read_stays_a_number():
-    """~/enable prepares a second time at the time of the state: the fingers, which are not read, have a posture."""
+def test_the_posture_of_joints_that_are_not_read_is_finite():
+    """~/enable prepares a second time at the time of the state. The fingers, which are not read,
+    have a posture."""
     fleet = panda_fleet(law="teaching", joints=NAMES[:7], ramp_time=0.0, state_timeout=1.0)
     robot = fleet.robots[0]
     for now in (1.0, 1.0, 1.01):
@@ -102,8 +104,8 @@ def test_a_posture_of_joints_that_are_not_read_stays_a_number():
         assert robot.command(now, now)[1] is not None
 
 
-def test_a_posture_stays_in_the_turn_of_its_joint():
-    """A driver that tells angles within a turn: where they wrap, the posture wraps with them."""
+def test_a_posture_wraps_with_its_continuous_joint():
+    """A driver reports angles within one turn. Where they wrap, the posture wraps with them."""
     settings = Settings.of(
         {"robot_description": chain_text(2), "law": "teaching", "unlimited_effort": True}
     )
@@ -122,8 +124,9 @@ def test_a_posture_stays_in_the_turn_of_its_joint():
 
 
 @pytest.mark.parametrize("topic", ["twist", "trajectory", "reference"])
-def test_a_motion_takes_over_the_velocity_of_the_one_before(topic):
-    """Both inputs arrive at the same time. A simulated clock does not advance between two of its ticks."""
+def test_a_new_motion_begins_with_the_present_velocity(topic):
+    """Both inputs arrive at the same time, since a simulated clock does not advance between two of
+    its ticks."""
     fleet = panda_fleet(mode="computed_torque", twist_link=HAND, ramp_time=0.0, state_timeout=1.0)
     robot = fleet.robots[0]
     feed(robot, 0.0, READY, REST)
@@ -146,7 +149,8 @@ def test_a_motion_takes_over_the_velocity_of_the_one_before(topic):
 
 
 def test_a_simulated_arm_follows_a_trajectory():
-    """A UR5e in MuJoCo, six joints through three points in 1.5 s: within 5 mrad on the way, and it arrives."""
+    """Six joints of a UR5e in MuJoCo move through three points in 1.5 s. They are within 5 mrad of
+    the trajectory and reach its end."""
     arm = SimulatedArm(
         "ur5e",
         500.0,
@@ -154,7 +158,7 @@ def test_a_simulated_arm_follows_a_trajectory():
         damping=0.0,
         mode="computed_torque",
     )
-    arm.run(1.0)  # it sinks a little while the torques ramp in
+    arm.run(1.0)  # the arm sinks a little while the torques ramp in
     begin = arm.q
     steps = np.array([[0.3, -0.2, 0.2, 0.3, 0.2, 0.4], [0.1, 0.1, -0.2, 0.1, 0.3, -0.3]])
     points = [
@@ -172,7 +176,8 @@ def test_a_simulated_arm_follows_a_trajectory():
 
 
 class Motion:
-    """A twist, a pose or a trajectory as `RobotReferences` uses it: the calls, and one answer."""
+    """A stand-in for a twist, pose or trajectory in `RobotReferences`. It records the calls and has
+    one answer."""
 
     def __init__(self, refusal=None, active=True):
         self.refusal, self.active, self.ended = refusal, active, []
@@ -198,8 +203,9 @@ def references(**motions):
 
 @pytest.mark.parametrize("refusal", [None, "no"])
 @pytest.mark.parametrize("has_pose", [False, True])
-def test_of_two_motions_the_newer_one_stays(refusal, has_pose):
-    """What is refused ends nothing. A law with a frame has both, a trajectory for the posture."""
+def test_a_newer_motion_replaces_the_older_one(refusal, has_pose):
+    """A refused motion replaces nothing. A law with a frame follows both, the trajectory with its
+    posture."""
     ends = refusal is None and not has_pose
 
     def parts():
@@ -229,8 +235,8 @@ def test_a_pose_ends_a_twist_while_the_robot_is_enabled(refusal, enabled):
     assert given.twist.active is not (enabled and refusal is None)
 
 
-def test_without_a_twist_or_a_pose_nothing_is_refused():
-    """Topics that a law does not use, and trajectories of robots without twists."""
+def test_unused_references_are_ignored():
+    """The topics are those that a law does not use, and trajectories of robots without twists."""
     given = references(trajectory=Motion())
     assert given.refer_twist("", (), (), 0.0, True) is None
     assert given.refer_pose("", (), (), True) is None
@@ -240,8 +246,8 @@ def test_without_a_twist_or_a_pose_nothing_is_refused():
 
 
 @pytest.mark.parametrize("has_parts", [True, False])
-def test_all_references_begin_where_the_robot_is(has_parts):
-    """The pose, then the body that follows it, the inputs of the law, and the posture."""
+def test_all_references_begin_at_the_robots_state(has_parts):
+    """The order is the pose, the body that follows it, the inputs of the law, and the posture."""
     begun = []
     given = references()
     parts = (("pose", "stay"), ("body", "begin"), ("law_inputs", "restore"))

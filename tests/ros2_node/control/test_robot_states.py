@@ -1,4 +1,4 @@
-"""Measured states and their time, as one robot answers them: glitches, gaps, old stamps, jumps of the clock."""
+"""Measured states of one robot and their times: glitches, gaps, old stamps, clock jumps."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from ros2_node.control.safety.status import Status
 
 
 def test_a_stale_state_stops_and_latches(shared, robot):
-    """A stop sequence that only falls and ends with zeros, and no command after it until
-    ~/enable."""
+    """The stop sequence only decreases and ends with zeros. No command follows until ~/enable."""
     feed(robot, 0.0)
     robot.enable(0.0, -10.0)
     _, before = launch(shared, robot, 0.0)
@@ -51,7 +50,7 @@ def test_rejections_are_named_with_their_counts(robot):
 
 
 def test_a_glitch_of_a_velocity_changes_no_command():
-    """One message of 9,000 rad/s among good ones: dropped, counted, no command of it."""
+    """One message of 9,000 rad/s among good ones is dropped and counted."""
     fleet = panda_fleet(mode="computed_torque", ramp_time=0.0)
     robot = fleet.robots[0]
     commands = []
@@ -64,8 +63,8 @@ def test_a_glitch_of_a_velocity_changes_no_command():
     np.testing.assert_allclose(commands, np.tile(commands[0], (9, 1)), atol=1e-9)
 
 
-def test_a_glitch_of_a_position_changes_no_command_and_a_robot_that_is_elsewhere_stops():
-    """One message is dropped; many are no fresh state, and the answer says why."""
+def test_one_position_glitch_is_dropped_and_many_stop_the_robot():
+    """Many dropped messages leave no fresh state, and the answer says why."""
     fleet = panda_fleet(mode="computed_torque", ramp_time=0.0)
     robot = fleet.robots[0]
     feed(robot, 0.0, v=0 * Q)
@@ -80,8 +79,8 @@ def test_a_glitch_of_a_position_changes_no_command_and_a_robot_that_is_elsewhere
     assert feed(robot, 0.2, Q + 1.5, 0 * Q), "disabled, it is believed"
 
 
-def test_a_change_of_parameters_leaves_the_measured_velocities():
-    """The damping of the next launch is that of the state, with no message in between."""
+def test_a_change_of_parameters_keeps_the_measured_velocities():
+    """The next launch has the damping of the state, with no message in between."""
     fleet = panda_fleet(mode="inverse_dynamics")
     robot, v = fleet.robots[0], np.linspace(-0.3, 0.3, 8)
     feed(robot, 0.0, v=v)
@@ -90,8 +89,9 @@ def test_a_change_of_parameters_leaves_the_measured_velocities():
     np.testing.assert_allclose(robot.state.torque, wd.rnea(MODEL, Q, v, 0 * v), atol=1e-9)
 
 
-def test_a_state_that_comes_after_a_gap_does_not_hide_it(shared, robot):
-    """A process that was frozen stops the robot, however the callbacks are ordered afterwards."""
+def test_a_state_after_a_gap_does_not_hide_the_gap(shared, robot):
+    """A process that was frozen stops the robot, in whatever order the callbacks come
+    afterwards."""
     for first in ("state", "watchdog"):
         feed(robot, 0.0)
         assert robot.enable(0.0, -10.0)[0]
@@ -114,8 +114,8 @@ def test_a_state_that_comes_after_a_gap_does_not_hide_it(shared, robot):
         robot.states.arrived = -np.inf
 
 
-def test_old_stamps_refuse_enabling_and_stop(robot):
-    """Stamps that advance but lag behind the clock by more than max_state_age."""
+def test_old_stamps_prevent_enabling_and_stop_the_robot(robot):
+    """The stamps advance but lag behind the clock by more than max_state_age."""
     second = 1_000_000_000
     feed(robot, 20.0)
     robot.note(ros_now=int(30 * second))
@@ -137,7 +137,7 @@ def test_old_stamps_refuse_enabling_and_stop(robot):
 
 
 def test_a_clock_that_jumps_after_the_states_stops_nothing(robot):
-    """Stamps of a simulation that began anew, before its clock says so; then the clock jumps."""
+    """The stamps of a restarted simulation jump first, then its clock does."""
     second = 1_000_000_000
     feed(robot, 20.0)
     robot.note(ros_now=int(20.0 * second))
@@ -152,8 +152,8 @@ def test_a_clock_that_jumps_after_the_states_stops_nothing(robot):
     assert robot.status(20.13) is Status.ENABLED and robot.counts["stamp_old"] == 1
 
 
-def test_positions_beyond_their_limits_refuse_enabling(robot):
-    """As from a driver that sends degrees. Inside the margin they are accepted."""
+def test_positions_beyond_their_limits_prevent_enabling(robot):
+    """A driver might send degrees. Positions within the margin are accepted."""
     feed(robot, 0.0, np.degrees(Q))
     good, text = robot.enable(0.0, 0.0)
     assert not good and "panda_joint2 is at -40.11, beyond its limits -1.763 to 1.763" in text
@@ -169,7 +169,8 @@ def test_positions_beyond_their_limits_refuse_enabling(robot):
 
 
 def test_a_state_as_old_as_the_timeout_is_fresh(shared, robot):
-    """For ~/enable, the next state, the status and the watchdog; a little older it is none."""
+    """This holds for ~/enable, the next state, the status and the watchdog. A slightly older state
+    is stale."""
     shared.change(panda_settings(ramp_time=0.0, state_timeout=0.125))
     late = 0.125 + 2**-10
     feed(robot, 1.0)
@@ -182,7 +183,7 @@ def test_a_state_as_old_as_the_timeout_is_fresh(shared, robot):
     assert loss_of(robot) == "no valid joint_states for 0.125 s"
 
 
-def test_a_process_that_did_not_run_is_told_after_a_gap_of_the_timeout(shared, robot):
+def test_a_process_that_did_not_run_for_the_timeout_is_reported(shared, robot):
     for gap, told in ((0.125, ""), (0.25, ": this process did not run for 0.25 s")):
         shared.change(panda_settings(ramp_time=0.0, state_timeout=0.125))
         feed(robot, 1.0)

@@ -1,4 +1,4 @@
-"""Requests and the passing of time, for the robots of a whole node."""
+"""Requests, parameters and the clock for all robots of a node."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def two(pair):
     return pair
 
 
-def test_there_is_a_robot_for_each_namespace_and_one_without(two):
+def test_each_namespace_has_a_robot_and_one_exists_without_any(two):
     assert two.names == ["left", "right"] and len(two.robots) == 2
     alone = Supervisor(Settings.of())
     assert alone.names == [""] and alone.robots == () and len(alone.counts) == 1
 
 
-def test_requests_reach_the_named_robots_only(two):
-    """And the answer of several names those that could not."""
+def test_requests_reach_only_the_named_robots(two):
+    """The answer for several robots names those that refused."""
     assert two.enable([1], True, 0.0, 0.0) == (True, "enabled")
     assert [r.is_enabled for r in two.robots] == [False, True]
     two.robots[0].fail("broken", 0.0)
@@ -62,8 +62,9 @@ def test_requests_reach_the_named_robots_only(two):
     assert two.enable([0, 1], False, 0.0, 0.0) == (True, "2 robots: already disabled; live: none")
 
 
-def test_a_robot_whose_topics_others_publish_is_not_enabled(two):
-    """Nor by itself; the other one is, and one that is enabled goes on."""
+def test_a_robot_with_other_publishers_on_its_topics_is_not_enabled(two):
+    """start_enabled does not enable it either. The other robot is enabled, and one that is already
+    enabled continues."""
     two.set_other_publishers(0, "/joint_states has 2 publishers")
     good, text = two.enable([0, 1], True, 0.0, 0.0)
     assert not good and text == "left: /joint_states has 2 publishers; live: right"
@@ -78,8 +79,8 @@ def test_a_robot_whose_topics_others_publish_is_not_enabled(two):
     assert two.enable([0], True, 0.0, 0.0)[0]
 
 
-def test_without_a_model_requests_say_so():
-    """Closing a gate that is not there succeeds."""
+def test_requests_without_a_model_report_its_absence():
+    """Closing a gate that does not exist succeeds."""
     supervisor = Supervisor(Settings.of())
     assert supervisor.enable([0], True, 0.0, 0.0) == (False, "there is no model yet")
     assert supervisor.enable([0], False, 0.0, 0.0)[0] and supervisor.reset([0])[0]
@@ -101,8 +102,8 @@ def test_the_watchdog_sends_the_stop_sequences_of_stale_robots_only(two):
     assert two.counts[0]["state_lost"] == 1 and not two.counts[1]["state_lost"]
 
 
-def test_a_jump_of_the_simulated_clock_makes_the_robots_forget(two):
-    """It is counted for each, and ages nothing."""
+def test_a_clock_jump_resets_the_states_of_all_robots(two):
+    """It is counted for each robot, and no state gets older."""
     two.advance(10.0, 100.0)
     now = two.clock.now
     assert two.advance(10.01, 3.0) == pytest.approx(now + 0.01)
@@ -110,7 +111,7 @@ def test_a_jump_of_the_simulated_clock_makes_the_robots_forget(two):
 
 
 def test_bad_parameters_change_nothing(two):
-    """Neither a value that is refused, nor one that does not fit the robot."""
+    """The value may be refused, or may not fit the robot."""
     before = two.settings
     for bad in ({"torque_scale": 9.0}, {"torque_scale": [1.0]}, {"device": "cpu"}):
         with pytest.raises(ValueError):
@@ -123,14 +124,14 @@ def test_bad_parameters_change_nothing(two):
 
 
 def settled(supervisor):
-    """The event of the build that is under way."""
+    """The event of the running build."""
     while (event := supervisor.step(0.0)) is Event.NOTHING:
         time.sleep(0.002)
     return event
 
 
-def test_a_load_on_another_link_warms_kernels_beside_and_another_load_does_not():
-    """The robots go on; other parameters build nothing."""
+def test_only_a_load_on_another_link_compiles_kernels():
+    """The robots continue meanwhile. Other parameters build nothing."""
     supervisor = ready(panda_settings())
     supervisor.change({"ramp_time": 2.0})
     assert supervisor.models._thread is None
@@ -146,9 +147,9 @@ def test_a_load_on_another_link_warms_kernels_beside_and_another_load_does_not()
     assert dynamics.total_mass == pytest.approx(mass + 2.5)
 
 
-def test_a_payload_too_heavy_for_its_joints_is_refused_where_the_robot_is():
-    """`payload.mass: 200.0` for 20.0: by parameter while enabled or not, and at ~/enable of a node that has
-    started with it. What is set then stays as it was."""
+def test_a_payload_too_heavy_for_the_present_pose_is_refused():
+    """With `payload.mass: 200.0` for 20.0 the parameter is refused, enabled or not, and so is
+    ~/enable of a node that started with it. A refused value changes nothing."""
     supervisor = ready(panda_settings(payload__link="panda_hand", payload__mass=200.0))
     (robot,) = supervisor.robots
     feed(robot, 0.0)
@@ -162,10 +163,10 @@ def test_a_payload_too_heavy_for_its_joints_is_refused_where_the_robot_is():
             supervisor.change({"ramp_time": 3.0, **bad})
     assert supervisor.settings.payload_mass == 2.0 and supervisor.settings.ramp_time == 1.0
     assert supervisor.fleet.dynamics.payload.mass == 2.0
-    supervisor.change({"effort_limit_scale": 0.01})  # narrower limits are always taken
+    supervisor.change({"effort_limit_scale": 0.01})  # narrower limits are always accepted
 
 
-def test_a_payload_is_compared_with_the_limits_that_come_with_it():
+def test_a_payload_is_compared_with_the_limits_set_in_the_same_call():
     supervisor = ready(panda_settings(payload__link="panda_hand", payload__mass=2.0))
     feed(supervisor.robots[0], 0.0)
     with pytest.raises(
@@ -177,7 +178,7 @@ def test_a_payload_is_compared_with_the_limits_that_come_with_it():
     assert supervisor.fleet.dynamics.payload.mass == 3.0
 
 
-def test_a_start_by_itself_waits_for_a_payload_that_can_be_carried():
+def test_start_enabled_waits_for_a_payload_within_the_limits():
     values = {"payload__link": "panda_hand", "payload__mass": 200.0, "start_enabled": True}
     supervisor = ready(panda_settings(**values))
     (robot,) = supervisor.robots
@@ -189,8 +190,9 @@ def test_a_start_by_itself_waits_for_a_payload_that_can_be_carried():
         supervisor.change({"payload.mass": 2.0})
 
 
-def test_loads_on_links_that_were_warm_before_make_no_kernel(monkeypatch):
-    """So the memory of any number of changes is that of the links that ever carried something."""
+def test_loads_on_earlier_links_make_no_new_kernel(monkeypatch):
+    """So the memory depends on the number of links that have ever carried a load, not on the number
+    of changes."""
     supervisor = ready(panda_settings(payload__link="panda_link5", payload__mass=1.0))
     dynamics = supervisor.fleet.dynamics
     bare = dynamics.model.total_mass
@@ -209,7 +211,7 @@ def test_loads_on_links_that_were_warm_before_make_no_kernel(monkeypatch):
         assert settled(supervisor) is Event.PAYLOAD and dynamics.total_mass == bare
 
 
-def test_a_load_that_comes_while_its_link_is_warmed_is_not_lost():
+def test_a_load_set_while_its_kernels_compile_is_not_lost():
     supervisor = ready(panda_settings())
     mass = supervisor.fleet.dynamics.total_mass
     supervisor.change({"payload.link": "panda_link5"})
@@ -229,8 +231,8 @@ def test_a_load_that_comes_while_its_link_is_warmed_is_not_lost():
         ({"robot_description": wheel_text()}, "payload.link 'panda_hand' is not a link of wheel"),
     ],
 )
-def test_a_bad_description_is_refused_with_the_reason_and_the_good_one_stays(bad, said):
-    """Also one that does not go with the other parameters; payloads after it are applied."""
+def test_a_bad_description_is_refused_and_the_good_one_remains(bad, said):
+    """It may also contradict other parameters. Payloads set afterwards are applied."""
     supervisor = ready(panda_settings(command_joints=["panda_joint2"], payload__link="panda_hand"))
     before = supervisor.settings
     with pytest.raises(ValueError, match=said) as error:
@@ -242,8 +244,8 @@ def test_a_bad_description_is_refused_with_the_reason_and_the_good_one_stays(bad
     assert supervisor.fleet.dynamics.total_mass == pytest.approx(mass + 1.0)
 
 
-def test_a_description_that_fails_only_when_it_is_built_goes_back_to_the_good_one(monkeypatch):
-    """What reading it does not show, such as a compiler that gives up."""
+def test_a_description_whose_build_fails_leaves_the_good_one(monkeypatch):
+    """Reading it does not show the error, for example a compiler that fails."""
     supervisor = ready(panda_settings())
     mass = supervisor.fleet.dynamics.total_mass
 
@@ -262,7 +264,7 @@ def test_a_description_that_fails_only_when_it_is_built_goes_back_to_the_good_on
     assert supervisor.fleet.dynamics.total_mass == pytest.approx(mass + 1.0)
 
 
-def test_a_bad_text_on_the_topic_does_not_keep_payloads_out():
+def test_a_payload_is_applied_after_a_bad_text_on_the_topic():
     settings = Settings.of()
     supervisor = Supervisor(settings)
     supervisor.models.offer(wheel_text(), settings)
@@ -274,8 +276,8 @@ def test_a_bad_text_on_the_topic_does_not_keep_payloads_out():
     assert supervisor.fleet.dynamics.total_mass == pytest.approx(3.0)
 
 
-def test_one_robots_failure_stays_that_robots(two, monkeypatch):
-    """In the watchdog as well as where a callback names its robot."""
+def test_a_failure_of_one_robot_stops_only_this_robot(two, monkeypatch):
+    """It may occur in the watchdog, or in a callback that names its robot."""
     two.enable([0, 1], True, 0.0, 0.0)
 
     def broken(now, steady):
@@ -291,8 +293,8 @@ def test_one_robots_failure_stays_that_robots(two, monkeypatch):
     assert [fault_of(r) for r in two.robots] == ["", "a callback broke"]
 
 
-def test_a_refused_model_is_counted_and_ends_a_node_that_has_no_other():
-    """Where the parameters describe it; a topic may send a better one."""
+def test_a_refused_model_is_counted_and_ends_a_node_without_another():
+    """The node ends if the parameters describe the model. A topic may send a better one."""
     for values, ends in (({"robot_description": "nonsense"}, True), ({}, False)):
         supervisor = Supervisor(Settings.of(values))
         supervisor.models.offer("nonsense", supervisor.settings)
@@ -305,8 +307,8 @@ def test_a_refused_model_is_counted_and_ends_a_node_that_has_no_other():
     assert not wheel.lacks_its_model
 
 
-def test_while_it_is_withheld_nothing_is_enabled_and_all_can_be_closed(two):
-    """As in a managed node that is not active."""
+def test_a_withheld_node_enables_no_robot_and_can_disable_all(two):
+    """A managed node is withheld while it is not active."""
     two.enable([0], True, 0.0, 0.0)
     two.withheld = "the node is inactive"
     assert two.enable([0, 1], True, 0.0, 0.0) == (False, "the node is inactive")
@@ -316,15 +318,15 @@ def test_while_it_is_withheld_nothing_is_enabled_and_all_can_be_closed(two):
     assert two.enable([1], True, 0.0, 0.0)[0]
 
 
-def test_a_model_that_waits_lets_nobody_in(two, monkeypatch):
-    """Robots that run may be disabled meanwhile."""
+def test_no_robot_is_enabled_while_a_new_model_waits(two, monkeypatch):
+    """Running robots may be disabled meanwhile."""
     monkeypatch.setattr(type(two.models), "changing", True)
     answer = two.enable([0], True, 0.0, 0.0)
     assert answer == (False, "a new model is being taken; try again")
     assert two.enable([0], False, 0.0, 0.0) == (True, "already disabled")
 
 
-def test_the_model_is_read_again_at_request():
+def test_reload_reads_the_model_again():
     supervisor = ready(panda_settings())
     before = supervisor.fleet
     text = "the model is being read again; the log and /diagnostics say how it went"
@@ -334,7 +336,7 @@ def test_the_model_is_read_again_at_request():
     assert supervisor.fleet is not before
 
 
-def test_a_node_without_a_model_says_why_and_can_be_closed():
+def test_a_node_without_a_model_says_why_and_can_be_disabled():
     supervisor = Supervisor(Settings.of())
     assert not supervisor.lacks_its_model
     assert supervisor.enable([0], True, 0.0, 0.0) == (False, "there is no model yet")

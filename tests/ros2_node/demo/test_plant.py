@@ -1,4 +1,4 @@
-"""The simulated arm: MuJoCo's own dynamics of a URDF, and the effort controller's habits."""
+"""The simulated arm: MuJoCo's dynamics of a URDF, and the behaviour of an effort controller."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ URDF = (Path(wd.__file__).parent / "robots" / "panda.urdf").read_text()
 MODEL = wd.load_robot("panda")
 
 
-def test_its_torque_at_rest_is_gravity_compensation():
-    """warpdyn's g(q) of the independent joints, payload included: two codes, one number."""
+def test_the_bias_at_rest_agrees_with_warpdyns_gravity_torques():
+    """The torques are those of the independent joints, payload included."""
     com = (0.0, 0.02, 0.1)
     for payload in (None, ("panda_hand", 2.0, com)):
         arm = Arm(URDF, READY, payload=payload)
@@ -34,7 +34,7 @@ def test_its_torque_at_rest_is_gravity_compensation():
             np.testing.assert_allclose(here, expected[model.v_indices([name])[0]], atol=1e-6)
 
 
-def test_shapes_in_packages_that_are_not_here_do_not_matter():
+def test_meshes_of_missing_packages_are_ignored():
     """A description with meshes is simulated like the same one without."""
     mesh = '<geometry><mesh filename="package://somewhere/meshes/link.STL"/></geometry>'
     shapes = f"<visual>{mesh}</visual><collision>{mesh}</collision>"
@@ -44,7 +44,7 @@ def test_shapes_in_packages_that_are_not_here_do_not_matter():
     np.testing.assert_allclose(with_meshes.bias_at_rest(), plain.bias_at_rest(), rtol=1e-12)
 
 
-def test_it_stays_with_its_torque_and_falls_without():
+def test_the_arm_rests_with_its_bias_torque_and_falls_without():
     held, falling = Arm(URDF, READY), Arm(URDF, READY)
     for _ in range(200):
         held.step(held.bias_at_rest())
@@ -54,7 +54,7 @@ def test_it_stays_with_its_torque_and_falls_without():
     assert np.abs(falling.data.qpos[falling.hinges] - start).max() > 0.05
 
 
-def test_reset_puts_it_back():
+def test_reset_restores_the_start():
     arm = Arm(URDF, READY)
     begin = arm.data.qpos.copy()
     arm.step(np.ones(arm.model.nv))
@@ -72,7 +72,7 @@ def plant(context, tmp_path):
 
 
 def test_the_last_command_holds_and_a_bad_one_is_dropped(plant):
-    """As an effort controller: wrong sizes and numbers that are not finite change nothing."""
+    """As in an effort controller, commands of the wrong size or with NaN change nothing."""
     good = np.arange(1.0, len(plant.order) + 1.0)
     plant._on_commands(Float64MultiArray(data=good.tolist()))
     np.testing.assert_array_equal(plant.torque[plant.columns], good)
@@ -81,8 +81,9 @@ def test_the_last_command_holds_and_a_bad_one_is_dropped(plant):
     np.testing.assert_array_equal(plant.torque[plant.columns], good)
 
 
-def test_a_hand_pushes_beside_the_commands(plant):
-    """By joint, in the order of the commands; what has another length is none."""
+def test_a_push_is_added_to_the_commands(plant):
+    """It has one torque for each joint, in the order of the commands. A push of another length is
+    ignored."""
     plant._on_push(Float64MultiArray(data=[50.0]))
     assert not plant.push.any()
     plant._on_push(Float64MultiArray(data=[50.0] + [0.0] * (len(plant.order) - 1)))
@@ -95,12 +96,12 @@ def test_a_hand_pushes_beside_the_commands(plant):
     plant._on_reset(Trigger.Request(), SimpleNamespace())
 
 
-def test_it_is_commanded_without_its_mimic_joints(plant):
+def test_mimic_joints_are_not_commanded(plant):
     assert plant.order == list(MODEL.joint_names)
 
 
-def test_brakes_hold_and_reset_returns(plant):
-    """Braked, a step moves nothing; released, the arm falls."""
+def test_brakes_hold_the_arm_and_reset_restores_it(plant):
+    """With brakes a step moves nothing. Without them the arm falls."""
     begin = plant.arm.data.qpos.copy()
     plant._on_brake(SetBool.Request(data=True), SimpleNamespace())
     for _ in range(20):
@@ -115,7 +116,7 @@ def test_brakes_hold_and_reset_returns(plant):
 
 
 def test_the_trace_has_time_brakes_positions_torques_and_bias(plant):
-    """A row for each step."""
+    """It has one row for each step."""
     for _ in range(3):
         plant.step()
     plant.save()
@@ -127,7 +128,7 @@ def test_the_trace_has_time_brakes_positions_torques_and_bias(plant):
 
 
 def test_friction_holds_up_to_its_torque():
-    """Pushed with less than its friction a joint stays, with more it moves."""
+    """A joint pushed with less than its friction does not move; with more it does."""
     for push, moves in ((1.8, False), (2.4, True)):
         arm = Arm(URDF, READY, friction=2.0)
         begin = arm.data.qpos.copy()
@@ -138,8 +139,9 @@ def test_friction_holds_up_to_its_torque():
         assert bool(abs(arm.data.qpos[0] - begin[0]) > 1e-3) == moves
 
 
-def test_it_plays_until_the_rounds_end(plant, monkeypatch):
-    """A step in each round; a late one is made up for, at most 0.05 s of them. Then it saves."""
+def test_the_plant_steps_until_the_rounds_end(plant, monkeypatch):
+    """There is one step in each round. Late steps are made up for, at most 0.05 s of them. At the
+    end the trace is saved."""
     clock, due, calls = SimpleNamespace(now=5.0), [], []
     log = RecordedLog()
     monkeypatch.setattr(plant, "get_logger", lambda: log)
@@ -159,8 +161,9 @@ def test_it_plays_until_the_rounds_end(plant, monkeypatch):
     assert log.lines == [f"simulating {', '.join(plant.arm.names)}"]
 
 
-def test_in_lockstep_time_is_the_simulations_and_a_step_waits_for_a_command(plant, monkeypatch):
-    """Not while braked, nor longer than LONGEST_WAIT; out of lockstep never."""
+def test_in_lockstep_a_step_waits_for_a_command(plant, monkeypatch):
+    """The time is that of the simulation. A step does not wait while the arm is braked, nor longer
+    than LONGEST_WAIT. Without lockstep it never waits."""
     clock = SimpleNamespace(now=5.0)
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock.now))
     plant.braked = False
@@ -184,7 +187,7 @@ def test_in_lockstep_time_is_the_simulations_and_a_step_waits_for_a_command(plan
     plant._on_reset(Trigger.Request(), SimpleNamespace())
 
 
-def test_a_step_waits_a_second_for_its_command(plant, monkeypatch):
+def test_a_step_waits_at_most_a_second_for_its_command(plant, monkeypatch):
     clock = SimpleNamespace(now=5.0)
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock.now))
     monkeypatch.setattr(plant, "_lockstep", True)
@@ -196,8 +199,8 @@ def test_a_step_waits_a_second_for_its_command(plant, monkeypatch):
     plant._on_reset(Trigger.Request(), SimpleNamespace())
 
 
-def test_parameters_of_a_plant(context):
-    """Pose, load, damping, friction, rate and brakes; the order of the commands."""
+def test_the_plant_reads_its_parameters(context):
+    """They are pose, load, damping, friction, rate, brakes, and the order of the commands."""
     values = {
         "pose_joints": ["panda_joint2"],
         "pose": [-0.5],

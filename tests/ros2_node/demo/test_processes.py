@@ -1,4 +1,4 @@
-"""Child processes, and the arguments they get."""
+"""Child processes of the demos, and their arguments."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ time.sleep(60)
 
 @pytest.fixture
 def module(tmp_path, monkeypatch):
-    """Writes a module that children can run."""
+    """Write a module and run it as a child process."""
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]]))
 
     def write(text):
@@ -42,8 +42,8 @@ def module(tmp_path, monkeypatch):
     return write
 
 
-def test_parameters_and_remappings_are_read_by_ros_as_they_were_meant():
-    """Booleans in YAML's spelling, lists with its quotes."""
+def test_ros_reads_parameters_and_remappings_correctly():
+    """Booleans are spelled as in YAML, and lists have its quotes."""
     values = {"a": 1.5, "b": True, "c": ["x", "y"], "d": [0.0, 1.0], "e.f": "panda"}
     arguments = ros_arguments(values, {"~/commands": "to/commands"})
     assert arguments == [
@@ -62,15 +62,16 @@ def test_parameters_and_remappings_are_read_by_ros_as_they_were_meant():
     context.try_shutdown()
 
 
-def test_a_child_is_waited_for_and_ended_by_a_signal(module):
+def test_a_child_can_be_awaited_and_ended_by_a_signal(module):
     child = module(SLEEPER)
     assert child.wait_for("ready:") > 0.0 and child.check()
     assert child.end() < 10.0 and child.process.returncode == 7
     assert child.end() < 1.0, "the second time there is nothing to end"
 
 
-def test_a_child_that_ends_by_itself_is_one_line_with_its_last_words(module):
-    """Which process, how it ended, and the last line that it wrote; whoever waits hears it at once."""
+def test_the_end_of_a_child_is_reported_with_its_last_line(module):
+    """The report says which process ended, how, and its last line. A waiting caller gets it at
+    once."""
     child = module("import sys; print(sys.argv[1:]); raise SystemExit('no robot\\n')")
     child.process.wait()
     said = r"^acting ended by itself \(exit status 1\); its last words: no robot$"
@@ -92,8 +93,9 @@ def test_a_child_that_ends_by_itself_is_one_line_with_its_last_words(module):
         child.end(signal.SIGTERM)
 
 
-def test_a_child_that_is_killed_or_silent_is_named(module, monkeypatch):
-    """By the signal; without a word it has none; one that never says what is waited for is told by its time."""
+def test_a_killed_or_silent_child_is_reported(module, monkeypatch):
+    """The report names the signal, or has no last line. A child that never prints the expected text
+    is reported after a time."""
     child = module(SLEEPER)
     child.wait_for("ready:")
     monkeypatch.setattr(processes, "PATIENCE", 0.0)
@@ -114,8 +116,8 @@ def test_a_child_that_is_killed_or_silent_is_named(module, monkeypatch):
 @pytest.mark.parametrize(
     "error", [ProcessError("ros2_node.node ended by itself"), ModelError("nope.urdf: not there")]
 )
-def test_the_demo_says_in_one_line_why_it_stopped(error, monkeypatch, capsys):
-    """Without a traceback, and by its exit status."""
+def test_the_demo_reports_in_one_line_why_it_stopped(error, monkeypatch, capsys):
+    """There is no traceback, and the exit status is 2."""
     from examples.demo import live_arm as demo
 
     def fail(*arguments, **options):
@@ -130,8 +132,9 @@ def test_the_demo_says_in_one_line_why_it_stopped(error, monkeypatch, capsys):
 
 @pytest.mark.parametrize("profile", [None, "mine.xml"])
 @pytest.mark.parametrize("path", [None, "/there"])
-def test_dds_is_kept_on_this_machine(monkeypatch, profile, path):
-    """For this process and its children, which find the package too; another profile is kept."""
+def test_dds_is_limited_to_this_machine(monkeypatch, profile, path):
+    """The environment holds for this process and its children, and its path includes the package. A
+    profile that is already set is kept."""
     given = {"FASTDDS_DEFAULT_PROFILES_FILE": profile, "PYTHONPATH": path}
     own = Path(processes.__file__).with_name("loopback.xml")
     before = {k: v for k, v in os.environ.items() if k not in given}
@@ -149,7 +152,7 @@ def test_dds_is_kept_on_this_machine(monkeypatch, profile, path):
 
 
 class Clock:
-    """Time that passes while somebody waits."""
+    """A clock that advances while a caller waits."""
 
     def __init__(self):
         self.now = 5.0
@@ -164,7 +167,7 @@ class Clock:
 
 @pytest.fixture
 def calling(monkeypatch):
-    """A client whose services answer with `answers` in turn."""
+    """A client whose services return `answers` one after the other."""
     clock, answers, calls = Clock(), [], []
     monkeypatch.setattr(processes, "time", clock)
 
@@ -181,7 +184,7 @@ def calling(monkeypatch):
     return client, clock, answers, calls
 
 
-def test_a_client_waits_for_a_value_and_says_what_did_not_happen(calling):
+def test_a_client_waits_for_a_value_or_reports_what_did_not_happen(calling):
     client, clock, _, _ = calling
     assert client.until(lambda: clock.now > 5.5 and "there", "it") == "there"
     assert 5.5 < clock.now < 5.53
@@ -192,7 +195,7 @@ def test_a_client_waits_for_a_value_and_says_what_did_not_happen(calling):
     assert clock.now == pytest.approx(7.5 + 0.25, abs=0.06)
 
 
-def test_a_client_calls_a_service_with_a_value_or_without(calling):
+def test_a_client_calls_a_service_with_or_without_a_value(calling):
     client, _, answers, calls = calling
     for on, kind in ((None, Trigger), (True, SetBool), (False, SetBool)):
         answers.append(SimpleNamespace(success=True))
@@ -203,7 +206,7 @@ def test_a_client_calls_a_service_with_a_value_or_without(calling):
 
 
 def test_a_client_calls_until_the_answer_is_good(calling):
-    """With a rest between two calls; the last message is the reason after PATIENCE."""
+    """It pauses between two calls. After PATIENCE the error has the last message."""
     client, clock, answers, calls = calling
     bad = SimpleNamespace(success=False, message="no state yet")
     answers += [bad, bad, SimpleNamespace(success=True)]
@@ -216,7 +219,7 @@ def test_a_client_calls_until_the_answer_is_good(calling):
 
 
 def test_a_child_that_does_not_end_is_killed(module):
-    """After the time that it has to end by itself."""
+    """It is first given time to end."""
     child = module(SLEEPER.replace("sys.exit(7)", "None"))
     child.wait_for("ready:")
     wait = child.process.wait

@@ -1,9 +1,11 @@
-"""Start, signals and end of a demo node; bad robots in tests/ros/test_faults_process.py."""
+"""Start, signals and end of a demo node. tests/ros/test_faults_process.py tests bad robots."""
 
 from __future__ import annotations
 
 import os
+import runpy
 import signal
+import sys
 import time
 from importlib import import_module
 
@@ -18,7 +20,7 @@ from ros2_node.demo.running import BAD_START, run_demo_node
 
 @pytest.fixture
 def calls(monkeypatch):
-    """Signals are given back, rclpy is not started."""
+    """Signal handlers are restored afterwards, and rclpy is not started."""
     before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)}
     calls = []
     monkeypatch.setattr(rclpy, "init", lambda **options: calls.append("init"))
@@ -63,7 +65,7 @@ def test_a_signal_ends_the_rounds_and_the_node_is_destroyed(number, calls):
     assert calls.count(0.0) == 3, "messages are handled in each round, however late it is"
 
 
-def test_by_itself_it_handles_messages_until_told(calls, monkeypatch):
+def test_a_node_without_rounds_handles_messages_until_a_signal(calls, monkeypatch):
     def spin_once(executor, timeout_sec):
         executor.node.rounds += 1
         if executor.node.rounds == 3:
@@ -75,7 +77,7 @@ def test_by_itself_it_handles_messages_until_told(calls, monkeypatch):
     assert made[0].rounds == -1 and calls == ["init", "shutdown"]
 
 
-def test_a_robot_that_there_is_not_is_a_code(calls):
+def test_an_unknown_robot_gives_the_exit_code_of_a_bad_start(calls):
     def make():
         raise ValueError("nonsense: no such robot")
 
@@ -83,8 +85,8 @@ def test_a_robot_that_there_is_not_is_a_code(calls):
     assert calls == ["init", "shutdown"]
 
 
-def test_rclpy_that_ends_elsewhere_is_an_end(calls):
-    """As by `rclpy.shutdown()` in another thread: the node is destroyed."""
+def test_a_shutdown_of_rclpy_ends_the_node(calls):
+    """`rclpy.shutdown()` in another thread ends the rounds, and the node is destroyed."""
     made = []
 
     def play(node, rounds):
@@ -105,8 +107,8 @@ MAINS = {
 
 
 @pytest.mark.parametrize("name", MAINS)
-def test_each_demo_node_is_a_process(name, monkeypatch):
-    """It plays, or handles messages alone; its command returns its status."""
+def test_each_demo_node_has_a_command(name, monkeypatch):
+    """It steps in rounds, or only handles messages. Its command returns its status."""
     module = import_module(f"ros2_node.demo.{name}")
     node, plays = MAINS[name]
     ran = []
@@ -119,3 +121,21 @@ def test_each_demo_node_is_a_process(name, monkeypatch):
     assert module.main(["a"]) == 7 and ran == [wanted]
     monkeypatch.setattr(module, "main", lambda: 3)
     assert getattr(demo, "run_hand" if node == "Hand" else f"run_{name}")() == 3
+
+
+@pytest.mark.parametrize("name", MAINS)
+def test_a_demo_node_as_a_module_ends_with_its_status(name, monkeypatch):
+    monkeypatch.setattr("ros2_node.demo.running.run_demo_node", lambda *given, **options: 7)
+    monkeypatch.delitem(sys.modules, f"ros2_node.demo.{name}", raising=False)
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module(f"ros2_node.demo.{name}", run_name="__main__")
+    assert ended.value.code == 7
+
+
+@pytest.mark.parametrize("name", ["walking", "teleoperating"])
+def test_a_demo_as_a_module_reads_its_options(name, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", [name, "--help"])
+    monkeypatch.delitem(sys.modules, f"ros2_node.demo.{name}", raising=False)
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module(f"ros2_node.demo.{name}", run_name="__main__")
+    assert ended.value.code == 0 and "--domain" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""The swinging joints of the demo's launch file."""
+"""The swinging joints of the demo launch file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MODEL = wd.load_robot("panda")
 
 @pytest.fixture
 def source(context):
-    """Makes a source whose messages are kept."""
+    """Create a source and record its messages."""
     made = []
 
     def make(**values):
@@ -39,7 +39,7 @@ def source(context):
         node.destroy_node()
 
 
-def test_every_joint_swings_within_its_limits_and_velocity_is_its_rate(source, monkeypatch):
+def test_joints_swing_within_limits_with_matching_velocities(source, monkeypatch):
     """Velocities are the differences of the positions over the time between them."""
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr(state_source, "time", SimpleNamespace(monotonic=lambda: clock.now))
@@ -57,8 +57,8 @@ def test_every_joint_swings_within_its_limits_and_velocity_is_its_rate(source, m
     np.testing.assert_allclose(v[1:-1], middle, atol=1e-4)
 
 
-def test_several_robots_travel_as_one_flat_state(source):
-    """[robot, 2, dof], each robot at another point of the same swing."""
+def test_several_robots_are_sent_as_one_flat_state(source):
+    """It is [robot, 2, dof], and each robot is at another phase of the same swing."""
     node, messages = source(robots=5)
     node._publish()
     assert [d.size for d in messages[0].layout.dim] == [5, 2, MODEL.nv]
@@ -66,7 +66,7 @@ def test_several_robots_travel_as_one_flat_state(source):
     assert len(np.unique(q[:, 0])) == 5
 
 
-def test_a_file_is_as_good_as_a_name(source, tmp_path):
+def test_the_robot_may_be_a_file(source, tmp_path):
     file = tmp_path / "two.urdf"
     file.write_text(wd.load_robot("double_pendulum").to_urdf())
     node, messages = source(robot=str(file))
@@ -74,8 +74,8 @@ def test_a_file_is_as_good_as_a_name(source, tmp_path):
     assert len(messages[0].name) == 2
 
 
-def test_the_fastest_joint_swings_at_the_frequency_that_is_asked_for(source, monkeypatch):
-    """`speed` is in turns a second: the last joint is back after a whole turn."""
+def test_the_fastest_joint_swings_at_the_requested_frequency(source, monkeypatch):
+    """`speed` is in turns per second. The last joint is back after one turn."""
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr(state_source, "time", SimpleNamespace(monotonic=lambda: clock.now))
     node, messages = source(speed=0.5)
@@ -90,7 +90,8 @@ def test_the_fastest_joint_swings_at_the_frequency_that_is_asked_for(source, mon
 
 
 def test_a_joint_swings_by_three_tenths_of_its_range(source, tmp_path):
-    """One without limits, or with wider ones, by those of a turn; slower joints come first."""
+    """A joint without limits, or with wider ones, uses one turn as its range. Slower joints come
+    first."""
     file = tmp_path / "wheel.urdf"
     for kind, middle, half in (("revolute", 0.0, 0.3), ("continuous", 0.0, 0.3 * np.pi)):
         file.write_text(wheel_text(kind))
@@ -111,8 +112,8 @@ def test_robots_of_a_batch_are_spread_over_the_swing(source):
     np.testing.assert_allclose(node._phase[:, 0], np.pi * np.array([0.0, 0.5, 1.0, 1.5]))
 
 
-def test_rate_and_description(context):
-    """Latched, with the text of the robot; 100 states a second if nothing else is asked for."""
+def test_the_description_is_published_and_the_rate_has_a_default(context):
+    """The topic is latched and has the robot's text. The default is 100 states a second."""
     for values, period in (({}, 0.01), ({"rate": 20.0}, 0.05)):
         overrides = [RosParameter(name, value=x) for name, x in values.items()]
         node = StateSource(context=context, parameter_overrides=overrides)

@@ -1,4 +1,5 @@
-"""What the demo makes of two arms' states; tests/ros leads them."""
+"""How the teleoperation demo starts its processes and evaluates two arms' states. tests/ros runs
+it."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from ros2_node.demo import teleoperating as module
 from ros2_node.demo.teleoperating import LeaderRecording
 
 
-def test_swing_and_error_are_of_the_worst_joint():
+def test_swing_and_error_are_those_of_the_worst_joint():
     t = np.linspace(0.0, 1.0, 101)
     leader = np.zeros((101, 7))
     leader[:, 0], leader[:, 3] = 0.2 * np.sin(np.pi * t), -2.0 + 0.1 * t
@@ -23,7 +24,7 @@ def test_swing_and_error_are_of_the_worst_joint():
 
 
 class Observer:
-    """In the place of a client: the topics that it hears, and what it waits for."""
+    """A stand-in for a client that records its topics and the conditions it waits for."""
 
     def __init__(self, name, children):
         self.node, self.heard, self.waited, self.closed = self, {}, [], False
@@ -51,8 +52,9 @@ class Observer:
         self.closed = True
 
 
-def test_two_arms_a_node_each_and_a_hand_are_started_and_ended(monkeypatch):
-    """Each with its parameters and namespace; the last one started ends first, whatever happens."""
+def test_arms_nodes_and_hand_are_started_and_ended(monkeypatch):
+    """Each process has its parameters and namespace. They end in reverse order, whatever
+    happens."""
     started, ended, observers = [], [], []
 
     class Process:
@@ -100,8 +102,8 @@ def test_two_arms_a_node_each_and_a_hand_are_started_and_ended(monkeypatch):
     np.testing.assert_array_equal(led.follower, n + len("follower"))
 
 
-def test_the_command_says_how_far_the_hand_has_led(monkeypatch, capsys):
-    """An error of a process is a line and a status."""
+def test_the_command_prints_how_far_the_hand_has_led(monkeypatch, capsys):
+    """An error of a process is one line and an exit status."""
     asked, domains = [], []
     led = SimpleNamespace(
         times=np.array([0.0, 4.26]), swing=np.radians(12.34), error=np.radians(0.567)

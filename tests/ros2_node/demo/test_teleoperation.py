@@ -1,4 +1,4 @@
-"""What stands between two arms: which states become references, and which do not."""
+"""The node between two arms: which states it forwards as references, and which not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ros2_node.demo.teleoperation import FRESH, Teleoperation
 
 @pytest.fixture
 def between(context):
-    """Makes the node with parameters; keeps what it sends to each arm."""
+    """Create the node with parameters, and record the messages it sends to each arm."""
     made = []
 
     def make(**values):
@@ -37,7 +37,7 @@ def state(names, position, velocity=()):
 
 
 def test_the_leaders_state_is_the_followers_reference(between):
-    """Positions and velocities by name, of the joints that are forwarded; nothing goes back."""
+    """Positions and velocities of the forwarded joints are sent by name. Nothing is sent back."""
     node, sent = between(joints=["b", "a"])
     assert len(node.sides) == 1
     node._forward_states()
@@ -52,7 +52,7 @@ def test_the_leaders_state_is_the_followers_reference(between):
     assert "/follower/warpdyn/reference" in topics and "/leader/joint_states" in topics
 
 
-def test_with_feedback_the_follower_is_forwarded_as_well(between):
+def test_with_feedback_the_followers_state_is_forwarded_too(between):
     node, sent = between(leader="left", follower="right", feedback=True)
     leader, follower = node.sides
     follower._on_state(state(["a"], [4.0]))
@@ -62,8 +62,8 @@ def test_with_feedback_the_follower_is_forwarded_as_well(between):
     assert follower._references.topic_name == "/left/warpdyn/reference"
 
 
-def test_an_old_state_and_one_that_lacks_a_joint_are_not(between):
-    """A leader that has died must not hold its follower in motion."""
+def test_old_and_incomplete_states_are_not_forwarded(between):
+    """A leader that has died must not keep its follower in motion."""
     node, sent = between(joints=["a", "b"])
     side = node.sides[0]
     side._on_state(state(["a"], [1.0]))
@@ -76,7 +76,7 @@ def test_an_old_state_and_one_that_lacks_a_joint_are_not(between):
     assert not sent
 
 
-def test_a_state_is_fresh_until_its_time_is_over(between, monkeypatch):
+def test_a_state_is_forwarded_again_while_it_is_fresh(between, monkeypatch):
     """The last state is sent again as long as it is fresh."""
     clock = SimpleNamespace(now=8.0)
     monkeypatch.setattr(module, "FRESH", 0.125)
@@ -89,7 +89,7 @@ def test_a_state_is_fresh_until_its_time_is_over(between, monkeypatch):
         assert len(sent) == count
 
 
-def test_a_rate_that_is_none_is_refused(between):
+def test_a_rate_of_zero_is_refused(between):
     with pytest.raises(ValueError, match=r"rate must lie in 1 .. 2000 Hz, got 0"):
         between(rate=0.0)
 
@@ -104,8 +104,8 @@ def test_references_are_sent_at_their_rate(between, rate):
             between(rate=bad)
 
 
-def test_all_joints_are_forwarded_where_none_is_named(between):
-    """In the order of the state; velocities only where there is one for each."""
+def test_all_joints_are_forwarded_by_default(between):
+    """They have the order of the state. Velocities are sent only if each joint has one."""
     node, sent = between()
     side = node.sides[0]
     for velocity in ([0.1, 0.2], [0.1]):

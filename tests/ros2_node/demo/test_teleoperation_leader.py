@@ -14,7 +14,7 @@ NAMES = ["panda_joint1", "panda_joint4", "panda_finger_joint1", "panda_finger_jo
 
 
 class Brake:
-    """In the place of a client of ~/brake."""
+    """A stand-in for a client of ~/brake."""
 
     def __init__(self) -> None:
         self.asked: list[bool] = []
@@ -48,7 +48,7 @@ def state(seconds, q=(0.1, -2.0, 0.0, 0.0), v=(0.0, 0.0, 0.0, 0.0)):
 
 
 def test_the_brakes_open_when_both_arms_have_torques(hand):
-    """Neither before, nor twice; no push before."""
+    """They open once, and the hand does not push before."""
     for arm in ("leader", "follower"):
         for _ in range(101):
             hand._open_brakes()
@@ -60,8 +60,9 @@ def test_the_brakes_open_when_both_arms_have_torques(hand):
     assert [brake.asked for brake in hand._brakes.values()] == [[False], [False]]
 
 
-def test_it_pulls_like_a_spring_on_its_way(hand):
-    """From where the arm is, to `swing` beyond after half a period; followers are not pushed."""
+def test_the_hand_pulls_like_a_spring_along_its_path(hand):
+    """It begins where the arm is and is `swing` away after half a period. It does not push
+    followers."""
     hand._open = True
     hand._on_state(state(5.0))
     np.testing.assert_allclose(hand.sent[-1], [0.0, 0.0, 0.0], atol=1e-12)
@@ -73,7 +74,8 @@ def test_it_pulls_like_a_spring_on_its_way(hand):
 
 
 def test_the_second_joint_swings_twice_as_often(hand):
-    """By half of `swing` at a quarter and at three quarters of the period; the way begins at the first state."""
+    """It swings by half of `swing` at a quarter and at three quarters of the period. The path
+    begins at the first state."""
     hand._open = True
     hand._on_state(state(5.0, q=(0.5, -1.0, 0.0, 0.0)))
     assert GRIP == (40.0, 6.0) and (hand.swing, hand.period) == (0.3, 4.0)
@@ -91,7 +93,7 @@ def test_the_second_joint_swings_twice_as_often(hand):
 
 
 def test_the_push_is_in_the_order_of_the_commands(context):
-    """Of the joints that it moves; its arms and its timer are those of the parameters."""
+    """It pushes only its own joints. The parameters give its arms and its timer."""
     values = {
         "leader": "left",
         "follower": "right",
@@ -117,8 +119,8 @@ def test_the_push_is_in_the_order_of_the_commands(context):
     node.destroy_node()
 
 
-def test_brakes_open_after_more_than_a_hundred_commands_of_each(hand):
-    """Once their services are there, and the answers have come."""
+def test_brakes_open_after_a_hundred_commands_to_each_arm(hand):
+    """Their services must be available, and their answers must have come."""
     leader, follower = hand._brakes.values()
     done = []
     follower.done = lambda: bool(done)

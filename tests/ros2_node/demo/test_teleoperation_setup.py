@@ -1,4 +1,4 @@
-"""Parameters of the teleoperation demo: what the nodes and the plant take."""
+"""Parameters of the nodes and plants of the teleoperation demo."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ros2_node.demo.plant import READY
 from ros2_node.demo.teleoperation_setup import JOINTS, POSE, STIFFNESS, follower, leader, plant
 
 
-def test_both_nodes_can_be_made():
+def test_the_settings_of_both_nodes_are_valid():
     for values in (leader(), follower()):
         check_robot(MODEL, Settings.of(values))
 
@@ -21,8 +21,8 @@ def test_the_pose_is_ready_and_the_lists_fit():
     assert len(STIFFNESS) == len(Q) and plant()["command_joints"] == JOINTS
 
 
-def test_whole_parameters_of_nodes_and_plants():
-    """The leader's friction is compensated to four fifths; the plants wait for their commands."""
+def test_nodes_and_plants_have_the_documented_parameters():
+    """Four fifths of the leader's friction are compensated. The plants wait for their commands."""
     node = {
         "robot_description_file": "panda",
         "joints": JOINTS,

@@ -1,4 +1,5 @@
-"""The simulated quadruped of the demo: held until torques come, and a driver's messages."""
+"""The simulated quadruped of the demo: it is held until torques come, and sends a driver's
+messages."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ def made(context):
 
 @pytest.fixture
 def walker(made):
-    """As new, with what it publishes kept."""
+    """The walker as new, and a record of its messages."""
     made._on_reset(None, Trigger.Response())
     made.flowing = made.answered = False
     kept = {"clock": [], "odom": [], "states": []}
@@ -52,8 +53,8 @@ def command(walker, values):
     walker._on_commands(Float64MultiArray(data=list(values)))
 
 
-def test_it_is_held_until_torques_have_come_for_a_while(walker):
-    """And again after ~/reset; without torques for ever."""
+def test_the_robot_is_held_until_torques_have_come_for_a_while(walker):
+    """It is held again after ~/reset, and without torques for ever."""
     robot, _ = walker
     start = robot.sim.q.copy()
     steps = round((GRIP + 0.1) / robot.period)
@@ -70,8 +71,9 @@ def test_it_is_held_until_torques_have_come_for_a_while(walker):
     np.testing.assert_array_equal(robot.sim.q, start)
 
 
-def test_messages_are_its_state(walker):
-    """The base's velocity in its own axes, one stamp for all, which is the clock."""
+def test_messages_agree_with_the_simulated_state(walker):
+    """The base's velocity is in its own axes. All messages of a step have one stamp, that of the
+    clock."""
     robot, kept = walker
     robot.held = False
     random = np.random.default_rng(0)
@@ -90,7 +92,7 @@ def test_messages_are_its_state(walker):
     assert odom.child_frame_id == robot.sim.model.root
 
 
-def test_torques_move_the_joints_that_they_are_of(walker):
+def test_torques_reach_their_joints_and_bad_commands_are_dropped(walker):
     robot, _ = walker
     robot.held = False
     command(robot, [0.0, 3.0])
@@ -98,7 +100,7 @@ def test_torques_move_the_joints_that_they_are_of(walker):
     command(robot, [np.nan, 0.0])
     command(robot, [1.0])
     command(robot, [])
-    assert robot.sim.tau[0, 7] == 3.0, "what is no command is dropped"
+    assert robot.sim.tau[0, 7] == 3.0, "what is not a command is dropped"
 
 
 def test_a_state_waits_for_its_torques_while_they_come(walker, monkeypatch):
@@ -129,8 +131,8 @@ def test_a_state_waits_for_its_torques_while_they_come(walker, monkeypatch):
     assert not robot.flowing and 45 <= executor.spun <= 55
 
 
-def test_a_pose_stands_on_the_floor(context):
-    """The lowest point touches; without one the robot's "home" does."""
+def test_the_start_pose_touches_the_floor(context):
+    """The lowest point touches it. Without a pose parameter the robot's "home" pose is used."""
     pose = {"pose_joints": ["FL_calf_joint", "RR_calf_joint"], "pose": [-2.0, -2.0]}
     overrides = [RosParameter(name, value=x) for name, x in pose.items()]
     node = Walker(context=context, parameter_overrides=overrides)
@@ -140,8 +142,9 @@ def test_a_pose_stands_on_the_floor(context):
     node.destroy_node()
 
 
-def test_it_plays_until_the_rounds_end(walker, monkeypatch):
-    """A step in each round, each due a period after the one before; it says what it simulates."""
+def test_the_walker_steps_until_the_rounds_end(walker, monkeypatch):
+    """There is one step in each round, each due a period after the previous one. The log says what
+    is simulated."""
     robot, _ = walker
     log, due, steps = RecordedLog(), [], []
     monkeypatch.setattr(robot, "get_logger", lambda: log)
@@ -155,8 +158,8 @@ def test_it_plays_until_the_rounds_end(walker, monkeypatch):
     assert log.lines == ["simulating double_pendulum, held until torques come"]
 
 
-def test_the_hand_lets_go_after_more_than_a_second_and_a_half(walker, monkeypatch):
-    """Of torques that flow; the time counts from the first of them."""
+def test_the_hand_lets_go_after_1_5_s_of_torques(walker, monkeypatch):
+    """The time counts from the first torque."""
     robot, _ = walker
     monkeypatch.setattr(robot, "period", 0.25)
     robot.now, robot.held = 1.0, True

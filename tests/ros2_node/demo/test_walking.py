@@ -1,4 +1,4 @@
-"""What the demo makes of odometry; tests/ros walks it."""
+"""How the walking demo evaluates odometry and starts its processes. tests/ros runs it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = np.arange(0.0, 8.0, 0.01)
 
 
 def walk_of(forward=0.5, turning=0.0, commanded=0.5, tilt=0.0, height=0.3):
-    """Eight seconds that begin standing; speeds swing by 0.1 at 4 Hz, as a trot's do."""
+    """Eight seconds that begin at rest. Speeds oscillate by 0.1 at 4 Hz, as in a trot."""
     n = len(T)
     place, speed, told = np.zeros((n, 7)), np.zeros((n, 6)), np.zeros((n, 3))
     place[:, 2], place[-1, 2] = 0.3, height
@@ -32,8 +32,8 @@ def walk_of(forward=0.5, turning=0.0, commanded=0.5, tilt=0.0, height=0.3):
     return Walk(T, place, speed, told, {})
 
 
-def test_errors_are_of_means_after_a_command_has_settled():
-    """Neither the swing of a trot nor the time of a change counts."""
+def test_errors_are_means_after_a_command_has_settled():
+    """Neither the oscillation of a trot nor the time of a change counts."""
     assert walk_of().errors == pytest.approx((0.0, 0.0), abs=2e-3)
     speed, turning = walk_of(forward=0.3, turning=-0.1).errors
     share = (8.0 - 4.5) / (8.0 - 4.5 + 1.5)
@@ -47,7 +47,7 @@ def test_a_fall_is_a_tilt_or_a_low_base():
 
 
 class Course:
-    """In the place of a client: a robot that moves as it is told, in its own time."""
+    """A stand-in for a client: a robot that moves as commanded, in simulated time."""
 
     def __init__(self, name: str, children: list[Any]) -> None:
         self.node, self.heard, self.sent, self.waited, self.closed = self, {}, [], [], 0  # type: ignore[var-annotated]
@@ -83,7 +83,8 @@ class Course:
 
 
 def test_a_course_is_recorded_leg_by_leg():
-    """From the first state without the hand on; commands are repeated every 0.05 s of the simulation."""
+    """The record begins at the first state after the hand lets go. Commands are repeated every 0.05
+    s of simulated time."""
     log, said = iter(["", "the hand lets go"]), []
     quadruped = SimpleNamespace(log=SimpleNamespace(read_text=lambda: next(log)))
     legs = [Leg(1.0, 0.6, 0.1, -0.2), Leg(0.5, -0.3)]
@@ -118,7 +119,7 @@ def test_a_course_is_recorded_leg_by_leg():
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_a_walk_has_two_processes_that_end_whatever_happens(fails, monkeypatch):
-    """The robot first, then the node, with what the caller says of each."""
+    """The robot starts first, then the node, and the caller reports each."""
     calls, said = [], []
 
     class Process:
@@ -173,7 +174,7 @@ def test_a_walk_has_two_processes_that_end_whatever_happens(fails, monkeypatch):
 
 @pytest.mark.parametrize("fell", [False, True])
 def test_the_command_walks_a_course_of_any_length(fell, monkeypatch, capsys):
-    """Its status says whether the robot fell; an error of a process is a line."""
+    """Its exit status says whether the robot fell. An error of a process is one line."""
     walked, domains = [], []
     found = SimpleNamespace(times=np.array([3.0, 13.5]), errors=(0.0625, 0.125), fell=fell)
 
@@ -206,8 +207,8 @@ def test_the_command_walks_a_course_of_any_length(fell, monkeypatch, capsys):
     assert capsys.readouterr().err == "the demo stopped: the node ended by itself\n"
 
 
-def test_a_command_has_settled_after_more_than_a_second_and_a_half():
-    """Speeds are means of half a second: of two states here."""
+def test_a_command_has_settled_after_1_5_s():
+    """Speeds are means over half a second, which has two states here."""
     times = 0.25 * np.arange(33)
     told = np.zeros((33, 3))
     told[16:, 0] = 0.5

@@ -1,4 +1,5 @@
-"""A frame that follows a virtual body: its torques, and what drives them is refused."""
+"""A frame that follows a virtual body: its torques, and the refusal of inputs that drive the
+arm."""
 
 from __future__ import annotations
 
@@ -16,8 +17,9 @@ DAMPING = np.array([50.0, 60.0, 70.0, 5.0, 6.0, 7.0])
 STIFFNESS = np.array([100.0, 0.0, 200.0, 10.0, 20.0, 0.0])
 
 
-def test_the_frame_accelerates_as_the_body_wants_it_to():
-    """J a + J' v of the arm under these torques and the contact is z¨ + 2 ω ė + ω² e, whatever the posture pulls."""
+def test_the_frame_has_the_acceleration_of_the_body():
+    """Under these torques and the contact, J a + J' v of the arm is z¨ + 2 ω ė + ω² e, whatever the
+    posture pulls."""
     rng = np.random.default_rng(0)
     q = READY + rng.uniform(-0.3, 0.3, (5, N)) * [*[1.0] * 7, 0.02]
     v, twist, acceleration, wrench = (rng.normal(size=(5, n)) for n in (N, 6, 6, 6))
@@ -60,7 +62,7 @@ def test_the_frame_accelerates_as_the_body_wants_it_to():
         np.testing.assert_allclose(got[k], wanted, atol=1e-7)
 
 
-def test_at_rest_it_carries_the_arm():
+def test_at_rest_the_law_carries_the_arms_weight():
     arm = DrivenArm(
         admittance,
         READY,

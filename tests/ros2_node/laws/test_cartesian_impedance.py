@@ -1,4 +1,5 @@
-"""A frame on springs and dampers: passive, bounded, as stiff and as damped as asked for."""
+"""A frame on springs and dampers: passive, bounded, and with the requested stiffness and
+damping."""
 
 from __future__ import annotations
 
@@ -40,7 +41,8 @@ def states(count=40, seed=0):
 
 
 def poses(q, rng, way, angle):
-    """Wanted poses about those of the hand, so far off [m, rad], position and quaternion."""
+    """Wanted poses at a distance and angle from those of the hand [m, rad], position and
+    quaternion."""
     made = []
     for place in hand(q):
         turn = rng.normal(size=3)
@@ -52,7 +54,7 @@ def poses(q, rng, way, angle):
 
 
 def errors(q, pose):
-    """The way to poses (B, 6), by Pinocchio's logarithm."""
+    """The pose errors (B, 6), by Pinocchio's logarithm."""
     return np.array(
         [
             [
@@ -65,8 +67,8 @@ def errors(q, pose):
 
 
 def potential(e, K, most):
-    """½ eᵀ K e, and beyond the bound its root, whose slope is the bound; of the way and the turn apart
-    where K does not couple them."""
+    """½ eᵀ K e. Beyond the bound it is a root whose slope is the bound. Translation and rotation
+    are separate where K does not couple them."""
     hardest = [np.abs(K[k : k + 3, k : k + 3]).sum(axis=1).max() for k in (0, 3)]
     roots = [most[k] / np.sqrt(hardest[k]) for k in range(2)]
     apart = [(slice(3), roots[0]), (slice(3, 6), roots[1])]
@@ -80,9 +82,9 @@ def potential(e, K, most):
 
 
 @pytest.mark.parametrize(("K", "axes"), [(SOFT, "base"), (coupled(), "base"), (coupled(), "tip")])
-def test_no_motion_gains_energy_from_it(K, axes):
-    """Its power, dampers aside, is the rate at which a potential of the error falls, whatever the
-    couplings of its stiffness, and where the spring has grown soft; dampers only take."""
+def test_no_motion_gains_energy_from_the_law(K, axes):
+    """Without dampers its power is the rate at which a potential of the error falls, whatever the
+    couplings of the stiffness, and where the spring is limited. Dampers only take energy."""
     most = (60.0, 6.0)
     for way, angle in ((0.01, 0.02), (0.2, 1.5)):
         q, v, rng = states()
@@ -110,7 +112,8 @@ def test_no_motion_gains_energy_from_it(K, axes):
 
 
 def test_the_spring_is_bounded():
-    """However far the pose: no more than max_force, and all of it for a stiffness without axes."""
+    """However far the pose is, the force is at most max_force, and equals it for an isotropic
+    stiffness."""
     q, _, rng = states()
     pose = poses(q, rng, 0.8, 0.0)
     inputs = {"pose_desired": pose, "max_force": (50.0, 5.0), "posture_stiffness": 0.0}
@@ -126,7 +129,8 @@ def test_the_spring_is_bounded():
 
 @pytest.mark.parametrize("axes", ["base", "tip"])
 def test_a_force_moves_the_hand_by_force_over_stiffness(axes):
-    """At rest, to 1 %, along each axis of the root link, or of the pose; moments turn it likewise."""
+    """This holds at rest, to 1 %, along each axis of the root link or of the pose, and for moments
+    too."""
     R = hand(READY)[0, :3, :3]
     turn = np.kron(np.eye(2), R if axes == "tip" else np.eye(3))
     wrench = turn @ np.diag([8.0, 5.0, 3.0, 0.8, 0.6, 0.4])
@@ -135,7 +139,7 @@ def test_a_force_moves_the_hand_by_force_over_stiffness(axes):
         cartesian_impedance, q, frame=HAND, axes=axes, stiffness=SOFT, damping_ratio=1.0
     )
     pose = arm.inputs["pose_desired"]
-    # The wrench stays as it is, whatever the arm does.
+    # The wrench is constant, whatever the arm does.
     for _ in range(30):
         arm.push[:] = np.einsum("bij,ib->bj", jacobian(arm.q), wrench)
         arm.run(0.1)
@@ -145,8 +149,8 @@ def test_a_force_moves_the_hand_by_force_over_stiffness(axes):
 
 
 @pytest.mark.parametrize("ratio", [0.3, 0.7])
-def test_the_hand_overshoots_as_the_damping_ratio_says(ratio):
-    """Let go a little way off along a mode of its stiffness and inertia."""
+def test_the_overshoot_of_the_hand_agrees_with_the_damping_ratio(ratio):
+    """It is released a little way off, along a mode of its stiffness and inertia."""
     J = jacobian(READY)[0]
     inertia = np.linalg.inv(J @ np.linalg.solve(wd.crba(MODEL, READY), J.T))
     root = np.linalg.inv(np.linalg.cholesky(inertia))
@@ -173,8 +177,8 @@ def test_the_hand_overshoots_as_the_damping_ratio_says(ratio):
     np.testing.assert_allclose(measured, ratio, rtol=0.03)
 
 
-def test_the_posture_is_not_felt_at_the_hand():
-    """Springs and dampers of the posture give the hand no acceleration; they bring the rest to it."""
+def test_the_posture_does_not_accelerate_the_hand():
+    """Springs and dampers of the posture move the remaining freedom towards it."""
     q, v, _ = states()
     arms = []
     for stiffness, damping in ((0.0, 0.0), (20.0, 4.0)):
@@ -213,8 +217,8 @@ def test_the_posture_is_not_felt_at_the_hand():
     assert np.linalg.norm(arm.q[0] - READY) < 0.8 * before
 
 
-def test_singular_poses_are_no_trouble():
-    """A stretched arm: torques are finite, bounded and continuous, and it settles when led there."""
+def test_torques_are_bounded_and_continuous_at_singular_poses():
+    """The arm is stretched. It settles when its reference is out of reach."""
     stretched = np.array([0.0, 0.0, 0.0, 0.0, 0.0, np.pi / 2, 0.0, 0.02])
     near = np.linspace(0.0, 0.3, 61)[:, None] * [0.0, 1.0, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0]
     q = stretched + near
@@ -229,14 +233,14 @@ def test_singular_poses_are_no_trouble():
     assert np.abs(np.diff(tau, axis=0)).max() < 6.0, "no jump between poses 0.005 rad apart"
     arm = DrivenArm(cartesian_impedance, READY, frame=HAND, stiffness=SOFT)
     out = arm.inputs["pose_desired"]
-    out[0, :3] = [0.9, 0.0, 0.4]  # beyond its reach
+    out[0, :3] = [0.9, 0.0, 0.4]  # out of reach
     arm.run(4.0)
     assert np.isfinite(arm.q).all() and np.abs(arm.v).max() < 0.05
     reach = hand(arm.q)[0, :3, 3]
     assert 0.3 < np.linalg.norm(reach - [0.0, 0.0, 0.333]) < np.linalg.norm(out[0, :3])
 
 
-def test_the_oracle_computes_the_same():
+def test_the_kernel_agrees_with_the_oracle():
     q, v, rng = states(2)
     inputs = {"stiffness": coupled(), "pose_desired": poses(q, rng, 0.05, 0.2)}
     arm = DrivenArm(cartesian_impedance, q, frame=HAND, axes="tip", q_posture=READY, **inputs)
@@ -246,7 +250,7 @@ def test_the_oracle_computes_the_same():
     np.testing.assert_allclose(arm.torques()[:1], wanted, atol=1e-8)
 
 
-def test_what_drives_is_refused():
+def test_inputs_that_drive_the_arm_are_refused():
     good = {
         "stiffness": SOFT,
         "damping_ratio": np.array(0.7),
@@ -283,15 +287,15 @@ def turns(angles, seed=0):
     return angles[:, None] * axes / np.linalg.norm(axes, axis=1, keepdims=True)
 
 
-def test_the_logarithm_is_the_turn_that_made_the_rotation():
-    """From none, by turns that numbers hardly tell from none, to nearly half a turn."""
+def test_the_logarithm_inverts_the_exponential_map():
+    """The angles are zero, too small for rounding to show, and up to nearly half a turn."""
     angles = np.array([0.0, 1e-15, 1e-9, 1e-5, 1e-3, 0.3, 1.5, 3.0, np.pi - 1e-6])
     wanted = turns(angles)
     R = np.array([pin.exp3(w) for w in wanted])
     np.testing.assert_allclose(logarithm(MODEL, R), wanted, atol=1e-9)
 
 
-def test_a_moment_is_the_slope_of_its_potential():
+def test_a_moment_is_the_gradient_of_its_potential():
     """The power of the moment is the rate at which ½ turnᵀ K turn falls, whatever the stiffness."""
     rng = np.random.default_rng(2)
     angles = np.array([1e-7, 1e-3, 0.4, 1.2, 2.5, 3.0])

@@ -1,4 +1,4 @@
-"""The node's mode as a law: the same torques."""
+"""The mode computed_torque as a law."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ MODEL = wd.load_robot("panda")
 DOWN = np.array([0.0, 0.0, -9.81])
 
 
-def test_errors_of_the_closed_loop_decay_as_the_gains_say():
-    """ë + kd ė + kp e = 0 for the accelerations that the torques produce."""
+def test_closed_loop_errors_follow_the_gains():
+    """The accelerations that the torques produce satisfy ë + kd ė + kp e = 0."""
     draw = np.random.default_rng(2)
     q = np.clip(draw.uniform(-1.0, 1.0, (3, MODEL.nq)), MODEL.position_lower, MODEL.position_upper)
     v, a = draw.normal(size=(3, MODEL.nv)), draw.normal(size=(3, MODEL.nv))

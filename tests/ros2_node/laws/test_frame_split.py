@@ -1,4 +1,5 @@
-"""Motions and torques in two parts, next to the formulas with inverses, and their rounding."""
+"""Motions and torques split by a frame, compared with formulas that invert matrices, and their
+rounding."""
 
 from __future__ import annotations
 
@@ -56,8 +57,9 @@ def parts(
 
 
 @pytest.mark.parametrize("stretched", [False, True])
-def test_the_parts_are_those_of_the_inverse(stretched):
-    """Nᵀ v, N tau, Jᵀ Λ a and Jᵀ D J v, at a bent pose and at one so stretched that Λ is damped."""
+def test_the_parts_agree_with_formulas_that_invert_matrices(stretched):
+    """They are Nᵀ v, N tau, Jᵀ Λ a and Jᵀ D J v, at a bent pose and at one so stretched that Λ is
+    damped."""
     q = np.array([0.0, 0.002, 0.0, -0.002, 0.0, np.pi / 2, 0.0, 0.02]) if stretched else READY + 0.1
     M, J = matrices(q)
     heaviest = HEAVIEST * MODEL.total_mass
@@ -75,6 +77,7 @@ def test_the_parts_are_those_of_the_inverse(stretched):
 
 
 def test_a_frame_that_no_joint_moves_has_no_part():
+    """All motion and torque is then free."""
     M, J = matrices(READY)
     v = np.ones(N)
     got = parts(MODEL, *(x[None] for x in (M, 0.0 * J, v, v, np.ones(6))))
@@ -83,7 +86,7 @@ def test_a_frame_that_no_joint_moves_has_no_part():
     np.testing.assert_allclose([got.inertial, got.damped], 0.0, atol=1e-12)
 
 
-def test_columns_become_orthogonal():
+def test_orthogonalise_makes_columns_orthogonal():
     A = np.random.default_rng(3).normal(size=(7, 4))
     P, squares, R = orthogonalise(list(A.T), 0.0)
     np.testing.assert_allclose(np.stack(P).T @ R, A, atol=1e-14)
@@ -100,9 +103,9 @@ def free_torques(robot, q, v, torque: Annotated[np.ndarray, ("nv",)], *, frame):
     return split.torques(split.free_torque(pull) - damped)
 
 
-def test_near_singular_poses_rounding_stays_small():
-    """The kernel and the oracle, which rounds each product, differ by a few units in the last place of
-    the largest torques. By the inverse of J M⁻¹ Jᵀ they differ by up to 1e-9 N m there."""
+def test_rounding_is_small_near_singular_poses():
+    """The kernel and the oracle, which rounds each product, differ by a few units in the last place
+    of the largest torques. With the inverse of J M⁻¹ Jᵀ they would differ by up to 1e-9 N m."""
     model, frame = wd.load_robot("ur5e"), "tool0"
     rng = np.random.default_rng(4)
     q, v, torque = (rng.uniform(-3.0, 3.0, (60, 6)) for _ in range(3))

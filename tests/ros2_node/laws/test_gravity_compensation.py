@@ -1,4 +1,4 @@
-"""The node's mode as a law: the same torques."""
+"""The mode gravity as a law."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ MODEL = wd.load_robot("panda")
 DOWN = np.array([0.0, 0.0, -9.81])
 
 
-def test_it_carries_the_weight():
-    """g(q), whatever the velocity."""
+def test_the_torques_are_gravity_torques():
+    """They are g(q) at any velocity."""
     q, v = np.random.default_rng(1).uniform(-1.0, 1.0, (4, MODEL.nq)), np.ones((4, MODEL.nv))
     none = np.zeros((4, MODEL.nlinks, 6))
     found = wd.oracle(gravity_compensation, MODEL, q, v, none, np.tile(DOWN, (4, 1)))

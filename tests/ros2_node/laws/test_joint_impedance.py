@@ -1,4 +1,4 @@
-"""Joints as springs and dampers: passive, as stiff as asked for, damped as asked for."""
+"""Joints as springs and dampers: passive, and with the requested stiffness and damping."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ def states(count=30, seed=0):
     return q, rng.normal(size=(count, N)), rng
 
 
-def test_its_power_is_what_the_spring_gives_minus_what_the_dampers_take():
-    """vᵀ (tau - g) + dU/dt = -vᵀ D v, below 0 at any speed: no motion gains energy from it."""
+def test_the_power_is_that_of_the_spring_minus_the_dampers():
+    """vᵀ (tau - g) + dU/dt = -vᵀ D v, which is negative at any speed. No motion gains energy from
+    the law."""
     q, v, rng = states()
     arm = DrivenArm(joint_impedance, q, stiffness=STIFFNESS, damping_ratio=0.7, damping=0.1)
     arm.inputs["q_desired"][:] = q + rng.uniform(-0.3, 0.3, q.shape)
@@ -31,9 +32,9 @@ def test_its_power_is_what_the_spring_gives_minus_what_the_dampers_take():
     assert (dissipated > 0.1 * (v * v).sum(axis=1)).all(), "at least what `damping` takes"
 
 
-def test_with_a_reference_that_moves_it_is_pd_plus():
-    """M a_d + C v_d + g + K e + D ė, with Coriolis forces by their matrix; wrench and gravity as
-    handed on. The oracle computes the same."""
+def test_a_moving_reference_gives_the_pd_plus_law():
+    """The torque is M a_d + C v_d + g + K e + D ė, with Coriolis forces by their matrix, and with
+    the wrench and gravity. The oracle agrees."""
     q, v, rng = states(5, 1)
     arm = DrivenArm(joint_impedance, q, stiffness=STIFFNESS, damping_ratio=0.0, damping=3.0)
     arm.v[:] = v
@@ -50,8 +51,8 @@ def test_with_a_reference_that_moves_it_is_pd_plus():
     np.testing.assert_allclose(arm.tau[:1], plain, atol=1e-9)
 
 
-def test_a_push_moves_it_by_push_over_stiffness():
-    """At rest, to 1 %, and back when the push ends."""
+def test_a_push_moves_a_joint_by_push_over_stiffness():
+    """This holds at rest, to 1 %. The joint returns when the push ends."""
     arm = DrivenArm(joint_impedance, READY, stiffness=STIFFNESS, damping_ratio=1.0)
     arm.push[0, :7] = 0.05 * STIFFNESS[:7] * [1, -1, 1, -1, 1, 1, -1]
     arm.run(3.0)
@@ -63,8 +64,8 @@ def test_a_push_moves_it_by_push_over_stiffness():
 
 
 @pytest.mark.parametrize("ratio", [0.3, 0.5])
-def test_a_mode_overshoots_as_its_damping_ratio_says(ratio):
-    """By exp(-π z / √(1 - z²)) of the step, for modes of the arm, each let go from a small way off."""
+def test_the_overshoot_of_a_mode_agrees_with_the_damping_ratio(ratio):
+    """It is exp(-π z / √(1 - z²)) of the step. Each mode of the arm is released a small way off."""
     M = wd.crba(MODEL, READY)
     root = np.linalg.inv(np.linalg.cholesky(M))
     squares, turn = np.linalg.eigh(root @ np.diag(STIFFNESS) @ root.T)
@@ -82,7 +83,7 @@ def test_a_mode_overshoots_as_its_damping_ratio_says(ratio):
     assert squares[0] > 0.0 and GRAVITY[2] < 0.0
 
 
-def test_springs_and_dampers_that_drive_are_refused():
+def test_negative_springs_and_dampers_are_refused():
     good = {"stiffness": STIFFNESS, "damping": np.zeros(N), "damping_ratio": np.array(0.7)}
     check_joint_impedance(good)
     for name in good:

@@ -1,4 +1,4 @@
-"""Factors and products of small matrices, as NumPy has them."""
+"""Factors and products of small matrices, compared with NumPy's."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def definite(n=5, seed=0):
     return A @ A.T + 0.1 * np.eye(n)
 
 
-def test_the_factors_give_the_matrix():
+def test_the_product_of_the_factors_is_the_matrix():
     M = definite()
     L, d = factorise(M)
     np.testing.assert_allclose(L @ np.diag(d) @ L.T, M, atol=1e-13)
@@ -33,14 +33,15 @@ def test_the_factors_give_the_matrix():
 
 
 def test_small_entries_are_as_exact_as_large_ones():
-    """With units that lie far apart, each number of the diagonal has the same relative error."""
+    """If the units differ by many powers of ten, each diagonal entry still has the same relative
+    error."""
     units = 10.0 ** np.array([6.0, 3.0, 0.0, -3.0, -6.0])
     _, d = factorise(definite() * np.outer(units, units))
     np.testing.assert_allclose(d, factorise(definite()).d * units**2, rtol=1e-12)
 
 
 @pytest.mark.parametrize("shape", [(5,), (5, 3)])
-def test_triangles_are_solved(shape):
+def test_triangular_systems_are_solved(shape):
     L = factorise(definite()).L
     b = np.random.default_rng(1).normal(size=shape)
     np.testing.assert_allclose(L @ solve_upper(L, b), b, atol=1e-13)
@@ -48,12 +49,12 @@ def test_triangles_are_solved(shape):
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 6, 7, 13])
-def test_a_product_of_rows(n):
+def test_dot_agrees_with_numpy(n):
     a, b = np.random.default_rng(n).integers(-9, 9, (2, n)).astype(float)
     assert dot(a, b) == a @ b
 
 
-def test_symmetric_products():
+def test_symmetric_products_agree_with_numpy():
     K, R = definite(), np.random.default_rng(2).normal(size=(3, 5))
     np.testing.assert_allclose(congruent(R, K), R @ K @ R.T, atol=1e-12)
     S = symmetric(3, lambda i, j: 10.0 * i + j)
@@ -67,6 +68,6 @@ def solved(robot, A: (5, 5), b: (5,)):
     return solve_upper_transposed(L, solve_upper(L, b) / d)
 
 
-def test_a_kernel_solves_with_them():
+def test_a_kernel_solves_with_the_factors():
     A, b = definite()[None], np.arange(5.0)[None]
     np.testing.assert_allclose(solved(MODEL, A, b)[0], np.linalg.solve(A[0], b[0]), rtol=1e-9)

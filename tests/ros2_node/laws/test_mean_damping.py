@@ -1,4 +1,4 @@
-"""Damping of the same ratio in every mode of an inertia and a stiffness."""
+"""Damping with the same ratio in every mode of an inertia and a stiffness."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ def by_ratio(robot, A: (6, 6), B: (6, 6), ratio: ()):
 
 
 def definite(rng, spread, count=20):
-    """Symmetric matrices whose eigenvalues lie that many powers of ten apart."""
+    """Symmetric matrices whose eigenvalues spread over that many powers of ten."""
     turns = np.linalg.qr(rng.normal(size=(count, 6, 6)))[0]
     values = 10.0 ** rng.uniform(-spread / 2, spread / 2, (count, 6))
     return np.einsum("bij,bj,bkj->bik", turns, values, turns)
 
 
 @pytest.mark.parametrize("spread", [0.1, 2.0, 4.0])
-def test_every_mode_has_the_ratio(spread):
-    """With X such that Xᵀ M X = 1 and Xᵀ K X = w², Xᵀ D X = 2 ratio w."""
+def test_every_mode_has_the_damping_ratio(spread):
+    """For X with Xᵀ M X = 1 and Xᵀ K X = w², Xᵀ D X = 2 ratio w."""
     rng = np.random.default_rng(0)
     M, K = definite(rng, spread), 300.0 * definite(rng, spread)
     D = by_ratio(MODEL, M, K, np.full(len(M), 0.6))
@@ -42,7 +42,7 @@ def test_every_mode_has_the_ratio(spread):
         assert np.linalg.eigvalsh(d)[0] > 0.0
 
 
-def test_the_mean_is_one_of_both_and_of_no_axes():
+def test_the_geometric_mean_is_symmetric_and_covariant():
     """A # B = B # A; C (A # B) Cᵀ = (C A Cᵀ) # (C B Cᵀ); (A # B) A⁻¹ (A # B) = B."""
     rng = np.random.default_rng(1)
     A, B, C = definite(rng, 2.0), definite(rng, 2.0), rng.normal(size=(20, 6, 6))
@@ -55,8 +55,9 @@ def test_the_mean_is_one_of_both_and_of_no_axes():
     )
 
 
-def test_what_is_not_stiff_is_not_damped():
-    """Stiffness zero in some directions, or in all; units that lie far apart."""
+def test_directions_without_stiffness_are_not_damped():
+    """The stiffness is zero in some directions, or in all. The units differ by many powers of
+    ten."""
     inertia = np.diag([4.0, 1.0, 1e-4, 1.0, 2.0, 3.0])[None]
     for K in ([900.0, 0.0, 1e4, 0.0, 1e-3, 4.0], [0.0] * 6):
         D = by_ratio(MODEL, inertia, np.diag(K)[None], np.ones(1))[0]

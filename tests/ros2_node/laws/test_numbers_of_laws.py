@@ -1,4 +1,4 @@
-"""Defaults, least and largest numbers of the laws' inputs."""
+"""Defaults, minima and maxima of the laws' inputs."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def test_largest_numbers_change_only_on_purpose(law: str) -> None:
 
 
 @pytest.mark.parametrize(("law", "name"), [(law, x) for law in LARGEST for x in LARGEST[law]])
-def test_an_input_may_be_as_small_as_its_least_number(law: str, name: str) -> None:
-    """One of several that is smaller is refused, and told."""
+def test_an_input_may_equal_its_minimum(law: str, name: str) -> None:
+    """A smaller one of several is refused, and the refusal has it."""
     check = getattr(module(law), f"check_{law}")
     good = {each: np.full(6, LEAST.get(each, 0.0)) for each in LARGEST[law]}
     if law == "teaching":
@@ -70,8 +70,8 @@ def test_an_input_may_be_as_small_as_its_least_number(law: str, name: str) -> No
     )
 
 
-def test_numbers_with_a_name_change_only_on_purpose() -> None:
-    """Whichever module of the laws has them."""
+def test_named_numbers_change_only_on_purpose() -> None:
+    """Any module of the laws may define them."""
     found = [pair for each in module_numbers("ros2_node/laws").values() for pair in each.items()]
     assert sorted(found) == [
         ("CLOSE", 1e-10),

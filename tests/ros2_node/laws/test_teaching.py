@@ -1,4 +1,4 @@
-"""An arm that is led by hand: it floats, damps, and brakes what is too fast."""
+"""An arm that is led by hand: the law carries its weight, damps it, and brakes fast joints."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import warpdyn as wd
 from ros2_node.laws.teaching import check_teaching, teaching
 
 
-def test_it_carries_the_weight_and_only_takes_energy():
-    """Gravity's torques at rest; in motion at least what `damping` takes."""
+def test_the_law_carries_the_weight_and_only_takes_energy():
+    """At rest the torques are gravity's. In motion they take at least the power of `damping`."""
     rng = np.random.default_rng(0)
     q = READY + rng.uniform(-0.5, 0.5, (30, N)) * [*[1.0] * 7, 0.02]
     arm = DrivenArm(teaching, q, damping=0.3, max_speed=0.5)
@@ -23,8 +23,9 @@ def test_it_carries_the_weight_and_only_takes_energy():
     assert (taken >= 0.3 * (arm.v**2).sum(axis=1) - 1e-9).all()
 
 
-def test_a_joint_that_is_too_fast_is_braked_and_a_slow_one_is_not():
-    """Pushed on and on, it hardly exceeds max_speed; without a bound it would be far beyond."""
+def test_only_joints_beyond_max_speed_are_braked():
+    """A constant push hardly exceeds max_speed. Without the brake the joint would be much
+    faster."""
     speeds = {}
     for most in (0.6, 1e3):
         arm = DrivenArm(teaching, READY, max_speed=most, damping=0.0)
@@ -37,8 +38,8 @@ def test_a_joint_that_is_too_fast_is_braked_and_a_slow_one_is_not():
 
 
 def test_the_brake_is_stable_in_slow_cycles():
-    """At 200 states a second, well within two times braking_time / joints, every joint is slowed and
-    none changes its direction again and again."""
+    """At 200 states a second, well within twice braking_time / joints, every joint slows down and
+    none oscillates."""
     arm = DrivenArm(teaching, READY, max_speed=0.2, damping=0.0)
     arm.v[0, :7] = [2.0, -2.0, 2.0, 1.0, -2.0, 2.0, 2.0]
     speed = arm.run(1.0, 0.005, lambda: arm.v[0, :7].copy())
@@ -47,14 +48,15 @@ def test_the_brake_is_stable_in_slow_cycles():
 
 
 def test_a_spring_to_the_reference_is_bounded():
-    """By which another arm is felt: its stiffness times the way, and no more than at 0.3 rad."""
+    """It transmits another arm's force. It is the stiffness times the distance, limited to that at
+    0.3 rad."""
     way = np.array([0.1, -0.2, 0.0, 0.5, -3.0, 0.0, 0.0, 0.0])
     arm = DrivenArm(teaching, READY, coupling=20.0, q_posture=READY + way)
     felt = arm.torques()[0] - wd.gravity_torques(MODEL, READY)
     np.testing.assert_allclose(felt, 20.0 * np.clip(way, -0.3, 0.3), atol=1e-9)
 
 
-def test_what_drives_is_refused():
+def test_inputs_that_drive_the_arm_are_refused():
     good = {
         "damping": np.zeros(N),
         "max_speed": np.ones(N),

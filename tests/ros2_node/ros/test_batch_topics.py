@@ -1,4 +1,4 @@
-"""Flat states in, flat torques out."""
+"""Flat states in, flat torques out, over the topics of batches."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def states(robots, seed=0):
 
 
 @pytest.mark.parametrize("robots", [1, 5])
-def test_torques_are_those_of_the_states(fleet, node, batch, robots):
-    """[robot, dof], whether the state's dimensions are named or not."""
+def test_torques_belong_to_the_received_states(fleet, node, batch, robots):
+    """They are [robot, dof], whether the state has labelled dimensions or not."""
     state = states(robots)
     q = np.ascontiguousarray(state[:, 0])
     bare = Float64MultiArray(data=array("d", state.tobytes()))
@@ -64,13 +64,13 @@ def test_labels_follow_a_change_of_the_number_of_robots(fleet, node, batch):
         assert message.layout.dim[0].size == robots and len(message.data) == robots * N
 
 
-def test_what_does_not_fit_is_counted_and_not_answered(fleet, node, batch, counts):
+def test_a_state_of_the_wrong_size_is_counted_and_not_answered(fleet, node, batch, counts):
     assert not batch.answer(fleet, Float64MultiArray(data=[1.0] * (2 * N + 1)))
     assert counts == {"batch_rejected": 1} and not node.published
     assert node.log.lines[0].startswith("~/batch/state rejected: the data must be robots x 2 x 8")
 
 
-def test_bad_robots_are_counted_and_get_zeros(fleet, node, batch, counts):
+def test_robots_with_bad_states_are_counted_and_get_zero_torques(fleet, node, batch, counts):
     state = np.tile(np.stack([Q, 0 * Q]), (4, 1, 1))
     state[2, 0, 3] = np.nan
     batch.answer(fleet, labelled_array(state, ("robot", "2", "dof")))
@@ -82,15 +82,15 @@ def test_bad_robots_are_counted_and_get_zeros(fleet, node, batch, counts):
     )
 
 
-def test_each_answer_is_timed(fleet, batch):
+def test_the_time_of_each_answer_is_recorded(fleet, batch):
     before = fleet.batch_timing.count
     batch.answer(fleet, labelled_array(states(2), ("robot", "2", "dof")))
     assert fleet.batch_timing.count == before + 1
 
 
-def test_a_huge_state_is_rejected_and_large_memory_is_given_back(fleet, node, batch, counts):
-    """Nothing of a state beyond the bound is computed; of a large one nothing is kept once no state has
-    come for a while."""
+def test_a_huge_state_is_rejected_and_large_memory_is_released(fleet, node, batch, counts):
+    """A state beyond the bound is not computed. The memory of a large one is released once no state
+    has come for a while."""
     huge = Float64MultiArray(data=array("d", bytes(8 * (flat_batch.MOST_NUMBERS + 2 * N))))
     assert not batch.answer(fleet, huge) and counts["batch_rejected"] == 1
     many = states(flat_batch.KEPT + 1)

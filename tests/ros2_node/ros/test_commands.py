@@ -1,4 +1,4 @@
-"""The message of ~/commands by parameter `command_type`."""
+"""The message type of ~/commands, by parameter `command_type`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ros2_node.ros.commands import command_kind, command_message
 from ros2_node.ros.topics import RobotNames, TorqueTopics
 
 
-def test_the_default_is_what_effort_controllers_take():
+def test_the_default_message_is_that_of_effort_controllers():
     assert command_kind("float64_multi_array") is Float64MultiArray
     assert command_message(Float64MultiArray, NAMES) == (Float64MultiArray(), "data")
 
@@ -33,8 +33,8 @@ def test_a_joint_command_has_names_interface_and_stamp():
     assert sent.values.tolist() == list(range(8)) and sent.header.stamp.sec == 7
 
 
-def test_where_the_message_is_not_installed_a_line_says_so(monkeypatch):
-    """As an older control_msgs has no such message."""
+def test_a_missing_command_message_is_refused_with_one_line(monkeypatch):
+    """An older control_msgs does not have the message."""
     monkeypatch.setitem(sys.modules, "control_msgs.msg", None)
     with pytest.raises(ValueError, match="needs the message control_msgs/JointCommand, which this"):
         command_kind("joint_command")

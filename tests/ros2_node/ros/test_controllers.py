@@ -1,5 +1,5 @@
-"""Controllers that are asked for their joints, as a driven clock has it; over DDS in
-tests/ros/test_handing_on.py."""
+"""Queries for the joints of controllers, with a simulated clock. tests/ros/test_handing_on.py
+covers DDS."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def strings(*names):
     return ParameterValue(type=kind, string_array_value=list(names))
 
 
-def test_without_a_name_nobody_is_asked(node):
+def test_without_a_controller_name_there_is_no_client(node):
     assert not Controllers(node, "", ROBOTS) and not node.clients
 
 
@@ -79,7 +79,9 @@ def test_each_robots_controller_is_in_its_namespace(node, controllers):
         ([ParameterValue(type=ParameterType.PARAMETER_DOUBLE)], "", "empty or not there"),
     ],
 )
-def test_its_answer_makes_the_verdict(values, refused, remarked, node, controllers):
+def test_the_verdict_follows_from_the_controllers_answer(
+    values, refused, remarked, node, controllers
+):
     verdict = controllers.ask(1, JOINTS, 10.0)
     controllers.watch(10.1)
     assert not verdict.done()
@@ -88,11 +90,11 @@ def test_its_answer_makes_the_verdict(values, refused, remarked, node, controlle
     found = verdict.result()
     assert found.refusal.startswith(refused) and bool(found.refusal) == bool(refused)
     assert remarked in found.remark and bool(found.remark) == bool(remarked)
-    controllers.watch(99.0)  # it is answered once
+    controllers.watch(99.0)  # one answer per query
 
 
-def test_a_controller_that_is_not_found_in_time_is_remarked(node, controllers):
-    """One that is found meanwhile is asked."""
+def test_a_controller_not_found_in_time_gives_a_remark(node, controllers):
+    """A controller that is found meanwhile is queried."""
     client = node.clients["r0/effort/get_parameters"]
     client.ready = False
     verdict = controllers.ask(0, JOINTS, 0.0)
@@ -108,7 +110,7 @@ def test_a_controller_that_is_not_found_in_time_is_remarked(node, controllers):
     assert "no answer within 1 s" in late.result().remark and client.removed == client.sent
 
 
-def test_a_call_that_fails_is_remarked(node, controllers):
+def test_a_failed_query_gives_a_remark(node, controllers):
     verdict = controllers.ask(0, JOINTS, 0.0)
     node.clients["r0/effort/get_parameters"].sent[-1].set_exception(RuntimeError("gone"))
     controllers.watch(0.1)

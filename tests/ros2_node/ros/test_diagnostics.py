@@ -24,8 +24,8 @@ def made(node, *names):
     return Diagnostics(node, names or [""], [Counter() for _ in names or [""]], WatchdogClock())
 
 
-def test_one_status_for_each_robot_with_its_name(node):
-    """The node's name, and the namespace where there is one."""
+def test_each_robot_has_a_status_with_its_name(node):
+    """The name is that of the node, and the namespace if there is one."""
     made(node, "left", "right").publish(None, SETTINGS, 0.0)
     (message,) = node.published["/diagnostics"]
     assert [s.name for s in message.status] == ["warpdyn: left", "warpdyn: right"]
@@ -38,7 +38,7 @@ def test_one_status_for_each_robot_with_its_name(node):
 
 
 def test_a_change_of_level_is_noticed_until_it_is_published(node):
-    """Whatever else changes."""
+    """Other changes do not matter."""
     diagnostics, fleet = made(node), panda_fleet()
     assert diagnostics.has_changed(fleet, SETTINGS, 0.0), "nothing was published yet"
     diagnostics.publish(fleet, SETTINGS, 0.0)
@@ -51,7 +51,7 @@ def test_a_change_of_level_is_noticed_until_it_is_published(node):
     assert {v.key: v.value for v in status.values}["state"] == "ready, disabled"
 
 
-def test_a_remark_stands_on_every_robot_until_it_is_taken_back(node):
+def test_a_remark_applies_to_every_robot_until_it_is_removed(node):
     diagnostics = made(node, "left", "right")
     diagnostics.remark("QoS mismatch", "x" * 1000)
     assert [len(r.remarks["QoS mismatch"]) for r in diagnostics.reporters] == [500, 500]
@@ -59,7 +59,7 @@ def test_a_remark_stands_on_every_robot_until_it_is_taken_back(node):
     assert not any(r.remarks for r in diagnostics.reporters)
 
 
-def test_a_remark_may_stand_on_one_robot(node):
+def test_a_remark_may_apply_to_one_robot(node):
     diagnostics = made(node, "left", "right")
     diagnostics.remark("no controller", "nobody", 1)
     assert [dict(r.remarks) for r in diagnostics.reporters] == [{}, {"no controller": "nobody"}]
@@ -67,7 +67,7 @@ def test_a_remark_may_stand_on_one_robot(node):
     assert not any(r.remarks for r in diagnostics.reporters)
 
 
-def test_a_paused_simulation_is_said(node):
+def test_a_paused_simulation_is_reported(node):
     diagnostics = made(node)
     for steady in (0.0, 10.0):
         diagnostics._clock.advance(steady, 5.0)
@@ -76,8 +76,8 @@ def test_a_paused_simulation_is_said(node):
     assert status.message.endswith("; the simulation is paused: nothing ages")
 
 
-def test_a_model_that_is_being_built_is_said_with_its_time(node):
-    """While it lasts; the next one counts from its own beginning."""
+def test_a_running_build_is_reported_with_its_duration(node):
+    """The next build starts a new count."""
     diagnostics = made(node)
     for steady, building in ((1.0, True), (4.0, True), (5.0, False), (6.0, True), (8.0, True)):
         diagnostics.build(building, steady)
@@ -87,7 +87,7 @@ def test_a_model_that_is_being_built_is_said_with_its_time(node):
     assert texts == [f"building a model for {t}" if t else "" for t in times]
 
 
-def test_batches_have_a_line_once_there_are_any(node):
+def test_batches_have_a_line_after_the_first_one(node):
     diagnostics, fleet = made(node), panda_fleet()
     for expected in (False, True):
         diagnostics.publish(fleet, SETTINGS, 0.0)

@@ -1,4 +1,4 @@
-"""What is shown at publish_frequency, and of whom."""
+"""Outputs that are sent at publish_frequency, and of which robots."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def display(node, **values):
 
 
 def test_only_robots_with_a_fresh_state_are_shown(node, fleet):
-    """With the stamp of their state."""
+    """The messages have the stamp of the state."""
     shown = display(node, tip_links=["panda_hand"], publish_mass_matrix=True)
     for messages in node.published.values():
         messages.clear()
@@ -50,20 +50,20 @@ def test_only_robots_with_a_fresh_state_are_shown(node, fleet):
     assert all(len(messages) == 1 for messages in node.published.values())
 
 
-def test_a_model_is_described_by_its_names(node):
+def test_the_names_of_a_model_are_published(node):
     display(node)
     (message,) = node.published["~/joint_names"]
     assert message.data.splitlines() == list(MODEL.joint_names)
     assert "a/w/link_names" in node.published
 
 
-def test_what_is_not_wanted_has_no_topic(node):
-    """All but the names of the joints and the batch's poses, which are always there."""
+def test_outputs_that_are_not_requested_have_no_topic(node):
+    """The joint names and the poses of batches always have one."""
     display(node, publish_link_poses=False)
     assert sorted(node.publishers) == ["~/batch/link_poses", "~/joint_names"]
 
 
-def test_frequency_zero_leaves_what_is_said_once(node):
+def test_frequency_zero_keeps_only_latched_topics(node):
     display(
         node, publish_frequency=0.0, publish_tf=True, tip_links=["panda_hand"], jacobian_links=[]
     )
@@ -71,7 +71,7 @@ def test_frequency_zero_leaves_what_is_said_once(node):
     assert set(node.publishers) == topics and "/tf_static" in node.published
 
 
-def test_a_batch_is_shown_once_and_to_listeners_only(node, fleet):
+def test_a_batch_is_sent_once_and_only_to_subscribers(node, fleet):
     shown = display(node)
     state = np.zeros((3, 2, N))
     state[:, 0] = Q
@@ -93,8 +93,8 @@ def test_a_batch_is_shown_once_and_to_listeners_only(node, fleet):
     np.testing.assert_array_equal(message.data, fleet.batch.poses().ravel())
 
 
-def test_without_tf2_msgs_the_rest_goes_on(node, monkeypatch):
-    """It is said once."""
+def test_without_tf2_msgs_all_other_outputs_work(node, monkeypatch):
+    """The log says so once."""
     genuine = builtins.__import__
 
     def without(name, *rest):
@@ -108,8 +108,9 @@ def test_without_tf2_msgs_the_rest_goes_on(node, monkeypatch):
     assert node.log.lines == [expected] and "a/w/link_poses" in node.publishers
 
 
-def test_nothing_is_computed_that_nobody_listens_to(node, fleet, monkeypatch):
-    """No forward kinematics without a subscriber, and only what is heard with one."""
+def test_outputs_are_computed_only_for_subscribers(node, fleet, monkeypatch):
+    """Without a subscriber there is no forward kinematics, and with one only the requested
+    functions run."""
     calls = []
     for name in ("fk", "crba"):
         genuine = getattr(wd, name)

@@ -1,4 +1,4 @@
-"""Topics and services of what a robot feels: there are none that nobody asked for."""
+"""Topics and services of external torques. Those that are not requested do not exist."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FELT = Settings.of({"effort_source": "message", "external_wrench_link": "hand"})
 
 
 class Served:
-    """Keeps the services that would be offered."""
+    """A stand-in for wiring that records the services."""
 
     def __init__(self):
         self.services = {}
@@ -43,16 +43,16 @@ def made(node, settings, robots=()):
 
 
 def test_without_efforts_there_are_services_and_no_topics(node):
-    """They answer with what is missing."""
+    """The services answer with the missing parameter."""
     _, services = made(node, Settings.of(), [SimpleNamespace(effort_watch=None)])
     assert set(services) == {"r0/feeling/identify_payload", "r0/feeling/diagnose_gravity"}
     assert all(service() == (False, NOT_FELT) for service in services.values())
     assert not node.count_publishers("r0/feeling/external_torques")
 
 
-def test_what_is_felt_is_sent_to_who_listens(node):
-    """By joint name, with the stamp of the state; the wrench in the frame of its link, with the
-    robot's prefix; nothing of a state that told nothing."""
+def test_external_torques_and_wrenches_are_sent_to_subscribers(node):
+    """Torques have joint names and the stamp of the state. The wrench is in the frame of its link,
+    with the robot's prefix. A state without valid torques sends nothing."""
     topics, _ = made(node, FELT)
     torques, wrenches = [], []
     node.create_subscription(JointState, "r0/feeling/external_torques", torques.append, 10)
@@ -80,7 +80,7 @@ def test_what_is_felt_is_sent_to_who_listens(node):
     assert joints.name == ["c", "a"] and list(joints.effort) == [3.0, 1.0]
     assert joints.header.stamp.sec == 7 and wrench.header.frame_id == "r0/hand"
     assert (wrench.wrench.force.y, wrench.wrench.torque.z) == (1.0, 5.0)
-    # Another model with joints of the same names, in other places.
+    # Another model with joints of the same names in another order.
     robot.dynamics.model = SimpleNamespace(v_indices=lambda names: [0, 1])
     topics.send(0, robot, Time(sec=8))
     assert list(sent[2].effort) == [1.0, 2.0] and len(sent) == 4
@@ -89,8 +89,9 @@ def test_what_is_felt_is_sent_to_who_listens(node):
     assert len(sent) == 4
 
 
-def test_answers_are_logged_and_are_those_of_the_robot(node, monkeypatch):
-    """They have several lines, which a terminal shows at the service's caller as one."""
+def test_answers_of_the_robot_are_returned_and_logged(node, monkeypatch):
+    """They have several lines, and a terminal shows them on one line to the caller of the
+    service."""
     log = RecordedLog()
     monkeypatch.setattr(node, "get_logger", lambda: log)
     watch = SimpleNamespace(
@@ -103,8 +104,9 @@ def test_answers_are_logged_and_are_those_of_the_robot(node, monkeypatch):
 
 
 @pytest.mark.parametrize("heard", [(1, 0), (0, 1), (0, 0)])
-def test_only_who_listens_is_sent_to(node, heard):
-    """Torques and wrench apart; before a model the services answer that nothing is felt."""
+def test_messages_are_sent_only_to_subscribers(node, heard):
+    """Torques and wrench have separate subscribers. Before a model the services answer that efforts
+    are not read."""
     topics, services = made(node, FELT)
     assert all(service() == (False, NOT_FELT) for service in services.values())
     sent = []
@@ -133,6 +135,6 @@ def test_only_who_listens_is_sent_to(node, heard):
     assert len(sent) == 2 * sum(heard)
 
 
-def test_without_a_link_there_is_no_topic_of_a_wrench(node):
+def test_without_a_link_there_is_no_wrench_topic(node):
     topics, _ = made(node, Settings.of({"effort_source": "message"}))
     assert len(topics._torques) == 1 and not topics._wrenches

@@ -1,4 +1,5 @@
-"""The services that open the gate, without DDS; over it in tests/ros/test_handing_on.py."""
+"""The services that open the gate, without DDS. tests/ros/test_handing_on.py covers them over
+DDS."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ class Robot:
 
 
 class Supervisor:
-    """Enables what it is asked, unless `stale`."""
+    """A supervisor that enables each robot on request, unless it is `stale`."""
 
     def __init__(self, **values):
         self.settings = Settings.of(values)
@@ -90,7 +91,7 @@ def make(monkeypatch):
     return made
 
 
-def test_services_of_each_robot_and_of_all(make):
+def test_each_robot_and_the_node_have_services(make):
     made = make()
     assert set(made.served) == {
         f"{who}{what}"
@@ -113,8 +114,8 @@ def test_services_of_each_robot_and_of_all(make):
         ((Verdict(), Verdict(refusal="other order")), False, "other order", False),
     ],
 )
-def test_controllers_are_asked_before_anything_is_enabled(verdicts, good, text, asked, make):
-    """One that refuses keeps all that were asked for closed."""
+def test_controllers_are_queried_before_enabling(verdicts, good, text, asked, make):
+    """One that refuses keeps all requested robots disabled."""
     made = make(command_controller="c")
     made.gate._controllers.verdicts = verdicts
     function, robots = made.served["~/enable"]
@@ -124,7 +125,7 @@ def test_controllers_are_asked_before_anything_is_enabled(verdicts, good, text, 
     assert asyncio.run(function(robots, SetBool.Request(data=False)))[0], "to close needs nobody"
 
 
-def test_a_start_by_itself_asks_and_tries_again_while_a_state_is_stale(make):
+def test_start_enabled_queries_the_controller_and_retries_while_stale(make):
     made = make(command_controller="c", start_enabled=True)
     made.gate._controllers.verdicts = (Verdict(), Verdict(refusal="other order"))
     made.supervisor.stale = True
@@ -145,7 +146,7 @@ def test_a_start_by_itself_asks_and_tries_again_while_a_state_is_stale(make):
     assert len(made.supervisor.asked) == 4
 
 
-def test_publishers_are_counted_before_anything_is_enabled(make):
+def test_publishers_are_counted_before_enabling(make):
     made, looks = make(), []
     made.gate._look = lambda: looks.append(len(made.supervisor.asked))
     function, robots = made.served["~/enable"]
@@ -154,8 +155,9 @@ def test_publishers_are_counted_before_anything_is_enabled(make):
     assert looks == [0]
 
 
-def test_who_is_closed_while_its_controller_is_asked_does_not_start(make):
-    """Neither by itself nor by an ~/enable that waits: what was said last counts, robot by robot."""
+def test_a_robot_disabled_during_the_query_does_not_start(make):
+    """Neither start_enabled nor a waiting ~/enable starts it. The last request counts, for each
+    robot."""
     made = make(command_controller="c", start_enabled=True)
     made.gate.watch(0.0)
     close, robots = made.served["l/warpdyn/enable"]
@@ -174,7 +176,7 @@ def test_who_is_closed_while_its_controller_is_asked_does_not_start(make):
     assert made.supervisor.asked[2:] == [([1], False)]
 
 
-def test_another_model_while_the_controller_is_asked(make):
+def test_another_model_during_the_query_refuses_enabling(make):
     """Its joints are not those that were compared."""
     made = make(command_controller="c")
     held = Future()
@@ -187,7 +189,7 @@ def test_another_model_while_the_controller_is_asked(make):
 
 
 def ended(coroutine):
-    """What a coroutine returns whose futures are done."""
+    """The return value of a coroutine whose futures are done."""
     try:
         while True:
             coroutine.send(None)

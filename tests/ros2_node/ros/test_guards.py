@@ -1,4 +1,4 @@
-"""No exception leaves a callback."""
+"""Guards of callbacks: no exception leaves one."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ def test_a_callback_gets_its_first_arguments_and_the_message(guards, failures):
     assert got == [(1, 2, "message")] and not failures
 
 
-def test_an_exception_becomes_a_failure_with_its_place(guards, failures):
+def test_an_exception_becomes_a_failure_with_the_callbacks_name(guards, failures):
     assert guards.callback(broken, 1)("message") is None
     assert failures == [("broken: RuntimeError: got (1, 'message')", None)]
 
 
-def test_a_failure_names_the_robot_whose_callback_it_was(guards, failures):
-    """So that it stays that robot's; a service of several robots is nobody's own."""
+def test_a_failure_names_the_robot_of_its_callback(guards, failures):
+    """The failure then stops only this robot. A service of several robots names none."""
     guards.callback(broken, 1, robot=1)("message")
     guards.service(broken, [2])("please", SimpleNamespace())
     guards.service(broken, [0, 1])("please", SimpleNamespace())
     assert [robot for _, robot in failures] == [1, 2, None]
 
 
-def test_a_service_answers_whatever_happens(guards, failures):
-    """With what the function returns, or with the exception's text."""
+def test_a_service_answers_even_if_its_function_raises(guards, failures):
+    """The answer is the function's result or the exception's text."""
     served = guards.service(lambda robots, request: (True, f"{robots} {request}"), [3])
     response = served("please", SimpleNamespace())
     assert (response.success, response.message) == (True, "[3] please") and not failures
@@ -53,7 +53,7 @@ def test_a_service_answers_whatever_happens(guards, failures):
     assert failures == [("broken: RuntimeError: got ([3], 'please')", 3)]
 
 
-def test_a_bad_parameter_is_refused_and_a_broken_change_is_a_failure_too(guards, failures):
+def test_bad_parameters_are_refused_and_exceptions_are_failures_too(guards, failures):
     def refuse(changed):
         raise ValueError("too large")
 
@@ -64,8 +64,8 @@ def test_a_bad_parameter_is_refused_and_a_broken_change_is_a_failure_too(guards,
     assert failures == [("parameters: RuntimeError: got ([1],)", None)]
 
 
-def test_a_slow_service_answers_whatever_happens(guards, failures):
-    """As a quick one, once what it waits for has come."""
+def test_a_slow_service_answers_even_if_its_function_raises(guards, failures):
+    """It answers like a quick one, after its wait."""
 
     async def answer(robots, request):
         return True, f"{robots} {request}"

@@ -1,4 +1,4 @@
-"""Texts of launch arguments become values of parameters; what is not given stays out."""
+"""Conversion of launch arguments to parameter values. Arguments that are not set are left out."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ros2_node.control.settings.node_settings import BY_NAME
 from ros2_node.ros.launch_arguments import choices, parameter_file, parameters_given
 
 
-def test_an_argument_that_is_not_given_is_not_passed_on():
-    """Empty, or blanks."""
+def test_an_empty_argument_is_left_out():
+    """It may also consist of blanks."""
     assert parameters_given({"torque_scale": "", "mode": " ", "joints": "", "rate": ""}) == {}
 
 
@@ -37,7 +37,7 @@ def test_an_argument_that_is_not_given_is_not_passed_on():
     ],
 )
 def test_a_text_becomes_the_value_of_its_parameter(name, text, value):
-    """Of the type that the parameter has, as launch and YAML write it."""
+    """It gets the type of the parameter, from the spelling of launch or YAML."""
     given = parameters_given({name: text})
     assert given == {name: value} and type(given[name]) is type(value)
 
@@ -55,13 +55,13 @@ def test_a_text_becomes_the_value_of_its_parameter(name, text, value):
         ("gravity", "9.81", "gravity must be 3 numbers"),
     ],
 )
-def test_a_bad_text_is_refused_by_its_name(name, text, said):
+def test_a_bad_text_is_refused_with_the_arguments_name(name, text, said):
     with pytest.raises(ValueError, match=said):
         parameters_given({name: text})
 
 
-def test_a_parameter_file_must_be_there(tmp_path):
-    """Else the node would run with the defaults: torque_scale 1.0."""
+def test_a_parameter_file_must_exist(tmp_path):
+    """Otherwise the node would run with the defaults, such as torque_scale 1.0."""
     file = tmp_path / "my.yaml"
     with pytest.raises(ValueError, match=r"params_file '.*my.yaml' is not a file"):
         parameter_file(str(file))
@@ -69,8 +69,8 @@ def test_a_parameter_file_must_be_there(tmp_path):
     assert parameter_file(str(file)) == str(file)
 
 
-def test_the_interpreter_of_launch_needs_nothing_else():
-    """`ros2 launch` may run under a Python that has no Warp."""
+def test_launch_arguments_need_only_the_standard_library():
+    """`ros2 launch` may run under a Python without Warp."""
     code = (
         "import sys; import ros2_node.ros.launch_arguments; "
         "print(sorted({'warp', 'rclpy', 'warpdyn', 'launch'} & set(sys.modules)))"
@@ -90,6 +90,7 @@ def test_the_interpreter_of_launch_needs_nothing_else():
     ],
 )
 def test_launch_lists_the_values_of_an_argument(name, allowed):
-    """Of a truth value and of a choice, with the empty text of an argument that is not given."""
+    """They are those of a truth value or of a choice, and the empty text of an argument that is not
+    set."""
     assert choices(name) == allowed
     assert name != "stale_action" or len(allowed) > 2

@@ -1,4 +1,5 @@
-"""What launch files share, under the stand-in of `launch`; whole launch files are in tests/ros/test_launch.py."""
+"""The shared parts of launch files, with a stand-in for `launch`. tests/ros/test_launch.py runs
+whole launch files."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ STAND_IN = ROOT / "tests" / "ros" / "stand_in"
 
 @pytest.fixture
 def parts(monkeypatch, tmp_path):
-    """The module, its `launch` the stand-in."""
+    """The module, with the stand-in as its `launch`."""
     monkeypatch.syspath_prepend(str(STAND_IN))
     of_launch = ("launch.", "launch_ros", "ros2_node.ros.launch_parts")
     for name in [m for m in sys.modules if m == "launch" or m.startswith(of_launch)]:
@@ -27,7 +28,7 @@ def parts(monkeypatch, tmp_path):
 
 
 def chosen(parts, arguments, **values):
-    """What launch knows once it has read the arguments."""
+    """The launch configuration after launch has read the arguments."""
     declared = parts.declare_arguments(arguments)
     assert all(argument.description for argument in declared)
     text = {a.name: a.default_value for a in declared}
@@ -35,7 +36,7 @@ def chosen(parts, arguments, **values):
     return {name: perform(default) for name, default in text.items()} | values
 
 
-def test_an_argument_wins_over_the_file_where_it_is_given(parts):
+def test_an_argument_overrides_the_parameter_file(parts):
     parameters = (("torque_scale", "factor"), ("mode", "what it does"))
     values = chosen(parts, parts.over_a_file("warpdyn.yaml", parameters), torque_scale="[1, 0.5]")
     file, given = parts.file_and_given(values, parameters)
@@ -45,13 +46,13 @@ def test_an_argument_wins_over_the_file_where_it_is_given(parts):
         parts.file_and_given({**values, "params_file": "no.yaml"}, parameters)
 
 
-def test_a_value_is_of_its_type(parts):
+def test_a_value_has_its_type(parts):
     rate = parts.value("rate", float)
     assert rate.value_type is float and rate.value.perform({"rate": "250"}) == "250"
 
 
 @pytest.mark.parametrize("display", ["DISPLAY", "WAYLAND_DISPLAY", None])
-def test_rviz_starts_by_itself_where_there_is_a_display(display, parts, monkeypatch):
+def test_rviz_starts_by_default_if_there_is_a_display(display, parts, monkeypatch):
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     if display:
@@ -59,7 +60,7 @@ def test_rviz_starts_by_itself_where_there_is_a_display(display, parts, monkeypa
     assert chosen(parts, [parts.rviz_argument()]) == {"rviz": "true" if display else "false"}
 
 
-def test_rviz_shows_our_picture_and_a_line_stands_for_it_where_it_is_not(parts, monkeypatch):
+def test_rviz_uses_our_config_or_a_line_says_it_is_missing(parts, monkeypatch):
     action = parts.rviz("-f", "odom")
     assert action.condition.expression.name == "rviz"
     [line] = action.function({})
@@ -71,8 +72,8 @@ def test_rviz_shows_our_picture_and_a_line_stands_for_it_where_it_is_not(parts, 
     assert Path(picture.perform({})).is_file()
 
 
-def test_a_package_that_is_needed_ends_the_launch_where_it_is_missing(parts, monkeypatch):
-    """With what needs it, and how to install it."""
+def test_a_missing_required_package_ends_the_launch(parts, monkeypatch):
+    """The error says what needs it, and how to install it."""
     check = parts.require_package("mujoco", "the demo").function
     monkeypatch.setattr(parts, "find_spec", lambda name: name == "mujoco" or None)
     assert check(None) is None

@@ -1,4 +1,4 @@
-"""Arrays and poses as messages."""
+"""Conversion of arrays and poses to messages."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ POSE = [1.0, 2.0, 3.0, 0.1, 0.2, 0.3, 0.9]
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=4))
 def test_a_labelled_array_is_read_back_by_its_dimensions(shape):
-    """data reshaped to the sizes is the array; a dimension's stride is the product of it and
-    those after it."""
+    """The data reshaped to the sizes is the array. The stride of a dimension is the product of its
+    size and those after it."""
     x = np.arange(float(np.prod(shape))).reshape(shape)
     message = labelled_array(x, [f"d{i}" for i in range(len(shape))])
     sizes = [d.size for d in message.layout.dim]
@@ -34,7 +34,7 @@ def test_a_labelled_array_is_read_back_by_its_dimensions(shape):
         assert dim.stride == np.prod(shape[i:])
 
 
-def test_a_labelled_array_is_row_major_whatever_it_was():
+def test_a_labelled_array_is_always_row_major():
     """A transposed or a single-precision array gives the same numbers."""
     x = np.arange(6.0).reshape(2, 3)
     for other in (np.asfortranarray(x), x.astype(np.float32), x.T.copy().T):
@@ -61,14 +61,15 @@ def test_poses_and_transforms_have_position_and_quaternion_xyzw():
 
 @given(st.text(min_size=1))
 def test_every_link_name_becomes_a_word_of_a_topic(name):
-    """Letters, digits, underscores; no digit first; what is a word already stays."""
+    """A word has letters, digits and underscores, and does not begin with a digit. A name that is a
+    word already does not change."""
     word = topic_word(name)
     assert word.isascii() and word.isidentifier()
     assert topic_word(word) == word
 
 
-def test_an_odometry_message_is_read_in_the_order_of_a_pose_and_a_twist():
-    """Quaternion xyzw; linear velocity, then angular."""
+def test_an_odometry_message_gives_a_pose_and_a_twist():
+    """The quaternion is xyzw. The linear velocity comes before the angular one."""
     odometry = pytest.importorskip("nav_msgs.msg").Odometry()
     fill_pose(odometry.pose.pose, POSE)
     speed = odometry.twist.twist

@@ -1,4 +1,4 @@
-"""The table of outputs: what is wanted, where it goes, and what it holds."""
+"""The table of outputs: which are requested, their topics, and their values."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ def output(name):
 
 @pytest.fixture(scope="module")
 def dynamics():
-    """Two robots of the panda in different positions."""
+    """Two panda robots in different positions."""
     made = FleetDynamics(MODEL, EVERYTHING, 2)
     made.state.q[:] = Q, 0.5 * Q
     return made
 
 
 @pytest.mark.parametrize("each", OUTPUTS, ids=lambda o: o.name)
-def test_a_parameter_that_is_read_at_start_asks_for_each(each):
-    """Its topics are opened once; the document's table has them."""
+def test_each_output_has_a_parameter_that_is_read_at_start(each):
+    """Its topics are created once, and the table of the documentation has them."""
     assert BY_NAME[each.parameter].fixed
     assert each.name in (ROOT / "docs" / "ros2.md").read_text()
     assert each.is_requested(EVERYTHING)
@@ -47,8 +47,8 @@ def test_a_parameter_that_is_read_at_start_asks_for_each(each):
     assert each.batch is None or (each.is_requested(EVERYTHING) and each.batch_labels)
 
 
-def test_topics_of_links_are_words():
-    """One for each link that the parameter names, below the robot's names of the node."""
+def test_topics_of_links_are_valid_names():
+    """There is one for each link that the parameter names, below the robot's names of the node."""
     links = panda_settings(jacobian_links=["panda_hand", "2nd-link"])
     assert output("jacobian/<link>").topics("r0/w/", links) == [
         "r0/w/jacobian/panda_hand",
@@ -57,7 +57,7 @@ def test_topics_of_links_are_words():
     assert output("mass_matrix").topics("~/", links) == ["~/mass_matrix"]
 
 
-def test_a_link_that_is_not_there_is_refused():
+def test_an_unknown_link_is_refused():
     for values in ({"tip_links": ["nose"]}, {"jacobian_links": ["panda_hand", "nose"]}):
         wanted = WantedOutputs(panda_settings(**values))
         with pytest.raises(ValueError, match="panda has no link 'nose'; its links are panda_link0"):
@@ -65,8 +65,8 @@ def test_a_link_that_is_not_there_is_refused():
     WantedOutputs(EVERYTHING).check(MODEL)
 
 
-def test_everything_is_warmed_once(dynamics):
-    """Each function of the wanted outputs runs once, however many outputs share it."""
+def test_each_function_is_warmed_once(dynamics):
+    """Each function of the requested outputs runs once, however many outputs share it."""
     calls = []
 
     def poses(dynamics, settings):
@@ -86,8 +86,8 @@ def test_everything_is_warmed_once(dynamics):
     assert calls == ["poses", "matrices"]
 
 
-def test_poses_are_forward_kinematics(dynamics):
-    """(R, nlinks, 7): position and quaternion xyzw of each link in the root link."""
+def test_link_poses_agree_with_forward_kinematics(dynamics):
+    """They are (R, nlinks, 7): position and quaternion xyzw of each link in the root link."""
     poses, T = output("link_poses").compute(dynamics, EVERYTHING), wd.fk(MODEL, dynamics.state.q)
     np.testing.assert_allclose(poses[..., :3], T[..., :3, 3], atol=1e-12)
     R = wd.convert.quaternion_to_matrix(np.ascontiguousarray(poses[..., 3:]).reshape(-1, 4))
@@ -95,7 +95,7 @@ def test_poses_are_forward_kinematics(dynamics):
 
 
 def test_joint_transforms_chain_to_the_poses_of_the_links(dynamics):
-    """From the root to the hand: the product over the joints between is the link's pose."""
+    """From the root to the hand, the product over the joints is the link's pose."""
     values, T = output("/tf").compute(dynamics, EVERYTHING), wd.fk(MODEL, dynamics.state.q)
     moving = [j for j in MODEL.joints if j.kind.nv]
     for i, joint in enumerate(moving):
@@ -110,8 +110,8 @@ def test_joint_transforms_chain_to_the_poses_of_the_links(dynamics):
             np.testing.assert_allclose(parent @ X, child, atol=1e-12)
 
 
-def test_mass_matrices_and_jacobians_are_those_of_each_robot(dynamics):
-    """With a dimension that counts topics before theirs."""
+def test_each_robot_has_its_mass_matrix_and_jacobians(dynamics):
+    """A dimension that counts topics comes before theirs."""
     M = output("mass_matrix").compute(dynamics, EVERYTHING)
     J = output("jacobian/<link>").compute(dynamics, EVERYTHING)
     assert M.shape == (2, 1, N, N) and J.shape == (2, 2, 6, N)
@@ -121,9 +121,9 @@ def test_mass_matrices_and_jacobians_are_those_of_each_robot(dynamics):
         np.testing.assert_allclose(J[:, i], expected, atol=1e-12)
 
 
-def test_the_sros2_policy_lets_the_node_do_what_it_does():
-    """Every output, input and service of the node is in `config/sros2_policy.xml`, and the operator alone
-    calls what moves the arm."""
+def test_the_sros2_policy_allows_all_topics_and_services():
+    """`config/sros2_policy.xml` lists every output, input and service of the node. Only the
+    operator may call those that move the arm."""
     root = parse(ROOT / "config" / "sros2_policy.xml").getroot()
 
     def named(enclave, tag, **may):
@@ -149,7 +149,7 @@ def test_the_sros2_policy_lets_the_node_do_what_it_does():
     assert not named("/driver", "services", request="ALLOW")
 
 
-def test_of_many_links_forty_are_listed():
+def test_the_refusal_lists_at_most_forty_links():
     chain, links = wd.load_urdf(chain_text(42)), ", ".join(f"l{k}" for k in range(40))
     with pytest.raises(ValueError) as error:
         WantedOutputs(Settings.of({"tip_links": ["l41", "nose"]})).check(chain)

@@ -1,4 +1,4 @@
-"""The list of parameters, declared to rclpy."""
+"""Declaration of the parameters in rclpy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ros2_node.ros.parameters import declare, ours
 
 @pytest.fixture
 def made(context):
-    """Makes nodes with overrides, and removes them."""
+    """Create nodes with overrides, and remove them at the end."""
     nodes = []
 
     def make(**overrides):
@@ -30,7 +30,8 @@ def test_without_overrides_the_settings_are_the_defaults(made):
 
 
 def test_overrides_reach_their_settings(made):
-    """Integers become numbers, lists tuples, the empty list that a launch file writes nothing."""
+    """Integers become floats and lists become tuples. The empty list as a launch file writes it
+    becomes ()."""
     overrides = {"kp": 5, "torque_scale": [0.5, 1.0], "joints": [""], "payload__com": [0, 0, 1]}
     expected = {"kp": 5.0, "torque_scale": [0.5, 1.0], "payload.com": [0.0, 0.0, 1.0]}
     assert declare(made(**overrides)) == Settings.of(expected)
@@ -45,8 +46,8 @@ def test_a_bad_override_is_an_error_with_its_name(made, name, value):
 
 
 def test_every_parameter_has_a_descriptor(made):
-    """Its text, its unit and choices as constraints, its bounds where it is a number, read-only
-    where it is fixed."""
+    """It has the text, unit and choices as constraints, bounds if it is a number, and is read-only
+    if it is fixed."""
     node = made()
     declare(node)
     for parameter in PARAMETERS:
@@ -62,15 +63,15 @@ def test_every_parameter_has_a_descriptor(made):
             assert not told.floating_point_range
 
 
-def test_only_our_parameters_are_ours():
-    """use_sim_time and QoS overrides are rclpy's."""
+def test_parameters_of_rclpy_are_not_ours():
+    """These are use_sim_time and QoS overrides."""
     changed = [RosParameter("use_sim_time", value=True), RosParameter("kp", value=3.0)]
     empty = RosParameter("joints", RosParameter.Type.NOT_SET)
     assert ours([*changed, empty]) == {"kp": 3.0, "joints": []}
 
 
 def test_inputs_of_a_law_are_parameters(made):
-    """Those that are given become settings; the others are declared with the law's defaults."""
+    """Those that are set become settings. The others are declared with the law's defaults."""
     node = made(law="joint_impedance", **{"law_inputs__stiffness": 120.0})
     settings = declare(node)
     assert settings.law == "joint_impedance"
@@ -80,7 +81,7 @@ def test_inputs_of_a_law_are_parameters(made):
     told = node.describe_parameter("law_inputs.stiffness")
     assert told.description.startswith("Input of the law, shape") and told.dynamic_typing
     with pytest.raises(
-        ValueError, match=r"law_inputs\.stif is no input of .*, which has law_inputs"
+        ValueError, match=r"law_inputs\.stif is not an input of .*, which has law_inputs"
     ):
         declare(made(law="joint_impedance", law_inputs__stif=1.0))
 
@@ -90,8 +91,8 @@ def test_a_policy_is_read_before_anything_runs(made):
         declare(made(policy="nothing.onnx"))
 
 
-def test_whole_constraints_of_parameters(made):
-    """Choices, unit, and lists by joint, in one text."""
+def test_constraints_have_the_documented_text(made):
+    """One text has choices, unit, and lists by joint."""
     node = made()
     declare(node)
     joints = "a number, or a list with one for each of command_joints"
@@ -106,7 +107,7 @@ def test_whole_constraints_of_parameters(made):
 
 
 def test_an_input_of_a_law_without_a_default_is_an_empty_list(made):
-    """With the shape in its description; one with a default has that, number by number."""
+    """Its description has the shape. An input with a default has that value."""
     node = made(law="joint_impedance", **{"law_inputs__stiffness": 120.0})
     declare(node)
     told = node.describe_parameter("law_inputs.stiffness")

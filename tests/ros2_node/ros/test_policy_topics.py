@@ -1,4 +1,4 @@
-"""odom and cmd_vel: what is subscribed for a policy, and what reaches its robot."""
+"""odom and cmd_vel: their subscriptions for a policy, and the values that reach its robot."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAMES = (RobotNames("", "~/"), RobotNames("r1/", "r1/warpdyn/"))
 
 
 class Heard:
-    """In the place of wiring and of two robots: keeps what is subscribed, and what is told."""
+    """A stand-in for wiring and two robots. It records subscriptions and calls."""
 
     def __init__(self):
         self.topics, self.told = {}, []
@@ -74,7 +74,7 @@ def test_messages_reach_the_robot_of_their_namespace(turning):
     assert heard.told[1] == (0, 0.1, 0.2, 0.3, 7.5)
 
 
-def test_before_there_is_a_model_messages_are_dropped(turning):
+def test_messages_before_the_model_are_dropped(turning):
     heard = Heard()
     settings = Settings.of({"robot_description": TURNING, **turning})
     PolicyTopics(heard, NAMES, settings, lambda: (), lambda: 0.0)
@@ -83,8 +83,8 @@ def test_before_there_is_a_model_messages_are_dropped(turning):
     assert not heard.told
 
 
-def test_only_what_the_task_needs_is_subscribed(tmp_path, monkeypatch):
-    """A fixed base without command has neither topic, and a node without a policy none."""
+def test_only_topics_that_the_task_needs_are_subscribed(tmp_path, monkeypatch):
+    """A fixed base without commands has neither topic, and a node without a policy has none."""
     heard = Heard()
     topics_of(heard)
     assert not heard.topics
@@ -93,7 +93,7 @@ def test_only_what_the_task_needs_is_subscribed(tmp_path, monkeypatch):
     assert not heard.topics and not Hold.commanded
 
 
-def test_a_missing_message_package_is_said(turning, monkeypatch):
+def test_a_missing_message_package_is_reported(turning, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "nav_msgs.msg", None)
     with pytest.raises(ValueError, match="policy needs nav_msgs for odom, which is not installed"):
         topics_of(Heard(), **turning)

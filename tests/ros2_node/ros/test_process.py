@@ -1,4 +1,4 @@
-"""From the start to the exit code; signals and stop sequences in processes are in tests/ros."""
+"""From the start to the exit code. tests/ros covers signals and stop sequences in processes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ros2_node.ros.process import make_executor, spin
 
 @pytest.fixture
 def calls(monkeypatch):
-    """What is called, in order, where rclpy and signals are."""
+    """Calls in order, with stand-ins for rclpy and signals."""
     calls = []
     monkeypatch.setattr(process, "tolerate_lost_output", lambda: calls.append("output"))
     monkeypatch.setattr(process, "ending_signals", lambda: lambda: False)
@@ -37,12 +37,12 @@ def node(calls, exit_code=None):
 
 
 @pytest.mark.parametrize("code", [None, process.BAD_START])
-def test_robots_stop_before_the_context_goes(code, calls):
+def test_robots_stop_before_the_context_shuts_down(code, calls):
     assert process.run_process(lambda: node(calls, code)) == (code or 0)
     assert calls == ["output", "init", "spin", "stop", "destroy", "shutdown"]
 
 
-def test_parameters_that_cannot_be_used_end_it_with_a_code(calls):
+def test_unusable_parameters_end_the_process_with_a_code(calls):
     def refuse():
         raise ValueError("rate must be a number")
 
@@ -50,8 +50,8 @@ def test_parameters_that_cannot_be_used_end_it_with_a_code(calls):
     assert calls == ["output", "init", "shutdown"]
 
 
-def test_what_was_half_made_is_gone_before_the_context(monkeypatch, calls):
-    """Its callbacks refer to it, and the error's traceback has done."""
+def test_a_half_built_node_is_freed_before_the_context(monkeypatch, calls):
+    """Its callbacks refer to it, and so did the error's traceback."""
     made, alive = [], []
 
     class HalfMade:
@@ -71,7 +71,7 @@ def test_what_was_half_made_is_gone_before_the_context(monkeypatch, calls):
     assert alive == [False]
 
 
-def test_another_error_of_the_constructor_is_no_refusal():
+def test_other_errors_of_the_constructor_are_not_hidden():
     def broken():
         raise OSError("no such page")
 
@@ -81,8 +81,10 @@ def test_another_error_of_the_constructor_is_no_refusal():
 
 
 @pytest.mark.parametrize("context_lives", [True, False])
-def test_an_exception_of_the_loop_stops_the_robots_and_goes_on(context_lives, calls, monkeypatch):
-    """Where the context is gone, that was its reason, and no error."""
+def test_an_exception_of_the_loop_stops_the_robots_and_propagates(
+    context_lives, calls, monkeypatch
+):
+    """If the context is gone, that was its reason, and it is no error."""
 
     def broken(*arguments):
         raise RuntimeError("broken")
@@ -98,7 +100,8 @@ def test_an_exception_of_the_loop_stops_the_robots_and_goes_on(context_lives, ca
 
 
 class Collector:
-    """States come by a script: a number of arrivals for each call of the executor."""
+    """A node whose states arrive by a script: a number of arrivals for each call of the
+    executor."""
 
     def __init__(self, arrivals):
         self.arrivals = list(arrivals)
@@ -125,15 +128,15 @@ def context_is_up(monkeypatch):
     monkeypatch.setattr(process.rclpy, "ok", lambda: True)
 
 
-def test_one_launch_serves_all_that_came_before_the_queue_was_empty(context_is_up):
-    """While states wait, events are looked for without waiting."""
+def test_one_launch_computes_all_states_in_the_queue(context_is_up):
+    """While states wait, the executor is called without a timeout."""
     node = Collector([0, 1, 1, 1, 0, 1, 0, 0])
     spin(node, node, lambda: not node.arrivals)
     assert node.batches == [3, 1]
     assert node.timeouts == [0.2, 0.2, 0.0, 0.0, 0.0, 0.2, 0.0, 0.2]
 
 
-def test_it_ends_when_told_or_when_the_node_cannot_go_on(context_is_up):
+def test_the_loop_ends_on_request_or_with_the_nodes_exit_code(context_is_up):
     node = Collector([1, 1])
     spin(node, node, lambda: True)
     assert not node.timeouts
@@ -149,20 +152,20 @@ def spun(context):
     node.destroy_node()
 
 
-def test_events_is_the_experimental_one(spun):
+def test_executor_events_is_the_experimental_one(spun):
     made = make_executor(spun, "events")
     assert type(made).__name__ == "EventsExecutor" and spun in made.get_nodes()
     made.shutdown()
 
 
-def test_single_is_rclpys_default(spun):
+def test_executor_single_is_rclpys_default(spun):
     made = make_executor(spun, "single")
     assert type(made) is SingleThreadedExecutor and spun in made.get_nodes()
     made.shutdown()
 
 
-def test_without_an_events_executor_single_takes_its_place(spun, monkeypatch):
-    """And the log says what it costs."""
+def test_executor_single_replaces_a_missing_events_executor(spun, monkeypatch):
+    """The log says what this costs."""
     monkeypatch.setitem(sys.modules, "rclpy.experimental", SimpleNamespace())
     said = []
     monkeypatch.setattr(spun, "get_logger", lambda: SimpleNamespace(warning=said.append))

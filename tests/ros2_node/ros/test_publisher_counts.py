@@ -1,5 +1,5 @@
-"""Publishers beside those that should be there, with a stand-in for the graph; over DDS in
-tests/ros/test_several_publishers.py."""
+"""Additional publishers on the node's topics, with a stand-in for the graph.
+tests/ros/test_several_publishers.py covers DDS."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ros2_node.ros.topics import RobotNames
 
 
 def ends(*names):
-    """What the graph says of publishers, by full names of their nodes."""
+    """Publishers in the form of the graph, by full names of their nodes."""
     pairs = [name.rpartition("/") for name in names]
     return [
         SimpleNamespace(node_name=name, node_namespace=space or "/") for space, _, name in pairs
@@ -45,15 +45,15 @@ def made():
     return make
 
 
-def test_one_publisher_of_each_is_right(made):
+def test_one_publisher_per_topic_is_accepted(made):
     two = made()
     two.counts.look()
     assert two.several == {0: "", 1: ""} and not any(two.remarks.values())
     assert two.lines[0] == {"publishers of joint_states": "1", "publishers of commands": "1"}
 
 
-def test_another_publisher_withholds_its_robot_alone(made):
-    """Also a node of this one's name; and it is over when that is gone."""
+def test_another_publisher_withholds_only_its_robot(made):
+    """It may be a node of the same name. The robot is released when it is gone."""
     two = made()
     two.node.endpoints["/r/joint_states"] = ends("/driver", "/arms/viewer")
     two.node.endpoints["/l/warpdyn/commands"] = ends("/warpdyn", "/warpdyn")
@@ -75,7 +75,7 @@ def test_a_publisher_whose_node_is_not_known_counts(made):
     assert "2 publishers (/driver, a node without a known name)" in two.several[0]
 
 
-def test_the_parameter_lets_several_publish(made):
+def test_a_parameter_allows_several_publishers(made):
     """They are still counted."""
     two = made(allow_several_publishers=True)
     two.node.endpoints["/r/joint_states"] = ends("/driver", "/gripper")
@@ -84,7 +84,7 @@ def test_the_parameter_lets_several_publish(made):
     assert two.lines[1]["publishers of joint_states"].startswith("2 ")
 
 
-def test_a_policy_has_odometry_of_one_node(made):
+def test_a_policy_needs_odometry_from_one_node(made):
     two = made(policy="quadruped_velocity")
     two.node.endpoints["/l/odom"] = ends("/camera", "/legs")
     two.counts.look()

@@ -1,4 +1,4 @@
-"""How results become messages."""
+"""Conversion of results to messages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def node():
 
 
 def opened(kind, node, *names, labels=None):
-    """Publishers of both robots for topics of these names, told of the panda."""
+    """Publishers of both robots for topics of these names, after the panda was set as the model."""
     topics = [[robot.private + name for name in names] for robot in ROBOTS]
     first = () if labels is None else (labels,)
     made = kind(*first, node, ROBOTS, topics, SETTINGS)
@@ -37,8 +37,8 @@ def numbers(pose):
     return [p.x, p.y, p.z, o.x, o.y, o.z, o.w]
 
 
-def test_link_names_are_said_once_for_each_robot(node):
-    """When the model comes; nothing is sent later."""
+def test_link_names_are_sent_once_for_each_robot(node):
+    """They are sent when the model comes, and not again."""
     names = opened(LinkNames, node, "link_names")
     names.send(0, np.zeros(0), STAMP)
     for robot in ROBOTS:
@@ -46,7 +46,7 @@ def test_link_names_are_said_once_for_each_robot(node):
         assert message.data.splitlines() == list(MODEL.link_names)
 
 
-def test_link_poses_come_in_the_order_of_the_names_to_their_robot(node):
+def test_link_poses_are_sent_to_their_robots_topic_in_order(node):
     value = np.random.default_rng(0).normal(size=(MODEL.nlinks, 7))
     poses = opened(LinkPoses, node, "link_poses")
     poses.send(1, value, STAMP)
@@ -59,7 +59,7 @@ def test_link_poses_come_in_the_order_of_the_names_to_their_robot(node):
     assert len(node.published["b/w/link_poses"]) == 1, "to listeners only"
 
 
-def test_tip_poses_are_the_rows_of_their_links(node):
+def test_tip_poses_are_those_of_their_links(node):
     value = np.random.default_rng(1).normal(size=(MODEL.nlinks, 7))
     opened(TipPoses, node, "poses/one", "poses/two").send(0, value, STAMP)
     for topic, link in zip(("a/w/poses/one", "a/w/poses/two"), TIPS, strict=True):
@@ -69,15 +69,15 @@ def test_tip_poses_are_the_rows_of_their_links(node):
 
 
 def test_poses_reach_subscribers_with_default_qos(node):
-    """Reliable, as RViz and `create_subscription(..., 10)` ask for."""
+    """They are reliable, as RViz and `create_subscription(..., 10)` require."""
     opened(LinkPoses, node, "link_poses")
     opened(TipPoses, node, "poses/one", "poses/two")
     for publisher in node.publishers.values():
         assert publisher.qos.reliability is ReliabilityPolicy.RELIABLE
 
 
-def test_arrays_go_to_the_topic_of_their_place(node):
-    """The first dimension counts topics, the others are labelled."""
+def test_arrays_are_sent_to_the_topics_in_order(node):
+    """The first dimension counts topics, and the others are labelled."""
     value = np.random.default_rng(2).normal(size=(2, 6, 8))
     opened(Arrays, node, "J/one", "J/two", labels=("six", "dof")).send(0, value, STAMP)
     for topic, x in zip(("a/w/J/one", "a/w/J/two"), value, strict=True):
@@ -87,7 +87,7 @@ def test_arrays_go_to_the_topic_of_their_place(node):
 
 
 def test_transforms_name_frames_by_prefix_and_namespace(node):
-    """Fixed joints once, of all robots; moving joints with each state."""
+    """Fixed joints of all robots are sent once, moving joints with each state."""
     transforms = opened(Transforms, node)
     moving = [j for j in MODEL.joints if j.kind.nv]
     fixed = [j for j in MODEL.joints if not j.kind.nv]

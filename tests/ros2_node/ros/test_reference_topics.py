@@ -1,4 +1,4 @@
-"""Topics of poses, velocities and inputs: which settings subscribe them, and what reaches a robot."""
+"""Topics of poses, velocities and inputs: when they are subscribed, and the calls they make."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ MESSAGES = {
 
 
 class Topics(dict):
-    """Subscribed topics by name, each with its callback. calls: the calls of two robots' methods."""
+    """Subscribed topics by name, each with its callback. `calls` has the method calls of two
+    robots."""
 
     def __init__(self, kind, **values):
         self.calls = []
@@ -37,7 +38,7 @@ class Topics(dict):
 
 
 class Robot:
-    """Notes the calls of its methods."""
+    """A robot that records the calls of its methods."""
 
     def __init__(self, number, calls):
         self._number, self._calls = number, calls
@@ -47,7 +48,7 @@ class Robot:
 
 
 def test_a_pose_reaches_the_robot_of_its_namespace():
-    """Its frame without the prefix that the robot's frames have."""
+    """The frame is passed without the robot's prefix."""
     topics = Topics(PoseTopics, law="cartesian_impedance", frame_prefix="lab/")
     assert set(topics) == {"~/pose_reference", "r1/warpdyn/pose_reference"}
     message = PoseStamped()
@@ -59,7 +60,7 @@ def test_a_pose_reaches_the_robot_of_its_namespace():
 
 
 def test_a_velocity_reaches_the_robot_of_its_namespace():
-    """Its frame without the prefix, and the time."""
+    """The frame is passed without the prefix, and with the time."""
     topics = Topics(TwistTopics, twist_link="hand", frame_prefix="lab/")
     message = TwistStamped()
     message.header.frame_id = "lab/r1/hand"
@@ -68,7 +69,7 @@ def test_a_velocity_reaches_the_robot_of_its_namespace():
     assert topics.calls == [(1, "refer_twist", "hand", (1.0, 0.0, 0.0), (0.0, 0.0, 2.0), 7.5)]
 
 
-def test_numbers_reach_the_input_of_the_robot():
+def test_law_inputs_reach_the_robot_of_their_namespace():
     topics = Topics(LawInputTopics, law="joint_impedance")
     inputs = {"stiffness", "damping", "damping_ratio"}
     assert set(topics) == {f"{p}law_inputs/{n}" for p in ("~/", "r1/warpdyn/") for n in inputs}
@@ -85,7 +86,7 @@ def test_numbers_reach_the_input_of_the_robot():
         (LawInputTopics, {"law": "joint_impedance"}),
     ],
 )
-def test_messages_before_there_is_a_model_are_dropped(kind, values):
+def test_messages_before_the_model_are_dropped(kind, values):
     topics = Topics(kind, **values)
     topics.robots.clear()
     for receive in topics.values():
@@ -104,5 +105,5 @@ def test_messages_before_there_is_a_model_are_dropped(kind, values):
         (LawInputTopics, {"law": "joint_impedance", "law_input_range": 0.0}),
     ],
 )
-def test_other_settings_have_no_such_topic(kind, values):
+def test_other_settings_have_no_reference_topics(kind, values):
     assert not Topics(kind, **values)

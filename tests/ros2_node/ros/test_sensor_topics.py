@@ -1,4 +1,4 @@
-"""~/ft_wrench and ~/tare: there for a law that reads a wrench, and what reaches its robot."""
+"""~/ft_wrench and ~/tare: they exist for a law that reads a wrench, and reach its robot."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAMES = (RobotNames("", "~/"), RobotNames("r1/", "r1/warpdyn/"))
 
 
 class Heard:
-    """In the place of wiring and two robots."""
+    """A stand-in for wiring and two robots."""
 
     def __init__(self, law):
         self.topics, self.services, self.told, self.lacks = {}, {}, [], ""
@@ -54,7 +54,7 @@ def test_a_wrench_reaches_the_robot_of_its_namespace():
     assert heard.services["~/tare"]() == (False, "there is no model yet")
 
 
-def test_other_laws_have_neither():
+def test_other_laws_have_no_sensor_topics():
     for law in ("", "teaching", "cartesian_impedance"):
         heard = Heard(law)
         assert not heard.topics and not heard.services

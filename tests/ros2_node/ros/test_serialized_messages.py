@@ -1,4 +1,4 @@
-"""Messages from and to their bytes: what rclpy would have read and written."""
+"""Conversion of messages from and to bytes, compared with rclpy's."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def filled(names=("a", "bc"), numbers=(1.0, 2.0), frame="", sec=1):
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.lists(TEXT, max_size=4), NUMBERS, NUMBERS, NUMBERS, TEXT), max_size=4))
 def test_any_messages_are_read_as_rclpy_reads_them(parts):
-    """One reader, whatever came before; each twice, as the second is read by its form."""
+    """One reader reads all messages, each twice, since the second reading uses the known form."""
     reader = StateReader()
     for names, position, velocity, effort, frame in parts:
         message = JointState(name=names, position=position, velocity=velocity, effort=effort)
@@ -58,7 +58,7 @@ def test_any_messages_are_read_as_rclpy_reads_them(parts):
 
 
 def test_a_second_message_of_a_form_is_not_read_by_rclpy(monkeypatch):
-    """The numbers and the stamp are new, the names are the same list as before."""
+    """Its numbers and stamp are new, and its names are the same list object."""
     reader = StateReader()
     reader.read(bytes(serialize_message(filled())))
     monkeypatch.setattr(serialized_messages, "deserialize_message", None)
@@ -69,8 +69,8 @@ def test_a_second_message_of_a_form_is_not_read_by_rclpy(monkeypatch):
     same(second, filled(numbers=(4.0, 5.0), sec=6))
 
 
-def test_what_aligns_the_parts_may_hold_anything():
-    """Fast DDS leaves there what the buffer held before."""
+def test_padding_bytes_may_have_any_value():
+    """Fast DDS leaves there the previous contents of its buffer."""
     data = bytearray(serialize_message(filled(names=("ab", "c"))))
     reader = StateReader()
     reader.read(bytes(data))
@@ -82,9 +82,9 @@ def test_what_aligns_the_parts_may_hold_anything():
 
 
 @pytest.mark.parametrize("part", ["position", "velocity", "effort", "stamp"])
-def test_bytes_that_read_differently_are_left_to_rclpy(monkeypatch, part):
-    """Where the fast reading of a first message differs from the real one in any number, its form is
-    not remembered: rclpy reads the second one too."""
+def test_a_form_that_is_read_differently_is_left_to_rclpy(monkeypatch, part):
+    """If the fast reading of a first message differs from rclpy's in any number, its form is not
+    stored, and rclpy reads the second one too."""
     message = filled()
     message.effort = message.position
     data, real = bytes(serialize_message(message)), serialized_messages.deserialize_message
@@ -106,13 +106,13 @@ def test_bytes_that_read_differently_are_left_to_rclpy(monkeypatch, part):
     assert isinstance(reader.read(data), StateMessage), "and once they agree it is"
 
 
-def test_other_names_of_the_same_length_are_other_names():
+def test_names_of_the_same_length_are_distinguished():
     reader = StateReader()
     for names in (("ab", "c"), ("xy", "c"), ("ab", "d"), ("ab", "c")):
         assert list(reader.read(bytes(serialize_message(filled(names=names)))).name) == list(names)
 
 
-def test_ever_new_forms_do_not_fill_the_memory():
+def test_new_forms_in_each_message_do_not_fill_the_memory():
     reader = StateReader()
     for k in range(300):
         message = filled(names=("a" * (k % 40 + 1), chr(97 + k % 26)))
@@ -121,8 +121,8 @@ def test_ever_new_forms_do_not_fill_the_memory():
 
 
 @pytest.mark.parametrize("cut", [0, 3, 4, 11, 20, 40])
-def test_bytes_that_are_no_message_are_an_exception(cut):
-    """Before a form is known and after."""
+def test_truncated_messages_raise_an_exception(cut):
+    """This holds before and after the form is known."""
     whole = bytes(serialize_message(filled()))
     reader = StateReader()
     for _ in range(2):
@@ -133,8 +133,8 @@ def test_bytes_that_are_no_message_are_an_exception(cut):
 
 @pytest.mark.parametrize("known", [True, False], ids=["bytes", "messages"])
 @pytest.mark.parametrize("count", [0, 1, 7])
-def test_what_is_written_is_what_rclpy_would_have_written(known, count, monkeypatch):
-    """Numbers that are not finite included; the next one does not change the one before."""
+def test_written_bytes_equal_those_of_rclpy(known, count, monkeypatch):
+    """The numbers may be nonfinite. Writing the next message does not change the previous one."""
     state = NumbersWriter(JointState(name=["a"] * count), "effort", count)
     flat = NumbersWriter(Float64MultiArray(), "data", count)
     if not known:
@@ -155,8 +155,8 @@ def test_what_is_written_is_what_rclpy_would_have_written(known, count, monkeypa
         assert isinstance(flat.message_with(np.zeros(count)), bytes)
 
 
-def test_a_huge_message_is_none(monkeypatch):
-    """It is not even read; the largest robots are far below."""
+def test_a_huge_message_is_refused(monkeypatch):
+    """It is not read. Messages of the largest robots are far smaller."""
     monkeypatch.setattr(serialized_messages, "deserialize_message", None)
     with pytest.raises(ValueError, match="joint_states of 1048577 bytes; at most 1048576 are read"):
         StateReader().read(bytes(serialized_messages.LARGEST + 1))
@@ -169,7 +169,7 @@ def test_a_stamp_is_one_number(sec, nanosec):
 
 
 def test_another_count_of_numbers_is_another_form():
-    """Of the same length in bytes, which its arrays' lengths alone tell."""
+    """Messages of the same length in bytes may differ only in the lengths of their arrays."""
     message = filled()
     data = bytes(serialize_message(message))
     form = Form(data, message)
@@ -180,8 +180,8 @@ def test_another_count_of_numbers_is_another_form():
         assert form.read(bytes(other)) is None
 
 
-def test_a_number_of_names_beyond_the_message_is_not_the_encoding():
-    """Reading stops at its end, whatever it promises."""
+def test_a_name_count_beyond_the_message_is_refused():
+    """Reading stops at the end of the message, whatever count it has."""
     data = bytearray(serialize_message(filled(names=("ab", "c"))))
     at = data.index(b"ab\0") - 8
     assert data[at : at + 4] == b"\2\0\0\0"
@@ -191,7 +191,7 @@ def test_a_number_of_names_beyond_the_message_is_not_the_encoding():
 
 
 def test_a_large_message_is_read(monkeypatch):
-    """Up to a mebibyte; eight forms of one length, and of eight lengths."""
+    """It may have up to one MiB. A reader stores eight forms of one length, and eight lengths."""
     monkeypatch.setattr(serialized_messages, "deserialize_message", lambda data, kind: "read")
     assert StateReader().read(bytes(1 << 20)) == "read"
     monkeypatch.undo()
@@ -205,7 +205,7 @@ def test_a_large_message_is_read(monkeypatch):
 
 
 def test_big_endian_bytes_are_left_to_rclpy(monkeypatch):
-    """And so is every message of a machine whose numbers are."""
+    """On a big-endian machine this holds for every message."""
     reader, data = StateReader(), bytes(serialize_message(filled()))
     monkeypatch.setattr(serialized_messages.sys, "byteorder", "big")
     reader.read(data)

@@ -1,4 +1,4 @@
-"""What ends the node, and what it sends last."""
+"""How the node ends, and the last commands that it sends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ros2_node.ros.topics import RobotNames, TorqueTopics
 
 @pytest.fixture
 def handlers():
-    """Puts the process's own signal handlers back."""
+    """Restore the process's own signal handlers."""
     before = {number: signal.getsignal(number) for number in shutdown.ENDING}
     yield
     for number, handler in before.items():
@@ -34,7 +34,7 @@ def test_a_signal_asks_the_node_to_end(name, handlers):
 
 
 def test_a_hangup_that_is_ignored_stays_ignored(handlers):
-    """Under nohup."""
+    """nohup ignores it."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     stopped = ending_signals()
     os.kill(os.getpid(), signal.SIGHUP)
@@ -43,7 +43,7 @@ def test_a_hangup_that_is_ignored_stays_ignored(handlers):
 
 @pytest.fixture
 def two():
-    """Two enabled pandas, their topics, and the node these are of."""
+    """Two enabled pandas, their topics, and the node of the topics."""
     node, fleet = RecordingNode(), panda_fleet(2, ramp_time=0.0)
     names = [RobotNames(f"{r}/", f"{r}/w/") for r in "ab"]
     topics = [TorqueTopics(node, each, lambda topic: None) for each in names]
@@ -58,7 +58,7 @@ def two():
 
 
 def test_every_enabled_robot_gets_its_stop_sequence(two):
-    """Five zeros each; then nothing is left to send."""
+    """Each gets five commands of zeros. A second call sends nothing."""
     fleet, topics, node = two
     fleet.robots[0].disable(0.0)
     while fleet.robots[0].stop_step(1e9) is not None:
@@ -72,7 +72,7 @@ def test_every_enabled_robot_gets_its_stop_sequence(two):
     assert len(node.published["b/w/commands"]) == 5
 
 
-def test_a_publisher_that_is_gone_is_said_and_keeps_nobody_else(two, monkeypatch):
+def test_a_failed_publisher_is_reported_and_does_not_affect_others(two, monkeypatch):
     fleet, topics, node = two
 
     def gone(command):
@@ -87,8 +87,8 @@ def test_a_publisher_that_is_gone_is_said_and_keeps_nobody_else(two, monkeypatch
     ]
 
 
-def test_commands_that_are_not_acknowledged_are_said(two, monkeypatch):
-    """The first reason of a robot stays; the other robot's commands are waited for."""
+def test_commands_that_are_not_acknowledged_are_reported(two, monkeypatch):
+    """The first reason of a robot remains. The other robot's commands are still awaited."""
     fleet, topics, node = two
 
     def silent(timeout):

@@ -1,4 +1,4 @@
-"""Prints that cannot be written are dropped."""
+"""Output that cannot be written is dropped."""
 
 from __future__ import annotations
 
@@ -22,9 +22,8 @@ sys.exit(7)
 """
 
 
-def test_a_process_whose_output_is_gone_goes_on_to_its_own_end():
-    """Pipes that nobody reads, and streams that were closed before: the exit code is the
-    program's."""
+def test_a_process_with_closed_output_runs_to_its_own_end():
+    """Pipes without a reader and closed streams do not change the program's exit code."""
     reader, writer = os.pipe()
     os.close(reader)
     command = [sys.executable, "-c", CODE]
@@ -34,12 +33,12 @@ def test_a_process_whose_output_is_gone_goes_on_to_its_own_end():
     assert subprocess.run(closed).returncode == 7
 
 
-def test_what_can_be_written_is_written():
+def test_writable_output_is_written():
     out = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True)
     assert out.stdout == out.stderr == "lost\n" * 3
 
 
-def test_the_rest_is_the_streams_own():
+def test_other_attributes_are_those_of_the_stream():
     stream = TolerantStream(sys.__stdout__)
     assert stream.fileno() == sys.__stdout__.fileno()
     assert stream.encoding == sys.__stdout__.encoding
@@ -47,7 +46,7 @@ def test_the_rest_is_the_streams_own():
 
 @pytest.mark.parametrize("error", [None, OSError(32, "Broken pipe"), ValueError("closed file")])
 def test_a_text_that_cannot_be_written_counts_as_written(error):
-    """Its length is returned; other errors are not hidden."""
+    """Its length is returned. Other errors are not hidden."""
 
     class Stream(io.StringIO):
         def write(self, text):
@@ -70,8 +69,8 @@ def test_a_text_that_cannot_be_written_counts_as_written(error):
         TolerantStream(stream).flush()
 
 
-def test_both_streams_of_a_process_tolerate_it(monkeypatch):
-    """One that was closed from the start stays None."""
+def test_both_streams_of_a_process_become_tolerant(monkeypatch):
+    """A stream that was closed from the start remains None."""
     out = io.StringIO()
     monkeypatch.setattr(sys, "stdout", out)
     monkeypatch.setattr(sys, "stderr", None)

@@ -1,4 +1,4 @@
-"""Names and QoS of topics, and the two that carry torques."""
+"""Names and QoS of topics, and the two topics with torques."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def topics(node, model=MODEL, **names):
     return made
 
 
-def test_qos_is_what_the_document_says():
-    """States best effort, commands reliable, names latched."""
+def test_qos_profiles_agree_with_the_documentation():
+    """States are best effort, commands reliable, names latched."""
     assert LAST.reliability is ReliabilityPolicy.BEST_EFFORT and LAST.depth == 1
     assert RELIABLE.reliability is ReliabilityPolicy.RELIABLE
     assert LATCHED.durability is DurabilityPolicy.TRANSIENT_LOCAL
 
 
-def test_both_topics_lie_below_the_nodes_name_and_can_be_overridden(node):
+def test_both_topics_are_below_the_nodes_name_with_qos_overrides(node):
     topics(node)
     assert list(node.publishers) == ["r0/warpdyn/commands", "r0/warpdyn/torques"]
     for topic, publisher in node.publishers.items():
@@ -39,15 +39,15 @@ def test_both_topics_lie_below_the_nodes_name_and_can_be_overridden(node):
         assert publisher.options["qos_overriding_options"] is not None
 
 
-def test_a_command_is_sent_as_it_is(node):
-    """Number for number, and a later change of the array does not reach the message."""
+def test_a_command_is_sent_unchanged(node):
+    """A later change of the array does not reach the message."""
     sender, command = topics(node), np.arange(8.0)
     sender.send_command(command)
     command[:] = -1.0
     assert node.published["r0/warpdyn/commands"][0].data.tolist() == list(range(8))
 
 
-def test_it_is_known_whether_a_controller_listens(node):
+def test_a_missing_subscriber_of_commands_is_reported(node):
     sender = topics(node)
     assert not sender.unheard
     node.publishers["r0/warpdyn/commands"].listeners = 0
@@ -67,7 +67,7 @@ def test_torques_carry_names_and_the_stamp_of_the_state(node):
     assert message.header.stamp.sec == 5 and not message.position
 
 
-def test_torques_are_sent_to_listeners_only(node):
+def test_torques_are_sent_only_to_subscribers(node):
     sender = topics(node)
     node.publishers["r0/warpdyn/torques"].listeners = 0
     sender.send_torque(np.zeros(8), Time())
@@ -75,7 +75,7 @@ def test_torques_are_sent_to_listeners_only(node):
 
 
 def test_a_joint_of_several_velocities_is_left_out(node):
-    """A JointState cannot carry a floating joint; the others keep their torques."""
+    """A JointState cannot contain a floating joint. The other joints keep their torques."""
     text = f'<robot name="r">{LINK.format("w")}{LINK.format("a")}{LINK.format("b")}' + "".join(
         f'<joint name="{name}" type="{kind}"><parent link="{above}"/><child link="{below}"/>'
         '<axis xyz="0 0 1"/></joint>'

@@ -1,4 +1,4 @@
-"""The action FollowJointTrajectory without DDS: goals of a fake server, and the way of each to its end."""
+"""The action FollowJointTrajectory without DDS: goals of a fake server, and how each ends."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ONE = (RobotNames("", "~/"),)
 
 
 class Handle:
-    """In the place of a goal's handle: what is done with it."""
+    """A stand-in for a goal's handle that records its calls."""
 
     count = 0
 
@@ -47,7 +47,7 @@ class Handle:
 
 
 class Served:
-    """In the place of node and wiring, around a robot that is enabled."""
+    """A stand-in for node and wiring, around an enabled robot."""
 
     def __init__(self):
         self.time, self.texts, self.servers = 0.0, [], {}
@@ -77,7 +77,7 @@ class Served:
         launch(self.fleet, self.robot, self.time)
 
     def begin(self, step=0.02, **fields):
-        """A goal of one point, a second from now."""
+        """Begin a goal of one point, one second from now."""
         point = JointTrajectoryPoint(positions=(Q + step).tolist(), velocities=REST)
         point.time_from_start.sec = 1
         trajectory = JointTrajectory(joint_names=NAMES, points=[point])
@@ -96,7 +96,7 @@ class Served:
 
 
 def result_of(handle):
-    """The result that the server's coroutine returns; it must be there."""
+    """The result of the server's coroutine, which must be available."""
     with pytest.raises(StopIteration) as ended:
         handle.result.send(None)
     return ended.value.value
@@ -108,7 +108,7 @@ def served():
 
 
 def test_a_goal_moves_the_robot_to_its_end(served):
-    """One feedback in each period, then the result."""
+    """Each period has one feedback message. The result comes last."""
     handle = served.begin()
     for time in np.arange(0.0, 1.02, 0.01):
         served.report(float(time))
@@ -120,8 +120,8 @@ def test_a_goal_moves_the_robot_to_its_end(served):
     assert handle.done == ["execute", "succeed"]
 
 
-def test_what_is_refused_is_aborted_with_the_reason(served):
-    """And logged; it is counted once."""
+def test_a_refused_goal_is_aborted_with_the_reason(served):
+    """The refusal is logged, and counted once."""
     handle = served.begin(trajectory=JointTrajectory(joint_names=NAMES))
     served.report(0.0)
     assert handle.done == ["execute", "abort"]
@@ -141,7 +141,7 @@ def test_without_a_model_a_goal_is_aborted(served):
     assert "no model yet" in result_of(handle).error_string and handle.done[-1] == "abort"
 
 
-def test_a_goal_that_its_client_cancels(served):
+def test_a_goal_cancelled_by_its_client_is_canceled(served):
     handle = served.begin()
     served.report(0.5)
     _, cancel, _ = served.servers["~/follow_joint_trajectory"]
@@ -152,7 +152,7 @@ def test_a_goal_that_its_client_cancels(served):
     assert handle.done == ["execute", "canceled"] and result_of(handle).error_code == 0
 
 
-def test_a_goal_that_another_cancels_is_aborted(served):
+def test_a_goal_cancelled_by_another_input_is_aborted(served):
     handle = served.begin()
     served.report(0.5)
     served.robot.refer_trajectory([], [], 0.0, 0.5)
@@ -162,8 +162,8 @@ def test_a_goal_that_another_cancels_is_aborted(served):
     assert told.error_string == trajectory_action.CANCELLED_BY_OTHERS
 
 
-def test_a_stop_aborts_a_goal_where_no_state_comes(served):
-    """With the reason of the gate."""
+def test_a_stop_aborts_a_goal_even_without_states(served):
+    """The result has the reason of the gate."""
     handle = served.begin()
     served.report(0.5)
     served.robot.fail("a joint burns", 0.5)
@@ -180,8 +180,8 @@ def test_another_model_aborts_a_goal(served):
     assert "another model" in result_of(handle).error_string and handle.done[-1] == "abort"
 
 
-def test_an_installation_without_the_action_says_so_once(served, monkeypatch):
-    """~/trajectory stays."""
+def test_a_missing_action_is_logged_once(served, monkeypatch):
+    """~/trajectory still works."""
     monkeypatch.setattr(trajectory_action, "action_kind", lambda: None)
     served.servers.clear()
     action = TrajectoryAction(served, served, ONE, lambda: served.robots, lambda: 0.0)

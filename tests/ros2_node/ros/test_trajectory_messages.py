@@ -1,4 +1,4 @@
-"""Messages of trajectories: what is read, what is refused, and what is told."""
+"""Messages of trajectories: how they are read and refused, and how results are written."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ def test_points_become_waypoints():
         waypoints_of(JointTrajectory(points=[point]))
 
 
-def test_a_stamp_is_a_delay_and_zero_is_now():
+def test_a_stamp_becomes_a_delay_and_zero_means_now():
     message = JointTrajectory()
     assert delay_of(message, 5_000_000_000) == 0.0
     message.header.stamp = Time(sec=7)
     assert delay_of(message, 5_000_000_000) == pytest.approx(2.0)
 
 
-def test_tolerances_positive_zero_and_negative():
-    """A bound, that of the parameter, and none; a negative time is any time."""
+def test_tolerances_may_be_positive_zero_or_negative():
+    """They mean a bound, the parameter's bound, and no bound. A negative time means any time."""
     goal = TrajectoryGoal()
     request = Goal(
         path_tolerance=[
@@ -87,7 +87,7 @@ def test_tolerances_positive_zero_and_negative():
         ({"component_goal_tolerance": [JointComponentTolerance()]}, "multi_dof_trajectory or"),
     ],
 )
-def test_what_the_node_cannot_keep_is_refused(fields, said):
+def test_unsupported_tolerances_are_refused(fields, said):
     with pytest.raises(TrajectoryRefusedError, match=said) as caught:
         fill_tolerances(TrajectoryGoal(), Goal(**fields))
     assert caught.value.end is TrajectoryEnd.INVALID_GOAL
@@ -100,7 +100,7 @@ def test_a_multi_dof_trajectory_is_refused():
         fill_tolerances(TrajectoryGoal(), request)
 
 
-def test_each_end_has_the_code_of_its_name():
+def test_each_end_has_the_result_code_of_its_name():
     assert set(CODES) == set(TrajectoryEnd)
     named = {end: getattr(Result, end.name) for end in TrajectoryEnd if hasattr(Result, end.name)}
     assert len(named) == 5 and all(CODES[end] == code for end, code in named.items())
@@ -111,7 +111,7 @@ def test_each_end_has_the_code_of_its_name():
     assert (told.error_code, told.error_string) == (Result.INVALID_GOAL, "by another")
 
 
-def test_feedback_has_wanted_measured_and_difference():
+def test_feedback_has_desired_actual_and_error_values():
     two = np.array([1.0, 2.0])
     progress = TrajectoryProgress(
         ["a", "b"], 1.25, 3, (two, 2 * two, 3 * two), (4 * two, 5 * two), (6 * two, 7 * two)
@@ -129,7 +129,7 @@ def test_feedback_has_wanted_measured_and_difference():
     assert (since.sec, since.nanosec) == (1, 250_000_000) and told.actual.time_from_start == since
 
 
-def test_an_installation_without_the_action_has_none(monkeypatch):
+def test_without_control_msgs_there_is_no_action(monkeypatch):
     assert action_kind() is FollowJointTrajectory
     monkeypatch.setitem(sys.modules, "control_msgs.action", None)
     assert action_kind() is None

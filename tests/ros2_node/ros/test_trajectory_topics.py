@@ -1,4 +1,4 @@
-"""~/trajectory and its status: what reaches a robot, and what is told."""
+"""~/trajectory and its status: which calls reach a robot, and which messages are published."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ NAMES = (RobotNames("", "~/"), RobotNames("r1/", "r1/warpdyn/"))
 
 
 class Heard:
-    """In the place of node, wiring and two robots: what is subscribed, told and published."""
+    """A stand-in for node, wiring and two robots. It records subscriptions, calls and
+    publications."""
 
     def __init__(self):
         self.topics, self.told, self.published, self.refused = {}, [], [], []
@@ -62,7 +63,7 @@ def message(**point):
 
 
 def test_points_reach_the_robot_of_their_namespace(heard):
-    """With the time until their start, by the node's clock; a stamp of zero is now."""
+    """They come with the time until their start by the node's clock. A stamp of zero means now."""
     assert set(heard.topics) == {"~/trajectory", "r1/warpdyn/trajectory"}
     assert heard.actions == ["~/follow_joint_trajectory", "r1/warpdyn/follow_joint_trajectory"]
     m = message()
@@ -79,8 +80,9 @@ def test_points_reach_the_robot_of_their_namespace(heard):
     assert heard.told[-1][2] == []
 
 
-def test_what_is_not_read_is_refused(heard):
-    """Bytes that are none, messages beyond the largest size, and efforts, which would be ignored."""
+def test_unusable_trajectory_messages_are_refused(heard):
+    """They are bytes that are no message, messages that are too large, and efforts, which would be
+    ignored."""
     send = heard.topics["~/trajectory"]
     for data in (b"", b"\0\1\0\0rubbish", bytes(LARGEST + 1)):
         send(data)
@@ -102,7 +104,8 @@ def test_the_status_is_published_when_it_changes(heard):
 
 
 def test_a_trajectory_that_a_robot_refuses_is_logged(heard):
-    """With its reason; one that is followed is not, and one without a robot is dropped."""
+    """The log has the reason. An accepted trajectory is not logged, and one without a robot is
+    dropped."""
     data = serialize_message(message())
     heard.topics["~/trajectory"](data)
     assert not heard.warnings

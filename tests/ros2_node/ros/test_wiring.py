@@ -1,4 +1,4 @@
-"""Inputs are guarded, and say when QoS does not match."""
+"""Inputs are guarded, and QoS mismatches are reported."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def node():
 
 @pytest.fixture
 def events():
-    """What failed, and what did not match."""
+    """Failures and mismatches."""
     return SimpleNamespace(failed=[], mismatched=[])
 
 
@@ -36,7 +36,7 @@ def wiring(node, events):
     return Wiring(node, Guards(lambda *what: events.failed.append(what)), mismatched)
 
 
-def test_messages_come_with_the_robots_number_where_there_is_one(node, wiring):
+def test_messages_of_a_robot_come_with_its_number(node, wiring):
     got = []
     wiring.subscribe(String, "one", LAST, lambda *x: got.append(x))
     wiring.subscribe(String, "many", LAST, lambda *x: got.append(x), robot=0)
@@ -60,7 +60,7 @@ def test_a_broken_callback_is_a_failure(node, wiring, events):
 
 
 def test_a_mismatch_names_the_other_side_the_policy_and_the_robot(node, wiring, events):
-    """In rclpy's words for the policy, without their prefix."""
+    """The policy is in rclpy's words without their prefix."""
     wiring.subscribe(String, "state", LAST, print, robot=2)
     event = SimpleNamespace(last_policy_kind=SimpleNamespace(name="QOS_POLICY_DURABILITY"))
     node.subscriptions["state"][3]["event_callbacks"].incompatible_qos(event)
@@ -71,8 +71,8 @@ def test_a_mismatch_names_the_other_side_the_policy_and_the_robot(node, wiring, 
     assert events.mismatched[1][1] == 0
 
 
-def test_a_mismatch_stands_until_the_graph_has_none(node, wiring):
-    """Others' mismatches on the topic are theirs; within SETTLED the graph is not believed."""
+def test_a_mismatch_remains_until_the_graph_has_none(node, wiring):
+    """Mismatches of other nodes on the topic do not count. Before SETTLED the graph is not used."""
     wiring.publisher_events("commands").incompatible_qos(SimpleNamespace(last_policy_kind="x"))
     begun = time.monotonic()
     volatile, latched = endpoint("warpdyn", RELIABLE), endpoint("stranger", LATCHED)
@@ -90,20 +90,20 @@ def test_a_mismatch_stands_until_the_graph_has_none(node, wiring):
 
 
 def endpoint(name, qos):
-    """What the graph says of one end of a topic."""
+    """One end of a topic, in the form of the graph."""
     return SimpleNamespace(node_name=name, node_namespace="/", qos_profile=qos)
 
 
-def test_timers_go_by_the_steady_clock(node, wiring):
+def test_timers_use_the_steady_clock(node, wiring):
     """A paused or jumping simulation must not stop the watchdog."""
     wiring.every(0.25, lambda: None)
     period, _, clock = node.timers[0]
     assert period == 0.25 and clock.clock_type is ClockType.STEADY_TIME
 
 
-def test_a_state_serves_a_timer_that_is_nearly_due(node, wiring, events):
-    """At most a period lies between two calls: the timer waits for a whole one from then on. What is
-    not to be early is left to its timer, and what fails is told."""
+def test_a_state_may_run_a_timer_that_is_nearly_due(node, wiring, events):
+    """Two calls are at most one period apart, since the timer then waits for a whole period. Timers
+    that must not be early are not run, and failures are reported."""
     called = []
     wiring.every(10.0, lambda: called.append("early"), early=True)
     wiring.every(1.0, lambda: called.append("in time"))
@@ -123,14 +123,14 @@ def test_a_state_serves_a_timer_that_is_nearly_due(node, wiring, events):
     assert "ZeroDivisionError" in events.failed[0][0]
 
 
-def test_services_answer_for_their_robots(node, wiring):
+def test_services_get_the_numbers_of_their_robots(node, wiring):
     wiring.serve(Trigger, "~/reset", lambda robots, request: (True, str(robots)), [0, 1])
     kind, callback = node.services["~/reset"]
     assert kind is Trigger and callback(None, Trigger.Response()).message == "[0, 1]"
 
 
 def test_an_action_is_guarded_and_ends_with_the_node(node, wiring, events, monkeypatch):
-    """Each goal that a client cancels is cancelled; the robot's number comes first."""
+    """Each goal that a client cancels is cancelled. The robot's number is the first argument."""
     made, got = [], []
 
     class Server:
@@ -163,7 +163,7 @@ def test_an_action_is_guarded_and_ends_with_the_node(node, wiring, events, monke
 
 
 def test_a_service_that_waits_lets_others_run(node, wiring, events):
-    """A coroutine has a callback group of its own kind; what fails is told, and is the answer."""
+    """A coroutine has its own callback group. A failure is reported, and is the answer."""
     groups = {}
     create = node.create_service
     node.create_service = lambda kind, name, answer, **options: (
@@ -187,7 +187,7 @@ def test_a_service_that_waits_lets_others_run(node, wiring, events):
     assert events.failed == [("ask: KeyError: 'gone'", 2)]
 
 
-def test_a_subscription_has_its_options(node, wiring):
+def test_a_subscription_gets_its_options(node, wiring):
     override = object()
     wiring.subscribe(String, "plain", LAST, print)
     wiring.subscribe(String, "bytes", RELIABLE, print, override=override, raw=True)
@@ -200,8 +200,8 @@ def test_a_subscription_has_its_options(node, wiring):
         assert options["qos_overriding_options"] is wanted
 
 
-def test_a_mismatch_of_somebody_elses_robot_has_its_number(node, wiring, events):
-    """The graph is believed after two seconds, and not at them."""
+def test_a_mismatch_of_another_robot_has_its_number(node, wiring, events):
+    """The graph is used more than two seconds after the mismatch."""
     event = SimpleNamespace(last_policy_kind=SimpleNamespace(name="QOS_POLICY_DEPTH"))
     wiring.subscribe(String, "state", LAST, print)
     node.subscriptions["state"][3]["event_callbacks"].incompatible_qos(event)

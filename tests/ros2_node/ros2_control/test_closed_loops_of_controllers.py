@@ -1,4 +1,4 @@
-"""Guarded laws and the node drive two MuJoCo arms of one kind: the same motion."""
+"""Guarded laws and the node drive two equal MuJoCo arms with the same motion."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> CompiledControllers:
 
 
 def swing(t: float) -> Motion:
-    """A reference that swings all joints around POSE."""
+    """A reference that moves all joints around POSE."""
     size, rate = 0.25 * np.array([1.0, -0.6, 0.8, 0.5, -1.0, 1.2]), 1.5
     rise = np.array(list(POSE.values()))
     q = rise + size * (1.0 - np.cos(rate * t))
@@ -39,7 +39,7 @@ def swing(t: float) -> Motion:
 
 
 def push(t: float) -> np.ndarray:
-    """A hand that leans on the arm now and then [N m]."""
+    """A hand that pushes the arm now and then [N m]."""
     return 4.0 * np.sin(0.7 * t) ** 2 * np.array([1.0, 1.0, -0.5, 0.01, 0.005, 0.0])
 
 
@@ -55,8 +55,8 @@ def parameters_of(law: str) -> dict:
 
 
 def damping_for(law: str) -> float:
-    """Damping of the arm's joints [N m s/rad]. Computed torque knows none, and its error in a light
-    joint would be large."""
+    """Damping of the arm's joints [N m s/rad]. Computed torque does not model it, and its error in
+    a light joint would be large."""
     return 0.0 if law == "computed_torque" else 0.5
 
 
@@ -93,7 +93,7 @@ def compare_motions(law: str, compiled: CompiledControllers, seconds: float) -> 
     """Drive one arm by the node and one by the controller, and compare their motions."""
     tracks = law in ("computed_torque", "joint_impedance")
     reference = swing if tracks else None
-    pushed = None if law == "gravity_compensation" else push  # it alone would float away
+    pushed = None if law == "gravity_compensation" else push  # only this law would float away
     node = SimulatedArm("ur5e", 1000.0, POSE, damping_for(law), **parameters_of(law))
     node.run(seconds, reference, pushed)
     assert node.robot.is_enabled
@@ -101,9 +101,9 @@ def compare_motions(law: str, compiled: CompiledControllers, seconds: float) -> 
     ours = controller_motion(law, compiled, seconds, reference, pushed)
     difference = np.abs(ours - theirs).max()
     cycles = len(ours)
-    if tracks:  # the error of tracking, after the first tenth
+    if tracks:  # the tracking error after the first tenth
         first, goal = cycles // 10, np.array([swing(k * PERIOD)[0] for k in range(cycles)])
-    else:  # the drift, or the way of an arm that is pushed, over the second half
+    else:  # the drift, or the travel of a pushed arm, over the second half
         first, goal = cycles // 2, ours[cycles // 2]
     error = np.abs(np.array([ours, theirs]) - goal)[:, first:].max(axis=(1, 2))
     assert difference <= SAME_MOTION, difference
@@ -114,13 +114,15 @@ def compare_motions(law: str, compiled: CompiledControllers, seconds: float) -> 
 
 
 @pytest.mark.parametrize("law", ["computed_torque", "joint_impedance", "cartesian_impedance"])
-def test_controller_and_node_move_an_arm_alike(law: str, compiled: CompiledControllers):
+def test_controller_and_node_move_an_arm_equally(law: str, compiled: CompiledControllers):
     compare_motions(law, compiled, 0.6)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
-def test_they_move_it_alike_for_a_minute(law: str, compiled: CompiledControllers, capsys):
+def test_controller_and_node_move_an_arm_equally_for_a_minute(
+    law: str, compiled: CompiledControllers, capsys
+):
     said = compare_motions(law, compiled, 60.0)
     with capsys.disabled():
         print(said)

@@ -1,4 +1,5 @@
-"""Packages of controllers: their files, their names, and a controller's life on stand-in headers."""
+"""Packages of controllers: their files, their names, and the life cycle of a controller on stand-in
+headers."""
 
 from __future__ import annotations
 
@@ -53,8 +54,8 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def stand_in_parameters(package: Path, law: str) -> str:
-    """What generate_parameter_library makes of a law's file, as plain values: those of the example
-    of parameters, or the defaults."""
+    """The output of generate_parameter_library for a law's file, as plain values: those of the
+    example parameters, or the defaults."""
     (namespace, entries), *_ = yaml.safe_load(
         (package / f"src/{law}_parameters.yaml").read_text()
     ).items()
@@ -87,7 +88,8 @@ def _fields(entries: dict[str, Any], given: dict[str, Any]) -> list[str]:
 
 
 def drive(package: Path, law: str, which: int, options: Sequence[str]) -> str:
-    """Compile a controller with drive_controller.cpp, and run it. Returns what did not hold."""
+    """Compile a controller with drive_controller.cpp, and run it. Returns its output, the checks
+    that failed."""
     name = LAWS[law].class_name
     parameters = package / f"stand_in/ur5e_controllers/{law}_parameters.hpp"
     parameters.parent.mkdir(exist_ok=True)
@@ -118,13 +120,16 @@ ADDRESSES = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
         ("gravity_compensation", 0, ADDRESSES),
     ],
 )
-def test_a_controllers_life(law: str, which: int, options: Sequence[str], package: Path) -> None:
-    """Activation, faults, requests and deactivation; `update` neither allocates nor locks."""
+def test_a_controller_passes_its_life_cycle_checks(
+    law: str, which: int, options: Sequence[str], package: Path
+) -> None:
+    """They cover activation, faults, requests and deactivation. `update` neither allocates nor
+    locks."""
     assert drive(package, law, which, options) == "0 failures\n"
 
 
 def test_the_tests_of_a_package_pass(package: Path) -> None:
-    """Its own tests of the guards, with each law."""
+    """These are its own tests of the guards, with each law."""
     program = package / "guards"
     command = [compiler("c++", 0), "-std=c++17", *WARNINGS, "-O1", "-isystem", str(STAND_IN)]
     command += ["-I", "include", "test/guards_test.cpp", "-o", str(program)]
@@ -134,8 +139,8 @@ def test_the_tests_of_a_package_pass(package: Path) -> None:
     assert done.stdout == f"{5 * len(LAWS)} tests, 0 failures\n"
 
 
-def test_files_that_ros_reads(package: Path) -> None:
-    """XML, YAML, Python and CMake name the same plugins and libraries."""
+def test_files_of_a_package_name_the_same_plugins(package: Path) -> None:
+    """The files are XML, YAML, Python and CMake."""
     root = etree.parse(package / "package.xml").getroot()
     assert root.findtext("name") == "ur5e_controllers"
     plugins = etree.parse(package / "ur5e_controllers_plugins.xml").getroot()
@@ -156,9 +161,9 @@ def test_files_that_ros_reads(package: Path) -> None:
     assert "project(ur5e_controllers" in cmake and f"set(LAWS {' '.join(LAWS)})" in cmake
 
 
-def test_hostile_names_stay_names(tmp_path: Path) -> None:
-    """Names of robots, joints and links are in comments, strings and lists alone: C++ compiles, and
-    XML, YAML and Python read back the names that they hold."""
+def test_hostile_names_are_escaped_in_every_file(tmp_path: Path) -> None:
+    """Names of robots, joints and links occur only in comments, strings and lists. C++ compiles,
+    and XML, YAML and Python read the names back."""
     parts = [name for name in hostile_names(90) if name.strip()]
     names = ["".join(parts[k::5]) for k in range(5)]
     made = wd.ModelBuilder("".join(parts)).add_link("base")
@@ -186,7 +191,7 @@ def test_hostile_names_stay_names(tmp_path: Path) -> None:
     ast.parse(files["launch/controllers.launch.py"])
 
 
-def test_joints_that_are_commanded() -> None:
+def test_the_commanded_joints_are_checked() -> None:
     panda = wd.load_robot("panda")
     arm = [f"panda_joint{k}" for k in range(1, 8)]
     assert commanded_joints(panda, arm) == tuple(arm)
@@ -209,11 +214,11 @@ def test_joints_that_are_commanded() -> None:
         ("脚", "x"),
     ],
 )
-def test_names_of_packages(text: str, name: str) -> None:
+def test_package_names_are_made_valid(text: str, name: str) -> None:
     assert package_name(text) == name
 
 
-def test_a_folder_that_is_not_empty_is_kept(tmp_path: Path) -> None:
+def test_a_nonempty_folder_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("mine")
     with pytest.raises(FileExistsError, match="is not empty"):
         write_package({"a/b.txt": "x"}, tmp_path)
@@ -235,8 +240,8 @@ def test_joints_of_several_velocities_and_laws_of_one_name_are_refused() -> None
     assert str(error.value) == "two laws would be called gravity_compensation: name each once"
 
 
-def test_an_empty_folder_and_a_new_one_are_filled(tmp_path: Path) -> None:
-    """A file in its place is refused."""
+def test_a_package_is_written_to_an_empty_or_new_folder(tmp_path: Path) -> None:
+    """A file at its path is refused."""
     for folder in (tmp_path / "empty", tmp_path / "new"):
         if folder.name == "empty":
             folder.mkdir()

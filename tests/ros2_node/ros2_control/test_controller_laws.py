@@ -1,4 +1,4 @@
-"""Controllers of the laws next to the node with the same law: the same torques."""
+"""Controllers of the laws, compared with the node under the same law: the torques are equal."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ SAME = 1e-12
 def users_spring(
     robot, q, v, q_desired, stiffness: Annotated[np.ndarray, ("nv",)] = 20.0, *, rest=1.0
 ):
-    """A spring to the reference, and the weight."""
+    """A spring to the reference, plus gravity torques."""
     return robot.gravity_torques(q) + stiffness * (q_desired - q) - rest * v
 
 
 @wd.kernel
 def users_posture(robot, q, v, q_posture):
-    """A spring to the posture, and nothing else."""
+    """A spring to the posture."""
     return 10.0 * (q_posture - q)
 
 
@@ -84,8 +84,8 @@ def node_with(law: ControllerLaw, **values: object) -> Robot:
 
 
 def differences(law: ControllerLaw, compiled: CompiledControllers, states: int) -> np.ndarray:
-    """The largest difference of a torque between the controller and the node at each of some random
-    states, where neither ramps nor limits act (states,)."""
+    """The largest torque difference between controller and node at each of some random states,
+    where neither ramps nor limits act (states,)."""
     random, robot = np.random.default_rng(3), node_with(law)
     robot.output.limit[:] = 1e9
     controller = compiled.controller(
@@ -117,12 +117,12 @@ def differences(law: ControllerLaw, compiled: CompiledControllers, states: int) 
 
 
 @pytest.mark.parametrize("name", [*LAWS, "users_spring"])
-def test_controller_and_node_have_the_same_torques(name: str, compiled: CompiledControllers):
+def test_controller_and_node_compute_the_same_torques(name: str, compiled: CompiledControllers):
     assert differences(compiled.laws[name], compiled, 60).max() <= SAME
 
 
-def test_a_posture_stays_in_the_turn_of_its_joint(tmp_path: Path):
-    """Where an encoder of a joint without an end wraps, the posture of a controller wraps with it."""
+def test_a_posture_wraps_with_its_continuous_joint(tmp_path: Path):
+    """Where the encoder of a continuous joint wraps, the posture of a controller wraps with it."""
     text = chain_text(2)
     model = load_model(Settings.of({"robot_description": text}), text)
     law = users_law(users_posture, {})
@@ -140,7 +140,8 @@ def test_a_posture_stays_in_the_turn_of_its_joint(tmp_path: Path):
 
 
 def test_measured_efforts_beyond_the_limits_are_not_commanded(compiled: CompiledControllers):
-    """With `start_effort: measured`, a sensor that fails: the first commands are the effort limits."""
+    """With `start_effort: measured` and a failed sensor, the first commands are the effort
+    limits."""
     controller, q, rest = compiled.controller("gravity_compensation"), np.full(N, 0.5), np.zeros(N)
     assert controller.activate(q, rest, 1e5 * (-1.0) ** np.arange(N), 1.0)
     for k in range(120):
@@ -151,15 +152,15 @@ def test_measured_efforts_beyond_the_limits_are_not_commanded(compiled: Compiled
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*LAWS, "users_spring"])
-def test_they_agree_at_many_states(name: str, compiled: CompiledControllers, capsys):
-    """10,000 random states of each law."""
+def test_controller_and_node_agree_at_many_states(name: str, compiled: CompiledControllers, capsys):
+    """Each law has 10,000 random states."""
     largest = differences(compiled.laws[name], compiled, 10_000).max()
     with capsys.disabled():
         print(f"{name}: at most {largest:.2g} N m")
     assert largest <= SAME
 
 
-def test_inputs_and_their_forms():
+def test_inputs_of_a_law_have_shapes_and_forms():
     law = LAWS["cartesian_impedance"]
     assert law.class_name == "CartesianImpedance" and law.frame == FRAME
     assert law.inputs(MODEL)["stiffness"] == (6, 6) and law.form("stiffness") == "diagonal"
@@ -170,7 +171,7 @@ def test_inputs_and_their_forms():
     assert "cartesian_impedance" not in built_in_laws(None)
 
 
-def test_what_no_controller_can_run_is_refused():
+def test_laws_that_no_controller_can_run_are_refused():
     @wd.kernel
     def odd(robot, q, q_desired: (3,)):
         return q
@@ -189,8 +190,8 @@ def test_what_no_controller_can_run_is_refused():
         check_law(ControllerLaw("guarded", users_spring), MODEL)
 
 
-def test_names_of_laws_and_arrays_are_those_of_cpp():
-    """ASCII letters alone; the package has a class of its own that is called guarded."""
+def test_names_of_laws_and_arrays_must_be_valid_in_cpp():
+    """They have only ASCII letters. The package has its own class named guarded."""
 
     @wd.kernel
     def guarded(robot, q):
@@ -209,7 +210,7 @@ def test_names_of_laws_and_arrays_are_those_of_cpp():
 
 
 def test_springs_of_an_example_are_the_effort_limits():
-    """Ten where there is none."""
+    """Joints without a limit get ten."""
     text = (
         '<robot name="r"><link name="a"/>'
         + "".join(
@@ -225,8 +226,8 @@ def test_springs_of_an_example_are_the_effort_limits():
     assert found == {"stiffness": [7.5, 10.0, 10.0]}
 
 
-def test_bounds_are_those_of_the_laws():
-    """Of a user's law, `largest_<law>` to both sides."""
+def test_bounds_agree_with_those_of_the_laws():
+    """For a user's law they are plus and minus `largest_<law>`."""
     laws = built_in_laws("tool0")
     assert built_in_laws(None).keys() == laws.keys() - {"cartesian_impedance"}
     assert laws["computed_torque"].bounds == {"kp": (0.0, 1e5), "kd": (0.0, 1e4)}

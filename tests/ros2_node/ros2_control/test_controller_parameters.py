@@ -1,4 +1,4 @@
-"""Parameters of controllers are those of the node."""
+"""Parameters of controllers, which agree with those of the node."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MODEL = wd.load_robot("ur5e")
 LAWS = built_in_laws("tool0")
 
 
-def test_defaults_and_bounds_are_the_nodes():
+def test_defaults_and_bounds_agree_with_the_node():
     entries = yaml.safe_load(parameter_file(LAWS["joint_impedance"], MODEL, "x"))["x"]
     for name in SHARED:
         entry, parameter = entries[name], BY_NAME[name]
@@ -53,7 +53,7 @@ def test_an_example_has_every_input():
 
 
 def test_an_input_without_a_value_is_a_comment():
-    """A mapping without an entry would be null, which is no parameter of ROS."""
+    """A mapping without an entry would be null, which is no ROS parameter."""
 
     @wd.kernel
     def pull(robot, q, target: (3, 3)):
@@ -74,7 +74,7 @@ def test_inputs_are_checked():
 
 
 @pytest.mark.parametrize("text", ["arm", 'a"b\\c', "new\nline", "脚🦾\u2028"])
-def test_strings_of_yaml(text: str):
+def test_yaml_strings_are_read_back(text: str):
     assert yaml_string(text).isascii() and yaml.safe_load(yaml_string(text)) == text
 
 
@@ -86,11 +86,11 @@ def pulling(
     gain: Annotated[np.ndarray, ("nv",)] = 3.0,
     offset: Annotated[np.ndarray, ()] = -0.5,
 ):
-    """A law with an array of each form."""
+    """A law with an array input of each form."""
     return gain * (target[0, 0] * q + offset)
 
 
-def test_a_whole_file_of_example_parameters():
+def test_the_example_parameter_file_has_the_expected_text():
     law = users_law(pulling, {})
     text = example_parameters([law, LAWS["gravity_compensation"]], MODEL, ["b", 'a"'], "arm")
     assert (
@@ -122,8 +122,8 @@ gravity_compensation:
     )
 
 
-def test_whole_entries_of_a_laws_inputs():
-    """Type, default where there is one, number of entries, and that none is not a list."""
+def test_entries_of_a_laws_inputs_have_the_expected_values():
+    """They have type, default if there is one, number of entries, and a refusal of empty lists."""
     entries = yaml.safe_load(parameter_file(users_law(pulling, {}), MODEL, "x"))["x"]
     check = {"not_empty<>": []}
     assert entries["law_inputs"] == {
@@ -162,7 +162,7 @@ def test_whole_entries_of_a_laws_inputs():
     assert entries["unlimited_effort"]["type"] == "bool"
 
 
-def test_a_whole_function_that_reads_a_laws_parameters():
+def test_the_function_that_reads_parameters_has_the_expected_text():
     law = replace(users_law(pulling, {}), bounds={"gain": (-1.0, 2.5)}, springs=("target",))
     assert fill_function(law, MODEL).splitlines() == [
         "  std::string wrong;",

@@ -1,4 +1,4 @@
-"""The C++ tables of the gate, read back."""
+"""The gate's C++ tables, compared with the node."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TABLE = gate_table()
 
 
 def test_each_transition_is_in_the_table():
-    """The rows of the C++ table, as numbers, are the node's transitions."""
+    """The rows of the C++ table, as numbers, equal the node's transitions."""
     rows = re.findall(r"^    \{([-\d, ]+)\},  // (\w+)$", TABLE, re.M)
     phases = list(Phase)
     assert [name for _, name in rows] == [event.name.lower() for event in GateEvent]

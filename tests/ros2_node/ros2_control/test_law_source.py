@@ -1,4 +1,4 @@
-"""The structs of laws, as C++."""
+"""The C++ structs of laws."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def test_columns_and_limits_follow_the_joints():
     assert "has_frame = false;" in text and "frame_pose" not in text
 
 
-def test_a_frame_has_its_pose():
+def test_a_law_with_a_frame_computes_its_pose():
     text = structs(built_in_laws("panda_hand")["cartesian_impedance"])
     assert "dynamics::cartesian_impedance_frame(q.data(), pose.data());" in text
     assert "x.pose_desired.data(), x.q_desired.data(), gravity, inputs.stiffness.data()" in text
 
 
-def test_a_law_returns_torques():
+def test_a_law_that_returns_no_torques_is_refused():
     @wd.kernel
     def odd(robot, q):
         return q[:2]
@@ -62,5 +62,5 @@ def test_a_law_returns_torques():
         (-float("inf"), "-infinity"),
     ],
 )
-def test_numbers_of_cpp(number: float, text: str):
+def test_numbers_are_written_as_cpp_literals(number: float, text: str):
     assert _number(number) == text

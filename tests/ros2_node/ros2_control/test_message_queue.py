@@ -1,4 +1,4 @@
-"""The queue between a callback and the control loop: order, fullness, and no race."""
+"""The queue between a callback and the control loop: order, capacity, and freedom from races."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ int main() {
 
 
 def test_messages_arrive_whole_and_in_order(tmp_path: Path) -> None:
-    """Under the sanitizer of threads."""
+    """The program runs with the thread sanitizer."""
     (tmp_path / "message_queue.hpp").write_text(
         source_file("message_queue.hpp", namespace="queue_test")
     )

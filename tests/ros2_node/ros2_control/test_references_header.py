@@ -1,4 +1,4 @@
-"""References in C++ next to those of the node: the same refusals and the same wanted motion."""
+"""References in C++, compared with the node's: the same refusals and the same wanted motion."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def pointers(*arrays: np.ndarray) -> list[ctypes.c_void_p]:
 
 
 def chain() -> wd.Model:
-    """Two hinges with limits, and two without an end."""
+    """Two hinges with limits, and two continuous ones."""
     made = wd.ModelBuilder("chain").add_link("base")
     for k in range(N):
         made.add_link(f"l{k}", mass=1.0, inertia=np.eye(3))
@@ -123,8 +123,9 @@ NAMES = list(MODEL.joint_names)
 
 @pytest.mark.parametrize("violation", ["reject", "clip"])
 @pytest.mark.parametrize("repulsion", ["by_law", "never"])
-def test_joint_references_agree(library: Any, violation: str, repulsion: str) -> None:
-    """Random points, gaps and motions: each refusal, and each number of the wanted motion."""
+def test_joint_references_agree_with_the_node(library: Any, violation: str, repulsion: str) -> None:
+    """The points, gaps and motions are random. Each refusal and each value of the wanted motion is
+    compared."""
     random, events = np.random.default_rng(5), 3000
     far = (0.5, 0.3, 1.0, 0.8)
     settings = Settings.of(
@@ -145,7 +146,7 @@ def test_joint_references_agree(library: Any, violation: str, repulsion: str) ->
     v, a = random.normal(size=(events, N)), 3.0 * random.normal(size=(events, N))
     parts = random.uniform(size=(events, 8)) < 0.8
     parts[~parts[:, :N].any(axis=1), 0] = (
-        True  # the controller refuses an empty list of names before
+        True  # the controller refuses an empty list of names earlier
     )
     rows = np.concatenate([q, p, v, a, parts.astype(float)], axis=1)
     lower, upper = position_limits(MODEL, NAMES)
@@ -185,8 +186,8 @@ def test_joint_references_agree(library: Any, violation: str, repulsion: str) ->
     assert seen >= {0, 1, 3} and (2 in seen) == (violation == "reject")
 
 
-def test_pose_references_agree(library: Any) -> None:
-    """Random poses, near and far, of which some are not finite or no poses at all."""
+def test_pose_references_agree_with_the_node(library: Any) -> None:
+    """The poses are random, near and far. Some are nonfinite or no poses."""
     random, events = np.random.default_rng(6), 400
     model = wd.load_robot("ur5e")
     state = State.of_robots(model, 1).row(0)

@@ -1,4 +1,4 @@
-"""Places of the C++ sources."""
+"""Placeholders in the C++ sources."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from ros2_node.ros2_control.source_files import source_file
 
 
-def test_each_place_needs_its_text():
+def test_each_placeholder_needs_its_text():
     with pytest.raises(ValueError, match=r"torque_gate.hpp: places without text: \['gate_table'\]"):
         source_file("torque_gate.hpp", namespace="x")
     with pytest.raises(ValueError, match=r"text without a place: \['other'\]"):

@@ -1,4 +1,4 @@
-"""The guards in C++ next to those of the node, on random sequences of events."""
+"""The guards in C++, compared with the node's on random sequences of events."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def library(tmp_path_factory: pytest.TempPathFactory):
 
 
 def compare(library, seed: int, sequences: int, events: int = 60) -> Counter[str]:
-    """Run the same events through both; returns how often each phase was seen."""
+    """Run the same events through both. Returns how often each phase occurred."""
     random, seen = np.random.default_rng(seed), Counter()
     for _ in range(sequences):
         each = Sequence6(random, events, CHOICES)
@@ -67,17 +67,17 @@ def compare(library, seed: int, sequences: int, events: int = 60) -> Counter[str
 
 
 def test_header_and_node_agree(library):
-    """Phases, sent commands and their torques are the same; every phase occurs."""
+    """Phases, sent commands and their torques are the same, and every phase occurs."""
     assert len(compare(library, 0, 150)) == len(PHASES)
 
 
 @pytest.mark.slow
 def test_header_and_node_agree_on_many_sequences(library):
-    """100,000 random sequences."""
+    """There are 100,000 random sequences."""
     assert len(compare(library, 1, 100_000, 40)) == len(PHASES)
 
 
 @pytest.mark.parametrize("which", [0, 1], ids=["g++", "clang++"])
-def test_no_undefined_behaviour(which: int, tmp_path: Path):
-    """No warning of either compiler, and no trap of their sanitizers."""
+def test_the_gate_has_no_undefined_behaviour(which: int, tmp_path: Path):
+    """Neither compiler warns, and their sanitizers do not stop the program."""
     compare(compiled_gate(tmp_path, which, SANITIZED), 2, 10)

@@ -40,7 +40,7 @@ def distance_from_box(x: Vector, half: tuple[Scalar, ...]) -> tuple[Scalar, Vect
 
 def beyond_box(x: Vector, half: tuple[Scalar, ...]) -> tuple[Scalar, Scalar, Vector]:
     """Squared distance of a point outside a box, the distance, and the direction from the box to
-    it. Inside the box the square is zero, and the direction is no unit vector."""
+    it. Inside the box the square is zero, and the direction is not a unit vector."""
     beyond = Vector(*(p - clamp(p, h) for p, h in zip(x, half, strict=True)))
     square = beyond.dot(beyond)
     reciprocal = rsqrt(maximum(square, ON_THE_SURFACE))

@@ -12,7 +12,7 @@ from ...algebra.spatial import Vector
 from .contact import Contact, ShapeAt, between_points, choose, choose_contact, clamp, if_exists
 
 NEARLY_CLOSEST = 5e-7
-"""The closest points of two axes are no contact if an end of the overlap is as close up to this
+"""The closest points of two axes are not a contact if an end of the overlap is as close up to this
 [m]."""
 
 CROSSED = 0.03

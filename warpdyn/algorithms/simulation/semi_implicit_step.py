@@ -162,7 +162,7 @@ def constrained_velocities(
         at_points = soft_contacts(points, scene.soft_points, rows, state.v, scene.dt)
     # On soft ground there are no contact rows, and `state.impulses` holds deformations.
     before = state.impulses if surface is not None else []
-    # Impulses of tendons are no results, and begin with zero in each step.
+    # Impulses of tendons are not results, and begin with zero in each step.
     begin = begin_of_edges(at_points, in_contact_axes(on_ground, before))
     warm = [*[0.0] * len(cables), *state.joint_impulses], begin
     left_out = state.pairs_left_out

@@ -291,7 +291,7 @@ class Statements:
         "of": _of,
         **dict.fromkeys(ARRAY_OPERATIONS, _array),
     }
-    """How each statement is written that is no arithmetic."""
+    """How each statement is written that is not arithmetic."""
 
     # Routines
 

@@ -259,8 +259,8 @@ def _launch_by_operator(operation: Operation, tensors: Sequence[Tensor]) -> tupl
         if not isinstance(x, Tensor):
             if not (inputs[name].plain and getattr(x, "ndim", 1) == 1):
                 raise TypeError(
-                    f"all arrays of a call must be of one library: {inputs[name].label} is no "
-                    "Torch tensor; convert it"
+                    f"all arrays of a call must be of one library: {inputs[name].label} is "
+                    "not a Torch tensor; convert it"
                 )
             like = tensors[0]
             arrays[name] = torch.as_tensor(x, dtype=like.dtype, device=like.device)

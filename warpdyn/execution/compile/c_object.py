@@ -1,4 +1,4 @@
-"""C++ that is no kernel: compiled by Warp's Clang without Warp's headers, and kept in Warp's cache.
+"""C++ that is not a kernel: compiled by Warp's Clang without Warp's headers, and kept in Warp's cache.
 
 Warp's headers take 2 to 3 s of CPU time for the first kernel of a machine, and 0.35 s for each further
 one. Functions that need none of them compile in a fraction of that.

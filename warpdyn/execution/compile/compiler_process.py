@@ -179,7 +179,7 @@ def no_interpreter() -> str:
     if getattr(sys, "frozen", False) or not Path(sys.executable or "").name.startswith(
         ("python", "pypy")
     ):
-        return f"{sys.executable or 'this process'} is no Python interpreter"
+        return f"{sys.executable or 'this process'} is not a Python interpreter"
     return ""
 
 

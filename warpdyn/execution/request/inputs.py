@@ -57,7 +57,7 @@ class Input(NamedTuple):
     sizes: str
     """The name of `shape` in messages: "nq", "nv", "nlinks, 6"; empty if there is no name."""
     table: bool = False
-    """True if it is a lookup table: it serves all environments, and its size is no part of
+    """True if it is a lookup table: it serves all environments, and its size is not a part of
     programs."""
 
 

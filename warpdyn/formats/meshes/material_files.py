@@ -24,8 +24,8 @@ REMEDY = "name a file of the mesh, a smaller one, or leave it out"
 class MaterialFiles:
     """A file resolver for trimesh, which asks for files by their names relative to a folder.
 
-    A name may lead above the folder, because descriptions use `../textures`. A file there is read
-    as a material or a texture, and only its colour is kept.
+    A name may lead out of the folder, because descriptions use `../textures`. Such a file is only
+    read as a material or a texture, of which the colour is kept.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -70,10 +70,10 @@ def check_pixels(image: Any, what: str) -> None:
 
 
 def _open_image(data: bytes) -> Any:
-    """The image with only its header read; None if the data is no image."""
+    """The image, of which only the header is read; None if the data is not an image."""
     try:
         from PIL import Image
-    except ImportError:  # then trimesh reads no textures either
+    except ImportError:  # without Pillow trimesh reads no textures either
         return None
     try:
         with warnings.catch_warnings():  # Pillow warns about many pixels, which are counted here
@@ -81,5 +81,5 @@ def _open_image(data: bytes) -> Any:
             return Image.open(BytesIO(data))
     except Image.DecompressionBombError as error:
         raise MeshError(f"a texture of it has too many pixels: {error}; {REMEDY}") from error
-    except Exception:  # whatever Pillow raises; trimesh gets the same error and continues
+    except Exception:  # any error of Pillow; trimesh receives the same error and continues
         return None

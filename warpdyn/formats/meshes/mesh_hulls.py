@@ -21,7 +21,7 @@ DIRECTIONS = 1024
 along the axes."""
 
 MOST_OF_EXACT = 64
-"""Number of vertices up to which a hull of as many has all of them."""
+"""Hulls of at most this many vertices keep all of them."""
 
 CLOSE = 1e-6
 """Shortfall of a simplified hull, relative to its size, at which no further vertex is added."""
@@ -73,7 +73,7 @@ def simplified_hull(vertices: np.ndarray, count: int) -> np.ndarray:
             break
         chosen.append(int(reached_by[k]))
         covered = np.maximum(covered, corners[chosen[-1]] @ directions.T)
-    # The directions pass by a blunt corner, whose normals are between them.
+    # The directions can miss a blunt corner, whose normals lie between them.
     while 3 <= len(chosen) < min(count, MOST_OF_EXACT):
         normals, heights = _faces(corners[chosen], enough)
         blocks = np.array_split(corners, 1 + len(corners) // 4096)

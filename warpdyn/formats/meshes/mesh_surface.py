@@ -48,7 +48,7 @@ def surface_of(path: Path) -> MeshSurface:
         whole = scene.to_geometry()
         vertices = np.asarray(whole.vertices, dtype=float)
         faces = np.asarray(getattr(whole, "faces", np.zeros((0, 3))), dtype=np.int64)
-    except Exception as error:  # whatever trimesh raises on a file that is no mesh
+    except Exception as error:  # trimesh raises any error on a file that is not a mesh
         raise _unreadable(error) from error
     return MeshSurface(_check_positions(vertices) * _metres(path, scene), faces)
 
@@ -68,7 +68,7 @@ def hull_of(vertices: np.ndarray) -> MeshSurface:
 
 def colored_surfaces(path: Path) -> tuple[ColoredSurface, ...]:
     """The surface of a mesh file, split by the colours of its materials, vertices or faces. A
-    texture counts as its mean colour. Raises `MeshError` if the mesh cannot be used, or has no
+    texture is replaced by its mean colour. Raises `MeshError` if the mesh cannot be used, or has no
     triangles."""
     scene = _scene(path, materials=True)
     try:
@@ -104,7 +104,9 @@ def _scene(path: Path, materials: bool) -> Any:
     # A file may place the same part in its scene a million times.
     placed = (scene.geometry[scene.graph[node][1]] for node in scene.graph.nodes_geometry)
     _check_vertices(sum(len(getattr(mesh, "vertices", ())) for mesh in placed))
-    for mesh in scene.geometry.values():  # textures embedded in the file did not pass the resolver
+    for (
+        mesh
+    ) in scene.geometry.values():  # the resolver has not checked textures embedded in the file
         image = _image(getattr(getattr(mesh, "visual", None), "material", None))
         if image is not None:
             check_pixels(image, "its texture")
@@ -169,7 +171,7 @@ def _check_positions(vertices: np.ndarray) -> np.ndarray:
 
 
 def _by_color(mesh: Any) -> Iterator[ColoredSurface]:
-    """The parts of a mesh, split where its faces have colours of their own."""
+    """The parts of a mesh, split by the colours of its faces."""
     vertices, faces = np.asarray(mesh.vertices, dtype=float), np.asarray(mesh.faces, np.int64)
     if mesh.visual.kind == "texture":
         yield ColoredSurface(MeshSurface(vertices, faces), _material_color(mesh.visual.material))

@@ -1,9 +1,9 @@
 """MJCF, MuJoCo's format: text to Model.
 
-Bodies become links, several joints of one body a chain of massless links, sites frames. Numbers,
-orientations, default classes and compiler settings are read by `mjcf_values`, inertias by
-`mjcf_inertia`, shapes by `mjcf_shapes`, equality constraints by `mjcf_equality`. `Model.assemble`
-then checks the tree.
+Bodies become links, several joints of one body become a chain of massless links, and sites become
+massless links. Numbers, orientations, default classes and compiler settings are read by
+`mjcf_values`, inertias by `mjcf_inertia`, shapes by `mjcf_shapes`, equality constraints by
+`mjcf_equality`. `Model.assemble` then checks the tree.
 """
 
 from __future__ import annotations
@@ -80,10 +80,11 @@ def load_mjcf(
         line): "keep" them in `Model.loops`, which `step` and `wd.loops` close; "cut": leave them out,
         with a remark; "refuse" the file. Other functions are those of the tree.
     includes: True reads the files that <include> and <attach> name, in the folder of the file and
-        below; a folder, in it and below. False refuses them, and so does a text, which has no folder.
+        below; a folder: in it and below; False: refuses them. With a text, which has no folder,
+        True refuses them too.
 
-    The root is the link "world", unless the base is free. A body of several joints hangs on
-    massless links "<body>:<joint>"; a site is a massless link. A joint of <equality> that follows
+    The root is the link "world", unless the base is free. A body with several joints hangs on
+    massless links "<body>:<joint>". A site is a massless link. A joint of <equality> that follows
     another linearly is a mimic joint; fixed tendons are `Model.tendons`. Bodies without <inertial>
     take the inertia of their geoms, which the package mujoco computes. Keyframes are
     `Model.configurations`, and "qpos0" is the configuration in which the file draws the robot. For
@@ -94,7 +95,7 @@ def load_mjcf(
     `Simulation`; a remark lists those that do not. Nothing outside the text is read except for
     includes and for meshes whose inertia is needed.
     Raises ModelError for a description that cannot be used. Suspicious parts that can be used are
-    used as written: one ModelWarning lists them, and so does `Model.warnings`.
+    used as written. They are listed in a ModelWarning and in `Model.warnings`.
     """
     loops = check_loops_option(loops)
     text = RobotSource.of(source, MJCF.reader, MJCF.name)
@@ -158,8 +159,8 @@ class MjcfReader:
         actuators = read_actuators(self.values, self.root, self.joints)
         joints = with_effort_limits(self.values, self.root, self.joints)
         tendons = with_rotors(read_tendons(self.values, self.root, joints), self.rotors.tendons)
-        # Constraints come after actuators and tendons: they lock joints, whose positions those two
-        # then take as constants.
+        # Constraints come after actuators and tendons: they lock joints, whose positions actuators
+        # and tendons then treat as constants.
         reader = MjcfLoops(self.values, self.bodies)
         joints, held, loops = couple_joints(
             self.values, self.root, joints, self.zeros, kept, reader, tendons, self.mocap
@@ -225,7 +226,7 @@ class MjcfReader:
                 self.body(body, floating_base is not False)
             if free and body.name == WORLD and body.sites:
                 self.values.remarks.append(
-                    "sites of <worldbody> are left out: the base is free, and no link the world"
+                    "sites of <worldbody> are left out: the base is free, so no link is the world"
                 )
             elif not (free and body.name == WORLD):
                 self.sites(body)
@@ -289,10 +290,11 @@ class MjcfReader:
         return name
 
     def _look_over(self) -> None:
-        """Remark settings of the file that affect motion and that a model does not hold."""
+        """Remark on settings of the file that affect motion but are not stored in a model."""
         if self.bodies[WORLD].joints:
             raise self.values.refusal(
-                self.bodies[WORLD].joints[0][0], "the world moves on no joint; put it in a body"
+                self.bodies[WORLD].joints[0][0],
+                "the world cannot have a joint; put the joint in a body",
             )
         for option in self.root.findall("option"):
             written = {str(key): str(value) for key, value in option.attrib.items()}
@@ -369,7 +371,7 @@ class MjcfReader:
     def joint(
         self, body: BodyElement, element: Element, written: Attributes, X: Placement
     ) -> tuple[Joint, Vector]:
-        """A joint without parent and child yet, and its position in the body."""
+        """A joint whose parent and child are not set yet, and its position in the body."""
         number = next(self.numbers)
         name = element.get("name") or self._unused_name("joint", number)
         if name in self.joint_names:

@@ -47,7 +47,7 @@ class ActuatorLaw:
     inheritrange: float = 0.0
     """Range of control, as a fraction of the target's range. 0: not inherited."""
     ctrlrange: str = ""
-    """Range of control as the file writes it. The last one written, of ctrlrange and inheritrange,
+    """Range of control as written in the file. Of ctrlrange and inheritrange, the last one written
     applies."""
 
     @property

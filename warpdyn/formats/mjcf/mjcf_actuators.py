@@ -1,4 +1,4 @@
-"""MJCF: actuators, and the effort limits that they imply for joints without limits of their own.
+"""MJCF: actuators, and the effort limits that they imply for joints without their own limits.
 
 An actuator's force is at most its forcerange. A force that is control times gain is at most
 ctrlrange times the gain. The gear, and for a fixed tendon the joint's coefficient, converts it to a
@@ -46,7 +46,7 @@ def read_actuators(values: MjcfValues, root: Element, joints: Sequence[Joint]) -
         if name and name in (each.name for each in found):
             raise values.refusal(element, f'two actuators are named "{name}"; rename one')
         if not name:
-            # Actuators without a name still need one each that the file does not use.
+            # Each actuator without a name gets one that the file does not use.
             name = f"actuator{number}"
             while name in taken:
                 name += "_"
@@ -63,7 +63,7 @@ def read_actuators(values: MjcfValues, root: Element, joints: Sequence[Joint]) -
 
 
 def _within_force_ranges(values: MjcfValues, actuators: Sequence[Actuator]) -> list[Actuator]:
-    """The actuators, clamped so that they respect a joint's force range whose two ends differ.
+    """The actuators, clamped to the force ranges of joints whose two ends differ.
 
     If several actuators share such a joint, or one acts on other joints too, they are left out.
     """
@@ -106,7 +106,7 @@ def _law_and_attributes(values: MjcfValues, element: Element) -> tuple[ActuatorL
 
 
 def _reason_for_no_force(values: MjcfValues, element: Element, written: Attributes) -> str:
-    """An actuator whose control does not act at once, in words; "" if it does."""
+    """The reason why an actuator's control does not act immediately; "" if it does."""
     if "actuation" in values.flags.disabled:
         return 'an actuator, which <flag actuation="disable"> switches off'
     if written.get("group", "0") in values.flags.disabled_groups:
@@ -149,7 +149,8 @@ def _unsupported_target(
     name = written.get("joint", written.get("jointinparent", ""))
     joint = joints.get(name)
     if "tendon" not in written and joint is None:
-        # The joint of a free base is no joint of the model, nor is one that floating_base=False holds.
+        # The joint of a free base is not a joint of the model, and neither is one that
+        # floating_base=False holds.
         bodies = element.getroottree().iterfind("worldbody//*")
         if name in {x.get("name") for x in bodies if tag_name(x) in ("joint", "freejoint")}:
             return "an actuator of a free joint"
@@ -178,7 +179,7 @@ def _controls(
         low, high = joint.limits.lower, joint.limits.upper
     if not math.isfinite(high - low):
         raise values.refusal(
-            element, "it has inheritrange, and its target has no range; write its ctrlrange"
+            element, "it has inheritrange, but its target has no range; write its ctrlrange"
         )
     if written.get("ctrllimited") == "false":
         return NO_BOUNDS
@@ -201,8 +202,8 @@ def _bounds(
 
 
 def with_effort_limits(values: MjcfValues, root: Element, joints: Sequence[Joint]) -> list[Joint]:
-    """The joints, with effort limits from their actuators where they have none of their own. Each
-    such limit is remarked."""
+    """The joints, with effort limits from their actuators where they have none. Each of these
+    limits is remarked."""
     arms = _tendon_arms(values, root)
     limits: dict[str, float] = {}
     for element in (child for section in root.findall("actuator") for child in section):

@@ -49,8 +49,8 @@ PLACES = (
     "objname",
     "refname",
 )
-"""Attributes that refer to another element of a model: without that one, the referring element is
-left out too."""
+"""Attributes that refer to another element of a model. If that element is missing, the referring
+element is left out too."""
 
 NAMES = ("name", *PLACES, "mesh", "material", "texture", "hfield")
 
@@ -60,13 +60,12 @@ SECTIONS = ("asset", "tendon", "equality", "actuator", "sensor", "contact")
 WORLD = "world"
 
 FILE = "{warpdyn}file"
-"""Attribute of elements from another file than their model's: that file's name."""
+"""Attribute of an element that comes from another file than its model: that file's name."""
 
 
 def attach_models(values: MjcfValues, root: Element, text: RobotSource, includes: Includes) -> None:
-    """Replace each <attach> by bodies of another model, as MuJoCo does: by the body or the frame
-    that it names with all its children, or by the model's whole world. Each name gets the
-    `prefix`."""
+    """Replace each <attach> by bodies of another model, as MuJoCo does: by the body or frame that
+    it names, with all its children, or by the model's entire world. Each name gets the `prefix`."""
     if next(root.iter("attach"), None) is not None:
         Attachment(text, includes).expand(values, root, ())
 
@@ -129,7 +128,7 @@ class Attachment:
         beside = [path.parent for path in chain[-1:]]
         path = self.neighbours.find(values, asset, asset.get("file", ""), beside)
         if path in chain:
-            raise values.refusal(asset, "models attach each other in a circle; leave one out")
+            raise values.refusal(asset, "models attach each other in a cycle; leave one out")
         if path not in self.models:
             self.models[path] = self._read_model(values, asset, path, (*chain, path))
         return path, self.models[path]
@@ -189,7 +188,7 @@ def _part(values: MjcfValues, element: Element, model: Element) -> Element:
     """A frame with the part of a model that an <attach> asks for."""
     frame = etree.Element("frame")
     if element.get("body") and element.get("frame"):
-        raise values.refusal(element, "it names a body and a frame; leave one out")
+        raise values.refusal(element, "it names both a body and a frame; leave one out")
     tag = "frame" if element.get("frame") else "body"
     name = element.get(tag)
     if not name:

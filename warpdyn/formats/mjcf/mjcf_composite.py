@@ -43,7 +43,7 @@ def with_cables(values: MjcfValues, root: Element) -> None:
         if kind != "cable":
             raise values.refusal(
                 element,
-                f'<composite type="{kind}"> is not read: MuJoCo has none any more; write its bodies '
+                f'<composite type="{kind}"> is not read: MuJoCo no longer reads it either; write its bodies '
                 "out, or a <replicate>",
             )
         values.classes.setdefault(PLAIN, {})
@@ -98,7 +98,8 @@ def _empty_body(name: str, R: np.ndarray, p: np.ndarray) -> Element:
 
 
 def _joint(joint: dict[str, str], name: str, free: bool) -> dict[str, str]:
-    """Attributes of a body's joint. Of the cable's, a free joint takes the stiffness alone."""
+    """Attributes of a body's joint. A free joint takes only the stiffness of the cable's
+    attributes."""
     taken = {x: joint[x] for x in joint if x == "stiffness"} if free else joint
     return {**taken, "name": name, "type": "free" if free else "ball"}
 
@@ -109,7 +110,7 @@ def _site(site: dict[str, str], name: str, x: float) -> dict[str, str]:
 
 
 def _child_attributes(element: Element, tag: str) -> dict[str, str]:
-    """Attributes of a child, which apply to all parts that it stands for."""
+    """Attributes of a child of the composite, which apply to all parts that it describes."""
     child = element.find(tag)
     attributes = {} if child is None else child.attrib
     said = {str(k): str(x) for k, x in attributes.items()}
@@ -142,10 +143,10 @@ def _points(values: MjcfValues, element: Element, written: dict[str, str]) -> li
     counts = values.numbers(element, "count", {"count": "nan", **written}, _count(written, "count"))
     count = int(counts[0])
     if not 2 <= count <= MOST + 1 or count != counts[0] or any(x != 1 for x in counts[1:]):
-        raise values.refusal(element, f"count of a cable is 2 to {MOST + 1}, then 1 1")
+        raise values.refusal(element, f"count of a cable must be 2 to {MOST + 1}, then 1 1")
     words = [*written.get("curve", "").split(), "0", "0", "0"][:3]
     if not set(words) <= set(CURVES):
-        raise values.refusal(element, f"curve is of the words {', '.join(CURVES)}")
+        raise values.refusal(element, f"curve must consist of the words {', '.join(CURVES)}")
     sizes = values.numbers(element, "size", {"size": "nan", **written}, _count(written, "size"))
     size = [*sizes, 0.0, 0.0][:3]
     w, *v = values.numbers(element, "quat", {"quat": "1 0 0 0", **written}, 4)
@@ -165,7 +166,7 @@ def _frames(
     edges = np.diff(np.array(points), axis=0)
     lengths = np.linalg.norm(edges, axis=1)
     if not (lengths > 0).all():
-        raise values.refusal(element, "two neighbouring points of the cable are one")
+        raise values.refusal(element, "two neighbouring points of the cable coincide")
     along = edges / lengths[:, None]
     normal = np.array([0.0, 1.0, 0.0])
     frames = []

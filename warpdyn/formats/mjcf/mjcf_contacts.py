@@ -142,7 +142,7 @@ class GeomContact(NamedTuple):
 
     @property
     def acting_friction(self) -> ContactFriction:
-        """The friction that the contact has by its condim."""
+        """The friction that acts in the contact, which depends on its condim."""
         return ContactFriction(*self.friction[:3]).of_condim(self.condim)
 
 
@@ -191,7 +191,7 @@ class MjcfContacts:
         """The link of each geom in a pair, and its number among the link's collision shapes."""
 
     def look_at(self, bodies: Mapping[str, BodyElement], has_world: bool) -> None:
-        """Find the floor and the pairs of geoms. has_world: whether the world is a link."""
+        """Find the floor and the pairs of geoms. has_world: the world is a link."""
         self.bodies, self.has_world = bodies, has_world
         grounds = grounds_of(self.values, bodies[WORLD].matter.geoms)
         self.floor_names = {written["name"] for written in grounds if "name" in written}
@@ -243,7 +243,7 @@ class MjcfContacts:
         first, second = (written.get(key, "") for key in ENDS)
         for key, name in zip(ENDS, (first, second), strict=True):
             if name not in self.body_of_geom:
-                raise self.values.refusal(element, f'{key} is "{name}", and no geom has this name')
+                raise self.values.refusal(element, f'{key} is "{name}", but no geom has this name')
         said = {key: text for key, text in written.items() if key in DEFAULTS and key != "friction"}
         try:
             contact = GeomContact.of(said)
@@ -308,9 +308,8 @@ class MjcfContacts:
         if bodies:
             yield "contacts between bodies without pairs="
         if still:
-            why = (
-                "without pairs=" if self.has_world else "(the base is free, and no link the world)"
-            )
+            free = "(the base is free, so no link is the world)"
+            why = "without pairs=" if self.has_world else free
             yield f"contacts with shapes of the world other than the floor {why}"
 
     def _count_nonzero(self, key: str) -> int:

@@ -16,7 +16,7 @@ from .mjcf_loops import MjcfLoops, coupling, remark_softness
 from .mjcf_values import Element, MjcfValues
 
 NEARLY = 1e-9
-"""Relative difference of two positions of a held joint that counts as none."""
+"""Relative difference below which two positions of a held joint count as equal."""
 
 LOOPS = {
     "connect": "closes a loop",
@@ -40,7 +40,7 @@ def couple_joints(
 
     kept: the treatment of constraints that no tree holds. reader: of those between bodies.
     tendons: one that is held at its length couples its two joints. mocap: bodies that the user
-    moves; a constraint to one of them is no loop, and is left out with a remark.
+    moves; a constraint to one of them is not a loop, and is left out with a remark.
     """
     lengths = {tendon.name: tendon for tendon in tendons}
     by_name = {joint.name: joint for joint in joints}
@@ -52,13 +52,13 @@ def couple_joints(
         written = values.attributes(element, "equality", None)
         if _is_left_out(values, element, written, mocap):
             continue
-        if tag in ("joint", "tendon"):  # MjcfLoops reads the others
+        if tag in ("joint", "tendon"):  # `MjcfLoops` reads the others
             remark_softness(values, element, tag, written)
         tied = _of_tendon(values, element, written, lengths, driven) if tag == "tendon" else None
         tag, written = ("joint", tied) if tied else (tag, written)
         problem = LOOPS.get(tag) or _problem(values, element, written, by_name, driven)
         if problem:
-            # No loop has a length of its own, so that tendons of many joints are never kept.
+            # Loops do not store lengths, so tendons over many joints are never kept.
             if kept == "keep" and tag != "tendon":
                 loops.append((element, _loop(values, element, tag, written, zeros, reader)))
             else:
@@ -138,7 +138,7 @@ def _held_positions(joints: Collection[Joint], locked: Mapping[str, float]) -> d
     """Positions of the locked joints and of those that follow them."""
     held = dict(locked)
     followers = [joint for joint in joints if joint.mimic is not None]
-    for _ in followers:  # a follower may lead another
+    for _ in followers:  # a follower may have followers itself
         for joint in followers:
             mimic = joint.mimic
             if mimic is not None and mimic.joint in held:
@@ -149,7 +149,7 @@ def _held_positions(joints: Collection[Joint], locked: Mapping[str, float]) -> d
 def _is_left_out(
     values: MjcfValues, element: Element, written: Mapping[str, str], mocap: Collection[str]
 ) -> bool:
-    """True for an element that is no active constraint between joints or bodies of the robot; a
+    """True for an element that is not an active constraint between joints or bodies of the robot. A
     remark says so."""
     tag = tag_name(element)
     known = tag in (*LOOPS, "joint")
@@ -180,7 +180,7 @@ def _of_tendon(
     if tendon is None or "tendon2" in written:
         return None
     arms = [(joint, c) for joint, c in tendon.coefficients if c]
-    arms.sort(key=lambda arm: arm[0] in driven)  # a joint that follows already leads here
+    arms.sort(key=lambda arm: arm[0] in driven)  # here a joint that already follows another leads
     if not 1 <= len(arms) <= 2:
         return None
     (first, c1), *others = arms
@@ -206,7 +206,7 @@ def _problem(
     joints: Mapping[str, Joint],
     driven: set[str],
 ) -> str:
-    """The reason why a constraint between joints is no mimic joint; "" if it is one."""
+    """The reason why a constraint between joints cannot become a mimic joint; "" if it can."""
     for key in ("joint1", "joint2"):
         if key not in written and key == "joint1":
             raise values.refusal(element, 'it has no joint1; write joint1="..."')

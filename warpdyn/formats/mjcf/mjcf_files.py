@@ -36,7 +36,7 @@ class Neighbours:
             self.within = Path(includes).resolve()
             if not self.within.is_dir():
                 raise ValueError(
-                    f"includes is True, False or a folder, got {includes!r}, which is none"
+                    f"includes must be True, False or a folder; {includes!r} is not a folder"
                 )
             self.folder = self.folder or self.within
         self.most_files, self.most_bytes = most_files, most_bytes
@@ -58,7 +58,7 @@ class Neighbours:
             places = [(folder / file).resolve() for folder in (self.folder, *folders)]
             inside = [path for path in places if path.is_relative_to(self.within)]
             path = next((path for path in inside if path.is_file()), None)
-        except (OSError, RuntimeError, ValueError):  # links in a circle, or a name that is too long
+        except (OSError, RuntimeError, ValueError):  # a cycle of links, or a name that is too long
             inside, path = [self.folder], None
         if not inside:
             raise reading.refusal(

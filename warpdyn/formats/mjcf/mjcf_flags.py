@@ -16,7 +16,7 @@ NOT_SIMULATED = {
     "filterparent": "bodies that a joint connects do not touch",
     "eulerdamp": 'damping is implicit with integrator="mujoco_euler"',
 }
-"""Disabled flags that a `Simulation` does not follow, and what to know of them."""
+"""Disabled flags that a `Simulation` does not follow, each with its description for the remark."""
 
 
 class Flags:
@@ -29,7 +29,7 @@ class Flags:
             for key, value in element.attrib.items():
                 if value not in ("enable", "disable"):
                     raise reading.refusal(
-                        element, f'{key} is "{value!s}"; it is "enable" or "disable"'
+                        element, f'{key} is "{value!s}"; it must be "enable" or "disable"'
                     )
                 written[str(key)] = str(value)
         off = {key for key, word in written.items() if word == "disable"}

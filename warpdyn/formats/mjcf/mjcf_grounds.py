@@ -21,7 +21,8 @@ def grounds_of(values: MjcfValues, geoms: Sequence[Part]) -> list[dict[str, str]
     """The attributes of the world's geoms that are the ground.
 
     These are its planes z = 0, then its height fields, which `terrain=` replaces. Other planes are
-    walls or ramps next to them, and are the ground only where those are drawn but not touched.
+    walls or ramps next to these. They are the ground only if the planes z = 0 and height fields are
+    drawn but cannot be touched.
     """
     level: list[dict[str, str]] = []
     fields: list[dict[str, str]] = []

@@ -1,7 +1,7 @@
 """MJCF: <include>, which inserts the content of other files.
 
-Nothing outside the file's folder is read, not even through links, and no more than `MOST_FILES`
-files of `MOST_BYTES` together.
+Nothing outside the file's folder is read, not even through links, and at most `MOST_FILES` files of
+`MOST_BYTES` in total.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ class Inclusion(Reading):
         for element in list(root.iter("include")):
             parent = element.getparent()
             if parent is None:
-                raise self.refusal(element, "it is no content; write an element around it")
+                raise self.refusal(
+                    element, "it is the outermost element; write an element around it"
+                )
             path = self._path(element, chain)
             name = self.neighbours.name(path)
             content = self._read_root(element, path, name)
@@ -69,10 +71,11 @@ class Inclusion(Reading):
         path = self.neighbours.find(self, element, file, beside)
         if folder is not None and path in {(folder / each).resolve() for each in chain}:
             circle = " -> ".join((*chain, file))
-            raise self.refusal(element, f"files include each other in a circle: {circle}")
+            raise self.refusal(element, f"files include each other in a cycle: {circle}")
         if path in self.included:
             raise self.refusal(
-                element, f'"{file}" is included twice; MJCF takes a file once, write it in'
+                element,
+                f'"{file}" is included twice; MJCF includes a file only once: write its content here',
             )
         self.included.add(path)
         return path

@@ -106,7 +106,7 @@ def _heavy_geoms(values: MjcfValues, matter: Matter) -> list[Part]:
 
 
 def _error_of_meshes(meshes: MjcfMeshes, geoms: Iterable[Part]) -> ModelError | None:
-    """The error of the first geom whose mesh cannot be read; None if all can."""
+    """The error of the first geom whose mesh cannot be read; None if all can be read."""
     try:
         for element, written, _ in geoms:
             if "mesh" in written:
@@ -254,12 +254,13 @@ def _compute_links(
 def _add_geom(
     values: MjcfValues, body: Element, element: Element, written: Mapping[str, str], X: Placement
 ) -> None:
-    """Add what MuJoCo needs to weigh a geom to a body of its own file."""
+    """Add a geom to the body in the file that MuJoCo compiles, with everything that its mass
+    depends on."""
     for key in MEASURES:
-        if key in written:  # otherwise MuJoCo writes a warning to a file of its own
+        if key in written:  # otherwise MuJoCo writes a warning to a log file
             values.numbers(element, key, written, max(len(written[key].split()), 1))
     geom = {key: written[key] for key in WEIGHED if key in written}
-    if values.compiler_of(element) is not values.compiler:  # MuJoCo uses the file's own
+    if values.compiler_of(element) is not values.compiler:  # MuJoCo uses the inertia of the file
         geom["group"] = str(values.compiler.inertiagrouprange[0])
         if "fromto" not in geom:
             X = X.compose(values.placement(element, written)).as_matrix()

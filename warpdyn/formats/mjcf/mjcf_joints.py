@@ -18,8 +18,8 @@ TYPES = ("hinge", "slide", "ball", "free")
 
 
 class JointElement(NamedTuple):
-    """A joint without parent yet, its position in the body, and its coordinate in the file's
-    drawing (hinges and slides only)."""
+    """A joint whose parent is not set yet, its position in the body, and its coordinate in the
+    file's drawing (hinges and slides only)."""
 
     joint: Joint
     position: Vector
@@ -54,13 +54,16 @@ def read_joint(
         values.ignore('attribute "springdamper" of <joint>: its spring and damping', element)
     friction = _first(values, element, written, "frictionloss", "frictionloss")
     if friction and word == "free":
-        # MuJoCo's is along the axes of the world, and velocities here are along those of the body.
+        # MuJoCo's friction acts along the axes of the world, but velocities here are along those of
+        # the body.
         values.ignore("frictionloss of a free joint", element)
         friction = 0.0
     if values.number(element, "springyield", written, 0.0):
         values.ignore('attribute "springyield" of <joint>: its spring does not yield', element)
     if values.boolean(element, "actuatorgravcomp", written, False):
-        values.ignore('attribute "actuatorgravcomp" of <joint>: gravcomp is no actuator', element)
+        values.ignore(
+            'attribute "actuatorgravcomp" of <joint>: gravcomp is not an actuator here', element
+        )
     joint = Joint(
         name=name,
         kind=kind,

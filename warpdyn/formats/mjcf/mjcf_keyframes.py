@@ -22,14 +22,15 @@ class Place:
     kind: JointKind
     drawn: tuple[float, ...]
     written: bool = True
-    """True if the file has the joint. False if only the model has it; then qpos does not."""
+    """True if the file has the joint. False if only the model has it, in which case qpos does not
+    contain it."""
 
 
 def configurations(
     values: MjcfValues, root: Element, places: Sequence[Place], joints: Collection[str]
 ) -> list[Configuration]:
-    """A configuration for each <key>, with those joints that the model has, and "qpos0", in which
-    the file draws the robot, unless a key has that name. A key without qpos is included.
+    """A configuration for each <key>, with the joints that the model has, and "qpos0", in which the
+    file draws the robot, unless a key has that name. Keys without qpos are included.
 
     places: every joint in the order of qpos.
     """
@@ -50,7 +51,7 @@ def configurations(
                 f"qpos has {length} numbers; the joints of this file have {count} coordinates",
             )
         numbers = values.numbers(element, "qpos", written, count) if length else []
-        # All numbers of qpos are consumed, also those of joints that the model does not have,
+        # All numbers of qpos are consumed, including those of joints that the model does not have,
         # because qpos counts them.
         rest = iter(numbers)
         coordinates: list[tuple[str, tuple[float, ...]]] = []
@@ -78,7 +79,7 @@ def _unit(
     if norm < TINY:
         values.remarks.append(
             f'keyframe "{keyframe}": the quaternion of joint "{place.joint}" is zero; '
-            "it is read as no turn"
+            "it is read as no rotation"
         )
         return (*numbers[:k], 1.0, 0.0, 0.0, 0.0)
     return (*numbers[:k], *(x / norm for x in numbers[k:]))

@@ -1,5 +1,5 @@
-"""MJCF: constraints that close loops. MuJoCo computes the end that a file leaves out from the
-drawing of the robot (qpos0), and so does this reader."""
+"""MJCF: constraints that close loops. If a file leaves out one end, this reader computes it from
+the drawing of the robot (qpos0), as MuJoCo does."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class MjcfLoops:
             first, second = self._anchored_ends(element, written)
         else:
             first, second = self._welded_ends(element, written)
-        # MuJoCo turns a weld by `torquescale` times its angle: 0 leaves the rotation free.
+        # MuJoCo multiplies a weld's angle by `torquescale`: 0 leaves the rotation free.
         turns = tag == "weld" and self.values.number(element, "torquescale", written, 1.0) != 0.0
         name = written.get("name", "")
         (link_a, a), (link_b, b) = sorted((first, second), key=lambda end: end[0] == WORLD)
@@ -98,7 +98,9 @@ class MjcfLoops:
                     element, f'its {key} "{name}" does not exist; correct the name'
                 )
         if names[0] == names[1]:
-            raise self.values.refusal(element, f'body1 and body2 are both "{names[0]}"')
+            raise self.values.refusal(
+                element, f'body1 and body2 are both "{names[0]}"; they must differ'
+            )
         return str(names[0]), names[1]
 
     def _between(self, base: str, name: str) -> Placement:
@@ -115,7 +117,7 @@ class MjcfLoops:
 
 
 def remark_softness(values: MjcfValues, element: Element, tag: str, written: Attributes) -> None:
-    """Remark that a constraint is rigid if the file makes it soft."""
+    """Remark that a constraint is rigid here if the file makes it soft."""
     if any(key in written for key in SOFTNESS):
         values.ignore(f"solref and solimp of <{tag}>, which is rigid here", element)
 

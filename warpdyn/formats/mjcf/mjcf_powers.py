@@ -1,4 +1,5 @@
-"""MJCF: attributes with any count of numbers, of which those after the first may be coefficients of powers."""
+"""MJCF: attributes with any count of numbers, in which those after the first are coefficients of
+higher powers."""
 
 from __future__ import annotations
 
@@ -31,5 +32,5 @@ def linear_coefficient(
     `what`."""
     first, *powers = all_numbers(values, element, key, written) or [0.0]
     if any(powers):
-        values.ignore(f"numbers of {what} that are of powers", element)
+        values.ignore(f"numbers of {what} for higher powers", element)
     return first

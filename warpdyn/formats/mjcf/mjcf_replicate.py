@@ -1,4 +1,4 @@
-"""MJCF: <replicate>, expanded into copies, each in a <frame> of its own."""
+"""MJCF: <replicate>, expanded into copies, each in its own <frame>."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ MOST = 200_000
 
 
 def with_copies(values: MjcfValues, root: Element) -> None:
-    """Replace each <replicate> by frames with copies, as MuJoCo does. Copy k is turned by k
-    times `euler`, and is displaced from the copy before by `offset` in that copy's axes. Its names
-    end in `sep` and k, with as many digits as `count` has."""
+    """Replace each <replicate> by frames with copies, as MuJoCo does. Copy k is turned by k times
+    `euler`, and displaced from the previous copy by `offset` in that copy's axes. Its names end in
+    `sep` and k, with as many digits as `count` has."""
     size = sum(1 for _ in root.iter())
     for element in reversed(list(root.iter("replicate"))):  # inner ones first
         written = {str(key): str(value) for key, value in element.attrib.items()}
@@ -27,12 +27,15 @@ def with_copies(values: MjcfValues, root: Element) -> None:
         parent = element.getparent()
         assert parent is not None, "the outermost element is <mujoco>"
         if number < 1 or number != int(number):
-            raise values.refusal(element, f'count is "{written["count"]}"; it is a whole number')
+            raise values.refusal(
+                element, f'count is "{written["count"]}"; it must be a whole number'
+            )
         count = int(number)
         size += count * sum(1 for _ in element.iter())
         if size > MOST:
             raise values.refusal(
-                element, f"copies would make more than {MOST} elements of the file"
+                element,
+                f"the file would have more than {MOST} elements after its copies; write fewer",
             )
         offset, angles = (values.vector(element, key, written) for key in ("offset", "euler"))
         p, digits = ZERO, len(str(count))

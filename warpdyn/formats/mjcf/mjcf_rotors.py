@@ -33,7 +33,7 @@ class Rotors:
 
 
 def read_rotors(values: MjcfValues, root: Element) -> Rotors:
-    """The rotors of every element of <actuator>, also of those whose forces are left out: MuJoCo
+    """The rotors of every element of <actuator>, including those whose forces are left out: MuJoCo
     adds them to the joint or the tendon."""
     found = Rotors()
     spatial = {

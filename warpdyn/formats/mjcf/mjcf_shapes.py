@@ -44,7 +44,7 @@ CONTACT = (
 
 class MeshAsset(NamedTuple):
     """A <mesh> of <asset>: its file relative to the model's folder, its scale, and the placement of
-    the scaled file in the mesh, None if it is no placement."""
+    the scaled file in the mesh; None if that is not a rigid placement."""
 
     file: str
     scale: tuple[float, ...]
@@ -91,7 +91,7 @@ class MjcfShapes:
                 self.colors[material] = color_of(written.get("rgba")) or (1.0, 1.0, 1.0, 1.0)
 
     def remarks(self) -> list[str]:
-        """Lines about geoms that give no shapes, or others than in MuJoCo, if there are any."""
+        """Lines about geoms without shapes, and about shapes that differ from MuJoCo's."""
         said = []
         if self.fitted:
             said.append(
@@ -142,8 +142,8 @@ class MjcfShapes:
         return BodyShapes(tuple(visuals), tuple(collisions))
 
     def leave_out_grounds(self, geoms: Sequence[Part]) -> None:
-        """Count the planes and height fields of a world that is no link of the model, because its
-        body is a free base."""
+        """Count the planes and height fields of a world that is not a link of the model, because
+        its body is a free base."""
         for geom in geoms:
             if geom[1].get("type") in GROUNDS:
                 try:
@@ -211,7 +211,7 @@ def _placement_of_file(
     values: MjcfValues, element: Element, written: dict[str, str], scale: tuple[float, ...]
 ) -> Placement | None:
     """MuJoCo moves a file's points x to S Rᵀ (x - p), with R and p of refquat and refpos. None if
-    they turn it and S stretches it: then no turn leads to the scaled points S x."""
+    they rotate it and S is not uniform: no rotation then gives the scaled points S x."""
     turn = {"quat": written["refquat"]} if "refquat" in written else {}
     R = values.rotation(element, turn)
     origin = values.vector(element, "refpos", written)

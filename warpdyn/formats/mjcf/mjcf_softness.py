@@ -1,5 +1,5 @@
-"""MJCF: how constraints give way, by solref and solimp (MuJoCo's documentation, Modeling, "Solver
-parameters")."""
+"""MJCF: compliance of constraints, from solref and solimp (MuJoCo's documentation, Modeling,
+"Solver parameters")."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ power."""
 
 
 class Cone(NamedTuple):
-    """Friction cones of a file's <option>: `impratio` is the stiffness of friction in parts of that of
-    the normal."""
+    """Friction cones of a file's <option>. `impratio` is the stiffness of friction divided by that
+    of the normal."""
 
     is_pyramidal: bool
     impratio: float
 
     def compliances(self, friction: float) -> tuple[float, float]:
-        """R of the normal and of the tangents of a contact for d = 1/2, in parts of the inverse mass.
+        """R of the normal and of the tangents of a contact for d = 1/2, relative to the inverse mass.
 
         A pyramid has four edges n ± mu t, all with R = 2 mu² / impratio * (1 + mu²) (MuJoCo's
         `mj_makeImpedance`). While all of them press, their sum has a quarter of it, and their
@@ -60,8 +60,8 @@ def cone_of(options: Mapping[str, str]) -> Cone:
 
 def reference_rates(solref: Sequence[float], dmax: float, timestep: float) -> tuple[float, float]:
     """K [1/s²] and b [1/s] of MuJoCo's reference acceleration -b v - K d r. A positive solref has a
-    time constant, at least two steps, and a damping ratio; one without positive numbers stiffness and
-    damping. In place of one with a single positive number MuJoCo takes its default."""
+    time constant, at least two steps, and a damping ratio; one without positive numbers has a
+    stiffness and a damping. MuJoCo replaces one with a single positive number by its default."""
     first, second = solref
     if (first > 0) != (second > 0):
         first, second = SOLREF
@@ -72,8 +72,8 @@ def reference_rates(solref: Sequence[float], dmax: float, timestep: float) -> tu
 
 
 def is_bounded(solref: Sequence[float], timestep: float) -> bool:
-    """True if MuJoCo's steps bound the time constant: that of a solref of stiffness and damping has no
-    bound, nor has any without a time step (refsafe="disable")."""
+    """True if MuJoCo's step bounds the time constant. There is no bound for a solref of stiffness
+    and damping, or without a time step (refsafe="disable")."""
     return timestep > 0 and any(x > 0 for x in solref)
 
 
@@ -109,7 +109,7 @@ def timestep_of(values: MjcfValues, options: Mapping[str, str]) -> float:
 
 
 def number_of(text: str, default: float) -> float:
-    """The number of a text, or the default if it is none."""
+    """The number that a text holds, or the default if it holds none."""
     try:
         return float(text)
     except ValueError:
@@ -117,7 +117,7 @@ def number_of(text: str, default: float) -> float:
 
 
 def limit_softness(values: MjcfValues, element: Element, written: Attributes) -> LimitSoftness:
-    """How the joint's limit gives way, with MuJoCo's defaults."""
+    """Compliance of a joint's limit, with MuJoCo's defaults."""
     solref, solimp = (
         first_numbers(values, element, key, written, default)
         for key, default in (("solreflimit", SOLREF), ("solimplimit", SOLIMP))

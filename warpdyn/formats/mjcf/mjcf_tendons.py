@@ -1,4 +1,4 @@
-"""MJCF: fixed tendons. Spatial tendons, which pass along sites and around geoms, are left out."""
+"""MJCF: fixed tendons. Spatial tendons, which run along sites and around geoms, are left out."""
 
 from __future__ import annotations
 

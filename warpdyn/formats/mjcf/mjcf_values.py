@@ -67,7 +67,7 @@ ACTUATOR_LAW = (
     "gain",
     "ctrlrange",
 )
-"""Attributes of actuators that `mjcf_actuator_laws` reads, by a rule of its own."""
+"""Attributes of actuators that `mjcf_actuator_laws` reads, by its own rule."""
 
 ACTUATOR = "actuator"
 """The key under which a default class keeps the attributes that all actuator elements share."""
@@ -170,7 +170,8 @@ class MjcfValues(Reading):
         numbers = self.finite_numbers(element, key, written[key], count)
         if key in MEASURED and any(abs(x) > MOST for x in numbers):
             raise self.refusal(
-                element, f'{key} is "{written[key]}"; no robot has numbers beyond {MOST:g}'
+                element,
+                f'{key} is "{written[key]}"; numbers beyond {MOST:g} are refused; correct it',
             )
         return numbers
 
@@ -193,7 +194,7 @@ class MjcfValues(Reading):
     ) -> str:
         word = written.get(key, default)
         if word not in words:
-            raise self.refusal(element, f'{key} is "{word}"; it is one of {", ".join(words)}')
+            raise self.refusal(element, f'{key} is "{word}"; it must be one of {", ".join(words)}')
         return word
 
     def boolean(self, element: Element, key: str, written: Attributes, default: bool) -> bool:
@@ -202,18 +203,18 @@ class MjcfValues(Reading):
     def bounds(
         self, element: Element, written: Attributes, key: str, switch: str
     ) -> tuple[float, ...]:
-        """The two ends of a range if it applies: `switch` says so or, by default, the range
-        is present. Otherwise nothing."""
+        """The two ends of a range if it applies: if `switch` says so or, without a switch, if the
+        range is present. Otherwise nothing."""
         limited = self.choice(element, switch, written, "auto", ("auto", "true", "false"))
         if key not in written or limited == "false":
             return ()
         if limited == "auto" and not self.compiler_of(element).autolimits:
             raise self.refusal(
-                element, f'it has {key}, and autolimits is off; write {switch}="true" or "false"'
+                element, f'it has {key}, but autolimits is off; write {switch}="true" or "false"'
             )
         low, high = self.numbers(element, key, written, 2)
         if limited == "true" and low > high:
-            raise self.refusal(element, f"{key} must go up, got {low:g} {high:g}")
+            raise self.refusal(element, f"{key} must be increasing, got {low:g} {high:g}")
         return (low, high) if limited == "true" or low < high else ()
 
     # Places.
@@ -249,7 +250,7 @@ class MjcfValues(Reading):
         if way == "quat":
             norm = math.hypot(*numbers)
             if norm < TINY:
-                raise self.refusal(element, "quat is zero; 1 0 0 0 turns nothing")
+                raise self.refusal(element, "quat is zero; write 1 0 0 0 for no rotation")
             w, x, y, z = (number / norm for number in numbers)
             return quaternion_rotation([x, y, z, w])
         if way == "axisangle":
@@ -267,9 +268,7 @@ class MjcfValues(Reading):
     def _direction(self, element: Element, key: str, u: Vector) -> Vector:
         norm = math.hypot(*u)
         if norm < TINY:
-            raise self.refusal(
-                element, f"{key} has an axis without a direction; give one that is not zero"
-            )
+            raise self.refusal(element, f"{key} has an axis of length zero; give it a direction")
         return u * (1.0 / norm)
 
     # Default classes.
@@ -339,7 +338,7 @@ class MjcfValues(Reading):
         if written.get("coordinate", "local") != "local":
             raise self.refusal(
                 element,
-                f'coordinate="{written["coordinate"]}" is no longer MJCF; write local frames',
+                f'coordinate="{written["coordinate"]}" is no longer part of MJCF; write local frames',
             )
         sequence = written.get("eulerseq", "xyz")
         if len(sequence) != 3 or not set(sequence) <= set("xyzXYZ"):
@@ -351,7 +350,7 @@ class MjcfValues(Reading):
         )
         unit = self.choice(element, "angle", written, "degree", ("degree", "radian"))
         rule = self.choice(element, "inertiafromgeom", written, "auto", ("auto", "true", "false"))
-        # The weighing attributes are also kept as written, for the text that MuJoCo compiles.
+        # Attributes that affect masses are also kept as written, for the text that MuJoCo compiles.
         weighing = ("angle", "eulerseq", "inertiagrouprange", "exactmeshinertia", "fitaabb")
         return Compiler(
             radians=unit == "radian",
@@ -371,8 +370,8 @@ class MjcfValues(Reading):
 
 
 def _with_class_defaults(written: Attributes, defaults: Attributes) -> dict[str, str]:
-    """Attributes combined with those of a class, without the class's orientation if the element
-    writes its own."""
+    """Attributes combined with those of a class, without the class's orientation if the element has
+    one."""
     if any(key in written for key in TURNS):
         defaults = {key: value for key, value in defaults.items() if key not in TURNS}
     return {**defaults, **written}

@@ -70,10 +70,10 @@ def load_sdf(
 
     Sensors and a world's <physics> are data, `Model.sensors` and `Model.physics`.
     Links, joints and frames of nested models are called "inner::name". A robot that is fixed to the
-    world has the link "world" as root. A robot of several free links has it too, with each of them
-    on a floating joint of its own.
+    world has the link "world" as root. So does a robot of several free links, each on its own
+    floating joint.
     Raises ModelError for a description that cannot be used. Suspicious parts that can be used are
-    used as written: one ModelWarning lists them, and so does `Model.warnings`. Nothing outside the
+    used as written. They are listed in a ModelWarning and in `Model.warnings`. Nothing outside the
     text is read: no <include>, no mesh.
     """
     loops = check_loops_option(loops)
@@ -220,7 +220,7 @@ class SdfReader:
         )
 
     def _look_over(self, frame: SdfFrame) -> None:
-        """Refuse includes and similar references, remark parts that are left out."""
+        """Refuse includes and similar references; remark on parts that are left out."""
         included = child(frame.element, "include")
         if included is not None:
             uri = self.values.child_string(included, "uri")
@@ -232,12 +232,12 @@ class SdfReader:
             self.values.look_over(frame.element)
 
     def _look_over_world(self) -> None:
-        """Remark settings of the surrounding world that affect motion and that a model does not
-        hold."""
+        """Remark on settings of the surrounding world that affect motion but are not stored in a
+        model."""
         world, values = self.frames.world.element, self.values
         for element in children(world, "state", "population"):
             values.ignore(f"element <{tag_name(element)}> of <{tag_name(world)}>", element)
-        for holder in (world, *children(world, "physics")):  # before 1.6 gravity stood in <physics>
+        for holder in (world, *children(world, "physics")):  # before 1.6 gravity was in <physics>
             gravity = child(holder, "gravity")
             text = "" if gravity is None else (gravity.text or "").strip()
             if gravity is not None and text and tag_name(world) == "world":
@@ -246,8 +246,8 @@ class SdfReader:
     # The root.
 
     def _roots(self, joints: Joints, floating_base: bool | None, anchored: bool) -> list[Joint]:
-        """The joints that fix or free the links that no joint of the file carries; none for one
-        free body."""
+        """The joints that fix or free the links that no joint of the file carries; none for a
+        single free body."""
         if floating_base and joints.held:
             raise ModelError(
                 f'{self.values.source}: joint "{joints.held[0]}" fixes the robot to the world; leave floating_base '
@@ -295,7 +295,7 @@ class SdfReader:
         )
         if values.flag(element, "gravity") is False:
             values.remarks.append(
-                f'link "{link.name}": the file turns gravity off for it; here it has its weight'
+                f'link "{link.name}": the file turns gravity off for it; here gravity acts on it'
             )
         # SDFormat gives a link without <inertial> the mass 1 kg. The loader remarks it, except for
         # static links, which do not move.
@@ -308,7 +308,7 @@ class SdfReader:
         if values.truth(inertial, "auto", inertial.get("auto", "false")):
             raise values.refusal(
                 inertial,
-                '<inertial auto="true"> asks for an inertia computed from shapes, which is not done here; write '
+                '<inertial auto="true"> asks for an inertia computed from shapes, which is not supported; write '
                 "<mass>, <pose> and <inertia>",
             )
         X, relative_to = values.pose(inertial)
@@ -327,8 +327,8 @@ class SdfReader:
     # Shapes.
 
     def shapes(self, frame: SdfFrame, tag: str) -> Iterator[Geometry]:
-        """Visuals or collisions of a link. No motion depends on them, so that an error in one is
-        only remarked."""
+        """Visuals or collisions of a link. No motion depends on them, so an error in one is only
+        remarked."""
         for element in children(frame.element, tag):
             geometry = child(element, "geometry")
             for shape in () if geometry is None else geometry:

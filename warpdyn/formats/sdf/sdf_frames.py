@@ -74,8 +74,8 @@ class SdfFrames:
     """The frames of one world, or of a file's models if it has no world."""
 
     def __init__(self, values: SdfValues, world: Element, movable: bool = False) -> None:
-        """Declare the frames. world: a <world>, or the <sdf> with models of its own. movable: treat
-        no model as static."""
+        """Declare the frames. world: a <world>, or the <sdf> if it contains models itself. movable:
+        treat no model as static."""
         self.values, self.movable = values, movable
         self.world = SdfFrame("world", "world", world, None, depth=0, raw=HERE)
         self._declare(self.world)
@@ -110,8 +110,8 @@ class SdfFrames:
     # Names.
 
     def find(self, scope: SdfFrame, name: str, *kinds: str) -> SdfFrame | None:
-        """The frame called `name` in `scope`, if it is of one of these kinds (of any kind, if none
-        are given)."""
+        """The frame called `name` in `scope`, if it is of one of these kinds (of any kind if none
+        is given)."""
         if name in ("__model__", "world"):
             fits = (name == "world") == (scope.kind == "world") and scope.kind in (
                 kinds or (scope.kind,)
@@ -193,7 +193,7 @@ class SdfFrames:
                 circle = " -> ".join(f.name for f in [*chain[chain.index(frame) :], frame])
                 raise self.values.refusal(
                     frame.element,
-                    f"poses are given in each other in a circle ({circle}); give one in the model",
+                    f"poses are given relative to each other in a cycle ({circle}); give one relative to the model",
                 )
             seen.add(frame)
             chain.append(frame)
@@ -236,7 +236,7 @@ class SdfFrames:
                 circle = " -> ".join([*names[names.index(frame.name) :], frame.name])
                 raise self.values.refusal(
                     frame.element,
-                    f"frames are attached to each other in a circle ({circle}); attach one to a link",
+                    f"frames are attached to each other in a cycle ({circle}); attach one to a link",
                 )
             chain[frame] = None
             if frame.kind in ("link", "world"):

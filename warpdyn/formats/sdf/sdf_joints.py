@@ -1,9 +1,9 @@
 """SDF: joints between any two links, arranged as a tree.
 
-A joint of SDF has a frame of its own, anywhere on its child, and its ends may be frames. Here it
-becomes a joint whose frame is its child's. If the axis does not pass through the child's origin,
-a massless link with the joint's name is inserted. Joints that point towards the root are turned
-around; those that close a loop are kept as loops, left open or refused.
+In SDF a joint has its own frame, anywhere on its child, and its ends may be frames. Here it becomes
+a joint whose frame is the child's. If the axis does not pass through the child's origin, a massless
+link with the joint's name is inserted. Joints that point towards the root are turned around; those
+that close a loop are kept as loops, left open or refused.
 """
 
 from __future__ import annotations
@@ -100,8 +100,8 @@ class Joints:
             parent, moved = (
                 self._solid(self.frames.joint_end(frame, end)) for end in ("parent", "child")
             )
-            # A joint may tie the chosen model to another model. One robot cannot hold such a joint,
-            # while joints between other models do not concern it.
+            # A joint may tie the chosen model to another model. Such a joint is refused, but joints
+            # between other models do not matter.
             mine = [end for end in (parent, moved) if end.within(self.top)]
             foreign = [
                 end for end in (parent, moved) if end not in mine and end is not self.frames.world
@@ -264,7 +264,7 @@ class Joints:
         above = base.path(self.top)
         if not kind.nv:
             return fixed_joint(name, above, carried, at)
-        # Only kinds with two axes use the second, but it is read for every kind, so that a wrong
+        # Only kinds with two axes use the second, but it is read for every kind, so that an invalid
         # <axis2> is reported.
         first, second = child(element, "axis"), child(element, "axis2")
         (limits, damping, friction), (limits2, damping2, friction2) = (
@@ -362,7 +362,7 @@ class Joints:
         if element.get("axis", "axis") not in ("", "axis"):
             raise self.values.refusal(
                 element,
-                f'it mimics "{element.get("axis")}"; only joints of one coordinate, an axis, can be followed',
+                f'it mimics "{element.get("axis")}"; only the axis of a joint with one coordinate can be followed',
             )
         multiplier = self.values.number(element, "multiplier", 1.0)
         offset, reference = (

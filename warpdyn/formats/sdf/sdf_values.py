@@ -116,7 +116,7 @@ class SdfValues(Reading):
         return "" if found is None else (found.text or "").strip()
 
     def flag(self, element: Element, tag: str) -> bool | None:
-        """True or false; None if there is no such child."""
+        """The boolean of a child; None if there is no such child."""
         found = child(element, tag)
         return None if found is None else self.truth(found, tag, found.text or "")
 
@@ -129,8 +129,7 @@ class SdfValues(Reading):
     def number(
         self, element: Element | None, tag: str, default: float, infinite: bool = False
     ) -> float:
-        """A finite number (or, if `infinite`, an infinite one); the default if there is no such
-        child."""
+        """The number of a child, finite unless `infinite`; the default if there is no such child."""
         found = None if element is None else child(element, tag)
         if found is None or not (found.text or "").strip():
             return default
@@ -218,12 +217,12 @@ class SdfValues(Reading):
             turns = self.number(element, "thread_pitch", 1.0)
             if turns == 0.0:
                 raise self.refusal(
-                    element, "its thread_pitch is 0 rad/m, an endless advance; correct it"
+                    element, "its thread_pitch is 0 rad/m, which is an infinite advance; correct it"
                 )
             return -1.0 / turns
         if child(element, "screw_thread_pitch") is None:
             self.remarks.append(
-                f"{place(element)}: it has no pitch; SDF's default is 1 m a revolution"
+                f"{place(element)}: it has no pitch; SDF's default is 1 m per revolution"
             )
         return self.number(element, "screw_thread_pitch", 1.0) / (2.0 * math.pi)
 

@@ -52,7 +52,7 @@ def load_usd(
     """Robot of a USD stage: its UsdPhysics bodies and joints, as Isaac Sim and Newton write them.
 
     source: a path (.usd, .usda, .usdc, .usdz), or the text of a .usda ("#usda 1.0 ..."). Layers
-    that a file refers to are read too: only for files that you trust.
+    that a file refers to are read too, so load only files that you trust.
     model: which articulation, by the path or the name of its root, if there is more than one;
     "world" for all bodies of the stage as one robot.
     floating_base: None follows the stage: a robot that no joint holds in the world moves freely.
@@ -66,12 +66,12 @@ def load_usd(
 
     Units are SI whatever the stage's are, and the world's z axis is up. Links are named after their
     prims, or by their paths if names are not unique. A robot that is fixed to the world has the
-    link "world" as root. So has a robot of several free bodies, each on a floating joint
+    link "world" as root. So does a robot of several free bodies, each on a floating joint
     "world_to_<link>" whose coordinates are its pose in the world; "qpos0" has their poses in the
     stage.
     Raises ModelError for a stage that cannot be used, and if usd-core is not installed (extra
-    `[usd]`). Suspicious parts that can be used are used as written: one ModelWarning lists them,
-    and so does `Model.warnings`.
+    `[usd]`). Suspicious parts that can be used are used as written. They are listed in a
+    ModelWarning and in `Model.warnings`.
     """
     loops = check_loops_option(loops)
     text = RobotSource.of(source, USD.reader, USD.name)
@@ -141,20 +141,20 @@ class UsdReader:
         units = self.values.units
         size = scene.GetGravityMagnitudeAttr().Get()
         along = np.array(scene.GetGravityDirectionAttr().Get() or (0, 0, 0), dtype=float)
-        # UsdPhysics: a negative magnitude is the earth's, and no direction is downwards.
+        # UsdPhysics: a negative magnitude is the earth's gravity, a zero direction downwards.
         size = size * units.metre if size is not None and 0 <= size < np.inf else 9.81
         down = np.array([0.0, 0.0, -1.0])
         x, y, z = units.up[:3, :3] @ along / np.linalg.norm(along) if along.any() else down
         if abs(x) + abs(y) > 1e-3 or abs(size * z + 9.81) > 0.02:
             self.values.remarks.append(
-                f"its gravity is ({x * size + 0.0:g}, {y * size + 0.0:g}, {z * size:g}); a model holds none, "
-                "functions take gravity=..."
+                f"its gravity is ({x * size + 0.0:g}, {y * size + 0.0:g}, {z * size:g}); a model stores none; "
+                "pass gravity=... to functions"
             )
 
     # Joints and their bodies.
 
     def _between(self, prim: Any) -> Iterator[Between]:
-        """The joint if it acts on two bodies, or on one and the world."""
+        """The joint if it connects two bodies, or one body and the world."""
         self.values.check(prim)
         joint = self.pxr.UsdPhysics.Joint(prim)
         if joint.GetJointEnabledAttr().Get() is False:
@@ -169,7 +169,7 @@ class UsdReader:
         (a, X), (b, Y) = ends
         if a == b:
             if a:
-                raise self.values.refusal(prim, "both of its bodies are one; it needs two")
+                raise self.values.refusal(prim, "both of its ends are the same body; it needs two")
             return
         yield Between(prim, (a, b), (X, Y))
 
@@ -187,7 +187,7 @@ class UsdReader:
         body = prim
         while body and str(body.GetPath()) not in self.bodies:
             body = body.GetParent()
-        if not body:  # a part of the scene that does not move
+        if not body:  # part of the scene, which does not move
             return "", values.units.up @ X
         if body == prim:
             return str(target), values.placement_at(joint, place * scale, turn)
@@ -286,7 +286,7 @@ class UsdReader:
                 if held.isdisjoint(members) or held.isdisjoint(found[path].members):
                     raise ModelError(
                         f"{self.values.source}: {path} is the root of several trees, of which one moves freely; "
-                        "give each a root of its own, or hold all in the world"
+                        "give each its own root, or hold all in the world"
                     )
                 members, root = [*found[path].members, *members], found[path].root
             found[path] = JointedBodies(members, root)
@@ -338,7 +338,7 @@ class UsdReader:
             self.values.remarks.append(f"{path}: it closes a loop; it is left open")
         else:
             raise self.values.refusal(
-                joint.prim, 'it closes a loop, and a robot must be a tree; loops="cut" opens it'
+                joint.prim, 'it closes a loop, but a robot must be a tree; loops="cut" opens it'
             )
 
     def _make_joints(
@@ -380,7 +380,7 @@ class UsdReader:
             return None
         path, mimic = found
         if str(path) not in called:
-            raise self.values.refusal(prim, f"it mimics {path}, which is no joint of the robot")
+            raise self.values.refusal(prim, f"it mimics {path}, which is not a joint of the robot")
         return replace(mimic, joint=called[str(path)])
 
 

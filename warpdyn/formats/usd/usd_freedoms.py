@@ -39,8 +39,8 @@ class Between:
 def freedoms_of(
     values: UsdValues, physics: Any, prim: Any, turned: bool
 ) -> Iterator[tuple[str, Joint]]:
-    """A joint record for each freedom, without name and place yet. A joint that is traversed
-    from its second body turns the other way."""
+    """A joint record for each degree of freedom, whose name and place are not set yet. A joint that
+    is traversed from its second body turns the other way."""
     if prim.IsA(physics.FixedJoint):
         return
     if prim.IsA(physics.SphericalJoint):
@@ -82,7 +82,7 @@ def loop_between(
 
 
 def _ranges(values: UsdValues, physics: Any, prim: Any) -> list[tuple[str, Any, Any]]:
-    """The freedoms of a joint that are not locked, with their ranges."""
+    """The degrees of freedom of a joint that are not locked, with their ranges."""
     turns = prim.IsA(physics.RevoluteJoint)
     if turns or prim.IsA(physics.PrismaticJoint):
         axis = str(values.value(prim, "physics:axis") or "X")
@@ -90,11 +90,11 @@ def _ranges(values: UsdValues, physics: Any, prim: Any) -> list[tuple[str, Any, 
         return [(("rot" if turns else "trans") + axis, lower, upper)]
     if prim.GetTypeName() == "PhysicsJoint":
         return [each for f in FREEDOMS for each in _range(physics, prim, f)]
-    raise values.refusal(prim, f"a {prim.GetTypeName()} is no joint of a robot here")
+    raise values.refusal(prim, f"a {prim.GetTypeName()} is not supported as a joint of a robot")
 
 
 def _range(physics: Any, prim: Any, freedom: str) -> Iterator[tuple[str, Any, Any]]:
-    """A freedom of a generic joint with its range; nothing if the range locks it."""
+    """A degree of freedom of a generic joint with its range; nothing if the range locks it."""
     lower, upper = None, None
     if prim.HasAPI(physics.LimitAPI, freedom):
         limit = physics.LimitAPI(prim, freedom)

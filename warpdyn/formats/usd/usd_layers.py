@@ -23,14 +23,16 @@ def open_stage(pxr: Any, text: RobotSource) -> Any:
     else:
         layer = pxr.Sdf.Layer.CreateAnonymous(".usda")
         if not text.data.startswith(b"#usda"):
-            raise ModelError(f"{text.name}: bytes must be those of a .usda text; give a path")
+            raise ModelError(f"{text.name}: bytes must be .usda text; for other files give a path")
         layer.ImportFromString(text.data.decode())
-    layers = open_layers(pxr, layer, text.name, STAGE)  # kept, so that none is opened again
+    layers = open_layers(
+        pxr, layer, text.name, STAGE
+    )  # keeps the layers open, so that none is opened again
     return pxr.Usd.Stage.Open(layers[0])
 
 
 def missing_parts(stage: Any) -> list[str]:
-    """A line for each layer or prim that a stage refers to and that usd-core could not read."""
+    """A line for each layer or prim that a stage refers to but usd-core could not read."""
     errors = (" ".join(str(error).split()) for error in stage.GetCompositionErrors())
     return [f"a part that it refers to is missing: {error}" for error in errors]
 

@@ -1,6 +1,6 @@
 """USD: visual and collision shapes of a body: cubes, spheres, cylinders and capsules as `Geometry`.
 
-Meshes of a stage are in the stage, not in files of their own, and are left out.
+Meshes of a stage are stored in the stage, not in mesh files, and are left out.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ class UsdValues:
         self.pxr, self.source = pxr, source
         self.units = Units.of(pxr, stage, source)
         self.remarks: list[str] = []
-        # A place without a default value has the value of its first time sample.
+        # Placements without a default value are read at their first time sample.
         self._poses = pxr.UsdGeom.XformCache(pxr.Usd.TimeCode.EarliestTime())
         registry = pxr.Usd.SchemaRegistry()
         self._weighing = registry.FindAppliedAPIPrimDefinition("PhysicsMassAPI")
@@ -96,7 +96,7 @@ class UsdValues:
         return next((x for x in values if x is not None), None)
 
     def number(self, prim: Any, *names: str) -> float | None:
-        """That value as a number, which may be infinite."""
+        """The value of an attribute as a number, which may be infinite."""
         x = self.value(prim, *names)
         return None if x is None else self.read_bound(prim, " or ".join(names), x)
 
@@ -106,8 +106,8 @@ class UsdValues:
         return float(x)
 
     def check(self, prim: Any) -> None:
-        """Refuse values whose types differ from those in the USD schemas of the prim, and values of
-        which there are time samples alone."""
+        """Refuse values whose types differ from those in the USD schemas of the prim, and values
+        that are only given as time samples."""
         schemas = prim.GetPrimDefinition(), self._weighing
         known = self._known.setdefault((prim.GetTypeName(), *prim.GetAppliedSchemas()), {})
         for attribute in prim.GetAuthoredAttributes():
@@ -118,7 +118,7 @@ class UsdValues:
             kind, words = known[name]
             said = attribute.GetResolveInfo(self.pxr.Usd.TimeCode.Default()).HasAuthoredValue()
             if kind and name != "visibility" and attribute.GetNumTimeSamples() and not said:
-                raise self.refusal(prim, f"{name} has time samples alone; give it a value")
+                raise self.refusal(prim, f"{name} has only time samples; give it a value")
             if (
                 value is None
                 or not kind
@@ -156,7 +156,7 @@ class UsdValues:
             if kinematic:
                 self.check(prim)
                 self.remarks.append(
-                    f"{path}: it is kinematic; its place in the stage is taken as fixed"
+                    f"{path}: it is kinematic; it is fixed at its place in the stage"
                 )
             self._moving[path] = enabled and not kinematic
         return self._moving[path]
@@ -169,7 +169,7 @@ class UsdValues:
     # Placements, 4x4 in metres.
 
     def is_sheared(self, prim: Any) -> bool:
-        """True if no position, rotation and scale along its own axes describe where a prim is."""
+        """True if a prim's placement is not a position, a rotation and scales along its own axes."""
         matrix = self._poses.GetLocalToWorldTransform(prim)
         transform = self.pxr.Gf.Transform(matrix)
         turn = np.array(self.pxr.Gf.Matrix3d(transform.GetRotation()))
@@ -190,7 +190,7 @@ class UsdValues:
             sheared = self.is_sheared(prim)
         except self.pxr.Tf.ErrorException as error:
             raise self.refusal(
-                prim, f"where it is cannot be read: {error_message(error)}"
+                prim, f"its placement cannot be read: {error_message(error)}"
             ) from error
         position = self.numbers(prim, "its place", transform.GetTranslation())
         turn = transform.GetRotation().GetQuat()
@@ -229,8 +229,8 @@ class UsdValues:
         mass, density = (float(x.Get() or 0) for x in (api.GetMassAttr(), api.GetDensityAttr()))
         moments = api.GetDiagonalInertiaAttr().Get() or (0, 0, 0)
         com, axes = api.GetCenterOfMassAttr().Get(), api.GetPrincipalAxesAttr().Get()
-        # An unset centre of mass is NaN or infinite in USD; it becomes the origin only after shapes
-        # had their turn.
+        # An unset centre of mass is NaN or infinite in USD. It becomes the origin only if the
+        # shapes do not define it.
         com = np.array(com or (math.nan,) * 3, dtype=float) * scale
         if not mass and not density and not shapes:
             self.remarks.append(f'link "{name}": it has neither mass nor shapes; it weighs nothing')
@@ -239,7 +239,7 @@ class UsdValues:
             mass, moments, com, axes = self.mass_of_shapes(prim, on)
         if not mass or not any(moments):
             what = "physics:diagonalInertia" if mass else "physics:mass"
-            raise self.refusal(prim, f"it has no {what}, and no shapes; write its mass and inertia")
+            raise self.refusal(prim, f"it has no {what} and no shapes; write its mass and inertia")
         (mass,) = self.numbers(prim, "its mass", [mass])
         moments = self.numbers(prim, "its inertia", moments)
         com = np.nan_to_num(np.array(com, dtype=float), nan=0.0, posinf=0.0, neginf=0.0)
@@ -254,8 +254,8 @@ class UsdValues:
         )
 
     def _check_part(self, prim: Any) -> None:
-        """Refuse a negative mass or density, which usd-core takes as absent, and other values that
-        no body or shape has; remark on filtered pairs."""
+        """Refuse a negative mass or density, which usd-core treats as absent, and other invalid
+        values of bodies and shapes; remark on filtered pairs."""
         self.check(prim)
         if prim.HasAPI(self.pxr.UsdPhysics.FilteredPairsAPI):
             self.remarks.append(
@@ -390,8 +390,8 @@ def kind_of(value: Any) -> str:
 
 
 def error_message(error: Exception) -> str:
-    """The message of an error from usd-core, which need not be text."""
+    """The message of an error from usd-core, whose argument may not be text."""
     try:
         return " ".join(str(error).split())[-300:]
     except UnicodeDecodeError:
-        return "its bytes are no text"
+        return "its bytes are not text"

@@ -12,7 +12,7 @@ def moment_counts(torsional: Any, rolling: Any, count: int) -> tuple[int, ...]:
     all axes; empty if no contact has any.
 
     torsional, rolling: coefficients as a user gives them. None and the number 0, alone or in a
-    tuple, are no friction. An array is read at each launch, so all contacts have these moments.
+    tuple, mean no friction. An array is read at each launch, so all contacts have these moments.
     """
     if torsional is None and rolling is None:
         return ()

@@ -306,7 +306,7 @@ class Simulation(BoundAttributes):
         """Fill `start`, and the first targets of the drives."""
         begin = self._chosen.check_values("start", _start(self.model, start), self.model.nq, None)
         if wrong := check_state(self.model, begin).errors:
-            raise ValueError(f"start is no state: {wrong[0]}")
+            raise ValueError(f"start is not a state: {wrong[0]}")
         self._library.assign(self.start, slice(None), self._chosen.on_host(begin))
         if self.control is not None:
             held = held_positions(self.model, self._library.to_host(self.start))

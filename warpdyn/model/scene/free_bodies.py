@@ -29,6 +29,16 @@ def free_joint_of(model: Structure, link: str) -> Joint:
     return look_up({each.child: each for each in free_joints(model)}, link, "free body", model.name)
 
 
+def robot_base(model: Structure) -> str | None:
+    """The link of the free body that is a robot's base: a floating base, or among objects the only
+    free body that carries moving joints. None if there is none, or more than one."""
+    if model.floating_base:
+        return model.root
+    carriers = {joint.parent for joint in internal_joints(model)}
+    bases = [j.child for j in free_joints(model) if links_on(model, j.child) & carriers]
+    return bases[0] if len(bases) == 1 else None
+
+
 def internal_joints(model: Structure) -> tuple[Joint, ...]:
     """The other moving joints, which drives can move."""
     free = {joint.name for joint in free_joints(model)}

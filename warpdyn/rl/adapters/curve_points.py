@@ -1,4 +1,4 @@
-"""Points of a training's curves, for loggers."""
+"""Points of the learning curves, for loggers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..training import Progress
 
 
 def curve_points(progress: Progress) -> Iterator[tuple[str, float]]:
-    """Names and values of an iteration; those of episodes only if some have ended."""
+    """Names and values of an iteration. Values of episodes are included if at least one has ended."""
     yield "reward of a second/all environments", progress.reward
     if progress.rewards:
         for name, value in progress.rewards.items():

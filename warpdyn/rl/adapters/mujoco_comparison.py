@@ -15,7 +15,7 @@ from .mujoco_env import MujocoEnv, without_noise
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Results of a policy `here`, in warpdyn, where it was trained, and `there`, in MuJoCo C."""
+    """Results of a policy in warpdyn, where it was trained (`here`), and in MuJoCo C (`there`)."""
 
     here: Evaluation
     there: Evaluation
@@ -24,8 +24,7 @@ class SideBySide:
 
     @property
     def return_ratio(self) -> float:
-        """Share of the return that remains in MuJoCo; NaN if the return in warpdyn is not
-        positive."""
+        """Return in MuJoCo divided by the return in warpdyn; NaN if the latter is not positive."""
         here = self.here.returned
         return self.there.returned / here if here > 0 else float("nan")
 

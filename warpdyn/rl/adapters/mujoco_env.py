@@ -63,13 +63,13 @@ def drive_frequency(task: Task) -> float:
 
 
 class MujocoEnv(VecEnv):
-    """A `VecEnv` whose robots MuJoCo C simulates; the task's functions, random numbers, rewards and
+    """A `VecEnv` whose robots MuJoCo C simulates. The task's functions, random numbers, rewards and
     ends are the same.
 
-    dt: MuJoCo's step [s], a whole number of which make one of the task's steps; None: an eighth of
-    the contacts' time constant (`CONTACT_STEPS`), and less with stiff drives (`STEP_OF_DRIVES`).
-    contact_time: the time constant of its contacts [s]; None: MuJoCo's own, 0.02, on a height map or
-    with pairs 0.004, at least two steps. The environments are stepped one after the other.
+    dt: MuJoCo's step [s]; the task's step must be a multiple of it. None: an eighth of the
+    contacts' time constant (`CONTACT_STEPS`), less with stiff drives (`STEP_OF_DRIVES`).
+    contact_time: the time constant of its contacts [s]. None: MuJoCo's default, 0.02; with a height
+    map or pairs 0.004, and at least two steps. The environments are stepped one after the other.
     """
 
     def __init__(
@@ -92,11 +92,9 @@ class MujocoEnv(VecEnv):
             contact_time = max(LEAST_STEPS * dt, STIFF)
         self.steps = round(task.step_seconds / dt)
         if self.steps < 1 or abs(self.steps * dt - task.step_seconds) > 1e-9:
-            raise TaskError(
-                f"dt must be a part of the task's step, {task.step_seconds:g} s; got {dt:g}"
-            )
+            raise TaskError(f"dt must divide the task's step, {task.step_seconds:g} s; got {dt:g}")
         if task.drives is not None and task.drives.no_load_speed is not None:
-            raise TaskError(f"{task.name}.drives: MuJoCo's have no speed-torque curve")
+            raise TaskError(f"{task.name}.drives: MuJoCo's drives have no speed-torque curve")
         for name, contact in (("ground", task.ground), ("pair_contact", task.pair_contact)):
             if np.any(np.asarray(contact.restitution) != 0):
                 raise TaskError(f"{task.name}.{name}: MuJoCo's contacts have no restitution")
@@ -115,7 +113,7 @@ class MujocoEnv(VecEnv):
                 pairs=task.pairs,
             )
         except NotComparable as why:
-            raise TaskError(f"{task.name} is not for MuJoCo: {why}") from None
+            raise TaskError(f"{task.name} cannot run in MuJoCo: {why}") from None
         self.dt, self.contact_time = dt, contact_time
         self._models: dict[int, Any] = {}
         self._late = np.zeros((envs, *self.kernels.carried[LATE])) if LATE in self.carried else None
@@ -162,7 +160,7 @@ class MujocoEnv(VecEnv):
             self._start_episode(env, state, state["v"][env])
 
     def _advance(self, asked: Mapping[str, np.ndarray]) -> None:
-        """MuJoCo's steps towards the targets and forces of the action."""
+        """MuJoCo's steps under the targets and forces of the action."""
         state, there = self._state(), {n: x.numpy() for n, x in self._there.items()}
         targets, tau = asked.get("targets"), asked.get("tau")
         pushed = asked.get("v")
@@ -221,8 +219,8 @@ class MujocoEnv(VecEnv):
         return numbers
 
     def _moment_numbers(self, env: int) -> dict[str, Any]:
-        """Torsional and rolling friction of points and of pairs in this environment, if they have
-        some."""
+        """Torsional and rolling friction of points and of pairs in this environment, if there is
+        any."""
         task, numbers = self.task, dict[str, Any]()
         ground = task.ground.torsional_friction, task.ground.rolling_friction
         pairs = described_moments(task.pairs, task.pair_contact)

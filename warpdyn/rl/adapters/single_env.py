@@ -56,7 +56,8 @@ class SingleEnv(gymnasium.Env[Any, Any]):
         fell, late = bool(terminated), bool(truncated)
         info: dict[str, Any] = {}
         if fell or late:
-            # The launch has begun the next episode already; the caller sees the end of this one.
+            # The launch has already begun the next episode; the caller receives the end of this
+            # one.
             seen = more["final_obs"]
             info["rewards"] = {n: float(x) for n, x in more["episode"].items()}
             info["failed"] = bool(more["failed"])

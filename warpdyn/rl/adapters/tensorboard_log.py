@@ -1,4 +1,4 @@
-"""Curves of a training for TensorBoard."""
+"""Learning curves for TensorBoard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Curves of a training for Weights & Biases."""
+"""Learning curves for Weights & Biases."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ PROJECT = "warpdyn"
 class WandbLog:
     """Logger that sends each iteration, over environment steps; for a trainer's `loggers`.
 
-    A training that resumes in the same folder continues its run. wandb's own environment variables
+    A training run that resumes in the same folder continues its run there. wandb's own environment
+    variables
     apply: WANDB_MODE=offline sends nothing and writes the run into the folder.
     """
 

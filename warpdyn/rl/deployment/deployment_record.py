@@ -1,7 +1,8 @@
-"""Deployment record of a task: all that runs its policy without warpdyn, as plain values.
+"""Deployment record of a task: everything needed to run its policy without warpdyn, as plain
+values.
 
-A policy's ONNX file has it in its metadata. It describes the joints, the observation, the action
-and the command, and has two programs for a policy's step (`portable_program`).
+The metadata of a policy's ONNX file contains it. It describes the joints, the observation, the
+action and the command, and has two programs for a policy's step (`portable_program`).
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def deployment_record(
     tables = _tables(robot_step, programs)
     rest, scale = _at_rest(programs, memory, tables, task)
     updates = _formulas(robot_step, robot_step.task.update, memory)
-    # The words and numbers for a person come first, the programs last.
+    # Entries for human readers come first, the programs last.
     return {
         "format": FORMAT,
         "task": task.name,
@@ -95,10 +96,11 @@ def deployment_record(
 
 
 def say_other_programs(path: Any, recorded: Mapping[str, Any], task: Task) -> None:
-    """Print a line if a policy observed or commanded otherwise in training than it does in this task.
+    """Print a line if the policy's observations or commands in this task differ from those in
+    training.
 
-    A simulation may differ from the training on purpose, so that this is no error. Nothing is
-    printed for files without a record, and for tasks that no robot can run.
+    A simulation may differ from training on purpose, so this is not an error. Nothing is printed
+    for files without a record or for tasks that no robot can run.
     """
     if not recorded:
         return
@@ -107,7 +109,7 @@ def say_other_programs(path: Any, recorded: Mapping[str, Any], task: Task) -> No
     except UNREADABLE:
         return
     if different := other_programs(recorded, present):
-        say(f"{path} is of another training than {task.name}: {'; '.join(different)}")
+        say(f"{path} was trained differently from {task.name}: {'; '.join(different)}")
 
 
 def _joints(robot_step: RobotStep, stance: np.ndarray | None) -> dict[str, Any]:
@@ -153,7 +155,7 @@ def _programs(robot_step: RobotStep) -> tuple[dict[str, Portable], dict[str, np.
 def _memory_names(
     robot_step: RobotStep, needed: set[str], depends: Mapping[str, set[str]]
 ) -> list[str]:
-    """Carried arrays that the needed inputs are computed from, themselves included."""
+    """Carried arrays from which the needed inputs are computed, including the inputs themselves."""
     while True:
         kept = [n for n in robot_step.carried if f"memory_{n}" in needed]
         more = needed.union(*(depends[n] for n in kept if n in depends))
@@ -163,8 +165,8 @@ def _memory_names(
 
 
 def _program_of_observations(robot_step: RobotStep) -> Program:
-    """From the measured state, the last action and the memory to the observation and the new
-    memory. Contact forces and torques are zero."""
+    """Program that computes the observation and the new memory from the measured state, the last
+    action and the memory. Contact forces and torques are zero."""
     names = {"action": "action", "q_now": "q", "v_now": "v", "anew": "first", "asked": "command"}
     names |= {n: f"memory_{n}" for n in robot_step.carried}
     resting = {f"{n}_now": np.zeros(shape) for n, shape in robot_step.results.items()}
@@ -181,7 +183,7 @@ def _program_of_observations(robot_step: RobotStep) -> Program:
 
 
 def _program_of_actions(robot_step: RobotStep) -> Program:
-    """From an action and the memory to targets and forces."""
+    """Program that computes targets and forces from an action and the memory."""
     names = {n: f"memory_{n}" for n in robot_step.carried} | {"action": "action"}
 
     def act(robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
@@ -307,7 +309,7 @@ def _formulas(
 
 
 def _hash(programs: dict[str, Portable], tables: Mapping[str, Any]) -> str:
-    """A hash of both programs, and of their tables if they have some."""
+    """A hash of both programs and their tables."""
     content = repr(programs) + (repr(tables) if tables else "")
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 

@@ -1,4 +1,4 @@
-"""Comparison of a policy's deployment record with the task and the robot that it shall move."""
+"""Comparison of a policy's deployment record with the task and the robot that it will control."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def check_match(path: Any, recorded: Mapping[str, Any], present: Mapping[str, An
         ) from None
     if different:
         raise TaskError(
-            f"{path} is of another robot or task than {present['task']} for {present['robot']}: "
+            f"{path} was made for another robot or task than {present['task']} for {present['robot']}: "
             f"{'; '.join(different)}"
         )
 
 
 def other_programs(recorded: Mapping[str, Any], present: Mapping[str, Any]) -> list[str]:
-    """What a policy observed or commanded in training otherwise than in the present task; nothing for
-    records without programs, or that cannot be read."""
+    """Observations and commands that were computed differently in training than in the current
+    task. Empty for records without programs and for records that cannot be read."""
     if not (_is_whole(recorded) and _is_whole(present)):
         return []
     try:
@@ -115,7 +115,7 @@ def _equal(x: float | None, y: float | None) -> bool:
 
 
 def _other_results(recorded: Mapping[str, Any], present: Mapping[str, Any]) -> Iterator[str]:
-    """Observation terms, targets and forces that the programs compute otherwise, at two states."""
+    """Observation terms, targets and forces for which the programs differ at one of two states."""
     for part, functions in (("observe", "observe() or update()"), ("act", "control()")):
         mine, theirs = present["programs"][part], recorded["programs"][part]
         draw, names = np.random.default_rng(0), set[str]()

@@ -69,7 +69,7 @@ Portable = dict[str, Any]
 
 
 def portable(program: Program, results: Iterable[str]) -> Portable:
-    """Those steps of a program that some of its results need.
+    """Steps of a program that the named results need.
 
     TaskError: the program has loops, look-ups of a whole cell of a table, or random draws.
     """
@@ -183,7 +183,7 @@ def formulas(program: Portable, result: str) -> list[str]:
     for name, operation, *operands in program["steps"]:
         parts = [text(x) for x in operands]
         form = FORMS.get(operation, operation + "(" + ", ".join(["{}"] * len(parts)) + ")")
-        # A part that is too long makes the whole too long.
+        # If a part is too long, so is the whole.
         texts[name] = form.format(*parts) if all(map(_is_short, parts)) else " " * (LONGEST + 1)
     found = [text(x) for x in program["results"][result]]
     return [_without_outer_brackets(x).replace("+ -", "- ") if _is_short(x) else "" for x in found]

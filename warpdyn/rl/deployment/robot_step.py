@@ -1,4 +1,4 @@
-"""The functions of a task for a robot: observations from measured states, and the meaning of
+"""The functions of a task for a robot: observations from measured states, and commands from
 actions."""
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class RobotStep(EnvironmentStep):
         self._check()
 
     def _command(self, robot: Any, fields: dict[str, Any]) -> dict[str, Any]:
-        """Targets and joint forces of an action, without external forces, which are no command."""
+        """Targets and joint forces of an action, without external forces, which are not a command."""
         s = self._acting(fields, self._key(robot, fields))
         wanted = control(self.task, robot, s)
         return {n: x for n, x in wanted.items() if n != "f_ext"}
@@ -94,8 +94,8 @@ class RobotStep(EnvironmentStep):
         parts = np.split((seen[0] != seen[1])[-ends[-1] :], ends[:-1])
         if names := [n for n, part in zip(entries, parts, strict=True) if part.any()]:
             raise TaskError(
-                f"its policy observes {', '.join(names)}, which comes of contact forces or of "
-                "the drives' torques; of a robot q and v are known"
+                f"its policy observes {', '.join(names)}, which depends on contact forces or "
+                "drive torques; a robot measures q and v only"
             )
 
 

@@ -75,7 +75,7 @@ class Distillation:
         self._observations[self._step].copy_(mine)
         self._answers[self._step].copy_(answer)
         self._distances[self._step] = (action - answer).square().mean()
-        # The normalisation has counted nothing until the end of the first iteration.
+        # The normalisation has no samples until the end of the first iteration.
         return answer if float(self.normalizer.count) == 0.0 else action
 
     def record(self, reward: torch.Tensor, ended: torch.Tensor, timed_out: torch.Tensor) -> None:

@@ -1,4 +1,4 @@
-"""The interface between a training and the algorithm that improves its policy."""
+"""The interface between a training run and the algorithm that improves its policy."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class Learner(Protocol):
 
     @property
     def learning_rate(self) -> float:
-        """The present learning rate."""
+        """The current learning rate."""
 
     @property
     def deviation(self) -> float:
         """Standard deviation of the actions, mean over the actions."""
 
     def act(self, observations: Observations) -> torch.Tensor:
-        """Random actions of the present policy (envs, actions)."""
+        """Random actions of the current policy (envs, actions)."""
 
     def record(self, reward: torch.Tensor, ended: torch.Tensor, timed_out: torch.Tensor) -> None:
-        """Store the results of the last actions, each (envs,). An episode that `timed_out` ended,
+        """Store the results of the last actions, each (envs,). Episodes in `timed_out` have ended
         too, but could have continued."""
 
     def update(self, observations: Observations) -> None:

@@ -115,8 +115,8 @@ def average_gradients(parameters: Sequence[nn.Parameter], processes: Processes) 
 
 
 def computes_in_bfloat16(precision: str, device: torch.device) -> bool:
-    """True if hidden layers compute in bfloat16: as asked, or with "auto" on a processor that has
-    instructions for it. Others would take nine times the time of float32."""
+    """True if hidden layers compute in bfloat16: as asked, or with "auto" on a processor with
+    instructions for it. Without them bfloat16 takes nine times as long as float32."""
     if precision == "auto":
         return device.type == "cpu" and has_bfloat16_instructions()
     if precision not in ("float32", "bfloat16"):
@@ -125,6 +125,6 @@ def computes_in_bfloat16(precision: str, device: torch.device) -> bool:
 
 
 def has_bfloat16_instructions() -> bool:
-    """True if the CPU multiplies bfloat16 numbers (AVX-512 BF16 or AMX), by Torch's own account."""
+    """True if Torch reports that the CPU multiplies bfloat16 numbers (AVX-512 BF16 or AMX)."""
     names = "_is_avx512_bf16_supported", "_is_amx_tile_supported"
     return any(getattr(torch.cpu, name, bool)() for name in names)

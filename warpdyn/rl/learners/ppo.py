@@ -93,7 +93,7 @@ class PPO:
 
     @property
     def learning_rate(self) -> float:
-        """The present learning rate."""
+        """The current learning rate."""
         return float(self._rate)
 
     @property
@@ -113,7 +113,7 @@ class PPO:
 
     @torch.no_grad()
     def act(self, observations: Observations) -> torch.Tensor:
-        """Random actions of the present policy (envs, actions)."""
+        """Random actions of the current policy (envs, actions)."""
         for group, rows in self._observations.items():
             rows[self._step].copy_(observations[group])
         seen = self.actor.normalizer(observations[self.groups[0]])
@@ -135,7 +135,7 @@ class PPO:
         """Improve policy and critic from the stored steps, in `epochs` passes over them."""
         for group, after in self._after.items():
             after.copy_(observations[group])
-        self.optimizer.zero_grad()  # a graph has gradients of its own
+        self.optimizer.zero_grad()  # a graph has its own gradients
         self._improve_all()
         self._step = 0
 

@@ -35,7 +35,7 @@ class RslEnv:
         env.reset()
 
     def get_observations(self) -> TensorDict:
-        """The present observations."""
+        """The current observations."""
         return TensorDict(self.env.observations, batch_size=[self.num_envs], device=self.device)
 
     def step(self, actions: torch.Tensor) -> tuple[TensorDict, torch.Tensor, torch.Tensor, dict]:
@@ -74,7 +74,7 @@ class RslRlLearner:
 
     @property
     def learning_rate(self) -> float:
-        """The present learning rate."""
+        """The current learning rate."""
         return float(self.algorithm.learning_rate)
 
     @property
@@ -84,7 +84,7 @@ class RslRlLearner:
 
     @torch.inference_mode()
     def act(self, observations: Observations) -> torch.Tensor:
-        """Random actions of the present policy (envs, actions)."""
+        """Random actions of the current policy (envs, actions)."""
         actions: torch.Tensor = self.algorithm.act(_tensor_dict(observations))
         return actions
 

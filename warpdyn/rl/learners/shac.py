@@ -104,7 +104,7 @@ class Shac:
         return float(self.std.detach().mean())
 
     def act(self, observations: Observations) -> torch.Tensor:
-        """Random actions of the present policy (envs, actions)."""
+        """Random actions of the current policy (envs, actions)."""
         group, critic_group = self.groups
         seen = observations[group].clone().requires_grad_()
         mean = self.actor(seen)

@@ -15,7 +15,7 @@ DOTS = 64
 
 
 class Camera:
-    """A camera that draws the robots of a task from one side, each in a picture of its own.
+    """A camera that draws the robots of a task from one side, each in its own picture.
 
     size: width and height of a frame [pixels].
     """

@@ -34,7 +34,7 @@ def literal(text: str) -> Any:
 
 
 def as_present(path: str, value: Any, present: Any) -> Any:
-    """A value with the type of the present one.
+    """A value with the type of the current one.
 
     TaskError: it has another type, or another number of entries.
     """
@@ -132,7 +132,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _array_like(path: str, value: Any, present: Any) -> Any:
-    """An array or a tuple of numbers with as many entries as the present one."""
+    """An array or a tuple of numbers with as many entries as the current one."""
     shape = np.shape(present)
     entries = value if isinstance(value, list | tuple) else [value]
     flat = len(shape) == 1 and all(_is_number(x) for x in entries)

@@ -114,7 +114,7 @@ def make_with_settings(
 
 
 def settings_of(task: Task) -> dict[str, Any]:
-    """All settings of a task by name, with their present values."""
+    """All settings of a task by name, with their current values."""
     return dict(_settings(task))
 
 
@@ -129,9 +129,9 @@ def recipe_from_file(path: Path, recipe: Recipe) -> Recipe:
     except OSError as error:
         raise TaskError(f"{path} cannot be read: {error.strerror}") from None
     except (RefusedFileError, ValueError) as error:
-        raise TaskError(f"{path} is no recipe: {error}") from None
+        raise TaskError(f"{path} is not a recipe: {error}") from None
     if not isinstance(found, dict):
-        raise TaskError(f"{path} is no recipe: it holds a {type(found).__name__}, not names")
+        raise TaskError(f"{path} is not a recipe: it holds a {type(found).__name__}, not names")
     return recipe_with(recipe, found)
 
 
@@ -186,7 +186,7 @@ def _new_value(owner: Any, setting: Setting) -> Any:
     """The attribute of a task or of its class after a setting."""
     root, entry, path = setting.root, setting.entry, setting.path
     if root in FIXED:
-        raise TaskError(f"{path} cannot be changed by text: write a class of your own")
+        raise TaskError(f"{path} cannot be changed as text: write a subclass of the task")
     if not hasattr(owner if isclass(owner) else type(owner), root) or root.startswith("_"):
         raise _unknown(owner, path)
     present, value = getattr(owner, root), literal(setting.text)

@@ -18,7 +18,7 @@ class CartpoleSwingUp(Task):
 
     The reward is that of the DeepMind Control Suite (Tassa et al., arXiv 1801.00690), the product
     of four numbers in [0, 1]: for the pole's height, the cart's place, the push, and the pole's
-    speed. They report its mean over an episode of 10 s in thousandths (`measure`).
+    speed. The suite reports its mean over an episode of 10 s in thousandths (`measure`).
     """
 
     dt, substeps = 0.005, 8

@@ -34,7 +34,7 @@ class PandaLift(PandaHand):
 
     An action has five numbers: shares of the hand's `speeds` forward, to the left, up and about the
     vertical, and of the fingers' `grip_speed`, positive to open. The cube's place, heading, mass and
-    friction are drawn for each episode. The critic of a training also observes the mass, the
+    friction are drawn for each episode. In training the critic also observes the mass, the
     friction, and the forces of the fingers on the cube.
     """
 

@@ -251,7 +251,7 @@ def _from_npz(path: Path, data: bytes) -> dict[str, Any]:
     except TaskError:
         raise
     except (ValueError, OSError, zipfile.BadZipFile, KeyError) as error:
-        raise TaskError(f"{path} is no NPZ file of a motion: {error}") from None
+        raise TaskError(f"{path} is not an NPZ file of a motion: {error}") from None
     _check_names(path, list(found), ARRAYS[:3], ARRAYS[3:], "array")
     try:
         names = tuple(str(n) for n in np.ravel(found.pop("joint_names")))
@@ -260,7 +260,7 @@ def _from_npz(path: Path, data: bytes) -> dict[str, Any]:
             name: np.asarray(x, float) for name, x in found.items()
         }
     except (ValueError, TypeError) as error:
-        raise TaskError(f"{path} is no NPZ file of a motion: {error}") from None
+        raise TaskError(f"{path} is not an NPZ file of a motion: {error}") from None
 
 
 def _from_csv(path: Path, data: bytes) -> dict[str, Any]:
@@ -270,7 +270,7 @@ def _from_csv(path: Path, data: bytes) -> dict[str, Any]:
         names = [n.strip() for n in lines[0].split(",")] if lines else []
         rows = np.array([[float(x) for x in line.split(",")] for line in lines[1:] if line.strip()])
     except ValueError as error:
-        raise TaskError(f"{path} is no CSV file of a motion: {error}") from None
+        raise TaskError(f"{path} is not a CSV file of a motion: {error}") from None
     if rows.ndim != 2 or rows.shape[1] != len(names):
         raise TaskError(f"{path} must have {len(names)} numbers in each row, as many as names")
     columns = dict(zip(names, rows.T, strict=True))

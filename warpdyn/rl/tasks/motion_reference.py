@@ -22,20 +22,20 @@ its tilt and joint positions [rad, m]."""
 class MotionReference:
     """A motion as a table, with a row for each step of a task: q, v, and the places of bodies.
 
-    repeat: True if the motion goes on after its last frame, from where it is, as after its first
-    one; None: if it ends as it begins, but for place and heading.
+    repeat: True if the motion starts its next lap after the last frame, from the place that it has
+    reached. None: True if it ends as it begins, except for place and heading.
 
-    table: (frames + 1 + more, columns). frames: number of steps of the motion. After the last frame
-    follow `more` rows, of its next lap if the motion repeats, else at rest.
+    table: (frames + 1 + more, columns). frames: number of steps of the motion. `more` rows follow
+    the last frame: rows of the next lap if the motion repeats, else the last pose at rest.
 
-    lap_turn, lap_place: the turn about the vertical [rad] and the way (2,) [m] from the beginning of
-    one lap to that of the next. middle (joints,): means of the joint positions.
+    lap_turn, lap_place: the turn about the vertical [rad] and the displacement (2,) [m] from the
+    beginning of one lap to that of the next. middle (joints,): means of the joint positions.
 
     The methods are written for the functions of a task. `s` has the table as `motion`, the row of
-    the present step as `frame`, and, for a free base, the turn `facing` and the way `offset` (2,) of
-    all laps before.
+    the present step as `frame`, and, for a free base, the turn `facing` and the displacement
+    `offset` (2,) of all earlier laps.
 
-    TaskError: the motion does not fit the robot, is too short, or should repeat and does not end as
+    TaskError: the motion does not fit the robot, is too short, or should repeat but does not end as
     it begins.
     """
 
@@ -56,7 +56,7 @@ class MotionReference:
         gap = _gap(model, q)
         if repeat and gap:
             raise TaskError(
-                f"{clip.name} does not end as it begins, so that it cannot repeat: {gap}; cut it, or set "
+                f"{clip.name} does not end as it begins, so it cannot repeat: {gap}; cut it, or set "
                 "repeat=never"
             )
         self.repeat = not gap if repeat is None else repeat
@@ -74,7 +74,7 @@ class MotionReference:
         self.table = np.concatenate([q, v, places], axis=1)
 
     def _lap(self, q: np.ndarray) -> tuple[float, np.ndarray]:
-        """Turn and way of a lap; zero for a motion that does not repeat."""
+        """Turn and displacement of a lap; zero for a motion that does not repeat."""
         if not (self.repeat and self.floating):
             return 0.0, np.zeros(2)
         turned = rotation(q[-1]) @ rotation(q[0]).T
@@ -158,8 +158,8 @@ class MotionReference:
 
 
 def _gap(model: Model, q: np.ndarray) -> str:
-    """The largest difference between both ends of a motion, in words; empty if it ends as it begins,
-    but for its place and heading."""
+    """The largest difference between both ends of a motion, in words; empty if it ends as it
+    begins, except for its place and heading."""
     columns = model.joint_position_columns
     off = np.abs(q[-1] - q[0])
     if model.floating_base:

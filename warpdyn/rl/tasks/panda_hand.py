@@ -49,8 +49,7 @@ OPEN = 0.04
 def arm_with_pads() -> Model:
     """The panda with one box as the shape of each finger, its pad.
 
-    Each finger has a drive of its own. In the robot's description the second one follows the first
-    one.
+    Each finger has its own drive. In the robot's description the second finger follows the first.
     """
     robot = load_robot("panda")
     links = []

@@ -36,9 +36,9 @@ class PandaReach(Task):
 
     An action is a share of each joint's largest speed, at which the target of its drive moves. The
     torques of the drives are added to those that carry the arm's weight, as in Franka's controller.
-    Targets are hand positions at random joint angles, so that all of them can be reached: of
-    `tries` draws the first one counts whose arm is above the table and whose hand is not in the
-    column over the base. An arm that touches the table ends the episode.
+    Targets are hand positions at random joint angles, so all of them can be reached. A target is
+    the first of `tries` draws with the arm above the table and the hand outside the column over the
+    base. An arm that touches the table ends the episode.
     """
 
     dt, substeps, seconds = 0.005, 8, 3.0

@@ -31,8 +31,8 @@ class PandaPush(PandaHand):
 
     An action has two numbers: shares of the hand's `speed` forward and to the left. The hand stays
     at its height, and has to go around the box to push it back. The box's place, heading, mass and
-    friction are drawn for each episode, and the goal in any direction, 10 to 20 cm away. The critic
-    of a training also observes the mass and the friction.
+    friction are drawn for each episode, and the goal in any direction, 10 to 20 cm away. In
+    training the critic also observes the mass and the friction.
     """
 
     seconds, actions = 6.0, 2

@@ -158,13 +158,13 @@ class Quadruped:
             fitting = {n for n in model.link_names if fnmatchcase(n.lower(), pattern.lower())}
             if not fitting:
                 raise TaskError(
-                    f'{model.name} has no link "{pattern}" for a foot; name its feet: '
-                    f"feet= of {_join_names(_leg_ends(model))}"
+                    f'{model.name} has no link "{pattern}" for a foot. Name the feet: '
+                    f"feet=, some of {_join_names(_leg_ends(model))}"
                 )
             chosen |= fitting
         if len(chosen) != FEET:
             raise TaskError(
-                f"a quadruped has four feet; {_join_names(patterns)} fits {len(chosen)} links of "
+                f"a quadruped has four feet; {_join_names(patterns)} matches {len(chosen)} links of "
                 f"{model.name}: {_join_names([n for n in model.link_names if n in chosen])}"
             )
         return [n for n in model.link_names if n in chosen]

@@ -36,8 +36,8 @@ class QuadrupedTask(Task):
     """A task of the bundled quadruped or of a user's own."""
 
     def take_form(self, model: Model | None, body: Quadruped | None) -> QuadrupedForm:
-        """Set what all of these tasks have: body, recipe, model, stance, height, drives, scale of
-        torques and number of actions. Returns the form of the robot.
+        """Set the attributes that all of these tasks share: body, recipe, model, stance, height,
+        drives, scale of torques and number of actions. Returns the form of the robot.
 
         model, body: None for the bundled robot.
         """

@@ -37,7 +37,7 @@ FOURTH_MOMENTS = ("xxxx", "yyyy", "xxyy", "xxxy", "xxxz", "xyyy", "yyyz", "xxyz"
 """Those of a cube's axes from which all others follow."""
 
 LOOSEST = 0.4
-"""Tolerance at the beginning of a training [rad]."""
+"""Tolerance at the beginning of training [rad]."""
 
 SEEN = ("joints", "speeds", "lag", "cube", "shape", "motion", "left", "tips", "last_action")
 """Terms of the policy's observation."""
@@ -74,7 +74,7 @@ class HandReorient(Task):
     episode ends when the cube falls. Goals are counted as in MuJoCo Playground's LeapCubeReorient
     (Zakka et al., arXiv 2502.08844).
 
-    In a training each environment has its own tolerance, of at most `loosest`. It shrinks after
+    During training each environment has its own tolerance, of at most `loosest`. It shrinks after
     episodes with many goals and grows after episodes with few (`promotion`).
     """
 
@@ -142,7 +142,8 @@ class HandReorient(Task):
         near = self.home + uniform(s.random, JOINTS, -0.1, 0.1)
         joints = np.clip(near, self.lower, self.upper)
         place = self.centre + uniform(s.random.at(40), 3, -0.003, 0.003)
-        # About the palm's normal. All faces of a cube are alike, so that any may lie below.
+        # About the palm's normal. All faces of a cube look the same, so any of them may be at the
+        # bottom.
         heading = uniform(s.random.at(41), (), -0.15, 0.15)
         turn = _product(self.flat, np.stack([np.sin(heading), 0.0, 0.0, np.cos(heading)]))
         goal = self._next_goal(s, turn)
@@ -257,8 +258,8 @@ def _angle(quaternion: Any) -> Any:
 def fourth_moments(axes: Any) -> Any:
     """Sums over a cube's three axes, the columns, of products of four of their coordinates (9,).
 
-    They say how the cube lies and not which face is where: they are the same for all 24 orientations
-    in which it looks alike.
+    They describe the cube's orientation without distinguishing its faces: they are equal for all 24
+    orientations in which it looks the same.
     """
     moments = []
     for name in FOURTH_MOMENTS:

@@ -49,14 +49,13 @@ class MotionTracking(Task):
     of each mean squared error.
 
     model: the robot, with x-y-z-w quaternions and velocities of the base in its own axes. clip: a
-    `MotionClip`, or its file. repeat: "always" if the motion goes on after its last frame, from
-    where it is, as after its first one, as in a gait; "never": an episode ends with the clip, and on
-    a robot the last frame is held; "auto": it goes on if it ends as it begins, but for place and
-    heading. feet: links that may touch the ground, or patterns,
-    not case-sensitive. bodies: links whose
-    places count, or patterns; None: the last link of each limb. kp, kd, effort: of the drives,
-    numbers or (joints,); None: `STIFFNESS` times the effort limit, `DAMPING` times kp, and the
-    limits of the description.
+    `MotionClip`, or its file. repeat: "always": after the last frame the motion starts its next lap
+    from the place that it has reached, like a gait; "never": an episode ends with the clip, and a
+    real robot holds the last frame; "auto": the motion repeats if it ends as it begins, except for
+    place and heading. feet: links that may touch the ground, or patterns, not case-sensitive.
+    bodies: links whose places are tracked, or patterns; None: the last link of each limb. kp, kd,
+    effort: of the drives, numbers or (joints,); None: `STIFFNESS` times the effort limit, `DAMPING`
+    times kp, and the limits of the description.
 
     TaskError: the clip does not fit the robot, or a motion that repeats does not end as it begins.
     """
@@ -180,7 +179,7 @@ class MotionTracking(Task):
         return limit, PD(kp, kd, None if effort is None else limit)
 
     def _tips(self, bodies: str | Sequence[str] | None) -> tuple[ContactPoint, ...]:
-        """The origins of the bodies whose places count."""
+        """The origins of the bodies whose places are tracked."""
         links = [link.name for link in self.model.links]
         if bodies is None:
             moving = {joint.child: joint.parent for joint in self.model.joints}
@@ -239,7 +238,7 @@ class MotionTracking(Task):
         }
         if not self.floating:
             return seen
-        # The reference of the base, as it is seen from the base.
+        # The reference of the base, relative to the base.
         R = rotation(s.q)
         poses = []
         for frame in frames:

@@ -56,7 +56,7 @@ def slip(velocities: Any, touch: Any) -> Any:
 
 def foot_clearance(heights: Any, velocities: Any, wanted: float) -> Any:
     """The sum over the points of the squared difference from a wanted height, times the horizontal
-    speed: a moving foot shall be high [m³/s].
+    speed: a moving foot should be high [m³/s].
 
     heights: (points,) above the ground [m]. velocities: (points, 3) in the world's axes.
     """

@@ -1,4 +1,4 @@
-"""Clocks of a gait: phases, what an observation shows of them, and which feet shall swing."""
+"""Clocks of a gait: phases, their observation, and which feet should swing."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ def advance_phase(phase: Any, seconds: float, period: float) -> Any:
 
 
 def is_moving(command: Any, least: float = 1e-3) -> Any:
-    """1 if any of the commanded speeds is larger than `least`, else 0: a clock stands still for a
-    robot that shall stand."""
+    """1 if any of the commanded speeds is larger than `least`, else 0: the clock of a robot that
+    should stand stops."""
     return np.where(np.sum(command * command) > least**2, 1.0, 0.0)
 
 
 def clock(phase: Any, moving: Any = 1.0) -> Any:
-    """Sine and cosine of a phase (2,), zero for a robot that shall stand: an observation without
+    """Sine and cosine of a phase (2,), zero for a robot that should stand: an observation without
     the jump from 1 to 0."""
     angle = 2.0 * np.pi * phase
     return np.stack([moving * np.sin(angle), moving * np.cos(angle)])
 
 
 def swing_shares(phase: Any, offsets: Any, moving: Any = 1.0) -> Any:
-    """Shares by which the feet shall be lifted, 0 to 1: the positive half of a sine wave (feet,).
+    """Shares by which the feet should be lifted, 0 to 1: the positive half of a sine wave (feet,).
 
     offsets: of the feet's phases, from 0 to 1: (0, 0.5, 0.5, 0) is a trot.
     """

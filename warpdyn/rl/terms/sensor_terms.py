@@ -12,8 +12,8 @@ def imu_reading(robot: Any, s: Any, frame: str) -> Any:
     """The reading of an inertial measurement unit in a link: proper acceleration, then angular
     velocity (6,) [m/s², rad/s], in the link's axes.
 
-    The acceleration is the mean over the last step of the environment, as a sensor with a filter
-    of that length has it. At the beginning of an episode it is that of a robot which keeps its
+    The acceleration is the mean over the last step of the environment, as measured by a sensor with
+    a filter of that length. At the beginning of an episode it is that of a robot with constant
     velocity.
     """
     seconds = s.task.step_seconds

@@ -1,4 +1,4 @@
-"""A recording stand-in for the ROS package `launch`: as much of it as our launch files use."""
+"""A recording stand-in for the ROS package `launch`, limited to what our launch files use."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -2,7 +2,8 @@
 
 
 class FindPackageShare:
-    """Here the repository stands for the installed share folder: launch/, config/ and rviz/ lie alike in both."""
+    """The repository in place of the installed share folder. launch/, config/ and rviz/ have the
+    same paths in both."""
 
     root = ""
 

@@ -1,4 +1,4 @@
-"""What fades, and that it does."""
+"""Bumpless transfer: commands remain continuous when parameters or torques change."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def test_a_fade_is_linear_and_ends(duration, passed):
 
 
 @given(st.lists(st.tuples(st.floats(0.0, 0.3), st.floats(-10.0, 10.0)), max_size=60))
-def test_commands_are_continuous_at_every_change_and_end_at_what_is_wanted(changes):
-    """Whenever they come: at the moment of a change the command stays, after it only fades move
-    it; the memory is bounded."""
+def test_commands_are_continuous_and_end_at_the_wanted_value(changes):
+    """At the moment of a change the command does not change; after it only fades move it. The
+    number of fades is bounded."""
     blend, now, last = BumplessTransfer(), 0.0, np.zeros(1)
     wanted = np.zeros(1)
     for gap, value in changes:
@@ -35,13 +35,13 @@ def test_commands_are_continuous_at_every_change_and_end_at_what_is_wanted(chang
     assert not blend.active
 
 
-def test_no_time_is_a_step():
+def test_a_duration_of_zero_is_a_step():
     blend = BumplessTransfer()
     blend.begin(0.0)
     np.testing.assert_array_equal(blend.apply(np.ones(2), np.zeros(2), 0.0), 1.0)
 
 
-def test_clearing_forgets_what_fades_and_what_was_to():
+def test_clear_removes_active_and_pending_fades():
     blend = BumplessTransfer()
     blend.add(np.ones(1), 0.0, 1.0)
     blend.begin(1.0)
@@ -49,8 +49,9 @@ def test_clearing_forgets_what_fades_and_what_was_to():
     assert not blend.active and blend.pending is None
 
 
-def test_changes_of_different_times_are_bounded_too():
-    """Where fades would be too many, one takes up the change; the command stays continuous."""
+def test_fades_of_different_durations_are_bounded():
+    """When there would be too many fades, an existing one absorbs the change. The command remains
+    continuous."""
     blend, last = BumplessTransfer(), np.zeros(1)
     for k in range(400):
         now, wanted = 0.004 * k, np.array([float(k % 7)])
@@ -61,8 +62,8 @@ def test_changes_of_different_times_are_bounded_too():
     np.testing.assert_allclose(blend.apply(wanted, last, now + 10.01), wanted, atol=1e-9)
 
 
-def test_of_too_many_fades_the_youngest_takes_up_the_change():
-    """Times that shrink from change to change leave all fades alive."""
+def test_the_youngest_fade_absorbs_changes_beyond_the_bound():
+    """Durations that shrink from change to change keep all fades active."""
     blend, now, last, most = BumplessTransfer(), 0.0, np.zeros(1), 0
     for k in range(2 * MOST_FADES):
         wanted = np.array([float(k % 7)])
@@ -82,8 +83,8 @@ def test_of_too_many_fades_the_youngest_takes_up_the_change():
     np.testing.assert_allclose(blend.apply(wanted, last, 101.0), wanted, atol=1e-9)
 
 
-def test_a_change_within_a_sixteenth_of_the_time_fades_with_the_one_before():
-    """Both end together; a later one is a fade of its own."""
+def test_a_change_soon_after_another_one_shares_its_fade():
+    """Within a sixteenth of the duration both end together. A later change has its own fade."""
     for passed, fades in ((1.0, 1), (1.0625, 2)):
         blend = BumplessTransfer()
         blend.add(np.ones(1), 0.0, 16.0)
@@ -95,13 +96,13 @@ def test_a_change_within_a_sixteenth_of_the_time_fades_with_the_one_before():
     assert not Fade(np.ones(1), 0.0, 1.0).absorb(np.ones(1), 0.5)
 
 
-def test_an_offset_without_a_time_fades_at_once():
+def test_an_offset_with_zero_duration_vanishes_at_once():
     blend = BumplessTransfer()
     blend.add(np.ones(1), 0.0, 0.0)
     assert not blend.active and not blend._fades
 
 
-def test_of_two_changes_between_commands_the_longer_time_counts():
+def test_the_longer_duration_of_two_pending_changes_counts():
     blend = BumplessTransfer()
     for duration, pending in ((0.25, 0.25), (0.125, 0.25), (0.5, 0.5)):
         blend.begin(duration)

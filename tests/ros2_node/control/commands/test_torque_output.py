@@ -1,4 +1,4 @@
-"""From torques to commands and back to silence."""
+"""The path from torques to commands: ramps, limits, rates, and stop sequences."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LIMIT = MODEL.effort_limit
     st.floats(0.0, 1e4),
     st.lists(st.floats(0.0, 0.05), min_size=5, max_size=20),
 )
-def test_commands_are_finite_limited_and_no_faster_than_told(torque, scale, share, rate, steps):
+def test_commands_are_finite_and_within_limits_and_rate(torque, scale, share, rate, steps):
     values = {
         "torque_scale": scale,
         "effort_limit_scale": share,
@@ -51,7 +51,7 @@ def test_commands_are_finite_limited_and_no_faster_than_told(torque, scale, shar
 
 
 @given(st.floats(0.0, 2.0), st.sampled_from(["ramp_down", "zero", "hold"]))
-def test_a_stop_sequence_never_grows_and_always_ends(when, action):
+def test_the_torque_of_a_stop_sequence_never_grows_and_it_always_ends(when, action):
     output = TorqueOutput(
         MODEL, NAMES, Settings.of({"stale_action": action, "max_torque_rate": 1.0})
     )
@@ -69,7 +69,7 @@ def test_a_stop_sequence_never_grows_and_always_ends(when, action):
 
 @given(st.permutations(range(8)), st.lists(st.floats(-10.0, 10.0), min_size=8, max_size=8))
 def test_commands_come_in_the_order_of_the_command_joints(order, torque):
-    """Permuting the command joints permutes the commands, limits and scales included."""
+    """Permuting the command joints permutes the commands, limits and scales."""
     scale = np.linspace(0.1, 1.5, 8)
     plain = TorqueOutput(MODEL, NAMES, Settings.of({"torque_scale": list(scale), "ramp_time": 0.0}))
     names = [NAMES[i] for i in order]
@@ -82,8 +82,8 @@ def test_commands_come_in_the_order_of_the_command_joints(order, torque):
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_no_number_that_is_not_finite_becomes_a_command(bad):
-    """One such torque refuses the whole command, and the last one is untouched."""
+def test_a_nonfinite_torque_is_never_sent(bad):
+    """One such torque refuses the whole command, and the last command does not change."""
     output = TorqueOutput(MODEL, NAMES, Settings.of({"ramp_time": 0.0}))
     output.start(0.0)
     last = output.compute(np.ones(8), 0.0).copy()
@@ -101,8 +101,8 @@ def test_a_joint_without_an_effort_limit_is_named_and_not_clamped():
     assert output.compute(np.array([1e9]), 0.0) == 1e9 and not output.clamped
 
 
-def test_blending_goes_from_the_present_command_to_the_wanted_one():
-    """Linear in time, over the ramp time, without a step at either end."""
+def test_blending_moves_linearly_from_the_present_to_the_wanted_command():
+    """It takes the ramp time and has no step at either end."""
     output = TorqueOutput(MODEL, NAMES, Settings.of({"ramp_time": 1.0}))
     output.start(-10.0)
     output.compute(np.ones(8), 0.0)
@@ -112,8 +112,8 @@ def test_blending_goes_from_the_present_command_to_the_wanted_one():
 
 
 @given(st.lists(st.floats(), min_size=1, max_size=8))
-def test_finite_is_what_numpy_says(numbers):
-    """Whatever overflows in the sum of squares."""
+def test_finite_agrees_with_numpy(numbers):
+    """Numbers whose sum of squares overflows are finite, too."""
     assert finite(np.array(numbers)) == bool(np.isfinite(numbers).all())
 
 
@@ -137,8 +137,11 @@ def running(command=80.0, **values):
     ],
 )
 def test_a_change_of_parameters_makes_no_step_in_the_commands(change):
-    """Down and up again, in cycles of 1 ms: no step larger than the whole change spread over the
-    longer ramp time, and at its end what was asked for."""
+    """The parameters change and change back, in cycles of 1 ms.
+
+    No step is larger than that of the whole change spread over the longer ramp time. At the end the
+    commands have the wanted values.
+    """
     output, torque = running()
     before, now = output.command.copy(), 0.0
     for values in (change, {}):
@@ -154,9 +157,9 @@ def test_a_change_of_parameters_makes_no_step_in_the_commands(change):
         np.testing.assert_allclose(command, expected, atol=1e-9)
 
 
-def test_changes_that_come_all_the_time_get_through():
-    """A scale that is set ten times a ramp time: the commands follow one ramp time behind, and do
-    not stand still; what the state changes is in the next command at once."""
+def test_commands_follow_frequent_scale_changes_one_ramp_time_later():
+    """The scale changes ten times in each ramp time. A torque that the state changes is in the next
+    command at once."""
     output, torque = running(40.0, torque_scale=1.0)
     now = 0.0
     for k in range(3000):
@@ -170,8 +173,8 @@ def test_changes_that_come_all_the_time_get_through():
     np.testing.assert_allclose(output.compute(torque + 2.0, now)[0] - command[0], 1.0, atol=0.01)
 
 
-def test_limits_hold_while_they_are_blended():
-    """Whatever the torques do meanwhile, no command beyond the old limits."""
+def test_limits_hold_while_they_change():
+    """Whatever the torques are, no command exceeds the old limits."""
     output, torque = running()
     output.change(Settings.of({"effort_limit_scale": 0.1}))
     for k in range(1, 1200):
@@ -188,8 +191,8 @@ def stopped(**values):
     return output, torque
 
 
-def test_after_a_hold_commands_begin_at_what_is_held():
-    """And go to the wanted ones linearly; after any other stop they begin at zero."""
+def test_commands_after_a_hold_begin_at_the_held_command():
+    """They move linearly to the wanted ones. After any other stop they begin at zero."""
     output, torque = stopped(stale_action="hold")
     held = output.command.copy()
     assert held[0] == 80.0
@@ -202,8 +205,8 @@ def test_after_a_hold_commands_begin_at_what_is_held():
     np.testing.assert_array_equal(output.compute(torque, 5.0), 0.0)
 
 
-def test_what_is_held_outlives_its_model():
-    """Where the next has the same command joints."""
+def test_the_held_command_survives_a_change_of_the_model():
+    """The next model must have the same command joints."""
     output, torque = stopped(stale_action="hold")
     following = TorqueOutput(MODEL, NAMES, Settings.of({}))
     following.continue_from(output)
@@ -214,8 +217,8 @@ def test_what_is_held_outlives_its_model():
     assert not fewer.command.any()
 
 
-def test_effort_limits_stand_in_for_the_descriptions_where_it_has_none():
-    """The smaller counts, times the scale; zero leaves the description's."""
+def test_the_effort_limits_parameter_replaces_missing_limits():
+    """The smaller limit counts, times the scale. Zero leaves the limit of the description."""
     for effort in ("0", "-3", "inf"):
         model = wd.load_urdf(wheel_text("revolute").replace('effort="0"', f'effort="{effort}"'))
         values = {"ramp_time": 0.0, "effort_limits": 4.0, "effort_limit_scale": 0.5}
@@ -227,7 +230,7 @@ def test_effort_limits_stand_in_for_the_descriptions_where_it_has_none():
     np.testing.assert_array_equal(output.limit, [87.0, 87.0, 50.0, *LIMIT[3:]])
 
 
-def test_one_number_serves_all_joints_and_a_list_must_fit():
+def test_one_number_applies_to_all_joints_and_a_list_must_fit():
     np.testing.assert_array_equal(per_joint("kp", 3.0, 2), [3.0, 3.0])
     np.testing.assert_array_equal(per_joint("kp", (1.0, 2.0), 2), [1.0, 2.0])
     with pytest.raises(ValueError, match=r"kp has 2 numbers but there are 3 command joints"):
@@ -235,7 +238,7 @@ def test_one_number_serves_all_joints_and_a_list_must_fit():
 
 
 def test_the_action_of_a_stop_sequence_is_fixed_when_it_begins():
-    """`hold` or a longer ramp that is set meanwhile must not bring the torque back."""
+    """Setting `hold` or a longer ramp during the sequence must not bring the torque back."""
     output = TorqueOutput(MODEL, NAMES, panda_settings(ramp_time=0.2))
     output.start(-10.0)
     full = output.compute(0.5 * LIMIT, 0.0).copy()
@@ -253,8 +256,8 @@ def test_the_action_of_a_stop_sequence_is_fixed_when_it_begins():
     assert output.stop_step(1.1) is not None and output._stop_action == "hold", "the next one holds"
 
 
-def test_saturation_that_lasts_is_named():
-    """The joints at their limits, once that has lasted longer than 0.2 s."""
+def test_joints_with_lasting_saturation_are_named():
+    """A joint is named once it has been at its limit for more than 0.2 s."""
     output = TorqueOutput(MODEL, NAMES, panda_settings(ramp_time=0.0))
     output.start(0.0)
     much = np.zeros(N)
@@ -267,8 +270,9 @@ def test_saturation_that_lasts_is_named():
 
 
 @pytest.mark.parametrize("period", [0.001, 0.005])
-def test_by_default_commands_change_by_the_effort_limit_in_the_rise_time(period):
-    """Of each joint, whatever one message makes of the torques; the next command comes back."""
+def test_the_default_rate_is_the_effort_limit_per_rise_time(period):
+    """It bounds each joint's change when one message makes the torque jump. The next command
+    returns."""
     output = TorqueOutput(MODEL, NAMES, Settings.of({"ramp_time": 0.0}))
     output.start(0.0)
     before = output.compute(0.1 * LIMIT, 0.0).copy()
@@ -279,9 +283,10 @@ def test_by_default_commands_change_by_the_effort_limit_in_the_rise_time(period)
     assert output.rate_limited == 1
 
 
-def test_the_default_rate_is_of_the_smaller_limit_and_leaves_the_first_command_alone():
-    """A ramp of no time is a step. effort_limit_scale is no limit of the motors and changes nothing;
-    0 is no limit, and a list may have both."""
+def test_the_default_rate_follows_the_smaller_limit():
+    """The first command after a ramp of zero time is not limited. effort_limit_scale is not a limit
+    of the motors and does not change the rate. A rate of 0 means no limit, and a list may mix
+    both."""
     for values, rate in (
         ({"effort_limits": 5.0}, np.minimum(LIMIT, 5.0) / RISE_TIME),
         ({"effort_limit_scale": 0.5}, LIMIT / RISE_TIME),
@@ -304,7 +309,7 @@ def test_the_default_rate_is_of_the_smaller_limit_and_leaves_the_first_command_a
     assert free.compute(np.array([1e9]), 0.001) == 1e9, "no effort limit, no rate of its own"
 
 
-def test_no_rate_keeps_a_command_beyond_its_limit():
+def test_a_narrowed_limit_takes_precedence_over_the_rate():
     """Limits that are narrowed to nothing take the torque away within the ramp time."""
     output, torque = running(effort_limits=0.0)
     output.change(Settings.of({"ramp_time": 1.0, "effort_limits": 1e-6}))
@@ -313,8 +318,8 @@ def test_no_rate_keeps_a_command_beyond_its_limit():
     assert (np.abs(command) <= 1e-6).all()
 
 
-def test_a_stop_sequence_that_runs_does_not_begin_anew():
-    """A second stop leaves its time and its command as they are."""
+def test_a_second_stop_does_not_restart_the_stop_sequence():
+    """The sequence keeps its time and its command."""
     output = TorqueOutput(
         MODEL, NAMES, Settings.of({"stale_action": "ramp_down", "ramp_time": 0.2})
     )
@@ -327,8 +332,8 @@ def test_a_stop_sequence_that_runs_does_not_begin_anew():
     assert output.stopping and np.abs(half).max() > 0.0
 
 
-def test_numbers_that_equal_a_bound_are_neither_clamped_nor_rate_limited():
-    """Commands at the effort limits, and changes at the rate."""
+def test_commands_at_a_bound_are_neither_clamped_nor_rate_limited():
+    """The bounds are the effort limits and the rate."""
     output = TorqueOutput(MODEL, NAMES, Settings.of({"ramp_time": 0.0, "max_torque_rate": 0.0}))
     output.start(0.0)
     np.testing.assert_array_equal(output.compute(LIMIT, 0.0), LIMIT)
@@ -342,15 +347,16 @@ def test_numbers_that_equal_a_bound_are_neither_clamped_nor_rate_limited():
         assert output.rate_limited == limited
 
 
-def test_a_pause_counts_as_a_tenth_of_a_second():
+def test_the_rate_limit_counts_a_pause_as_a_tenth_of_a_second():
     """A command that comes after ten seconds changes by no more."""
     output = TorqueOutput(MODEL, NAMES, Settings.of({"ramp_time": 0.0, "max_torque_rate": 8.0}))
     output.start(0.0)
     np.testing.assert_allclose(output.compute(np.full(N, 9.0), 10.0), 0.8)
 
 
-def test_the_numbers_of_the_documentation():
-    """A stop ramp of at most 0.2 s, five equal commands after it, and effort limits in 20 ms or 5 ms."""
+def test_stop_ramp_and_rise_times_have_the_documented_values():
+    """A stop ramp takes at most 0.2 s, and five equal commands follow it. The effort limit is
+    reached in 20 ms, or in 5 ms for a policy."""
     output, _ = running(ramp_time=1.0)
     output.stop(0.0)
     assert output.stop_step(0.05)[0] == 60.0 and output.stop_step(0.15)[0] == pytest.approx(20.0)
@@ -364,7 +370,7 @@ def test_the_numbers_of_the_documentation():
 
 
 def test_a_blend_takes_the_ramp_time_or_less():
-    """`blend_again` forgets what was coming in before."""
+    """`blend_again` discards a blend that has not ended."""
     for begin, half in (
         (lambda output: output.blend(), 0.5),
         (lambda output: output.blend(0.5), 0.25),
@@ -382,7 +388,7 @@ def test_a_blend_takes_the_ramp_time_or_less():
         np.testing.assert_allclose(output.compute(np.full(N, 5.0), half + 0.25), 5.0)
 
 
-def test_command_joints_are_among_those_that_are_read():
+def test_command_joints_must_be_among_the_read_joints():
     read = ("a", "b", "c")
     assert command_joints(Settings.of(), read) == read
     assert command_joints(Settings.of({"command_joints": ["c", "a"]}), read) == ("c", "a")

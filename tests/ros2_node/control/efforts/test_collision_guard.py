@@ -1,4 +1,4 @@
-"""Thresholds by joint, raised by speed."""
+"""Collision thresholds by joint, raised by speed."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ def guard(**values):
     return CollisionGuard(JOINTS, COLUMNS, panda_settings(effort_source="message", **values))
 
 
-def test_no_threshold_watches_nothing():
+def test_without_thresholds_no_collision_is_detected():
     assert guard().collision(np.full(4, 1e9), np.zeros(4), KNOWN) == "" and not guard().watching
 
 
-def test_the_joint_that_is_farthest_beyond_is_named():
-    """By its threshold, not by its torque; zero is none for that joint."""
+def test_the_joint_farthest_beyond_its_threshold_is_named():
+    """The ratio to the threshold counts, not the torque. A threshold of zero is none."""
     one = guard(collision_threshold=[1.0, 10.0, 0.0])
     assert one.collision(np.array([9.0, 500.0, 0.9, 0.0]), np.zeros(4), KNOWN) == ""
     said = one.collision(np.array([12.0, 500.0, -3.0, 0.0]), np.zeros(4), KNOWN)
     assert said == "collision: external torque of a is -3 N·m, more than its threshold 1"
 
 
-def test_speed_raises_the_threshold_of_its_own_joint():
-    """What is not known is no collision."""
+def test_speed_raises_only_the_threshold_of_its_joint():
+    """A joint whose torque is unknown has no collision."""
     one = guard(collision_threshold=1.0, collision_speed_factor=2.0)
     felt, v = np.array([2.5, 0.0, 2.5, 0.0]), np.array([-1.0, 0.0, 0.0, 0.0])
     assert one.collision(felt, v, KNOWN).startswith("collision: external torque of a ")
@@ -38,8 +38,8 @@ def test_speed_raises_the_threshold_of_its_own_joint():
     assert one.collision(felt * [np.nan, 1, 99, 1], v, KNOWN & (felt > 9)) == ""
 
 
-def test_joints_that_are_not_seen_are_named():
-    """Those with a threshold alone; one that is known is enough to watch."""
+def test_joints_with_thresholds_but_no_effort_are_named():
+    """One joint with a threshold and a known torque is enough to watch."""
     one, none = guard(collision_threshold=[1.0, 10.0, 0.0]), np.zeros(4, dtype=bool)
     assert (
         one.unguarded_joints(none) == ["a", "b"]
@@ -58,7 +58,7 @@ def test_a_list_must_fit():
 
 
 def test_a_torque_at_its_threshold_is_no_collision():
-    """At rest and in motion."""
+    """This holds at rest and in motion."""
     one = guard(collision_threshold=1.0, collision_speed_factor=2.0)
     v = np.array([0.5, 0.0, 0.0, 0.0])
     for size, hit in ((2.0, False), (2.0625, True)):

@@ -1,4 +1,4 @@
-"""Services of a robot that feels: diagnosis of gravity, identification of a payload."""
+"""Services of a robot that reads efforts: gravity diagnosis and payload identification."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from ros2_node.control.efforts.effort_watch import EffortWatch
         ({"torque_scale": 0.9}, 1),
     ],
 )
-def test_another_payload_link_begins_the_diagnosis_anew(values, kept):
-    """Poses at rest were measured with the load on the old link; another change keeps them."""
+def test_another_payload_link_restarts_the_gravity_diagnosis(values, kept):
+    """Poses at rest were measured with the load on the old link. Any other change keeps them."""
     fleet = feeling_fleet(**{"payload.link": "panda_hand"})
     robot = fleet.robots[0]
     go(fleet, HELD, 0.0, 20, dt=0.1)
@@ -34,7 +34,7 @@ def test_another_payload_link_begins_the_diagnosis_anew(values, kept):
     assert len(robot.effort_watch.rest) == kept
 
 
-def test_services_say_what_they_lack(fleet):
+def test_services_report_missing_inputs(fleet):
     robot = fleet.robots[0]
     good, text = robot.effort_watch.diagnose()
     assert not good and text.startswith("0 poses at rest")
@@ -46,7 +46,8 @@ def test_services_say_what_they_lack(fleet):
 
 
 def test_gravity_is_diagnosed_without_a_payload_link(monkeypatch):
-    """Its kernels are warm when the robot is made: the service compiles nothing while commands wait."""
+    """Its kernels are compiled when the robot is created, so that the service compiles nothing
+    while commands wait."""
     made = []
 
     def diagnose(*arguments, **options):
@@ -60,7 +61,7 @@ def test_gravity_is_diagnosed_without_a_payload_link(monkeypatch):
     assert len(made) == 1
     for k in range(3):
         q = Q + 0.2 * k
-        feel(robot, now - 0.01, HELD, q, np.ones(8))  # it moves there
+        feel(robot, now - 0.01, HELD, q, np.ones(8))  # the robot moves to the pose
         now, _ = go(fleet, wd.gravity_torques(MODEL, q), now, 60, dt=0.02, q=q)
     good, text = robot.effort_watch.diagnose()
     assert good and text.startswith("3 poses at rest") and "panda_joint2: agrees" in text
@@ -84,8 +85,9 @@ IDENTIFIED = {
 
 
 @pytest.mark.parametrize("unknown", [*IDENTIFIED, ("mass",), ("mass", "com x")])
-def test_an_identified_payload_is_told_as_parameters(monkeypatch, unknown):
-    """Only those that the motion tells; nothing to set without the mass."""
+def test_an_identified_payload_is_reported_as_parameters(monkeypatch, unknown):
+    """Only the parameters that the motion determines are reported, and none if the mass is
+    unknown."""
     values = np.array([1.25, *[0.125, 0.25, 0.375], *range(1, 7)])
 
     class Found:
@@ -124,9 +126,9 @@ def test_an_identified_payload_is_told_as_parameters(monkeypatch, unknown):
     }
 
 
-def test_a_motion_is_recorded_from_call_to_call(monkeypatch):
-    """Each state with its time, position, velocity and torques; one whose known joints are others than
-    before spoils it, and so does one without torques."""
+def test_a_motion_is_recorded_between_two_calls(monkeypatch):
+    """Each state has its time, position, velocity and torques. A state without torques, or with
+    other known joints than before, spoils the record."""
     fleet = feeling_fleet(identification_time=5.0)
     watch = fleet.robots[0].effort_watch
     heard = []
@@ -158,8 +160,8 @@ def test_a_motion_is_recorded_from_call_to_call(monkeypatch):
         assert answer()[1].startswith("states were lost or efforts were missing")
 
 
-def test_gravity_is_not_diagnosed_by_commands():
-    """Their torques are those of the model itself."""
+def test_gravity_is_not_diagnosed_from_commands():
+    """Commanded torques come from the model itself."""
     watch = feeling_fleet(effort_source="command", payload__link="").robots[0].effort_watch
     text = "measured efforts are needed: start the node with effort_source: message"
     assert watch.diagnose() == watch.identify() == (False, text)
@@ -170,14 +172,14 @@ def test_gravity_is_not_diagnosed_by_commands():
     }
 
 
-def test_the_report_has_the_largest_torque_of_either_sign(fleet):
+def test_the_report_has_the_external_torque_of_largest_magnitude(fleet):
     go(fleet, HELD - PUSH, 0.0, 200)
     report = fleet.robots[0].effort_watch.report()
     assert report["largest external torque"] == "-6 N·m in panda_joint2"
     assert report["poses at rest"] == "0"
 
 
-def test_three_poses_are_diagnosed(fleet):
+def test_gravity_is_diagnosed_from_three_poses(fleet):
     watch = fleet.robots[0].effort_watch
     for count in range(4):
         good, text = watch.diagnose()
@@ -197,8 +199,9 @@ def test_three_poses_are_diagnosed(fleet):
         ({"effort_source": "command"}, ["observer"]),
     ],
 )
-def test_kernels_of_the_services_are_warm(values, warmed, monkeypatch):
-    """With the shapes and options of the calls that come; by commands there are no services."""
+def test_kernels_of_the_services_are_compiled_in_advance(values, warmed, monkeypatch):
+    """They have the shapes and options of the later calls. With effort_source: command there are no
+    services."""
     watch, called = feeling_fleet(**values).robots[0].effort_watch, []
 
     def kernel(name):
@@ -221,8 +224,8 @@ def test_kernels_of_the_services_are_warm(values, warmed, monkeypatch):
 
 @pytest.mark.parametrize("known", [range(8), (1, 3), ()])
 @pytest.mark.parametrize("link", ["panda_hand", ""])
-def test_gravity_is_diagnosed_for_the_joints_that_are_known(known, link, monkeypatch):
-    """For all of them where none is yet; with the load, and the gravity, of now."""
+def test_gravity_is_diagnosed_for_joints_with_known_efforts(known, link, monkeypatch):
+    """While no joint is known, all joints are diagnosed. The present load and gravity are used."""
     fleet = feeling_fleet(payload__link=link, gravity=[0.0, 0.0, -1.62])
     watch, asked = fleet.robots[0].effort_watch, []
     monkeypatch.setattr(

@@ -1,4 +1,5 @@
-"""What a robot feels from state to state: collisions while enabled, floating, its services."""
+"""External torques of a robot from state to state: collisions while enabled, floating, and
+services."""
 
 from __future__ import annotations
 
@@ -14,9 +15,8 @@ from ros2_node.control.safety.gate import Phase
 from ros2_node.control.safety.status import Status
 
 
-def test_efforts_wait_until_the_torques_are_out(fleet):
-    """They are compared after the command of their state, under the command before it. A state that comes
-    first does not lose them."""
+def test_efforts_are_evaluated_after_the_command(fleet):
+    """They belong to the command before it. A state that comes earlier does not lose them."""
     robot = fleet.robots[0]
     now, _ = go(fleet, HELD, 0.0, 60)
     watch, before = robot.effort_watch, robot.effort_watch.external.copy()
@@ -30,9 +30,9 @@ def test_efforts_wait_until_the_torques_are_out(fleet):
     np.testing.assert_array_equal(watch.external, after)
 
 
-def test_a_collision_stops_at_the_state_that_tells_of_it(fleet):
-    """The last command after that very state is the first one of the stop sequence, and a fault is
-    latched; while disabled nothing stops."""
+def test_a_collision_stops_at_the_state_that_shows_it(fleet):
+    """The next command is the first one of the stop sequence, and a fault is latched. A disabled
+    robot has nothing to stop."""
     robot = fleet.robots[0]
     now, _ = go(fleet, HELD - PUSH, 0.0, 60)
     assert not fault_of(robot) and robot.effort_watch.collision, (
@@ -53,8 +53,8 @@ def test_a_collision_stops_at_the_state_that_tells_of_it(fleet):
     assert robot.status(now) is Status.FAULT
 
 
-def test_floating_carries_the_weight_whatever_is_tracked(fleet):
-    """In computed torque the reference pulls no more; ~/enable with false ends it."""
+def test_floating_carries_the_weight_and_follows_no_reference(fleet):
+    """In computed torque the reference no longer pulls. ~/enable with false ends floating."""
     robot = fleet.robots[0]
     values = {"mode": "computed_torque", "collision_reaction": "gravity", "max_tracking_error": 0.2}
     fleet.change(fleet.settings.with_changes({**values, "ramp_time": 1.0}))
@@ -77,8 +77,9 @@ def test_floating_carries_the_weight_whatever_is_tracked(fleet):
     assert robot.gate.phase is not Phase.FLOATING
 
 
-def test_a_state_without_velocity_is_used_and_nothing_is_felt(fleet):
-    """The torques need none in mode gravity; the observer begins anew with the next."""
+def test_a_state_without_velocity_gives_no_external_torque(fleet):
+    """Mode gravity uses the state, since its torques need no velocity. The observer restarts at the
+    next state."""
     robot = fleet.robots[0]
     now, _ = go(fleet, HELD - PUSH, 0.0, 60)
     assert feel(robot, now, HELD, v=()) and not robot.note(0)
@@ -91,8 +92,9 @@ def test_a_state_without_velocity_is_used_and_nothing_is_felt(fleet):
     assert report["efforts known of"] == " ".join(robot.states.joints)
 
 
-def test_commands_in_place_of_efforts():
-    """`effort_source: command`: known while they are sent, and a push is felt without any effort."""
+def test_commands_may_replace_measured_efforts():
+    """With `effort_source: command` torques are known while commands are sent, and a push is
+    detected without any effort."""
     fleet = feeling_fleet(effort_source="command", payload__link="")
     robot = fleet.robots[0]
     now, _ = go(fleet, (), 0.0, 3)
@@ -103,7 +105,7 @@ def test_commands_in_place_of_efforts():
     assert "measured efforts are needed" in robot.effort_watch.identify()[1]
 
 
-def test_a_jump_of_the_clock_begins_anew(fleet):
+def test_a_clock_jump_resets_the_observer(fleet):
     robot = fleet.robots[0]
     now, _ = go(fleet, HELD - PUSH, 0.0, 60)
     robot.forget()
@@ -112,8 +114,8 @@ def test_a_jump_of_the_clock_begins_anew(fleet):
 
 
 def test_a_collision_is_not_lost_between_two_cycles(fleet):
-    """With `rate` several states come to a cycle: one that tells of a collision stops the arm, whatever
-    the next ones say. What was told while disabled is no reason to stop."""
+    """With `rate` several states come in one cycle. One that shows a collision stops the arm,
+    whatever the next ones show. A collision while disabled is no reason to stop."""
     robot = fleet.robots[0]
     now, _ = go(fleet, HELD - PUSH, 0.0, 60)
     assert robot.enable(now, now)[0]
@@ -132,8 +134,8 @@ def test_a_collision_is_not_lost_between_two_cycles(fleet):
     assert not launch(fleet, robot, now + 0.24)[1].any() and "panda_joint2" in fault_of(robot)
 
 
-def test_an_estimate_comes_back_after_efforts_beyond_all_sense(fleet):
-    """The joint is unknown meanwhile, as with NaN, and begins anew."""
+def test_the_estimate_recovers_from_absurd_efforts(fleet):
+    """Meanwhile the joint is unknown, as with NaN. Its estimate then restarts."""
     robot = fleet.robots[0]
     now, _ = go(fleet, HELD, 0.0, 20)
     now, _ = go(fleet, np.where(np.arange(8) == 2, 1e308, HELD), now, 5)
@@ -143,8 +145,8 @@ def test_an_estimate_comes_back_after_efforts_beyond_all_sense(fleet):
     assert robot.counts["effort_nonfinite"] == 5
 
 
-def test_a_joint_whose_effort_comes_and_goes_blinds_no_other(fleet):
-    """As where a sensor drops every second value: a push on another joint stops the arm."""
+def test_a_joint_with_intermittent_efforts_does_not_affect_others(fleet):
+    """A sensor drops every second value, and a push on another joint stops the arm."""
     robot = fleet.robots[0]
     now, _ = go(fleet, HELD, 0.0, 5)
     assert robot.enable(now, now)[0]
@@ -156,9 +158,9 @@ def test_a_joint_whose_effort_comes_and_goes_blinds_no_other(fleet):
 
 
 @pytest.mark.parametrize("lost", ["missing", "not a number", "velocity", "gaps"])
-def test_who_is_to_tell_of_collisions_and_feels_nothing_is_not_enabled_and_stops(fleet, lost):
-    """Efforts that end, in whatever way, end commands within `state_timeout`; they are said to be
-    missing before."""
+def test_collision_detection_without_efforts_stops_and_cannot_be_enabled(fleet, lost):
+    """When efforts end, in whatever way, commands end within `state_timeout`. Missing efforts are
+    reported before."""
     robot, step = fleet.robots[0], 0.002
     fleet.change(fleet.settings.with_changes({"state_timeout": 0.2, "collision_threshold": 3.0}))
     effort = np.full(8, np.nan) if lost == "not a number" else () if lost == "missing" else HELD
@@ -187,7 +189,7 @@ def test_who_is_to_tell_of_collisions_and_feels_nothing_is_not_enabled_and_stops
 
 
 def test_a_threshold_may_be_set_while_enabled(fleet):
-    """It is watched from the next state on, and no reason to stop by itself."""
+    """The guard uses it from the next state on. Setting it does not stop the robot."""
     robot = fleet.robots[0]
     fleet.change(fleet.settings.with_changes({"collision_threshold": 0.0}))
     now, _ = go(fleet, HELD, 0.0, 5)
@@ -199,8 +201,9 @@ def test_a_threshold_may_be_set_while_enabled(fleet):
     assert "panda_joint2" in fault_of(robot)
 
 
-def test_a_joint_that_is_not_seen_is_named(fleet):
-    """A gripper without effort under one threshold for all: enabled, and the answer names it."""
+def test_a_joint_without_effort_is_named_at_enable(fleet):
+    """One threshold applies to all joints, and the gripper has no effort. The robot is enabled, and
+    the answer names the joint."""
     robot = fleet.robots[0]
     effort = HELD.copy()
     effort[7] = np.nan
@@ -212,9 +215,9 @@ def test_a_joint_that_is_not_seen_is_named(fleet):
     assert robot.watch(now, now) is None and robot.is_enabled
 
 
-def test_floating_says_how_it_ends_and_yields_whatever_was_coming_in(fleet):
-    """A change of parameters that comes in within a second does not go on pushing after a collision;
-    ~/enable with true is refused."""
+def test_floating_reports_how_to_end_it_and_discards_blends(fleet):
+    """A parameter change that is being blended does not push on after a collision. ~/enable with
+    true is refused."""
     robot = fleet.robots[0]
     values = {"collision_reaction": "gravity", "mode": "computed_torque", "max_tracking_error": 0.0}
     fleet.change(fleet.settings.with_changes({**values, "kp": 1000.0, "ramp_time": 1.0}))
@@ -237,7 +240,7 @@ def test_floating_says_how_it_ends_and_yields_whatever_was_coming_in(fleet):
     assert text.endswith("call ~/enable with false first")
 
 
-def test_a_float_that_is_not_finite_is_a_fault(fleet, monkeypatch):
+def test_nonfinite_torques_while_floating_are_a_fault(fleet, monkeypatch):
     robot = fleet.robots[0]
     fleet.change(fleet.settings.with_changes({"collision_reaction": "gravity"}))
     now, _ = go(fleet, HELD, 0.0, 5)
@@ -249,8 +252,8 @@ def test_a_float_that_is_not_finite_is_a_fault(fleet, monkeypatch):
     assert command is None and fault_of(robot) and robot.output.stopping
 
 
-def test_what_pushed_does_not_stand_after_a_stop_that_holds(fleet):
-    """`stale_action: hold` sends what carries the weight, not what pressed."""
+def test_a_hold_after_a_collision_sends_only_the_weight(fleet):
+    """`stale_action: hold` sends torques that carry the weight, not those that pressed."""
     robot = fleet.robots[0]
     values = {"stale_action": "hold", "mode": "computed_torque", "max_tracking_error": 0.0}
     fleet.change(fleet.settings.with_changes(values))
@@ -267,9 +270,9 @@ def test_what_pushed_does_not_stand_after_a_stop_that_holds(fleet):
     assert np.isfinite(robot.output.command).all()
 
 
-def test_friction_that_parameters_tell_is_no_push():
-    """An arm with friction that the model lacks, moved freely: within a tenth of what it is without
-    the parameters; a push is felt as before."""
+def test_friction_parameters_remove_friction_from_external_torques():
+    """The arm has friction that the model lacks and moves freely. The error is less than a tenth of
+    that without the parameters. A push is detected as before."""
     coulomb, viscous = 2.0, 0.7
     told = {"friction__coulomb": coulomb, "friction__viscous": viscous, "friction__speed": 0.02}
     largest = {}
@@ -290,8 +293,8 @@ def test_friction_that_parameters_tell_is_no_push():
     assert largest[False] > 2.0 and largest[True] < 0.1 * largest[False]
 
 
-def test_a_repeated_stamp_is_no_state(fleet):
-    """Nothing passes between two of them: what was felt stays, and nothing is recorded."""
+def test_a_state_with_a_repeated_stamp_is_ignored(fleet):
+    """The external torques do not change, and nothing is recorded."""
     watch = fleet.robots[0].effort_watch
     now, _ = go(fleet, HELD - PUSH, 0.0, 60)
     felt = watch.external.copy()

@@ -1,4 +1,4 @@
-"""The observer of one robot on the rows of its fleet."""
+"""The momentum observer of one robot, on the rows of its fleet."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def settle(torques, tau, steps=60):
     return torques.external[0]
 
 
-def test_it_feels_what_pushes_with_the_load_and_the_gravity_that_are_set():
-    """Also when both change while it runs, and when the load goes to another link."""
+def test_the_observer_uses_the_present_load_and_gravity():
+    """Both may change while it runs, and the load may move to another link."""
     fleet = feeling_fleet()
     torques = fleet.robots[0].effort_watch.torques
     own = wd.gravity_torques(MODEL, Q)
@@ -58,9 +58,10 @@ def local_jacobian(model, q, frame):
     return wd.oracle(wd.jacobian, model, q, frame=frame, reference="local")
 
 
-def test_a_wrench_is_exact_where_the_joints_feel_it():
-    """UR5e in a regular pose, whose Jacobian has a condition number of 12: damped least squares with
-    0.01 was up to 2.4 % off. Of an arm of three joints, what they can feel is exact as well."""
+def test_a_wrench_is_exact_in_directions_that_joints_measure():
+    """The condition number of the UR5e's Jacobian is 12 in this pose, where damped least squares
+    with 0.01 had errors of up to 2.4 %. For an arm of three joints, the part that they measure is
+    exact as well."""
     q = np.array([0.3, -1.4, 1.1, -0.5, 1.2, 0.4])
     J = local_jacobian(UR5E, q, "tool0")
     assert 10.0 < np.linalg.cond(J) < 14.0
@@ -71,8 +72,9 @@ def test_a_wrench_is_exact_where_the_joints_feel_it():
     np.testing.assert_allclose(found, np.linalg.pinv(J.T) @ J.T @ WRENCH, atol=1e-10)
 
 
-def test_a_wrench_stays_bounded_near_singular_poses():
-    """Noise grows by at most 1 / SMALLEST_SINGULAR_VALUE, on the way into a singular pose without a step."""
+def test_a_wrench_is_bounded_near_singular_poses():
+    """Noise grows by at most 1 / SMALLEST_SINGULAR_VALUE. On the way into a singular pose the
+    wrench has no step."""
     noise = np.random.default_rng(0).normal(size=(200, 6))
     before = None
     for bend in np.linspace(0.2, 0.0, 201):  # the wrist's second joint at 0 is singular
@@ -85,8 +87,8 @@ def test_a_wrench_stays_bounded_near_singular_poses():
         before = found
 
 
-def test_the_wrench_of_the_node_is_exact():
-    """Through the observer, on the hand and in its axes."""
+def test_the_observed_wrench_is_exact():
+    """The wrench is on the hand and in its axes."""
     fleet = feeling_fleet(external_wrench_link="panda_hand")
     torques = fleet.robots[0].effort_watch.torques
     J = local_jacobian(MODEL, Q, "panda_hand")
@@ -94,16 +96,16 @@ def test_the_wrench_of_the_node_is_exact():
     np.testing.assert_allclose(torques.wrench[0], WRENCH, atol=1e-6)
 
 
-def test_a_link_that_is_not_there_is_refused():
+def test_an_unknown_wrench_link_is_refused():
     settings = panda_settings(effort_source="message", external_wrench_link="panda_hnad")
     with pytest.raises(ValueError, match="external_wrench_link 'panda_hnad' is not a link"):
         of = feeling_fleet().dynamics
         ExternalTorques(of.model, of.state, of.gravity, of.payload, settings, 0)
 
 
-def test_another_load_is_no_push():
-    """While the arm moves, the momentum that a load of 5 kg alone has changed is not felt (as 100 N·m);
-    what was felt before stays. So with a load on another link."""
+def test_a_change_of_the_load_is_no_external_torque():
+    """While the arm moves, a load of 5 kg changes its momentum, which would look like 100 N·m. The
+    torques that were observed before remain. The same holds for a load on another link."""
     fleet = feeling_fleet(gravity=[0.0, 0.0, 0.0])
     dynamics, torques = fleet.dynamics, fleet.robots[0].effort_watch.torques
     v = np.array([0.5, 0.5, -0.5, 0.5, 0.5, -0.5, 0.5, 0.0])
@@ -129,9 +131,9 @@ def test_another_load_is_no_push():
     np.testing.assert_allclose(after, PUSH, atol=0.5)
 
 
-def test_a_joint_that_was_unknown_begins_by_itself():
-    """The others go on feeling; and a wrench that an unknown joint of the arm is needed for is not a
-    number, while a finger behind the hand does not count."""
+def test_an_unknown_joint_restarts_without_the_others():
+    """The other joints remain observed. A wrench that needs the unknown joint is NaN; a finger
+    behind the hand is not needed."""
     torques = feeling_fleet().robots[0].effort_watch.torques
     own = wd.gravity_torques(MODEL, Q)
     for joint in (1, 7):
@@ -147,14 +149,14 @@ def test_a_joint_that_was_unknown_begins_by_itself():
             assert np.isnan(torques.wrench).all() == (joint == 1 and known is lacking)
 
 
-def test_the_joints_before_a_link():
-    """A mimic joint stands for the one that it follows."""
+def test_the_joints_that_move_a_link_are_listed():
+    """A mimic joint is replaced by the joint that it follows."""
     assert joints_that_move(MODEL, "panda_link0") == [] == joints_that_move(MODEL, "")
     assert joints_that_move(MODEL, "panda_hand") == list(MODEL.joint_names[:7])
     assert joints_that_move(MODEL, "panda_rightfinger") == list(MODEL.joint_names)
 
 
-def test_a_direction_that_is_hardly_felt_counts_as_two_hundredths():
+def test_singular_values_below_two_hundredths_are_damped():
     for felt, wrench in ((0.04, 25.0), (0.02, 50.0), (0.01, 25.0), (0.0, 0.0)):
         J = np.zeros((6, 1))
         J[2] = felt
@@ -162,7 +164,7 @@ def test_a_direction_that_is_hardly_felt_counts_as_two_hundredths():
         np.testing.assert_allclose(found, [0.0, 0.0, wrench, 0.0, 0.0, 0.0], atol=1e-12)
 
 
-def test_of_many_links_forty_are_listed():
+def test_the_refusal_lists_at_most_forty_links():
     chain, links = wd.load_urdf(chain_text(42)), ", ".join(f"l{k}" for k in range(40))
     with pytest.raises(ValueError) as error:
         check_wrench_link(chain, SimpleNamespace(external_wrench_link="hand"))

@@ -1,4 +1,4 @@
-"""Efforts of messages by joint, and the time between two states."""
+"""Measured efforts by joint, and the time between two states."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def both():
     return states, Efforts(MODEL.nv, states, counts), counts
 
 
-def test_joints_are_found_by_name_whatever_their_order(both):
+def test_efforts_are_assigned_by_joint_name(both):
     states, efforts, _ = both
     states.read(NAMES[::-1], Q[::-1], [0.0] * N, 1, 0.0)
     efforts.read(np.arange(N))
@@ -32,8 +32,8 @@ def test_joints_are_found_by_name_whatever_their_order(both):
     assert efforts.known.all()
 
 
-def test_what_is_no_number_is_unknown(both):
-    """One joint, or a whole message."""
+def test_a_nan_effort_or_wrong_length_is_unknown(both):
+    """NaN makes one joint unknown, a wrong length the whole message."""
     states, efforts, counts = both
     states.read(NAMES, Q, [0.0] * N, 1, 0.0)
     efforts.read(np.ones(N))
@@ -47,8 +47,8 @@ def test_what_is_no_number_is_unknown(both):
     assert counts["effort_wrong_length"] == 1 and not efforts.known.any()
 
 
-def test_an_effort_beyond_all_sense_is_unknown(both):
-    """It is finite, and the observer would keep it for ever."""
+def test_an_absurdly_large_effort_is_unknown(both):
+    """It is finite, but the observer would keep it for ever."""
     states, efforts, counts = both
     states.read(NAMES, Q, [0.0] * N, 1, 0.0)
     efforts.read([*[1.0] * (N - 2), EFFORT_BOUND, -1.01 * EFFORT_BOUND])
@@ -56,8 +56,8 @@ def test_an_effort_beyond_all_sense_is_unknown(both):
     assert counts["effort_nonfinite"] == 1
 
 
-def test_a_gripper_without_effort_does_not_blind_the_arm(both):
-    """Two publishers, of which one has none."""
+def test_a_gripper_without_efforts_does_not_affect_the_arm(both):
+    """Of the two publishers one sends no efforts."""
     states, efforts, _ = both
     states.read(NAMES[:7], Q[:7], [0.0] * 7, 1, 0.0)
     efforts.read(np.ones(7))
@@ -66,8 +66,8 @@ def test_a_gripper_without_effort_does_not_blind_the_arm(both):
     assert efforts.known[:7].all() and not efforts.known[7]
 
 
-def test_commands_take_the_place_of_efforts(both):
-    """While some are sent."""
+def test_commands_replace_efforts_while_they_are_sent(both):
+    """Without a command the efforts are unknown."""
     _, efforts, _ = both
     columns = np.arange(7)
     efforts.command(columns, np.ones(7))
@@ -76,9 +76,9 @@ def test_commands_take_the_place_of_efforts(both):
     assert not efforts.known.any()
 
 
-def test_time_by_stamps_and_by_arrivals(both):
-    """Stamps count where there are any; a pause, a jump back and the first state are a beginning; the
-    same stamp is no time at all."""
+def test_time_between_states_follows_stamps_or_arrivals(both):
+    """Stamps count if there are any. A pause, a jump back and the first state give zero. The same
+    stamp gives None."""
     _, efforts, counts = both
     assert efforts.time_since_last(5 * MS, 10.0) == 0.0 and not counts
     assert efforts.time_since_last(6 * MS, 99.0) == pytest.approx(1e-3)
@@ -92,9 +92,12 @@ def test_time_by_stamps_and_by_arrivals(both):
     assert efforts.time_since_last(7 * MS, 99.34) == 0.0 and counts["effort_gap"] == 1
 
 
-def test_another_publisher_whose_stamps_are_older_is_no_jump(both):
-    """A gripper's state that was measured before the arm's and comes after it is no time at all; the
-    arm's own stamps that go back are a jump, and so is a gripper a tenth of a second behind."""
+def test_older_stamps_of_another_publisher_are_no_jump(both):
+    """A gripper state that was measured before the arm's and arrives after it gives None.
+
+    If the arm's own stamps go back, that is a jump, and so is a gripper state a tenth of a second
+    behind.
+    """
     states, efforts, counts = both
     arm, gripper = (NAMES[:7], Q[:7], [0.0] * 7), (NAMES[7:], Q[7:], [0.0])
 
@@ -109,8 +112,8 @@ def test_another_publisher_whose_stamps_are_older_is_no_jump(both):
     assert passed(gripper, 800 * MS) == 0.0 and counts["effort_time_jump"] == 2
 
 
-def test_a_tenth_of_a_second_is_the_longest_pause(both):
-    """By stamps and by arrivals; a longer one is counted, and the first state is none."""
+def test_a_pause_of_more_than_a_tenth_of_a_second_is_a_gap(both):
+    """This holds for stamps and for arrivals. Gaps are counted; the first state is none."""
     _, efforts, counts = both
     for stamp, now, dt in ((1000, 0.0, 0.0), (1100, 0.0, 0.1), (1201, 0.0, 0.0)):
         assert efforts.time_since_last(stamp * MS, now) == dt
@@ -120,7 +123,7 @@ def test_a_tenth_of_a_second_is_the_longest_pause(both):
     assert counts == {"effort_gap": 3}
 
 
-def test_stamps_of_another_publisher_may_be_a_tenth_of_a_second_behind(both):
+def test_stamps_of_another_publisher_may_be_0_1_s_behind(both):
     states, efforts, counts = both
     for behind, answer in ((99, None), (100, 0.0)):
         efforts.forget()
@@ -131,8 +134,9 @@ def test_stamps_of_another_publisher_may_be_a_tenth_of_a_second_behind(both):
     assert counts["effort_time_jump"] == 1
 
 
-def test_a_message_without_any_number_is_not_counted(both):
-    """A driver that has none fills its array; one with some lacks those."""
+def test_a_message_with_only_nan_efforts_is_not_counted(both):
+    """A driver without efforts may fill its array with NaN. A message with some numbers lacks the
+    others."""
     states, efforts, counts = both
     states.read(NAMES, Q, [0.0] * N, 1, 0.0)
     efforts.read(np.full(N, np.nan))
@@ -142,8 +146,8 @@ def test_a_message_without_any_number_is_not_counted(both):
     assert counts["effort_nonfinite"] == 1
 
 
-def test_a_stamp_of_a_nanosecond_is_one(both):
-    """Zero alone is none."""
+def test_a_stamp_of_one_nanosecond_is_valid(both):
+    """Only zero means that there is no stamp."""
     _, efforts, _ = both
     assert efforts.time_since_last(1, 10.0) == 0.0
     assert efforts.time_since_last(5 * MS + 1, 99.0) == 0.005

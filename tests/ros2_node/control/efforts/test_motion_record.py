@@ -1,4 +1,4 @@
-"""A motion is heard, computed beside the cycles, and answered once."""
+"""Records of motions: states are recorded, evaluated in a thread, and answered once."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ def heard(record, states=20, dt=0.01):
         record.add(dt * (k > 0), np.array([k, 0.0]), np.array([2.0 * k]), np.array([3.0 * k]))
 
 
-def test_from_one_call_to_the_next():
-    """What is heard between them, as arrays; the answer is given once, then it begins anew."""
+def test_a_record_extends_from_one_call_to_the_next():
+    """The function gets the recorded states as arrays. The answer is given once, and then a new
+    record begins."""
     found = {}
 
     def find(time, q, v, tau):
@@ -38,7 +39,7 @@ def test_from_one_call_to_the_next():
     assert "listening" in record.ask(0.0)[1]
 
 
-def test_for_a_time():
+def test_a_record_ends_after_the_requested_time():
     record = MotionRecord(lambda *arrays: "found")
     record.ask(0.1)
     waiting = "listening, 0.1 s are left; no state with efforts has come yet"
@@ -50,8 +51,9 @@ def test_for_a_time():
     assert "computing" in record.ask(0.0)[1], "another time, 0, ends it"
 
 
-def test_what_cannot_be_is_an_answer_too():
-    """Nothing heard, a gap, an exception of the computation: said, and the next call begins anew."""
+def test_a_failed_record_is_answered_with_its_cause():
+    """The causes are no states, a gap, and an exception of the computation. The next call starts a
+    new record."""
 
     def fail(*arrays):
         raise RuntimeError("singular")
@@ -70,8 +72,8 @@ def test_what_cannot_be_is_an_answer_too():
         assert "listening" in record.ask(0.0)[1]
 
 
-def test_while_it_computes_there_is_no_answer():
-    """Nor does another recording begin."""
+def test_no_answer_is_given_during_the_computation():
+    """No other recording begins either."""
     may_end = threading.Event()
     record = MotionRecord(lambda *arrays: str(may_end.wait(10.0)))
     record.ask(0.0)
@@ -83,8 +85,9 @@ def test_while_it_computes_there_is_no_answer():
     assert ask_until_known(record) == (True, "True")
 
 
-def test_ten_states_are_the_least_and_a_record_does_not_fill_the_memory(monkeypatch):
-    """A state while nobody listens is not kept; the first one that is kept has no time before it."""
+def test_a_record_has_at_least_ten_states_and_a_maximum(monkeypatch):
+    """States outside of a record are not stored. The first state of a record has no time before
+    it."""
     monkeypatch.setattr("ros2_node.control.efforts.motion_record.MOST", 12)
     for states, answer in (
         (9, (False, "no states with efforts were heard")),
@@ -104,8 +107,8 @@ def test_ten_states_are_the_least_and_a_record_does_not_fill_the_memory(monkeypa
     assert not record.listening and ask_until_known(record) == (True, "found")
 
 
-def test_a_time_ends_with_the_state_that_reaches_it():
-    """The answer to a call before has the time that is left."""
+def test_a_timed_record_ends_with_the_state_that_reaches_the_time():
+    """An earlier call is answered with the time that is left."""
     record = MotionRecord(lambda time, *others: f"{time[0]:g} to {time[-1]:g}")
     assert record.ask(1.5) == (True, "listening for 1.5 s: move the arm, then call again")
     heard(record, 12, 0.125)
@@ -119,8 +122,8 @@ def test_a_time_ends_with_the_state_that_reaches_it():
     assert not record.listening and ask_until_known(record) == (True, "0 to 1.5")
 
 
-def test_a_gap_is_a_state_without_time_before_it():
-    """Also one that goes back; the first state of a record is none."""
+def test_a_state_without_positive_time_is_a_gap():
+    """Time that goes back is a gap, too. The first state of a record is none."""
     for dt, said in ((0.0, "states were lost"), (-0.01, "states were lost"), (0.01, "found")):
         record = MotionRecord(lambda *arrays: "found")
         record.ask(0.0)
@@ -130,7 +133,7 @@ def test_a_gap_is_a_state_without_time_before_it():
         assert ask_until_known(record)[1].startswith(said)
 
 
-def test_a_computation_does_not_keep_the_process_from_ending():
+def test_the_computation_runs_in_a_daemon_thread():
     record = MotionRecord(lambda *arrays: "found")
     record.ask(0.0)
     heard(record)

@@ -1,4 +1,4 @@
-"""Poses at rest are gathered while the robot moves from one to the next."""
+"""Poses at rest, collected while the robot moves from one to the next."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def rest(poses, q, tau, seconds=SETTLING + AVERAGED + 0.03, v=STILL, known=KNOWN
         poses.add(0.01, np.asarray(q, float), v, tau + draw.normal(scale=0.1, size=2), known)
 
 
-def test_a_pose_is_the_mean_of_what_was_measured_when_it_had_settled():
+def test_a_rest_pose_is_the_mean_after_settling():
     poses = RestPoses(2, 2)
     rest(poses, [0.5, 0.0], np.array([900.0, 0.0]), SETTLING - 0.02)
     assert not len(poses)
@@ -24,7 +24,7 @@ def test_a_pose_is_the_mean_of_what_was_measured_when_it_had_settled():
     np.testing.assert_allclose(poses.tau, [[3.0, -1.0]], atol=0.1)
 
 
-def test_the_same_pose_counts_once_and_motion_or_a_gap_begins_anew():
+def test_a_nearby_pose_replaces_the_old_one_and_a_gap_restarts_it():
     poses = RestPoses(2, 2)
     for q in (0.0, 0.01, 1.0, 2.0):
         rest(poses, [q, 0.0], np.zeros(2))
@@ -40,7 +40,7 @@ def test_the_same_pose_counts_once_and_motion_or_a_gap_begins_anew():
     assert len(poses) == MOST
 
 
-def test_other_joints_with_efforts_are_another_arm():
+def test_other_joints_with_efforts_discard_the_poses():
     poses = RestPoses(2, 2)
     rest(poses, [0.0, 0.0], np.zeros(2))
     assert len(poses) == 1
@@ -48,8 +48,8 @@ def test_other_joints_with_efforts_are_another_arm():
     assert not len(poses)
 
 
-def test_a_pose_is_the_mean_of_half_a_second_after_three_tenths():
-    """Each state counts by its time; the next half second is a pose of its own."""
+def test_a_pose_is_the_mean_of_0_5_s_after_0_3_s_of_settling():
+    """Each state is weighted by its time. The next half second is another pose."""
     poses = RestPoses(1, 1)
     known = np.ones(1, dtype=bool)
 
@@ -68,8 +68,8 @@ def test_a_pose_is_the_mean_of_half_a_second_after_three_tenths():
         assert len(poses) == 2 + rests
 
 
-def test_poses_a_tenth_apart_are_two():
-    """The older of two that are closer goes; a hundred are kept."""
+def test_poses_0_1_rad_apart_are_distinct():
+    """Of two that are closer the older one is discarded. The newest hundred are kept."""
     for q, count in ((0.1, 2), (0.099, 1)):
         poses = RestPoses(1, 1)
         for place in (0.0, q):

@@ -1,4 +1,4 @@
-"""Where a frame is wanted: what a pose must be, and that nothing jumps."""
+"""Pose references of a frame: which poses are accepted, and that the wanted pose never jumps."""
 
 from __future__ import annotations
 
@@ -47,8 +47,9 @@ def torque(fleet, robot, now, q=READY):
     return robot.state.torque.copy()
 
 
-def test_it_begins_where_it_is(arm):
-    """At ~/enable, whatever was sent before; wherever a hand has led it while it was disabled."""
+def test_the_wanted_pose_begins_at_the_present_pose(arm):
+    """At ~/enable earlier poses are discarded, and the hand may have been moved while the robot was
+    disabled."""
     fleet, robot = arm
     position, quaternion = pose_of()
     assert robot.refer_pose(ROOT, position + np.array([0.05, 0.0, 0.0]), quaternion) is None
@@ -63,13 +64,14 @@ def test_it_begins_where_it_is(arm):
     )
 
 
-def test_a_pose_pulls_the_hand_there(arm):
-    """From the next launch on: 500 N/m times the way, and a turn by its stiffness."""
+def test_a_pose_reference_pulls_the_hand(arm):
+    """From the next launch on the force is 500 N/m times the distance, and the moment follows the
+    rotational stiffness."""
     fleet, robot = arm
     robot.enable(0.0, 0.0)
     position, quaternion = pose_of()
     turn = pin.exp3(np.array([0.0, 0.0, 0.2])) @ pin.Quaternion(quaternion).matrix()
-    turned = -pin.Quaternion(turn).coeffs()  # of either sign
+    turned = -pin.Quaternion(turn).coeffs()  # the same rotation has two signs
     assert robot.refer_pose(ROOT, position + np.array([0.02, -0.04, 0.0]), 1.01 * turned) is None
     tau = torque(fleet, robot, 0.1)
     J = wd.jacobian(MODEL, READY, frame=HAND, reference="local_world_aligned")
@@ -77,8 +79,9 @@ def test_a_pose_pulls_the_hand_there(arm):
     np.testing.assert_allclose(tau, wanted, atol=1e-6)
 
 
-def test_poses_that_are_none_are_refused_and_counted(arm):
-    """Another frame, no number, no rotation; what was wanted before stays."""
+def test_invalid_poses_are_refused_and_counted(arm):
+    """Another frame, a NaN or an invalid quaternion is refused, and the wanted pose does not
+    change."""
     fleet, robot = arm
     robot.enable(0.0, 0.0)
     position, quaternion = pose_of()
@@ -101,8 +104,8 @@ def test_poses_that_are_none_are_refused_and_counted(arm):
     )
 
 
-def test_a_pose_that_jumps_is_refused_and_one_that_leads_away_stops(arm):
-    """Beyond max_pose_error, in metres or radians, with what is off in words."""
+def test_a_pose_jump_is_refused_and_a_large_deviation_stops(arm):
+    """The bound is max_pose_error in metres and radians. The messages have the deviation."""
     fleet, robot = arm
     robot.enable(0.0, 0.0)
     position, quaternion = pose_of()
@@ -116,15 +119,16 @@ def test_a_pose_that_jumps_is_refused_and_one_that_leads_away_stops(arm):
         pin.exp3(np.array([0.0, 0.6, 0.0])) @ pin.Quaternion(quaternion).matrix()
     ).coeffs()
     assert robot.refer_pose(ROOT, position, half) == "pose_too_far"
-    for k in range(1, 4):  # step by step, and the arm does not follow
+    for k in range(1, 4):  # small steps, and the arm does not follow
         assert robot.refer_pose(ROOT, position + np.array([0.0, 0.0, 0.04 * k]), quaternion) is None
         torque(fleet, robot, 0.1 * k)
     assert fault_of(robot).startswith("panda_hand is 0.12 m from its pose reference")
     assert not robot.is_enabled
 
 
-def test_a_velocity_leads_the_frame_once(arm):
-    """The pose is 0.9 max_pose_error ahead at most, and stays there when the velocity is no longer sent."""
+def test_a_velocity_leads_the_frame_by_a_bounded_distance(arm):
+    """The pose is at most 0.9 max_pose_error ahead. It does not move when the velocity is no longer
+    sent."""
     _, robot = arm
     robot.enable(0.0, 0.0)
     position, _ = pose_of()
@@ -138,8 +142,8 @@ def test_a_velocity_leads_the_frame_once(arm):
     np.testing.assert_array_equal(robot.pose._wanted, ahead)
 
 
-def test_a_velocity_does_not_pull_back_a_pose_that_is_far(arm):
-    """A frame that is pushed farther away than the lead, as a virtual body lets it be: no jump of the pose."""
+def test_a_velocity_does_not_make_a_distant_pose_jump(arm):
+    """A virtual body may be pushed farther away than the lead, and the pose does not jump back."""
     _, robot = arm
     robot.enable(0.0, 0.0)
     robot.state.q[0] += 0.6  # the frame moves by more than 0.09 m
@@ -149,9 +153,9 @@ def test_a_velocity_does_not_pull_back_a_pose_that_is_far(arm):
     assert apart(robot.pose._wanted, before)[0] <= 1.1e-4
 
 
-def test_clip_leads_the_frame_to_a_pose_that_is_too_far(arm):
-    """0.9 max_pose_error ahead of the frame on the straight line, about one axis; the goal itself once it is near.
-    A frame that is pushed away from a pose still stops."""
+def test_clip_leads_the_frame_to_a_distant_pose(arm):
+    """The wanted pose is 0.9 max_pose_error ahead of the frame on the straight line and about one
+    axis, and reaches the goal at last. A frame that is pushed away from its pose still stops."""
     fleet, robot = arm
     fleet.change(fleet.settings.with_changes({"pose_violation": "clip"}))
     robot.enable(0.0, 0.0)
@@ -179,14 +183,14 @@ def test_clip_leads_the_frame_to_a_pose_that_is_too_far(arm):
     assert "more than max_pose_error" in robot.pose.astray()
 
 
-def test_between_is_about_one_axis():
+def test_between_interpolates_about_one_axis():
     one, other = (pin.Quaternion(pin.exp3(np.array(x))) for x in ([0.3, 0, 0.1], [1.2, -0.5, 2]))
     for sign in (1.0, -1.0):
         got = between(one.coeffs(), sign * other.coeffs(), 0.3)
         assert abs(got @ one.slerp(0.3, other).coeffs()) > 1.0 - 1e-12
 
 
-def test_tolerances_change_and_zero_is_none(arm):
+def test_a_tolerance_of_zero_is_no_bound(arm):
     fleet, robot = arm
     fleet.change(fleet.settings.with_changes({"max_pose_error": [0.0, 0.0]}))
     robot.enable(0.0, 0.0)
@@ -196,7 +200,7 @@ def test_tolerances_change_and_zero_is_none(arm):
     assert robot.is_enabled
 
 
-def test_how_far_two_poses_are_apart():
+def test_apart_returns_distance_and_angle_of_two_poses():
     one = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
     other = np.array([1.0, 2.0, 0.0, *-pin.Quaternion(pin.exp3(np.array([0, 3.0, 0]))).coeffs()])
     np.testing.assert_allclose(apart(one, other), [2.0, 3.0])
@@ -204,13 +208,14 @@ def test_how_far_two_poses_are_apart():
     np.testing.assert_allclose(apart(one, one), 0.0)
 
 
-def test_a_law_without_a_pose_takes_none():
+def test_a_law_without_a_pose_input_ignores_pose_references():
     robot = panda_fleet().robots[0]
     assert robot.pose is None and robot.refer_pose(ROOT, *pose_of()) is None
 
 
-def test_between_rotations_that_are_one_nothing_turns():
-    """Of either sign; half way between two others is half of the turn."""
+def test_between_equal_rotations_does_not_rotate():
+    """The quaternions may have opposite signs. Half way between two others is half of the
+    rotation."""
     one = np.array([0.0, 0.0, 0.6, 0.8])
     for other in (one, -one):
         np.testing.assert_allclose(between(one, other, 0.5), one, atol=1e-15)
@@ -219,8 +224,9 @@ def test_between_rotations_that_are_one_nothing_turns():
     np.testing.assert_allclose(halfway, [0.0, 0.0, np.sin(0.05), np.cos(0.05)], atol=1e-15)
 
 
-def test_bounds_of_a_pose(arm):
-    """A kilometre, and a quaternion two hundredths longer or shorter than one; a disabled robot checks too."""
+def test_positions_and_quaternion_lengths_are_bounded(arm):
+    """A position has at most 1 km, and a quaternion's length differs from one by at most 0.02. The
+    bounds hold for a disabled robot too."""
     _, robot = arm
     _, quaternion = pose_of()
     before = robot.state.pose_desired.copy()
@@ -237,7 +243,7 @@ def test_bounds_of_a_pose(arm):
     np.testing.assert_array_equal(robot.state.pose_desired, before)
 
 
-def test_a_deviation_in_metres_and_radians_is_told_with_both(arm):
+def test_the_message_has_each_deviation_beyond_its_bound(arm):
     _, robot = arm
     pose = robot.pose
     pose._error = np.array([0.125, 0.5])
@@ -254,7 +260,7 @@ def test_a_deviation_in_metres_and_radians_is_told_with_both(arm):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
-def test_a_share_of_a_turn_has_unit_length(share):
+def test_interpolated_quaternions_have_unit_length_and_share_the_angle(share):
     one, other = np.array([0.0, 0.6, 0.0, 0.8]), np.array([0.6, 0.0, 0.0, 0.8])
     found = between(one, other, share)
     np.testing.assert_allclose(np.linalg.norm(found), 1.0, rtol=1e-14)
@@ -264,7 +270,7 @@ def test_a_share_of_a_turn_has_unit_length(share):
 
 
 def bare(q=READY, followed=None):
-    """A reference by itself, without tolerances, of a robot at q."""
+    """A pose reference without a robot around it and without tolerances, for a state at q."""
     state, counts = State.of_robots(MODEL, 1).row(0), Counter()
     state.q[:] = q
     return PoseReference(MODEL, HAND, state, counts, followed), state, counts
@@ -274,7 +280,7 @@ MOVED = READY + np.array([0.4, 0.1, 0, 0, 0, 0, 0, 0])
 
 
 def test_without_tolerances_any_pose_is_wanted_at_once():
-    """With a quaternion of unit length, and nothing counted."""
+    """Its quaternion is normalised, and no refusal is counted."""
     pose, state, counts = bare()
     position, quaternion = pose_of(MOVED)
     assert pose.refusal == "" and pose.read(ROOT, position, 1.015 * quaternion, True) is None
@@ -286,8 +292,8 @@ def test_without_tolerances_any_pose_is_wanted_at_once():
     assert pose.lead_to(goal) is goal
 
 
-def test_the_place_is_that_of_the_frame_where_it_is_asked_for():
-    """When the kernel is compiled, when it stays, when it is moved; and when another pose is followed."""
+def test_the_place_is_the_present_pose_of_the_frame():
+    """It is computed by warm, stay, move and compare, also when another pose is followed."""
     followed = np.concatenate(pose_of())
     pose, state, _ = bare(followed=followed)
     calls = (pose.warm, pose.stay, lambda: pose.move(np.zeros(6), 0.1), pose.compare)
@@ -301,8 +307,9 @@ def test_the_place_is_that_of_the_frame_where_it_is_asked_for():
     np.testing.assert_allclose(pose._error, apart(followed, place), atol=1e-12)
 
 
-def test_a_pose_is_compared_with_where_the_frame_is_now(arm):
-    """Near the frame it is wanted, however far from the pose before. The bound itself is near."""
+def test_a_new_pose_is_compared_with_the_present_pose_of_the_frame(arm):
+    """A pose near the frame is accepted, however far it is from the pose before. A distance that
+    equals the bound is accepted."""
     _, robot = arm
     robot.enable(0.0, 0.0)
     robot.state.q[:] = MOVED
@@ -315,7 +322,7 @@ def test_a_pose_is_compared_with_where_the_frame_is_now(arm):
     assert robot.refer_pose(ROOT, *pose_of()) == "pose_too_far"
 
 
-def test_staying_forgets_a_deviation(arm):
+def test_stay_resets_the_deviation(arm):
     _, robot = arm
     robot.pose._error = np.array([9.0, 9.0])
     assert robot.pose.astray()
@@ -323,7 +330,7 @@ def test_staying_forgets_a_deviation(arm):
     assert robot.pose.astray() == "" and not robot.pose._error.any()
 
 
-def test_an_angular_velocity_turns_the_pose_about_fixed_axes(arm):
+def test_an_angular_velocity_rotates_the_pose_about_fixed_axes(arm):
     _, robot = arm
     robot.enable(0.0, 0.0)
     _, quaternion = pose_of()
@@ -334,8 +341,8 @@ def test_an_angular_velocity_turns_the_pose_about_fixed_axes(arm):
 
 
 @pytest.mark.parametrize("near", ["position", "rotation"])
-def test_what_is_near_is_led_to_the_goal_and_not_beyond(arm, near):
-    """At once, in the call that gives the pose; the other part is led as far as it may be."""
+def test_a_near_position_or_rotation_reaches_its_goal_at_once(arm, near):
+    """The other part is led as far as its bound allows."""
     fleet, robot = arm
     fleet.change(fleet.settings.with_changes({"pose_violation": "clip"}))
     robot.enable(0.0, 0.0)

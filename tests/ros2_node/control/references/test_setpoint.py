@@ -1,4 +1,4 @@
-"""The point of ~/reference: what is used, what is refused, what stays."""
+"""The setpoint of ~/reference: which points are used, and which are refused."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def setpoint():
 
 
 @given(st.permutations(range(N)), st.integers(1, N))
-def test_each_number_reaches_the_row_of_its_joint(order, number):
-    """In any order, of any of the joints; the others keep their positions and get no velocity
-    and no acceleration."""
+def test_each_value_reaches_its_joint(order, number):
+    """The message may have any joints in any order. The other joints keep their positions and get
+    zero velocity and acceleration."""
     setpoint = Setpoint(MODEL, NAMES, NAMES, Counter())
     before, chosen = setpoint.q.copy(), list(order[:number])
     x = np.arange(1.0, number + 1.0)
@@ -55,8 +55,8 @@ def test_a_bad_reference_is_refused_and_counted(setpoint, names, point, reason):
     np.testing.assert_array_equal(setpoint.q, before)
 
 
-def test_there_is_a_position_to_track_once_one_was_said(setpoint):
-    """Accelerations alone place nothing; a position does, and so does `stay`."""
+def test_only_positions_and_stay_give_a_position_to_track(setpoint):
+    """An acceleration without a position gives none."""
     setpoint.read(NAMES[:1], ((), (), (1.0,)), 0.0)
     assert not setpoint._placed.any()
     setpoint.read(NAMES[:1], ((0.5,), (), ()), 0.0)
@@ -66,8 +66,8 @@ def test_there_is_a_position_to_track_once_one_was_said(setpoint):
     assert other._placed.any() and (other.q == 0.3).all() and other.arrived == -np.inf
 
 
-def test_what_nobody_refreshes_keeps_its_position_only(setpoint):
-    """Once it is older than the timeout, and told once; 0 is never."""
+def test_an_expired_reference_keeps_only_its_position(setpoint):
+    """It expires once, when it is older than the timeout. A timeout of 0 means never."""
     setpoint.read(NAMES, (np.ones(N), 0.1 * np.ones(N), np.ones(N)), 0.0)
     assert not setpoint.ends(0.5, 0.5) and not setpoint.ends(9.0, 0.0) and setpoint.v.all()
     assert setpoint.ends(0.6, 0.5) and not setpoint.ends(0.7, 0.5)
@@ -87,9 +87,9 @@ def wanted_acceleration(setpoint, q):
     return a
 
 
-def test_joints_that_no_reference_names_stay_where_they_are():
-    """Before ~/enable nothing pulls at them; from then on they are held at the present position,
-    and not at the model's neutral one, whatever names the others and since when."""
+def test_joints_without_a_reference_are_held_from_enable_on():
+    """Before ~/enable nothing pulls at them. From then on they are held at their present position,
+    not at the model's neutral one."""
     setpoint, q = tracking(), np.linspace(-1.0, 1.0, N)
     setpoint.read(NAMES[:2], (q[:2] + 0.1, (), ()), 9.99)
     expected = np.array([0.1, 0.1, *[0.0] * (N - 2)])
@@ -101,9 +101,9 @@ def test_joints_that_no_reference_names_stay_where_they_are():
     np.testing.assert_allclose(wanted_acceleration(setpoint, q), 0.0, atol=1e-12)
 
 
-def test_a_reference_that_jumps_away_is_refused_with_the_joints_name():
-    """Far both from the robot and from the point before; a robot that lags behind a path is told
-    apart, and named, by `astray`."""
+def test_a_reference_jump_is_refused_with_the_joints_name():
+    """The reference is far both from the robot and from the point before. A robot that lags behind
+    its path is reported by `astray`."""
     setpoint, q = tracking(max_tracking_error=0.3), np.array([0.0] * 3 + [-0.1] + [0.0] * 4)
     setpoint.stay(q)
     assert setpoint.read(NAMES, (q + 0.31 * (np.arange(N) == 2), (), ()), 0.0, q) == (
@@ -120,8 +120,8 @@ def test_a_reference_that_jumps_away_is_refused_with_the_joints_name():
     assert setpoint.astray().startswith("panda_joint3 is 0.4 from its reference")
 
 
-def test_what_is_as_far_as_it_may_be_is_used():
-    """Numbers that equal a bound: of a step, of a deviation, of a velocity, of a joint's range."""
+def test_values_at_a_bound_are_accepted():
+    """The bounds are those of a step, a deviation, a velocity, and a joint's range."""
     setpoint, q = tracking(max_tracking_error=0.25), np.zeros(N)
     q[3], q[5] = -1.5, 1.5
     setpoint.stay(q)
@@ -135,8 +135,8 @@ def test_what_is_as_far_as_it_may_be_is_used():
     assert not setpoint._counts
 
 
-def test_the_tolerance_is_by_joint_and_zero_is_none():
-    """In mode computed_torque only: others track nothing."""
+def test_the_tolerance_is_per_joint_and_zero_is_no_bound():
+    """It applies in mode computed_torque only. Other modes track no reference."""
     far = [0.0, 0.1, *[1.0] * (N - 2)]
     setpoint, q = tracking(max_tracking_error=far), np.full(N, 0.5)
     setpoint.stay(np.zeros(N))
@@ -149,7 +149,7 @@ def test_the_tolerance_is_by_joint_and_zero_is_none():
         tracking(max_tracking_error=[1.0, 1.0])
 
 
-def test_a_joint_without_end_is_tracked_the_short_way_round():
+def test_a_continuous_joint_is_tracked_the_short_way_round():
     """From 3.1 to -3.1 is a step of 0.08 and not of 6.2."""
     model = wd.load_urdf(wheel_text())
     setpoint = Setpoint(model, ["spin"], ["spin"], Counter())
@@ -171,8 +171,8 @@ def test_a_joint_without_end_is_tracked_the_short_way_round():
         ),
     ],
 )
-def test_references_are_no_faster_than_the_joints(point, words):
-    """They are refused whole, with the joint and its limit; or clipped, if the parameter says so."""
+def test_references_faster_than_a_joint_are_refused_or_clipped(point, words):
+    """The refusal names the joint and its limit. `reference_violation` selects clipping."""
     names = NAMES[:2]
     setpoint = tracking()
     assert setpoint.read(names, point, 0.0) == "reference_too_fast"
@@ -184,23 +184,23 @@ def test_references_are_no_faster_than_the_joints(point, words):
     assert np.abs(clipping.v).max() in (0.0, MODEL.velocity_limit[1])
     assert np.abs(clipping.a).max() in (0.0, 50.0)
     free = tracking(max_reference_acceleration=0.0)
-    assert free.read(names, ((), (), (5000.0, 0.0)), 0.0) is None, "0 is no bound"
+    assert free.read(names, ((), (), (5000.0, 0.0)), 0.0) is None, "0 is not a bound"
 
 
-def test_a_joint_without_a_velocity_limit_is_not_bounded():
+def test_references_of_a_joint_without_velocity_limit_are_unbounded():
     """The wheel's description says 0, which is no limit."""
     model = wd.load_urdf(wheel_text())
     setpoint = Setpoint(model, ["spin"], ["spin"], Counter())
     assert setpoint.read(["spin"], ((), (500.0,), ()), 0.0) is None
 
 
-def test_a_position_beyond_ten_thousand_is_nonsense(setpoint):
+def test_a_position_beyond_ten_thousand_is_refused(setpoint):
     for value, reason in ((1e4, None), (-1e4, None), (1.0001e4, "reference_nonfinite")):
         assert setpoint.read(NAMES[:1], ((value,), (), ()), 0.0) == reason
 
 
 def test_rounding_makes_no_reference_too_fast():
-    """A part in 1e9 of a velocity limit."""
+    """A reference may exceed a velocity limit by a part in 1e9."""
     for share, reason in ((1.0 + 9e-10, None), (1.0 + 1.2e-9, "reference_too_fast")):
         assert tracking().read(NAMES, ((), share * MODEL.velocity_limit, ()), 0.0) == reason
 
@@ -221,8 +221,9 @@ LOW, HIGH = MODEL.position_lower[0], MODEL.position_upper[0]
         (0.0, 0.5, False, 0.5),
     ],
 )
-def test_a_reference_at_a_limit_moves_away_from_it_alone(at, rate, beyond, kept):
-    """One beyond rests at the limit, and is told; the next one within forgets it."""
+def test_a_reference_at_a_limit_may_only_move_away_from_it(at, rate, beyond, kept):
+    """A reference beyond the limit rests at it, and this is reported. The next one within the
+    limits clears the report."""
     setpoint = tracking(max_tracking_error=0.0)
     point = ((at, 0.25), (rate, 0.125), (rate, 0.125))
     assert setpoint.read([NAMES[0], NAMES[2]], point, 0.0) is None
@@ -247,8 +248,8 @@ def test_without_repulsion_a_reference_may_exceed_the_limits():
     assert setpoint.q[0] == HIGH + 1.0 and not setpoint.at_limits and not setpoint._counts
 
 
-def test_a_reference_that_comes_with_the_enable_is_kept():
-    """One at that very time is not older; an older one gives its place to the robot."""
+def test_a_reference_at_the_time_of_enable_is_kept():
+    """An older one is replaced by the present position."""
     for arrived, kept in ((2.0, True), (1.9375, False)):
         setpoint = tracking()
         setpoint.read(NAMES[:1], ((0.5,), (0.25,), ()), arrived)
@@ -257,7 +258,7 @@ def test_a_reference_that_comes_with_the_enable_is_kept():
         assert setpoint.arrived == (2.0 if kept else -np.inf)
 
 
-def test_whole_texts_of_refusals():
+def test_refusals_have_the_documented_text():
     setpoint = tracking(max_tracking_error=0.25)
     setpoint.read(NAMES[:2], ((), (0.5, 5.0), ()), 0.0)
     assert setpoint.refusal == (
@@ -277,8 +278,8 @@ def test_whole_texts_of_refusals():
     )
 
 
-def test_a_law_reads_the_short_way_of_a_joint_without_end():
-    """A joint that has no wanted position is wanted where it is."""
+def test_a_law_gets_the_short_way_of_a_continuous_joint():
+    """The wanted position of a joint without a reference is its present one."""
     model = wd.load_urdf(wheel_text())
     setpoint = Setpoint(model, ["spin"], ["spin"], Counter())
     setpoint.change(Settings.of({"mode": "computed_torque"}))
@@ -292,7 +293,7 @@ def test_a_law_reads_the_short_way_of_a_joint_without_end():
     assert state.v_desired[0] == 0.5 and state.a_desired[0] == 0.25
 
 
-def test_a_motion_moves_its_joints_and_the_others_rest():
+def test_a_motion_moves_only_its_joints():
     setpoint = tracking()
     setpoint.read(NAMES, (np.zeros(N), np.full(N, 0.02), np.ones(N)), 0.0)
     joints = setpoint.limits_of(NAMES[1:3])

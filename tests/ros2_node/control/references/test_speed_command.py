@@ -1,4 +1,4 @@
-"""cmd_vel: the speeds wanted, for as long as somebody wants them."""
+"""The speeds of cmd_vel and their timeout."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import numpy as np
 from ros2_node.control.references.speed_command import SpeedCommand
 
 
-def test_speeds_are_zero_until_told_and_again_when_nobody_tells():
-    """After the timeout; a timeout of 0 is none."""
+def test_speeds_are_zero_before_a_command_and_after_its_timeout():
+    """A timeout of 0 means that a command never expires."""
     command = SpeedCommand()
     np.testing.assert_array_equal(command.at(0.0, 0.5), np.zeros(3))
     assert command.read(0.5, -0.1, 0.3, 1.0) is None
@@ -19,14 +19,14 @@ def test_speeds_are_zero_until_told_and_again_when_nobody_tells():
     np.testing.assert_array_equal(command.at(99.0, 0.0), [0.5, -0.1, 0.3])
 
 
-def test_what_is_not_finite_leaves_the_command_before():
+def test_a_nonfinite_command_leaves_the_previous_one():
     command = SpeedCommand()
     command.read(0.5, 0.0, 0.0, 1.0)
     assert command.read(0.1, np.nan, 0.0, 2.0) == "speed_nonfinite"
     assert command.arrived == 1.0 and command.at(1.0, 0.5)[0] == 0.5
 
 
-def test_any_number_that_is_none_is_refused():
+def test_each_nonfinite_speed_is_refused():
     for k in range(3):
         speeds = [0.1, 0.2, 0.3]
         speeds[k] = np.inf

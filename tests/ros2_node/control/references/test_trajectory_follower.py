@@ -1,4 +1,4 @@
-"""Trajectories: followed in time, refused with a reason, ended as told."""
+"""Trajectories: how they are interpolated, refused, replaced and ended."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from ros2_node.control.references.waypoint_spline import Waypoint
 from ros2_node.control.settings.node_settings import Settings
 
 
-def test_a_cubic_from_the_present_reference():
-    """Half way: the middle, at 1.5 times the mean speed; at the end at rest, and succeeded."""
+def test_a_trajectory_begins_as_a_cubic_at_the_present_reference():
+    """Half way the position is the middle, at 1.5 times the mean speed. At the end the reference
+    rests, and the trajectory has succeeded."""
     f = Followed()
     assert f.accept([there()]) is None and f.follower.active
     q, v, _ = f.at(0.5)
@@ -29,7 +30,7 @@ def test_a_cubic_from_the_present_reference():
     assert f.follower.status == "succeeded" and not f.follower.active
 
 
-def test_points_without_velocities_are_lines_and_with_accelerations_quintic():
+def test_the_fields_of_a_point_select_linear_cubic_or_quintic():
     f = Followed()
     f.accept([Waypoint(1.0, (Q + STEP).tolist())])
     np.testing.assert_allclose(f.at(0.25)[0], Q + 0.25 * STEP, atol=1e-12)
@@ -39,8 +40,9 @@ def test_points_without_velocities_are_lines_and_with_accelerations_quintic():
     np.testing.assert_allclose(f.at(s)[0], Q + (10 * s**3 - 15 * s**4 + 6 * s**5) * STEP)
 
 
-def test_a_stamp_shifts_it():
-    """In the future it waits; in the past it begins from here to the points that are still ahead."""
+def test_a_stamp_shifts_the_trajectory_in_time():
+    """With a future stamp it waits. With a past stamp it leads from the present reference to the
+    points still ahead."""
     f = Followed()
     assert f.accept([there()], start=2.0) is None
     np.testing.assert_array_equal(f.at(1.9)[0], Q)
@@ -52,8 +54,9 @@ def test_a_stamp_shifts_it():
     assert "in the past" in Followed().accept([there(0.5)], start=-1.0)
 
 
-def test_a_new_one_takes_over_where_the_old_one_is():
-    """Continuous in position and velocity; one with a later start lets the present one go on until then."""
+def test_a_new_trajectory_begins_at_the_present_reference():
+    """Position and velocity are continuous. Until a later start the present trajectory
+    continues."""
     f = Followed()
     f.accept([there()])
     q, v, _ = f.at(0.5)
@@ -68,8 +71,8 @@ def test_a_new_one_takes_over_where_the_old_one_is():
     np.testing.assert_allclose(f.at(2.0)[0], Q, atol=1e-12)
 
 
-def test_an_empty_one_cancels_with_the_largest_deceleration():
-    """At 10 rad/s²: the reference comes to rest after v² / 2a, without a jump."""
+def test_an_empty_trajectory_cancels_with_the_largest_deceleration():
+    """At 10 rad/s² the reference comes to rest after v² / 2a, without a jump."""
     f = Followed(max_reference_acceleration=10.0)
     f.accept([there()])
     q0, v0, _ = f.at(0.5)
@@ -88,7 +91,7 @@ def test_an_empty_one_cancels_with_the_largest_deceleration():
 @pytest.mark.parametrize(
     "change, said",
     [
-        ({"names": ["nose"]}, "nose is no command joint"),
+        ({"names": ["nose"]}, "nose is not a command joint"),
         ({"names": [NAMES[0]] * N}, "twice"),
         ({"enabled": False}, "call ~/enable"),
         ({"waypoints": [Waypoint(1.0, [0.0] * 3)]}, "point 0 must have 8 positions"),
@@ -106,8 +109,8 @@ def test_an_empty_one_cancels_with_the_largest_deceleration():
     ],
     ids=lambda x: x if isinstance(x, str) else "",
 )  # fmt: skip
-def test_what_cannot_be_followed_is_refused_in_words(change, said):
-    """It is counted, and the setpoint stays."""
+def test_an_invalid_trajectory_is_refused_with_the_reason(change, said):
+    """The refusal is counted, and the setpoint does not change."""
     f = Followed()
     refusal = f.accept(**{"waypoints": [there()], **change})
     assert said in refusal and f.counts == {"trajectory_refused": 1}
@@ -115,8 +118,8 @@ def test_what_cannot_be_followed_is_refused_in_words(change, said):
     np.testing.assert_array_equal(f.at(0.5)[0], Q)
 
 
-def test_what_equals_a_bound_is_followed():
-    """The most points; a start as far away as one may be; the largest numbers and the longest time."""
+def test_values_at_a_bound_are_followed():
+    """The bounds are the number of points, the distance of the start, the numbers and the time."""
     waits = [there(0.01 * (i + 1), 0.0 * STEP) for i in range(MOST_WAYPOINTS)]
     assert Followed().accept(waits) is None
     for away, said in ((bounds.START_TOLERANCE, None), (0.1001, "plan from where")):
@@ -132,15 +135,16 @@ def test_what_equals_a_bound_is_followed():
             bounds._arrays_of([Waypoint(1.0, *numbers)], 2)
 
 
-def test_a_motion_between_points_that_is_too_fast_is_refused():
-    """Points within the limits, and a polynomial between them that is not."""
+def test_a_trajectory_too_fast_between_points_is_refused():
+    """The points are within the limits, but the polynomial between them is not."""
     f = Followed(max_reference_acceleration=3.0)
     assert "max_reference_acceleration 3" in f.accept([there(0.5, 2 * STEP)])
     assert f.accept([there(2.0, 2 * STEP)]) is None
 
 
-def test_clip_slows_it_down_to_the_limits():
-    """The same path in more time; neither velocity nor acceleration exceeds its limit."""
+def test_clip_slows_a_trajectory_down_to_the_limits():
+    """The path is the same and takes more time. Neither velocity nor acceleration exceeds its
+    limit."""
     f = Followed(reference_violation="clip", max_reference_acceleration=10.0)
     assert f.accept([there(0.02), there(0.05, 2 * STEP)]) is None
     assert "slowed down" in f.follower.status and f.counts["reference_clipped"] == 1
@@ -152,15 +156,15 @@ def test_clip_slows_it_down_to_the_limits():
     np.testing.assert_allclose(f.setpoint.q, Q + 2 * STEP, atol=1e-9)
 
 
-def test_some_joints_move_and_the_others_stay():
+def test_joints_without_points_do_not_move():
     f = Followed()
     assert f.accept([Waypoint(1.0, [Q[2] + 0.2])], names=[NAMES[2]]) is None
     moved = f.at(1.0)[0] - Q
     assert abs(moved[2] - 0.2) < 1e-12 and not np.delete(moved, 2).any()
 
 
-def test_path_tolerance_ends_it_where_the_robot_is():
-    """The first joint beyond it is named; commands are to blend."""
+def test_a_violated_path_tolerance_aborts_at_the_robots_position():
+    """The first joint beyond its tolerance is named, and the commands are blended."""
     f = Followed(trajectory__path_tolerance=0.05)
     f.accept([there(1.0, 2 * STEP)])
     assert not f.follower.follow(0.2, Q, np.array(REST))
@@ -173,7 +177,7 @@ def test_path_tolerance_ends_it_where_the_robot_is():
     np.testing.assert_array_equal(f.setpoint.q, Q)
 
 
-def test_goal_tolerance_waits_for_the_robot_for_goal_time():
+def test_the_goal_tolerance_may_be_met_within_goal_time():
     values = {"trajectory__goal_tolerance": 0.02, "trajectory__goal_time": 0.5}
     f = Followed(**values)
     f.accept([there()])
@@ -190,16 +194,17 @@ def test_goal_tolerance_waits_for_the_robot_for_goal_time():
     assert "trajectory.goal_tolerance 0.02" in g.follower.status
 
 
-def test_a_joint_without_an_end_goes_the_way_that_is_told():
-    """Positions a turn away are the same place; two turns from there are two turns."""
+def test_a_continuous_joint_makes_as_many_turns_as_the_points_say():
+    """A first position one turn away is the same place. Two turns from there are two turns."""
     wheel = wd.load(wheel_text())
     f = Followed(wheel, ["spin"], [0.1])
     assert f.accept([Waypoint(0.0, [0.1 + 2 * np.pi]), Waypoint(9.0, [0.1 + 6 * np.pi])]) is None
     assert abs(f.at(9.0)[0][0] - (0.1 + 4 * np.pi)) < 1e-9
 
 
-def test_in_the_robot_a_stop_ends_it():
-    """It follows while enabled; after ~/enable false the reference rests, and the next ~/enable starts nothing."""
+def test_a_stop_of_the_robot_ends_its_trajectory():
+    """The robot follows while it is enabled. After ~/enable with false the reference rests, and the
+    next ~/enable starts no motion."""
     fleet = panda_fleet(mode="computed_torque", ramp_time=0.0)
     robot = fleet.robots[0]
     feed(robot, 0.0, v=REST)
@@ -218,15 +223,15 @@ def test_in_the_robot_a_stop_ends_it():
     assert robot.counts["trajectory_refused"] == 1
 
 
-def test_modes_without_positions_refuse_it():
+def test_modes_without_positions_refuse_trajectories():
     settings = Settings.of({"robot_description_file": "panda"})
     f = Followed()
     f.follower.change(settings, followed=False)
     assert "mode gravity follows no joint positions" in f.accept([there()])
 
 
-def test_cancelling_ends_what_moves():
-    """Nothing while nothing moves; at once while the setpoint rests; else by a deceleration."""
+def test_cancel_ends_a_waiting_or_running_trajectory():
+    """Without one it has no effect. A waiting one ends at once, a running one by a deceleration."""
     f = Followed()
     f.follower.cancel(0.0)
     assert f.follower.status != "cancelled" and not f.follower.active
@@ -243,8 +248,8 @@ def test_cancelling_ends_what_moves():
     assert not v.any() and not f.follower.active and np.abs(q - Q - 0.5 * STEP).max() > 1e-4
 
 
-def test_a_joint_with_another_velocity_aborts_the_motion():
-    """The robot holds where it is."""
+def test_a_violated_velocity_tolerance_aborts_the_trajectory():
+    """The robot holds its present position."""
     f = Followed()
     goal = TrajectoryGoal(path_velocity={NAMES[2]: 0.2})
     assert f.accept([there()], goal=goal) is None
@@ -258,7 +263,7 @@ def test_a_joint_with_another_velocity_aborts_the_motion():
     np.testing.assert_array_equal(f.setpoint.q, Q)
 
 
-def test_the_end_waits_until_the_joints_rest():
+def test_a_trajectory_ends_only_when_the_joints_rest():
     f = Followed(trajectory__stopped_velocity_tolerance=0.05, trajectory__goal_time=0.5)
     moving = np.full(len(NAMES), 0.1)
     f.accept([there()])
@@ -273,7 +278,7 @@ def test_the_end_waits_until_the_joints_rest():
     assert "still moves with 0.1, more than trajectory.stopped_velocity_tolerance 0.05" in goal.text
 
 
-def test_one_that_replaces_a_waiting_one_before_its_start_begins_where_the_robot_is():
+def test_a_trajectory_that_replaces_a_waiting_one_begins_at_the_reference():
     f = Followed()
     assert f.accept([there()], start=10.0) is None
     assert f.accept([there(1.0, 2 * STEP)], start=5.0) is None
@@ -283,15 +288,16 @@ def test_one_that_replaces_a_waiting_one_before_its_start_begins_where_the_robot
 
 
 def steps_of(f, begin, end, period=1e-3):
-    """The largest steps of position and velocity of the setpoint over some time, in one period."""
+    """The largest steps of the setpoint's position and velocity from one period to the next."""
     rows = [(f.setpoint.q.copy(), f.setpoint.v.copy())]
     rows += [f.at(t)[:2] for t in np.arange(begin, end, period)]
     return [np.abs(np.diff(x, axis=0)).max() for x in zip(*rows, strict=True)]
 
 
 @pytest.mark.parametrize("time, step", [(1.0, 0.05), (0.05, 2e-4)])
-def test_joints_that_a_later_one_does_not_name_decelerate(time, step):
-    """With max_reference_acceleration, also under a trajectory that would end before they rest."""
+def test_joints_missing_in_a_later_trajectory_decelerate(time, step):
+    """They use max_reference_acceleration, even if the later trajectory would end before they
+    rest."""
     f = Followed(max_reference_acceleration=1.0)
     assert f.accept([there(step=STEP * (np.arange(N) > 0))]) is None
     f.at(0.5)
@@ -303,8 +309,8 @@ def test_joints_that_a_later_one_does_not_name_decelerate(time, step):
 
 
 @pytest.mark.parametrize("named", [slice(None), slice(0, 2)])
-def test_a_reference_that_moves_decelerates_before_a_later_start(named):
-    """And the trajectory begins where it has come to rest; before that it still names what moves."""
+def test_a_moving_reference_decelerates_before_a_later_start(named):
+    """The trajectory begins where the reference has come to rest."""
     for start in (0.01, 2.0):
         f = Followed(max_reference_acceleration=5.0)
         f.setpoint.read(NAMES, (Q, 0.2 * (np.arange(N) < 7), ()), 0.0)
@@ -316,8 +322,8 @@ def test_a_reference_that_moves_decelerates_before_a_later_start(named):
         assert f.follower.status == "succeeded" and not f.setpoint.v.any()
 
 
-def test_a_late_trajectory_of_a_joint_without_an_end_goes_on_in_its_turn():
-    """Sent again on its way, with the stamp of before: the joint does not turn once more."""
+def test_a_repeated_trajectory_of_a_continuous_joint_adds_no_turn():
+    """It is sent again on its way, with the original stamp."""
     f = Followed(wd.load(wheel_text()), ["spin"], [0.0])
     points = [Waypoint(0.0, [0.0], [0.0]), Waypoint(10.0, [3 * np.pi], [0.0])]
     assert f.accept(points) is None
@@ -327,8 +333,8 @@ def test_a_late_trajectory_of_a_joint_without_an_end_goes_on_in_its_turn():
 
 
 @pytest.mark.parametrize("now", [0.5, 1.0])
-def test_a_later_one_begins_where_the_reference_will_be(now):
-    """The one before is followed until then, even if it has not begun yet."""
+def test_a_later_trajectory_begins_where_the_reference_will_be(now):
+    """The earlier one is followed until then, even if it has not begun yet."""
     f = Followed()
     assert f.accept([there()], start=1.0) is None
     f.at(0.4)
@@ -337,8 +343,8 @@ def test_a_later_one_begins_where_the_reference_will_be(now):
         np.testing.assert_allclose(f.at(time)[0], Q + share * STEP, atol=1e-8)
 
 
-def test_one_of_the_past_begins_where_the_present_one_is_now():
-    """Not where the reference was at the last state."""
+def test_a_trajectory_with_a_past_stamp_begins_at_the_present_reference():
+    """It does not begin at the reference of the last state."""
     f = Followed()
     f.accept([there()])
     f.at(0.49)
@@ -350,7 +356,8 @@ def test_one_of_the_past_begins_where_the_present_one_is_now():
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_reference_never_jumps(seed):
-    """Whatever trajectories arrive and are cancelled, whenever they start: it moves no faster than its velocity."""
+    """Trajectories arrive, are cancelled and start at random times. The reference never moves
+    faster than its velocity."""
     f, draw, h = Followed(), np.random.default_rng(seed), 0.01
     before = f.at(0.0)
     for now in h * np.arange(1, 600):
@@ -360,6 +367,8 @@ def test_the_reference_never_jumps(seed):
         elif draw.random() < 0.01:
             f.accept([], now=now)
         q, v, _ = f.at(now)
-        most = h * np.maximum(np.abs(v), np.abs(before[1])) + 2e-3  # and accelerates in between
+        most = (
+            h * np.maximum(np.abs(v), np.abs(before[1])) + 2e-3
+        )  # the reference accelerates in between
         assert (np.abs(q - before[0]) <= most).all()
         before = q, v

@@ -1,4 +1,4 @@
-"""Limits of trajectories between their points, and trajectories that follow each other."""
+"""Limits of trajectories between their points, and successive trajectories."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ros2_node.control.references.trajectory_goal import TrajectoryEnd, Trajecto
 from ros2_node.control.references.waypoint_spline import Waypoint
 
 
-def test_a_trajectory_after_one_that_has_not_begun_follows_it():
+def test_a_trajectory_may_follow_one_that_has_not_begun():
     """The second begins where the first one ends, so the first one moves until then."""
     f = Followed()
     first, second = TrajectoryGoal(), TrajectoryGoal()
@@ -24,8 +24,8 @@ def test_a_trajectory_after_one_that_has_not_begun_follows_it():
     assert first.end is second.end is TrajectoryEnd.SUCCEEDED
 
 
-def test_a_goal_that_waits_after_the_end_of_the_one_before_is_withdrawn():
-    """Nothing moves then, and no point on ~/reference has to end it."""
+def test_a_goal_that_waits_for_its_start_can_be_withdrawn():
+    """Nothing moves then, and no point on ~/reference is needed to end it."""
     f, waiting = Followed(), TrajectoryGoal()
     f.accept([there()])
     f.accept([there(step=1.5 * STEP)], start=3.0, now=0.1, goal=waiting)
@@ -38,8 +38,8 @@ def test_a_goal_that_waits_after_the_end_of_the_one_before_is_withdrawn():
 
 @pytest.mark.parametrize("now", [0.5, 0.85, 0.95])
 def test_a_cancelled_joint_stops_before_its_limit(now):
-    """One joint is to stop 0.1 mrad before its limit while another one moves on. Cancelled, both keep their largest
-    acceleration, in the velocities and in the positions."""
+    """One joint must stop 0.1 mrad before its limit while another one moves. After the cancellation
+    both decelerate with their largest acceleration, in velocity and position."""
     strongest, dt = 5.0, 1e-3
     f = Followed(max_reference_acceleration=strongest)
     high = f.setpoint.limits_of(NAMES).high
@@ -61,8 +61,9 @@ def test_a_cancelled_joint_stops_before_its_limit(now):
 
 
 @pytest.mark.parametrize(("violation", "time"), [("reject", 1.0), ("clip", 0.4)])
-def test_velocities_and_accelerations_keep_within_their_limits_between_the_samples(violation, time):
-    """Cubic and quintic motions of random waypoints, at 2,000 times in each piece."""
+def test_velocities_and_accelerations_are_within_limits_between_points(violation, time):
+    """The motions are cubic and quintic through random waypoints, sampled at 2,000 times in each
+    piece."""
     rng, accepted, greatest, out = np.random.default_rng(0), 0, 8.0, np.zeros((3, N))
     for trial in range(30):
         f = Followed(reference_violation=violation, max_reference_acceleration=greatest)

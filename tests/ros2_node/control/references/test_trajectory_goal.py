@@ -1,4 +1,4 @@
-"""Goals of trajectories: their end, and the joints of their tolerances."""
+"""Goals of trajectories: how they end, and which joints their tolerances may name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ros2_node.control.references.trajectory_goal import (
 )
 
 
-def test_the_first_end_counts():
+def test_only_the_first_end_of_a_goal_counts():
     goal = TrajectoryGoal()
     assert goal.end is None
     goal.finish(TrajectoryEnd.REPLACED, "replaced")
@@ -24,7 +24,7 @@ def test_the_first_end_counts():
 
 @pytest.mark.parametrize("kind", ["", "_velocity"])
 @pytest.mark.parametrize("which", ["path", "goal"])
-def test_a_tolerance_is_for_a_joint_of_the_trajectory(which, kind):
+def test_tolerances_may_only_name_joints_of_the_trajectory(which, kind):
     goal = TrajectoryGoal(**{which + kind: {"elbow": 0.1}})
     goal.check(["shoulder", "elbow"])
     with pytest.raises(TrajectoryRefusedError, match=f"{which}_tolerance is for elbow") as caught:
@@ -33,7 +33,7 @@ def test_a_tolerance_is_for_a_joint_of_the_trajectory(which, kind):
 
 
 def begun(f, **values):
-    """A goal that f follows."""
+    """A goal that the follower f has accepted."""
     goal = TrajectoryGoal(**values)
     assert f.accept([there()], goal=goal) is None
     return goal
@@ -50,14 +50,15 @@ def begun(f, **values):
         ({"start": -2.0}, TrajectoryEnd.OLD_HEADER_TIMESTAMP),
     ],
 )
-def test_a_goal_that_is_refused_notes_why(change, end):
+def test_a_refused_goal_stores_the_reason(change, end):
     f, change = Followed(), {"goal": TrajectoryGoal(), **change}
     refusal = f.accept(**{"waypoints": [there()], **change})
     assert refusal and (change["goal"].end, change["goal"].text) == (end, refusal)
 
 
-def test_tolerances_of_a_goal_go_before_those_of_the_parameters():
-    """Its joints alone; infinity is none. The text says whose tolerance it was."""
+def test_tolerances_of_a_goal_override_those_of_the_parameters():
+    """They apply to their joints only, and infinity means no tolerance. The text says which
+    tolerance was violated."""
     f = Followed(trajectory__path_tolerance=0.05)
     goal = begun(f, path=dict.fromkeys(NAMES, np.inf), goal={NAMES[3]: 0.02}, goal_time=0.5)
     assert not f.follower.follow(1.4, Q, np.array(REST)) and goal.end is None
@@ -78,9 +79,9 @@ def test_tolerances_of_a_goal_go_before_those_of_the_parameters():
     assert not f.follower.follow(9.0, Q, np.array(REST)) and goal.end is None
 
 
-def test_each_goal_notes_its_own_end():
-    """Success, cancellation, a stop, and a replacement: at once, or at the start of the later one, even if the
-    present one begins only now."""
+def test_each_goal_stores_its_own_end():
+    """A goal succeeds, is cancelled, stopped or replaced. A replacement counts at the start of the
+    later goal."""
     f = Followed()
     goal = begun(f)
     f.at(1.0)
@@ -101,9 +102,9 @@ def test_each_goal_notes_its_own_end():
     assert second.end is TrajectoryEnd.REPLACED and later.end is None
 
 
-def test_a_goal_is_withdrawn_alone():
-    """One that waits lets the present one go on; the present one takes the waiting one along; a stranger changes
-    nothing."""
+def test_withdrawing_a_waiting_goal_leaves_the_running_one():
+    """Withdrawing the running goal also withdraws the waiting one. Withdrawing an unknown goal has
+    no effect."""
     f = Followed()
     present, waits = begun(f), TrajectoryGoal()
     assert f.accept([there(2.0)], start=0.5, now=0.1, goal=waits) is None
@@ -124,8 +125,8 @@ def test_a_goal_is_withdrawn_alone():
     assert not f.setpoint.v.any() and not f.follower.active
 
 
-def test_a_goal_that_waits_alone_is_not_replaced_by_itself():
-    """The one before it has succeeded: it begins, succeeds, or is withdrawn, and then nothing moves."""
+def test_a_waiting_goal_begins_after_the_previous_one_has_succeeded():
+    """It then succeeds, or is withdrawn and nothing moves."""
     for is_withdrawn in (False, True):
         f, waits = Followed(), TrajectoryGoal()
         begun(f)

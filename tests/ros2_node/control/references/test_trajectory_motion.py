@@ -1,4 +1,4 @@
-"""One motion of a trajectory: its places, its deceleration, and how far it is."""
+"""One motion of a trajectory: its points, its deceleration, and its progress."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SOME = [NAMES[2], NAMES[0]]
 
 
 def motion_of_some(request=None, speed=0.0):
-    """Joints 2 and 0 move by 0.2 and 0.1 in 2 s, by way of a point at 1 s. They pass each at a speed."""
+    """Joints 2 and 0 move by 0.2 and 0.1 in 2 s, through a point at 1 s, at a given speed there."""
     setpoint = Setpoint(MODEL, NAMES, NAMES, Counter())
     setpoint.change(panda_settings(mode="computed_torque"))
     setpoint.stay(Q)
@@ -32,7 +32,7 @@ def motion_of_some(request=None, speed=0.0):
     return setpoint, TrajectoryMotion(spline, 5.0, limits, none, none, "", request)
 
 
-def test_it_moves_its_joints_to_their_places():
+def test_a_motion_moves_its_joints_to_their_goals():
     setpoint, motion = motion_of_some()
     assert not motion.move(setpoint, 5.5) and motion.move(setpoint, 7.0)
     wanted = Q.copy()
@@ -42,8 +42,9 @@ def test_it_moves_its_joints_to_their_places():
     assert not motion.has_tolerances
 
 
-def test_the_point_at_a_time_is_where_it_moves_then():
-    """At its start, on its way, and at rest from its end on, whatever the speed of its last point."""
+def test_point_at_predicts_the_setpoint():
+    """The prediction holds at the start, on the way, and at rest after the end, whatever the speed
+    of the last point."""
     setpoint, motion = motion_of_some(speed=0.3)
     for now in (5.0, 5.5, 6.9, 7.0, 8.0):
         ahead = motion.point_at(now)
@@ -56,8 +57,9 @@ def test_the_point_at_a_time_is_where_it_moves_then():
 
 
 def test_progress_counts_points_and_compares_with_the_robot():
-    """In the order of the trajectory's joints; the number of a point is that of the message."""
-    setpoint, motion = motion_of_some(TrajectoryGoal(points=4))  # the first two are of the past
+    """Values come in the order of the trajectory's joints. A point's number is that of the
+    message."""
+    setpoint, motion = motion_of_some(TrajectoryGoal(points=4))  # the first two are in the past
     assert motion.has_tolerances
     state = SimpleNamespace(q=Q + 0.01, v=np.full(MODEL.nv, 0.3))
     for now, index in ((5.5, 2), (6.5, 3), (7.5, 3)):
@@ -71,7 +73,7 @@ def test_progress_counts_points_and_compares_with_the_robot():
         np.testing.assert_allclose(told.error[1], v - speed, atol=1e-12)
 
 
-def test_it_decelerates_to_rest():
+def test_a_deceleration_ends_at_rest():
     setpoint, motion = motion_of_some()
     motion.move(setpoint, 5.5)
     stop = deceleration(setpoint, SOME, 5.5)

@@ -1,4 +1,5 @@
-"""Tolerances of a trajectory: which joint violates them, whose they are, and where they need velocities."""
+"""Tolerances of a trajectory: which joint violates them, their origin, and when they need
+velocities."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ def test_without_tolerances_nothing_violates_them():
         assert stage.violation(far, far) == "" and not stage.bounds_velocity
 
 
-def test_the_worst_joint_is_told_with_the_bound_and_whose_it_is():
+def test_the_message_has_the_worst_joint_its_bound_and_the_source():
     goal = TrajectoryGoal(
         path={"elbow": 0.3}, path_velocity={"elbow": 0.5}, goal_velocity={"elbow": 0.1}
     )
@@ -55,7 +56,7 @@ def test_the_worst_joint_is_told_with_the_bound_and_whose_it_is():
     )
 
 
-def test_a_law_that_reads_no_velocities_has_no_tolerances_of_them():
+def test_a_law_without_velocities_refuses_velocity_tolerances():
     """A negative tolerance of a goal, which is infinite here, removes that of the parameter."""
     settings = panda_settings(mode="gravity", trajectory__stopped_velocity_tolerance=0.1)
     parameters = ToleranceParameters(settings, JOINTS)

@@ -1,4 +1,4 @@
-"""Jogging: the link moves as it is told, and stays within all limits."""
+"""Jogging: the link follows the twist, and all limits hold."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def fleet():
 
 
 class Jogged:
-    """A robot that is where its reference is, and time."""
+    """A robot that is always at its reference, and the time."""
 
     def __init__(self, fleet, q=READY, **values):
         self.robot, self.now = fleet.robots[0], getattr(fleet, "now", 1.0) + 10.0
@@ -53,7 +53,7 @@ class Jogged:
         self.robot.counts.clear()
 
     def step(self, twist=None, frame=ROOT):
-        """A cycle of the robot, with a twist before it; positions, velocities, accelerations."""
+        """One cycle of the robot after a twist. Returns position, velocity and acceleration."""
         self.now += DT
         self.fleet.now = self.now
         if twist is not None:
@@ -72,8 +72,8 @@ def places(q):
 
 
 def test_the_link_moves_along_a_line(fleet):
-    """0.1 m/s along y for a second, after 0.1 s of acceleration: straight, without a turn.
-    Then it decelerates, when nobody refreshes it."""
+    """It moves with 0.1 m/s along y for a second, after 0.1 s of acceleration, straight and without
+    rotation. When the twist is not refreshed, it decelerates."""
     jogged = Jogged(fleet)
     q, v, _ = jogged.run(1.0, [0, 0.1, 0, 0, 0, 0])
     T = places(q)
@@ -92,8 +92,8 @@ def test_the_link_moves_along_a_line(fleet):
     np.testing.assert_allclose(end[1], 0.1 * 0.2 + 0.005, atol=2e-3)
 
 
-def test_axes_of_the_link(fleet):
-    """Along z of the hand; frame_id empty means twist_axes."""
+def test_a_twist_may_be_in_the_axes_of_the_link(fleet):
+    """It moves along z of the hand. An empty frame_id means twist_axes."""
     z = places(READY)[:3, 2]
     for frame, axes in ((HAND, "root"), ("", "link")):
         jogged = Jogged(fleet, twist_axes=axes)
@@ -103,7 +103,7 @@ def test_axes_of_the_link(fleet):
     Jogged(fleet, twist_axes="root")
 
 
-def test_a_turn(fleet):
+def test_an_angular_twist_rotates_the_link_in_place(fleet):
     jogged = Jogged(fleet)
     q, _, _ = jogged.run(0.5, [0, 0, 0, 0, 0, 0.4])
     turn = pin.log3(places(q[-1])[:3, :3] @ places(READY)[:3, :3].T)
@@ -112,7 +112,7 @@ def test_a_turn(fleet):
 
 
 def test_a_fast_twist_is_scaled_down(fleet):
-    """To twist_max_speed, with its direction."""
+    """It is scaled to twist_max_speed and keeps its direction."""
     jogged = Jogged(fleet)
     q, v, _ = jogged.run(0.5, [3.0, 0, 4.0, 0, 0, 0])
     J = wd.jacobian(MODEL, q[-1], frame=HAND, reference="local_world_aligned")
@@ -127,7 +127,7 @@ def test_a_fast_twist_is_scaled_down(fleet):
         (ROOT, [np.nan] * 6, "not finite"),
     ],
 )
-def test_what_is_no_twist_is_refused(fleet, frame, twist, said):
+def test_an_invalid_twist_is_refused(fleet, frame, twist, said):
     jogged = Jogged(fleet)
     assert said in jogged.robot.refer_twist(frame, twist[:3], twist[3:], 1.0)
     assert jogged.robot.counts == {"twist_refused": 1} and not jogged.robot.references.twist.active
@@ -142,9 +142,12 @@ def test_only_an_enabled_robot_is_jogged(fleet):
     assert "call ~/enable" in jogged.robot.refer_twist(ROOT, [0.1] * 3, [0.0] * 3, jogged.now)
 
 
-def test_no_joint_passes_its_limits(fleet):
-    """Until the arm is straight, and through it until its elbow stops at its limit: within positions, velocities and
-    accelerations. The way out of the limit is free."""
+def test_no_joint_exceeds_its_limits(fleet):
+    """The link moves until the arm is straight, and back until the elbow stops at its limit.
+
+    Positions, velocities and accelerations are within limits. The link can move away from the
+    limit.
+    """
     jogged = Jogged(fleet, max_reference_acceleration=10.0)
     limits = jogged.robot.setpoint.limits_of(NAMES)
     moved = []
@@ -161,7 +164,8 @@ def test_no_joint_passes_its_limits(fleet):
 
 
 def test_a_limit_stops_the_link_on_its_line(fleet):
-    """The seventh joint 0.05 rad before its end, turned towards it: it never arrives, and says so."""
+    """The seventh joint is 0.05 rad before its limit and turns towards it. It never reaches the
+    limit, and this is reported."""
     q0 = READY.copy()
     q0[6] = MODEL.position_upper[6] - 0.05
     jogged = Jogged(fleet, q0)
@@ -173,7 +177,8 @@ def test_a_limit_stops_the_link_on_its_line(fleet):
 
 
 def test_a_joint_beyond_its_limit_is_not_pulled_back_at_once(fleet):
-    """~/enable takes joints within position_limit_margin: it rests there, and comes back as the link moves."""
+    """~/enable accepts joints within position_limit_margin. Such a joint rests there, and comes
+    back when the link moves back."""
     q0 = READY.copy()
     q0[6] = MODEL.position_upper[6] + 0.05
     axis = np.sign(wd.jacobian(MODEL, q0, frame=HAND, reference="local")[5, 6])
@@ -186,8 +191,8 @@ def test_a_joint_beyond_its_limit_is_not_pulled_back_at_once(fleet):
 
 @pytest.mark.parametrize("strongest", [1.0, 3.0])
 def test_a_joint_stops_before_its_limit_with_its_largest_acceleration(fleet, strongest):
-    """Random twists at 1 m/s and 3 rad/s, from configurations near limits: positions, velocities and accelerations
-    are those of one motion."""
+    """Random twists at 1 m/s and 3 rad/s start at configurations near limits. Positions, velocities
+    and accelerations belong to one motion."""
     rng, low, high = np.random.default_rng(0), MODEL.position_lower, MODEL.position_upper
     for _ in range(8):
         q = np.clip(READY + 0.3 * rng.normal(size=N), low + 0.01, high - 0.01)
@@ -199,8 +204,9 @@ def test_a_joint_stops_before_its_limit_with_its_largest_acceleration(fleet, str
         np.testing.assert_allclose(np.diff(q, axis=0), v[1:] * DT, atol=1e-9)
 
 
-def test_damped_solutions():
-    """Exact away from singular poses, zero in a direction that is lost, and no gain above 1 / SINGULAR anywhere."""
+def test_damped_solutions_are_exact_or_bounded():
+    """They are exact away from singular poses, zero in a lost direction, and have no gain above 1 /
+    SINGULAR."""
     rng = np.random.default_rng(0)
     J, twist = rng.normal(size=(6, 7)), rng.normal(size=6)
     np.testing.assert_allclose(damped_solution(J, twist), np.linalg.pinv(J) @ twist, atol=1e-9)
@@ -215,8 +221,9 @@ def test_damped_solutions():
         np.testing.assert_allclose(exact, V[0], atol=1e-9)
 
 
-def test_under_cartesian_impedance_the_pose_moves():
-    """It leads the hand by at most 0.9 max_pose_error; at a timeout it stays where it is."""
+def test_a_twist_moves_the_pose_of_cartesian_impedance():
+    """The pose is at most 0.9 max_pose_error ahead of the hand. After a timeout it does not
+    move."""
     fleet = panda_fleet(
         law="cartesian_impedance",
         law_options=[f"frame={HAND}"],
@@ -243,7 +250,7 @@ def test_under_cartesian_impedance_the_pose_moves():
     assert not robot.references.twist.active
 
 
-def test_a_law_that_follows_nothing_is_refused():
+def test_twist_link_needs_a_law_with_a_reference():
     with pytest.raises(ValueError, match="tracks neither joints nor a frame"):
         panda_fleet(law="teaching", twist_link=HAND)
     with pytest.raises(ValueError, match="is not a link of panda"):
@@ -258,7 +265,7 @@ def test_a_law_that_follows_nothing_is_refused():
         )
 
 
-def test_turns_of_quaternions():
+def test_turn_by_and_turn_between_agree_with_pinocchio():
     q = pin.Quaternion(pin.exp3(np.array([0.3, -0.5, 0.9])))
     for turn in ([0.0, 0.0, 0.0], [0.2, -0.3, 0.4], [0.0, 2.0, 0.0]):
         R = pin.exp3(np.array(turn)) @ q.matrix()
@@ -269,16 +276,17 @@ def test_turns_of_quaternions():
             np.testing.assert_allclose(turn_between(q.coeffs(), sign * got), turn, atol=1e-12)
 
 
-def test_a_tiny_turn_is_twice_the_vector_part():
-    """On both sides of the length below which the quotient of angle and sine is taken as 1."""
+def test_a_tiny_rotation_is_twice_the_vector_part():
+    """The lengths are on both sides of the one below which the quotient of angle and sine is taken
+    as 1."""
     for half in (1e-13, 1e-11):
         turn = turn_between(np.array([0.0, 0.0, 0.0, 1.0]), np.array([half, 0.0, 0.0, 1.0]))
         np.testing.assert_allclose(turn, [2.0 * half, 0.0, 0.0], rtol=1e-9)
 
 
 def test_a_joint_that_arrives_too_fast_rests_at_its_limit():
-    """It moves before the twist, and cannot stop within its room. Its wanted velocity and acceleration are zero
-    there, and it leaves the limit at once."""
+    """It moves before the twist, and cannot stop within its room. At the limit its wanted velocity
+    and acceleration are zero, and it can leave the limit at once."""
     setpoint = Setpoint(MODEL, NAMES, NAMES, Counter())
     settings = panda_settings(
         law="computed_torque", twist_max_speed=[0.5, 2.0], max_reference_acceleration=1.0

@@ -1,4 +1,4 @@
-"""A twist that moves the wanted pose of a law: axes, bounds, its end, and what is refused."""
+"""A twist that moves the wanted pose of a law: axes, bounds, end and refusals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROOT = MODEL.root
 
 
 class HeldPose:
-    """A stand-in for the wanted pose of a law, which records how it is moved."""
+    """A stand-in for the wanted pose of a law. It records how it is moved."""
 
     def __init__(self):
         self.quaternion, self.moves = np.array([0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)]), []
@@ -30,7 +30,7 @@ class HeldPose:
 
 
 def held(**values):
-    """A reference that moves a pose, with its counts."""
+    """A twist reference that moves a pose, and its counts."""
     counts, pose = Counter(), HeldPose()
     setpoint = Setpoint(MODEL, NAMES, NAMES, Counter())
     settings = panda_settings(law="cartesian_impedance", **values)
@@ -47,8 +47,8 @@ FAST = {"twist_max_speed": [0.5, 2.0], "twist_max_acceleration": [1000.0, 1000.0
     ("frame", "axes", "turned"),
     [(HAND, "root", True), (ROOT, "link", False), ("", "link", True), ("", "root", False)],
 )
-def test_a_pose_moves_in_the_axes_that_are_meant(frame, axes, turned):
-    """Those of the wanted pose, a quarter turn about z here, or of the root link."""
+def test_a_pose_moves_in_the_axes_of_itself_or_of_the_root(frame, axes, turned):
+    """The wanted pose has a quarter turn about z here."""
     twist, pose, _ = held(**FAST, twist_axes=axes)
     assert twist.read(frame, (0.25, 0.0, 0.125), (0.0, 1.0, 0.0), 1.0, True) is None
     twist.follow(1.03125)
@@ -59,7 +59,7 @@ def test_a_pose_moves_in_the_axes_that_are_meant(frame, axes, turned):
 
 
 def test_a_twist_of_the_largest_speed_is_not_clipped():
-    """Linear and angular have a bound each; a faster one keeps its direction."""
+    """Linear and angular velocity each have a bound. A faster one keeps its direction."""
     twist, _, counts = held(**FAST)
     twist.read(ROOT, (0.3, 0.4, 0.0), (0.0, 0.0, -2.0), 1.0, True)
     assert not counts
@@ -71,8 +71,8 @@ def test_a_twist_of_the_largest_speed_is_not_clipped():
     assert counts == {"twist_clipped": 3}
 
 
-def test_a_velocity_grows_with_its_acceleration():
-    """Within a twentieth of a second of a pause, and not at all where the clock runs back."""
+def test_the_velocity_grows_at_the_acceleration_limit():
+    """A pause counts as at most a twentieth of a second, and a clock that runs back as no time."""
     twist, pose, _ = held(twist_max_speed=[0.5, 2.0], twist_max_acceleration=[1.0, 4.0])
     twist.read(ROOT, (0.5, 0.0, 0.0), (0.0, 0.0, 2.0), 1.0, True)
     speeds = [(1.03125, 0.03125), (1.125, 0.05), (1.0, 0.0), (1.03125, 0.03125)]
@@ -85,8 +85,8 @@ def test_a_velocity_grows_with_its_acceleration():
         np.testing.assert_allclose(moved, [linear, 0, 0, 0, 0, 4 * linear], atol=1e-12)
 
 
-def test_a_twist_as_old_as_its_timeout_goes_on():
-    """An older one decelerates to rest, and lets the reference go."""
+def test_a_twist_as_old_as_its_timeout_still_acts():
+    """An older one decelerates to rest and releases the reference."""
     twist, pose, _ = held(**FAST, twist_timeout=0.25)
     twist.read(ROOT, (0.25, 0.0, 0.0), (0.0, 0.0, 0.0), 1.0, True)
     twist.follow(1.25)
@@ -95,8 +95,9 @@ def test_a_twist_as_old_as_its_timeout_goes_on():
     assert not twist.active and len(pose.moves) == 1
 
 
-def test_what_is_refused_is_told_in_words():
-    """A law that follows nothing, a robot that is not enabled, another frame, no number."""
+def test_refusals_have_their_reason_in_words():
+    """The causes are a law without a reference, a robot that is not enabled, another frame, and
+    NaN."""
     twist, _, counts = held()
     for followed, frame, linear, enabled, said in (
         (
@@ -123,8 +124,9 @@ def test_what_is_refused_is_told_in_words():
     assert counts == {"twist_refused": 4} and not twist.active
 
 
-def test_the_numbers_of_a_damped_solution():
-    """A direction that is felt by a hundredth has the gain 25; by two hundredths or more, its inverse."""
+def test_a_damped_solution_has_the_documented_gain():
+    """A direction with the singular value 0.01 has the gain 25. From 0.02 on the gain is the
+    inverse."""
     for felt, gain in ((0.01, 25.0), (0.02, 50.0), (0.04, 25.0)):
         J = np.zeros((6, 6))
         np.fill_diagonal(J, [1.0] * 5 + [felt])
@@ -132,15 +134,15 @@ def test_the_numbers_of_a_damped_solution():
         np.testing.assert_allclose(found, [0.0] * 5 + [gain], atol=1e-9)
 
 
-def test_of_many_links_forty_are_listed():
+def test_the_refusal_lists_at_most_forty_links():
     chain, links = wd.load_urdf(chain_text(42)), ", ".join(f"l{k}" for k in range(40))
     with pytest.raises(ValueError) as error:
         TwistReference(chain, "nose", None, None, Counter())
     assert str(error.value) == f"twist_link 'nose' is not a link of chain, which has {links}"
 
 
-def test_a_twist_that_moves_a_pose_leaves_the_joints_motion_alone():
-    """Its end does not stop what moves the joints."""
+def test_a_twist_that_moves_a_pose_does_not_move_joints():
+    """Its end does not stop a motion of the joints."""
     twist, _, _ = held(**FAST)
     twist._setpoint.v[:] = 0.25
     twist.read(ROOT, (0.25, 0.0, 0.0), (0.0, 0.0, 0.0), 1.0, True)

@@ -1,4 +1,5 @@
-"""The virtual body: it moves as its numbers say, in MuJoCo too, and waits for an arm that is blocked."""
+"""The virtual body: it moves as its parameters say, in MuJoCo too, and waits for an arm that is
+blocked."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def fleet():
 
 
 class Pushed:
-    """A panda that stands still, whose sensor feels a force in the root link's axes."""
+    """A panda at rest whose sensor measures a force in the root link's axes."""
 
     def __init__(self, fleet, **values):
         self.fleet, self.robot = fleet, fleet.robots[0]
@@ -65,8 +66,9 @@ class Pushed:
         return command
 
 
-def test_it_moves_as_its_numbers_say(fleet):
-    """m z¨ + d z˙ + k z = f against the solution in closed form, linear and angular, to 1 % of its end."""
+def test_the_body_solves_its_equation_of_motion(fleet):
+    """The solution of m z¨ + d z˙ + k z = f in closed form is met to 1 % of its end, for linear and
+    angular motion."""
     pushed = Pushed(fleet)
     state = pushed.robot.state
     begin = state.pose_desired.copy()
@@ -88,8 +90,8 @@ def test_it_moves_as_its_numbers_say(fleet):
     np.testing.assert_allclose(state.pose_compliant[0] - begin[0], 8.0 / 200.0, rtol=1e-3)
 
 
-def test_any_numbers_are_stable(fleet):
-    """A stiff, light body in cycles of 20 ms comes to rest."""
+def test_a_stiff_light_body_is_stable(fleet):
+    """In cycles of 20 ms it comes to rest."""
     inputs = {"law_inputs.virtual_stiffness": 1e5, "law_inputs.virtual_mass": 0.1}
     before = fleet.settings
     values = {name: [x] * 6 for name, x in inputs.items()}
@@ -100,8 +102,9 @@ def test_any_numbers_are_stable(fleet):
     fleet.change(before)
 
 
-def test_it_keeps_to_its_speed_and_waits_for_the_frame(fleet):
-    """At most twist_max_speed, and 0.9 max_pose_error ahead of an arm that does not follow."""
+def test_the_body_is_bounded_in_speed_and_waits_for_the_frame(fleet):
+    """Its speed is at most twist_max_speed. It is at most 0.9 max_pose_error ahead of an arm that
+    does not follow."""
     pushed = Pushed(fleet, max_pose_error=[0.05, 0.2], twist_max_speed=[0.1, 0.2])
     state = pushed.robot.state
     begin = state.pose_desired.copy()
@@ -115,8 +118,9 @@ def test_it_keeps_to_its_speed_and_waits_for_the_frame(fleet):
 
 
 @pytest.mark.parametrize("most", [[0.1, 9.0], [9.0, 0.2], [0.1, 0.2], [9.0, 9.0]])
-def test_velocity_and_turn_have_a_bound_each(fleet, most):
-    """The first cycle of a push along all axes: what is too fast keeps its direction."""
+def test_linear_and_angular_speed_each_have_a_bound(fleet, most):
+    """In the first cycle of a push along all axes, a velocity beyond its bound keeps its
+    direction."""
     pushed = Pushed(fleet, twist_max_speed=most)
     push = np.array([90.0, -60.0, 30.0, 4.0, -5.0, 6.0])
     dt = 0.01
@@ -129,9 +133,9 @@ def test_velocity_and_turn_have_a_bound_each(fleet, most):
     np.testing.assert_allclose(pushed.robot.state.twist_compliant, twist, rtol=1e-9)
 
 
-def test_its_acceleration_is_that_of_its_motion(fleet):
-    """(F - D z˙ - K z) / M while it is free; none at its largest speed, where it waits, and while it is begun. A clock
-    that stands leaves it as it is."""
+def test_the_acceleration_of_the_body_is_that_of_its_motion(fleet):
+    """It is (F - D z˙ - K z) / M while the body is free. It is zero at the largest speed, while the
+    body waits, and at its start. A clock that stands still does not change it."""
     m, d, k = (np.array(BODY[f"law_inputs__virtual_{x}"]) for x in ("mass", "damping", "stiffness"))
     push = np.array([8.0, -6.0, 4.0, 0.0, 0.0, 0.5])
     pushed = Pushed(fleet)
@@ -155,8 +159,8 @@ def test_its_acceleration_is_that_of_its_motion(fleet):
         assert not state.acceleration_compliant.any()
 
 
-def test_a_sensor_that_ends_stops_the_robot(fleet):
-    """It is latched, and without a fresh wrench ~/enable is refused."""
+def test_a_lost_sensor_stops_the_robot(fleet):
+    """The loss is latched, and without a fresh wrench ~/enable is refused."""
     pushed = Pushed(fleet)
     robot = pushed.robot
     pushed.step(np.zeros(6))
@@ -173,9 +177,9 @@ def test_a_sensor_that_ends_stops_the_robot(fleet):
     assert not good and "no ft_wrench" in text
 
 
-def test_a_simulated_arm_is_led_by_a_push():
-    """A UR5e in MuJoCo whose tool is pushed with 10 N: it moves by force over stiffness and comes back; without
-    stiffness it moves with force over damping."""
+def test_a_push_moves_a_simulated_arm():
+    """The tool of a UR5e in MuJoCo is pushed with 10 N. It moves by force over stiffness and
+    returns. Without stiffness it moves with force over damping."""
     arm = SimulatedArm(
         "ur5e",
         500.0,
@@ -220,7 +224,7 @@ def test_a_simulated_arm_is_led_by_a_push():
     first = place()[:3, 3].copy()
     arm.run(0.5, sense=sense, push=torque)
     np.testing.assert_allclose(place()[:3, 3] - first, [0.0, 0.5 * 8.0 / 80.0, 0.0], atol=1e-3)
-    # A light body at its largest speed: the arm goes no faster than the body, and stays at it.
+    # A light body at its largest speed: the arm is no faster than the body, and remains near it.
     light = {
         "law_inputs.virtual_mass": [1.0] * 3 + [0.2] * 3,
         "law_inputs.virtual_damping": [5.0] * 3 + [4.0] * 3,
@@ -237,7 +241,7 @@ def test_a_simulated_arm_is_led_by_a_push():
 
 
 def test_a_wrench_as_old_as_the_timeout_is_fresh():
-    """An older one is told with the reason of the last refusal."""
+    """An older one is reported with the reason of the last refusal."""
     body = VirtualBody.__new__(VirtualBody)
     body.sensor, body._timeout = SimpleNamespace(arrived=1.0, refusal=""), 0.125
     assert body.missing(1.125) == ""
@@ -247,7 +251,7 @@ def test_a_wrench_as_old_as_the_timeout_is_fresh():
 
 
 def test_a_pause_counts_as_a_twentieth_of_a_second(fleet):
-    """And a clock that runs back as no time."""
+    """A clock that runs back counts as no time."""
     m, d, k = (BODY[f"law_inputs__virtual_{x}"][0] for x in ("mass", "damping", "stiffness"))
     push = np.array([10.0, 0, 0, 0, 0, 0])
     for pause, dt in ((0.05, 0.05), (0.25, 0.05), (0.0, 0.0)):

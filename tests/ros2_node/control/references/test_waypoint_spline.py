@@ -1,4 +1,5 @@
-"""Polynomials through waypoints: they pass through what they are given, and are smooth where they can be."""
+"""Polynomials through waypoints: they interpolate the given values, and are as smooth as these
+allow."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ def sampled(spline, times):
 
 
 def waypoints(order, count=5, k=3, seed=0):
-    """Random ones whose first `order` derivatives are given."""
+    """Random waypoints with their first `order` derivatives."""
     rng = np.random.default_rng(seed)
     times = np.cumsum(rng.uniform(0.2, 1.0, count))
     x = rng.normal(size=(count, 3, k))
@@ -31,8 +32,8 @@ def waypoints(order, count=5, k=3, seed=0):
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])
-def test_it_passes_through_what_it_is_given(order):
-    """Positions, and velocities and accelerations where they are given, as SciPy's polynomials of the same data."""
+def test_a_spline_interpolates_positions_and_derivatives(order):
+    """SciPy's polynomials of the same positions, velocities and accelerations are equal."""
     given = waypoints(order)
     spline = WaypointSpline(WaypointArrays.of(given))
     times = np.linspace(given[0].time, given[-1].time, 101)[:-1]
@@ -45,7 +46,8 @@ def test_it_passes_through_what_it_is_given(order):
 
 
 def test_the_lower_order_of_both_ends_counts():
-    """A waypoint with velocities next to one without: a line, as joint_trajectory_controller interpolates."""
+    """Between a waypoint with velocities and one without the motion is a line, as in
+    joint_trajectory_controller."""
     given = [Waypoint(0.0, [0.0], [3.0], [1.0]), Waypoint(2.0, [1.0]), Waypoint(3.0, [1.0], [0.0])]
     got = sampled(WaypointSpline(WaypointArrays.of(given)), [0.0, 1.0, 1.999])
     np.testing.assert_allclose(got[:, :, 0], [[0.0, 0.5, 0.0], [0.5, 0.5, 0.0], [0.9995, 0.5, 0.0]])
@@ -55,22 +57,22 @@ def test_the_lower_order_of_both_ends_counts():
     )
 
 
-def test_outside_it_stays_at_its_ends():
+def test_a_spline_is_constant_outside_its_times():
     spline = WaypointSpline(WaypointArrays.of(waypoints(2)))
     before, after = sampled(spline, [spline.begin - 1.0, spline.end + 1.0])
     np.testing.assert_array_equal(before, sampled(spline, [spline.begin])[0])
     np.testing.assert_allclose(after[0], spline.last, atol=1e-9)
 
 
-def test_samples_are_the_motion():
+def test_samples_agree_with_the_motion():
     spline = WaypointSpline(WaypointArrays.of(waypoints(2)))
     second = spline.samples()[..., 1]
     times = np.linspace(spline._times[1], spline._times[2], second.shape[1])[:-1]
     np.testing.assert_allclose(second[:, :-1].transpose(1, 0, 2), sampled(spline, times), atol=1e-9)
 
 
-def test_a_slower_motion_after_a_first_point():
-    """The times from the first point on are doubled, velocities are halved, and accelerations quartered."""
+def test_a_slower_motion_scales_times_velocities_and_accelerations():
+    """From the first point on times are doubled, velocities halved, and accelerations quartered."""
     first = WaypointArrays.of([Waypoint(1.0, [0.0], [0.3])])
     points = WaypointArrays.of([Waypoint(2.0, [1.0], [0.4], [0.8]), Waypoint(4.0, [3.0])])
     slower = points.after(first, 2.0)
@@ -82,14 +84,15 @@ def test_a_slower_motion_after_a_first_point():
     np.testing.assert_array_equal(slower.has_accelerations, [False, True, False])
 
 
-def test_the_points_after_a_time():
+def test_the_points_after_a_time_are_counted():
     spline = WaypointSpline(WaypointArrays.of([Waypoint(t, [0.0]) for t in (1.0, 2.0, 4.0)]))
     assert [spline.points_after(t) for t in (0.5, 1.0, 1.5, 2.0, 3.9, 4.0)] == [3, 2, 2, 1, 1, 0]
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])
-def test_extremes_are_those_between_the_samples_too(order):
-    """Motions that exceed their bounds have the extremes of SciPy's polynomials, sampled 4,001 times in each piece."""
+def test_extremes_include_those_between_the_samples(order):
+    """The motions exceed their bounds. SciPy's polynomials, sampled 4,001 times in each piece, have
+    the same extremes."""
     for seed in range(20):
         given = waypoints(order, seed=seed)
         spline = WaypointSpline(WaypointArrays.of(given))

@@ -1,4 +1,4 @@
-"""A force-torque sensor: what is left of its reading without the weight of the load."""
+"""A force-torque sensor: the contact wrench is its reading without the weight of the load."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def rotations(count=10, seed=0):
 
 
 def test_the_weight_of_the_load_is_no_contact():
-    """In any pose: the fingers of the model and a payload weigh on a sensor at the hand; a force at a point is left."""
+    """In any pose the fingers of the model and a payload act on the sensor at the hand. Only a
+    force at a point remains."""
     sensor = sensor_of(payload__link=HAND, payload__mass=1.3, payload__com=[0.01, 0.02, 0.1])
     fingers, com = load_beyond(MODEL, HAND)
     assert (
@@ -48,8 +49,9 @@ def test_the_weight_of_the_load_is_no_contact():
         np.testing.assert_allclose(sensor.contact, push, atol=1e-12)
 
 
-def test_a_sensor_next_to_the_frame():
-    """On link 8 below the hand: the hand weighs on it, and the contact's torque is about the hand's origin."""
+def test_a_sensor_may_be_on_another_link_than_the_frame():
+    """The sensor is on link 8 below the hand and carries its weight. The contact torque is about
+    the hand's origin."""
     sensor = sensor_of(ft_link="panda_link8")
     mass, com = load_beyond(MODEL, "panda_link8")
     assert mass > MODEL.link(HAND).mass
@@ -69,8 +71,9 @@ def test_a_sensor_next_to_the_frame():
         np.testing.assert_allclose(sensor.contact, push, atol=1e-12)
 
 
-def test_a_low_pass_and_a_dead_band():
-    """63 % after 1 / (2 pi cutoff); the dead band takes its size off."""
+def test_readings_pass_a_low_pass_and_a_dead_band():
+    """After 1 / (2 pi cutoff) the contact has reached 63 %. The dead band is subtracted from the
+    magnitude."""
     sensor = sensor_of(ft_cutoff=10.0)
     R = np.eye(3)
     sensor.update(R, 1e-3)
@@ -91,7 +94,7 @@ def test_a_low_pass_and_a_dead_band():
     np.testing.assert_allclose(banded.contact, [1.8, 0, 2.4, 0, 0, 0], atol=1e-12)
 
 
-def test_tare():
+def test_tare_makes_the_contact_zero():
     sensor = sensor_of()
     sensor.read(HAND, [1.0, 2.0, 3.0], [0.1, 0.2, 0.3], 0.0)
     sensor.update(np.eye(3), 1e-3)
@@ -101,7 +104,7 @@ def test_tare():
     np.testing.assert_allclose(sensor.contact, 0.0, atol=1e-12)
 
 
-def test_what_is_refused():
+def test_bad_wrenches_and_links_are_refused():
     sensor = sensor_of()
     for frame, force in (("camera", [0.0] * 3), (HAND, [np.nan] * 3), (HAND, [1e9] * 3)):
         assert sensor.read(frame, force, [0.0] * 3, 0.0)
@@ -114,8 +117,8 @@ def test_what_is_refused():
         sensor_of(payload__link="panda_link2", payload__mass=1.0)
 
 
-def test_a_link_without_a_payload_adds_nothing():
-    """The load is the model's own links, until a payload has a mass."""
+def test_a_payload_link_without_a_mass_adds_no_load():
+    """Until a payload has a mass, the load consists of the model's own links."""
     mass, com = load_beyond(MODEL, HAND)
     for values in ({"payload__link": HAND}, {}):
         sensor = sensor_of(**values)
@@ -127,7 +130,8 @@ def test_a_link_without_a_payload_adds_nothing():
 
 
 def filtered(times, cutoff=1.0, cycle=0.01):
-    """The contact's first number after readings of 1 N at these times, each followed by a cycle [s]."""
+    """The contact's first component after readings of 1 N at these times, each followed by a cycle
+    [s]."""
     sensor = sensor_of(ft_cutoff=cutoff)
     sensor._mass = 0.0
     for k, now in enumerate(times):
@@ -136,7 +140,7 @@ def filtered(times, cutoff=1.0, cycle=0.01):
     return sensor.contact[0]
 
 
-def test_after_a_pause_of_a_tenth_of_a_second_the_filter_begins_anew():
+def test_the_filter_restarts_after_a_pause_of_0_1_s():
     share = 1.0 - np.exp(-2.0 * np.pi * 0.01)
     assert filtered([0.0, 0.1]) == pytest.approx(share)
     assert filtered([0.0, 0.1001]) == 1.0
@@ -145,7 +149,7 @@ def test_after_a_pause_of_a_tenth_of_a_second_the_filter_begins_anew():
         assert filtered([0.0, 0.05], cycle=cycle) == pytest.approx(longest)
 
 
-def test_ten_thousand_is_the_largest_wrench_and_refusals_are_told():
+def test_wrenches_are_bounded_by_ten_thousand_and_refusals_reported():
     sensor = sensor_of()
     assert sensor.read(HAND, [1e4, -1e4, 0.0], [0.0] * 3, 1.0) is None and sensor.refusal == ""
     for frame, force, said in (
@@ -156,8 +160,8 @@ def test_ten_thousand_is_the_largest_wrench_and_refusals_are_told():
     assert sensor.arrived == 1.0
 
 
-def test_a_dead_band_takes_all_of_a_small_wrench():
-    """Just its size leaves nothing; force and moment have one each."""
+def test_a_dead_band_removes_a_small_wrench():
+    """A wrench of just its size becomes zero. Force and moment each have a dead band."""
     sensor = sensor_of(ft_deadband=[2.0, 0.5])
     sensor._mass = 0.0
     for force, torque, left in (
@@ -170,7 +174,7 @@ def test_a_dead_band_takes_all_of_a_small_wrench():
         np.testing.assert_allclose(sensor.contact, left, atol=1e-12)
 
 
-def test_of_many_links_forty_are_listed():
+def test_the_refusal_lists_at_most_forty_links():
     chain, links = wd.load_urdf(chain_text(42)), ", ".join(f"l{k}" for k in range(40))
     with pytest.raises(ValueError) as error:
         WrenchSensor(chain, "l3", Settings.of({"ft_link": "nose"}), Counter())

@@ -38,8 +38,9 @@ ELBOW = {
 
 
 @pytest.mark.parametrize("rate, damping", [(200.0, 0.05), (1000.0, 0.0)])
-def test_it_gives_back_no_energy(rate, damping):
-    """A free pendulum in MuJoCo that flies into its limit comes back with less than it brought."""
+def test_the_repulsion_returns_no_energy(rate, damping):
+    """A free pendulum in MuJoCo that moves into its limit comes back with less energy than it
+    brought."""
     text = (
         '<robot name="p"><link name="a"/><link name="b"><inertial><mass value="2"/>'
         '<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
@@ -67,8 +68,8 @@ def test_it_gives_back_no_energy(rate, damping):
 
 
 def driven(robot, pose, joint, sign, rate, **values):
-    """An arm whose reference of one joint goes 1.2 rad beyond the limit at 0.5 rad/s; the joint's largest
-    excess [rad]."""
+    """An arm and the largest excess [rad] of one joint, whose reference moves 1.2 rad beyond the
+    limit at 0.5 rad/s."""
     arm = SimulatedArm(robot, rate, pose, 0.1, **values)
     k, start = arm.names.index(joint), arm.q
     low, high = position_limits(arm.fleet.dynamics.model, arm.names)
@@ -94,9 +95,9 @@ def driven(robot, pose, joint, sign, rate, **values):
     ],
 )
 @pytest.mark.parametrize("rate", [200.0, 1000.0])
-def test_a_reference_beyond_a_limit_does_not_take_the_arm_there(values, rate):
-    """UR5e's elbow from 2.6 rad on, to 4.3 beyond its limit of 3.14: the reference stays at the limit and
-    the arm before it, and both are told."""
+def test_a_reference_beyond_a_limit_does_not_move_the_arm_there(values, rate):
+    """UR5e's elbow starts at 2.6 rad, and its reference ends at 4.3, beyond the limit of 3.14. The
+    reference stops at the limit and the arm before it, and both are reported."""
     arm, excess = driven("ur5e", ELBOW, "elbow_joint", 1.0, rate, **values)
     assert arm.robot.is_enabled and excess <= 0.0, (excess, arm.robot.last_fault)
     assert arm.robot.counts["reference_beyond_limit"]
@@ -120,9 +121,9 @@ SOFT = [300.0, 300.0, 300.0, 0.0, 50.0, 50.0, 50.0, 100.0]
         (40.0, {"law": "joint_impedance", "law_inputs__stiffness": SOFT}),
     ],
 )
-def test_an_outside_torque_does_not_push_an_arm_over_its_limit(hand, values, rate):
-    """A hand at the panda's fourth joint, with up to 0.46 of its effort limit: it is held at the limit,
-    within 10 mrad; without the repulsion it goes on."""
+def test_an_external_torque_does_not_push_an_arm_over_its_limit(hand, values, rate):
+    """A hand pushes the panda's fourth joint with up to 0.46 of its effort limit. The joint is held
+    within 10 mrad of the limit. Without the repulsion it moves on."""
     push = np.zeros(N)
     push[3] = hand
     ends = []
@@ -140,9 +141,9 @@ def test_an_outside_torque_does_not_push_an_arm_over_its_limit(hand, values, rat
     assert ends[0] < 0.010 and ends[1] > 0.3, ends
 
 
-def test_reference_and_arm_do_not_go_beyond_a_limit_in_silence():
-    """A driver that follows every reference reports 3.0 to 4.18 rad; the limit is 3.14. Before, the node
-    stayed enabled and reported nothing."""
+def test_a_reference_and_an_arm_beyond_a_limit_are_reported():
+    """A driver that follows every reference reports 3.0 to 4.18 rad; the limit is 3.14. A past
+    version of the node stayed enabled and reported nothing."""
     settings = {"robot_description_file": "ur5e", **TRACKING, "kp": 400.0, "ramp_time": 0.0}
     fleet = Fleet(Settings.of(settings), "", [Counter()])
     robot, names = fleet.robots[0], list(fleet.dynamics.model.joint_names)
@@ -164,8 +165,9 @@ def test_reference_and_arm_do_not_go_beyond_a_limit_in_silence():
     assert "elbow_joint is 0.501 from its reference" in fault_of(robot) and not robot.is_enabled
 
 
-def test_a_reference_at_the_limit_neither_moves_on_nor_hides():
-    """Beyond it position, velocity and acceleration are those of rest there; the others go on."""
+def test_a_reference_beyond_its_limit_rests_there():
+    """Its position is the limit, and its velocity and acceleration are zero. The other joints move
+    on."""
     fleet = panda_fleet(**TRACKING, max_tracking_error=0.0)
     point, robot = fleet.robots[0].setpoint, fleet.robots[0]
     position, rates = Q.copy(), 0.1 * np.ones(N)

@@ -1,4 +1,4 @@
-"""The enable gate: every event in every phase, and paths that must not exist."""
+"""The enable gate: every event in every phase, and transitions that must not exist."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ SHORT = {
 
 
 def expected() -> dict[tuple[GateEvent, Phase], Phase | None]:
-    """TABLE by event and phase; None stands for a refusal."""
+    """TABLE by event and phase. None means a refusal."""
     head, *rows = (line.split() for line in TABLE.strip().splitlines())
     names = {phase.name: phase for phase in Phase} | SHORT
     return {
@@ -71,8 +71,8 @@ def test_the_table_names_every_event_and_every_phase():
 
 @pytest.mark.parametrize("event", GateEvent)
 @pytest.mark.parametrize("phase", Phase)
-def test_every_event_in_every_phase(event, phase):
-    """It moves the gate as TABLE says, or is refused with a text and changes nothing."""
+def test_every_event_in_every_phase_follows_the_table(event, phase):
+    """An event moves the gate as TABLE says, or it is refused with a text and changes nothing."""
     gate, after = at(phase), expected()[event, phase]
     refusal = gate.refusal(event)
     assert gate.send(event, REASONS.get(event, "")) is (after is not None)
@@ -89,8 +89,8 @@ def test_every_event_in_every_phase(event, phase):
             assert gate.reason == REASONS.get(event, "before")
 
 
-def test_groups_of_phases():
-    """Each phase is open or closed; the groups of closed phases that exclude each other do."""
+def test_groups_of_phases_are_disjoint():
+    """Each phase is open or closed. The groups of closed phases do not overlap."""
     assert set(OPEN) | set(CLOSED) == set(Phase) and not set(OPEN) & set(CLOSED)
     for group in (STOPPING, STARTING, FAULTS, LOSSES):
         assert set(group) < set(CLOSED)
@@ -99,7 +99,7 @@ def test_groups_of_phases():
 
 
 def successors(phase: Phase, without: GateEvent) -> set[Phase]:
-    """All phases that any sequence of events reaches, one event excepted."""
+    """All phases that sequences of events reach, without one of the events."""
     reached = {phase}
     while True:
         more = {
@@ -116,7 +116,7 @@ def successors(phase: Phase, without: GateEvent) -> set[Phase]:
 
 @pytest.mark.parametrize("phase", FAULTS)
 def test_no_fault_is_left_without_reset(phase):
-    """No sequence of other events ends it, so that nothing is enabled or floats."""
+    """No sequence of other events ends a fault, so that nothing is enabled or floats."""
     assert successors(phase, without=GateEvent.RESET) <= set(FAULTS)
 
 
@@ -131,19 +131,19 @@ def test_a_stop_sequence_ends_before_anything_else_begins(phase):
 
 
 @pytest.mark.parametrize("phase", OPEN)
-def test_an_open_gate_closes_by_a_stop_sequence_alone(phase):
-    """Of the closed phases only those that stop follow it."""
+def test_an_open_gate_closes_only_by_a_stop_sequence(phase):
+    """The only closed phases that follow an open one are those that stop."""
     after = {row[phase] for row in TRANSITIONS.values() if phase in row}
     assert after - set(OPEN) <= set(STOPPING)
 
 
-def test_a_robot_that_floats_does_not_follow_commands_before_it_is_disabled():
-    """No single event leads from floating to enabled; the way is by a stop sequence."""
+def test_a_floating_robot_must_be_disabled_before_it_is_enabled():
+    """No single event leads from floating to enabled; a stop sequence is between them."""
     assert Phase.ENABLED not in {row.get(Phase.FLOATING) for row in TRANSITIONS.values()}
 
 
 @pytest.mark.parametrize("phase", Phase)
-def test_nothing_starts_by_itself_after_disable_or_a_fault(phase):
+def test_nothing_starts_after_disable_or_a_fault_without_start(phase):
     """Until START comes again."""
     for event in (GateEvent.DISABLE, GateEvent.FAIL):
         gate = at(phase)
@@ -153,7 +153,7 @@ def test_nothing_starts_by_itself_after_disable_or_a_fault(phase):
 
 @pytest.mark.parametrize("phase", FAULTS)
 def test_a_robot_with_a_fault_waits_for_enable_after_reset(phase):
-    """A START that comes while the fault is latched has no effect on what ~/reset leads to."""
+    """A START during the latched fault has no effect after ~/reset."""
     gate = at(phase)
     for event in (GateEvent.START, GateEvent.STOPPED, GateEvent.START, GateEvent.RESET):
         gate.send(event)
@@ -161,7 +161,7 @@ def test_a_robot_with_a_fault_waits_for_enable_after_reset(phase):
 
 
 def test_refusals_of_enable_name_the_remedy():
-    """The answers of ~/enable."""
+    """The texts are the answers of ~/enable."""
     told = {phase: at(phase).refusal(GateEvent.ENABLE) for phase in Phase}
     latched = "a fault is latched, call ~/reset first: before"
     stopping = "the stop sequence is still running"
@@ -175,7 +175,7 @@ def test_refusals_of_enable_name_the_remedy():
 
 
 class Flags:
-    """The gate as six flags, which it was before it was a state machine."""
+    """The gate as six flags. It was implemented so before it became a state machine."""
 
     def __init__(self) -> None:
         self.enabled = self.starting = self.stopping = False
@@ -207,8 +207,8 @@ class Flags:
                 self.enabled, self.stopping, self.floating = False, True, ""
 
 
-def test_any_sequence_of_events_ends_as_it_did_with_flags():
-    """Ten thousand sequences, by chance: the same gate, the same text."""
+def test_random_event_sequences_agree_with_the_six_flags():
+    """Ten thousand random sequences end in the same state with the same text."""
     chance = random.Random(1)
     seen = set()
     for _ in range(10_000):

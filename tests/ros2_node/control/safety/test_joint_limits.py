@@ -1,4 +1,4 @@
-"""Joints near their position limits: what pushes back, what is clipped, what is said."""
+"""Joints near their position limits: repulsion, clipping and messages."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ZERO = np.zeros(N)
 
 
 def limits(model=MODEL, joints=NAMES, effort=None, **values):
-    """The limits of a robot that has been served at 1 kHz."""
+    """The limits of a robot after cycles at 1 kHz."""
     each = JointLimits(model, joints)
     effort = model.effort_limit if effort is None else effort
     each.change(Settings.of({**TRACKING, **values}), np.where(effort > 0.0, effort, np.inf))
@@ -53,9 +53,9 @@ def repulsion(each, q, v=ZERO):
     return each.add(np.zeros(len(v)), q, v, each._added + 0.001)
 
 
-def test_at_the_limit_itself_it_is_the_share_of_the_effort_limit():
-    """At 1 kHz for the panda's arm (its finger is so light that the spring is softer); nothing where the
-    margin begins, and none in the middle."""
+def test_the_repulsion_at_the_limit_is_a_share_of_the_effort_limit():
+    """This holds at 1 kHz for the panda's arm; its finger is so light that the spring is softer.
+    The repulsion is zero at the beginning of the margin and in the middle of the range."""
     arm = slice(7)
     for share in (0.5, 0.2):
         each = limits(joint_limit_effort=share)
@@ -71,12 +71,12 @@ def test_at_the_limit_itself_it_is_the_share_of_the_effort_limit():
     assert each.add(torque, Q, ZERO, 9.0) is torque
 
 
-def test_beyond_the_limit_it_grows_to_the_effort_limit_and_no_further():
+def test_the_repulsion_beyond_the_limit_is_at_most_the_effort_limit():
     far = repulsion(limits(), UPPER + 10.0)
     np.testing.assert_allclose(far, -LIMIT)
 
 
-def test_the_damper_acts_towards_the_limit_alone_and_grows_with_the_depth():
+def test_the_damper_acts_only_towards_the_limit_and_grows_with_depth():
     each, v = limits(joint_limit_effort=0.1), np.full(N, 0.5)
     still, at = repulsion(each, UPPER - 0.5 * MARGIN), UPPER - 0.5 * MARGIN
     np.testing.assert_allclose(repulsion(each, at, -v), still, rtol=1e-6)
@@ -88,8 +88,8 @@ def test_the_damper_acts_towards_the_limit_alone_and_grows_with_the_depth():
     assert (damped <= 0.0).all() and (damped >= wanted - 1e-9).all()
 
 
-def test_light_joints_have_softer_springs_where_states_are_seldom():
-    """A UR5e's last joint at 200 Hz: no stiffer than its inertia can follow."""
+def test_light_joints_have_softer_springs_at_low_state_rates():
+    """A UR5e's last joint at 200 Hz has a spring no stiffer than its inertia can follow."""
     model = wd.load_robot("ur5e")
     inertia = lightest_inertia(model)
     fast, slow = limits(model, model.joint_names), limits(model, model.joint_names)
@@ -104,8 +104,8 @@ def test_light_joints_have_softer_springs_where_states_are_seldom():
     np.testing.assert_allclose(-quick[:5], 0.5 * model.effort_limit[:5], rtol=1e-9)
 
 
-def test_inertias_are_the_smallest_that_a_joint_has():
-    """No random position has a smaller one by much."""
+def test_the_inertia_is_close_to_the_smallest_of_the_joint():
+    """No random position has a much smaller one."""
     least, rng = lightest_inertia(MODEL), np.random.default_rng(5)
     for _ in range(20):
         q = rng.uniform(MODEL.position_lower, UPPER)
@@ -113,7 +113,7 @@ def test_inertias_are_the_smallest_that_a_joint_has():
         assert (alone > 0.4 * least).all()
 
 
-def test_joints_without_an_end_without_limits_or_without_effort_are_excepted():
+def test_joints_without_limits_or_effort_have_no_repulsion():
     for kind, effort, lower, has in (
         ("continuous", "9", "-1", False),
         ("revolute", "9", "-1", True),
@@ -143,11 +143,11 @@ def test_joints_without_an_end_without_limits_or_without_effort_are_excepted():
         ({"mode": "computed_torque", "joint_limit_effort": 0.0}, False),
     ],
 )
-def test_who_is_pushed_back(values, on):
+def test_the_parameter_selects_the_modes_with_repulsion(values, on):
     assert repels(Settings.of(values)) is on
 
 
-def test_a_margin_of_none_and_a_list_of_margins():
+def test_a_margin_may_be_zero_or_a_list():
     assert not limits(joint_limit_margin=0.0).active
     each = limits(joint_limit_margin=[0.0, 0.05, *[0.1] * 6])
     pushed = repulsion(each, UPPER - 0.04)
@@ -156,7 +156,7 @@ def test_a_margin_of_none_and_a_list_of_margins():
         limits(joint_limit_margin=[0.1, 0.1])
 
 
-def test_under_bare_gravity_compensation_a_joint_beyond_its_limit_is_told_and_not_pushed():
+def test_gravity_mode_reports_a_joint_beyond_its_limit_without_repulsion():
     fleet = panda_fleet(ramp_time=0.0)
     robot, q = fleet.robots[0], Q.copy()
     reporter = Reporter(robot.counts)
@@ -180,7 +180,7 @@ WHEEL = wd.load_urdf(wheel_text("revolute").replace('effort="0"', 'effort="9"'))
 
 
 def wheel(cycle, **values):
-    """Its limits after many cycles of one length [s], at rest in the middle."""
+    """The limits of a wheel after many cycles of one length [s], at rest in the middle."""
     each = JointLimits(WHEEL, ["spin"])
     each.change(Settings.of({**TRACKING, **values}), np.array([9.0]))
     for k in range(3000):
@@ -194,9 +194,10 @@ def wheel(cycle, **values):
     ("cycle", "spring", "damper"),
     [(0.001, 45.0, 4.5), (0.05, 36.0, 4.5), (0.2, 36.0, 4.5), (0.04, 45.0, 4.5)],
 )
-def test_the_numbers_of_a_spring_and_a_damper(side, cycle, spring, damper):
-    """Half of the effort limit over a tenth of a radian, and that by a tenth of a second; the spring of a
-    light joint is softer in long cycles, of which none counts as longer than a twentieth of a second."""
+def test_the_spring_and_the_damper_have_the_documented_constants(side, cycle, spring, damper):
+    """The spring gives half of the effort limit over a tenth of a radian, and the damper that by a
+    tenth of a second. The spring of a light joint is softer in long cycles. A cycle counts as at
+    most a twentieth of a second."""
     each = wheel(cycle)
     torque = np.array([0.25])
     for depth, speed in ((0.05, 0.0), (0.05, 0.5), (0.1, 0.5), (0.15, 0.1), (0.05, -0.5)):
@@ -211,8 +212,8 @@ def test_the_numbers_of_a_spring_and_a_damper(side, cycle, spring, damper):
     assert stiff[0] == 0.25 - side * 9.0
 
 
-def test_a_damper_of_a_light_joint_is_softer_in_long_cycles():
-    """Four tenths of the inertia over the cycle."""
+def test_the_damper_of_a_light_joint_is_softer_in_long_cycles():
+    """Its constant is four tenths of the inertia over the cycle."""
     each = wheel(0.05, joint_limit_effort=1.0)
     still, moving = (
         each.add(np.zeros(1), np.array([1.0]), np.array([v]), each._added + 0.05)[0]
@@ -222,7 +223,7 @@ def test_a_damper_of_a_light_joint_is_softer_in_long_cycles():
 
 
 def test_the_first_cycle_counts_as_five_milliseconds():
-    """And each next one by a hundredth."""
+    """Each next cycle changes the mean by a hundredth."""
     each = JointLimits(WHEEL, ["spin"])
     each.change(Settings.of(TRACKING), np.array([9.0]))
     at_rest = np.zeros(1), np.zeros(1), np.zeros(1)
@@ -246,14 +247,14 @@ def test_the_first_cycle_counts_as_five_milliseconds():
         ({}, -1.25, "spin is 0.25 beyond its lower limit -1"),
     ],
 )
-def test_whole_texts_of_joints_near_a_limit(values, q, text):
-    """Where nothing repels, those that are beyond it by more than a tenth of the margin."""
+def test_messages_of_joints_near_a_limit_have_the_documented_text(values, q, text):
+    """Without repulsion they name joints beyond the limit by more than a tenth of the margin."""
     each = JointLimits(WHEEL, ["spin"])
     each.change(Settings.of(values), np.array([9.0]))
     assert each.limit_message(np.array([q])) == text
 
 
-def test_inertias_are_those_of_sixteen_random_positions_within_a_turn():
-    """A wheel has the same everywhere; an arm's are looked at where it can be."""
+def test_the_lightest_inertia_of_a_wheel_is_exact_and_results_are_cached():
+    """A wheel has the same inertia at every position."""
     assert lightest_inertia(WHEEL).tolist() == [pytest.approx(1.0)]
     assert lightest_inertia(MODEL) is lightest_inertia(MODEL)

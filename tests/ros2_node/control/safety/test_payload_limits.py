@@ -1,4 +1,4 @@
-"""The weight of a payload at the joints, compared with what they may give."""
+"""Gravity torques of a payload, compared with the limits of the joints."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ros2_node.control.safety.payload_limits import overload, payload_torques
 HAND = {"payload__link": "panda_hand", "payload__com": (0.02, -0.03, 0.1)}
 
 
-def test_it_is_what_the_payload_adds_to_gravity():
-    """In any pose and gravity; nothing without a link or a mass."""
+def test_payload_torques_are_the_increase_of_the_gravity_torques():
+    """This holds in any pose and gravity. Without a link or a mass they are zero."""
     gravity = (1.0, -2.0, -9.0)
     settings = panda_settings(**HAND, payload__mass=3.0, gravity=gravity)
     heavy = MODEL.with_payload("panda_hand", 3.0, (0.02, -0.03, 0.1))
@@ -42,8 +42,8 @@ def test_it_is_what_the_payload_adds_to_gravity():
     ],
     ids=str,
 )
-def test_the_limits_are_those_of_the_commands(values, heavy):
-    """As scaled as the commands are; joints that may send nothing do not count."""
+def test_the_overload_check_uses_the_scaled_command_limits(values, heavy):
+    """Joints that may send no torque do not count."""
     fleet = panda_fleet(**HAND, **values)
     (robot,) = fleet.robots
     assert overload(MODEL, fleet.settings, robot.states, robot.output) == "", "no state yet"
@@ -56,8 +56,8 @@ def test_the_limits_are_those_of_the_commands(values, heavy):
         assert f"panda_joint2 {torque:.4g} of {limit:.4g}" in said and " kg alone exceeds" in said
 
 
-def test_a_load_that_asks_for_just_the_limit_is_carried():
-    """The text has each joint that carries more, with torque and limit, and what to do."""
+def test_a_load_that_needs_exactly_the_limit_is_accepted():
+    """The text has each overloaded joint with its torque and limit, and what to do."""
     settings = panda_settings(**HAND, payload__mass=5.0)
     torque = np.abs(payload_torques(MODEL, settings, Q))
     states = SimpleNamespace(arrived=0.0, q=Q)

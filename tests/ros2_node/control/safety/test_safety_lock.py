@@ -1,4 +1,4 @@
-"""Safety parameters while they are locked: narrower values are taken, wider ones are refused."""
+"""Safety parameters while they are locked: narrower values are accepted, wider ones are refused."""
 
 from __future__ import annotations
 
@@ -97,8 +97,8 @@ NARROWER: list[tuple[str, Any, Any]] = [
 
 
 def changed(lock: str, enabled: bool, name: str, before: Any, after: Any) -> str:
-    """The refusal of a change; empty where it is taken."""
-    # Collisions are told of with a source of efforts alone.
+    """The refusal of a change, or "" if it is accepted."""
+    # Collision thresholds need a source of efforts.
     source = "message" if name.startswith("collision") else "none"
     first = Settings.of({"lock": lock, "effort_source": source, name: before})
     try:
@@ -108,7 +108,7 @@ def changed(lock: str, enabled: bool, name: str, before: Any, after: Any) -> str
     return ""
 
 
-def test_all_of_them_are_tried() -> None:
+def test_all_safety_parameters_are_tested() -> None:
     """Each safety parameter is one of the node's, and has a wider value here."""
     assert set(SAFETY) == {name for name, _, _ in WIDER}
     assert set(SAFETY) <= set(BY_NAME) and not any(BY_NAME[name].fixed for name in SAFETY)
@@ -126,8 +126,9 @@ WIDTHS: dict[str, Callable[[float], float]] = {
 
 
 @pytest.mark.parametrize("name", WIDTHS)
-def test_each_pair_of_numbers(name: str) -> None:
-    """Narrower or equal is taken, alone and in a list; a derived rate is narrower than none alone."""
+def test_a_value_is_accepted_if_it_is_narrower_or_equal(name: str) -> None:
+    """The rule holds for single numbers and in a list. A derived rate only counts as narrower than
+    no rate."""
     width, taken = WIDTHS[name], SAFETY[name]
     for before, after in product((0.0, 0.01, 0.5, 1.0, 1.5, 100.0), repeat=2):
         narrows = width(after) <= width(before)
@@ -140,7 +141,8 @@ def test_each_pair_of_numbers(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "before", "after"), WIDER)
 def test_a_wider_value_is_refused_while_locked(name: str, before: Any, after: Any) -> None:
-    """By default while a robot is enabled; with "always" ever; with "never" it is taken."""
+    """By default the lock holds while a robot is enabled, with "always" at all times, with "never"
+    at no time."""
     refused = changed("enabled", True, name, before, after)
     assert refused.startswith(f"{name} cannot be widened while a robot is enabled: disable first")
     assert changed("enabled", False, name, before, after) == ""
@@ -149,19 +151,19 @@ def test_a_wider_value_is_refused_while_locked(name: str, before: Any, after: An
 
 
 @pytest.mark.parametrize(("name", "before", "after"), NARROWER)
-def test_a_narrower_value_is_taken(name: str, before: Any, after: Any) -> None:
+def test_a_narrower_value_is_accepted(name: str, before: Any, after: Any) -> None:
     assert changed("enabled", True, name, before, after) == ""
     assert changed("always", True, name, before, after) == ""
 
 
-def test_other_parameters_are_free() -> None:
-    """Gains, mode, gravity and payload are what the node is used by."""
+def test_other_parameters_are_not_locked() -> None:
+    """Gains, mode, gravity and payload are changed in normal use."""
     for name, after in (("kp", 200.0), ("gravity", (0.0, 0.0, 9.81)), ("mode", "computed_torque")):
         assert changed("always", True, name, getattr(Settings.of(), name), after) == ""
 
 
 def test_an_enabled_robot_keeps_its_limits() -> None:
-    """Nothing of a refused change is taken, also what would have been narrower in it."""
+    """A refused change has no effect, even where part of it would be narrower."""
     settings = panda_settings(ramp_time=0.0, effort_limits=50.0)
     supervisor = Supervisor(settings)
     assert supervisor.models.request(settings)

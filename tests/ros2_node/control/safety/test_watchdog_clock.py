@@ -1,4 +1,4 @@
-"""The time that the watchdog goes by."""
+"""The clock of the watchdog."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ros2_node.control.safety.watchdog_clock import WatchdogClock
 
 @given(st.lists(st.tuples(st.floats(0.0, 0.2), st.floats(-50.0, 50.0)), min_size=1, max_size=50))
 def test_the_watchdogs_time_never_outruns_the_steady_clock(steps):
-    """Whatever the simulated clock does: time never goes back and never faster than the steady
+    """Whatever the simulated clock does, time never runs back and never runs faster than the steady
     clock."""
     clock, steady, simulated, last = WatchdogClock(), 100.0, 1000.0, 0.0
     clock.advance(steady, simulated)
@@ -22,7 +22,7 @@ def test_the_watchdogs_time_never_outruns_the_steady_clock(steps):
         last = now
 
 
-def test_a_pause_ages_nothing_a_jump_ages_what_passed_and_slow_ticks_count():
+def test_pauses_jumps_and_slow_ticks_of_a_simulated_clock():
     clock = WatchdogClock()
     clock.advance(0.0, 10.0)
     assert clock.advance(60.0, 10.0) == 0.0 and clock.is_paused
@@ -36,8 +36,8 @@ def test_a_pause_ages_nothing_a_jump_ages_what_passed_and_slow_ticks_count():
 
 
 @given(st.lists(st.floats(0.0, 10.0), min_size=1, max_size=20))
-def test_without_a_simulated_clock_it_is_the_steady_clock(steps):
-    """Time is what has passed since the first reading, and never paused."""
+def test_without_a_simulated_clock_the_steady_clock_counts(steps):
+    """Time is the time since the first reading, and it is never paused."""
     clock, steady = WatchdogClock(), 3.0
     clock.advance(steady)
     for passed in steps:
@@ -46,8 +46,8 @@ def test_without_a_simulated_clock_it_is_the_steady_clock(steps):
     assert not clock.is_paused and clock.jumps == 0
 
 
-def test_a_jump_is_what_no_simulation_does():
-    """One that runs at a hundred times real time, plus a second, is none; nothing else ages."""
+def test_more_than_100_times_real_time_plus_1_s_is_a_jump():
+    """After a jump the time of the steady clock counts."""
     for moved, jumps in ((26.0, 0), (26.125, 1), (0.125, 0), (-0.125, 1)):
         clock = WatchdogClock()
         clock.advance(1.0, 50.0)
@@ -66,6 +66,6 @@ def test_a_simulation_is_paused_after_half_a_second():
     assert not clock.is_paused, "there is no simulated clock any more"
 
 
-def test_a_steady_clock_that_runs_back_ages_nothing():
+def test_a_steady_clock_that_runs_back_counts_as_no_time():
     clock = WatchdogClock()
     assert [clock.advance(steady) for steady in (5.0, 4.0, 4.5)] == [0.0, 0.0, 0.5]

@@ -1,4 +1,4 @@
-"""Parameters of measured torques: off by default, and nothing that needs them without."""
+"""Parameters of measured efforts: off by default, and what needs them is refused without them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from ros2_node.control.settings.effort_settings import EffortSettings
 from ros2_node.control.settings.node_settings import Settings
 
 
-def test_off_by_default():
-    """Who does not ask for it pays nothing."""
+def test_efforts_are_not_watched_by_default():
+    """Without the parameter they cost nothing."""
     settings = Settings.of()
     assert isinstance(settings, EffortSettings) and not settings.watches_efforts
     assert Settings.of({"effort_source": "command"}).watches_efforts
@@ -23,14 +23,15 @@ def test_off_by_default():
         {"external_wrench_link": "hand"},
     ],
 )
-def test_what_needs_torques_is_refused_without(values):
-    """The reason names the parameter that is missing; with it all is well, and so are zeros."""
+def test_parameters_that_need_efforts_are_refused_without_a_source(values):
+    """The reason names the missing parameter. With it the values are accepted, and zeros always
+    are."""
     with pytest.raises(ValueError, match="needs effort_source: message"):
         Settings.of(values)
     assert Settings.of({**values, "effort_source": "message"}).watches_efforts
     Settings.of({"collision_threshold": [0.0, 0.0]})
 
 
-def test_the_source_is_read_at_start_only():
+def test_the_effort_source_is_read_only_at_start():
     with pytest.raises(ValueError, match="at start only"):
         Settings.of().with_changes({"effort_source": "message"})

@@ -1,4 +1,4 @@
-"""Parameters of tracking and friction: what is refused, and that they are the node's."""
+"""Parameters of tracking and friction."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ros2_node.control.settings.law_settings import LawSettings
 from ros2_node.control.settings.node_settings import BY_NAME, DEFAULTS, Settings
 
 
-def test_they_are_parameters_of_the_node_with_bounds():
+def test_law_parameters_belong_to_the_node_and_have_bounds():
     assert {field.name for field in fields(LawSettings)} <= {p.field for p in BY_NAME.values()}
     assert DEFAULTS.friction_scale == 0.0 and DEFAULTS.max_pose_error == (0.2, 0.5)
     for name, value, said in (

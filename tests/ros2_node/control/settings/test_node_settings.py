@@ -1,4 +1,4 @@
-"""The table of parameters: checks, and that files and documents say the same."""
+"""The table of parameters: checks, and agreement with files and documents."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_complete_config_file_has_every_default():
 
 
 def test_the_complete_config_file_has_every_description():
-    """The comment above a parameter is what `ros2 param describe` shows, in one text."""
+    """The comment above a parameter is the text that `ros2 param describe` shows."""
     described, comment = {}, []
     for line in (ROOT / "config" / "warpdyn.yaml").read_text().splitlines():
         text = line.strip()
@@ -78,8 +78,8 @@ def test_the_document_has_every_parameter_with_its_default():
         assert Settings.of({parameter.name: value}) == Settings.of(), parameter.name
 
 
-def test_a_law_takes_the_place_of_mode():
-    """Its inputs are numbers by name, kept beside each other; it needs velocities, and no mode."""
+def test_a_law_replaces_the_mode():
+    """Its inputs are numbers by name. It needs velocities and no mode."""
     settings = Settings.of({"law": "laws:f", "law_inputs.gain": 3, "law_inputs.target": [1, 2.0]})
     assert settings.law_inputs == {"gain": (3.0,), "target": (1.0, 2.0)}
     assert settings.needs_velocity and not Settings.of().needs_velocity
@@ -100,13 +100,13 @@ def test_a_law_takes_the_place_of_mode():
             Settings.of(values)
 
 
-def test_robots_have_names_of_their_own():
+def test_robots_need_distinct_names():
     assert Settings.of({"namespaces": ["left", "right"]}).namespaces == ("left", "right")
     with pytest.raises(ValueError, match="namespaces names something twice: left, left"):
         Settings.of({"namespaces": ["left", "left"]})
 
 
-def test_where_the_torques_come_from_in_words():
+def test_the_law_name_says_how_torques_are_computed():
     for values, name in (
         ({}, "mode gravity"),
         ({"mode": "computed_torque"}, "mode computed_torque"),
@@ -134,6 +134,6 @@ def test_friction_needs_velocities():
                 Settings.of(values)
 
 
-def test_a_filter_of_either_filters_states():
+def test_either_filter_makes_the_states_filtered():
     for name in ("position_filter", "velocity_filter"):
         assert Settings.of({name: 10.0}).filters_states

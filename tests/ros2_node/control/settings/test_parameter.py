@@ -1,4 +1,4 @@
-"""What makes a value of a parameter good."""
+"""Checks of parameter values."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from ros2_node.control.settings.node_settings import PARAMETERS, Settings
         ("wings", 2, "no parameter"),
     ],
 )
-def test_bad_values_say_what_is_needed(name, value, said):
+def test_refusals_of_bad_values_say_what_is_needed(name, value, said):
     with pytest.raises(ValueError, match=said) as error:
         Settings.of({name: value})
     assert name in str(error.value)
 
 
-def test_integers_and_empty_lists_are_understood():
+def test_integers_and_lists_with_empty_strings_are_accepted():
     settings = Settings.of({"kp": 5, "gravity": [0, 0, -9], "joints": [""], "torque_scale": [1, 0]})
     assert settings.kp == 5.0 and settings.gravity == (0.0, 0.0, -9.0) and settings.joints == ()
     assert settings.torque_scale == (1.0, 0.0)
@@ -48,7 +48,7 @@ def test_integers_and_empty_lists_are_understood():
         st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.lists(st.floats())
     ),
 )
-def test_any_value_is_taken_or_refused_with_the_parameters_name(parameter, value):
+def test_any_value_is_accepted_or_refused_with_the_parameters_name(parameter, value):
     try:
         Settings.of({parameter.name: value})
     except ValueError as error:

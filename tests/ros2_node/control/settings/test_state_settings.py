@@ -1,4 +1,4 @@
-"""Parameters of states: what is refused, and that they are the node's."""
+"""Parameters of joint states."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ros2_node.control.settings.node_settings import BY_NAME, DEFAULTS, Settings
 from ros2_node.control.settings.state_settings import StateSettings
 
 
-def test_they_are_parameters_of_the_node_with_bounds():
+def test_state_parameters_belong_to_the_node_and_have_bounds():
     assert {field.name for field in fields(StateSettings)} <= {p.field for p in BY_NAME.values()}
     assert DEFAULTS.max_state_age == 0.5 and DEFAULTS.position_limit_margin == 0.1
     for name, value, said in (

@@ -1,4 +1,4 @@
-"""Odometry: what it must be, and what becomes of it."""
+"""Odometry messages: how they are checked and used."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ros2_node.control.states.base_state import BaseMotion, BaseState
 HERE = BaseMotion((1.0, 2.0, 0.3), (0.0, 0.0, 0.6, 0.8), (0.5, 0.1, 0.0), (0.0, 0.1, 0.7))
 
 
-def test_a_message_is_where_the_base_is_and_how_it_moves():
-    """In the root's axes, under its name with or without the prefix, or under none."""
+def test_a_message_gives_the_place_and_speed_of_the_base():
+    """They are in the root's axes. The frame is named with or without the prefix, or not at all."""
     base = BaseState("trunk", "r0/")
     assert base.age(5.0) == np.inf
     for k, frame in enumerate(("trunk", "r0/trunk", "")):
@@ -21,7 +21,7 @@ def test_a_message_is_where_the_base_is_and_how_it_moves():
     assert base.age(6.5) == 0.5
 
 
-def test_a_quaternion_is_made_of_unit_length():
+def test_the_quaternion_is_normalised():
     base = BaseState("trunk")
     assert base.read("", HERE._replace(quaternion=(0.0, 0.0, 0.606, 0.808)), 0, 0.0) is None
     assert np.linalg.norm(base.place[3:]) == pytest.approx(1.0, abs=1e-15)
@@ -38,7 +38,7 @@ def test_a_quaternion_is_made_of_unit_length():
         ("", {"quaternion": (0.5, 0.5, 0.5, 0.6)}, "odometry_no_rotation"),
     ],
 )
-def test_what_is_wrong_leaves_the_state_before(frame, change, reason):
+def test_a_bad_message_leaves_the_previous_state(frame, change, reason):
     base = BaseState("trunk")
     base.read("trunk", HERE, 1, 0.0)
     assert base.read(frame, HERE._replace(**change), 2, 1.0) == reason
@@ -46,8 +46,8 @@ def test_what_is_wrong_leaves_the_state_before(frame, change, reason):
     assert base.age(1.0) == 1.0
 
 
-def test_a_message_that_is_repeated_proves_nothing_alive():
-    """Unless it has no stamp; a robot at rest has new stamps."""
+def test_a_repeated_message_does_not_refresh_the_state():
+    """A message without a stamp does. A robot at rest sends new stamps."""
     base = BaseState("trunk")
     base.read("", HERE, 7, 0.0)
     assert base.read("", HERE, 7, 1.0) == "odometry_repeated" and base.age(1.0) == 1.0
@@ -56,8 +56,8 @@ def test_a_message_that_is_repeated_proves_nothing_alive():
     assert base.read("", HERE, 0, 3.0) is None
 
 
-def test_bounds_of_a_message():
-    """Ten thousand metres or metres a second, and a quaternion two hundredths longer or shorter than one."""
+def test_messages_are_bounded():
+    """The bounds are ten thousand m or m/s, and 0.02 between a quaternion's length and one."""
     for change, reason in (
         ({"position": (1e4, 0.0, 0.0)}, None),
         ({"position": (-1.0001e4, 0.0, 0.0)}, "odometry_nonfinite"),
@@ -71,7 +71,7 @@ def test_bounds_of_a_message():
         assert BaseState("trunk").read("trunk", HERE._replace(**change), 1, 0.0) == reason
 
 
-def test_before_a_message_it_stands_at_the_origin():
+def test_the_base_is_at_the_origin_before_a_message():
     base = BaseState("trunk")
     np.testing.assert_array_equal(base.place, [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
     assert not base.speed.any()

@@ -1,4 +1,4 @@
-"""The outside force that is compensated while it is fresh."""
+"""The external wrench, which is compensated while it is fresh."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def wrench(state):
     return ExternalWrench(MODEL, state, panda_settings(frame_prefix="left/"), Counter())
 
 
-def test_it_stands_in_the_row_of_its_link_alone(wrench, state):
-    """By the link's name with or without the frame prefix; a wrench on another link replaces it."""
+def test_the_wrench_is_only_in_the_row_of_its_link(wrench, state):
+    """The link is named with or without the frame prefix. A wrench on another link replaces it."""
     for name, link in (("panda_hand", HAND), ("left/panda_link3", MODEL.link_index("panda_link3"))):
         assert wrench.read(name, (1.0, 2.0, 3.0), (4.0, 5.0, 6.0), 0.0) is None
         np.testing.assert_array_equal(state.wrench[link], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
         assert np.flatnonzero(state.wrench.any(axis=1)).tolist() == [link]
 
 
-def test_it_goes_when_it_is_no_longer_fresh(wrench, state):
+def test_an_expired_wrench_is_removed(wrench, state):
     wrench.read("panda_hand", (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), 1.0)
     wrench.refresh(1.1, 0.2)
     assert state.wrench.any() and wrench.active
@@ -40,7 +40,7 @@ def test_it_goes_when_it_is_no_longer_fresh(wrench, state):
     assert not state.wrench.any() and not wrench.active
 
 
-def test_a_bad_wrench_is_counted_and_leaves_the_one_before(wrench, state):
+def test_a_bad_wrench_is_counted_and_leaves_the_previous_one(wrench, state):
     wrench.read("panda_hand", (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0)
     before = state.wrench.copy()
     assert wrench.read("nose", (0, 0, 0), (0, 0, 0), 0.0) == "wrench_unknown_link"
@@ -50,8 +50,9 @@ def test_a_bad_wrench_is_counted_and_leaves_the_one_before(wrench, state):
     assert wrench._counts == {"wrench_unknown_link": 1, "wrench_nonfinite": 3}
 
 
-def test_torques_step_when_a_wrench_comes_and_when_it_goes(wrench):
-    """Not while it is refreshed on its link; one as old as the timeout is still there."""
+def test_refresh_reports_that_a_wrench_came_or_expired(wrench):
+    """It reports nothing while the wrench is refreshed on its link. One as old as the timeout still
+    acts."""
 
     def read(link, now):
         assert wrench.read(link, (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), now) is None
@@ -72,7 +73,7 @@ def test_ten_thousand_is_the_largest_wrench(wrench, state):
     assert state.wrench[HAND, 4] == -1e4
 
 
-def test_without_a_wrench_nothing_is_cleared(wrench, state):
+def test_clear_without_a_wrench_changes_no_row(wrench, state):
     """Rows of others stay as they are."""
     state.wrench[HAND, 1] = 7.0
     wrench.clear()

@@ -1,4 +1,4 @@
-"""Filtered joint states: the torques see them, the checks do not."""
+"""Filtered joint states: the torques use them, the checks do not."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def fleet():
     )
 
 
-def test_positions_and_velocities_pass_it(fleet):
-    """By the time between stamps; the first message as it is."""
+def test_positions_and_velocities_are_filtered(fleet):
+    """The filter uses the time between stamps. The first message is not changed."""
     robot = fleet.robots[0]
     assert isinstance(robot.states, FilteredStates)
     feed(robot, 1.0, v=REST)
@@ -43,8 +43,8 @@ def test_positions_and_velocities_pass_it(fleet):
     np.testing.assert_array_equal(robot.state.q, Q)
 
 
-def test_what_is_rejected_does_not_reach_it(fleet):
-    """And a jump is compared with the message before, not with the filtered position."""
+def test_a_rejected_message_does_not_reach_the_filter(fleet):
+    """A jump is compared with the previous message, not with the filtered position."""
     robot = fleet.robots[0]
     feed(robot, 1.0, v=REST)
     robot.enable(1.0, 1.0)
@@ -60,7 +60,7 @@ def test_what_is_rejected_does_not_reach_it(fleet):
     np.testing.assert_array_equal(robot.state.q, before)
 
 
-def test_a_mode_without_velocities_has_none(fleet):
+def test_a_mode_without_velocities_gets_zero_velocities(fleet):
     robot = fleet.robots[0]
     feed(robot, 1.0, v=REST + 0.2)
     assert robot.state.v.any()
@@ -71,7 +71,7 @@ def test_a_mode_without_velocities_has_none(fleet):
 
 
 def test_the_torque_filter_smooths_commands():
-    """A step of the torques arrives with the delay; ~/torques and the stop sequence do not have it."""
+    """A step of the torques is delayed. ~/torques and the stop sequence are not filtered."""
     fleet = panda_fleet(torque_filter=10.0, ramp_time=0.0, max_torque_rate=0.0)
     robot = fleet.robots[0]
     feed(robot, 1.0)
@@ -91,8 +91,9 @@ def test_the_torque_filter_smooths_commands():
     ("stamps", "share"),
     [((1, 5_000_001), SHARE), ((2, 1), SHARE), ((7, 7), SHARE), ((0, 0), SHARE), ((1, 0), SHARE)],
 )
-def test_time_is_that_of_stamps_where_they_advance(fleet, stamps, share):
-    """Else that of the arrivals: a stamp that stands must not stop the filter, nor one that goes back let it jump."""
+def test_the_filter_uses_stamps_that_advance_or_else_arrivals(fleet, stamps, share):
+    """A stamp that stands still must not stop the filter, and one that goes back must not make it
+    jump."""
     robot = fleet.robots[0]
     arrivals = (1.0, 1.0) if stamps[1] > stamps[0] > 0 else (1.0, 1.005)
     for stamp, now, q in zip(stamps, arrivals, (Q, Q + 0.01), strict=True):

@@ -1,4 +1,4 @@
-"""Velocities from positions: exact where the times are, calm where they are not."""
+"""Velocities from positions: exact for exact times, and calm for others."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def of_one(bound=100.0, turns=False):
 
 
 def moved(difference, times, stamps, speed=1.0, cutoff=50.0):
-    """The velocities reported for a joint that moves at a constant speed through true times [s]."""
+    """The velocities computed for a joint that moves at a constant speed, by the true times [s]."""
     return np.array(
         [
             difference.speed(ALL, np.array([speed * true]), stamp, now, 0.1, cutoff)[0]
@@ -37,8 +37,8 @@ def moved(difference, times, stamps, speed=1.0, cutoff=50.0):
 
 
 @given(st.floats(-50.0, 50.0), st.floats(1e-3, 0.09), st.floats(0.0, 200.0))
-def test_a_constant_speed_is_exact_whatever_the_filter(speed, interval, cutoff):
-    """From the second position on; the first tells none."""
+def test_a_constant_speed_is_exact_with_any_filter(speed, interval, cutoff):
+    """It is exact from the second position on. The first one gives zero."""
     times = 5.0 + interval * np.arange(5)
     found = moved(of_one(), times, [0] * 5, speed, cutoff)
     assert found[0] == 0.0
@@ -47,8 +47,8 @@ def test_a_constant_speed_is_exact_whatever_the_filter(speed, interval, cutoff):
 
 @pytest.mark.parametrize("jitter", [0.2, 0.4, 0.8])
 def test_jitter_of_the_stamps_does_not_reach_the_velocity(jitter):
-    """Sampled at 1 kHz at 1 rad/s, stamps that scatter over 0.8 ms: within 0.35 rad/s, where plain
-    differences are off by several rad/s."""
+    """Samples at 1 kHz and 1 rad/s have stamps that scatter over 0.8 ms. The error is within 0.35
+    rad/s; plain differences have errors of several rad/s."""
     rng = np.random.default_rng(0)
     times = 5.0 + 1e-3 * np.arange(3000)
     noise = rng.uniform(-0.5 * jitter, 0.5 * jitter, len(times)) * 1e-3
@@ -59,9 +59,8 @@ def test_jitter_of_the_stamps_does_not_reach_the_velocity(jitter):
     assert jitter < 0.8 or np.abs(plain - 1.0).max() > 2.0
 
 
-def test_a_burst_of_messages_has_no_velocities_of_its_own():
-    """Ten at a time each 10 ms, without stamps, arriving 20 us apart: the speed stays that of the
-    joint."""
+def test_bursts_of_messages_give_the_true_velocity():
+    """Every 10 ms ten messages without stamps arrive 20 us apart."""
     difference, found = of_one(), []
     for burst in range(50):
         for k in range(10):
@@ -74,9 +73,9 @@ def test_a_burst_of_messages_has_no_velocities_of_its_own():
     ("step", "waits"),
     [(500_000, False), (499_999, True), (0, True), (-1_999_999, True), (-2_000_000, False)],
 )
-def test_stamps_that_equal_a_bound(step, waits):
-    """A stream at 2 kHz has velocities; stamps that run back by 2 ms begin anew. From positions that
-    wait nothing is lost."""
+def test_stamps_at_the_bounds_give_velocities_or_wait(step, waits):
+    """A stream at 2 kHz gives velocities. Stamps that run back by 2 ms restart the difference. No
+    motion is lost from positions that wait."""
     difference, first = of_one(), 10 * MILLISECOND
     difference.speed(ALL, np.array([0.0]), first, 1.0, 0.1, 0.0)
     usable = step == 500_000
@@ -89,7 +88,7 @@ def test_stamps_that_equal_a_bound(step, waits):
 
 
 def test_positions_too_close_in_time_wait_for_the_next():
-    """No part of the way is lost."""
+    """No part of the motion is lost."""
     difference = of_one()
     difference.speed(ALL, np.zeros(1), 0, 0.0, 0.1, 0.0)
     close = 0.5 * LEAST_INTERVAL
@@ -98,13 +97,13 @@ def test_positions_too_close_in_time_wait_for_the_next():
     np.testing.assert_allclose(found, 40.0)
 
 
-def test_no_difference_is_beyond_what_is_believed():
+def test_velocities_are_limited_to_the_bound():
     found = moved(of_one(bound=2.0), [0.0, 0.01, 0.02], [0, 0, 0], speed=1e6)
     np.testing.assert_array_equal(found, [0.0, 2.0, 2.0])
 
 
 def test_the_low_pass_is_of_first_order():
-    """A step of the speed: 1 - exp(-2 pi f t) of it."""
+    """A step of the speed gives the share 1 - exp(-2 pi f t)."""
     difference, cutoff = of_one(), 5.0
     moved(difference, [0.0, 0.01], [0, 0], speed=0.0, cutoff=cutoff)
     found = [
@@ -115,8 +114,8 @@ def test_the_low_pass_is_of_first_order():
     np.testing.assert_allclose(found, expected)
 
 
-def test_what_is_old_or_runs_backwards_tells_nothing():
-    """And the next difference starts anew."""
+def test_old_or_backward_stamps_give_zero_velocity():
+    """The next difference restarts."""
     difference = of_one()
     stamps = [1000, 1010, 1200, 1210, 1150, 1160]
     found = moved(difference, np.array(stamps) * 1e-3, [x * MILLISECOND for x in stamps])
@@ -125,7 +124,7 @@ def test_what_is_old_or_runs_backwards_tells_nothing():
     assert difference.speed(ALL, np.zeros(1), 0, 1.161, 0.1, 50.0) == 0.0
 
 
-def test_joints_that_come_apart_have_times_of_their_own():
+def test_joints_in_separate_messages_have_separate_times():
     difference = FiniteDifference(np.full(2, 100.0), np.zeros(2, dtype=bool))
     for k in range(3):
         arm = difference.speed(np.array([0]), np.array([0.01 * k]), 0, 0.01 * k, 0.1, 0.0)
@@ -133,16 +132,18 @@ def test_joints_that_come_apart_have_times_of_their_own():
     np.testing.assert_allclose([arm, hand], [[1.0], [0.5]])
 
 
-def test_the_short_way_round():
+def test_short_way_wraps_only_continuous_joints():
     turns = np.array([True, False])
     np.testing.assert_allclose(short_way(np.array([6.2, 6.2]), turns), [6.2 - 2 * np.pi, 6.2])
 
 
 @pytest.mark.parametrize("stamped", [True, False], ids=["jitter", "bursts"])
-def test_an_arm_that_is_pushed_comes_back(stamped):
-    """A panda in computed torque with velocities by differences, shaken by 3 N·m for 0.3 s, its
-    states at 1 kHz: with stamps that scatter over 0.8 ms, or ten at a time without stamps, by which
-    plain differences throw it around (65 rad). It stays within 0.1 rad and comes to rest."""
+def test_a_pushed_arm_with_difference_velocities_comes_to_rest(stamped):
+    """A panda in computed torque uses velocities by differences and is shaken by 3 N·m for 0.3 s.
+
+    Its states come at 1 kHz, with stamps that scatter over 0.8 ms, or ten at a time without stamps.
+    Plain differences would throw it around by 65 rad. It remains within 0.1 rad and comes to rest.
+    """
     rng, dt = np.random.default_rng(1), 1e-3
     fleet = panda_fleet(mode="computed_torque", velocity_source="finite_difference", ramp_time=0.0)
     robot, waiting = fleet.robots[0], []
@@ -175,9 +176,9 @@ def test_an_arm_that_is_pushed_comes_back(stamped):
     ("later", "speed"),
     [(0.4, 1.0), (0.6, 2.0), (-1.9, 1.0), (-2.1, 0.0), (100.0, 2.0), (100.1, 0.0)],
 )
-def test_what_waits_and_what_begins_anew(later, speed):
-    """Stamps less than half a millisecond apart, or back by less than two, wait for the next; positions
-    older than the timeout tell nothing."""
+def test_close_stamps_wait_and_old_positions_restart(later, speed):
+    """Stamps less than 0.5 ms apart, or back by less than 2 ms, wait for the next one. Positions
+    older than the timeout give zero."""
     difference = of_one()
     stamps = [1000.0, 1010.0, 1010.0 + later]
     positions = [0.0, 0.01, 0.01 + 2e-3 * later]
@@ -186,7 +187,7 @@ def test_what_waits_and_what_begins_anew(later, speed):
     np.testing.assert_allclose(found, speed, atol=1e-9)
 
 
-def test_after_a_jump_of_the_clock_stamps_of_before_tell_nothing():
+def test_stamps_before_a_clock_jump_are_not_used():
     difference = of_one()
     moved(difference, [1.0, 1.01], [10**9, 1_010_000_000])
     difference.forget()
@@ -197,14 +198,14 @@ def test_after_a_jump_of_the_clock_stamps_of_before_tell_nothing():
     )
 
 
-def test_columns_are_a_slice_where_they_are_all():
+def test_all_columns_become_a_slice():
     assert index_of([0, 1, 2], 3) == slice(None)
     for columns in ([0, 1], [1, 0, 2]):
         np.testing.assert_array_equal(index_of(columns, 3), columns)
 
 
-def test_a_stamp_of_a_nanosecond_is_one():
-    """Zero alone is none."""
+def test_a_stamp_of_one_nanosecond_is_valid():
+    """Only zero means that there is no stamp."""
     for stamps, speed in (((1, 10 * MILLISECOND + 1), 1.0), ((5 * MILLISECOND, 1), 0.0)):
         found = moved(of_one(), [9.0, 9.01], stamps)
         np.testing.assert_allclose(found, [0.0, speed], atol=1e-9)

@@ -21,7 +21,7 @@ NUMBERS = st.lists(st.floats(-3.0, 3.0), min_size=N, max_size=N)
 
 
 def reader(model=MODEL, **values):
-    """A reader into rows that held no numbers before."""
+    """A reader whose rows hold no numbers yet."""
     state = State.of_robots(model, 1).row(0)
     state.q[:] = state.v[:] = np.nan
     return JointStates(model, Settings.of(values), state, Counter())
@@ -32,7 +32,7 @@ def reader(model=MODEL, **values):
     NUMBERS,
     st.lists(st.sampled_from(["wheel", "camera", "lift"]), unique=True),
 )
-def test_any_order_with_strangers_among_them(order, numbers, strangers):
+def test_joints_in_any_order_with_unknown_ones_reach_their_columns(order, numbers, strangers):
     """Each number reaches the column of its name."""
     states = reader(mode="inverse_dynamics")
     q = np.array(numbers)
@@ -54,10 +54,9 @@ def test_any_order_with_strangers_among_them(order, numbers, strangers):
     st.sampled_from(["message", "zero", "finite_difference"]),
 )
 @settings(max_examples=400)
-def test_no_message_whatever_makes_a_row_that_is_not_finite(
-    names, position, velocity, stamp, mode, source
-):
-    """Nothing raises, rows stay finite and bounded, and a rejection is counted under its reason."""
+def test_no_message_makes_a_row_nonfinite(names, position, velocity, stamp, mode, source):
+    """No message raises an error, rows remain finite and bounded, and a rejection is counted under
+    its reason."""
     states = reader(mode=mode, velocity_source=source)
     for k in range(3):
         reason = states.read(names, array("d", position), array("d", velocity), stamp + k, 0.01 * k)
@@ -69,7 +68,7 @@ def test_no_message_whatever_makes_a_row_that_is_not_finite(
 
 
 @given(st.sets(st.integers(0, N - 1), min_size=1, max_size=N - 1), NUMBERS, st.floats(0.0, 0.3))
-def test_two_publishers_together_make_a_state_while_both_are_fresh(first, numbers, gap):
+def test_two_fresh_publishers_make_a_state_together(first, numbers, gap):
     states, q = reader(state_timeout=0.1), np.array(numbers)
     one, other = sorted(first), sorted(set(range(N)) - first)
     assert states.read([NAMES[i] for i in one], array("d", q[one]), (), 0, 1.0) == "missing_joint"
@@ -78,8 +77,8 @@ def test_two_publishers_together_make_a_state_while_both_are_fresh(first, number
     np.testing.assert_array_equal(states.q, q)
 
 
-def test_missing_joints_held():
-    """missing_joint_policy hold: the last position, zero if there was none."""
+def test_missing_joints_can_be_held():
+    """With missing_joint_policy hold the last position counts, or zero if there was none."""
     states = reader(missing_joint_policy="hold")
     assert states.read(NAMES[:7], array("d", [0.5] * 7), (), 0, 0.0) is None
     assert states.q[7] == 0.0
@@ -112,20 +111,20 @@ def test_only_the_chosen_joints_are_needed():
         ("nonfinite_velocity", NAMES, [0.0] * 8, [float("nan")] * 8),
     ],
 )
-def test_reasons(reason, names, position, velocity):
+def test_a_rejected_message_is_counted_under_its_reason(reason, names, position, velocity):
     states = reader(mode="computed_torque")
     assert states.read(names, array("d", position), array("d", velocity), 0, 0.0) == reason
     assert states.counts == {reason: 1} and states.age(1.0) == np.inf
 
 
-def test_gravity_mode_does_not_ask_for_velocities():
+def test_gravity_mode_needs_no_velocities():
     states = reader()
     for velocity in ([], [float("nan")] * 8, [5.0] * 8):
         assert states.read(NAMES, array("d", [0.0] * 8), array("d", velocity), 0, 0.0) is None
         assert not states.v.any()
 
 
-def test_differences_of_positions_by_stamps_then_by_arrival():
+def test_finite_differences_use_stamps_or_else_arrivals():
     states = reader(mode="inverse_dynamics", velocity_source="finite_difference", state_timeout=0.1)
     step = array("d", [0.01] * 8)
     states.read(NAMES, array("d", [0.0] * 8), (), 1_000_000_000, 5.0)
@@ -152,7 +151,7 @@ def test_a_continuous_joint_turns_past_pi():
     assert not states.counts["position_jump"]
 
 
-def test_what_is_noticed():
+def test_odd_but_usable_messages_are_counted():
     states = reader()
     zero = [0.0] * 8
     second = 1_000_000_000
@@ -173,8 +172,8 @@ def test_what_is_noticed():
     assert {k: n for k, n in states.counts.items() if n} == dict.fromkeys(expected, 1)
 
 
-def test_foreign_joints_may_share_a_name():
-    """Only a joint of the model that is named twice leaves a choice."""
+def test_unknown_joints_may_share_a_name():
+    """Only a joint of the model that is named twice is ambiguous."""
     states = reader()
     names, zero = [*NAMES, "wheel", "wheel"], array("d", [0.0] * (N + 2))
     assert states.read(names, zero, (), 0, 0.0) is None
@@ -192,16 +191,16 @@ def test_a_repeated_message_does_not_feed_the_watchdog():
     assert states.age(0.9) == 0.0, "a stamp of zero says nothing"
 
 
-def test_ever_new_names_do_not_fill_the_memory():
+def test_new_names_in_each_message_do_not_fill_the_memory():
     states = reader()
     for k in range(1000):
         states.read([*NAMES, f"x{k}"], array("d", [0.0] * 9), (), 0, 0.0)
     assert len(states._maps) <= MAX_MAPS
 
 
-def test_take_and_note_are_read_in_two_halves():
-    """After `take` q is valid and nothing is counted; `note` counts, once; a second `take` notes
-    the first."""
+def test_take_and_note_together_equal_read():
+    """After `take` q is valid and nothing is counted. `note` counts once. A second `take` notes the
+    first message."""
     states = reader()
     names, position = [*NAMES, "panda_finger_joint2"], array("d", [0.1] * 9)
     assert states.take(names, position, (), 0, 0.0) is None
@@ -218,8 +217,8 @@ def test_take_and_note_are_read_in_two_halves():
     assert states.counts["mimic_mismatch"] == 1, "noted once"
 
 
-def test_reading_is_taking_and_noting():
-    """The same counts and rows, whichever way."""
+def test_read_gives_the_same_counts_as_take_and_note():
+    """The rows are equal, too."""
     at_once, in_halves = reader(), reader()
     for k, position in enumerate(([0.0] * 8, [1.0] * 8, [1.0] * 8)):
         message = (NAMES, array("d", position), (), 5 + k, 0.01 * k)
@@ -236,7 +235,7 @@ ZERO = array("d", [0.0] * N)
 @pytest.mark.parametrize("policy", ["reject", "hold"])
 @pytest.mark.parametrize(("gap", "fresh"), [(0.125, True), (0.1875, False)])
 def test_a_part_as_old_as_the_timeout_is_fresh(policy, gap, fresh):
-    """Later the state is rejected, or the joints are held, at rest."""
+    """A later state is rejected, or its old joints are held at rest."""
     states = reader(mode="computed_torque", state_timeout=0.125, missing_joint_policy=policy)
     speed = array("d", [0.25] * N)
     assert states.read(NAMES, ZERO, speed, 0, 1.0) is None
@@ -246,9 +245,9 @@ def test_a_part_as_old_as_the_timeout_is_fresh(policy, gap, fresh):
     assert (states.v[:7] == 0.25).all()
 
 
-def test_numbers_of_a_message_that_equal_a_bound():
-    """Positions of ten thousand, speeds of twice the limit or of 100 where there is none, and a mimic
-    joint ten millimetres off its source."""
+def test_values_at_a_bound_are_accepted():
+    """The bounds are positions of ten thousand, speeds of twice the limit, or of 100 without a
+    limit, and ten millimetres between a mimic joint and its source."""
     names, limit = NAMES, MODEL.velocity_limit
     for factor, reason in ((2.0, None), (2.0 * (1 + 1e-9), "velocity_out_of_range")):
         states = reader(mode="computed_torque")
@@ -268,7 +267,8 @@ def test_numbers_of_a_message_that_equal_a_bound():
 
 @pytest.mark.parametrize("first", [0.0, 0.25])
 def test_a_mimic_joint_is_compared_with_its_source(first):
-    """Within ten millimetres, by its multiplier and offset; not where its source is in another message."""
+    """They may differ by ten millimetres, after multiplier and offset. Without the source in the
+    message there is no comparison."""
     for error, odd in ((0.0099, 0), (0.0101, 1), (-0.0101, 1)):
         states = reader()
         position = array("d", [*[0.0] * 7, first, first + error])
@@ -278,8 +278,9 @@ def test_a_mimic_joint_is_compared_with_its_source(first):
         assert states.counts["mimic_mismatch"] == odd
 
 
-def test_joints_beyond_their_limits_are_named_with_them():
-    """By more than the margin; without a margin, and of joints without an end, nothing is."""
+def test_joints_beyond_their_limits_are_named_with_the_limits():
+    """They are beyond by more than the margin. Without a margin no joint is named, nor is a
+    continuous one."""
     high, low = MODEL.position_upper[0], MODEL.position_lower[2]
     for beyond, odd in ((0.125, 0), (0.25, 1)):
         states = reader(position_limit_margin=0.125)
@@ -301,8 +302,8 @@ def test_joints_beyond_their_limits_are_named_with_them():
     assert not wheel.beyond_limits()
 
 
-def test_velocities_that_only_the_observer_needs_are_kept_for_it():
-    """In mode gravity: a message without good ones gives none, and is used."""
+def test_velocities_for_the_observer_are_kept_in_gravity_mode():
+    """A message without good velocities gives none, and its positions are used."""
     states = reader(effort_source="message")
     assert not states.observer_v.any()
     speed = array("d", np.full(N, 0.25))

@@ -1,4 +1,4 @@
-"""A low pass of first order: its step, its delay, angles without an end."""
+"""A first-order low pass: its step response, its delay, and angles that wrap."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import numpy as np
 from ros2_node.control.states.low_pass import LONGEST_STEP, LowPass
 
 
-def test_a_step_whatever_the_cycle_is():
-    """1 - exp(-2 pi f t), in cycles of any length."""
+def test_the_step_response_does_not_depend_on_the_cycle():
+    """It is 1 - exp(-2 pi f t) in cycles of any length."""
     rng = np.random.default_rng(0)
     low_pass, t = LowPass(10.0, 2), 0.0
     low_pass.follow(np.zeros(2), 1.0)
@@ -18,15 +18,15 @@ def test_a_step_whatever_the_cycle_is():
         np.testing.assert_allclose(y, np.array([1.0, -2.0]) * (1.0 - np.exp(-20.0 * np.pi * t)))
 
 
-def test_a_ramp_is_delayed_by_what_the_docs_say():
-    """1 / (2 pi f), in short cycles."""
+def test_a_ramp_has_the_documented_delay():
+    """The delay is 1 / (2 pi f) in short cycles."""
     low_pass, dt = LowPass(50.0, 1), 1e-4
     for k in range(2000):
         y = low_pass.follow(np.array([3.0 * k * dt]), dt)[0]
     assert abs((3.0 * k * dt - y) / 3.0 - 1.0 / (100.0 * np.pi)) < dt
 
 
-def test_it_begins_with_the_first_and_after_a_pause():
+def test_the_filter_starts_at_the_first_value_and_after_a_pause():
     low_pass = LowPass(1.0, 1)
     assert low_pass.follow(np.array([5.0]), 0.01)[0] == 5.0
     assert low_pass.follow(np.array([6.0]), 0.01)[0] < 5.1
@@ -37,15 +37,15 @@ def test_it_begins_with_the_first_and_after_a_pause():
     assert low_pass.follow(np.array([8.0]), 0.01)[0] == 8.0
 
 
-def test_angles_go_the_short_way():
+def test_angles_are_filtered_along_the_short_way():
     low_pass = LowPass(10.0, 2, np.array([True, False]))
     low_pass.follow(np.array([3.1, 3.1]), 0.0)
     y = low_pass.follow(np.array([-3.1, -3.1]), 0.005)
     assert y[0] > 3.1 and y[1] < 3.1
 
 
-def test_two_arrays_of_one_instant() -> None:
-    """The second moves nothing, as no time has passed."""
+def test_a_second_value_at_the_same_time_has_no_effect() -> None:
+    """No time has passed."""
     low_pass = LowPass(1.0, 1)
     low_pass.follow(np.zeros(1), 0.01)
     assert low_pass.follow(np.ones(1), 0.0)[0] == 0.0

@@ -14,8 +14,8 @@ def maps():
     return NameMaps(MODEL, q_of, np.arange(MODEL.nq))
 
 
-def test_a_message_that_is_q_itself_is_a_slice():
-    """Other orders are indices; what is missing and what is unknown is told."""
+def test_a_message_in_the_models_order_is_a_slice():
+    """Other orders are indices. Missing and unknown joints are reported."""
     both = maps()
     plain, turned = both.find(NAMES), both.find([*NAMES[::-1], "wheel"])
     assert plain.entries == plain.columns == slice(None) and plain.complete
@@ -27,8 +27,8 @@ def test_a_message_that_is_q_itself_is_a_slice():
     assert both.find(["wheel"]).problem == "no_known_joint"
 
 
-def test_a_list_of_names_is_mapped_once_and_the_oldest_are_forgotten():
-    """`forget` keeps the maps and forgets what they remember of messages."""
+def test_maps_of_names_are_cached_and_the_oldest_are_dropped():
+    """`forget` keeps the maps, and clears what they store of messages."""
     both = maps()
     first = both.find(NAMES)
     first.stamp, first.needed = 5, np.zeros(N)
@@ -40,8 +40,8 @@ def test_a_list_of_names_is_mapped_once_and_the_oldest_are_forgotten():
     assert len(both) == MAX_MAPS and both.find(NAMES) is not first
 
 
-def test_a_map_remembers_no_message_and_has_the_mimics_whose_source_comes_along():
-    """(entry, entry of the source, multiplier, offset)."""
+def test_a_new_map_has_no_message_and_lists_checkable_mimic_joints():
+    """A mimic entry is (entry, entry of the source, multiplier, offset)."""
     both = maps()
     fresh = both.find(["panda_finger_joint2", *NAMES])
     assert fresh.mimics == ((0, N, 1.0, 0.0),) and fresh.unknown == 0
@@ -49,8 +49,8 @@ def test_a_map_remembers_no_message_and_has_the_mimics_whose_source_comes_along(
     assert both.find([*NAMES[:7], "panda_finger_joint2"]).mimics == ()
 
 
-def test_why_a_joint_cannot_be_read():
-    """A mimic has its source's name; of many joints forty are listed."""
+def test_the_message_says_why_a_joint_cannot_be_read():
+    """For a mimic joint it names the source. It lists at most forty joints."""
     assert unreadable(MODEL, "panda_finger_joint2") == (
         "joint 'panda_finger_joint2' follows 'panda_finger_joint1' and has no coordinate of its own: "
         "take it off the list"

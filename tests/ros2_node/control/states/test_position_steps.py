@@ -1,4 +1,4 @@
-"""Positions against velocities: no glitch passes, and no robot that moves is accused."""
+"""Positions against velocities: a glitch is dropped, and a moving robot is not."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DROPPED = "position_against_velocity_dropped"
 
 
 def reader(model=MODEL, **values):
-    """The states of a robot whose commands leave, in a mode that uses velocities."""
+    """The states of a robot that sends commands in a mode with velocities."""
     settings = Settings.of({"mode": "computed_torque", **values})
     states = JointStates(model, settings, State.of_robots(model, 1).row(0), Counter())
     states.strict = True
@@ -41,15 +41,16 @@ def reader(model=MODEL, **values):
 
 
 def tell(states, now, q, v, stamp=None, names=NAMES):
-    """Let it read a message; no v is a message without velocities."""
+    """Let the states read a message. Without v it has no velocities."""
     stamp = int(1e9 * (10.0 + now)) if stamp is None else stamp
     velocity = array("d", () if v is None else np.full(len(names), v))
     return states.read(list(names), array("d", np.full(len(names), q)), velocity, stamp, now)
 
 
-def test_a_glitch_in_front_of_stiff_gains_changes_no_command():
-    """One position 0.40 rad off at 200 Hz, UR5e, kp 400: 131 N·m in one step before there was this
-    check. It is within what the velocity limit allows, and its own velocity says that it is wrong."""
+def test_a_position_glitch_with_stiff_gains_changes_no_command():
+    """One position of a UR5e with kp 400 is 0.40 rad off at 200 Hz, which gave a step of 131 N·m
+    without this check. The velocity limit would allow the step, but the message's own velocity
+    contradicts it."""
     settings = {
         "robot_description_file": "ur5e",
         "mode": "computed_torque",
@@ -74,8 +75,8 @@ def test_a_glitch_in_front_of_stiff_gains_changes_no_command():
 
 
 @given(st.floats(0.001, 0.1), st.floats(-1.0, 1.0), st.sampled_from([-1.0, 1.0]), st.integers(0, 6))
-def test_the_bound_is_the_one_of_the_docstring(dt, share, side, joint):
-    """Just inside it a message is believed, just outside it is dropped."""
+def test_the_bound_has_the_documented_value(dt, share, side, joint):
+    """A message just inside the bound is accepted, one just outside is dropped."""
     speed = share * FAST[joint]
     bound = SLACK + 0.5 * FAST[joint] * dt + abs(speed) * JITTER
     for factor, reason in ((0.98, None), (1.02, DROPPED)):
@@ -85,12 +86,12 @@ def test_the_bound_is_the_one_of_the_docstring(dt, share, side, joint):
         q = np.zeros(N)
         q[joint] = speed * dt + side * factor * bound
         if np.abs(q[joint]) <= SLACK:
-            return  # so small a step is never doubted
+            return  # so small a step is always accepted
         assert tell(states, dt, q, v) == reason
 
 
-def test_between_two_velocities_every_mean_is_believed():
-    """A joint that accelerates from -2 to 2 rad/s has moved by anything between."""
+def test_any_mean_of_two_velocities_is_accepted():
+    """A joint that accelerates from -2 to 2 rad/s may have moved by anything between."""
     for share in (-1.0, 0.0, 1.0):
         states = reader()
         tell(states, 0.0, 0.0, -0.9 * FAST)
@@ -98,8 +99,8 @@ def test_between_two_velocities_every_mean_is_believed():
 
 
 @pytest.mark.parametrize("offset", [0.05, 0.2, -0.3])
-def test_an_offset_that_stays_stops_the_robot(offset):
-    """As of an encoder that is set to zero anew: no message of it is believed until the state is lost."""
+def test_a_lasting_offset_stops_the_robot(offset):
+    """An encoder may be reset to zero. Its messages are dropped until the state is lost."""
     fleet = Fleet(
         Settings.of({"robot_description_file": "panda", "mode": "computed_torque"}), "", [Counter()]
     )
@@ -121,8 +122,8 @@ def test_an_offset_that_stays_stops_the_robot(offset):
     assert robot.enable(9.105, 9.105)[0], "disabled, it is believed, and ~/enable begins there"
 
 
-def test_after_a_glitch_a_moving_robot_goes_on():
-    """The next right message is believed, wherever the glitch was."""
+def test_a_moving_robot_continues_after_a_glitch():
+    """The next right message is accepted, wherever the glitch was."""
     for size in (0.05, 0.3, -0.28):
         states, v = reader(), np.full(N, 0.9) * FAST
         for k in range(30):
@@ -132,8 +133,8 @@ def test_after_a_glitch_a_moving_robot_goes_on():
             assert reason == (DROPPED if k % 10 == 9 else None)
 
 
-def test_two_dropped_messages_in_a_row_leave_the_place_that_the_velocity_leads_to():
-    """A joint that moves on at 1 rad/s: the third message is right where it has come to, nowhere else."""
+def test_after_two_dropped_messages_the_velocity_predicts_the_place():
+    """A joint moves at 1 rad/s. The third message is accepted only at the predicted place."""
     steps, joint = PositionSteps(np.array([3.0]), np.array([False])), slice(0, 1)
     q, v, dt, longest = np.array([0.5]), np.array([1.0]), 0.01, 0.5
     start = 10**9
@@ -151,7 +152,7 @@ def test_two_dropped_messages_in_a_row_leave_the_place_that_the_velocity_leads_t
     assert all(is_refused(3, error) for error in (-0.3, 0.3, 0.5, 1.0))
 
 
-def test_while_nothing_is_sent_it_is_counted_and_used():
+def test_a_contradiction_is_only_counted_while_nothing_is_sent():
     states = reader()
     states.strict = False
     tell(states, 0.0, 0.0, 0.0)
@@ -163,14 +164,14 @@ def test_while_nothing_is_sent_it_is_counted_and_used():
     "values",
     [{"mode": "gravity"}, {"velocity_source": "zero"}],
 )
-def test_where_no_velocities_are_used_they_are_not_believed(values):
-    """A driver that fills in zeros moves all the same."""
+def test_modes_without_velocities_do_not_check_them(values):
+    """A driver may fill them with zeros while the robot moves."""
     states = reader(**values)
     for k in range(40):
         assert tell(states, 0.05 * k, 0.05 * k * 0.9 * FAST, 0.0) is None
 
 
-def test_finite_differences_catch_a_glitch_before_they_make_a_velocity_of_it():
+def test_finite_differences_drop_a_glitch_before_the_velocity():
     states = reader(velocity_source="finite_difference")
     for k in range(20):
         reason = tell(states, 0.005 * k, 0.1 * (k == 10), None)
@@ -178,8 +179,9 @@ def test_finite_differences_catch_a_glitch_before_they_make_a_velocity_of_it():
         assert not states.v.any()
 
 
-def test_finite_differences_follow_a_robot_that_starts_and_turns_back():
-    """From rest to the velocity limit within 50 ms and back, stamps with 0.5 ms of noise."""
+def test_finite_differences_accept_a_robot_that_starts_and_reverses():
+    """It moves from rest to the velocity limit within 50 ms and back, and the stamps have 0.5 ms of
+    noise."""
     for rate in (100, 1000):
         states, rng, q, v = (
             reader(velocity_source="finite_difference"),
@@ -203,8 +205,8 @@ def test_a_continuous_joint_turns_past_pi():
     assert tell(states, 2.0, q + 0.5, 4.0, names=["spin"]) == DROPPED
 
 
-def test_parts_of_a_state_are_compared_each_with_its_own_last_message():
-    """Arm at 500 Hz and gripper at 20 Hz, both moving."""
+def test_each_part_of_a_state_is_compared_with_its_own_last_message():
+    """The arm sends at 500 Hz and the gripper at 20 Hz, and both move."""
     states, arm, hand = reader(), NAMES[:7], NAMES[7:]
     for k in range(500):
         now = 0.002 * k
@@ -215,8 +217,9 @@ def test_parts_of_a_state_are_compared_each_with_its_own_last_message():
     assert DROPPED not in states.counts
 
 
-def test_a_joint_that_was_held_for_long_may_be_anywhere():
-    """missing_joint_policy hold: what is older than state_timeout says nothing of the velocity."""
+def test_a_joint_that_was_held_for_long_is_not_checked():
+    """With missing_joint_policy hold, positions older than state_timeout say nothing about the
+    velocity."""
     states = reader(missing_joint_policy="hold")
     tell(states, 0.0, 0.0, 0.0)
     for k in range(1, 100):
@@ -224,8 +227,9 @@ def test_a_joint_that_was_held_for_long_may_be_anywhere():
     assert tell(states, 1.0, np.array([0.0] * 7 + [0.03]), 0.0) is None
 
 
-def test_after_a_new_start_the_first_positions_are_believed():
-    """A clock that jumps makes the robot start anew: where it was before says nothing. Then steps count again."""
+def test_the_first_positions_after_a_restart_are_accepted():
+    """A clock jump restarts the robot, and its previous position does not count. Later steps are
+    checked again."""
     states = reader()
     tell(states, 0.0, 0.0, 0.0)
     states.forget()
@@ -234,8 +238,9 @@ def test_after_a_new_start_the_first_positions_are_believed():
 
 
 @pytest.mark.parametrize("clock", ["stamps", "none", "bursts", "seconds", "still"])
-def test_no_clock_of_a_driver_accuses_a_robot_at_its_velocity_limit(clock):
-    """Stamps that jitter, are absent, come in bursts, have a resolution of a second or never advance."""
+def test_no_driver_clock_rejects_a_robot_at_its_velocity_limit(clock):
+    """Stamps may have jitter, be absent, come in bursts, have a resolution of a second, or never
+    advance."""
     states, rng = reader(), np.random.default_rng(2)
     for k in range(2000):
         now, arrival = 0.005 * k, 0.005 * k
@@ -253,8 +258,8 @@ def test_no_clock_of_a_driver_accuses_a_robot_at_its_velocity_limit(clock):
 @pytest.mark.parametrize(
     "robot, pose, damping", [("panda", READY, 0.5), ("ur5e", ELBOW, 0.05), ("ur5e", ELBOW, 2.0)]
 )
-def test_arms_that_move_hard_are_not_accused(robot, pose, damping, rate):
-    """MuJoCo's arms tracking sines close to their velocity limits, with encoders of 12 bits, noisy
+def test_fast_arms_are_not_rejected(robot, pose, damping, rate):
+    """MuJoCo's arms track sines close to their velocity limits, with 12-bit encoders, noisy
     velocities and one message in five lost."""
     arm = SimulatedArm(
         robot,
@@ -292,9 +297,10 @@ def test_arms_that_move_hard_are_not_accused(robot, pose, damping, rate):
 
 
 @pytest.mark.parametrize("rate", [200.0, 1000.0])
-def test_arms_that_are_shaken_are_not_accused(rate):
-    """A part of each effort limit, one way and the other 50 times a second, against a compliant law.
-    More would make the light wrists faster than twice their velocity limit, which no message may say."""
+def test_shaken_arms_are_not_rejected(rate):
+    """Part of each effort limit acts in alternating directions 50 times a second, against a
+    compliant law. A larger part would make the light wrists faster than twice their velocity limit,
+    which no message may contain."""
     arm = SimulatedArm(
         "panda",
         rate,
@@ -318,8 +324,8 @@ def of_one_joint(fastest=2.0):
 
 
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
-def test_the_numbers_of_a_jump(sign):
-    """Twice the velocity limit in the time that has passed and 50 ms, and a tenth of a radian."""
+def test_the_jump_bound_has_the_documented_value(sign):
+    """It is twice the velocity limit times the passed time plus 50 ms, plus a tenth of a radian."""
     for step, jumped in ((0.339, False), (0.341, True)):
         assert of_one_joint().jumps(ONE, np.array([sign * step]), np.array([0.01])) == jumped
 
@@ -335,9 +341,9 @@ def test_the_numbers_of_a_jump(sign):
         (1.0, 0.01, False, 0.07),
     ],
 )
-def test_the_numbers_of_a_contradiction(speed, dt, stamped, bound):
-    """10 mrad, half the velocity limit in the time between the messages, and the speed times 2 ms of a stamp
-    or 50 ms of an arrival."""
+def test_the_contradiction_bound_has_the_documented_value(speed, dt, stamped, bound):
+    """It is 10 mrad, half the velocity limit times the time between the messages, and the speed
+    times 2 ms of a stamp or 50 ms of an arrival."""
     start = 10**9
     for beyond, said in ((-1e-4, False), (1e-4, True)):
         for side in (-1.0, 1.0):
@@ -349,8 +355,9 @@ def test_the_numbers_of_a_contradiction(speed, dt, stamped, bound):
             assert steps.contradicts(*arguments) == said
 
 
-def test_a_message_in_use_ends_the_reckoning():
-    """Of its joints, after one that was dropped: steps are measured from it, by the plain bound."""
+def test_an_accepted_message_ends_the_prediction():
+    """It follows one that was dropped. Steps of its joints are then measured from it, by the plain
+    bound."""
     steps, q, still = (
         PositionSteps(np.full(2, 2.0), np.zeros(2, bool)),
         np.full(2, 0.5),
@@ -365,7 +372,7 @@ def test_a_message_in_use_ends_the_reckoning():
         assert steps.contradicts(of_joint, positions, (still[:1],) * 2, 0, 1.03, 0.1) == said
 
 
-def test_positions_as_old_as_the_timeout_still_tell():
+def test_positions_as_old_as_the_timeout_are_still_checked():
     for passed, said in ((0.125, True), (0.1875, False)):
         steps = of_one_joint()
         steps.note(ONE, 0, 1.0)
@@ -373,7 +380,7 @@ def test_positions_as_old_as_the_timeout_still_tell():
         assert steps.contradicts(ONE, (still[0], np.ones(1)), still, 0, 1.0 + passed, 0.125) == said
 
 
-def test_a_joint_without_a_velocity_limit_counts_as_twenty():
+def test_a_missing_velocity_limit_counts_as_20_rad_per_s():
     model = wd.load_urdf(wheel_text("revolute"))
     for step, reason in ((2.49, None), (2.51, "position_jump_dropped")):
         states = reader(model, mode="gravity")
@@ -382,8 +389,9 @@ def test_a_joint_without_a_velocity_limit_counts_as_twenty():
 
 
 @pytest.mark.parametrize(("stamp", "bound"), [(10_000_001, 0.032), (1, 0.022), (0, 0.08)])
-def test_a_stamp_of_a_nanosecond_is_one(stamp, bound):
-    """Of the message before and of this one; zero alone is none."""
+def test_a_stamp_of_one_nanosecond_is_valid(stamp, bound):
+    """This holds for the previous message and for this one. Only zero means that there is no
+    stamp."""
     v = np.array([1.0])
     for beyond, said in ((-1e-4, False), (1e-4, True)):
         steps = of_one_joint()

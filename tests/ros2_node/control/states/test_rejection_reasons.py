@@ -1,4 +1,4 @@
-"""The words of the counts."""
+"""The words under which messages are counted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SOURCES = [f.read_text() for f in NODE.rglob("*.py") if f.name != "rejection_rea
 
 
 def test_a_reason_has_one_meaning():
-    """No word stands twice, or in both lists."""
+    """No word occurs twice, or in both lists."""
     assert len({*REJECTIONS, *NOTICES}) == len(REJECTIONS) + len(NOTICES)
 
 

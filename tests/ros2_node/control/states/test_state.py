@@ -1,4 +1,4 @@
-"""The arrays of all robots and the views of one."""
+"""The arrays of all robots and the views of one robot."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from fleets import MODEL
 from ros2_node.control.states.state import State
 
 
-def test_a_row_is_the_memory_of_the_arrays():
-    """What is written into a robot's row stands in the arrays, and nowhere else in them."""
+def test_a_row_shares_memory_with_the_arrays():
+    """Values written into a robot's row appear in its row of the arrays, and nowhere else."""
     both = State.of_robots(MODEL, 3)
     row = both.row(1)
     for field in fields(State):
@@ -24,7 +24,7 @@ def test_a_row_is_the_memory_of_the_arrays():
 
 
 def test_robots_begin_at_rest_without_a_torque():
-    """Neutral positions, nothing moves, and a torque that nobody could mistake for one."""
+    """Positions are neutral, velocities zero, and torques NaN."""
     state = State.of_robots(MODEL, 2)
     np.testing.assert_array_equal(state.q, np.tile(MODEL.neutral, (2, 1)))
     assert not state.v.any() and not state.a.any() and not state.wrench.any()

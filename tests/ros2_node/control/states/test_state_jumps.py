@@ -1,4 +1,5 @@
-"""Measurements that jump or have a bad stamp: numbers that are dropped, and states that are too old."""
+"""Measurements that jump or have bad stamps: values that are dropped, and states that are too
+old."""
 
 from __future__ import annotations
 
@@ -17,20 +18,21 @@ from ros2_node.control.states.state import State
 
 
 def reader(model=MODEL, **values):
-    """A reader into rows that held no numbers before."""
+    """A reader whose rows hold no numbers yet."""
     state = State.of_robots(model, 1).row(0)
     state.q[:] = state.v[:] = np.nan
     return JointStates(model, Settings.of(values), state, Counter())
 
 
 def enough(states, k, q=0.0, v=0.0, dt=0.001):
-    """One message of a stream at 1 kHz."""
+    """Read one message of a stream at 1 kHz."""
     stamp = 1_000_000_000 + int(k * dt * 1e9)
     return states.read(NAMES, array("d", np.full(8, q)), array("d", np.full(8, v)), stamp, k * dt)
 
 
 def test_one_glitch_of_a_velocity_is_dropped_and_counted():
-    """Beyond twice the velocity limit of its joint; the state before stands for that cycle."""
+    """It is beyond twice the velocity limit of its joint. The previous state is used in that
+    cycle."""
     states = reader(mode="computed_torque")
     assert enough(states, 0, v=0.1) is None
     glitch = array("d", [0.1] * 3 + [9000.0] + [0.1] * 4)
@@ -51,7 +53,7 @@ def test_a_joint_without_velocity_limit_is_bounded_as_well():
 
 @pytest.mark.parametrize("mode", ["gravity", "computed_torque"])
 def test_one_glitch_of_a_position_is_dropped_and_counted(mode):
-    """Every mode drops it while the node sends commands. Otherwise it is used and noticed."""
+    """Every mode drops it while the node sends commands. Otherwise it is used and counted."""
     states = reader(mode=mode)
     states.strict = True
     assert enough(states, 0) is None and enough(states, 1) is None
@@ -64,7 +66,7 @@ def test_one_glitch_of_a_position_is_dropped_and_counted(mode):
     assert states.counts["position_jump"] == 1 and states.counts["position_jump_dropped"] == 1
 
 
-def test_positions_that_stay_away_let_the_state_grow_stale():
+def test_lasting_position_jumps_let_the_state_expire():
     """The watchdog then stops the robot. A jump of the clock is no jump of the joints."""
     states = reader(state_timeout=0.1)
     states.strict = True
@@ -76,8 +78,8 @@ def test_positions_that_stay_away_let_the_state_grow_stale():
     assert enough(states, 200, q=1.5) is None and states.age(0.2) == 0.0
 
 
-def test_a_frozen_driver_is_noticed_whatever_stands_beside_its_positions():
-    """A NaN in an entry that is not read, which equals nothing, does not make it alive."""
+def test_a_frozen_driver_is_noticed_despite_a_nan_in_the_message():
+    """The NaN is in an entry that is not read. It equals nothing, so the message would look new."""
     states = reader()
     names = [*NAMES, "tool"]
     for k in range(5):
@@ -86,8 +88,8 @@ def test_a_frozen_driver_is_noticed_whatever_stands_beside_its_positions():
     assert states.age(0.08) == 0.08 and states.counts["repeated_message"] == 4
 
 
-def test_a_change_of_parameters_leaves_the_velocities():
-    """But in mode gravity, which has none."""
+def test_a_change_of_parameters_keeps_the_velocities():
+    """A change to mode gravity, which uses none, clears them."""
     states = reader(mode="computed_torque")
     enough(states, 0, v=0.1)
     states.change(Settings.of({"mode": "computed_torque", "kp": 3.0}))
@@ -97,9 +99,9 @@ def test_a_change_of_parameters_leaves_the_velocities():
 
 
 @pytest.mark.parametrize("passed", [0.01, 0.2])
-def test_a_jump_is_what_twice_the_velocity_limit_does_not_allow(passed):
-    """The time is that since the last message plus JUMP_TIME; JUMP_MARGIN is added. Tested at the bound
-    and beyond it."""
+def test_a_jump_exceeds_twice_the_velocity_limit(passed):
+    """The time is that since the last message plus JUMP_TIME, and JUMP_MARGIN is added. The test
+    covers both sides of the bound."""
     limit = float(MODEL.velocity_limit[2])
     bound = 2.0 * limit * (passed + JUMP_TIME) + JUMP_MARGIN
     for share, reason in ((0.99, None), (1.01, "position_jump_dropped")):
@@ -115,7 +117,8 @@ ZERO = array("d", [0.0] * N)
 
 
 def test_stamps_are_compared_with_the_nodes_clock():
-    """A second ahead and half a second behind are allowed; without a stamp or a clock nothing is."""
+    """They may be a second ahead and half a second behind. Without a stamp or a clock there is no
+    comparison."""
     second = 10**9
     for ahead, future in ((second, 0), (second + 1, 1)):
         states = reader()
@@ -141,7 +144,7 @@ def test_stamps_are_compared_with_the_nodes_clock():
     assert any_age.lag > 49.0 and not any_age.lateness() and not any_age.counts
 
 
-def test_lateness_counts_from_the_first_stamp_that_was_too_old():
+def test_lateness_counts_from_the_first_old_stamp():
     second = 10**9
     states = reader(max_state_age=0.5)
     for now, behind in ((1.0, 2), (1.25, 3), (1.5, 0), (1.75, 2), (2.0, 2)):
@@ -152,8 +155,8 @@ def test_lateness_counts_from_the_first_stamp_that_was_too_old():
     assert states.lag == 0.0 and states.late_for(2.25) == -np.inf
 
 
-def test_stamps_that_go_back_are_told_and_those_that_stand_are_repeated():
-    """Standing stamps with other positions are a slow clock, and nothing is said."""
+def test_backward_stamps_and_repeated_messages_are_counted():
+    """The same stamp with other positions comes from a slow clock and is not counted."""
     states = reader()
     for stamp, place in ((5, 0.0), (5, 0.01), (5, 0.01), (4, 0.02), (0, 0.03)):
         states.read(NAMES, array("d", [place] * N), (), stamp, 0.01 * stamp)
@@ -163,8 +166,8 @@ def test_stamps_that_go_back_are_told_and_those_that_stand_are_repeated():
     }
 
 
-def test_a_stamp_of_a_nanosecond_is_one():
-    """It can be repeated, and others can go back to it; zero alone says nothing."""
+def test_a_stamp_of_one_nanosecond_is_valid():
+    """It can be repeated, and others can go back to it. Only zero means that there is no stamp."""
     states = reader()
     for stamp in (1, 1, 5, 1, 0, 0):
         states.read(NAMES, ZERO, (), stamp, 0.01)

@@ -1,4 +1,4 @@
-"""Bound functions on a device, between arrays of the host."""
+"""Bound functions on a device, with arrays on the host."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from ros2_node.control.torques.device_launch import DeviceLaunch, bound_on
 
 
 @pytest.mark.parametrize("device", [d.alias for d in wp.get_devices()])
-def test_fresh_inputs_are_read_at_each_call_and_the_others_once(device):
-    """The result is that of the fresh arrays as they are now and of the rest as they were."""
+def test_fresh_inputs_are_read_at_each_call_and_others_once(device):
+    """The result uses the present values of the fresh arrays, and the first values of the
+    others."""
     q = np.tile(Q, (3, 1))
     inputs = {"q": q, "v": 0 * q, "a": 0 * q, "gravity": np.tile([0.0, 0.0, -9.81], (3, 1))}
     out = np.full_like(q, np.nan)
@@ -32,7 +33,7 @@ def test_fresh_inputs_are_read_at_each_call_and_the_others_once(device):
 
 @pytest.mark.parametrize("device", [d.alias for d in wp.get_devices()])
 def test_params_are_read_at_each_call(device):
-    """Another mass in the same array is another torque."""
+    """Another mass in the same array gives another torque."""
     q = np.tile(Q, (3, 1))
     inputs = {"q": q, "v": 0 * q, "a": 0 * q}
     params = MODEL.params(mass={"panda_hand": 1.0})
@@ -45,8 +46,8 @@ def test_params_are_read_at_each_call(device):
     assert not np.allclose(out, wd.rnea(MODEL, q, 0 * q, 0 * q))
 
 
-def test_a_single_robot_has_the_torques_of_many():
-    """Its kernel is another; the numbers are the same to rounding."""
+def test_the_single_robot_kernel_gives_the_torques_of_the_batch_kernel():
+    """They agree to rounding."""
     q = np.tile(Q, (1, 1))
     inputs = {"q": q, "v": 0 * q + 0.3, "a": 0 * q, "gravity": np.array([[0.0, 0.0, -9.81]])}
     out = {single: np.full_like(q, np.nan) for single in (True, False)}

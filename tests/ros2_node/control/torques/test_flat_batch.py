@@ -20,9 +20,8 @@ from ros2_node.control.torques.fleet_dynamics import FleetDynamics
 
 @given(st.integers(1, 50), st.integers(0, 10))
 @examples(max_examples=20)
-def test_bad_robots_of_a_batch_get_nothing_and_spoil_nobody(shared, robots, bad):
-    """Zero torque for numbers that are not usable; the others' torques are those of their
-    states."""
+def test_robots_with_bad_states_get_zero_torque_and_affect_no_other(shared, robots, bad):
+    """The torques of the other robots are those of their states."""
     rng = np.random.default_rng(robots)
     state = rng.uniform(-1.5, 1.5, (robots, 2, 8))
     rows = rng.integers(0, robots, min(bad, robots))
@@ -36,8 +35,8 @@ def test_bad_robots_of_a_batch_get_nothing_and_spoil_nobody(shared, robots, bad)
     np.testing.assert_allclose(torque[~broken], wd.rnea(MODEL, q, 0 * q, 0 * q), atol=1e-9)
 
 
-def test_sizes_of_a_batch(shared):
-    """Dimensions may be left out; where they are said they must be [robots, 2, dof]."""
+def test_batch_sizes_are_checked(shared):
+    """Dimensions may be left out. Otherwise they must be [robots, 2, dof]."""
     assert shared.batch.robots_in(32, [2, 2, 8]) == 2 and shared.batch.robots_in(32, []) == 2
     for length, sizes in ((0, []), (15, []), (32, [4, 2, 4]), (32, [2, 8])):
         with pytest.raises(ValueError, match="must be"):
@@ -45,8 +44,8 @@ def test_sizes_of_a_batch(shared):
 
 
 @pytest.mark.parametrize("robots", [1, 7])
-def test_poses_are_those_of_the_last_states(shared, robots):
-    """Position and quaternion xyzw of forward kinematics, of every link of every robot."""
+def test_poses_belong_to_the_last_states(shared, robots):
+    """They are position and quaternion xyzw of forward kinematics, of every link of every robot."""
     state = np.random.default_rng(robots).uniform(-1.0, 1.0, (robots, 2, MODEL.nv))
     shared.batch.compute(state)
     poses, T = shared.batch.poses(), wd.fk(MODEL, np.ascontiguousarray(state[:, 0]))
@@ -56,7 +55,7 @@ def test_poses_are_those_of_the_last_states(shared, robots):
     np.testing.assert_allclose(R.reshape(*T.shape[:2], 3, 3), T[..., :3, :3], atol=1e-12)
 
 
-def test_velocities_count_where_the_mode_needs_them():
+def test_velocities_are_used_if_the_mode_needs_them():
     """In mode inverse_dynamics a batch gets M(q) 0 + h(q, v)."""
     moving = panda_fleet(mode="inverse_dynamics")
     state = np.random.default_rng(3).uniform(-1.0, 1.0, (5, 2, MODEL.nv))
@@ -66,7 +65,7 @@ def test_velocities_count_where_the_mode_needs_them():
 
 
 def test_torques_of_a_batch_are_scaled_and_limited():
-    """As those of a single robot: torque_scale, and the effort limits with their factor."""
+    """torque_scale and the scaled effort limits apply as for a single robot."""
     fleet = panda_fleet(gravity=[0.0, 0.0, -98.1])
     state = np.zeros((3, 2, N))
     state[:, 0] = Q
@@ -83,7 +82,7 @@ def test_torques_of_a_batch_are_scaled_and_limited():
 
 
 def test_a_robot_with_joints_of_several_coordinates_has_no_flat_batch():
-    """A quaternion's four numbers are no four joints."""
+    """The four numbers of a quaternion are not four joints."""
     model = wd.load_robot("panda", floating_base=True)
     output = TorqueOutput(model, single_joints(model), panda_settings())
     batch = FlatBatch(FleetDynamics(model, panda_settings(), 1), panda_settings(), output)
@@ -93,8 +92,8 @@ def test_a_robot_with_joints_of_several_coordinates_has_no_flat_batch():
 
 @pytest.fixture
 def on_device(monkeypatch):
-    """A function that makes batches run on a device, and the names that they asked for. Without a
-    GPU, Warp's arrays on the CPU stand for one's."""
+    """A function that makes batches run on a device, and the device names they asked for. Without a
+    GPU, Warp's arrays on the CPU replace those of a device."""
     asked = []
 
     def place(device):
@@ -111,7 +110,7 @@ def on_device(monkeypatch):
 
 @pytest.mark.parametrize("device", [d.alias for d in wp.get_devices()])
 def test_a_batch_is_computed_on_the_device(device, on_device):
-    """Torques and poses, where parameter `device` says."""
+    """Parameter `device` selects the device of torques and poses."""
     asked = on_device(device)
     fleet = panda_fleet(mode="inverse_dynamics")
     fleet.dynamics.device = "cuda:0"
@@ -125,8 +124,8 @@ def test_a_batch_is_computed_on_the_device(device, on_device):
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda:0"])
-def test_a_batch_carries_the_payload(device, on_device):
-    """The mass of now, on the link of now, on a device too."""
+def test_a_batch_includes_the_payload(device, on_device):
+    """The present mass on the present link is used, on a device too."""
     asked = on_device("cpu")
     fleet = panda_fleet(payload__link="panda_hand", payload__mass=1.0)
     fleet.dynamics.device = device
@@ -144,9 +143,9 @@ def test_a_batch_carries_the_payload(device, on_device):
     assert asked == ([] if device == "cpu" else [device] * 3), "batch, robots, batch"
 
 
-def test_on_a_device_nothing_is_left_to_compile_in_a_callback(on_device, monkeypatch):
-    """Poses of a batch are not computed where those of the robots are; both are warm when the fleet
-    is there."""
+def test_a_fleet_on_a_device_compiles_nothing_in_a_callback(on_device, monkeypatch):
+    """The poses of a batch are not computed where those of the robots are. The kernels of both are
+    compiled when the fleet is created."""
     on_device("cpu")
     seen = []
     fk = wd.fk
@@ -162,7 +161,7 @@ def test_on_a_device_nothing_is_left_to_compile_in_a_callback(on_device, monkeyp
 
 
 def test_a_state_has_at_most_four_million_numbers(shared):
-    """The docs say how many."""
+    """The documentation has this limit."""
     assert shared.batch.robots_in(4_194_304, []) == 262_144
     with pytest.raises(ValueError) as error:
         shared.batch.robots_in(4_194_320, [])
@@ -171,8 +170,8 @@ def test_a_state_has_at_most_four_million_numbers(shared):
     )
 
 
-def test_the_memory_of_more_than_1024_robots_is_given_back(shared):
-    """And taken again by the next state."""
+def test_the_memory_of_more_than_1024_robots_is_released(shared):
+    """The next state allocates it again."""
     state = np.zeros((1025, 2, N))
     state[:, 0] = Q
     for robots, freed in ((1024, False), (1025, True), (3, False)):
@@ -185,7 +184,7 @@ def test_the_memory_of_more_than_1024_robots_is_given_back(shared):
     assert not shared.batch.release()
 
 
-def test_a_number_of_ten_thousand_is_still_one(shared):
+def test_a_value_of_ten_thousand_is_still_accepted(shared):
     state = np.zeros((3, 2, N))
     state[:, 0] = Q
     before = shared.batch.bad_robots

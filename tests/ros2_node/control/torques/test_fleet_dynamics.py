@@ -1,4 +1,4 @@
-"""One launch for the rows of all robots."""
+"""One kernel launch for the rows of all robots."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def expected(model, state, **options):
 
 
 def test_torque_is_the_inverse_dynamics_of_the_rows(dynamics):
-    """Whatever stands in q, v, a and wrench when `compute` is called, it is read anew."""
+    """Each call of `compute` reads the present values of q, v, a and wrench."""
     for seed in range(3):
         state = fill(dynamics, seed)
         state.torque[:] = np.nan
@@ -41,8 +41,8 @@ def test_torque_is_the_inverse_dynamics_of_the_rows(dynamics):
         np.testing.assert_allclose(state.torque, expected(MODEL, state), atol=1e-9)
 
 
-def test_gravity_and_payload_change_between_launches(dynamics):
-    """The rows stay; torques are those of the new gravity, of the robot with its load."""
+def test_gravity_and_payload_may_change_between_launches(dynamics):
+    """The rows remain, and the torques are those of the new gravity and load."""
     state = fill(dynamics)
     dynamics.change_gravity((0.0, 0.0, -1.62))
     dynamics.compute()
@@ -60,8 +60,8 @@ def test_gravity_and_payload_change_between_launches(dynamics):
         assert dynamics.total_mass == pytest.approx(heavy.total_mass)
 
 
-def test_a_device_gets_everything_at_every_launch(monkeypatch):
-    """Rows, gravity and payload; Warp's arrays on the CPU stand for a GPU's."""
+def test_a_device_gets_all_inputs_at_every_launch(monkeypatch):
+    """These are rows, gravity and payload. Warp's arrays on the CPU replace those of a GPU."""
 
     class There(DeviceLaunch):
         def __init__(self, function, model, wanted, *rest):
@@ -83,7 +83,7 @@ def test_a_device_gets_everything_at_every_launch(monkeypatch):
         np.testing.assert_allclose(state.torque, wanted, atol=1e-9)
 
 
-def test_a_device_that_is_not_there_is_named_with_those_that_are():
+def test_an_unknown_device_is_refused_with_the_available_ones():
     check_device("cpu")
     with pytest.raises(ValueError, match=r"'cuda:77' is not there; this machine has cpu"):
         check_device("cuda:77")

@@ -1,4 +1,5 @@
-"""Torques against friction: their size, whose numbers they are, and what they do to an arm that has it."""
+"""Friction compensation: its size, the source of its parameters, and its effect on an arm with
+friction."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ URDF = (Path(wd.__file__).parent / "robots" / "panda.urdf").read_text()
 
 
 def compensation(v, **values):
-    """What is added for velocities (B, nv)."""
+    """The torque that is added for velocities (B, nv)."""
     state = State.of_robots(MODEL, len(v))
     state.v[:], state.torque[:] = v, 0.0
     friction = FrictionCompensation(MODEL, panda_settings(mode="computed_torque", **values), state)
@@ -28,9 +29,9 @@ def compensation(v, **values):
     return state.torque
 
 
-def test_it_overcomes_its_share_and_never_more():
-    """Coulomb's torque at speed, less of it near rest, none at rest; its power never exceeds the
-    share of what such friction takes."""
+def test_the_compensation_never_exceeds_its_share_of_the_friction():
+    """It is Coulomb's torque at speed, less near rest, and zero at rest. Its power is at most the
+    share of the power that such friction takes."""
     v = np.random.default_rng(0).normal(size=(200, N)) * np.logspace(-4, 1, 200)[:, None]
     coulomb, viscous = np.linspace(1.0, 8.0, N), np.linspace(0.5, 4.0, N)
     values = {"friction__coulomb": list(coulomb), "friction__viscous": list(viscous)}
@@ -47,8 +48,9 @@ def test_it_overcomes_its_share_and_never_more():
     np.testing.assert_allclose(at_speed[0], scale * (coulomb / np.sqrt(2) + viscous * 0.02))
 
 
-def test_numbers_come_from_the_description_where_none_are_given():
-    """By joint; a joint that others follow has theirs as well, by their multiplier."""
+def test_the_description_gives_friction_that_parameters_lack():
+    """This is decided for each joint. A joint with mimic joints has their friction as well, by
+    their multiplier."""
     finger = MODEL.joint("panda_finger_joint2")
     assert finger.mimic.joint == "panda_finger_joint1"
     assert friction_of(MODEL, "panda_joint1") == (0.2, 0.003)
@@ -59,9 +61,9 @@ def test_numbers_come_from_the_description_where_none_are_given():
     np.testing.assert_allclose(tau[0, :2], [0.2 + 10.0, 0.2 + 0.015], rtol=1e-4)
 
 
-def test_all_of_it_whatever_share_is_overcome():
-    """What the observer counts: the parameters' numbers and the description's where they give none, as
-    soon as one of them is given."""
+def test_the_observer_uses_all_friction_whatever_the_share():
+    """As soon as one parameter is set, the observer uses the parameters, and the description for
+    the rest."""
     v = np.array([2.0, -2.0, 2.0, -2.0, 2.0, 2.0, 2.0, 2.0])
     state = State.of_robots(MODEL, 1)
     values = {"friction__coulomb": [1.0] * 4 + [0.0] * 4, "friction__viscous": [0.5] + [0.0] * 7}
@@ -76,7 +78,7 @@ def test_all_of_it_whatever_share_is_overcome():
     assert not friction.is_known
 
 
-def test_a_share_beyond_one_and_mode_gravity_are_refused():
+def test_a_scale_beyond_one_and_mode_gravity_are_refused():
     with pytest.raises(ValueError, match=r"friction.scale must lie in 0 .. 1, got 1.1"):
         panda_settings(law="teaching", friction__scale=1.1)
     with pytest.raises(ValueError, match="mode gravity uses none: law teaching is gravity with"):
@@ -85,8 +87,8 @@ def test_a_share_beyond_one_and_mode_gravity_are_refused():
         panda_fleet(mode="computed_torque", friction__coulomb=[1.0] * 3)
 
 
-def test_it_comes_in_without_a_step():
-    """Through the blend, as every change of parameters; a list that does not fit changes nothing."""
+def test_a_change_of_the_compensation_makes_no_step():
+    """It is blended like every change of parameters. A list of the wrong length changes nothing."""
     fleet = panda_fleet(
         mode="computed_torque", kp=0.0, kd=0.0, friction__coulomb=2.0, ramp_time=1.0
     )
@@ -110,8 +112,8 @@ def test_it_comes_in_without_a_step():
 
 
 class LedArm:
-    """MuJoCo's panda with friction of 2 N·m and 1 N·m·s/rad in its hinges under law teaching, in the
-    test's own time."""
+    """MuJoCo's panda with friction of 2 N·m and 1 N·m·s/rad in its hinges under law teaching, in
+    simulated time."""
 
     def __init__(self, scale: float, pose=POSE, coulomb=2.0, **values) -> None:
         self.arm = Arm(URDF, pose, damping=1.0, friction=2.0)
@@ -132,7 +134,7 @@ class LedArm:
         self.torque, self.push = np.zeros(self.arm.model.nv), np.zeros(self.arm.model.nv)
 
     def cycle(self, steps=2):
-        """One state in, one command out, and the arm moves on."""
+        """One state, one command, and simulation steps until the next state."""
         data = self.arm.data
         assert feed(self.robot, self.now, data.qpos[self.columns], data.qvel[self.columns])
         command = launch(self.fleet, self.robot, self.now)[1]
@@ -146,7 +148,7 @@ class LedArm:
 
 
 def test_a_hand_needs_less_force():
-    """To turn the first joint at 0.4 rad/s, a fifth of its friction and the light damping are left."""
+    """Turning the first joint at 0.4 rad/s takes a fifth of its friction and the light damping."""
     forces = {}
     for scale in (0.0, 0.8):
         led, pulled = LedArm(scale), []
@@ -173,10 +175,13 @@ def touched(**values):
     return np.array(ways[150:])
 
 
-def test_friction_that_is_overstated_does_not_drive_the_arm_on_and_on():
-    """3 N·m told for 2, all of it overcome: a touch sets it in motion, at 1.3 rad/s for ever. With
-    friction.travel it comes to rest, though a joint at rest may be set in motion by the others once more.
-    Position limits do not push here."""
+def test_overstated_friction_does_not_move_the_arm_for_ever():
+    """The parameters have 3 N·m for 2, and all of it is compensated.
+
+    After a touch the arm would move at 1.3 rad/s for ever. With friction.travel it comes to rest,
+    though other joints may set a resting joint in motion once more. Position limits do not push
+    here.
+    """
     ways = touched(coulomb=3.0, friction__travel=0.0, joint_limit_repulsion="never")
     assert np.abs(np.diff(ways[:, 0])).sum() > 5.0
     ways = touched(coulomb=3.0, joint_limit_repulsion="never")
@@ -186,9 +191,10 @@ def test_friction_that_is_overstated_does_not_drive_the_arm_on_and_on():
     )
 
 
-def test_the_way_is_bounded_and_a_rest_gives_it_back():
-    """All of it within four fifths of the way, less up to its end, none beyond, to and fro. Per joint and
-    robot. Laws that hold a position have no such bound."""
+def test_the_travel_with_compensation_is_bounded_until_the_joint_rests():
+    """The compensation is full within four fifths of the travel, decreases to its end, and is zero
+    beyond, in both directions, for each joint and robot. Laws that hold a position have no such
+    bound."""
     state = State.of_robots(MODEL, 2)
     settings = panda_settings(law="teaching", friction__scale=1.0, friction__coulomb=2.0)
     friction, clock = FrictionCompensation(MODEL, settings, state), [0.0]
@@ -208,7 +214,7 @@ def test_the_way_is_bounded_and_a_rest_gives_it_back():
     np.testing.assert_allclose(move(-0.4, -0.5), -full)
     np.testing.assert_allclose(move(0.1, 0.5), [0.5 * full, full], rtol=1e-9)
     np.testing.assert_allclose(move(0.2, 0.5), [0.0, full])
-    move(0.0, 0.0, seconds=0.09)  # at 0.3 of the time of a rest
+    move(0.0, 0.0, seconds=0.09)  # after 0.3 of the time that counts as a rest
     np.testing.assert_allclose(move(0.0, -0.5), [-full, -full], rtol=1e-9)
     move(0.0, 0.0, seconds=0.3)
     np.testing.assert_allclose(move(0.1, 0.5), full)
@@ -221,8 +227,8 @@ def test_the_way_is_bounded_and_a_rest_gives_it_back():
     np.testing.assert_allclose(move(5.0, 0.5, by=held), full)
 
 
-def test_which_laws_hold_a_position():
-    """Those that read a position or a pose to be at; not teaching, and not mode inverse_dynamics."""
+def test_laws_that_hold_a_position_are_recognised():
+    """They read a wanted position or pose. Law teaching and mode inverse_dynamics do not."""
     joints = {"law_inputs__stiffness": 100.0}
     frame = {"law_options": ["frame=panda_hand"], "law_inputs__stiffness": [100.0] * 6}
     for holds, values in (
@@ -236,9 +242,9 @@ def test_which_laws_hold_a_position():
         assert friction.bounded is not holds, values
 
 
-def test_it_does_not_drift_in_a_minute():
-    """60 simulated seconds in a pose with large torques, after a hand has let go of it: no joint moves
-    by more than 0.05 degrees, with 90 % of the friction compensated."""
+def test_an_arm_under_compensation_does_not_drift_in_a_minute():
+    """A hand has moved the arm to a pose with large torques and let go. In 60 simulated seconds,
+    with 90 % of the friction compensated, no joint moves by more than 0.05 degrees."""
     led = LedArm(0.9)
     while led.now < 0.5:
         led.push[:7] = 6.0 * np.sin(8.0 * led.now) * np.array([1, -1, 1, -1, 0.3, 0.3, 0.3])
@@ -254,7 +260,7 @@ def test_it_does_not_drift_in_a_minute():
     assert drift < 0.05 and led.robot.is_enabled
 
 
-def test_an_arm_of_other_names_gets_its_own():
+def test_friction_lists_are_in_the_order_of_the_command_joints():
     """The order of the commands is that of the lists."""
     joints = ["panda_joint4", "panda_joint2"]
     state = State.of_robots(MODEL, 1)

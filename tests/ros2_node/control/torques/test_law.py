@@ -1,4 +1,4 @@
-"""A user's kernel as the law: what it is given, what it passes through, and what is refused."""
+"""A user's kernel as the law: its inputs, its limits, and what is refused."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def wanted_impedance(q, v, target, model=MODEL):
     return wd.gravity_torques(model, q) + J.T @ (300.0 * error - 40.0 * (J @ v))
 
 
-def test_the_law_makes_the_torques_of_all_robots(file):
-    """By its options, its inputs from parameters, and the load, in one launch."""
+def test_the_law_computes_the_torques_of_all_robots(file):
+    """One launch uses its options, its inputs from parameters, and the load."""
     load = {"payload__link": "panda_hand", "payload__mass": 2.0, "payload__com": [0.0, 0.0, 0.1]}
     fleet = impedance_fleet(file, 3, **load)
     v = np.linspace(-0.1, 0.1, MODEL.nv)
@@ -56,14 +56,15 @@ def test_the_law_makes_the_torques_of_all_robots(file):
         np.testing.assert_allclose(robot.state.torque, wanted, atol=1e-9)
 
 
-def test_it_needs_velocities(file):
-    """A state without them is rejected, as in the modes that have some."""
+def test_a_law_needs_velocities(file):
+    """A state without them is rejected, as in the modes that use some."""
     robot = impedance_fleet(file).robots[0]
     assert not feed(robot, 0.0) and robot.counts["missing_velocity"] == 1
 
 
-def test_references_arrive_and_what_is_not_named_stays(file):
-    """The wanted motion of ~/reference; before one, and at ~/enable, the present position."""
+def test_references_reach_the_law_and_other_joints_are_held(file):
+    """The wanted motion is that of ~/reference. Before a reference, and at ~/enable, it is the
+    present position."""
     fleet = law_fleet(file, "tracking", law_inputs__kp=50.0, state_timeout=1.0)
     robot, v = fleet.robots[0], np.full(MODEL.nv, 0.1)
     way = np.array([0.05] * 7 + [0.015])
@@ -77,14 +78,14 @@ def test_references_arrive_and_what_is_not_named_stays(file):
     fleet.compute()
     wanted = RNEA(MODEL, Q, v, 2.0 * v + 50.0 * way - 20.0 * 0.5 * v)
     np.testing.assert_allclose(robot.state.torque, wanted, atol=1e-9)
-    feed(robot, 0.9, Q, v)  # the reference is old: rest at its position
+    feed(robot, 0.9, Q, v)  # the reference is old: it rests at its position
     fleet.compute()
     wanted = RNEA(MODEL, Q, v, 50.0 * way - 20.0 * v)
     np.testing.assert_allclose(robot.state.torque, wanted, atol=1e-9)
 
 
-def test_a_law_that_tracks_may_not_go_astray(file):
-    """max_tracking_error holds for a law that reads q_desired, and for no other."""
+def test_max_tracking_error_applies_only_to_laws_that_track(file):
+    """A law tracks if it reads q_desired."""
     for name, options in (("tracking", []), ("impedance", ["frame=panda_hand"])):
         inputs = {} if name == "tracking" else {"law_inputs__target": [0.4, 0.0, 0.5]}
         fleet = law_fleet(file, name, law_options=options, state_timeout=9.0, **inputs)
@@ -100,8 +101,8 @@ def test_a_law_that_tracks_may_not_go_astray(file):
         assert jumped is False, "a robot that has stopped takes any reference"
 
 
-def test_wrench_gravity_and_a_shared_input(file):
-    """What the node knows comes by name; an array that serves all robots is one."""
+def test_a_law_gets_wrench_gravity_and_shared_inputs(file):
+    """The node passes its own values by name. One array may serve all robots."""
     bias = [0.5] * MODEL.nv
     fleet = law_fleet(file, "pushed", 2, law_inputs__bias=bias, gravity=[0.0, 0.0, -1.62])
     for robot in fleet.robots:
@@ -115,8 +116,8 @@ def test_wrench_gravity_and_a_shared_input(file):
         np.testing.assert_allclose(robot.state.torque, wanted, atol=1e-9)
 
 
-def test_commands_pass_the_limits_and_the_ramp(file):
-    """As the built-in torques do."""
+def test_commands_of_a_law_are_limited_and_ramped(file):
+    """They are treated as the built-in torques."""
     fleet = impedance_fleet(file, effort_limit_scale=0.05)
     robot = fleet.robots[0]
     feed(robot, 0.0, Q, 0 * Q)
@@ -143,7 +144,7 @@ def test_commands_pass_the_limits_and_the_ramp(file):
 
 
 def test_an_input_changes_without_a_step(file):
-    """Commands go from the old target's torques to the new one's within the ramp time."""
+    """Commands change from the old target's torques to the new one's within the ramp time."""
     values = {"law_options": ["frame=panda_hand", "stiffness=100"], "ramp_time": 1.0}
     fleet = panda_fleet(law=f"{file}:impedance", law_inputs__target=[0.4, 0.0, 0.5], **values)
     robot = fleet.robots[0]
@@ -165,15 +166,16 @@ def test_an_input_changes_without_a_step(file):
     np.testing.assert_allclose(commanded(1.2), last, atol=1e-9)
 
 
-def test_inputs_are_what_the_node_does_not_fill(file):
-    """A law is read once, so that every robot has the same kernel."""
+def test_inputs_are_the_arguments_that_the_node_does_not_provide(file):
+    """A law is loaded once, so that every robot has the same kernel."""
     assert inputs_of(kernel_of_law(f"{file}:impedance")) == ["target"]
     assert inputs_of(kernel_of_law(f"{file}:tracking")) == ["kp"]
     assert kernel_of_law(f"{file}:tracking") is kernel_of_law(f"{file}:tracking")
 
 
-def test_on_a_device_it_is_what_it_is_on_the_host(file):
-    """By copies, as the built-in torques; with the options, shared inputs and changed ones."""
+def test_a_law_gives_the_same_torques_on_a_device(file):
+    """Arrays are copied as for the built-in torques, with options, shared inputs and changed
+    inputs."""
     fleet = law_fleet(file, "pushed", 2, law_inputs__bias=[0.5] * MODEL.nv)
     law, state = fleet.dynamics.law, fleet.dynamics.state
     out = np.full_like(state.torque, np.nan)
@@ -192,8 +194,9 @@ def test_on_a_device_it_is_what_it_is_on_the_host(file):
     np.testing.assert_allclose(out, impedance.state.torque, atol=1e-9)
 
 
-def test_one_number_serves_all_joints_and_n_are_the_diagonal(file):
-    """Of arrays ("nv",), and of square matrices, whose numbers may also stand row by row."""
+def test_one_number_applies_to_all_joints_and_n_to_the_diagonal(file):
+    """This holds for arrays ("nv",) and for square matrices. A matrix may also be given row by
+    row."""
     fleet = law_fleet(file, "shaped", law_inputs__k=2.0, law_inputs__K=[3.0, 4.0])
     feed(fleet.robots[0], 0.0, Q, 0 * Q)
 
@@ -235,16 +238,17 @@ def test_one_number_serves_all_joints_and_n_are_the_diagonal(file):
         ("teaching", {"law_inputs__coupling": 1e9}, r"coupling must be at most 100000"),
     ],
 )
-def test_the_laws_of_the_node_are_kernels_like_any_other(name, values, said):
-    """By their short names, and as modules' kernels; numbers that drive the arm are refused."""
+def test_the_laws_of_the_node_are_ordinary_kernels(name, values, said):
+    """They are found by their short names and by their modules. Inputs that would drive the arm are
+    refused."""
     assert kernel_of_law(name).text is kernel_of_law(LAWS[name]).text
     with pytest.raises(ValueError, match=f"law {name}.*{said}"):
         check_robot(MODEL, panda_settings(law=name, **values))
 
 
 @pytest.mark.parametrize("name", LAWS)
-def test_every_input_of_a_law_of_the_node_has_a_largest_number(name):
-    """At least its default."""
+def test_every_input_of_the_nodes_laws_has_a_maximum(name):
+    """It is at least the default."""
     kernel = kernel_of_law(name)
     largest = kernel.text.__globals__[f"largest_{name}"]
     assert set(largest) == set(inputs_of(kernel))
@@ -253,8 +257,8 @@ def test_every_input_of_a_law_of_the_node_has_a_largest_number(name):
         assert default is None or np.abs(default[0]).max() <= most
 
 
-def test_angles_without_end_go_the_shorter_way(tmp_path):
-    """A wheel at 3 rad that is wanted at -3 rad turns on, and not back."""
+def test_continuous_joints_take_the_shorter_way(tmp_path):
+    """A wheel at 3 rad with the target -3 rad continues and does not turn back."""
     description = wheel_text()
     (tmp_path / "wheels.py").write_text(
         "import warpdyn as wd\n@wd.kernel\ndef spring(robot, q, q_desired):\n    return q_desired - q\n"
@@ -294,8 +298,8 @@ def waiting(robot, q, contact_wrench: (6,), twist_compliant: (6,), virtual_mass:
 """
 
 
-def test_a_law_may_read_all_that_the_node_has(tmp_path):
-    """Each array with its shape; one of an admittance comes with the numbers of its virtual body."""
+def test_a_law_may_read_all_values_of_the_node(tmp_path):
+    """Each array has its shape. Values of an admittance need the inputs of its virtual body."""
     file = tmp_path / "all_laws.py"
     file.write_text(EVERYTHING)
     body = {f"law_inputs__virtual_{x}": [1.0] * 6 for x in ("mass", "damping", "stiffness")}

@@ -1,4 +1,4 @@
-"""Laws and inputs that are refused, before anything is compiled or while the law runs."""
+"""Laws and inputs that are refused, before compilation or while the law runs."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from ros2_node.control.settings.node_settings import Settings
 from ros2_node.control.torques.law import check_largest
 
 
-def test_a_torque_that_is_not_finite_is_a_fault(file):
-    """It is never sent; a stale state ends the commands too."""
+def test_a_nonfinite_torque_of_a_law_is_a_fault(file):
+    """It is never sent. A stale state ends the commands too."""
     fleet = law_fleet(file, "rooted", law_inputs__gain=1.0, stale_action="zero")
     robot = fleet.robots[0]
     feed(robot, 0.0, Q, 0 * Q)
@@ -71,7 +71,7 @@ def test_a_torque_that_is_not_finite_is_a_fault(file):
         ("deciding", {}, r"my_laws.py:\d+: a Python `if`"),
     ],
 )
-def test_what_cannot_be_a_law_is_refused_before_anything_is_compiled(file, name, values, said):
+def test_an_invalid_law_is_refused_before_compilation(file, name, values, said):
     settings = panda_settings(law=f"{file}:{name}", **values)
     with pytest.raises(ValueError, match=said):
         check_robot(MODEL, settings)
@@ -79,14 +79,14 @@ def test_what_cannot_be_a_law_is_refused_before_anything_is_compiled(file, name,
         Fleet(settings, "", [Counter()])
 
 
-def test_batches_are_not_for_a_law(file):
+def test_a_law_refuses_flat_batches(file):
     fleet = law_fleet(file, "rooted", law_inputs__gain=1.0)
     with pytest.raises(ValueError, match="this node has a law"):
         fleet.batch.robots_in(16, ())
 
 
-def test_a_law_of_ones_own_takes_finite_numbers_or_what_it_says(file):
-    """Any finite number; with `largest_NAME` beside the kernel those up to it."""
+def test_a_users_law_accepts_finite_inputs_up_to_its_maximum(file):
+    """`largest_NAME` next to the kernel sets a maximum."""
     check_robot(MODEL, panda_settings(law=f"{file}:rooted", law_inputs__gain=1e200))
     for bad in (np.inf, -np.inf, np.nan):
         with pytest.raises(ValueError, match=r"law_inputs.gain must (be finite|lie)"):
@@ -95,7 +95,7 @@ def test_a_law_of_ones_own_takes_finite_numbers_or_what_it_says(file):
         check_robot(MODEL, panda_settings(law=f"{file}:bounded", law_inputs__gain=-6.0))
 
 
-def test_a_law_of_a_link_that_is_not_there_is_refused():
+def test_a_law_with_an_unknown_link_is_refused():
     settings = panda_settings(
         law="cartesian_impedance", law_options=["frame=nix"], law_inputs__stiffness=[1.0] * 6
     )
@@ -103,7 +103,7 @@ def test_a_law_of_a_link_that_is_not_there_is_refused():
         check_robot(MODEL, settings)
 
 
-def test_of_many_links_forty_are_listed():
+def test_the_refusal_lists_at_most_forty_links():
     settings = Settings.of(
         {
             "robot_description": chain_text(42),
@@ -119,7 +119,7 @@ def test_of_many_links_forty_are_listed():
 
 
 def test_an_input_may_be_as_large_as_its_law_allows():
-    """A number that is none exceeds every bound."""
+    """NaN exceeds every bound."""
     check_largest({"gain": np.array([5.0, -5.0])}, {"gain": 5.0})
     for x in (5.0625, -5.0625, np.nan):
         with pytest.raises(ValueError, match=f"gain must be at most 5, got {abs(x):g}"):

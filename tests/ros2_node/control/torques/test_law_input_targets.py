@@ -1,4 +1,4 @@
-"""Inputs of a law by topic: bounded, refused in words, moved at their rate."""
+"""Inputs of a law by topic: their bounds, refusals and rates."""
 
 from __future__ import annotations
 
@@ -37,8 +37,9 @@ def row(fleet, name, robot=1):
 
 
 def test_an_input_moves_to_its_target_at_its_rate(fleet, targets):
-    """From 600 to 1200, the largest value, in half of law_input_time; of this robot alone. The time before a target,
-    in which no input moves and `follow` is not called, does not count."""
+    """It moves from 600 to 1200, the largest value, in half of law_input_time, and only for this
+    robot. The time before a target, in which no input moves and `follow` is not called, does not
+    count."""
     before = row(fleet, "stiffness", 0).copy()
     assert targets.read("stiffness", 2.0 * STIFFNESS) is None
     targets.follow(7.0)
@@ -55,8 +56,8 @@ def test_an_input_moves_to_its_target_at_its_rate(fleet, targets):
     np.testing.assert_array_equal(row(fleet, "stiffness"), STIFFNESS)
 
 
-def test_numbers_that_may_not_move_stay_at_zero(fleet, targets):
-    """A joint whose parameter is 0 has the range 0; the others move at their rate."""
+def test_inputs_with_a_range_of_zero_stay_zero(fleet, targets):
+    """A joint whose parameter is 0 has the range 0. The others move at their rate."""
     settings = fleet.settings
     free = np.where(np.arange(N) == 3, 0.0, STIFFNESS)
     fleet.change(settings.with_changes({"law_inputs.stiffness": free.tolist()}))
@@ -68,7 +69,7 @@ def test_numbers_that_may_not_move_stay_at_zero(fleet, targets):
     fleet.change(settings)
 
 
-def test_one_number_for_all_joints_and_for_a_ratio(fleet, targets):
+def test_one_number_sets_all_joints_or_a_ratio(fleet, targets):
     targets.change(panda_settings(law_input_time=0.0))
     assert (
         targets.read("stiffness", [50.0]) is None and targets.read("damping_ratio", [1.0]) is None
@@ -90,7 +91,7 @@ def test_one_number_for_all_joints_and_for_a_ratio(fleet, targets):
         ("damping_ratio", [1.5], "exceeds 1.4"),
     ],
 )
-def test_other_numbers_are_refused(fleet, targets, name, numbers, said):
+def test_invalid_targets_are_refused(fleet, targets, name, numbers, said):
     before = row(fleet, name).copy()
     assert said in targets.read(name, numbers) and name in targets.refusal
     targets.follow(5.0)
@@ -98,8 +99,8 @@ def test_other_numbers_are_refused(fleet, targets, name, numbers, said):
     assert targets._counts == {"law_input_refused": 1}
 
 
-def test_a_parameter_ends_the_target_and_others_do_not(fleet, targets):
-    """Another gain keeps the input; the input's own parameter is used at once, and ~/enable restores it."""
+def test_only_the_inputs_own_parameter_ends_its_target(fleet, targets):
+    """The parameter is used at once, and ~/enable restores it. Another gain keeps the target."""
     settings = fleet.settings
     targets.read("stiffness", 0.5 * STIFFNESS)
     for k in range(40):
@@ -119,8 +120,9 @@ def test_a_parameter_ends_the_target_and_others_do_not(fleet, targets):
     robot.disable(12.0)
 
 
-def test_a_matrix_stays_a_spring_on_its_way():
-    """Diagonals by six numbers, all of it by 36: what is between stays semidefinite; a coupling beyond is refused."""
+def test_a_matrix_remains_semidefinite_on_its_way():
+    """Six numbers set the diagonal, 36 the whole matrix. A coupling that is too large is
+    refused."""
     fleet = panda_fleet(
         law="cartesian_impedance",
         law_options=[f"frame={HAND}"],
@@ -144,7 +146,7 @@ def test_a_matrix_stays_a_spring_on_its_way():
     assert "must not push" in robot.refer_law_input("stiffness", weak.ravel())
 
 
-def test_which_laws_have_topics():
+def test_only_some_inputs_and_laws_have_topics():
     names = ["stiffness", "target", "damping_ratio"]
     assert inputs_by_topic(panda_settings(law="joint_impedance"), names) == [
         "stiffness",
@@ -156,7 +158,7 @@ def test_which_laws_have_topics():
 
 
 def test_a_pause_counts_as_a_twentieth_of_a_second(fleet, targets):
-    """And a clock that runs back as no time; a value that is nearly reached is reached."""
+    """A clock that runs back counts as no time. A value that is nearly reached is set exactly."""
     settings = fleet.settings
     targets.change(settings.with_changes({"law_input_time": 0.5}))
     assert targets.read("stiffness", 2.0 * STIFFNESS) is None
@@ -172,8 +174,8 @@ def test_a_pause_counts_as_a_twentieth_of_a_second(fleet, targets):
     targets.change(settings)
 
 
-def test_the_largest_value_may_be_wanted(fleet, targets):
-    """Within a part in a thousand million; the text of a refusal has both numbers."""
+def test_the_largest_value_is_accepted(fleet, targets):
+    """It may be exceeded by a part in 1e9. The text of a refusal has both numbers."""
     for share, good in ((2.0 * (1 + 9e-10), True), (2.0 * (1 + 1.2e-9), False)):
         assert (targets.read("stiffness", share * STIFFNESS) is None) == good
     wanted = STIFFNESS.copy()

@@ -1,4 +1,4 @@
-"""A load as numbers that the kernels read."""
+"""A payload as numbers that the kernels read."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ COORDINATE = st.floats(-0.3, 0.3)
 
 
 @given(st.floats(0.0, 20.0), st.tuples(COORDINATE, COORDINATE, COORDINATE), st.floats(0.0, 0.1))
-def test_the_numbers_are_those_of_the_model_with_that_load(mass, com, size):
-    """Mass, centre and inertia of link and load together; without mass there is no load."""
+def test_payload_numbers_agree_with_a_model_that_has_the_load(mass, com, size):
+    """They are mass, centre and inertia of link and load together. Without mass there is no
+    load."""
     inertia = (size, 0.1 * size, 0.0, 2.0 * size, 0.0, 1.5 * size)
     settings = panda_settings(
         **HAND, payload__mass=mass, payload__com=com, payload__inertia=inertia
@@ -33,8 +34,8 @@ def test_the_numbers_are_those_of_the_model_with_that_load(mass, com, size):
     np.testing.assert_array_equal(found[2], np.array(link.inertia)[np.triu_indices(3)])
 
 
-def test_a_load_moves_torques_masses_and_batches():
-    """All that the node computes with it, inertia included, as a model with that load does."""
+def test_a_load_changes_torques_total_mass_and_batches():
+    """All results, inertia included, are those of a model with that load."""
     inertia = (0.02, 0.0, 0.0, 0.03, 0.0, 0.04)
     load = {**HAND, "payload__mass": 2.0, "payload__com": (0.0, 0.01, 0.1)}
     fleet = panda_fleet(mode="inverse_dynamics", **load, payload__inertia=inertia)
@@ -50,7 +51,8 @@ def test_a_load_moves_torques_masses_and_batches():
 
 
 def test_another_load_on_the_same_link_is_written_in_place():
-    """Told apart from none, and from one on another link, which needs other kernels."""
+    """The change is distinguished from no change, and from a load on another link, which needs
+    other kernels."""
     settings = panda_settings(**HAND, payload__mass=1.0)
     payload = Payload(MODEL, settings)
     params = payload.params
@@ -64,19 +66,19 @@ def test_another_load_on_the_same_link_is_written_in_place():
 @pytest.mark.parametrize(
     "inertia", [(1.0, 0.0, 0.0, 1.0, 0.0, 9.0), (-1.0, 0.0, 0.0, 1.0, 0.0, 1.0)]
 )
-def test_an_inertia_that_no_body_has_is_refused(inertia):
+def test_an_impossible_inertia_is_refused(inertia):
     with pytest.raises(ValueError, match=r"payload\.inertia must be that of a body"):
         numbers(MODEL, panda_settings(**HAND, payload__mass=1.0, payload__inertia=inertia))
 
 
-def test_the_inertia_of_a_load_without_mass_may_be_anything():
-    """So that mass and inertia can be set one after the other."""
+def test_the_inertia_of_a_load_without_mass_is_not_checked():
+    """So mass and inertia can be set one after the other."""
     none = panda_settings(**HAND, payload__inertia=(1.0, 0.0, 0.0, 1.0, 0.0, 9.0))
     mass, _, _ = numbers(MODEL, none)
     assert mass == MODEL.link("panda_hand").mass
 
 
-def test_a_link_that_is_not_there_is_refused():
+def test_an_unknown_payload_link_is_refused():
     with pytest.raises(ValueError, match="'nose' is not a link of panda, which has panda_link0"):
         check_link(MODEL, "nose")
 
@@ -87,8 +89,8 @@ def resident():
     return pages * 4096 / 1e6
 
 
-def test_two_hundred_loads_make_no_kernel_and_keep_no_memory(monkeypatch):
-    """Each is in the torques of the next cycle."""
+def test_two_hundred_loads_make_no_kernel_and_leak_no_memory(monkeypatch):
+    """Each load is in the torques of the next cycle."""
     settings = panda_settings(**HAND, ramp_time=0.0)
     fleet = panda_fleet(**HAND, ramp_time=0.0)
     robot = fleet.robots[0]
@@ -129,8 +131,8 @@ def test_two_hundred_loads_make_no_kernel_and_keep_no_memory(monkeypatch):
         ((-1e-3, 2.0, 2.0), False),
     ],
 )
-def test_moments_of_a_thin_body(moments, good):
-    """One may be the sum of the other two, to a part in a million, and one may be zero."""
+def test_the_inertia_of_a_thin_body_is_accepted(moments, good):
+    """One moment may be the sum of the other two, to a part in a million, and one may be zero."""
     xx, yy, zz = moments
     settings = panda_settings(**HAND, payload__mass=1.0, payload__inertia=(xx, 0, 0, yy, 0, zz))
     if good:
@@ -144,7 +146,7 @@ def test_moments_of_a_thin_body(moments, good):
     )
 
 
-def test_of_many_links_forty_are_listed():
+def test_the_refusal_lists_at_most_forty_links():
     chain, links = wd.load_urdf(chain_text(42)), ", ".join(f"l{k}" for k in range(40))
     with pytest.raises(ValueError) as error:
         check_link(chain, "nose")

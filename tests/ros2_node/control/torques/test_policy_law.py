@@ -1,4 +1,4 @@
-"""A policy as the law of a robot: through the same gate, limits and watchdog, and what is refused."""
+"""A policy as the law of a robot: its gate, limits and watchdog, and what is refused."""
 
 from __future__ import annotations
 
@@ -70,13 +70,14 @@ def feed(robot, now, q=Q, v=V):
 
 
 def wanted(x=0.0, forward=0.0, turning=0.0, q=Q, v=V):
-    """Torques by the text of `Turn` and its weights, in the description's order of joints."""
+    """Torques from the definition of `Turn` and its weights, in the description's order of
+    joints."""
     targets = np.array([0.5 * turning, 0.1 * (x + forward)])
     return np.array([30.0, 40.0]) * (targets - q) - 2.0 * v
 
 
-def test_the_policys_torques_go_the_way_of_all_torques(fleet):
-    """From odometry, cmd_vel and joints, in another order than the task's, to limited commands."""
+def test_torques_of_a_policy_are_ramped_and_limited(fleet):
+    """The policy reads odometry, cmd_vel and joints, in another order than the task's."""
     robot = fleet.robots[0]
     robot.read_base("trunk", here(0.5), 1, 1.0)
     robot.read_speeds(1.0, 0.0, 0.4, 1.0)
@@ -94,8 +95,8 @@ def test_the_policys_torques_go_the_way_of_all_torques(fleet):
     )
 
 
-def test_targets_hold_for_a_period_and_drives_follow_every_state(fleet):
-    """The policy is asked at 50 Hz; its targets are of the last time."""
+def test_targets_hold_for_a_period_and_drives_use_every_state(fleet):
+    """The policy runs at 50 Hz. In between its last targets hold."""
     robot = fleet.robots[0]
     robot.read_base("", here(0.0), 1, 2.0)
     feed(robot, 2.0)
@@ -108,7 +109,7 @@ def test_targets_hold_for_a_period_and_drives_follow_every_state(fleet):
     np.testing.assert_allclose(robot.state.torque, wanted(1.0, q=0 * Q), atol=SINGLE)
 
 
-def test_an_old_command_is_none_and_a_large_one_is_as_large_as_was_trained(fleet):
+def test_an_old_command_is_zero_and_a_large_one_is_clipped_to_training(fleet):
     robot = fleet.robots[0]
     robot.read_speeds(7.0, 0.0, 0.0, 3.0)
     for now, forward in ((3.0, 1.0), (3.3, 1.0), (3.6, 0.0)):
@@ -121,8 +122,8 @@ def test_an_old_command_is_none_and_a_large_one_is_as_large_as_was_trained(fleet
     assert robot.counts["speed_nonfinite"] == 1
 
 
-def test_without_odometry_nothing_is_shown_and_enable_says_why(fleet):
-    """One clear line, before and after messages that are no good."""
+def test_without_odometry_no_torque_is_shown_and_enable_says_why(fleet):
+    """The answer is one line, before and after bad messages."""
     robot = fleet.robots[0]
     assert not feed(robot, 5.0) and robot.status(5.0) is Status.WAITING_FOR_BASE
     good, said = robot.enable(5.0, 5.0)
@@ -133,8 +134,8 @@ def test_without_odometry_nothing_is_shown_and_enable_says_why(fleet):
     assert level == 1 and message.startswith("waiting for odom; odometry_other_frame (1)")
 
 
-def test_odometry_that_ends_is_a_state_that_is_lost(fleet):
-    """The stop sequence, as for joint_states."""
+def test_lost_odometry_is_a_lost_state(fleet):
+    """It starts the stop sequence, as for joint_states."""
     robot = fleet.robots[0]
     robot.read_base("", here(0.0), 1, 6.0)
     feed(robot, 6.0)
@@ -146,8 +147,8 @@ def test_odometry_that_ends_is_a_state_that_is_lost(fleet):
     assert robot.status(6.15) is Status.STOPPING
 
 
-def test_enabling_begins_anew(fleet):
-    """Its last action is none, and it is asked at once."""
+def test_enable_resets_the_policy(fleet):
+    """Its last action is zero, and it runs at once."""
     robot = fleet.robots[0]
     robot.read_base("", here(1.0), 1, 7.0)
     feed(robot, 7.0)
@@ -157,7 +158,7 @@ def test_enabling_begins_anew(fleet):
     np.testing.assert_array_equal(robot.policy.deployed.observation[-2:], np.zeros(2))
 
 
-def test_robots_of_one_node_have_policies_of_their_own(fleet):
+def test_each_robot_of_a_node_has_its_own_policy(fleet):
     for k, robot in enumerate(fleet.robots):
         robot.read_base("", here(float(k)), 1, 8.0)
         feed(robot, 8.0)
@@ -166,8 +167,8 @@ def test_robots_of_one_node_have_policies_of_their_own(fleet):
         np.testing.assert_allclose(robot.state.torque, wanted(float(k)), atol=SINGLE)
 
 
-def test_a_policy_that_gives_no_numbers_is_a_fault(tmp_path):
-    """Never sent; the robot stops, and the fault names the joints."""
+def test_a_nonfinite_action_of_a_policy_is_a_fault(tmp_path):
+    """It is never sent. The robot stops, and the fault names the joints."""
     weights = np.full((22, 2), np.inf)
     path = linear_policy(tmp_path / "inf.onnx", weights)
     fleet = Fleet(turning_settings(str(path)), "", [Counter()])
@@ -178,7 +179,7 @@ def test_a_policy_that_gives_no_numbers_is_a_fault(tmp_path):
     assert fault_of(robot) == "the computed torque of left_joint, right_joint is not finite"
 
 
-def test_the_node_says_what_moves_it(fleet, file):
+def test_the_ready_message_names_the_policy(fleet, file):
     assert f"policy {file}, on cpu" in ready_message(fleet.robots, fleet.settings)
     with pytest.raises(ValueError, match="this node has a law"):
         fleet.batch.robots_in(16, ())
@@ -189,7 +190,7 @@ def test_the_node_says_what_moves_it(fleet, file):
     [
         ({"policy": "nothing.onnx"}, r"policy: nothing.onnx: no such policy file"),
         ({"policy": "trot"}, r"policy: no policy of trot comes with warpdyn"),
-        ({"policy": __file__}, r"policy: .*test_policy_law.py is no ONNX policy"),
+        ({"policy": __file__}, r"policy: .*test_policy_law.py is not an ONNX policy"),
         ({"policy_task": ""}, r"policy: .* is of Turn, which does not come with warpdyn: name it"),
         ({"policy_task": "turning"}, r"policy: there is no task 'turning'"),
         (
@@ -206,8 +207,8 @@ def test_the_node_says_what_moves_it(fleet, file):
         ({"law": "a:b"}, r"a law and a policy are two laws"),
     ],
 )
-def test_what_cannot_move_the_robot_is_refused_with_a_line(file, values, said):
-    """Before anything is compiled."""
+def test_an_unusable_policy_is_refused_with_one_line(file, values, said):
+    """Nothing is compiled before the refusal."""
     with pytest.raises(ValueError, match=said):
         check_robot(wd.load_urdf(TURNING), turning_settings(file, **values))
 
@@ -217,13 +218,13 @@ def test_a_policy_task_without_a_policy_is_refused():
         Settings.of({"policy_task": "quadruped_velocity"})
 
 
-def test_a_policy_of_another_width_is_refused_when_the_robot_is_made(tmp_path):
+def test_a_policy_with_another_observation_size_is_refused(tmp_path):
     path = linear_policy(tmp_path / "narrow.onnx", np.zeros((7, 2)))
     with pytest.raises(ValueError, match="observes 7 numbers; Turn for turning gives 22"):
         Fleet(turning_settings(str(path)), "", [Counter()])
 
 
-def test_joints_that_a_policy_does_not_move_may_not_be_commanded(file):
+def test_command_joints_must_be_moved_by_the_policy(file):
     _, task = policy_and_task(file, TASK)
     more = TURNING.replace(
         "</robot>",
@@ -240,7 +241,7 @@ def test_joints_that_a_policy_does_not_move_may_not_be_commanded(file):
 
 
 def test_a_task_with_an_object_is_refused(file: str) -> None:
-    """No topic has where the cube is."""
+    """No topic has the pose of the cube."""
     lift = pytest.importorskip("warpdyn.rl").make("panda_lift")
     panda = wd.load_robot("panda")
     with pytest.raises(
@@ -266,7 +267,7 @@ except ValueError as error:
 """
 
 
-def test_without_a_policy_nothing_of_learning_is_imported_and_with_one_it_says_what_lacks():
+def test_learning_packages_are_imported_only_for_a_policy():
     root = str(Path(__file__).resolve().parents[4])
     done = subprocess.run(
         [sys.executable, "-c", ALONE], cwd=root, capture_output=True, text=True, check=True
@@ -278,7 +279,7 @@ def test_without_a_policy_nothing_of_learning_is_imported_and_with_one_it_says_w
     ]
 
 
-def test_other_settings_have_no_policy():
+def test_robots_without_a_policy_ignore_odometry_and_speeds():
     from fleets import panda_fleet
 
     robot = panda_fleet().robots[0]
@@ -287,8 +288,8 @@ def test_other_settings_have_no_policy():
     assert robot.policy is None and not robot.counts and panda_settings().policy == ""
 
 
-def test_an_old_wrench_is_forgotten_under_a_policy_too(fleet):
-    """It says nothing to the policy; the observer of external torques would count it for ever."""
+def test_an_expired_wrench_is_removed_under_a_policy_too(fleet):
+    """The policy does not use it, but the observer of external torques would count it for ever."""
     robot = fleet.robots[0]
     link = robot.dynamics.model.link_names[-1]
     assert robot.wrench.read(link, (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0) is None
@@ -298,8 +299,8 @@ def test_an_old_wrench_is_forgotten_under_a_policy_too(fleet):
 
 
 def test_a_robot_with_other_joints_than_in_training_is_refused():
-    """By the joint's name: another kind, or limits that exclude the stance; a file without a record is not
-    compared."""
+    """The refusal names a joint of another kind, or with limits that exclude the stance. A file
+    without a record is not compared."""
     model = wd.load_urdf(TURNING, floating_base=True)
     joints = {"names": ["left_joint"], "kinds": ["revolute"], "stance": [0.5]}
     policy = SimpleNamespace(path="a.onnx", deployment={"joints": joints})
@@ -323,8 +324,8 @@ def test_a_robot_with_other_joints_than_in_training_is_refused():
             check_description(model, policy)
 
 
-def test_a_policy_follows_no_reference_of_joints(fleet, file):
-    """None is compared with the joints, and a twist of a link cannot be followed."""
+def test_a_policy_follows_no_joint_reference(fleet, file):
+    """No reference is compared with the joints, and a twist of a link is refused."""
     robot = fleet.robots[0]
     assert not robot.setpoint.watched and not robot.references._moves_posture
     robot.setpoint.stay(Q + 9.0)
@@ -335,8 +336,8 @@ def test_a_policy_follows_no_reference_of_joints(fleet, file):
         Fleet(turning_settings(file, twist_link=link), "", [Counter()])
 
 
-def test_a_task_comes_by_its_name_or_by_that_of_its_class(monkeypatch):
-    """As its file says; one that is named wins."""
+def test_a_task_is_found_by_its_name_or_class(monkeypatch):
+    """The policy file names it, and the parameter overrides the file."""
     tasks = {"turn": type("Turn", (), {}), "walk": type("Walk", (), {})}
     monkeypatch.setattr("warpdyn.rl.tasks.TASKS", tasks)
     monkeypatch.setattr("warpdyn.rl.tasks.make", lambda name: f"task {name}")
@@ -356,8 +357,9 @@ def test_a_task_comes_by_its_name_or_by_that_of_its_class(monkeypatch):
         )
 
 
-def test_a_base_that_odometry_does_not_have_is_refused(file):
-    """Its velocities in the world's axes, or a command for a robot that stands."""
+def test_a_task_whose_base_does_not_fit_odometry_is_refused(file):
+    """Its velocities may be in world axes, or the robot may have a fixed base and a speed
+    command."""
     robot = wd.load_urdf(TURNING)
     free = wd.load_urdf(TURNING, floating_base=True)
     world = wd.load_urdf(TURNING, floating_base=True, base_velocity="local_world_aligned")
@@ -385,7 +387,7 @@ def test_a_base_that_odometry_does_not_have_is_refused(file):
             assert check_joints(robot, task, turning_settings(file)) == model.joint_names
 
 
-def test_kernels_of_a_policy_are_made_once(fleet):
+def test_kernels_of_a_policy_are_created_once(fleet):
     law = fleet.dynamics.law
     deployed = [policy.deployed for policy in law.policies]
     assert len(set(map(id, deployed))) == len(deployed) == 2

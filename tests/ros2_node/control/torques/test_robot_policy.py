@@ -1,4 +1,4 @@
-"""The time of a policy's steps, its inputs, and the torques of its drives."""
+"""The policy of one robot: the times of its steps, its inputs, and the torques of its drives."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ ROWS = [5, 0, 2]
 
 
 class Asked:
-    """In the place of a policy: keeps what it is told; its drives pull with twice the error."""
+    """A stand-in for a policy. It records its inputs, and its drives give twice the position error
+    minus the velocity."""
 
     def __init__(self, quaternion="xyzw", commands=3):
         self.period, self.commands = 0.02, commands
@@ -45,8 +46,8 @@ def policy_of(asked, base=None):
 
 
 @pytest.mark.parametrize("rate", [500.0, 200.0, 130.0, 50.0])
-def test_it_is_asked_once_a_period_whatever_the_rate_and_jitter_of_the_states(rate):
-    """At the state that is nearest to its time; none counts as late."""
+def test_a_policy_steps_once_a_period_at_any_rate_and_jitter(rate):
+    """A step is at the state nearest to its time, and none counts as late."""
     random = np.random.default_rng(1)
     times = np.arange(round(10 * rate)) / rate
     jittered = times + random.uniform(-0.2, 0.2, len(times)) / rate
@@ -56,13 +57,13 @@ def test_it_is_asked_once_a_period_whatever_the_rate_and_jitter_of_the_states(ra
     assert not any(late)
 
 
-def test_states_that_come_too_seldom_are_told():
+def test_states_at_a_too_low_rate_are_reported():
     policy, _ = policy_of(asked := Asked())
     late = [policy.prepare(now, SETTINGS) for now in 3.0 + np.arange(20) / 25.0]
     assert len(asked.told) == 20 and not late[0] and all(late[1:])
 
 
-def test_after_a_pause_it_goes_on_from_there():
+def test_a_policy_does_not_catch_up_after_a_pause():
     """No steps are made up for."""
     policy, _ = policy_of(asked := Asked())
     for now in (1.0, 1.02, 9.0, 9.01, 9.02, 9.03):
@@ -70,7 +71,7 @@ def test_after_a_pause_it_goes_on_from_there():
     assert len(asked.told) == 4
 
 
-def test_it_begins_anew_at_once():
+def test_begin_makes_the_next_state_a_step():
     policy, _ = policy_of(asked := Asked())
     policy.prepare(1.0, SETTINGS)
     policy.prepare(1.001, SETTINGS)
@@ -80,8 +81,8 @@ def test_it_begins_anew_at_once():
 
 
 @pytest.mark.parametrize("quaternion", ["xyzw", "wxyz"])
-def test_base_joints_and_command_are_told_in_the_tasks_order(quaternion):
-    """The quaternion as the task's model has it; an old command is none."""
+def test_base_joints_and_command_are_in_the_tasks_order(quaternion):
+    """The quaternion has the order of the task's model. An old command is zero."""
     base = BaseState("trunk")
     motion = BaseMotion((1.0, 2.0, 3.0), (0.0, 0.6, 0.0, 0.8), (4.0, 5.0, 6.0), (7.0, 8.0, 9.0))
     base.read("", motion, 0, 0.0)
@@ -98,13 +99,13 @@ def test_base_joints_and_command_are_told_in_the_tasks_order(quaternion):
     assert policy.age(2.0) == 2.0
 
 
-def test_a_fixed_base_is_never_old_and_a_task_without_command_gets_none():
+def test_a_fixed_base_has_age_zero_and_a_task_may_have_no_command():
     policy, _ = policy_of(asked := Asked(commands=0))
     policy.prepare(0.0, SETTINGS)
     assert asked.told[0][2] is None and len(asked.told[0][0]) == 3 and policy.age(9.0) == 0.0
 
 
-def test_torques_are_those_of_the_drives_and_zero_elsewhere():
+def test_torques_come_from_the_drives_and_are_zero_elsewhere():
     policy, state = policy_of(Asked())
     policy.apply()
     wanted = np.zeros(N)
@@ -112,8 +113,9 @@ def test_torques_are_those_of_the_drives_and_zero_elsewhere():
     np.testing.assert_array_equal(state.torque, wanted)
 
 
-def test_a_step_is_at_the_launch_that_is_nearest_to_its_time():
-    """Of two that are equally near, the earlier one; a launch comes late by more than half a period."""
+def test_a_step_is_at_the_launch_nearest_to_its_time():
+    """Of two that are equally near the earlier one counts. A launch may be more than half a period
+    late."""
     period = 0.25
     for launches, steps in (
         ((0.0, 0.1875, 0.25), [0.0, 0.1875]),
@@ -134,8 +136,8 @@ def test_a_step_is_at_the_launch_that_is_nearest_to_its_time():
 @pytest.mark.parametrize(
     ("late_by", "late", "due"), [(0.125, False, 0.5), (0.1875, True, 0.6875), (-0.125, False, 0.5)]
 )
-def test_a_step_that_is_late_moves_those_that_follow(late_by, late, due):
-    """One within half a period keeps their times."""
+def test_a_late_step_shifts_the_following_ones(late_by, late, due):
+    """A step within half a period does not."""
     asked = Asked()
     asked.period = 0.25
     policy, _ = policy_of(asked)
