@@ -154,6 +154,18 @@ def test_limits_that_act_at_once_are_refused() -> None:
         tendon_bounds_of(wd.load(ranged.format(1.1)))
 
 
+def test_a_tendon_without_softness_has_a_rigid_limit() -> None:
+    """Next to one that has it."""
+    model = wd.load(
+        """<mujoco><worldbody><body><joint name="j"/><geom size="0.1"/></body></worldbody><tendon>
+        <fixed name="s" range="-1 1"><joint joint="j" coef="1"/></fixed>
+        <fixed name="t" range="-2 2"><joint joint="j" coef="2"/></fixed></tendon></mujoco>"""
+    )
+    first, second = model.tendons
+    rigid = replace(model, tendons=(replace(first, soft_limit=None), second))
+    assert tendon_bounds_of(rigid) == (None, tendon_bounds_of(model)[1])
+
+
 def test_a_body_that_only_slides_has_its_own_inverse_mass() -> None:
     """As MuJoCo has it: along its axes of inertia, without rotors, with nothing on it, and on no other mass;
     others have the mean of three directions."""
