@@ -349,15 +349,17 @@ def test_the_numbers_of_a_contradiction(speed, dt, stamped, bound):
             assert steps.contradicts(*arguments) == said
 
 
-def test_a_message_in_use_ends_the_reckoning():
-    """Of its joints, after one that was dropped: steps are measured from it, by the plain bound."""
-    steps, q, still = (
-        PositionSteps(np.full(2, 2.0), np.zeros(2, bool)),
-        np.full(2, 0.5),
-        np.zeros(2),
-    )
+def dropped_of_two_joints():
+    """Steps after a dropped message, positions of the joints elsewhere, and their velocities."""
+    steps, still = PositionSteps(np.full(2, 2.0), np.zeros(2, bool)), np.zeros(2)
     steps.note(slice(None), 0, 1.0)
     steps.drop(slice(None), still, still, 0, 1.01, 0.1)
+    return steps, np.full(2, 0.5), still
+
+
+def test_a_message_in_use_ends_the_reckoning():
+    """Of its joints, after one that was dropped: steps are measured from it, by the plain bound."""
+    steps, q, still = dropped_of_two_joints()
     steps.note(ONE, 0, 1.02)
     for way, joint, said in ((0.0, 0, False), (0.03, 0, True), (0.0, 1, True)):
         of_joint = slice(joint, joint + 1)
@@ -367,13 +369,7 @@ def test_a_message_in_use_ends_the_reckoning():
 
 def test_a_new_start_ends_the_reckoning_of_all_joints():
     """A message that is dropped after it, of the second joint, does not bring back that of the first."""
-    steps, q, still = (
-        PositionSteps(np.full(2, 2.0), np.zeros(2, bool)),
-        np.full(2, 0.5),
-        np.zeros(2),
-    )
-    steps.note(slice(None), 0, 1.0)
-    steps.drop(slice(None), still, still, 0, 1.01, 0.1)
+    steps, q, still = dropped_of_two_joints()
     steps.forget()
     steps.note(slice(None), 0, 2.0)
     steps.drop(slice(1, 2), still[:1], still[:1], 0, 2.01, 0.1)
