@@ -23,12 +23,8 @@ from ros2_node.demo.plant import READY
 
 FAST = MODEL.velocity_limit
 UR5E = wd.load_robot("ur5e")
-ELBOW = {
-    "shoulder_lift_joint": -1.2,
-    "elbow_joint": 1.4,
-    "wrist_1_joint": -0.8,
-    "wrist_2_joint": 0.5,
-}
+ELBOW = {"shoulder_lift_joint": -1.2, "elbow_joint": 1.4, "wrist_1_joint": -0.8}
+ELBOW["wrist_2_joint"] = 0.5
 DROPPED = "position_against_velocity_dropped"
 
 
@@ -350,7 +346,6 @@ def test_the_numbers_of_a_contradiction(speed, dt, stamped, bound):
 
 
 def dropped_of_two_joints():
-    """Steps after a dropped message, positions of the joints elsewhere, and their velocities."""
     steps, still = PositionSteps(np.full(2, 2.0), np.zeros(2, bool)), np.zeros(2)
     steps.note(slice(None), 0, 1.0)
     steps.drop(slice(None), still, still, 0, 1.01, 0.1)
@@ -371,10 +366,9 @@ def test_a_new_start_ends_the_reckoning_of_all_joints():
     """A message that is dropped after it, of the second joint, does not bring back that of the first."""
     steps, q, still = dropped_of_two_joints()
     steps.forget()
-    steps.note(slice(None), 0, 2.0)
+    steps.note(slice(2), 0, 2.0)
     steps.drop(slice(1, 2), still[:1], still[:1], 0, 2.01, 0.1)
-    positions = q[:1], q[:1]
-    assert not steps.contradicts(slice(0, 1), positions, (still[:1],) * 2, 0, 2.01, 0.1)
+    assert not steps.contradicts(ONE, (q[:1], q[:1]), (still[:1],) * 2, 0, 2.01, 0.1)
 
 
 def test_positions_as_old_as_the_timeout_still_tell():
