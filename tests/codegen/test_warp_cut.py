@@ -8,7 +8,7 @@ from cut_programs import CASES, program_of
 
 from warpdyn.algebra.scalar import repeat
 from warpdyn.codegen import warp_cut as chosen
-from warpdyn.codegen.warp_cut import BARRIER, Dependencies, is_straight
+from warpdyn.codegen.warp_cut import BARRIER, Dependencies, _Closures, is_straight
 from warpdyn.codegen.warp_parts import places_of
 from warpdyn.recording.order import operands
 from warpdyn.recording.program import record
@@ -70,6 +70,14 @@ def test_independent_results_need_one_phase() -> None:
     needs = Dependencies(record(products, {"x": (4,)}))
     best = min(needs.cuts(4), key=lambda cut: cut.cost)
     assert len(best.phases) == 1 and best.work <= needs.whole().work + 4
+
+
+def test_the_largest_closures_within_a_size() -> None:
+    """Of a chain of three statements that cost two bits each, on one input: sizes 3, 5 and 7, each included."""
+    closures = _Closures([1, 2, 3], {1: [0], 2: [1], 3: [2]}, dict.fromkeys((1, 2, 3), 2))
+    assert closures.size == {1: 3, 2: 5, 3: 7}
+    sizes = (2.9, 3.0, 4.9, 5.0, 6.9, 7.0, 99.0)
+    assert [closures.largest_within(x) for x in sizes] == [[], [1], [1], [2], [2], [3], [3]]
 
 
 def test_programs_with_loops_are_not_divided() -> None:

@@ -263,5 +263,6 @@ def test_joints_of_several_freedoms_have_no_such_numbers(name: str) -> None:
     arm = wd.ModelBuilder("b").add_link("a").add_link("c", 1.0, (0, 0, 0), np.eye(3))
     task.model = arm.add_joint("j", "ball", "a", "c").build()
     task.vary = {name: rl.Vary(0.0, 1.0)}
-    with pytest.raises(rl.TaskError, match=f"Hold.vary: {name} needs joints of one freedom each"):
+    said = f"Hold.vary: {name} needs joints with one degree of freedom each"
+    with pytest.raises(rl.TaskError, match=said):
         _default_of_sensor_or_joint(task, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -12,7 +13,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -205,3 +208,61 @@ def test_a_browser_that_does_not_start_is_an_error(
         monkeypatch.setattr(browser_module, "PATIENCE", 0.2)
     with pytest.raises(viewer.ViewerError, match=said), browser_module.Browser():
         pass
+
+
+def test_answers_of_a_browser_are_results_or_errors() -> None:
+    """Those that are still missing when it ends say so; events go to the listener of their session."""
+    browser, heard = browser_module.Browser.__new__(browser_module.Browser), list[Any]()
+    browser._answers = {k: Future() for k in (1, 2, 3)}
+    browser._listeners = {"s": lambda method, params: heard.append((method, params))}
+    browser.process = SimpleNamespace(poll=lambda: 9)
+    messages: list[dict[str, Any]] = [
+        {"id": 1, "result": {"a": 1}},
+        {"method": "Page.loadEventFired", "params": {"t": 2}, "sessionId": "s"},
+        {"method": "Page.loadEventFired", "params": {}, "sessionId": "other"},
+        {"id": 2, "error": "no such target"},
+    ]
+    browser._socket = map(json.dumps, messages)
+    answers = dict(browser._answers)
+    browser._read_messages()
+    assert answers[1].result() == {"a": 1} and heard == [("Page.loadEventFired", {"t": 2})]
+    for k, said in ((2, "the browser: no such target"), (3, r"the browser ended by itself \(9\)")):
+        with pytest.raises(viewer.ViewerError, match=said):
+            answers[k].result()
+
+
+def test_a_browser_that_does_not_end_is_killed() -> None:
+    done: list[str] = []
+
+    def wait(timeout: float | None = None) -> None:
+        done.append("wait")
+        if timeout is not None:
+            raise subprocess.TimeoutExpired("chromium", timeout)
+
+    browser = browser_module.Browser.__new__(browser_module.Browser)
+    browser._folder = SimpleNamespace(cleanup=lambda: done.append("cleanup"))
+    browser.process = SimpleNamespace(
+        terminate=lambda: done.append("terminate"), kill=lambda: done.append("kill"), wait=wait
+    )
+    browser._end()
+    assert done == ["terminate", "wait", "kill", "wait", "cleanup"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (
+            {"errorText": "net::ERR_FILE_NOT_FOUND"},
+            "cannot open file:///a: net::ERR_FILE_NOT_FOUND",
+        ),
+        ({}, "has not opened file:///a in 0.01 s"),
+    ],
+)
+def test_an_address_that_does_not_open_is_an_error(
+    answer: dict[str, str], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(browser_module, "PATIENCE", 0.01)
+    browser = SimpleNamespace(call=lambda method, session, **parameters: answer)
+    tab = browser_module.Tab(browser, "target", "session")  # type: ignore[arg-type]
+    with pytest.raises(viewer.ViewerError, match=f"the browser {said}"):
+        tab.go_to("file:///a")

@@ -91,3 +91,14 @@ def test_a_single_ramp_is_the_ground() -> None:
     """`terrain=` turns the ground in the same way."""
     ramp = '<geom type="plane" size="9 9 1" euler="0 20 0" friction="1.5"/>'
     assert contact_of(ramp, "").friction == 1.5
+
+
+def test_a_plane_whose_place_cannot_be_read_is_no_ground() -> None:
+    """The other plane is, with its friction."""
+    planes = '<geom type="plane" size="1 1 1" pos="x 0 0" friction="3"/>'
+    planes += '<geom type="plane" size="1 1 1" friction="2"/>'
+    body = '<body name="b"><joint/><geom size="0.1" mass="1"/></body>'
+    (shape,) = (
+        wd.load(f"<mujoco><worldbody>{planes}{body}</worldbody></mujoco>").link("b").collisions
+    )
+    assert shape.on_ground is not None and shape.on_ground.friction == 2.0

@@ -156,6 +156,18 @@ def test_margins_beyond_half_of_the_range_are_refused() -> None:
         tendon_bounds_of(wd.load(ranged.format(1.1)))
 
 
+def test_a_tendon_without_softness_has_a_rigid_limit() -> None:
+    """The other tendon keeps its softness."""
+    model = wd.load(
+        """<mujoco><worldbody><body><joint name="j"/><geom size="0.1"/></body></worldbody><tendon>
+        <fixed name="s" range="-1 1"><joint joint="j" coef="1"/></fixed>
+        <fixed name="t" range="-2 2"><joint joint="j" coef="2"/></fixed></tendon></mujoco>"""
+    )
+    first, second = model.tendons
+    rigid = replace(model, tendons=(replace(first, soft_limit=None), second))
+    assert tendon_bounds_of(rigid) == (None, tendon_bounds_of(model)[1])
+
+
 def test_a_sliding_body_has_its_own_inverse_mass() -> None:
     """As in MuJoCo, if it slides along its axes of inertia without rotors and carries nothing.
 

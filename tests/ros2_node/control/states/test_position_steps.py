@@ -23,12 +23,8 @@ from ros2_node.demo.plant import READY
 
 FAST = MODEL.velocity_limit
 UR5E = wd.load_robot("ur5e")
-ELBOW = {
-    "shoulder_lift_joint": -1.2,
-    "elbow_joint": 1.4,
-    "wrist_1_joint": -0.8,
-    "wrist_2_joint": 0.5,
-}
+ELBOW = {"shoulder_lift_joint": -1.2, "elbow_joint": 1.4, "wrist_1_joint": -0.8}
+ELBOW["wrist_2_joint"] = 0.5
 DROPPED = "position_against_velocity_dropped"
 
 
@@ -355,16 +351,17 @@ def test_the_contradiction_bound_has_the_documented_value(speed, dt, stamped, bo
             assert steps.contradicts(*arguments) == said
 
 
+def dropped_of_two_joints():
+    steps, still = PositionSteps(np.full(2, 2.0), np.zeros(2, bool)), np.zeros(2)
+    steps.note(slice(None), 0, 1.0)
+    steps.drop(slice(None), still, still, 0, 1.01, 0.1)
+    return steps, np.full(2, 0.5), still
+
+
 def test_an_accepted_message_ends_the_prediction():
     """It follows one that was dropped. Steps of its joints are then measured from it, by the plain
     bound."""
-    steps, q, still = (
-        PositionSteps(np.full(2, 2.0), np.zeros(2, bool)),
-        np.full(2, 0.5),
-        np.zeros(2),
-    )
-    steps.note(slice(None), 0, 1.0)
-    steps.drop(slice(None), still, still, 0, 1.01, 0.1)
+    steps, q, still = dropped_of_two_joints()
     steps.note(ONE, 0, 1.02)
     for way, joint, said in ((0.0, 0, False), (0.03, 0, True), (0.0, 1, True)):
         of_joint = slice(joint, joint + 1)
@@ -372,20 +369,13 @@ def test_an_accepted_message_ends_the_prediction():
         assert steps.contradicts(of_joint, positions, (still[:1],) * 2, 0, 1.03, 0.1) == said
 
 
-def test_a_new_start_ends_the_reckoning_of_all_joints():
-    """A message that is dropped after it, of the second joint, does not bring back that of the first."""
-    steps, q, still = (
-        PositionSteps(np.full(2, 2.0), np.zeros(2, bool)),
-        np.full(2, 0.5),
-        np.zeros(2),
-    )
-    steps.note(slice(None), 0, 1.0)
-    steps.drop(slice(None), still, still, 0, 1.01, 0.1)
+def test_a_new_start_ends_the_prediction_of_all_joints():
+    """A message of the second joint that is dropped later does not restore the prediction of the first."""
+    steps, q, still = dropped_of_two_joints()
     steps.forget()
-    steps.note(slice(None), 0, 2.0)
+    steps.note(slice(2), 0, 2.0)
     steps.drop(slice(1, 2), still[:1], still[:1], 0, 2.01, 0.1)
-    positions = q[:1], q[:1]
-    assert not steps.contradicts(slice(0, 1), positions, (still[:1],) * 2, 0, 2.01, 0.1)
+    assert not steps.contradicts(ONE, (q[:1], q[:1]), (still[:1],) * 2, 0, 2.01, 0.1)
 
 
 def test_positions_as_old_as_the_timeout_are_still_checked():
