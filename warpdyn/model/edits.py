@@ -221,7 +221,7 @@ def _by_joint(
     values: Mapping[str, Any] = {}
     if isinstance(asked, Mapping):
         values = asked
-    elif np.ndim(asked):
+    elif asked is not None and np.ndim(asked):
         raise TypeError(
             f"{what} of {self.name} must be one number, or numbers by joint name, such as "
             f"{{{self.moving_joints[0].name!r}: 0.1}}; got {asked}"
