@@ -225,6 +225,8 @@ def test_what_cannot_be_exported_says_why(tmp_path: Path) -> None:
     with pytest.raises(FileExistsError, match="overwrite=True replaces it"):
         wd.export(model, [wd.crba], file)
     assert wd.export(model, [wd.crba], file, overwrite=True) == file.read_text()
+    with pytest.raises(IsADirectoryError, match="is a folder; give the name of a file in it"):
+        wd.export(model, [wd.crba], tmp_path)
 
 
 def test_an_array_may_be_called_as_tables_are(tmp_path: Path) -> None:
