@@ -4,6 +4,7 @@ bits.
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -352,3 +353,21 @@ def test_only_task_instances_with_a_model_are_accepted() -> None:
         rl.VecEnv("panda_reach", 2)  # type: ignore[arg-type]
     with pytest.raises(rl.TaskError, match=r"^Bare has no model: set self.model"):
         rl.VecEnv(bare(), 2)
+
+
+def test_arrays_of_a_launch_are_written_and_not_replaced() -> None:
+    """A replaced tensor would have no effect from the second step on."""
+    env = rl.VecEnv(Hold(), 2)
+    reach, scales = env.numbers["reach"], env.scales
+    env.numbers["reach"] *= 0.5
+    env.scales *= 2.0
+    assert env.numbers["reach"] is reach and env.scales is scales
+    with pytest.raises(
+        TypeError, match=r"reach cannot be replaced; write into it: \['reach'\]\[:\]"
+    ):
+        env.numbers["reach"] = reach + 1.0
+    with pytest.raises(KeyError, match=r"there is no 'rech'; there are .*reach"):
+        env.numbers["rech"] = reach
+    with pytest.raises(AttributeError, match=r"scales cannot be replaced; .*env.scales\[:\]"):
+        env.scales = scales.clone()
+    assert list(copy.deepcopy(env.numbers)) == list(env.numbers)

@@ -28,6 +28,24 @@ CONDITIONS = ("terminated", "truncated", "ended_age", "failed", "odd_action")
 """Results of a step that are true above 0.5: "ended_age" is 0 unless an episode ends."""
 
 
+BOUND = ("numbers", "tables", "scales", "carried")
+"""Attributes of an environment that its launches are bound to."""
+
+
+class BoundTensors(dict[str, torch.Tensor]):
+    """Tensors by name. A launch is bound to their memory, so that they are written and never
+    replaced."""
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if name not in self:
+            raise KeyError(f"there is no {name!r}; there are {', '.join(self)}")
+        if value is not self[name]:  # x *= 0.5 writes, and sets the same tensor
+            raise TypeError(f"{name} cannot be replaced; write into it: [{name!r}][:] = ...")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (dict(self),)
+
+
 class VecEnv(VectorEnv[Any, Any, Any]):
     """`envs` robots that learn a task, with one launch per step.
 
@@ -82,16 +100,18 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         self.metadata = {"autoreset_mode": MODES[autoreset], "render_modes": []}
         self._kernels = EnvironmentStep(task, seed, wait=autoreset == "next_step", first=first)
         self.task = task = self._kernels.task
-        self.numbers = {
-            name: torch.as_tensor(x, dtype=self.dtype, device=device).clone()
+        self.numbers = BoundTensors(
+            (name, torch.as_tensor(x, dtype=self.dtype, device=device).clone())
             for name, x in self._kernels.numbers.items()
-        }
-        self.tables = {
-            name: torch.as_tensor(x, dtype=self.dtype, device=device)
+        )
+        self.tables = BoundTensors(
+            (name, torch.as_tensor(x, dtype=self.dtype, device=device))
             for name, x in self._kernels.tables.items()
-        }
+        )
         self.scales = self.numbers["scales"]
-        self.carried = {name: self._zeros(shape) for name, shape in self._kernels.carried.items()}
+        self.carried = BoundTensors(
+            (name, self._zeros(shape)) for name, shape in self._kernels.carried.items()
+        )
         self.action = self._zeros((task.actions,))
         # Two sets of results, so that those of the previous step stay valid while the next one is
         # written.
@@ -112,6 +132,11 @@ class VecEnv(VectorEnv[Any, Any, Any]):
         """NaN for rewards that were not finite, collected where a check would wait for the
         device."""
         self._spaces()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in BOUND and self.__dict__.get(name, value) is not value:
+            raise AttributeError(f"{name} cannot be replaced; write into it: env.{name}[:] = ...")
+        super().__setattr__(name, value)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         """Reset all environments; returns observations and an empty dictionary."""

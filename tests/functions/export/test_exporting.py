@@ -227,6 +227,8 @@ def test_functions_that_cannot_be_exported_are_refused_with_the_reason(tmp_path:
     with pytest.raises(FileExistsError, match="overwrite=True replaces it"):
         wd.export(model, [wd.crba], file)
     assert wd.export(model, [wd.crba], file, overwrite=True) == file.read_text()
+    with pytest.raises(IsADirectoryError, match="is a folder; give the name of a file in it"):
+        wd.export(model, [wd.crba], tmp_path)
 
 
 def test_arguments_named_sine_and_cosine_do_not_clash_with_tables(tmp_path: Path) -> None:

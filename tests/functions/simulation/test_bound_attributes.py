@@ -26,6 +26,21 @@ def test_replacing_an_array_of_a_simulation_is_refused() -> None:
             setattr(sim, name, None)
 
 
+def test_arguments_of_a_simulation_are_not_set() -> None:
+    """Those without an attribute of their own, such as the step: setting one would have no effect."""
+
+    class Mine(wd.Simulation):
+        def __init__(self, reward: float) -> None:
+            super().__init__(wd.load_robot("cartpole"), 2, dtype="float64")
+            self.reward = reward
+
+    for name in ("dt", "gravity", "substeps", "ground"):
+        with pytest.raises(
+            AttributeError, match=f"{name} .*(is an argument of|cannot be replaced)"
+        ):
+            setattr(Mine(1.0), name, 0.001)
+
+
 def test_arrays_of_a_simulation_can_be_written_in_place() -> None:
     """`sim.q[:] = x` and `sim.q += x` work. Python ends the second by assigning the same array."""
     sim = wd.Simulation(wd.load_robot("cartpole"), 2, dtype="float64")

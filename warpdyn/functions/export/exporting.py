@@ -92,6 +92,8 @@ def export(
     text = header_of(model, functions, style)
     if path is not None:
         file = Path(path)
+        if file.is_dir():
+            raise IsADirectoryError(f"{file} is a folder; give the name of a file in it")
         if file.exists() and not overwrite:
             raise FileExistsError(f"{file} exists; overwrite=True replaces it")
         text = header_of(model, with_stacks(functions, text, style), style)

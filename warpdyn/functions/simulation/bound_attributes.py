@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 
 class BoundAttributes:
     """An object whose public attributes keep their values after `_bind_attributes`.
 
-    Otherwise `sim.q = q` would leave the simulation as it is, and hide its state.
+    Otherwise `sim.q = q` would leave the simulation as it is, and hide its state. Names of the
+    constructor's arguments cannot be set either: `sim.dt = 0.001` would have no effect.
     """
 
     _bound: frozenset[str] = frozenset()
+    _arguments: frozenset[str] = frozenset()
 
     def _bind_attributes(self) -> None:
         self._bound = frozenset(name for name in vars(self) if not name.startswith("_"))
+        (kind,) = (k for k in type(self).__mro__ if BoundAttributes in k.__bases__)
+        self._arguments = frozenset(inspect.signature(kind).parameters) - self._bound
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self._bound and value is not (bound := getattr(self, name)):
@@ -25,4 +30,9 @@ class BoundAttributes:
                 else f"make another {owner}"
             )
             raise AttributeError(f"{name} of a {owner} cannot be replaced; {remedy}")
+        if name in self._arguments:
+            raise AttributeError(
+                f"{name} is an argument of {type(self).__name__}: make another one, or write into the "
+                "array that you passed"
+            )
         super().__setattr__(name, value)
