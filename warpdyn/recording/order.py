@@ -135,7 +135,8 @@ def values_alive(
     `reads`: as for `inputs_late`.
     """
     reads = operands_of(statements) if reads is None else reads
-    # Backward, a value becomes alive where it is read last, and ceases to be where it is computed.
+    # Going backward, a value becomes alive where it is last read, and stops being alive where it is
+    # computed.
     needed = set[int]()
     alive = most = 0
     for statement in reversed(statements):

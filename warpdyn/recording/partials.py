@@ -1,10 +1,10 @@
 """Derivatives of single operations: partial derivatives, and the branches of a choice.
 
 In a user's own kernel a branch that is not taken may be infinite or NaN, and so may be its slope: 0
-times this slope is NaN. So the slopes of nodes near a choice (`_near_choices`) are finite there: 0
-instead of inf or NaN. All products of the chain rule are finite then, and both modes add up the
-same ones. The slope of a root of a sum of squares is 0 at the origin for the same reason: 0 is a
-subgradient of the norm.
+times this slope is NaN. Therefore slopes of nodes near a choice (`_near_choices`) are made finite:
+0 instead of inf or NaN. All products of the chain rule are then finite, and both modes add up the
+same products. The slope of a root of a sum of squares is 0 at the origin for the same reason: 0 is
+a subgradient of the norm.
 """
 
 from __future__ import annotations
