@@ -46,7 +46,7 @@ _NO_FIELDS = (0,) * FIELDS
 
 LONG = 10.0
 """Estimated CPU seconds of a compile from which on a user's own kernel is called long. The number
-of operations is no measure of this: a loop has many operations and little code."""
+of operations is not a measure of this: a loop has many operations and little code."""
 
 
 def compute(call: Call) -> Any:
