@@ -171,6 +171,27 @@ def test_a_file_with_another_observation_prints_a_remark(
     assert "its observe() or update() computed another speed" in "".join(remarks)
 
 
+def test_randomisation_in_training_prints_no_remark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file's record is that of the task without it. Late targets and biased encoders are kept in
+    memory, which the task without randomisation does not have."""
+    late = rl.DomainRandomization(
+        {
+            "latency": rl.Vary(0.0, 0.02, how="abs"),
+            "encoder_bias": rl.Vary(-0.01, 0.01, how="abs"),
+        }
+    )
+    recipe = replace(RECIPE, vary=late)
+    first = rl.Trainer(Hold(), recipe=recipe)
+    list(first.run(iterations=1))
+    rl.export(first, tmp_path / "policy.onnx")
+    remarks = list[str]()
+    monkeypatch.setattr(deployment_record, "say", remarks.append)
+    rl.Trainer(Hold(), recipe=recipe, init=tmp_path / "policy.onnx")
+    assert not remarks
+
+
 def test_a_network_that_warpdyn_did_not_export_is_refused(tmp_path: Path) -> None:
     path = linear_policy(tmp_path / "a.onnx", np.zeros((6, 2)), task="Hold")
     with pytest.raises(

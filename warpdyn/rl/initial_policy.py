@@ -25,15 +25,17 @@ SEEN = 2**20
 in the file. Training with 1,024 environments and 24 steps reaches this number in 43 iterations."""
 
 
-def start_from(learner: Learner, kernels: EnvironmentStep, path: Path, deviation: float) -> str:
+def start_from(
+    learner: Learner, kernels: EnvironmentStep, task: Task, path: Path, deviation: float
+) -> str:
     """Replace the networks of a learner by those of a file; returns the file's hash.
 
     path: `policy.onnx`, which has the policy and its normalisation of observations but neither the
     critic nor the deviation of actions, or `checkpoint.pt`, which has all of them. The optimiser
     starts afresh. A line on stderr names terms that are computed differently.
-    kernels: the environments of the training that begins. deviation: the recipe's. If the
-    checkpoint's recipe had another deviation, the checkpoint's is used, and a line on stderr says
-    so.
+    kernels: the environments of the training that begins. task: its task without the recipe's
+    randomisation, as files record it. deviation: the recipe's. If the checkpoint's recipe had
+    another deviation, the checkpoint's is used, and a line on stderr says so.
     TaskError: the networks have other sizes or another activation, or a checkpoint is of another
     robot or of other terms of the observations.
     """
@@ -41,7 +43,7 @@ def start_from(learner: Learner, kernels: EnvironmentStep, path: Path, deviation
         record = _from_onnx(learner, kernels.task, path)
     else:
         record = _from_checkpoint(learner, kernels, path, deviation)
-    say_other_programs(path, record, kernels.task)
+    say_other_programs(path, record, task)
     return file_hash(path)
 
 

@@ -97,7 +97,9 @@ class Trainer:
         self._steps = GraphReplay(self._run_steps, device)
         self._init = ""
         if init is not None:
-            self._init = start_from(self.learner, self.env.kernels, init, recipe.deviation)
+            self._init = start_from(
+                self.learner, self.env.kernels, self.task, init, recipe.deviation
+            )
         self.iteration, self._seconds, self._cpu = 0, 0.0, 0.0
         self.curve: list[Progress] = []
         self.loggers: list[Callable[[Progress], Any]] = []
