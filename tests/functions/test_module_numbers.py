@@ -21,6 +21,7 @@ NUMBERS = {
         "ROUGH_MASS": 0.2,
         "ROUGH_COM": 0.02,
         "ROUGH_INERTIA": 0.5,
+        "PAUSE": 2.5,
         "MARGIN": 2,
     },
     "inertial": {

@@ -255,7 +255,7 @@ def test_a_browser_that_does_not_end_is_killed() -> None:
             {"errorText": "net::ERR_FILE_NOT_FOUND"},
             "cannot open file:///a: net::ERR_FILE_NOT_FOUND",
         ),
-        ({}, "has not opened file:///a in 0.01 s"),
+        ({}, "did not open file:///a within 0.01 s"),
     ],
 )
 def test_an_address_that_does_not_open_is_an_error(

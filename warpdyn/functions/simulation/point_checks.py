@@ -73,10 +73,9 @@ def refusing_for_implicit_forces(
 ) -> Callable[[Structure], None]:
     """Function that raises for such points, and for joints that move no inertia and that neither
     friction, a spring nor, if `driven`, a drive holds. Closed loops may hold them too."""
-    still = refusing_still_points(points)
 
     def refuse(model: Structure) -> None:
-        still(model)
+        refusing_still_points(points)(model)
         tree = tree_of(model)
         held = set(joint_coordinates(tree)) if driven else set()
         for body in tree.bodies:

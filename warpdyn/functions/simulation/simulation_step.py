@@ -222,7 +222,12 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
     scene = _scene(model, points, tuple(shaped), rows, bounds, soft, options)
     if options.stops == "soft":
         scene = scene._replace(tendon_bounds=tendon_bounds_of(model, mujocos))
-    refuse = _refusing(points, options)
+    if not options.is_implicit:
+        refuse = refusing_for_explicit_forces(points)
+    elif options.params is not None:  # which may have the inertia that the model lacks
+        refuse = refusing_still_points(points)
+    else:
+        refuse = refusing_for_implicit_forces(points, driven=options.targets is not None)
     result: Any = StepOfRows if rows else Step
     if pairs or model.loops:
         result = StepOfScene
@@ -253,15 +258,6 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
         over={"impulses": "deformation"} if "deformation" in shaped else {},
         named=result,
     )
-
-
-def _refusing(points: Sequence[ContactPoint], options: StepOptions) -> Callable[[Structure], None]:
-    """Function that raises for points and joints that the integrator cannot step."""
-    if not options.is_implicit:
-        return refusing_for_explicit_forces(points)
-    if options.params is not None:  # which may have the inertia that the model lacks
-        return refusing_still_points(points)
-    return refusing_for_implicit_forces(points, driven=options.targets is not None)
 
 
 @cache

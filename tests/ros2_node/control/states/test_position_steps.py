@@ -176,8 +176,7 @@ def test_finite_differences_drop_a_glitch_before_the_velocity():
 
 
 def test_finite_differences_accept_a_robot_that_starts_and_reverses():
-    """It moves from rest to the velocity limit within 50 ms and back, and the stamps have 0.5 ms of
-    noise."""
+    """It moves from rest to the velocity limit within 50 ms and back, and the stamps have 0.5 ms of noise."""
     for rate in (100, 1000):
         states, rng, q, v = (
             reader(velocity_source="finite_difference"),
@@ -214,8 +213,7 @@ def test_each_part_of_a_state_is_compared_with_its_own_last_message():
 
 
 def test_a_joint_that_was_held_for_long_is_not_checked():
-    """With missing_joint_policy hold, positions older than state_timeout say nothing about the
-    velocity."""
+    """With missing_joint_policy hold, positions older than state_timeout say nothing about the velocity."""
     states = reader(missing_joint_policy="hold")
     tell(states, 0.0, 0.0, 0.0)
     for k in range(1, 100):
@@ -224,8 +222,7 @@ def test_a_joint_that_was_held_for_long_is_not_checked():
 
 
 def test_the_first_positions_after_a_restart_are_accepted():
-    """A clock jump restarts the robot, and its previous position does not count. Later steps are
-    checked again."""
+    """A clock jump restarts the robot, and its previous position does not count. Later steps are checked again."""
     states = reader()
     tell(states, 0.0, 0.0, 0.0)
     states.forget()
@@ -235,8 +232,7 @@ def test_the_first_positions_after_a_restart_are_accepted():
 
 @pytest.mark.parametrize("clock", ["stamps", "none", "bursts", "seconds", "still"])
 def test_no_driver_clock_rejects_a_robot_at_its_velocity_limit(clock):
-    """Stamps may have jitter, be absent, come in bursts, have a resolution of a second, or never
-    advance."""
+    """Stamps may have jitter, be absent, come in bursts, have a resolution of a second, or never advance."""
     states, rng = reader(), np.random.default_rng(2)
     for k in range(2000):
         now, arrival = 0.005 * k, 0.005 * k
@@ -359,8 +355,7 @@ def dropped_of_two_joints():
 
 
 def test_an_accepted_message_ends_the_prediction():
-    """It follows one that was dropped. Steps of its joints are then measured from it, by the plain
-    bound."""
+    """It follows one that was dropped. Steps of its joints are then measured from it, by the plain bound."""
     steps, q, still = dropped_of_two_joints()
     steps.note(ONE, 0, 1.02)
     for way, joint, said in ((0.0, 0, False), (0.03, 0, True), (0.0, 1, True)):
@@ -396,8 +391,7 @@ def test_a_missing_velocity_limit_counts_as_20_rad_per_s():
 
 @pytest.mark.parametrize(("stamp", "bound"), [(10_000_001, 0.032), (1, 0.022), (0, 0.08)])
 def test_a_stamp_of_one_nanosecond_is_valid(stamp, bound):
-    """This holds for the previous message and for this one. Only zero means that there is no
-    stamp."""
+    """This holds for the previous message and for this one. Only zero means that there is no stamp."""
     v = np.array([1.0])
     for beyond, said in ((-1e-4, False), (1e-4, True)):
         steps = of_one_joint()
