@@ -38,7 +38,7 @@ SCAN = np.array([[x, y] for x in np.arange(-3, 4) * 0.15 for y in np.arange(-2, 
 """Points around the trunk at which the ground height is observed: 0.9 m by 0.6 m [m]."""
 
 
-ROUGH_TO_REAL = SIM_TO_REAL.with_changes(friction=Vary(0.4, 1.25))._replace(push=Push(0.5, 4.0))
+ROUGH_TO_REAL = SIM_TO_REAL.with_changes(friction=Vary(0.4, 1.25))._replace(push=Push(1.0, 4.0))
 """Domain randomisation on ground that a robot can climb: slopes of 20 degrees need a friction of
 0.36."""
 
@@ -68,6 +68,7 @@ class QuadrupedRough(CommandedQuadruped):
         **CommandedQuadruped.scales,
         "bounce": -1.0,
         "tilt": -1.0,
+        "sunk": -3.0,
         "torque": -0.22,
         "air": 1.5,
     }
@@ -148,7 +149,9 @@ class QuadrupedRough(CommandedQuadruped):
 
     def reward(self, robot: Any, s: Episode) -> dict[str, Any]:
         moving = np.where(np.sum(s.command**2) > 0.01, 1.0, 0.0)
-        earned = {"tilt": self._tilt(robot, s), "air": s.landing * moving}
+        above = np.sum(self._above(robot, s, self.corners)) / len(self.corners)
+        sunk = (1.0 - above / self.height) ** 2
+        earned = {"tilt": self._tilt(robot, s), "sunk": sunk, "air": s.landing * moving}
         return {**super().reward(robot, s), **earned}
 
     def _tilt(self, robot: Any, s: Episode) -> Any:
