@@ -68,20 +68,26 @@ def refusing_still_points(points: Sequence[ContactPoint]) -> Callable[[Structure
     return refuse
 
 
-def refusing_for_implicit_forces(
-    points: Sequence[ContactPoint], driven: bool
+def refusing_for_step(
+    points: Sequence[ContactPoint], *, implicit: bool, driven: bool, varied: bool
 ) -> Callable[[Structure], None]:
-    """Function that raises for such points, and for joints that move no inertia and that neither
-    friction, a spring nor, if `driven`, a drive holds. Closed loops may hold them too."""
+    """Function that raises for points and joints that the integrator cannot step.
+
+    An implicit step needs inertia only in joints that neither friction, a spring, a closed loop
+    nor, if `driven`, a drive holds. If `varied`, `params` may have the inertia that a model lacks.
+    """
 
     def refuse(model: Structure) -> None:
+        if not implicit:
+            refusing_for_explicit_forces(points)(model)
+            return
         refusing_still_points(points)(model)
         tree = tree_of(model)
         held = set(joint_coordinates(tree)) if driven else set()
         for body in tree.bodies:
             effects = zip(body.v_index, body.effects, strict=False)
             held |= {k for k, each in effects if each.viscous or each.spring}
-        if not model.loops:
+        if not (varied or model.loops):
             refuse_unmoved(model, held)
 
     return refuse

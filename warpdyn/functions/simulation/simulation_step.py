@@ -35,9 +35,7 @@ from .pair_arrays import (
 from .point_checks import (
     checked_points,
     need_slots,
-    refusing_for_explicit_forces,
-    refusing_for_implicit_forces,
-    refusing_still_points,
+    refusing_for_step,
 )
 from .step_options import Integrator, StepOptions, contact_arrays
 from .step_results import Step, StepOfRows, StepOfScene
@@ -222,12 +220,12 @@ def step_call(model: Model, q: Array, v: Array, tau: Array, options: StepOptions
     scene = _scene(model, points, tuple(shaped), rows, bounds, soft, options)
     if options.stops == "soft":
         scene = scene._replace(tendon_bounds=tendon_bounds_of(model, mujocos))
-    if not options.is_implicit:
-        refuse = refusing_for_explicit_forces(points)
-    elif options.params is not None:  # which may have the inertia that the model lacks
-        refuse = refusing_still_points(points)
-    else:
-        refuse = refusing_for_implicit_forces(points, driven=options.targets is not None)
+    refuse = refusing_for_step(
+        points,
+        implicit=options.is_implicit,
+        driven=options.targets is not None,
+        varied=options.params is not None,
+    )
     result: Any = StepOfRows if rows else Step
     if pairs or model.loops:
         result = StepOfScene
