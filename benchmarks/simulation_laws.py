@@ -277,15 +277,15 @@ def _top_on_a_tip(dt: float) -> float:
         points=[wd.ContactPoint("b", (0, 0, 0), 0.0)],
         ground=wd.Ground(2.0, 1e5, 0.01),
     )
-    return _precessed(end)
+    return _precession(end)
 
 
 def _top_on_a_joint(dt: float) -> float:
-    return _precessed(roll_out(HINGED_TOP, TOP_TURN, TOP_TWIST, dt, 1.0))
+    return _precession(roll_out(HINGED_TOP, TOP_TURN, TOP_TWIST, dt, 1.0))
 
 
-def _precessed(path: Roll) -> float:
-    """Angle by which the axis has precessed about the vertical [rad]."""
+def _precession(path: Roll) -> float:
+    """Precession: the angle by which the axis has turned about the vertical [rad]."""
     x, y, z, w = path.q[:, 0, -4:].T
     angle = np.unwrap(np.arctan2(2 * (y * z - w * x), 2 * (x * z + w * y)))
     return float(angle[-1] - angle[0])
