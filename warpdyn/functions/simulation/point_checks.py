@@ -78,19 +78,23 @@ def refusing_for_step(
     """
 
     def refuse(model: Structure) -> None:
-        if not implicit:
-            refusing_for_explicit_forces(points)(model)
-            return
         refusing_still_points(points)(model)
-        tree = tree_of(model)
-        held = set(joint_coordinates(tree)) if driven else set()
-        for body in tree.bodies:
-            effects = zip(body.v_index, body.effects, strict=False)
-            held |= {k for k, each in effects if each.viscous or each.spring}
-        if not (varied or model.loops):
-            refuse_unmoved(model, held)
+        if not implicit:
+            refuse_unmoved(model)
+        elif not (varied or model.loops):
+            refuse_unmoved(model, _held_coordinates(model, driven))
 
     return refuse
+
+
+def _held_coordinates(model: Structure, driven: bool) -> set[int]:
+    """Coordinates that implicit friction, springs or drives hold."""
+    tree = tree_of(model)
+    held = set(joint_coordinates(tree)) if driven else set()
+    for body in tree.bodies:
+        effects = zip(body.v_index, body.effects, strict=False)
+        held |= {k for k, each in effects if each.viscous or each.spring}
+    return held
 
 
 def refusing_for_explicit_forces(points: Sequence[ContactPoint]) -> Callable[[Structure], None]:
