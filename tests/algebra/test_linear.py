@@ -106,7 +106,7 @@ def whole(factors: Factors) -> np.ndarray:
 
 @pytest.mark.parametrize("redundant", [(), (1, 2), (0,), (3,), (0, 1, 2, 3), (0, 2, 3), (0, 1, 3)])
 def test_diagonals_of_redundant_rows_are_shifted(redundant: tuple[int, ...]) -> None:
-    """By a millionth in each run, after the rows behind it are eliminated."""
+    """The shift is a millionth of the diagonal. A run is shifted after the rows behind it are eliminated."""
     H, _ = system(4, 2)
     S, more = H.copy(), np.zeros((4, 4))
     for k in reversed(range(4)):

@@ -61,7 +61,7 @@ def test_points_have_the_accelerations_of_a_rigid_body(draw: np.random.Generator
 
 
 def test_a_frame_fixed_in_a_body_has_its_motion(draw: np.random.Generator) -> None:
-    """In the frame's axes w, dw and the acceleration of every point are the body's."""
+    """The frame and the body have the same w, dw and acceleration of every point, each in its own axes."""
     m, X, x = moving(draw), placement(draw), vector(draw)
     fixed = m.across(X)
     R = rows(X.R)
@@ -79,7 +79,7 @@ def test_frames_fixed_in_frames_compose(draw: np.random.Generator) -> None:
 
 
 def test_an_acceleration_of_the_world_is_added_to_every_point(draw: np.random.Generator) -> None:
-    """In the child's axes. It changes no rotation."""
+    """The sum is in the child's axes. Angular velocity and acceleration do not change."""
     X, up = placement(draw), vector(draw)
     vJ, aJ = (Motion(vector(draw), vector(draw)) for _ in range(2))
     still, falling = (PointMotion.without_rotation(a).across(X, vJ, aJ) for a in (ZERO, up))

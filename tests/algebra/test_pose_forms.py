@@ -48,7 +48,7 @@ def test_a_matrix_is_converted_back_exactly() -> None:
 
 
 def test_the_rotation_of_a_quaternion_has_that_quaternion() -> None:
-    """In each form: as a matrix, about an axis, or as two rotations."""
+    """The rotation is a matrix, a rotation about an axis, or a product of two rotations."""
     for angle in np.linspace(-3.1, 3.1, 13).tolist():
         half = [math.sin(angle / 2), math.cos(angle / 2)]
         for axis in range(3):

@@ -120,7 +120,7 @@ def test_the_identity_placement_changes_nothing() -> None:
 
 
 def test_motions_are_added_subtracted_and_negated(draw) -> None:
-    """In both parts."""
+    """The operations act on the linear and the angular part."""
     a, b = motion(draw), motion(draw)
     close([*-a], -np.array([*a]))
     close([*(a + b)], np.add([*a], [*b]))

@@ -48,14 +48,14 @@ def test_equations_are_eliminated_before_the_bodies_that_carry_them() -> None:
 
 
 def test_signs_are_negative_for_equations_and_positive_for_coordinates() -> None:
-    """In the order of elimination."""
+    """The signs are in the order of elimination."""
     M, J = chain(4, 0)
     mass = ClosedMass.of(M.tolist(), J.tolist())
     assert mass.signs == [-1.0, 1.0, -1.0, 1.0, 1.0, 1.0]
 
 
 def test_responses_to_impulses_include_the_loops() -> None:
-    """Of rows of coordinates, and the forces of the loops that the impulses cause."""
+    """An impulse on a row of coordinates causes forces in the loops, which the response includes."""
     M, J = chain(4, 1)
     row = np.array([0.5, -1.0, 2.0, 0.3])
     K = np.block([[M, -J.T], [-J, np.zeros((2, 2))]])

@@ -83,7 +83,7 @@ def with_pinocchio(model: wd.Model) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize("name", PINOCCHIOS)
 def test_accelerations_equal_pinocchios(name: str) -> None:
-    """Of `constraintDynamics` on the tree with rigid constraints."""
+    """The truth is `constraintDynamics` of the tree with rigid constraints."""
     model = ROBOTS[name]
     robot, data, *loops = with_pinocchio(model)
     for q, v, tau in zip(*moving(model), strict=True):
