@@ -24,7 +24,7 @@ def test_numbers_are_returned_unchanged() -> None:
 
 
 def test_the_program_reads_the_original_values() -> None:
-    """With their signs, and without another statement."""
+    """The values keep their signs, and the program has no further statement."""
     program = record(text, {"x": (2,)})
     assert evaluate(program, {"x": [3.0, 2.0]}) == pytest.approx([15.0, -6.0, -12.0])
     assert not program.uses(CONSTANT)

@@ -44,7 +44,7 @@ def test_solve_symmetric_solves_the_system(n: int, seed: int) -> None:
 
 
 def test_only_the_lower_triangle_is_read() -> None:
-    """With the diagonal."""
+    """The diagonal belongs to the triangle."""
     H, b = system(5, 1)
     wanted = solve_symmetric(H.tolist(), b.tolist())
     assert solve_symmetric(np.tril(H).tolist(), b.tolist()) == wanted
@@ -87,7 +87,7 @@ def test_the_factors_multiply_to_the_matrix() -> None:
 
 
 def test_the_inverse_of_a_branched_matrix_costs_less() -> None:
-    """For a trunk with two branches, compared with a full matrix."""
+    """The matrix of a trunk with two branches is compared with a full one."""
 
     def text(d: list, side: list) -> list:
         return inverse_symmetric(
@@ -131,7 +131,7 @@ def test_a_singular_matrix_is_shifted_by_a_relative_and_an_absolute_number() -> 
 
 
 def test_each_iteration_reduces_the_error_by_the_relative_shift() -> None:
-    """For a singular system, in double precision."""
+    """The system is singular, and the precision is double."""
     G, b = [[2.0, 2.0], [2.0, 2.0]], [1.0, 1.0]
     errors = [abs(1.0 - 2.0 * sum(solve_redundant(G, b, turns))) for turns in (1, 2, 3)]
     assert 1e-11 < errors[0] < 1e-9 and errors[1] < 1e-15 and errors[2] < 1e-15

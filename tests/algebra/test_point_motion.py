@@ -88,7 +88,7 @@ def test_an_acceleration_of_the_world_is_added_to_every_point(draw: np.random.Ge
 
 
 def test_accelerations_equal_second_differences_of_positions(draw: np.random.Generator) -> None:
-    """For points beyond two joints of six coordinates each."""
+    """The points lie beyond two joints of six coordinates each."""
     X = [placement(draw) for _ in range(2)]
     v, a = draw.uniform(-1, 1, (2, 2, 6))
     x = np.append(draw.uniform(-1, 1, 3), 1.0)

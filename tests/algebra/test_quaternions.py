@@ -76,7 +76,7 @@ def test_the_exponential_rotates_about_its_vector_by_its_length() -> None:
 
 @pytest.mark.parametrize("size", [0.0, 1e-9, 1e-3, 0.9 * SMALL**0.5, 1.1 * SMALL**0.5, 1.0, 3.1])
 def test_log_inverts_exp(draw, size: float) -> None:
-    """For rotations, for rigid motions and in the plane, on both sides of the switch to series."""
+    """This holds for rotations, rigid motions and the plane, on both sides of the switch to series."""
     u = np.array(list(vector(draw)))
     w = Vector(*(size * u / np.linalg.norm(u)).tolist())
     close(list(quaternion_log(quaternion_exp(list(w)))), list(w))
@@ -115,7 +115,7 @@ def test_the_rate_of_a_quaternion_is_that_of_a_rotating_frame(draw) -> None:
 
 @given(FRACTIONS, FRACTIONS, FRACTIONS)
 def test_random_quaternions_have_unit_length(a: float, b: float, c: float) -> None:
-    """For any three numbers."""
+    """The three numbers may have any value."""
     assert math.hypot(*uniform_quaternion(a, b, c)) == pytest.approx(1.0, abs=ROUND_OFF)
 
 

@@ -80,7 +80,7 @@ def test_symmetric_matrices_equal_their_full_matrices(draw) -> None:
 
 
 def test_the_identity_changes_nothing(draw) -> None:
-    """Not one bit."""
+    """All bits are the same."""
     u = vector(draw)
     assert list(IDENTITY.to_parent(u)) == list(u) == list(IDENTITY.to_child(u))
     assert as_matrix(IDENTITY) is IDENTITY

@@ -31,7 +31,7 @@ def test_a_loop_reads_and_writes_rows() -> None:
 
 @pytest.mark.parametrize("needed, wanted", [(0.0, 0), (1.5, 2), (2.0, 2), (9.0, 4), (-1.0, 0)])
 def test_a_loop_ends_after_the_needed_steps(needed: float, wanted: int) -> None:
-    """On numbers at once. NaN means none."""
+    """The loop runs on numbers. NaN needs no step."""
 
     def count(k: Any, state: list, _: Any) -> list:
         return [state[0] + 1.0]
@@ -51,7 +51,7 @@ def test_the_number_of_steps_can_be_an_entry_of_the_state() -> None:
 
 
 def test_writing_a_constant_array_is_refused() -> None:
-    """Also in the step of a loop that has it."""
+    """The step of a loop with this array is refused, too."""
     a = RowArray([[1.0]], constant=True)
 
     def write(_: Any, state: list, arrays: Any) -> list:

@@ -19,7 +19,7 @@ def test_equal_columns_are_not_stored() -> None:
 
 
 def test_a_loop_reads_rows_by_number() -> None:
-    """At its counter and at an index per environment."""
+    """The loop reads a row at its counter and a row at an index per environment."""
 
     def text(x: list) -> list:
         rows = RowsByNumber([[x[0], x[1]], [x[0], 2.0], [x[0], x[2]]])

@@ -113,7 +113,7 @@ def test_minus_outer_subtracts_an_outer_product(draw) -> None:
 
 
 def test_the_identity_placement_changes_nothing() -> None:
-    """For motions in both directions."""
+    """Motions in both directions are the same."""
     here = Placement(IDENTITY, ZERO)
     m = Motion(Vector(1.0, 2.0, 3.0), Vector(4.0, 5.0, 6.0))
     assert list(here.motion_to_child(m)) == list(m) and list(here.motion_to_parent(m)) == list(m)

@@ -186,7 +186,7 @@ def test_second_derivatives_need_unrolled_steps() -> None:
 
 @pytest.mark.parametrize("times", [17, 18, 19, 23, 29, 37])
 def test_loops_of_loops_work_for_any_number_of_steps(times: int) -> None:
-    """With and without steps before the first segment."""
+    """There may be steps before the first segment, or none."""
 
     def sums(x: list, z: list) -> list:
         a = RowArray([[0.0] for _ in range(times)])

@@ -194,7 +194,7 @@ def test_functions_of_poses_have_products_and_second_derivatives() -> None:
 
 
 def test_out_accepts_one_array_per_input(run) -> None:
-    """As a tuple."""
+    """The arrays are a tuple."""
     model, (q, v, a) = MODELS["gripper"], Case("rnea", "gripper", "q v a").arrays.values()
     out = np.full((2, 2), np.nan), np.full((2, 2), np.nan)
     found = wd.vjp(wd.rnea, model, q, v, a, cotangents=v, wrt=("a", "q"), out=out)
@@ -229,7 +229,7 @@ WRONG: tuple[tuple[Callable[..., Any], dict[str, Any], str], ...] = (
 def test_wrong_cotangents_and_inputs_are_refused(
     function: Callable[..., Any], options: dict[str, Any], text: str
 ) -> None:
-    """With what is needed and what was given, also after a correct call has compiled the kernel."""
+    """The message says what is needed and what was given, also if the kernel is compiled already."""
     wd.vjp(*RNEA, cotangents=ONE)
     with pytest.raises(ValueError, match=text):
         function(*RNEA, **options)
@@ -242,7 +242,7 @@ def test_wrong_cotangents_and_inputs_are_refused(
 
 
 def test_derivatives_of_numbers_are_zero() -> None:
-    """Without symbols nothing is recorded."""
+    """No statement is recorded without symbols."""
     assert pull_back([], [2.0], [1.0]) == ([], [])
     assert pull_back([3.0], [2.0], [1.0]) == ([0.0], [])  # type: ignore[list-item]
     assert pullback([], [2.0], [1.0]) == []

@@ -26,7 +26,7 @@ def test_equal_nodes_are_recorded_once() -> None:
 
 
 def test_arguments_come_before_their_nodes() -> None:
-    """Also in the graph of a loop's step."""
+    """The graph of a loop's step has this order, too."""
     program = record(
         lambda x: repeat(lambda s: [s[0] * x[1] + s[1], s[0]], [x[0], 1.0], 4), {"x": (2,)}
     )

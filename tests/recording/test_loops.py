@@ -105,7 +105,7 @@ each_text = pytest.mark.parametrize("name", TEXTS)
 
 @each_text
 def test_a_recorded_loop_equals_the_function(name: str) -> None:
-    """On numbers, statement by statement."""
+    """The program runs on numbers, statement by statement."""
     program = recorded(TEXTS[name])
     assert program.routines
     for x, rate in zip(*(array.tolist() for array in inputs(4)), strict=True):
@@ -117,7 +117,7 @@ def test_a_recorded_loop_equals_the_function(name: str) -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("count", [1, 7, 16, 133])
 def test_a_kernel_with_loops_equals_the_function(name: str, dtype: Any, count: int) -> None:
-    """In rows and in columns, with unused lanes."""
+    """Arrays are in rows or in columns, and some lanes are unused."""
     run, given = function(TEXTS[name]), inputs(count, dtype)
     wanted = wd.oracle(run, MODEL, *given)
     for layout in (np.ascontiguousarray, np.asfortranarray):
@@ -345,7 +345,7 @@ def test_a_step_must_return_its_whole_state() -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_minimum_and_maximum_return_the_first_number_for_nan(dtype: Any) -> None:
-    """Also in programs, which have a reciprocal root too."""
+    """Programs agree, and they have a reciprocal root, too."""
 
     def extremes(tree: Any, x: list, rate: list) -> list:
         a, b = x

@@ -86,7 +86,7 @@ def test_a_product_used_once_is_fused_with_its_sum() -> None:
 
 
 def test_inputs_are_loaded_just_before_their_first_use() -> None:
-    """For each input."""
+    """This holds for each input."""
     program = record(lambda x: [(x[0] + x[1]) * x[2]], {"x": (3,)})
     late = inputs_late(sorted(program.statements, key=lambda s: s.operation != "input"))
     assert [s.operation for s in late] == ["input", "input", "add", "input", "mul"]

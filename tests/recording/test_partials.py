@@ -85,7 +85,7 @@ def jacobian(kernel: Any, mode: str) -> np.ndarray:
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_both_modes_agree_and_are_finite_at_branches(name: str) -> None:
-    """At values for which the branch not taken is infinite or NaN, and at the origin of the norm."""
+    """Values make the branch not taken infinite or NaN, or are the origin of the norm."""
     kernel = kernel_of(TEXTS[name])
     forward, reverse = jacobian(kernel, "forward"), jacobian(kernel, "reverse")
     assert np.isfinite(forward).all()
@@ -105,7 +105,7 @@ def test_the_derivative_is_that_of_the_branch_taken() -> None:
 
 
 def test_second_derivatives_are_finite_at_branches() -> None:
-    """Of a root in a branch that is not taken."""
+    """The function has a root in a branch that is not taken."""
     torch = pytest.importorskip("torch")
     kernel, model = kernel_of(TEXTS["root"]), wd.load_robot("cartpole")
     x, y = torch.tensor(X, requires_grad=True), torch.tensor(Y)
@@ -154,7 +154,7 @@ POINTS = [(0.3, 1.3), (-0.7, 0.4), (1.6, 2.1), (-1.4, 0.9)]
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_each_operation_has_its_derivative(name: str) -> None:
-    """By both operands, in both modes, compared with central differences on numbers."""
+    """Both operands and both modes are compared with central differences on numbers."""
     function, h = OPERATIONS[name], 1e-6
     forward = record(
         lambda x, dx: pushforward(x, dx, [function(*x)]), {"x": (2,), "dx": (2,)}, rolls=False

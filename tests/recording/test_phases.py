@@ -33,7 +33,7 @@ def whole() -> Program:
 
 
 def test_three_phases_equal_the_program() -> None:
-    """On numbers: before the loop, its steps, and after it."""
+    """The phases run on numbers: before the loop, its steps, and after it."""
     program = whole()
     cut = phases(program)
     assert cut is not None and cut.step.repetition is not None
@@ -65,7 +65,7 @@ def test_phases_compute_no_value_twice() -> None:
 
 
 def test_programs_without_one_loop_that_ends_have_no_phases() -> None:
-    """Without a loop, with a loop of known length, or with two loops."""
+    """The programs have no loop, a loop of known length, or two loops."""
 
     def two(x: list, y: list) -> tuple[list, Any]:
         (roots, steps), (again, _) = text(x, y), text(y, x)

@@ -111,7 +111,7 @@ def test_python_conditions_on_symbols_are_refused() -> None:
 
 
 def test_select_minimum_and_maximum_work_as_on_numbers() -> None:
-    """Also with constants."""
+    """Operands may be constants."""
 
     def text(x: list) -> list:
         a, b = x
@@ -157,7 +157,7 @@ FUNCTIONS = {
     ),
 )
 def test_a_recorded_program_equals_its_function(steps: list, constants: list) -> None:
-    """For random functions, to rounding."""
+    """The functions are random, and results are equal to rounding."""
 
     def text(x: list) -> list:
         pool = [*x, *constants]

@@ -30,7 +30,7 @@ def rolled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", ["panda", "quadruped_floating"])
 def test_kernels_with_routines_equal_the_oracle(name: str, dtype: type, rolled: None) -> None:
-    """For every layout and a batch that does not fill the last vector."""
+    """The test has every layout and a batch that does not fill the last vector."""
     model = by_name(name).model
     s = states(model, 19).rounded(np.dtype(dtype))
     bound = {np.float32: 1e-4, np.float64: 1e-10}[dtype]

@@ -90,7 +90,7 @@ def recorded(function: Any) -> Program:
 
 @each_function
 def test_a_recorded_sweep_equals_unrolled_steps(function: Any) -> None:
-    """On numbers, by `scalar.sweep` and by the recorded program."""
+    """`scalar.sweep` and the recorded program run on numbers."""
     program, x = recorded(function), inputs(3)
     assert program.routines
     found = [program.on_numbers({"x": row})["out"] for row in x.tolist()]
@@ -101,7 +101,7 @@ def test_a_recorded_sweep_equals_unrolled_steps(function: Any) -> None:
 @each_function
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_kernel_with_sweeps_equals_unrolled_steps(function: Any, dtype: Any) -> None:
-    """In rows and in columns, with unused lanes."""
+    """Arrays are in rows or in columns, and some lanes are unused."""
 
     @batched
     def run(model: wd.Model, x: Any, *, out: Any = None) -> Any:
@@ -162,7 +162,7 @@ def test_values_of_an_earlier_sweep_are_read_in_place() -> None:
 
 
 def test_columns_of_mixed_values_are_not_read_in_place() -> None:
-    """Of two sweeps, of two values of one sweep, and of a sweep and symbols."""
+    """The values are of two sweeps, two values of one sweep, or of a sweep and symbols."""
 
     def mixed(x: list, run: Any = sweep) -> list:
         rows = [[y] for y in x]

@@ -19,7 +19,7 @@ def operations(program) -> list[str]:
 
 
 def test_a_look_up_reads_the_table_of_the_call() -> None:
-    """At a node, and beyond the edges the nearest one. The size is not part of the program."""
+    """It reads a node, and beyond the edges the nearest one. The size is not part of the program."""
     program = record(
         lambda x, t: [look(t, x[0], x[1]), look(t, 1.0, 0.0)],
         {"x": (2,), "t": (2, 3)},
@@ -48,7 +48,7 @@ def corners(x, t):
 
 
 def test_the_corners_of_a_cell_are_one_look_up() -> None:
-    """In any order, with the same numbers, also at the edges."""
+    """The order of the corners does not matter. Numbers are the same, also at the edges."""
     program = record(corners, {"x": (2,), "t": (2, 3)}, tables=("t",))
     assert operations(program).count(CELL) == 1 and operations(program).count(CORNER) == 4
     assert LOOK not in operations(program) and "add" not in operations(program)

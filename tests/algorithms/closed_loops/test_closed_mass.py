@@ -91,7 +91,7 @@ def test_a_row_of_zeros_has_no_force() -> None:
 
 
 def test_redundant_rows_share_their_forces() -> None:
-    """With the same row twice the motion is that of one row, and each has half of its force."""
+    """If a row occurs twice, the motion is that of one row, and each has half of its force."""
     M, J = chain(3, 2)
     b, c = [1.0, 2.0, 3.0], 0.7
     one = ClosedMass.of(M.tolist(), J[1:].tolist()).solution(b, [c])

@@ -18,7 +18,7 @@ CLOSED = 1e-9
 
 @pytest.mark.parametrize("model", [tied(CONNECT), tied(WELD), tied(COUPLE), four_bar(), leg()])
 def test_loops_are_closed_to_the_tolerance(model: wd.Model) -> None:
-    """To 1e-9 m and rad."""
+    """The tolerance is 1e-9 m and rad."""
     start = np.tile(start_of(model), (3, 1))
     for q in step(model, start, 0.2 * states(model, 3, seed=1).v):
         closed = wd.oracle(wd.loops.close, model, q)
@@ -26,7 +26,7 @@ def test_loops_are_closed_to_the_tolerance(model: wd.Model) -> None:
 
 
 def test_fixed_joints_do_not_move_and_the_step_is_the_shortest() -> None:
-    """To first order the step is orthogonal to the null space of the equations."""
+    """The step is orthogonal to the null space of the equations, to first order."""
     model = four_bar()
     q = wd.oracle(wd.loops.close, model, np.array([1.0, -0.9, 1.0]), fixed=["j1"])
     assert q[0] == 1.0
@@ -50,7 +50,7 @@ def test_loops_close_from_random_states(model: wd.Model) -> None:
 
 
 def test_the_length_of_a_step_is_bounded() -> None:
-    """From a configuration far from closed."""
+    """The search begins far from a closed configuration."""
     model = four_bar()
     q = [3.0, 2.0, -2.0]
     moved = np.array(loop_closure(tree_of(model), q, range(3), 1)) - q

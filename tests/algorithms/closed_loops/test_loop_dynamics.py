@@ -125,7 +125,7 @@ def test_derivatives_of_accelerations_equal_pinocchios(name: str) -> None:
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_derivatives_equal_finite_differences(name: str) -> None:
-    """Of accelerations and forces, forward and backward, in float64 and float32."""
+    """Accelerations and forces have derivatives in both modes, in float64 and float32."""
     model = ROBOTS[name]
     q, v, tau = moving(model)
     s, weights = states(model, 2, seed=5), states(model, 2, seed=6)
@@ -179,7 +179,7 @@ def test_redundant_loops_have_the_derivatives_of_one_loop() -> None:
 
 
 def test_a_parallelogram_moves_as_a_pendulum() -> None:
-    """With equal cranks I th'' = tau - G sin th."""
+    """Equal cranks move by I th'' = tau - G sin th."""
     length, mass, g = 0.3, 1.0, 9.81
     model = four_bar(length, 0.5, length, 0.5)
     inertia = 2 * mass * length**2 / 3 + mass * length**2

@@ -23,7 +23,7 @@ NEAR = 1e-7
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_the_jacobian_is_the_rate_of_the_errors(name: str) -> None:
-    """For closed loops."""
+    """The loops are closed."""
     model = ROBOTS[name]
     q, v = closed(model, 3), states(model, 3).v
     ahead, behind = step(model, q, STEP * v), step(model, q, -STEP * v)
