@@ -128,8 +128,8 @@ def as_described(task: Task) -> Task:
 
 
 def defaults(task: Task) -> dict[str, np.ndarray]:
-    """Default values of the numbers that vary. TaskError: a number cannot vary, or not over this
-    range."""
+    """Default values of the numbers that vary. TaskError: a number cannot vary, not over this
+    range, or the task does not have it."""
     found = {name: np.asarray(_default(task, name), dtype=float) for name in task.vary}
     for name, default in found.items():
         vary = task.vary[name]
@@ -185,11 +185,17 @@ def _ground_default(task: Task, name: str) -> Any:
         return (1.0, 1.0, 0.0)
     if name not in TOUCHED:
         return None
+    if not task.points:
+        pairs = f"; for its pairs: pair_{name}" if task.pairs else ""
+        raise TaskError(
+            f"{task.name}.vary.{name} belongs to contact points on the ground, and the task has no "
+            f"points{pairs}"
+        )
     ground = with_default_numbers(task.ground)
     given = getattr(ground, name, None)
-    if given is None and task.points and name in OF_MOMENTS:
+    if given is None and name in OF_MOMENTS:
         return 0.0
-    if given is None and task.points and name == "stiffness" and isinstance(ground, Ground):
+    if given is None and name == "stiffness" and isinstance(ground, Ground):
         return default_stiffness(task.model)
     return given
 

@@ -348,18 +348,18 @@ def _result(function: Callable[..., Any], given: dict[Any, Any], absent: Sequenc
     words = {name: x for name, x in given.items() if isinstance(name, str)}
     results = function(*(given[k] for k in range(len(given) - len(words))), **words)
     if hasattr(results, "_fields"):
-        _named.add(function)
+        _record_types[function] = type(results)
     return results if isinstance(results, Tensor) else tuple(results)
 
 
 _step = _result
 
-_named: set[Callable[..., Any]] = set()
-"""Functions whose result has names, which Torch's compiler cannot rebuild from its parts."""
+_record_types: dict[Callable[..., Any], type] = {}
+"""Types of results with named fields, by function. A node of Torch's compiler gives plain tuples."""
 
 
-def _has_names(address: int) -> bool:
-    return _object_at(address) in _named
+def _record_type(address: int) -> type | None:
+    return _record_types.get(_object_at(address))
 
 
 _prepared: set[type] = set()
@@ -388,10 +388,9 @@ def traceable_call(function: Callable[..., Any], args: tuple, kwargs: dict[str, 
         raise TypeError(f"out= cannot take part in torch.compile; {INSTEAD}")
     absent = [name for name, x in given.items() if x is None]
     results = _step(function, {name: x for name, x in given.items() if x is not None}, absent)
-    if _has_names(id(function)):
-        raise TypeError(f"{function.__name__} cannot take part in torch.compile; call it outside")
-    return results
+    record = _record_type(id(function))
+    return results if record is None else tuple.__new__(record, results)
 
 
-for each in (_name_at, _has_names, prepare):  # the compiler calls these but does not follow them
+for each in (_name_at, _record_type, prepare):  # the compiler calls these but does not follow them
     each._dynamo_marked_constant = True  # type: ignore[union-attr]
