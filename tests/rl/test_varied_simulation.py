@@ -228,7 +228,9 @@ def test_numbers_of_the_ground_need_contact_points() -> None:
     """They would change nothing. With pairs, the message names the number of the pairs."""
     task = rl.make("panda_reach")
     task.vary = {"friction": rl.Vary(0.5, 1.0)}
-    with pytest.raises(rl.TaskError, match=r"vary.friction belongs to contact points .* no points$"):
+    with pytest.raises(
+        rl.TaskError, match=r"vary.friction belongs to contact points .* no points$"
+    ):
         defaults(task)
     box = PushedBox()
     box.vary = {"stiffness": rl.Vary(1.0, 2.0)}
