@@ -174,7 +174,7 @@ def test_environments_have_places_on_a_map_and_keep_their_level() -> None:
             {"mass": rl.Vary(0.9, 1.1, of="wheel*")},
             "no link of double_pendulum that matches 'wheel",
         ),
-        ({"latency": rl.Vary(0.9, 1.1, how="scale")}, 'a latency must have how="abs"'),
+        ({"latency": rl.Vary(0.9, 1.1, how="scale")}, 'latency must have how="abs"'),
         ({"kp": rl.Vary(-1.0, 2.0)}, "kp must not be negative, but its draws reach down to -1$"),
         ({"kp": rl.Vary(-31.0, 0.0, how="add")}, "kp must not be negative.* down to -1$"),
         ({"mass": rl.Vary(1.0, 0.4, "normal", "scale")}, "mass must not be negative"),
