@@ -103,7 +103,7 @@ def _height_table(meshes: MjcfMeshes, asset: tuple[Element, Attributes], geom: P
             element, f'size is "{written["size"]}"; it needs four positive numbers'
         )
     radius_x, radius_y, top, _ = size
-    shares = _normalised(_elevation(meshes, element, written))
+    shares = _shares_of_range(_elevation(meshes, element, written))
     rows, columns = shares.shape
     along_x, along_y = 2.0 * radius_x / (columns - 1), 2.0 * radius_y / (rows - 1)
     if not abs(along_x - along_y) <= 1e-6 * along_x:
@@ -122,7 +122,7 @@ def _height_table(meshes: MjcfMeshes, asset: tuple[Element, Attributes], geom: P
     return HeightTable(z + top * shares.T, along_x, (x - radius_x, y - radius_y))
 
 
-def _normalised(elevation: np.ndarray) -> np.ndarray:
+def _shares_of_range(elevation: np.ndarray) -> np.ndarray:
     """Elevations from 0 for the lowest to 1 for the highest node; 0 if all are equal."""
     above = elevation - elevation.min()
     highest = above.max()
