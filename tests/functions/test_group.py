@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 import warp as wp
 from devices import assert_same
+from loop_robots import ROBOTS, four_bar
 from robots import by_name
 from states import states
 
 import warpdyn as wd
 from warpdyn.functions.group import Group
 from warpdyn.functions.randomise import randomise, scale
+from warpdyn.model.structure import start_of
 
 MODELS = [by_name(name).model for name in ("double_pendulum", "cartpole", "single")]
 ENVS = [5, 19, 2]
@@ -138,6 +140,25 @@ def test_several_results_are_joined_by_name() -> None:
 def flags_and_counts(robot, q):
     """Results that are converted after a launch."""
     return {"above": q[:1] > 0.0, "twice": 2.0 * q}
+
+
+def test_the_loops_of_each_model_are_closed_and_checked() -> None:
+    """A configuration that closes one model's loops leaves another's open, and models have
+    different widths."""
+    models = [four_bar(), four_bar(ground=0.55), ROBOTS["leg"]]
+    group = Group(models, [2, 3, 1])
+    starts = [[1.0, -0.9, 1.0]] * 2 + [start_of(models[2])]
+    rows = [np.tile(start, (n, 1)) for start, n in zip(starts, group.envs, strict=True)]
+    q = np.zeros((6, group.nq))
+    for here, values in zip(group.rows, rows, strict=True):
+        q[here, : values.shape[1]] = values
+    runs = (lambda: group(wd.loops.close, q), group.bind(wd.loops.close, q))
+    for found in (run() for run in runs):
+        for model, here, values in zip(models, group.rows, rows, strict=True):
+            np.testing.assert_allclose(found[here, : model.nq], wd.loops.close(model, values))
+    q[3, :3] = np.nan
+    with pytest.raises(ValueError, match=r"stay open in 1 of 3 environments \(numbers 1\)"):
+        group(wd.loops.close, q)
 
 
 def test_conditions_are_converted_to_bool() -> None:
