@@ -84,6 +84,23 @@ def test_options_can_be_given_for_all_or_for_each_model() -> None:
         )
 
 
+@pytest.mark.parametrize("count", [4, 3])
+def test_an_option_without_rows_serves_all_environments(count: int) -> None:
+    """Gravity (3,) and the points of a height scan, also if a group has as many environments."""
+    group = Group(MODELS[:2], [1, count - 1])
+    q = np.random.default_rng(0).normal(size=(count, 2))
+    gravity, pattern = np.array([1.0, 2.0, -3.0]), np.arange(2.0 * count).reshape(count, 2)
+    slope = wd.Plane((0.1, 0.2))
+    tau = group(wd.gravity_torques, q, gravity=gravity)
+    scan = group(wd.height_scan, q, pattern=pattern, terrain=slope)
+    for model, rows in zip(MODELS[:2], group.rows, strict=True):
+        own = q[rows, : model.nq]
+        assert np.array_equal(
+            tau[rows, : model.nv], wd.gravity_torques(model, own, gravity=gravity)
+        )
+        assert np.array_equal(scan[rows], wd.height_scan(model, own, pattern, terrain=slope))
+
+
 def test_models_write_into_one_result(monkeypatch: pytest.MonkeyPatch) -> None:
     """For writable arrays nothing is joined by copying."""
     monkeypatch.setattr("warpdyn.functions.group._join", None)
@@ -234,6 +251,8 @@ def test_invalid_groups_and_results_are_refused() -> None:
         GROUP(wd.crba, np.zeros((25, 2)))
     with pytest.raises(ValueError, match="params needs 3 values, one for each model, got 1"):
         GROUP(wd.crba, padded("q"), each={"params": [None]})
+    with pytest.raises(ValueError, match=r"gravity must be \(B, 3\) = \(26, 3\), got \(5, 3\)"):
+        GROUP(wd.gravity_torques, padded("q"), gravity=np.zeros((5, 3)))
     with pytest.raises(ValueError, match=r"out\[0\] must be \(26, 2, 2\), got \(26, 2\)"):
         GROUP(wd.crba, padded("q"), out=np.zeros((26, 2)))
 
