@@ -2,7 +2,7 @@
 
 `BOUNDS` holds a goal and a bound for each count. The exit status is 1 if a count is above its bound. A bound is the
 count of today. When a change lowers a count, it lowers the bound, too. Code blocks, inline code, link targets and
-comments are not counted.
+comments are not counted. `python scripts/prose.py --list` prints the places of names and docstrings that are counted.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -140,11 +140,15 @@ def all_definitions(tree: ast.Module) -> tuple[Definition, ...]:
     return tuple(definitions(tree))
 
 
+def first_word(node: ast.Module | Definition) -> str:
+    """The first word of a docstring, in small letters. It is empty without a docstring."""
+    text = ast.get_docstring(node, clean=False) or ""
+    return re.split(r"[\s,.:;]", text.lstrip(), maxsplit=1)[0].lower()
+
+
 def first_words(tree: ast.Module) -> Iterator[str]:
     """The first word of each docstring of a module."""
-    for node in (tree, *all_definitions(tree)):
-        if text := ast.get_docstring(node, clean=False):
-            yield re.split(r"[\s,.:;]", text.lstrip(), maxsplit=1)[0].lower()
+    return filter(None, map(first_word, (tree, *all_definitions(tree))))
 
 
 def share_without_noun(trees: Iterable[ast.Module]) -> float:
@@ -177,6 +181,17 @@ def begins_without_noun(test: str) -> bool:
 def modules(folders: Iterable[str] = ("warpdyn", "ros2_node")) -> list[Path]:
     """Python files in some folders of the project; by default those of the packages."""
     return [p for name in folders for p in sorted((ROOT / name).rglob("*.py"))]
+
+
+def places(path: Path) -> Iterator[str]:
+    """Places in a file: names that are banned, and docstrings that begin without a noun."""
+    tree = ast.parse(path.read_text())
+    for node in (tree, *all_definitions(tree)):
+        name, line = getattr(node, "name", path.stem), getattr(node, "lineno", 1)
+        if is_banned(name) or begins_without_noun(name):
+            yield f"{path.relative_to(ROOT)}:{line}: name {name}"
+        if first_word(node) in NO_NOUN:
+            yield f"{path.relative_to(ROOT)}:{line}: docstring of {name}"
 
 
 def count_all() -> dict[str, float]:
@@ -236,11 +251,15 @@ def is_broken(counts: Mapping[str, float], bounds: Mapping[str, Bound]) -> bool:
     return any(counts[name] > bound for name, (_, bound) in bounds.items())
 
 
-def main() -> int:
+def main(arguments: Sequence[str] = ()) -> int:
+    if "--list" in arguments:
+        files = modules(("warpdyn", "ros2_node", *TESTS_AND_TOOLS))
+        print("\n".join(place for path in files for place in places(path)))
+        return 0
     counts = count_all()
     print(table(counts, BOUNDS))
     return int(is_broken(counts, BOUNDS))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

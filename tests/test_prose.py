@@ -128,6 +128,22 @@ def test_names_of_modules_classes_and_functions_are_checked() -> None:
     ]
 
 
+def test_list_names_the_places(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each line has the file, the line number and the name. The exit code is 0."""
+    source = '"""A page."""\n\n\ndef seen():\n    """Of a page."""\n\n\ndef test_it_moves(): ...\n'
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/test_page.py").write_text(source)
+    monkeypatch.setattr(prose, "ROOT", tmp_path)
+    assert prose.main(["--list"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "tests/test_page.py:4: name seen",
+        "tests/test_page.py:4: docstring of seen",
+        "tests/test_page.py:8: name test_it_moves",
+    ]
+
+
 def test_a_broken_bound_fails(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

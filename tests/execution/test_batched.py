@@ -105,16 +105,16 @@ def test_batched_runs_a_users_algorithm() -> None:
         return [x + x for x in q]
 
     @batched
-    def doubled(model: wd.Model, q: np.ndarray) -> Call[np.ndarray]:
+    def twice(model: wd.Model, q: np.ndarray) -> Call[np.ndarray]:
         return Call("doubled", model, (double,), {"q": q})
 
     model = by_name("cartpole").model
     q = states(model, 3).q
-    assert np.array_equal(doubled(model, q), 2 * q)
-    assert np.array_equal(wd.bind(doubled, model, q)(), 2 * q)
-    assert describe_call(doubled, (model, q), {}).name == "doubled"
+    assert np.array_equal(twice(model, q), 2 * q)
+    assert np.array_equal(wd.bind(twice, model, q)(), 2 * q)
+    assert describe_call(twice, (model, q), {}).name == "doubled"
     with pytest.raises(TypeError, match=r"the first argument must be a Model.*got ndarray"):
-        doubled(q, q)
+        twice(q, q)
 
 
 # Bound calls.
@@ -189,14 +189,16 @@ def test_constants_can_be_written_once() -> None:
 
 
 @wd.kernel
-def raised(robot: wd.kernels.Robot, q: np.ndarray, *, constants: str = "each_run") -> np.ndarray:
+def add_constant(
+    robot: wd.kernels.Robot, q: np.ndarray, *, constants: str = "each_run"
+) -> np.ndarray:
     return q + (2.0 if constants == "twice" else 1.0)
 
 
 def test_an_option_named_constants_belongs_to_the_kernel() -> None:
     model = by_name("cartpole").model
     q = states(model, 3).q
-    assert np.array_equal(wd.bind(raised, model, q, constants="twice")(), q + 2.0)  # type: ignore[call-overload]
+    assert np.array_equal(wd.bind(add_constant, model, q, constants="twice")(), q + 2.0)  # type: ignore[call-overload]
 
 
 def test_bound_calls_keep_their_arrays_alive() -> None:

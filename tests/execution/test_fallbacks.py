@@ -21,7 +21,7 @@ from warpdyn.execution.request.argument_checks import MOST_BY_VALUE, array_of_nu
 MODEL = wd.load_robot("cartpole")
 
 
-def unwrapped(function: Any) -> Any:
+def call_uncached(function: Any) -> Any:
     """The function below `run_once` or `cache`, without its memory."""
     return function.__wrapped__()
 
@@ -35,7 +35,7 @@ def test_the_folder_of_calls_in_c_is_optional(name: str, monkeypatch: pytest.Mon
         raise ModuleNotFoundError(name=f"warpdyn.execution.{name}")
 
     monkeypatch.setattr(fast_paths, "import_module", missing)
-    assert unwrapped(fast_paths._native_call) is None
+    assert call_uncached(fast_paths._native_call) is None
 
 
 def test_a_missing_module_of_another_folder_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,7 +44,7 @@ def test_a_missing_module_of_another_folder_is_an_error(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(fast_paths, "import_module", missing)
     with pytest.raises(ModuleNotFoundError, match="other"):
-        unwrapped(fast_paths._native_call)
+        call_uncached(fast_paths._native_call)
 
 
 def test_calls_use_python_until_the_c_function_is_compiled(
@@ -74,7 +74,7 @@ def test_calls_in_c_need_warps_record_numpys_layout_and_a_compiler(
         monkeypatch.setattr(c_functions, "_as_expected", lambda: False)
     if missing == "text":
         monkeypatch.setattr(c_functions, "c_text", lambda *_: None)
-    assert unwrapped(c_functions.methods) is None
+    assert call_uncached(c_functions.methods) is None
 
 
 def test_numpys_arrays_have_the_expected_layout(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +140,7 @@ def test_missing_dispatch_keys_disable_the_path_in_c(monkeypatch: pytest.MonkeyP
 def test_nodes_in_c_need_all_of_their_parts(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch_native, missing, lambda *_: None)
     if missing != "replace_backward":
-        assert unwrapped(torch_native.apply) is None
+        assert call_uncached(torch_native.apply) is None
     monkeypatch.setattr(torch_native, "apply", lambda: None)
     assert torch_native.node_of(SimpleNamespace(), np.zeros(1)) is None  # type: ignore[arg-type]
 
@@ -166,20 +166,20 @@ def test_systems_without_posix_threads_have_no_native_threads(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(native_threads, "SYSTEM_FUNCTIONS", ("no_such_function",))
-        assert unwrapped(native_threads.system) is None
+        assert call_uncached(native_threads.system) is None
     with monkeypatch.context() as patch:
         patch.setattr(native_threads, "c_text", lambda *_, **__: None)
-        assert unwrapped(native_threads.system) is None
+        assert call_uncached(native_threads.system) is None
 
 
 def test_a_launch_uses_the_threads_that_could_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
     """At the end of the process none are."""
 
-    class Refused:
+    class FailingThread:
         def __init__(self, _: object) -> None:
             raise OSError(11, "no more")
 
-    monkeypatch.setattr(native_threads, "_NativeThread", Refused)
+    monkeypatch.setattr(native_threads, "_NativeThread", FailingThread)
     monkeypatch.setattr(native_threads, "_workers", ["one"])
     assert native_threads._first_threads(None, 3) == ["one"]  # type: ignore[arg-type]
     monkeypatch.setattr(native_threads, "_NativeThread", lambda _: "more")

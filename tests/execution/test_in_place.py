@@ -24,7 +24,7 @@ from warpdyn.execution.request.evaluate import record_call
 LAYOUTS = {"rows": np.ascontiguousarray, "columns": lambda x: np.asfortranarray(x)}
 
 
-def mixed(tree: Any, q: list, v: list) -> tuple[list, list]:
+def mix_entries(tree: Any, q: list, v: list) -> tuple[list, list]:
     """Every new entry reads all old entries, the last first."""
     total = sum(q, 0.0) + sum(v, 0.0)
     n = len(v)
@@ -35,7 +35,7 @@ def mixed(tree: Any, q: list, v: list) -> tuple[list, list]:
 def step(model: wd.Model, q: Any, v: Any, *, out: Any = None) -> Any:
     shapes = {"q": (model.nv,)}
     arrays = {"q": q, "v": v}
-    return Call("mixed", model, (mixed,), arrays, out=out, results=("q", "v"), shapes=shapes)
+    return Call("mixed", model, (mix_entries,), arrays, out=out, results=("q", "v"), shapes=shapes)
 
 
 MODEL = wd.load_robot("panda")
@@ -53,12 +53,12 @@ def test_a_step_in_place_equals_a_step_to_another_array(
         LAYOUTS[layout](draw.uniform(-0.1, 0.1, (count, MODEL.nv)).astype(dtype)) for _ in range(2)
     )
 
-    def placed() -> tuple[list[Placed], tuple[Any, ...]]:
+    def place_copies() -> tuple[list[Placed], tuple[Any, ...]]:
         """Copies on the device, and their arrays."""
         copies = [Placed(x.copy(order="K"), device) for x in (q, v)]
         return copies, tuple(x.array for x in copies)
 
-    (_, here), (_, apart), (_, bound) = kept = [placed() for _ in range(3)]
+    (_, here), (_, apart), (_, bound) = kept = [place_copies() for _ in range(3)]
     run = wd.bind(step, MODEL, *bound, out=bound)  # it steps once
     for _ in range(9):
         run()

@@ -45,10 +45,10 @@ def test_the_oracle_makes_no_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     """It computes if nothing can be recorded or compiled."""
     import warpdyn.execution.launch.launch as launch
 
-    def refused(*_: object) -> None:
+    def fail(*_: object) -> None:
         raise AssertionError("the oracle made a kernel")
 
-    monkeypatch.setattr(launch, "_make_kernel", refused)
+    monkeypatch.setattr(launch, "_make_kernel", fail)
     model = wd.load_robot("cartpole")
     s = states(model, 2)
     assert wd.oracle(wd.aba, model, s.q, s.v, s.a).shape == (2, model.nv)

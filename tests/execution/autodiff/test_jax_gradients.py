@@ -30,7 +30,9 @@ def doubles() -> Iterator[None]:
         yield
 
 
-def given(case: Case, dtype: Any = np.float64) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+def function_and_arrays(
+    case: Case, dtype: Any = np.float64
+) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """The case's function of its arrays, and the arrays. Forward dynamics gets quaternions of unit
     length."""
     arrays = {name: jnp.asarray(x, dtype) for name, x in case.arrays.items()}
@@ -58,7 +60,7 @@ TWICE = (
 def test_first_and_second_derivatives_equal_differences(case: Case) -> None:
     """They are computed in forward and reverse mode and in both compositions, with parameters
     inside the traced function."""
-    function, arrays = given(case)
+    function, arrays = function_and_arrays(case)
     check_grads(function, arrays, order=2, modes=("fwd", "rev"), atol=DIFFERENCES, rtol=DIFFERENCES)
 
 
@@ -75,7 +77,7 @@ TRACED = (
 @pytest.mark.parametrize("case", TRACED, ids=str)
 def test_jit_equals_plain_calls(case: Case, dtype: np.dtype) -> None:
     """jit of results equals NumPy's results, and jit of gradients equals `vjp`."""
-    function, arrays = given(case, dtype)
+    function, arrays = function_and_arrays(case, dtype)
     plain = case.run({name: x.astype(dtype) for name, x in case.arrays.items()})
     found = jax.jit(function)(*arrays)
     found = found if isinstance(found, tuple) else (found,)
@@ -92,7 +94,7 @@ def test_jit_equals_plain_calls(case: Case, dtype: np.dtype) -> None:
         assert bar.shape == x.shape and bar.dtype == dtype
         assert error(bar, y) <= DIGITS[str(dtype)]
     if dtype == np.float32:
-        exact, wide = given(case)
+        exact, wide = function_and_arrays(case)
         rounded = tuple(jnp.asarray(np.asarray(x, float)) for x in arrays)
         assert all(x.shape == y.shape for x, y in zip(wide, rounded, strict=True))
         sums = jax.grad(lambda *x: sum(y.sum() for y in jax.tree.leaves(exact(*x))), everything)(
@@ -198,7 +200,7 @@ def test_a_rollout_is_differentiable_by_parameters() -> None:
 
 def test_no_tracer_outlives_its_trace() -> None:
     """jax.checking_leaks finds none, with parameters too."""
-    function, arrays = given(Case("rnea", "pendulum", "q v a", "gravity mass"))
+    function, arrays = function_and_arrays(Case("rnea", "pendulum", "q v a", "gravity mass"))
     with jax.checking_leaks():
         jax.jit(jax.grad(lambda *x: function(*x).sum(), (0, 4)))(*arrays)
 

@@ -57,7 +57,7 @@ lazily = pytest.mark.parametrize("lazy", LAZY.values(), ids=LAZY)
 
 
 @wd.kernel
-def turned(robot: wd.kernels.Robot, q: np.ndarray, v: np.ndarray) -> Any:
+def inverse_dynamics(robot: wd.kernels.Robot, q: np.ndarray, v: np.ndarray) -> Any:
     return robot.rnea(q, v, 2.0 * v)
 
 
@@ -197,7 +197,7 @@ def test_params_forces_user_kernels_and_the_oracle_accept_lazy_tensors(
             for m, f in ((mass, push), (mass.clone(), push.clone()))
         )
         assert torch.equal(found, wanted)
-        assert same(turned(ARM, q, lazy(v)), turned(ARM, q, lazy(v).clone()))
+        assert same(inverse_dynamics(ARM, q, lazy(v)), inverse_dynamics(ARM, q, lazy(v).clone()))
     everything = lazy(q.abs()[:, :1].expand(B, ARM.nlinks).contiguous())
     found, wanted = (
         wd.crba(ARM, q, params=ARM.params(mass=x)) for x in (everything, everything.clone())

@@ -31,14 +31,14 @@ def test_registration_fails_if_xla_rejects_the_handler(monkeypatch: pytest.Monke
     """Or if Warp has no handler."""
     register = jax_gradients._register_handler.__wrapped__
 
-    def refused(*_: object, **__: object) -> None:
+    def reject(*_: object, **__: object) -> None:
         raise RuntimeError("another version")
 
     with monkeypatch.context() as patch:
         patch.setattr(jax_gradients, "handler", lambda: None)
         assert register() is False
     with monkeypatch.context() as patch:
-        patch.setattr(jax.ffi, "register_ffi_target", refused)
+        patch.setattr(jax.ffi, "register_ffi_target", reject)
         assert register() is False
     with monkeypatch.context() as patch:
         patch.setattr(jax.ffi, "register_ffi_target", lambda *_, **__: None)

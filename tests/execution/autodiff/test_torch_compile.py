@@ -20,7 +20,7 @@ torch = pytest.importorskip("torch")
 # code generation, which does not concern our calls.
 
 
-def compiled(function: Callable[..., Any], backend: Any = "aot_eager") -> Callable[..., Any]:
+def compile_whole(function: Callable[..., Any], backend: Any = "aot_eager") -> Callable[..., Any]:
     torch._dynamo.reset()
     return torch.compile(function, fullgraph=True, backend=backend)
 
@@ -29,7 +29,7 @@ def agrees(function: Callable[..., Any], *given: torch.Tensor, backend: str = "a
     """Whether values and all gradients are the same when compiled in one graph and eager."""
     leaves = [x for x in given if x.requires_grad]
     outcomes = []
-    for each in (compiled(function, backend), function):
+    for each in (compile_whole(function, backend), function):
         results = each(*given)
         results = results if isinstance(results, tuple) else (results,)
         total = sum((x * torch.linspace(-1, 1, x.shape[-1]).to(x)).sum() for x in results)
@@ -95,7 +95,7 @@ def test_compiled_calls_equal_eager_calls(function: Callable[..., Any]) -> None:
 def test_a_compiled_function_takes_other_batches_and_robots() -> None:
     """After the second batch size no graph is added for others. Another robot is another graph."""
     graphs = torch._dynamo.testing.CompileCounterWithBackend("aot_eager")
-    call = compiled(lambda model, q, v, a: wd.rnea(model, q, v, a), graphs)
+    call = compile_whole(lambda model, q, v, a: wd.rnea(model, q, v, a), graphs)
     for batch in (3, 5, 7, 9):
         for robot in ("pendulum", "cartpole", "pendulum"):
             given = (MODELS[robot], *motions(batch))
@@ -124,16 +124,16 @@ def test_kernels_of_the_same_name_are_distinct_in_compiled_graphs() -> None:
 
     def scaled_by(factor: float) -> Callable[..., Any]:
         @wd.kernel
-        def scaled(robot: Any, q: Any) -> Any:
+        def scale(robot: Any, q: Any) -> Any:
             return factor * q
 
-        return scaled
+        return scale
 
     model = wd.load_robot("cartpole")
     q = torch.rand(3, model.nq, dtype=torch.float64)
     for factor in (2.0, 3.0):
         kernel = scaled_by(factor)
-        assert torch.equal(compiled(lambda x, k=kernel: k(model, x))(q), factor * q)
+        assert torch.equal(compile_whole(lambda x, k=kernel: k(model, x))(q), factor * q)
 
 
 def stepped(q: torch.Tensor, v: torch.Tensor, tau: torch.Tensor) -> torch.Tensor:
@@ -152,7 +152,7 @@ def test_compiled_functions_give_results_with_named_fields() -> None:
     targets = wd.fk(model, q, frame="tip")
     expected = wd.inverse_kinematics(model, targets, frame="tip")
     for _ in range(2):
-        found = compiled(lambda x: wd.inverse_kinematics(model, x, frame="tip"))(targets)
+        found = compile_whole(lambda x: wd.inverse_kinematics(model, x, frame="tip"))(targets)
         assert type(found) is type(expected)
         assert all(torch.equal(x, y) for x, y in zip(found, expected, strict=True))
 
@@ -162,7 +162,7 @@ def test_out_cannot_be_compiled() -> None:
     model, (q, _, _) = MODELS["pendulum"], motions()
     out = torch.empty(3, 2, 2, dtype=torch.float64)
     with pytest.raises(Exception, match=r"out= cannot take part in torch.compile; leave it away"):
-        compiled(lambda q: wd.crba(model, q, out=out))(q)
+        compile_whole(lambda q: wd.crba(model, q, out=out))(q)
 
 
 def test_calls_on_fake_tensors_give_shapes_and_dtypes() -> None:

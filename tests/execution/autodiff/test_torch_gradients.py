@@ -25,7 +25,7 @@ def tensors(case: Case) -> tuple[list[str], list[torch.Tensor]]:
     ]
 
 
-def normalized(case: Case, arrays: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+def normalize_rotations(case: Case, arrays: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """The arrays with quaternions of unit length."""
     result = {**arrays, "q": wd.normalize(case.model, arrays["q"])}
     if "placement" in arrays:
@@ -47,7 +47,7 @@ def test_gradients_equal_differences(case: Case) -> None:
 
     def function(*values: torch.Tensor) -> tuple[torch.Tensor, ...]:
         arrays = dict(zip(names, values, strict=True))
-        return case.run(normalized(case, arrays) if case.function in IMPLICIT else arrays)
+        return case.run(normalize_rotations(case, arrays) if case.function in IMPLICIT else arrays)
 
     assert torch.autograd.gradcheck(function, given, **EXACT)
     if case.second:

@@ -27,16 +27,16 @@ def plans(function: Any) -> dict[Any, Any]:
     return planned(function)
 
 
-def differentiated(function: Any) -> list[DifferentiatedCall]:
+def differentiated_plans(function: Any) -> list[DifferentiatedCall]:
     return [plan for plan in plans(function).values() if isinstance(plan, DifferentiatedCall)]
 
 
-def known(call: Callable[..., Any], function: Any = wd.rnea) -> DifferentiatedCall:
+def repeat_call(call: Callable[..., Any], function: Any = wd.rnea) -> DifferentiatedCall:
     """The plan of a call that was repeated often enough, with its backward pass."""
     for seed in range(4):
         x = asking(3, seed)
         gradients(call(*x), x)
-    (plan,) = [x for x in differentiated(function) if x._adjoints]
+    (plan,) = [x for x in differentiated_plans(function) if x._adjoints]
     return plan
 
 
@@ -64,7 +64,7 @@ def test_cached_calls_equal_checked_calls_bit_for_bit(
     wanted = gradients(wanted_results, second)
     for _ in range(3):
         gradients(call(*first), first)
-    (plan,) = [x for function in FUNCTIONS for x in differentiated(function)]
+    (plan,) = [x for function in FUNCTIONS for x in differentiated_plans(function)]
     assert len(plan._adjoints) == 1
     monkeypatch.setattr(plan, "_computed", checked.append)
     results = call(*second)
@@ -81,7 +81,7 @@ def test_cached_calls_equal_checked_calls_bit_for_bit(
 def test_each_set_of_required_gradients_has_its_own_plan() -> None:
     """Gradients are required by one of several tensors, and by the only tensor that requires
     one."""
-    known(rnea)
+    repeat_call(rnea)
     x = asking(3, 7)
     wanted = gradients(rnea(*x), x)
     for k in range(3):
@@ -90,13 +90,13 @@ def test_each_set_of_required_gradients_has_its_own_plan() -> None:
         for _ in range(4):
             (found,) = gradients(rnea(*alone), [alone[k]])
             assert torch.allclose(found, wanted[k], rtol=1e-12, atol=1e-12)
-    assert len(differentiated(wd.rnea)) == 4
+    assert len(differentiated_plans(wd.rnea)) == 4
 
 
 def test_cotangents_may_have_any_strides_and_few_plans_are_kept() -> None:
     """Cotangents are one number for all, columns, and every other entry. Plans of older kinds are
     removed."""
-    plan, x = known(rnea), asking(3, 8)
+    plan, x = repeat_call(rnea), asking(3, 8)
     dense = torch.randn(3, 2, dtype=torch.float64)
     wanted = torch.autograd.grad(rnea(*x), x, dense)
     for given in (dense.T.contiguous().T, torch.stack([dense, dense], 2)[..., 0]):
@@ -113,7 +113,7 @@ def test_cotangents_may_have_any_strides_and_few_plans_are_kept() -> None:
 
 def test_gradients_accumulate_in_leaves() -> None:
     """backward adds to .grad of network parameters and of tensors, twice into the same one."""
-    known(rnea)
+    repeat_call(rnea)
     q, v, a = asking(3, 9)
     weight = torch.nn.Parameter(q.detach().clone())
     wanted = torch.autograd.grad(rnea(q, v, a).sum(), (q, v))
@@ -130,14 +130,14 @@ def test_second_derivatives_equal_differences(function: Any) -> None:
     def call(*x: torch.Tensor) -> torch.Tensor:
         return function(ARM, *x)
 
-    plan = known(call, function)
+    plan = repeat_call(call, function)
     assert torch.autograd.gradgradcheck(call, asking(3, 10), eps=1e-6, atol=1e-6, rtol=1e-6)
-    assert plan in differentiated(function)
+    assert plan in differentiated_plans(function)
 
 
 def test_cached_backward_passes_can_be_transformed() -> None:
     """Many cotangents at once, and forward mode over a backward pass."""
-    known(rnea)
+    repeat_call(rnea)
     q, v, a = asking(3, 11)
     tau = rnea(q, v, a)
     assert "RepeatedCallNode" in type(tau.grad_fn).__name__
@@ -157,7 +157,7 @@ def test_cached_backward_passes_can_be_transformed() -> None:
 
 def test_transforms_and_compiled_functions_do_not_use_cached_calls() -> None:
     """torch.func and torch.compile take their own paths before and after a cached call."""
-    known(rnea)
+    repeat_call(rnea)
     x = asking(3, 12)
     wanted = gradients(rnea(*x), x)
     weights = torch.linspace(-1, 2, 6, dtype=torch.float64).reshape(3, 2)
@@ -171,7 +171,7 @@ def test_transforms_and_compiled_functions_do_not_use_cached_calls() -> None:
 def test_cached_calls_accept_dual_numbers() -> None:
     """A dual number in a call that is cached without gradients, and in one that is cached with
     them."""
-    known(rnea)
+    repeat_call(rnea)
     x = asking(3, 13)
     q, v, a = (y.detach() for y in x)
     for _ in range(3):
@@ -187,7 +187,7 @@ def test_cached_calls_accept_dual_numbers() -> None:
 def test_cached_calls_report_changed_and_freed_tensors() -> None:
     """A tensor that changed before the backward pass, and a graph that was used, raise Torch's
     errors."""
-    known(rnea)
+    repeat_call(rnea)
     q, v, a = asking(3, 14)
     moved = q * 1.0
     tau = rnea(moved, v, a)
@@ -202,7 +202,7 @@ def test_cached_calls_report_changed_and_freed_tensors() -> None:
 
 def test_graphs_can_be_reused_hooked_and_checkpointed() -> None:
     """Torch does the same with any operation."""
-    known(rnea)
+    repeat_call(rnea)
     x, seen = asking(3, 19), []
     tau = rnea(*x)
     tau.register_hook(seen.append)
@@ -215,7 +215,7 @@ def test_graphs_can_be_reused_hooked_and_checkpointed() -> None:
 
 def test_a_leftover_wrapper_of_a_transform_has_the_numbers_of_its_tensor() -> None:
     """The wrapper has no memory of its own."""
-    known(rnea)
+    repeat_call(rnea)
     x, left = asking(3, 15), []
     torch.func.grad(lambda q: (left.append(q) or q).sum())(x[0])
     wanted = gradients(rnea(*x), x)
@@ -227,7 +227,7 @@ def test_a_leftover_wrapper_of_a_transform_has_the_numbers_of_its_tensor() -> No
 
 def test_no_grad_calls_have_no_graph_after_cached_gradients() -> None:
     """The same holds in inference mode."""
-    known(rnea)
+    repeat_call(rnea)
     x = asking(3, 16)
     wanted = rnea(*x)
     assert wanted.requires_grad
@@ -257,12 +257,12 @@ def test_cached_calls_keep_no_tensor_alive() -> None:
     gone = [ref(y) for y in x]
     x.clear()
     gc.collect()
-    assert differentiated(wd.rnea) and all(y() is None for y in gone)
+    assert differentiated_plans(wd.rnea) and all(y() is None for y in gone)
 
 
 def test_many_threads_share_a_plan() -> None:
     """Each thread gets the gradients of its own tensors."""
-    known(rnea)
+    repeat_call(rnea)
     given = [asking(3, 20 + k) for k in range(6)]
     wanted = [gradients(rnea(*x), x) for x in given]
     wrong: list[int] = []

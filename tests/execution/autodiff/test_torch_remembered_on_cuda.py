@@ -61,7 +61,7 @@ def plans() -> list[DifferentiatedCall]:
 
 
 @pytest.fixture(scope="module")
-def wanted() -> dict[str, Any]:
+def cpu_results() -> dict[str, Any]:
     """Results of all cases on the CPU."""
     with nothing_known_of(*FUNCTIONS):
         return {case: gradients(call, asking(6, 2)) for case, call in CASES.items()}
@@ -69,7 +69,7 @@ def wanted() -> dict[str, Any]:
 
 @pytest.mark.parametrize("case", CASES)
 def test_cached_calls_equal_checked_calls_on_the_cpu(
-    case: str, wanted: dict[str, Any], place: str, monkeypatch: pytest.MonkeyPatch
+    case: str, cpu_results: dict[str, Any], place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     call, first, second = CASES[case], on(place, 1), on(place, 2)
     for _ in range(3):
@@ -80,8 +80,8 @@ def test_cached_calls_equal_checked_calls_on_the_cpu(
     monkeypatch.setattr(plan, "_computed", checked.append)
     results, found = gradients(call, second)
     assert not checked
-    assert_close(results, wanted[case][0])
-    assert_close(found, wanted[case][1])
+    assert_close(results, cpu_results[case][0])
+    assert_close(found, cpu_results[case][1])
 
 
 def test_calls_with_and_without_gradients_may_alternate(place: str) -> None:

@@ -20,18 +20,18 @@ KINDS = {"float64": wp.float64, "float32": wp.float32}
 
 
 @wp.kernel
-def weighted(x: wp.array(dtype=Any), w: wp.array(dtype=Any), total: wp.array(dtype=Any)):  # type: ignore[valid-type]
+def add_weighted(x: wp.array(dtype=Any), w: wp.array(dtype=Any), total: wp.array(dtype=Any)):  # type: ignore[valid-type]
     i = wp.tid()
     wp.atomic_add(total, 0, x[i] * w[i])
 
 
 @wp.kernel
-def doubled(x: wp.array2d(dtype=wp.float64), y: wp.array2d(dtype=wp.float64)):
+def double_entries(x: wp.array2d(dtype=wp.float64), y: wp.array2d(dtype=wp.float64)):
     i, j = wp.tid()
     y[i, j] = wp.float64(2.0) * x[i, j]
 
 
-def placed(x: np.ndarray, dtype: str, device: str) -> wp.array:
+def place(x: np.ndarray, dtype: str, device: str) -> wp.array:
     return wp.array(x, dtype=KINDS[dtype], requires_grad=True, device=device)
 
 
@@ -45,7 +45,7 @@ def loss_of(results: tuple[wp.array, ...]) -> wp.array:
     total = wp.zeros(1, dtype=first.dtype, device=first.device, requires_grad=True)
     for x in results:
         w = wp.array(weights(x.shape).ravel(), dtype=x.dtype, device=x.device)
-        wp.launch(weighted, dim=x.size, inputs=[x.flatten(), w, total], device=x.device)
+        wp.launch(add_weighted, dim=x.size, inputs=[x.flatten(), w, total], device=x.device)
     return total
 
 
@@ -74,7 +74,7 @@ def test_adjoints_on_a_tape_equal_torchs(case: Case, dtype: np.dtype, device: st
     """Every array of a call has one, also those common to all environments, and calls have several
     results."""
     rounded = {name: x.astype(dtype).astype(float) for name, x in case.arrays.items()}
-    given = {name: placed(x, str(dtype), device) for name, x in rounded.items()}
+    given = {name: place(x, str(dtype), device) for name, x in rounded.items()}
     with wp.Tape() as tape:
         total = loss_of(case.run(given))
     tape.backward(total)
@@ -85,10 +85,10 @@ def test_adjoints_on_a_tape_equal_torchs(case: Case, dtype: np.dtype, device: st
 def test_adjoints_of_parameters_equal_torchs(device: str) -> None:
     """The arrays have a row for each environment, or one for all."""
     model, arrays = MODELS["gripper"], Case("rnea", "gripper", "q v a").arrays
-    q, v, a = (placed(x, "float64", device) for x in arrays.values())
+    q, v, a = (place(x, "float64", device) for x in arrays.values())
     masses = np.array([[0.1, 1.2, 0.4, 0.3], [0.1, 1.5, 0.2, 0.6]])
     for mass in (masses, masses[0]):
-        given = placed(mass, "float64", device)
+        given = place(mass, "float64", device)
         with wp.Tape() as tape:
             total = loss_of((wd.rnea(model, q, v, a, params=model.params(mass=given)),))
         tape.backward(total)
@@ -106,11 +106,11 @@ def test_gradients_pass_through_calls_and_a_kernel(device: str) -> None:
     """tau = rnea(a), doubled by the caller's kernel, qdd = aba(tau): dqdd/da = 2, as in Torch."""
     model = MODELS["pendulum"]
     arrays = Case("rnea", "pendulum", "q v a", "gravity").arrays
-    q, v, a, g = (placed(x, "float64", device) for x in arrays.values())
+    q, v, a, g = (place(x, "float64", device) for x in arrays.values())
     force = wp.zeros((2, 2), dtype=wp.float64, requires_grad=True, device=device)
     with wp.Tape() as tape:
         tau = wd.rnea(model, q, v, a, gravity=g)
-        wp.launch(doubled, dim=(2, 2), inputs=[tau, force], device=device)
+        wp.launch(double_entries, dim=(2, 2), inputs=[tau, force], device=device)
         total = loss_of((wd.aba(model, q, v, force, gravity=g),))
     tape.backward(total)
     tensors = [torch.tensor(x, requires_grad=True) for x in arrays.values()]
@@ -134,7 +134,7 @@ def test_an_array_used_twice_gets_the_sum_of_gradients(device: str) -> None:
     model, q = MODELS["hopper"], Case("fk", "hopper").arrays["q"]
     grads = []
     for functions in ((wd.fk,), (wd.com,), (wd.fk, wd.com)):
-        given = placed(q, "float64", device)
+        given = place(q, "float64", device)
         with wp.Tape() as tape:
             total = loss_of(tuple(function(model, given) for function in functions))
         tape.backward(total)
@@ -147,7 +147,7 @@ def test_gradients_of_a_single_robot_equal_torchs(function: str, device: str) ->
     """Arrays are (n,), and results have several dimensions or none."""
     case = Case(function, "hopper", options={"frame": "leg"} if function == "jacobian" else {})
     q = case.arrays["q"][0]
-    given = placed(q, "float64", device)
+    given = place(q, "float64", device)
     with wp.Tape() as tape:
         total = loss_of(case.run({"q": given}))
     tape.backward(total)
@@ -157,7 +157,7 @@ def test_gradients_of_a_single_robot_equal_torchs(function: str, device: str) ->
 def test_out_arrays_take_part_in_gradients_on_a_tape(device: str) -> None:
     """The gradient passes through the array of out=."""
     model, arrays = MODELS["pendulum"], Case("rnea", "pendulum", "q v a").arrays
-    q, v, a = (placed(x, "float64", device) for x in arrays.values())
+    q, v, a = (place(x, "float64", device) for x in arrays.values())
     tau = wp.full((2, 2), np.nan, dtype=wp.float64, device=device, requires_grad=True)
     with wp.Tape() as tape:
         total = loss_of((wd.rnea(model, q, v, a, out=tau),))
@@ -174,4 +174,4 @@ def test_nothing_is_recorded_without_requires_grad(device: str) -> None:
     with wp.Tape() as tape:
         assert not wd.crba(model, q).requires_grad
     assert not tape.launches
-    assert not wd.crba(model, placed(np.zeros((2, 2)), "float64", device)).requires_grad
+    assert not wd.crba(model, place(np.zeros((2, 2)), "float64", device)).requires_grad

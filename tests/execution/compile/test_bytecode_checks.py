@@ -28,7 +28,7 @@ def program() -> tuple[Bytecode, Source]:
     return encode(recorded), describe(recorded, "rnea", True, "cpu")
 
 
-def changed(bytecode: Bytecode, *code: int) -> Bytecode:
+def with_first_instruction(bytecode: Bytecode, *code: int) -> Bytecode:
     """The program with another first instruction."""
     rest = bytecode.code[WORDS:]
     return replace(bytecode, code=array("i", [*code, *rest]))
@@ -70,7 +70,7 @@ def test_an_instruction_outside_the_program_is_refused(
 ) -> None:
     bytecode, source = program
     with pytest.raises(ValueError, match=r"outside|unknown"):
-        check(changed(bytecode, *instruction), source)
+        check(with_first_instruction(bytecode, *instruction), source)
 
 
 def test_a_program_without_an_end_is_refused(program: tuple[Bytecode, Source]) -> None:

@@ -154,7 +154,7 @@ def test_another_choice_of_algorithms_is_another_entry() -> None:
     another one inside. Before this was so, a function that chose anew silently found its old
     program."""
 
-    def wrapped(inner: Any, times: Any) -> Any:
+    def wrap(inner: Any, times: Any) -> Any:
         def algorithm() -> Any:
             return inner, times
 
@@ -166,7 +166,7 @@ def test_another_choice_of_algorithms_is_another_entry() -> None:
         *([partial(solve, n)] for n in (1, 2, "1")),
         *([partial(solve, number=n)] for n in (1, 2)),
         [partial(solve, other=1)],
-        *([wrapped(inner, n)] for inner in (solve, articulated) for n in (1, 2)),
+        *([wrap(inner, n)] for inner in (solve, articulated) for n in (1, 2)),
         [partial(solve, partial(articulated, 1))],
         [partial(solve, partial(articulated, 2))],
     ]
@@ -267,9 +267,12 @@ def test_damaged_entries_are_written_again(tmp_path: Path, monkeypatch: pytest.M
     whole = None
     for spoil in (
         *(partial(Path.write_text, data=text) for text in ("", "{", "[]", '{"name": 1}', "null")),
-        *(partial(sealed, text=text) for text in ("", "null", "[]", '{"arrays": 3}', "[" * 99_999)),
-        *(partial(changed, name=name) for name in ("inputs", "results", "code", "operations")),
-        flipped,
+        *(
+            partial(write_entry, text=text)
+            for text in ("", "null", "[]", '{"arrays": 3}', "[" * 99_999)
+        ),
+        *(partial(change_type, name=name) for name in ("inputs", "results", "code", "operations")),
+        change_digit,
         replaced_by_a_fifo,
         replaced_by_a_folder,
         Path.touch,
@@ -283,19 +286,19 @@ def test_damaged_entries_are_written_again(tmp_path: Path, monkeypatch: pytest.M
         spoil(kept)
 
 
-def sealed(path: Path, text: str) -> None:
+def write_entry(path: Path, text: str) -> None:
     """Write text as a complete entry, as another program might."""
     sealed_files.write(path, text.encode())
 
 
-def changed(path: Path, name: str) -> None:
+def change_type(path: Path, name: str) -> None:
     """Change the type of one part of a program."""
     content = sealed_files.read(path)
     assert content is not None
     sealed_files.write(path, json.dumps({**json.loads(content), name: [5]}).encode())
 
 
-def flipped(path: Path) -> None:
+def change_digit(path: Path) -> None:
     """Change one digit of a number of the code."""
     text = path.read_text()
     path.write_text(text.replace("1", "5", 1) if "1" in text else text[:-1])

@@ -66,11 +66,11 @@ def test_the_error_of_an_uncompiled_interpreter_names_the_remedy(
 ) -> None:
     """If Clang may not run, the message says what is missing and which machine could provide it."""
 
-    def refused(*_: object) -> None:
+    def raise_disk_full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(interpreter.c_object, "is_compiled", lambda *_: True)
-    monkeypatch.setattr(interpreter.c_object, "load_object", refused)
+    monkeypatch.setattr(interpreter.c_object, "load_object", raise_disk_full)
     with pytest.raises(OSError) as error:
         interpreter._load(single)
     assert error.value.errno == 28
@@ -203,10 +203,10 @@ def test_warp_records_the_compiled_kernel_of_an_interpreted_launch(
 
 
 def test_one_error_reports_that_no_folder_is_writable(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(**_: object) -> None:
+    def raise_permission_error(**_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(kernel_cache.tempfile, "TemporaryDirectory", refused)
+    monkeypatch.setattr(kernel_cache.tempfile, "TemporaryDirectory", raise_permission_error)
     monkeypatch.setattr(wp.config, "kernel_cache_dir", "/cache")
     with pytest.raises(OSError) as error:
         kernel_cache._folder_of_this_process(OSError(28, "No space left on device"))

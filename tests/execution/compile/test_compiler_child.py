@@ -62,14 +62,14 @@ def system(monkeypatch: pytest.MonkeyPatch) -> list[tuple]:
     """The calls to the system, none of which is executed."""
     asked: list[tuple] = []
 
-    def noted(name: str, result: Any = None) -> Any:
+    def recorder(name: str, result: Any = None) -> Any:
         return lambda *x: asked.append((name, *x)) or result
 
-    monkeypatch.setattr(compiler_child.signal, "signal", noted("signal"))
-    monkeypatch.setattr(compiler_child.resource, "setrlimit", noted("setrlimit"))
+    monkeypatch.setattr(compiler_child.signal, "signal", recorder("signal"))
+    monkeypatch.setattr(compiler_child.resource, "setrlimit", recorder("setrlimit"))
     monkeypatch.setattr(compiler_child.os, "sched_getscheduler", lambda _: os.SCHED_OTHER)
-    monkeypatch.setattr(compiler_child.os, "sched_setscheduler", noted("scheduler"))
-    monkeypatch.setattr(compiler_child.os, "nice", noted("nice"))
+    monkeypatch.setattr(compiler_child.os, "sched_setscheduler", recorder("scheduler"))
+    monkeypatch.setattr(compiler_child.os, "nice", recorder("nice"))
     monkeypatch.setattr(compiler_child.Path, "write_text", lambda p, x: asked.append((str(p), x)))
     return asked
 
@@ -94,10 +94,10 @@ def test_the_process_lowers_its_own_priority(
     assert system[0] == first[0] and "setrlimit" not in {name for name, *_ in system}
     for error in (AttributeError, OSError, ValueError):
 
-        def refused(*_: object, error: type = error) -> None:
+        def raise_error(*_: object, error: type = error) -> None:
             raise error
 
-        monkeypatch.setattr(compiler_child.os, "nice", refused)
+        monkeypatch.setattr(compiler_child.os, "nice", raise_error)
         compiler_child.protect_the_others(0)
 
 

@@ -55,11 +55,13 @@ def with_each(monkeypatch: pytest.MonkeyPatch, what: Callable[[_Compiler], None]
     """Do something to each compiler process before its request."""
     ask = _Compiler.ask
 
-    def changed(self: _Compiler, request: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
+    def change_and_ask(
+        self: _Compiler, request: dict[str, Any]
+    ) -> tuple[dict[str, Any] | None, str]:
         what(self)
         return ask(self, request)
 
-    monkeypatch.setattr(_Compiler, "ask", changed)
+    monkeypatch.setattr(_Compiler, "ask", change_and_ask)
 
 
 def limit(kind: int, size: int) -> Callable[[_Compiler], None]:
@@ -161,10 +163,10 @@ def test_a_process_that_cannot_start_is_an_error(
     """For example if no more processes are allowed. The message says what to do, and this process
     never compiles instead."""
 
-    def refused(*_: object, **__: object) -> None:
+    def raise_blocking_error(*_: object, **__: object) -> None:
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
-    monkeypatch.setattr(compiler_process.subprocess, "Popen", refused)
+    monkeypatch.setattr(compiler_process.subprocess, "Popen", raise_blocking_error)
     with pytest.raises(CompilerEndedError, match=r"crba for cartpole.*could not be started"):
         wd.crba(model, Z)
 

@@ -207,7 +207,7 @@ def test_a_program_is_written_here_if_no_child_can_write_it(
 ) -> None:
     """`write_in_child` returns None for each reason."""
 
-    def refused(*_: object, **__: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         if reason == "pickle":
             raise writer_process.pickle.PicklingError
         raise OSError(11, "no more processes")
@@ -219,8 +219,8 @@ def test_a_program_is_written_here_if_no_child_can_write_it(
     if reason == "interpreter":
         monkeypatch.setattr(writer_process, "no_interpreter", lambda: "an application")
     if reason == "pickle":
-        monkeypatch.setattr(writer_process.pickle, "dumps", refused)
-    monkeypatch.setattr(writer_process.subprocess, "run", refused)
+        monkeypatch.setattr(writer_process.pickle, "dumps", fail)
+    monkeypatch.setattr(writer_process.subprocess, "run", fail)
     assert writer_process.write_in_child(None, "a", True, "cpu", 0) is None  # type: ignore[arg-type]
 
 

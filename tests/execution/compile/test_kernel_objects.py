@@ -44,7 +44,7 @@ def fifo(path: Path) -> None:
     os.mkfifo(path)
 
 
-def linked(path: Path) -> None:
+def replace_by_link(path: Path) -> None:
     path.rename(path.with_suffix(".else"))
     path.symlink_to(path.with_suffix(".else"))
 
@@ -54,7 +54,7 @@ def folder(path: Path) -> None:
     path.mkdir()
 
 
-def emptied(path: Path) -> None:
+def truncate(path: Path) -> None:
     path.write_bytes(b"")
 
 
@@ -68,7 +68,7 @@ def test_a_damaged_kernel_is_compiled_again(module: Any) -> None:
         place.folder.name
     ]
     first = (place.folder / place.object).read_bytes()
-    for k, damage in enumerate((flip, fifo, linked, folder, emptied, Path.unlink)):
+    for k, damage in enumerate((flip, fifo, replace_by_link, folder, truncate, Path.unlink)):
         name = (place.object, place.metadata, place.hashes.name)[k % 3]
         damage(place.folder / name)
         assert not is_whole(place), (damage, name)
@@ -82,7 +82,7 @@ def test_a_damaged_object_is_replaced(tmp_path: Path) -> None:
     nothing."""
     run(ONE_CALL, environment(tmp_path))
     (found,) = (tmp_path / "kernels").glob("*/*/*.o")
-    emptied(found)
+    truncate(found)
     said, _ = run(ONE_CALL, environment(tmp_path))
     assert said == "0.0\n" and found.stat().st_size > 1000
     assert run(ONE_CALL, environment(tmp_path)) == ("0.0\n", [])

@@ -78,8 +78,8 @@ def test_a_device_file_or_library_counts_as_a_driver(monkeypatch: pytest.MonkeyP
     assert warp_start.has_driver()
     monkeypatch.setattr(warp_start, "DRIVER_SIGNS", ())
 
-    def broken(name: str) -> None:
+    def fail_to_load(name: str) -> None:
         raise OSError(f"{name}: invalid ELF header")
 
-    monkeypatch.setattr(warp_start.ctypes, "CDLL", broken)
+    monkeypatch.setattr(warp_start.ctypes, "CDLL", fail_to_load)
     assert warp_start.has_driver()

@@ -29,7 +29,7 @@ def rows(x: np.ndarray) -> np.ndarray:
     return x.reshape(T * E, *x.shape[2:])
 
 
-def repeated(x: np.ndarray) -> np.ndarray:
+def repeat_row(x: np.ndarray) -> np.ndarray:
     """One row for every environment."""
     return np.broadcast_to(x, (T, E, *x.shape)).copy()
 
@@ -62,7 +62,7 @@ def test_one_row_is_used_for_all_environments(library: str, single: str) -> None
     """Every argument may be (n,) next to (T, E, n) and next to (B, n)."""
     usable(library)
     arrays = {"q": Q, "v": V, "a": A}
-    spread = {n: repeated(x[1, 2]) if n in single else x for n, x in arrays.items()}
+    spread = {n: repeat_row(x[1, 2]) if n in single else x for n, x in arrays.items()}
     wanted = wd.rnea(PANDA, *(rows(x) for x in spread.values())).reshape(V.shape)
     mixed = {n: x[1, 2] if n in single else x for n, x in arrays.items()}
     tau = wd.rnea(PANDA, *(made(library, x) for x in mixed.values()))
@@ -105,7 +105,7 @@ def test_params_gravity_and_forces_may_have_leading_dimensions() -> None:
     tau = wd.rnea(PANDA, Q, V, A, params=led, gravity=gravity, f_ext={"panda_hand": push})
     assert np.array_equal(rows(tau), wanted)
     tau = wd.rnea(PANDA, Q, V, A, f_ext={"panda_hand": push[0, 0]})
-    assert close(tau, wd.rnea(PANDA, Q, V, A, f_ext={"panda_hand": repeated(push[0, 0])}))
+    assert close(tau, wd.rnea(PANDA, Q, V, A, f_ext={"panda_hand": repeat_row(push[0, 0])}))
 
 
 def test_only_arrays_without_a_single_stride_are_copied() -> None:
@@ -128,7 +128,7 @@ def test_out_and_bind_accept_leading_dimensions() -> None:
     q = Q.copy()
     run = wd.bind(wd.rnea, PANDA, q, V[0, 0], A)
     q[:] = 0.1
-    assert close(run(), wd.rnea(PANDA, q, repeated(V[0, 0]), A)) and run().shape == V.shape
+    assert close(run(), wd.rnea(PANDA, q, repeat_row(V[0, 0]), A)) and run().shape == V.shape
     state = Q.copy()
     assert wd.integrate(PANDA, state, V, out=state) is state
     assert np.array_equal(state, wd.integrate(PANDA, Q, V))
@@ -160,13 +160,13 @@ def test_derivatives_have_the_leading_dimensions(function: Callable[..., Any]) -
     """vjp, jvp and derivatives, of trajectories and next to single rows, are compared with the
     oracle."""
     for q, v, a in ((Q, V, A), (Q, V[0, 0], A), (Q[0, 0], V, A)):
-        full = [x if x.ndim == 3 else repeated(x) for x in (q, v, a)]
+        full = [x if x.ndim == 3 else repeat_row(x) for x in (q, v, a)]
         flat = [rows(x) for x in full]
         bars = wd.vjp(function, PANDA, q, v, a, cotangents=W)
         wanted = wd.vjp(function, PANDA, *flat, cotangents=rows(W))
         assert all(close(rows(x), y) for x, y in zip(bars, wanted, strict=True))
         moved = wd.jvp(function, PANDA, q, v, a, tangents={"v": W[0, 0]})
-        u = rows(repeated(W[0, 0]))
+        u = rows(repeat_row(W[0, 0]))
         assert close(rows(moved), wd.jvp(function, PANDA, *flat, tangents={"v": u}))
         by_v = wd.derivatives(function, PANDA, q, v, a, wrt="v")
         assert close(rows(by_v), wd.derivatives(function, PANDA, *flat, wrt="v"))
@@ -285,10 +285,12 @@ def test_none_inside_torch_means_zeros(zero: tuple[str, ...]) -> None:
     wanted = gradient(w, b)
     assert close(gradient(v, a), wanted)
 
-    def compiled(model: wd.Model, q: Any, v: Any, a: Any) -> Any:
+    def inverse_dynamics(model: wd.Model, q: Any, v: Any, a: Any) -> Any:
         return wd.rnea(model, q, v, a)
 
-    assert close(gradient(v, a, torch.compile(compiled, fullgraph=True, backend="eager")), wanted)
+    assert close(
+        gradient(v, a, torch.compile(inverse_dynamics, fullgraph=True, backend="eager")), wanted
+    )
     if len(zero) == 2:
         mapped = torch.func.vmap(lambda q: wd.rnea(model, q, None, None))(q.detach())
         assert close(np.asarray(mapped), wd.rnea(model, Q[..., :2].copy(), None, None))

@@ -14,7 +14,7 @@ from warpdyn.execution.launch.bound_arrays import LAZY_VIEW, BoundArrays, bind_a
 PANDA = by_name("panda").model
 
 
-def bound(*arrays: object, **options: object) -> BoundArrays:
+def bind(*arrays: object, **options: object) -> BoundArrays:
     return bind_arrays(wd.rnea.describe(PANDA, *arrays, **options))
 
 
@@ -22,13 +22,13 @@ def test_views_of_rows_have_the_arrays_memory() -> None:
     """This is checked for one robot, and for a batch in rows."""
     s = states(PANDA, 5)
     for arrays, lead in (((s.q, s.v, s.a), (5,)), ((s.q[0], s.v[0], s.a[0]), ())):
-        found = bound(*arrays)
+        found = bind(*arrays)
         assert found.lead == lead and found.count == (5 if lead else 1)
         assert not found.side_by_side and not found.copied and not found.single
         for name, array in zip("qva", arrays, strict=True):
             assert found.views[name].address == array.ctypes.data
         assert found.leader == found.first == "q" and found.device == "cpu"
-        assert not bound(*arrays, gravity=[0.0, 0.0, -2.5]).numbers  # passed by value only on GPUs
+        assert not bind(*arrays, gravity=[0.0, 0.0, -2.5]).numbers  # passed by value only on GPUs
 
 
 @pytest.mark.parametrize("lead", [(), (1,), (5,)])
@@ -42,25 +42,25 @@ def test_one_row_for_each_environment_needs_no_views_of_rows(
 
     monkeypatch.setattr(bound_arrays, "RowViews", refuse)
     q, v = np.ones((*lead, PANDA.nq)), np.ones((*lead, PANDA.nv))
-    assert bound(q, v, v).lead == lead
+    assert bind(q, v, v).lead == lead
     with pytest.raises(AssertionError):
-        bound(q, v, np.ones((3, *lead, PANDA.nv)))
+        bind(q, v, np.ones((3, *lead, PANDA.nv)))
 
 
 def test_the_first_array_with_a_batch_decides_the_shape() -> None:
     """It need not be the first array, which decides library, dtype and device."""
     s = states(PANDA, 6)
     v = np.asfortranarray(s.v)
-    found = bound(s.q[0], v, s.a[0])
+    found = bind(s.q[0], v, s.a[0])
     assert (found.first, found.leader, found.lead) == ("q", "v", (6,)) and found.side_by_side
-    found = bound(s.q[0], np.asfortranarray(s.v.reshape(6, -1)).reshape(2, 3, -1), s.a[0])
+    found = bind(s.q[0], np.asfortranarray(s.v.reshape(6, -1)).reshape(2, 3, -1), s.a[0])
     assert found.lead == (2, 3) and found.count == 6
 
 
 def test_an_array_without_a_single_stride_is_copied() -> None:
     s = states(PANDA, 12)
     q = s.q.reshape(4, 3, -1)[::2]
-    found = bound(q, np.zeros((2, 3, PANDA.nv)), np.zeros((2, 3, PANDA.nv)))
+    found = bind(q, np.zeros((2, 3, PANDA.nv)), np.zeros((2, 3, PANDA.nv)))
     assert set(found.copied) == {"q"} and "one stride cannot" in found.copied["q"]
     assert np.array_equal(found.arrays["q"], q.reshape(6, -1))
 
@@ -70,7 +70,7 @@ def test_a_lazy_tensor_is_copied() -> None:
     s = states(PANDA, 3)
     q = torch.complex(torch.tensor(s.q), torch.tensor(s.q)).conj().imag
     assert q.is_neg()
-    found = bound(q, torch.tensor(s.v), torch.tensor(s.a))
+    found = bind(q, torch.tensor(s.v), torch.tensor(s.a))
     assert found.copied == {"q": LAZY_VIEW}
     assert np.array_equal(found.arrays["q"].numpy(), -s.q)
 
@@ -78,6 +78,6 @@ def test_a_lazy_tensor_is_copied() -> None:
 def test_arrays_of_different_dtypes_or_batches_are_refused() -> None:
     s = states(PANDA, 3)
     with pytest.raises((TypeError, ValueError), match="q is float64, v is float32; convert v"):
-        bound(s.q, s.v.astype(np.float32), s.a)
+        bind(s.q, s.v.astype(np.float32), s.a)
     with pytest.raises(ValueError, match=r"v must be \(B, nv\) = \(3, 8\), got \(2, 8\)"):
-        bound(s.q, s.v[:2], s.a)
+        bind(s.q, s.v[:2], s.a)

@@ -28,7 +28,7 @@ CLOSE = 1e-5
 
 
 @wd.kernel
-def weighted(robot: Any, q: Any, t: (), w: wd.kernels.shared((2,))) -> Any:  # type: ignore[valid-type]
+def scale_and_shift(robot: Any, q: Any, t: (), w: wd.kernels.shared((2,))) -> Any:  # type: ignore[valid-type]
     """Coordinates times a number, plus a number."""
     return q * t + w[1]
 
@@ -37,7 +37,7 @@ TOO_MANY = MOST_BY_VALUE + 1
 
 
 @wd.kernel
-def summed(robot: Any, q: Any, w: wd.kernels.shared((TOO_MANY,))) -> Any:  # type: ignore[valid-type]
+def sum_of_three(robot: Any, q: Any, w: wd.kernels.shared((TOO_MANY,))) -> Any:  # type: ignore[valid-type]
     """A sum of three of its numbers."""
     return w[0] + w[1] + q[0]
 
@@ -55,7 +55,7 @@ def between(q: Any, number: float) -> Any:
 
 
 def own_numbers(q: Any, number: float) -> Any:
-    return weighted(PANDA, q, number, [0.0, number])
+    return scale_and_shift(PANDA, q, number, [0.0, number])
 
 
 def masses(q: Any, number: float) -> Any:
@@ -63,14 +63,14 @@ def masses(q: Any, number: float) -> Any:
     return wd.gravity_torques(PANDA, q, params=params)
 
 
-def drawn(q: Any, number: float) -> Any:
+def draw_configurations(q: Any, number: float) -> Any:
     device = q.device.alias if isinstance(q, wp.array) else None
     # The robots have different ranges.
     model = by_name({1.0: "panda", 2.5: "cartpole", 3.5: "quadruped_floating"}[number]).model
     return wd.random_configuration(model, B, dtype=np.float32, device=device)
 
 
-CALLS = (gravity_at, between, own_numbers, masses, drawn)
+CALLS = (gravity_at, between, own_numbers, masses, draw_configurations)
 
 
 @pytest.fixture
@@ -159,9 +159,9 @@ def test_too_many_plain_numbers_are_refused(cuda: str) -> None:
     """The error says how many a launch takes."""
     q, w = wp.array(Q, device=cuda), np.ones(TOO_MANY, np.float32)
     with pytest.raises(ValueError, match=r"w has 513 plain numbers, but a launch .* at most 512"):
-        summed(PANDA, q, w)
-    found = summed(PANDA, q, wp.array(w, device=cuda))
-    assert error(found.numpy(), summed(PANDA, Q, w)) <= CLOSE
+        sum_of_three(PANDA, q, w)
+    found = sum_of_three(PANDA, q, wp.array(w, device=cuda))
+    assert error(found.numpy(), sum_of_three(PANDA, Q, w)) <= CLOSE
 
 
 @pytest.mark.parametrize("constants", ["each_run", "once"])

@@ -72,10 +72,10 @@ def test_the_smallest_share_of_a_thread_is_about_a_slice() -> None:
 
 
 def test_a_launch_without_arrays_keeps_none_alive() -> None:
-    class Held(np.ndarray):
+    class WeakArray(np.ndarray):
         """An array that can be watched."""
 
-    q = np.zeros((5, 6)).view(Held)
+    q = np.zeros((5, 6)).view(WeakArray)
     gone = ref(q)
     job = prepare(wd.gravity_torques.describe(ARM, q)).without_arrays()
     del q

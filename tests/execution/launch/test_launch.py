@@ -22,7 +22,7 @@ CLOSE = 1e-12
 PANDA = by_name("panda").model
 
 
-def prepared(*arrays: np.ndarray, **options: object) -> Job:
+def prepare_rnea(*arrays: np.ndarray, **options: object) -> Job:
     return prepare(wd.rnea.describe(PANDA, *arrays, **options))
 
 
@@ -32,7 +32,7 @@ def test_the_integers_of_a_launch_are_addresses_and_strides() -> None:
     dimension."""
     s = states(PANDA, 5)
     gravity, v = np.array([0.0, 0.0, -9.81]), np.asfortranarray(s.v)
-    job = prepared(s.q, v, s.a, gravity=gravity)
+    job = prepare_rnea(s.q, v, s.a, gravity=gravity)
     head, fields = job.arguments[: len(HEADER)], job.arguments[len(HEADER) :]
     assert dict(zip(HEADER, head, strict=True)) == {
         "first": 0,
@@ -59,7 +59,7 @@ def test_slices_cover_the_batch_once(monkeypatch: pytest.MonkeyPatch) -> None:
     try:
         for number in (1, 2, 3):
             wd.runtime.set_num_threads(number)
-            laid_out = prepared(s.q, s.v, s.a)
+            laid_out = prepare_rnea(s.q, s.v, s.a)
             _, commands = laid_out._prepare(laid_out.kernel.new_command)
             slices = [(x.arguments[first], x.arguments[count]) for x in commands]
             ends = [begin + size for begin, size in slices]
@@ -69,7 +69,7 @@ def test_slices_cover_the_batch_once(monkeypatch: pytest.MonkeyPatch) -> None:
     finally:
         wd.runtime.set_num_threads(None)
     empty = np.zeros((0, PANDA.nq)), np.zeros((0, PANDA.nv)), np.zeros((0, PANDA.nv))
-    laid_out = prepared(*empty)
+    laid_out = prepare_rnea(*empty)
     assert laid_out._prepare(laid_out.kernel.new_command)[1] == []
     assert wd.rnea(PANDA, *empty).shape == (0, PANDA.nv)
 
@@ -81,7 +81,7 @@ def test_large_batches_bypass_the_cache(monkeypatch: pytest.MonkeyPatch) -> None
     for limits, wanted in (((1 << 40, 1 << 40), 0), ((0, 1 << 40), 1), ((0, 0), 2)):
         monkeypatch.setattr(launch, "STREAM_FROM", limits[0])
         monkeypatch.setattr(launch, "ROWS_FROM", limits[1])
-        assert prepared(s.q, s.v, s.a).arguments[stream] == wanted
+        assert prepare_rnea(s.q, s.v, s.a).arguments[stream] == wanted
         assert np.array_equal(wd.rnea(PANDA, s.q, s.v, s.a), plain)
 
 
@@ -115,11 +115,11 @@ def test_each_kind_of_call_has_its_own_kernel() -> None:
     """Another batch or other values use the same kernel. Another dtype, option or set of inputs
     does not."""
     s = states(PANDA, 4)
-    double = prepared(s.q, s.v, s.a).kernel
-    assert prepared(s.q[:2], s.v[:2] + 1, s.a[:2]).kernel is double
-    assert prepared(s.q[0], s.v[0], s.a[0]).kernel is double
-    assert prepared(*(x.astype(np.float32) for x in (s.q, s.v, s.a))).kernel is not double
-    assert prepared(s.q, s.v, s.a, gravity=(0, 0, 1)).kernel is not double
+    double = prepare_rnea(s.q, s.v, s.a).kernel
+    assert prepare_rnea(s.q[:2], s.v[:2] + 1, s.a[:2]).kernel is double
+    assert prepare_rnea(s.q[0], s.v[0], s.a[0]).kernel is double
+    assert prepare_rnea(*(x.astype(np.float32) for x in (s.q, s.v, s.a))).kernel is not double
+    assert prepare_rnea(s.q, s.v, s.a, gravity=(0, 0, 1)).kernel is not double
     assert kernel_source(wd.rnea.describe(PANDA, s.q, s.v, s.a)) is double.source
     # An angle about the vertical moves no weight, so that not all of q is read.
     width = PANDA.nq + 3 * PANDA.nv
@@ -129,7 +129,7 @@ def test_each_kind_of_call_has_its_own_kernel() -> None:
 def test_launch_commands_are_reused() -> None:
     """A call leaves its command with the kernel, and the next call takes it."""
     s = states(PANDA, 4)
-    job = prepared(s.q, s.v, s.a)
+    job = prepare_rnea(s.q, s.v, s.a)
     job.launch_once()
     idle = list(job.kernel.idle)
     assert idle

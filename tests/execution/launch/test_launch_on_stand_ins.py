@@ -25,7 +25,7 @@ MODEL = wd.load_robot("cartpole")
 Q = np.array([[0.1, 0.2], [0.3, -0.4]])
 
 
-def described(*args: Any, **options: Any) -> Any:
+def describe_rnea(*args: Any, **options: Any) -> Any:
     return wd.rnea.describe(MODEL, *args, **options)  # type: ignore[attr-defined]
 
 
@@ -45,7 +45,7 @@ def test_only_libraries_with_streams_give_a_launch_its_stream(
 
 def test_a_launch_on_a_stream_has_one_command(monkeypatch: pytest.MonkeyPatch) -> None:
     """The number of threads does not matter. The stream is chosen at the launch."""
-    prepared = launch.prepare(described(Q, Q, Q))
+    prepared = launch.prepare(describe_rnea(Q, Q, Q))
     streams = ["first", "second"]
     made = replace(prepared, stream=lambda: streams.pop(0))
     ran: list[Any] = []
@@ -63,7 +63,7 @@ def test_the_kernel_of_a_small_batch_on_a_gpu_has_its_own_target(
 ) -> None:
     """The target follows from device and batch. It is part of the kernel's key, like the numbers
     that are passed by value."""
-    bound = bound_arrays.bind_arrays(described(Q, Q, Q, gravity=np.zeros(3)))
+    bound = bound_arrays.bind_arrays(describe_rnea(Q, Q, Q, gravity=np.zeros(3)))
     object.__setattr__(bound, "device", "cuda:0")
     asked: list[tuple] = []
     made: list[tuple] = []
@@ -71,7 +71,7 @@ def test_the_kernel_of_a_small_batch_on_a_gpu_has_its_own_target(
     monkeypatch.setattr(
         launch, "_make_kernel", lambda *x: made.append(x) or SimpleNamespace(writer=None)
     )
-    call = described(Q, Q, Q, gravity=np.zeros(3))
+    call = describe_rnea(Q, Q, Q, gravity=np.zeros(3))
     kernels: list[Any] = []
     for numbers in ({}, {"gravity": np.zeros(3)}):
         object.__setattr__(bound, "numbers", numbers)
@@ -88,8 +88,10 @@ def test_the_kernel_of_a_small_batch_on_a_gpu_has_its_own_target(
 def test_numbers_by_value_follow_the_arrays_as_bits(dtype: type) -> None:
     """Their address and strides are zeros."""
     arrays = [x.astype(dtype) for x in (Q, Q, Q)]
-    prepared = launch.prepare(described(*arrays, gravity=np.array([1.0, -2.0, 0.5], dtype)))
-    bound = bound_arrays.bind_arrays(described(*arrays, gravity=np.array([1.0, -2.0, 0.5], dtype)))
+    prepared = launch.prepare(describe_rnea(*arrays, gravity=np.array([1.0, -2.0, 0.5], dtype)))
+    bound = bound_arrays.bind_arrays(
+        describe_rnea(*arrays, gravity=np.array([1.0, -2.0, 0.5], dtype))
+    )
     source, views = prepared.kernel.source, prepared.out_views
     plain = launch.argument_vector(source, bound, views, 2)
     object.__setattr__(bound, "numbers", {"gravity": np.array([1.0, -2.0, 0.5], dtype)})
@@ -116,7 +118,7 @@ def test_plain_numbers_of_a_call_on_a_gpu_stay_in_numpys_memory(
         return found._replace(device="cuda:0") if isinstance(x, torch.Tensor) else found
 
     monkeypatch.setattr(bound_arrays.views, "view", on_gpu)
-    bound = bound_arrays.bind_arrays(described(q, q, q, gravity=[0.0, 0.0, -1.0]))
+    bound = bound_arrays.bind_arrays(describe_rnea(q, q, q, gravity=[0.0, 0.0, -1.0]))
     assert list(bound.numbers) == ["gravity"] and bound.numbers["gravity"].dtype == np.float32
     view = bound.views["gravity"]
     assert view.device == "cuda:0" and view.library is TORCH
@@ -127,7 +129,7 @@ def test_the_cpu_stand_in_gets_the_call_and_its_launch(monkeypatch: pytest.Monke
     given: list[tuple] = []
     monkeypatch.setattr(job.Job, "is_for_cpu", property(lambda _: True))
     monkeypatch.setattr(launch.cpu_stand_in, "compute_on_cpu", lambda *x: given.append(x))
-    call = described(Q, Q, Q)
+    call = describe_rnea(Q, Q, Q)
     made = launch.launch_call(call)
     assert given == [(call, made, launch.launch_call)]
 
@@ -148,21 +150,21 @@ def test_the_cpu_computes_only_while_a_gpu_kernel_compiles(
 def test_sums_of_tables_have_one_dimension_of_environments() -> None:
     """More dimensions are refused, with what is needed."""
     q = np.zeros((2, 3, 2))
-    bound = bound_arrays.bind_arrays(described(q, q, q))
-    source = launch.prepare(described(q, q, q)).kernel.source
+    bound = bound_arrays.bind_arrays(describe_rnea(q, q, q))
+    source = launch.prepare(describe_rnea(q, q, q)).kernel.source
 
     call: Any = SimpleNamespace(derivatives=("vjp",), out=None)
 
-    def summed(_: Any) -> dict:
+    def sum_table(_: Any) -> dict:
         return {"out": (2, 3)}
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("warpdyn.execution.launch.result_arrays.summed_tables", summed)
+        patch.setattr("warpdyn.execution.launch.result_arrays.summed_tables", sum_table)
         with pytest.raises(ValueError) as refused:
             arrays_for_results(call, source, bound)
         wanted = "a derivative by a table needs one dimension of environments: (B, ..)"
         assert str(refused.value) == wanted
-        flat = bound_arrays.bind_arrays(described(Q, Q, Q))
+        flat = bound_arrays.bind_arrays(describe_rnea(Q, Q, Q))
         assert arrays_for_results(call, source, flat).sums == {0: ((2, 3), None)}
 
 
@@ -181,7 +183,7 @@ def test_a_call_without_a_plan_is_checked_each_time() -> None:
 
 def plan(*args: Any, **options: Any) -> Any:
     """The plan of a call of rnea, None if it has none."""
-    call = described(*args, **options)
+    call = describe_rnea(*args, **options)
     arrays = [x for x in (*args, options.get("out")) if x is not None]
     names = ["q", "v", "a"][: len(args)]
     return plan_launch(call, launch.prepare(call), arrays, names, lambda _: None)
@@ -194,7 +196,7 @@ def test_calls_have_plans_if_arrays_are_read_in_place() -> None:
     assert plan(Q, Q, Q) is not None
     empty = Q[:0]
     assert plan(empty, empty.copy(), empty.copy()) is None
-    call = described(Q, Q.copy(), Q.copy())
+    call = describe_rnea(Q, Q.copy(), Q.copy())
     prepared = launch.prepare(call)
     arrays = list(prepared.arrays.values())[:3]
     assert plan_launch(call, prepared, arrays[:2], ["q", "v"], lambda _: None) is not None
@@ -202,7 +204,7 @@ def test_calls_have_plans_if_arrays_are_read_in_place() -> None:
     assert plan_launch(call, prepared, [Q.copy(), *arrays[1:]], ["q", "v", "a"], id) is None
     for change in ({"copied": {"q": "lazy"}}, {"sums": {0: ((2,), None)}}):
         assert plan_launch(call, replace(prepared, **change), arrays, ["q", "v", "a"], id) is None
-    two = described(Q, arrays[1], arrays[1])
+    two = describe_rnea(Q, arrays[1], arrays[1])
     same = launch.prepare(two)
     odd = [arrays[1], arrays[1]]
     assert plan_launch(two, same, [Q, *odd], ["q", "v", "v"], id) is None
@@ -214,7 +216,7 @@ def test_a_plan_ends_with_the_model_of_its_params() -> None:
     other = wd.load_robot("cartpole")
     assert other is not MODEL and other == MODEL
     params = other.params(mass={other.link_names[-1]: np.array([1.0, 2.0])})
-    call = described(Q, Q.copy(), Q.copy(), params=params)
+    call = describe_rnea(Q, Q.copy(), Q.copy(), params=params)
     prepared = launch.prepare(call)
     arrays = [prepared.arrays[n] for n in ("q", "v", "a", "params:mass")]
     gone: list[int] = []
@@ -235,7 +237,7 @@ def test_arrays_without_a_valid_address_are_checked_again() -> None:
     assert found.addresses(arrays) is not MISS
     ours = found.library
 
-    class Changed:
+    class ChangedLibrary:
         def __init__(self, **changes: Any) -> None:
             self.__dict__.update(changes)
 
@@ -252,9 +254,9 @@ def test_arrays_without_a_valid_address_are_checked_again() -> None:
         {"address": lambda x: ours.address(x) + 4},
     )
     for change in changes:
-        found.library = Changed(**change)
+        found.library = ChangedLibrary(**change)
         assert found.addresses(arrays) is MISS
-    found.library = Changed(address=lambda x: ours.address(x) + 8)
+    found.library = ChangedLibrary(address=lambda x: ours.address(x) + 8)
     assert found.addresses(arrays) == [ours.address(x) + 8 for x in arrays]
 
 

@@ -26,7 +26,7 @@ from warpdyn.execution.request.evaluate import record_call
 
 
 @wd.kernel
-def doubled(robot: Any, q: Any) -> Any:
+def twice_rnea(robot: Any, q: Any) -> Any:
     return 2.0 * robot.rnea(q, q, q)
 
 
@@ -45,7 +45,7 @@ def with_params(model: wd.Model, x: np.ndarray) -> Any:
 
 CALLS: dict[str, Callable[[wd.Model, np.ndarray], Any]] = {
     "plain": lambda model, x: wd.rnea(model, x, x, x),
-    "own kernel": lambda model, x: doubled(model, x),
+    "own kernel": lambda model, x: twice_rnea(model, x),
     "forces": with_forces,
     "params": with_params,
 }

@@ -186,10 +186,10 @@ def test_debug_mode_checks_torch_and_jax(debug: None) -> None:
 def test_numbers_are_not_checked_without_debug_mode(monkeypatch: pytest.MonkeyPatch) -> None:
     """Debug mode is off by default."""
 
-    def refused(*_: object) -> None:
+    def fail(*_: object) -> None:
         raise AssertionError("looked at")
 
-    monkeypatch.setattr(launch, "check_arrays", refused)
+    monkeypatch.setattr(launch, "check_arrays", fail)
     wd.rnea(MODEL, Q, V, V)
 
 

@@ -35,7 +35,7 @@ def nothing_known() -> Iterator[None]:
         yield
 
 
-def known(function: Any) -> int:
+def plan_count(function: Any) -> int:
     """The number of plans of a function in C."""
     return len(in_c(function))
 
@@ -55,7 +55,7 @@ def test_the_third_call_uses_c_with_its_own_arrays(case: str, dtype: Any) -> Non
     wanted = call(wd.rnea, second)
     before = call(wd.rnea, first)
     kept = before.copy()
-    assert known(wd.rnea) == 1
+    assert plan_count(wd.rnea) == 1
     found = call(lambda *x, **y: natively(wd.rnea, *x, **y), second)
     assert found is not MISS
     its_own_result(found, wanted, before, kept)
@@ -79,7 +79,7 @@ def test_calls_with_gravity_forces_or_params_do_not_use_c(case: str) -> None:
     wanted = call(wd.rnea, second)
     for _ in range(3):
         call(wd.rnea, first)
-    assert known(wd.rnea) == 0
+    assert plan_count(wd.rnea) == 0
     assert np.array_equal(call(wd.rnea, second), wanted)
 
 
@@ -89,7 +89,7 @@ def test_arrays_of_another_kind_take_the_checked_path() -> None:
     q, v, a = drawn(6, 3)
     for _ in range(3):
         wd.rnea(ARM, q, v, a)
-    assert known(wd.rnea) == 1 and natively(wd.rnea, ARM, q, v, a) is not MISS
+    assert plan_count(wd.rnea) == 1 and natively(wd.rnea, ARM, q, v, a) is not MISS
     odd = np.empty(q.nbytes + 1, np.uint8)[1:].view(np.float32).reshape(q.shape)
     other = wd.load_robot("panda")
     for x in (odd, q.astype(float), q.view(np.int32), q[:5], q[:, :5], q.T, q[::-1], q.tolist()):
@@ -107,7 +107,7 @@ def test_arrays_of_another_kind_take_the_checked_path() -> None:
 
 def test_refused_calls_are_refused_each_time() -> None:
     refused_each_time()
-    assert known(wd.rnea) == 1
+    assert plan_count(wd.rnea) == 1
 
 
 def test_results_may_alternate_with_inputs_in_one_array() -> None:
@@ -133,7 +133,7 @@ def test_calls_with_different_options_are_distinct() -> None:
     poses = {name: wd.fk(ARM, q, frame=name) for name in frames}
     for name in frames * 2:
         assert np.array_equal(wd.fk(ARM, q, frame=name), poses[name])
-    assert known(wd.fk) == 2
+    assert plan_count(wd.fk) == 2
     assert np.array_equal(natively(wd.fk, ARM, q, frame=frames[1]), poses[frames[1]])
     equal = "".join(frames[1])  # another object may be equal
     assert np.array_equal(wd.fk(ARM, q, frame=equal), poses[frames[1]])
@@ -141,14 +141,14 @@ def test_calls_with_different_options_are_distinct() -> None:
 
 def test_a_users_kernel_uses_c() -> None:
     @wd.kernel
-    def doubled(robot: Any, x: (3,), *, times: Any = 2) -> Any:  # type: ignore[valid-type]
+    def multiply(robot: Any, x: (3,), *, times: Any = 2) -> Any:  # type: ignore[valid-type]
         return times * x
 
     x = np.ones((2, 3), np.float32)
     for k in range(4):
-        assert np.array_equal(doubled(ARM, x + k), 2 * (x + k))
-        assert np.array_equal(doubled(ARM, x + k, times=3), 3 * (x + k))
-    assert known(doubled) == 2
+        assert np.array_equal(multiply(ARM, x + k), 2 * (x + k))
+        assert np.array_equal(multiply(ARM, x + k, times=3), 3 * (x + k))
+    assert plan_count(multiply) == 2
 
 
 def test_debug_compiling_and_captures_are_checked_at_each_call(
@@ -178,11 +178,11 @@ def test_plans_are_removed_with_their_model() -> None:
     q = np.zeros((2, 2), np.float32)
     for _ in range(3):
         wd.crba(model, q)
-    assert known(wd.crba) == 1
+    assert plan_count(wd.crba) == 1
     planned(wd.crba).clear()  # as where there are too many
     del model
     gc.collect()
-    assert gone() is None and known(wd.crba) == 0
+    assert gone() is None and plan_count(wd.crba) == 0
 
 
 def test_reference_counts_do_not_change() -> None:
@@ -258,7 +258,7 @@ def test_the_last_eight_calls_have_plans_in_c() -> None:
         wanted = wd.rnea(ARM, *x)
         for _ in range(2):
             assert np.array_equal(wd.rnea(ARM, *x), wanted)
-    assert known(wd.rnea) == native_call.MOST
+    assert plan_count(wd.rnea) == native_call.MOST
     assert natively(wd.rnea, ARM, *drawn(1, 1)) is MISS
     for count in range(1, 12):
         x = drawn(count, count)
@@ -271,7 +271,7 @@ def test_many_threads_share_a_plan(long: float, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(c_functions, "LONG", long)
     given = [drawn(2, seed) for seed in range(8)]
     wanted = [wd.rnea(ARM, *x) for x in given]
-    assert known(wd.rnea) == 1
+    assert plan_count(wd.rnea) == 1
     each_thread_its_own(given, wanted)
 
 
@@ -280,7 +280,7 @@ def test_without_the_c_function_calls_use_python(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(native_call, "methods", lambda: None)
     q, v, a = drawn(4, 14)
     results = [wd.rnea(ARM, q, v, a) for _ in range(4)]
-    assert known(wd.rnea) == 0
+    assert plan_count(wd.rnea) == 0
     assert all(np.array_equal(x, results[0]) for x in results)
 
 

@@ -134,17 +134,17 @@ def test_modes_and_transforms_take_the_checked_path() -> None:
     forward_mode = torch.autograd.forward_ad
     seen = []
 
-    def known() -> list[bool]:
+    def native_hits() -> list[bool]:
         return [natively(wd.rnea, ARM, *y) is not MISS for y in (plain, x)]
 
-    assert known() == [True, True]
+    assert native_hits() == [True, True]
     with torch.utils._python_dispatch.TorchDispatchMode():
-        seen += known()
+        seen += native_hits()
     with forward_mode.dual_level():
-        seen += known()
-    torch.func.vmap(lambda y: (seen.extend(known()), y)[1])(torch.zeros(2))
+        seen += native_hits()
+    torch.func.vmap(lambda y: (seen.extend(native_hits()), y)[1])(torch.zeros(2))
     assert not any(seen) and len(seen) == 6
-    assert known() == [True, True]
+    assert native_hits() == [True, True]
 
 
 def test_a_differentiated_backward_pass_does_not_use_c() -> None:

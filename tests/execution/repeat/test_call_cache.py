@@ -63,7 +63,7 @@ def cache_of(function: Any, made: list[InC]) -> CallCache:
     return CallCache(inspect.signature(function), calls_in_c)
 
 
-def called(cache: CallCache, *args: Any, **kwargs: Any) -> Any:
+def call_through(cache: CallCache, *args: Any, **kwargs: Any) -> Any:
     key = cache.key_of(args, kwargs)
     assert key is not None
     result = cache.run(key, args, kwargs)
@@ -76,12 +76,12 @@ def test_a_call_moves_to_c_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(call_cache, "RUNS_IN_PYTHON", 2)
     made: list[InC] = []
     cache = cache_of(lambda q: None, made)
-    assert [called(cache, 1.0) for _ in range(6)] == [MISS, MISS, *["result"] * 4]
+    assert [call_through(cache, 1.0) for _ in range(6)] == [MISS, MISS, *["result"] * 4]
     assert len(made) == 1 and len(made[0].keys) == 1
     key = cache.key_of((1.0,), {})
     assert key is not None
     cache.forget(key.key)
-    assert not made[0].keys and called(cache, 1.0) is MISS
+    assert not made[0].keys and call_through(cache, 1.0) is MISS
 
 
 def test_a_call_without_a_plan_is_a_miss() -> None:
@@ -98,7 +98,7 @@ def test_the_size_of_a_cache_is_limited(monkeypatch: pytest.MonkeyPatch) -> None
     cache = cache_of(lambda q: None, [])
     for k in range(20):
         for _ in range(3):
-            called(cache, k)
+            call_through(cache, k)
     assert len(cache._plans) <= 4 and len(cache._seen_once) <= 4 and len(cache._runs_left) <= 4
     cache.clear()
     assert not cache._plans and not cache._seen_once and not cache._runs_left

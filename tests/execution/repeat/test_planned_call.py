@@ -39,7 +39,7 @@ def plans(function: Any) -> dict[Any, Any]:
     return planned(function)
 
 
-def checked(function: Any, *args: Any, **kwargs: Any) -> Any:
+def call_without_plans(function: Any, *args: Any, **kwargs: Any) -> Any:
     """The result of a call without plans."""
     kept = dict(plans(function))
     plans(function).clear()
@@ -73,7 +73,7 @@ def test_the_third_call_is_planned_with_its_own_arrays(case: str, dtype: Any) ->
     plan.run, run = lambda arrays: ran.append(run(arrays)) or ran[-1], plan.run
     found = call(wd.rnea, second)
     assert len(ran) == 1 and found is ran[0]
-    wanted = call(lambda *args, **more: checked(wd.rnea, *args, **more), second)
+    wanted = call(lambda *args, **more: call_without_plans(wd.rnea, *args, **more), second)
     its_own_result(found, wanted, before, kept)
 
 
@@ -90,7 +90,7 @@ def test_one_array_for_two_arguments_is_not_confused() -> None:
         plans(wd.rnea).clear()
         for _ in range(3):
             form(wd.rnea, v, v)
-        wanted = checked(wd.rnea, ARM, q, v, a)
+        wanted = call_without_plans(wd.rnea, ARM, q, v, a)
         assert np.array_equal(form(wd.rnea, v, a), wanted)
         assert np.array_equal(form(wd.rnea, v, a), wanted)
 
@@ -107,7 +107,7 @@ def test_several_results_have_the_type_of_the_checked_call() -> None:
     q, v, tau = drawn(3, 6)
     for _ in range(4):
         found = wd.aba_derivatives(ARM, q, v, tau)
-        wanted = checked(wd.aba_derivatives, ARM, q, v, tau)
+        wanted = call_without_plans(wd.aba_derivatives, ARM, q, v, tau)
         assert type(found) is type(wanted) and len(found) == len(wanted)
         assert all(np.array_equal(x, y) for x, y in zip(found, wanted, strict=True))
 
@@ -150,7 +150,7 @@ def test_params_are_read_at_each_call() -> None:
     next(iter(params.arrays.values()))[...] += 1.0
     second = wd.rnea(ARM, q, v, a, params=params)
     assert not np.array_equal(first, second)
-    assert np.array_equal(second, checked(wd.rnea, ARM, q, v, a, params=params))
+    assert np.array_equal(second, call_without_plans(wd.rnea, ARM, q, v, a, params=params))
 
 
 def test_refused_calls_are_refused_each_time() -> None:
@@ -165,15 +165,15 @@ def test_a_planned_call_updates_a_state_in_place() -> None:
     """The result of the kernel is its argument."""
 
     @wd.kernel
-    def doubled(robot: Any, x: (3,)) -> Any:  # type: ignore[valid-type]
+    def twice(robot: Any, x: (3,)) -> Any:  # type: ignore[valid-type]
         return {"x": 2.0 * x}
 
     x = np.ones((2, 3), np.float32)
     for k in range(5):
-        doubled(ARM, x, out={"x": x})
+        twice(ARM, x, out={"x": x})
         assert np.array_equal(x, np.full((2, 3), 2.0 ** (k + 1)))
     y = np.ones((2, 3), np.float32)
-    doubled(ARM, x, out={"x": y})  # and elsewhere
+    twice(ARM, x, out={"x": y})  # and elsewhere
     assert np.array_equal(y, 2 * x)
 
 
@@ -221,19 +221,19 @@ def test_calls_with_plain_numbers_that_change_have_no_plans() -> None:
     assert not plans(wd.interpolate)
 
     @wd.kernel
-    def grown(robot: Any, q: Any, t: ()) -> Any:  # type: ignore[valid-type]
+    def scale_by_time(robot: Any, q: Any, t: ()) -> Any:  # type: ignore[valid-type]
         return q * t
 
     rows = np.ones((5000, 6), np.float32)
     for _ in range(4):
-        assert np.array_equal(grown(ARM, rows, 2.0), 2 * rows)
-    assert not plans(grown)
+        assert np.array_equal(scale_by_time(ARM, rows, 2.0), 2 * rows)
+    assert not plans(scale_by_time)
 
 
 def test_many_threads_share_a_plan() -> None:
     """Each thread gets the result of its own arrays."""
     given = [drawn(2, seed) for seed in range(8)]
-    wanted = [checked(wd.rnea, ARM, *x) for x in given]
+    wanted = [call_without_plans(wd.rnea, ARM, *x) for x in given]
     each_thread_its_own(given, wanted)
 
 
@@ -244,7 +244,7 @@ def test_a_planned_call_of_a_large_batch_uses_threads() -> None:
         wd.runtime.set_num_threads(2)
         for seed in (1, 2, 3, 4):
             x = drawn(30_000, seed)
-            assert np.array_equal(wd.rnea(ARM, *x), checked(wd.rnea, ARM, *x))
+            assert np.array_equal(wd.rnea(ARM, *x), call_without_plans(wd.rnea, ARM, *x))
     finally:
         wd.runtime.set_num_threads(before)
 
@@ -298,7 +298,7 @@ def ends() -> wd.ContactPoints:
     return points.with_sphere("lower_rod", (0.0, 0.0, -1.0), 0.02)
 
 
-def stepped(v: np.ndarray, **settings: Any) -> Any:
+def step_pendulum(v: np.ndarray, **settings: Any) -> Any:
     """One step of a pendulum on the ground with drives. The records are new objects in each
     call."""
     q = np.tile(LYING.astype(np.float32), (len(v), 1))
@@ -310,19 +310,19 @@ def test_steps_with_records_of_numbers_are_planned() -> None:
     """The values of ground, drives and points are part of the key."""
     plans(wd.step).clear()
     speeds = np.random.default_rng(5).uniform(-0.1, 0.1, (3, 4, 2)).astype(np.float32)
-    results = [stepped(v) for v in speeds]
+    results = [step_pendulum(v) for v in speeds]
     assert len(plans(wd.step)) == 1
     plans(wd.step).clear()
     for v, result in zip(speeds, results, strict=True):
         plans(wd.step).clear()
-        assert all(np.array_equal(x, y) for x, y in zip(result, stepped(v), strict=True))
+        assert all(np.array_equal(x, y) for x, y in zip(result, step_pendulum(v), strict=True))
     others: tuple[dict[str, Any], ...] = (
         {"ground": wd.Ground(friction=0.01)},
         {"control": wd.PD(20.0, 1.0)},
         {"points": ends().only("upper*")},
     )
     for other in others:
-        found = [stepped(speeds[0], **other).v for _ in range(3)]
+        found = [step_pendulum(speeds[0], **other).v for _ in range(3)]
         assert np.array_equal(found[0], found[2]) and not np.array_equal(found[0], results[0].v)
 
 
@@ -330,10 +330,10 @@ def test_arrays_in_records_are_checked_at_each_call() -> None:
     """Numbers that are too small are refused at any call."""
     stiffness, v = np.full(4, 3e4, np.float32), np.zeros((4, 2), np.float32)
     for _ in range(3):
-        stepped(v, ground=wd.Ground(stiffness=stiffness))
+        step_pendulum(v, ground=wd.Ground(stiffness=stiffness))
     stiffness[2] = -1.0
     with pytest.raises(ValueError, match="stiffness must be above 0"):
-        stepped(v, ground=wd.Ground(stiffness=stiffness))
+        step_pendulum(v, ground=wd.Ground(stiffness=stiffness))
 
 
 def test_a_later_out_that_overlaps_an_input_is_refused() -> None:

@@ -40,11 +40,11 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     seen: list[Any] = []
     launched = planned_call.LaunchPlan.launch
 
-    def counted(self: Any, *arguments: Any) -> Any:
+    def record_launch(self: Any, *arguments: Any) -> Any:
         seen.append(self)
         return launched(self, *arguments)
 
-    monkeypatch.setattr(planned_call.LaunchPlan, "launch", counted)
+    monkeypatch.setattr(planned_call.LaunchPlan, "launch", record_launch)
     return seen
 
 
@@ -148,7 +148,7 @@ def test_each_run_uses_the_current_stream(cuda: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(WARP, "stream", lambda device: chosen[0], raising=False)
 
     @wd.kernel
-    def held(robot: Any, q: Any) -> Any:
+    def hold(robot: Any, q: Any) -> Any:
         return robot.gravity_torques(q)
 
     def on_each_stream(call: Callable[[], Any]) -> None:
@@ -164,9 +164,9 @@ def test_each_run_uses_the_current_stream(cuda: str, monkeypatch: pytest.MonkeyP
             assert_same(out.numpy(), wanted, cuda)
 
     for _ in range(CALLS):
-        held(ARM, q, out=out)
+        hold(ARM, q, out=out)
     wp.synchronize_device(cuda)
-    on_each_stream(lambda: held(ARM, q, out=out))
+    on_each_stream(lambda: hold(ARM, q, out=out))
     # A bound call asks too, and its result is the same array each time.
     run = wd.bind(wd.gravity_torques, ARM, q, out=out)
     wp.synchronize_device(cuda)
