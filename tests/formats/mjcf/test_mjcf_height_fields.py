@@ -56,7 +56,7 @@ def test_elevations_of_the_text_are_those_of_mujoco() -> None:
 
 
 def test_binary_files_lie_in_the_folder_of_the_compiler(tmp_path: Path) -> None:
-    """The file ends as MuJoCo's documentation says: counts, then heights."""
+    """Two counts, then heights, as in MuJoCo's documentation."""
     (tmp_path / "ground").mkdir()
     data = struct.pack("<ii", 3, 4) + elevation(3, 4).tobytes()
     (tmp_path / "ground" / "hills.bin").write_bytes(data)
@@ -113,7 +113,7 @@ FIELD = '<geom name="{}" type="hfield" hfield="{}"/>'
             'there is no hfield "dunes"; add it to <asset>',
         ),
         (text('nrow="3" ncol="3"'), None, "cells are 0.6 m by 0.4 m; .* square cells"),
-        (text('nrow="3" ncol="4"', geom='euler="0 0 90"'), None, "it is turned"),
+        (text('nrow="3" ncol="4"', geom='euler="0 0 90"'), None, "it is rotated"),
         (text('nrow="3" ncol="4"', size=(0.6, 0.4, 0, 0.1)), None, "four positive numbers"),
         (text('nrow="1" ncol="4"'), None, "1 rows and 4 columns; it needs 2 or more"),
         (text('nrow="9999" ncol="9999"'), None, "9999 by 9999 nodes, more than"),

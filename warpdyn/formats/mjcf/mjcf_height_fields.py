@@ -24,9 +24,8 @@ from .mjcf_values import Attributes, Element, MjcfValues
 MOST_NODES = 1 << 24
 """Largest number of nodes of a field: 4,096 by 4,096."""
 
-LEVEL = 1e-9
-"""Entries of a rotation matrix that differ by less from those of the identity are its entries."""
-
+ROTATED = 1e-9
+"""Largest difference of a rotation matrix from the identity that counts as no rotation."""
 
 HEADER = 8
 """Bytes before the heights of a binary file."""
@@ -74,7 +73,7 @@ def _chosen_geom(values: MjcfValues, root: Element, geoms: list[Part], name: str
         return found[0]
     names = ", ".join(f'"{g[1].get("name", g[1].get("hfield", ""))}"' for g in fields)
     if not fields:
-        raise values.refusal(root, 'the world has no geom with type="hfield"')
+        raise values.refusal(root, '<worldbody> itself has no geom with type="hfield"')
     if not found:
         raise values.refusal(root, f'the world has no height field "{name}"; it has {names}')
     raise values.refusal(root, f"the world has several height fields; name= one of {names}")
@@ -114,9 +113,9 @@ def _height_table(meshes: MjcfMeshes, asset: tuple[Element, Attributes], geom: P
         )
     part, attributes, X = geom
     pose = Pose.of(X.compose(values.shape_placement(part, attributes)))
-    if np.abs(np.array(pose.rotation) - np.eye(3)).max() > LEVEL:
+    if np.abs(np.array(pose.rotation) - np.eye(3)).max() > ROTATED:
         raise values.refusal(
-            part, "it is turned; a height map is not, so write it without rotation"
+            part, "it is rotated, which a height map cannot be; write it without rotation"
         )
     x, y, z = pose.position
     return HeightTable(z + top * shares.T, along_x, (x - radius_x, y - radius_y))
