@@ -258,7 +258,7 @@ def test_a_wrapped_angle_is_unwrapped() -> None:
         MotionClip(10.0, ("turn",), wrapped).configurations(builder.build())
     builder = wd.ModelBuilder("cart").add_link("base").add_link("rim", mass=1.0)
     builder.add_joint("turn", "prismatic", "base", "rim", lower=0.0, upper=9.0)
-    ahead = np.array([[1.0], [8.0]])
+    ahead = np.array([[1.0], [8.0], [1.0]])
     assert (
         MotionClip(10.0, ("turn",), ahead).configurations(builder.build()).tolist()
         == ahead.tolist()
