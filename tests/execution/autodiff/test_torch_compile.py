@@ -20,9 +20,15 @@ torch = pytest.importorskip("torch")
 # code generation, which does not concern our calls.
 
 
+SCALAR = {"compile_threads": 1, "cpp.vec_isa_ok": False}
+"""Options of the default backend: one process, and C++ without vectors. Else Torch compiles a program
+for each instruction set, to see which of them the processor has."""
+
+
 def compile_whole(function: Callable[..., Any], backend: Any = "aot_eager") -> Callable[..., Any]:
     torch._dynamo.reset()
-    return torch.compile(function, fullgraph=True, backend=backend)
+    options = SCALAR if backend == "inductor" else None
+    return torch.compile(function, fullgraph=True, backend=backend, options=options)
 
 
 def agrees(function: Callable[..., Any], *given: torch.Tensor, backend: str = "aot_eager") -> bool:
