@@ -72,7 +72,7 @@ def test_a_teacher_of_another_task_or_robot_is_refused_by_name(
     ("student", "teacher", "width"),
     [
         ("quadruped_velocity_onboard", "quadruped_velocity", 50),
-        ("warpdyn.rl.tasks.rough_tasks:QuadrupedRoughOnboard", "quadruped_rough", 83),
+        ("quadruped_rough_onboard", "quadruped_rough", 83),
         ("humanoid_stand_onboard", "humanoid_stand", 45),
         ("humanoid_velocity_onboard", "humanoid_velocity", 50),
     ],

@@ -36,7 +36,7 @@ try:
     from .tasks.quadruped import Quadruped
     from .tasks.quadruped_tasks import QuadrupedVelocity, QuadrupedVelocityOnboard
     from .tasks.reorient_tasks import HandReorient
-    from .tasks.rough_tasks import QuadrupedRough
+    from .tasks.rough_tasks import QuadrupedRough, QuadrupedRoughOnboard
     from .tasks.tracking_tasks import MotionTracking
     from .variation import (
         SIM_TO_REAL,
@@ -148,6 +148,7 @@ __all__ = [
     "Quadruped",
     "QuadrupedGetup",
     "QuadrupedRough",
+    "QuadrupedRoughOnboard",
     "QuadrupedVelocity",
     "QuadrupedVelocityOnboard",
     "Recipe",

@@ -12,7 +12,7 @@ from warpdyn.rl.tasks.onboard import ONBOARD_HISTORY, ONBOARD_SENSED, onboard_gr
 ONBOARD = {
     "humanoid_stand": "humanoid_stand_onboard",
     "humanoid_velocity": "humanoid_velocity_onboard",
-    "quadruped_rough": "warpdyn.rl.tasks.rough_tasks:QuadrupedRoughOnboard",
+    "quadruped_rough": "quadruped_rough_onboard",
     "quadruped_velocity": "quadruped_velocity_onboard",
 }
 """Tasks with onboard sensors, by the task that they change."""

@@ -17,7 +17,7 @@ from .panda_tasks import PandaReach, PandaReachObstacles
 from .push_tasks import PandaPush
 from .quadruped_tasks import QuadrupedVelocity, QuadrupedVelocityOnboard
 from .reorient_tasks import HandReorient
-from .rough_tasks import QuadrupedRough
+from .rough_tasks import QuadrupedRough, QuadrupedRoughOnboard
 from .task_files import FORMS, construct, names_a_file, source_of_task
 from .tracking_tasks import MotionTracking
 
@@ -35,6 +35,7 @@ TASKS: dict[str, type[Task]] = {
     "motion_tracking": MotionTracking,
     "quadruped_getup": QuadrupedGetup,
     "quadruped_rough": QuadrupedRough,
+    "quadruped_rough_onboard": QuadrupedRoughOnboard,
     "quadruped_velocity": QuadrupedVelocity,
     "quadruped_velocity_onboard": QuadrupedVelocityOnboard,
 }
