@@ -17,6 +17,7 @@ from warpdyn.formats import robot_source as chosen
 from warpdyn.formats.registry import MJCF, URDF
 from warpdyn.formats.robot_source import (
     GRAVITY,
+    NEARLY,
     Reading,
     RobotSource,
     check_loops_option,
@@ -268,7 +269,13 @@ def test_gravity_other_than_the_earths_is_remarked() -> None:
     assert not reading.remarks
     reading.remark_gravity("world", 0.0, 0.0, -1.62)
     assert reading.remarks[0].startswith("<world>: its gravity is (0, 0, -1.62)")
-    for x, y in ((1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (0.0, -1.0)):  # a tilted world
+    for x, y in (
+        (1.0, 1.0),
+        (1.0, -1.0),
+        (-1.0, 1.0),
+        (0.0, -1.0),
+        (NEARLY, 0.0),
+    ):  # a tilted world
         reading.remarks.clear()
         reading.remark_gravity("world", x, y, -9.8)
         assert len(reading.remarks) == 1

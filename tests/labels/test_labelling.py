@@ -322,3 +322,15 @@ def test_logs_that_do_not_exist_are_named(tmp_path: Path) -> None:
         ValueError, match=r"^columns are by input, a, episode, q, tau, time, v; there"
     ):
         prepare_labelling(ARM, [], "rnea", tmp_path, {"p": "x"}, "savgol:15", "")
+
+
+def test_a_named_bag_is_one_log_and_a_named_file_is_tried(tmp_path: Path) -> None:
+    """Files in the bag are not logs of their own. A file of an unknown kind is refused later."""
+    bag, other = tmp_path / "run", tmp_path / "a.txt"
+    bag.mkdir()
+    (bag / "metadata.yaml").write_text("")
+    (bag / "run.mcap").write_text("")
+    other.write_text("")
+    for path in (bag, other, tmp_path / "none.csv"):
+        files, _ = log_files(str(path), tmp_path / "out")
+        assert [each.source for each in files] == [path]

@@ -87,6 +87,11 @@ def test_several_results_are_named() -> None:
         (["rnea", "tau=crba"], "two quantities would be called tau"),
         (["manipulability"], "manipulability needs a frame: manipulability:LINK"),
         (["in_contact"], r"in_contact needs points, which no column of a log can be"),
+        (
+            ["momentum_observer"],
+            "momentum_observer needs momentum, which no column of a log can be",
+        ),
+        (["height_scan"], "height_scan needs pattern, which no column of a log can be"),
         (["my-tau=rnea"], "must be an identifier"),
         (["no_such_file.py:residual"], "there is no file"),
         ([np.sin], "a quantity is a name, a function of a model"),

@@ -318,8 +318,6 @@ class Inputs:
             order = tuple(known.index(joint) for joint in joints)
             return ColumnSource((column,), None if order == tuple(range(width)) else order)
         begin, end = int(match["from"] or 0), int(match["to"] or width)
-        if match["from"] is None and match["to"] is None:
-            begin, end = 0, width
         if end > width or end - begin != size:
             remedy = f"choose: --columns {name}={column}[:{size}]"
             if width < size:

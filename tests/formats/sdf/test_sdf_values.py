@@ -11,6 +11,7 @@ from sdf_texts import (
     model,
     placed,
     poses,
+    quietly,
     remarks,
     robot,
     sdf,
@@ -154,3 +155,14 @@ def test_blank_and_reserved_names_are_refused(name: str) -> None:
 def test_documented_numbers() -> None:
     """They are measured, or given by other software. Another value needs another reason."""
     assert chosen.OLD_INFINITY == 1e16
+
+
+@pytest.mark.parametrize(("version", "x"), [("1.6", 3.0), ("1.7", 5.0)])
+def test_the_frame_of_a_pose_is_named_by_relative_to_since_version_1_7(
+    version: str, x: float
+) -> None:
+    """Before, its attribute is called frame."""
+    first = '<link name="a"><pose>2 0 0 0 0 0</pose><inertial/></link>'
+    second = '<link name="b"><pose relative_to="a">3 0 0 0 0 0</pose><inertial/></link>'
+    found = poses(quietly(robot(first, second, version=version), floating_base=False))
+    assert found["b"][0, 3] == x
