@@ -50,13 +50,15 @@ COMPILED = (
     "execution/repeat",
     "execution/test_",
     "functions/export",
-    "test_accuracy.py",
 )
 """Folders and files whose tests compile their kernels, in addition to tests with the mark `compiled`.
 All other tests interpret."""
 
-COMPILED_LAWS = tuple(f"algorithms/test_{name}.py" for name in ("rnea", "crba", "aba"))
-"""Laws of three algorithms. They compile for the robots of COMPILED_ROBOTS."""
+COMPILED_LAWS = (
+    *(f"algorithms/test_{name}.py" for name in ("rnea", "crba", "aba")),
+    "test_accuracy.py",
+)
+"""Laws of algorithms, and their accuracy. They compile for the robots of COMPILED_ROBOTS."""
 
 COMPILED_ROBOTS = ("panda", "rooted_floating", "mimic_branches")
 """A program of several parts, a free base, and mimic joints. `benchmarks.first_calls bits` compares the
@@ -67,9 +69,8 @@ def is_compiled(request: pytest.FixtureRequest) -> bool:
     """True if a test compiles its kernels."""
     path = request.path.relative_to(TESTS).as_posix()
     if path.startswith(COMPILED_LAWS):
-        robot = getattr(request.node, "callspec", None) and request.node.callspec.params.get(
-            "robot"
-        )
+        parameters = request.node.callspec.params if hasattr(request.node, "callspec") else {}
+        robot = parameters.get("robot") or parameters.get("accurate")
         return robot is not None and robot.name in COMPILED_ROBOTS
     return path.startswith(COMPILED) or request.node.get_closest_marker("compiled") is not None
 

@@ -76,6 +76,7 @@ LAZY = {
     "torch": {
         "warpdyn/arrays/torch_arrays.py",
         "warpdyn/execution/autodiff/torch_gradients.py",
+        "warpdyn/execution/autodiff/torch_operator.py",
         "warpdyn/execution/autodiff/torch_remembered.py",
         "warpdyn/execution/native/torch_native.py",
         "warpdyn/cli/learning/training_video.py",

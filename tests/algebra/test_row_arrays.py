@@ -113,3 +113,14 @@ def test_a_step_that_is_not_needed_is_skipped(needed: float) -> None:
 
     assert step_if_needed(needed, step, [2.0], [array]) == [3.0 if needed > 0 else 2.0]
     assert array[0] == [5.0 if needed > 0 else 1.0]
+
+
+def test_a_loop_of_no_steps_returns_the_state() -> None:
+    """On numbers and on symbols. The step is not called, so that nothing is recorded."""
+
+    def never(k: Any, state: list, arrays: Any) -> list:
+        raise AssertionError("a step of an empty loop")
+
+    assert loop(0, never, [3.0], [RowArray([[1.0]])]) == [3.0]
+    program = record(lambda x: loop(0, never, [x[0], 2.0], []), {"x": (1,)})
+    assert program.on_numbers({"x": [3.0]})["out"] == [3.0, 2.0]

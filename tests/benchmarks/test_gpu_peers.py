@@ -24,14 +24,27 @@ from benchmarks.peers import CannotDo
 STORED = json.loads(tables.RESULT.read_text())
 
 
+MEASURED = """
+import argparse, sys
+from pathlib import Path
+from benchmarks.gpu_peers import __main__ as gpu_peers
+from benchmarks.gpu_peers import timing
+timing.ROUNDS, timing.TURN = 1, 0.0
+for part, name in (("dynamics", "quadruped"), ("steps", "quadruped"), ("scenes", "pile-3")):
+    given = {"parts": [part], "peers": ["warpdyn"], "names": [name], "batches": [8]}
+    path = Path(sys.argv[1])
+    gpu_peers.measure(argparse.Namespace(**given, device="cuda:0", lines=path))
+"""
+"""All parts in one process, with one short round."""
+
+
 def test_warpdyn_is_measured_in_all_parts(tmp_path: Path) -> None:
     """The parts are each algorithm in both layouts and three forms, steps at rest and in motion,
     and a settled scene."""
-    path = tmp_path / "peers.json"
-    arguments = ("--peers", "warpdyn", "--names", "quadruped", "pile-3", "--batches", "8")
-    output = ("--no-compile", "--output", str(path))
-    done = run_emulated("-m", "benchmarks.gpu_peers", *arguments, *output)
-    lines = json.loads(path.read_text())["records"]
+    path = tmp_path / "lines.jsonl"
+    done = run_emulated("-c", MEASURED, str(path))
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert [x.get("why") for x in lines] == [None] * 35, done.stderr
     of_dynamics, steps, scenes = ([x for x in lines if x["part"] == part] for part in PARTS)
     assert len({(x["algorithm"], x["layout"], x["form"]) for x in of_dynamics}) == 30

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
+from fresh_caches import lend_header
 
 import warpdyn as wd
 from benchmarks import long_chains
@@ -26,6 +29,13 @@ def test_a_measurement_agrees_with_pinocchio(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Accelerations are Pinocchio's, and the ratio is that of the times."""
+
+    @contextmanager
+    def cache_with_header() -> Iterator[str]:
+        lend_header(tmp_path / "cache")
+        yield str(tmp_path / "cache")
+
+    monkeypatch.setattr(long_chains.tempfile, "TemporaryDirectory", cache_with_header)
     monkeypatch.setattr(long_chains, "CHAINS", {"snake": long_chains.snake})
     monkeypatch.setattr(long_chains, "SECONDS", 0.001)
     monkeypatch.setattr(long_chains, "BATCH", 16)

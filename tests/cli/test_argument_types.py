@@ -5,11 +5,20 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from warpdyn.cli.argument_types import at_least_zero, count, port, positive, seed
+from warpdyn.cli.argument_types import (
+    at_least_zero,
+    count,
+    package,
+    port,
+    positive,
+    seed,
+    xacro_argument,
+)
 
 
 @pytest.mark.parametrize(
@@ -21,9 +30,13 @@ from warpdyn.cli.argument_types import at_least_zero, count, port, positive, see
         (at_least_zero, "0", 0.0),
         (seed, "0", 0),
         (port, "8080", 8080),
+        (port, "65535", 65535),
+        (xacro_argument, "hand:=", ("hand", "")),
+        (xacro_argument, "hand:=a:=b", ("hand", "a:=b")),
+        (package, "arm=.", ("arm", Path())),
     ],
 )
-def test_a_number_is_read(read: Callable[[str], Any], text: str, value: float) -> None:
+def test_a_text_is_read(read: Callable[[str], Any], text: str, value: Any) -> None:
     assert read(text) == value
 
 
@@ -37,6 +50,12 @@ def test_a_number_is_read(read: Callable[[str], Any], text: str, value: float) -
         (at_least_zero, "-1", "must be a number of at least 0, got '-1'"),
         (port, "99999", "must be a port, 0 to 65535, got '99999'"),
         (seed, "-3", "must be a whole number of at least 0, got '-3'"),
+        (port, "65536", "must be a port, 0 to 65535, got '65536'"),
+        (xacro_argument, "hand=no", "invalid NAME:=VALUE of a xacro argument: 'hand=no'"),
+        (xacro_argument, ":=no", "invalid NAME:=VALUE of a xacro argument: ':=no'"),
+        (package, "arm=", "must be NAME=FOLDER, with a folder that exists, got 'arm='"),
+        (package, "=.", "must be NAME=FOLDER, with a folder that exists, got '=.'"),
+        (package, "arm=none", "must be NAME=FOLDER, with a folder that exists, got 'arm=none'"),
     ],
 )
 def test_another_text_is_refused(read: Callable[[str], Any], text: str, error: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import warp as wp
-from fresh_caches import ONE_CALL, environment, run
+from fresh_caches import ONE_CALL, environment, environment_with_header, run
 
 from warpdyn.cli import cache as cache_command
 from warpdyn.cli.command_line import UserError
@@ -29,7 +29,7 @@ def cache(folder: Path, *arguments: str) -> list[str]:
 def test_both_caches_are_shown_and_emptied(tmp_path: Path) -> None:
     """The list has folder, number and size. Afterwards none of our files is left, and others are
     not removed."""
-    run(ONE_CALL, environment(tmp_path))
+    run(ONE_CALL, environment_with_header(tmp_path))
     (warps,) = (tmp_path / "kernels").iterdir()
     others = warps / "wp_somebody_else", tmp_path / "programs" / "notes.txt"
     others[0].mkdir()

@@ -1,5 +1,5 @@
 """The CUDA source compiles without a GPU: NVRTC compiles the five kernels of an arm and of a
-humanoid to PTX for sm_90."""
+quadruped to PTX for sm_90."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def call_of(algorithm: str, model: wd.Model):
 
 
 @pytest.mark.parametrize("algorithm", ["fk", "jacobian", "rnea", "crba", "aba"])
-@pytest.mark.parametrize("name", ["panda", "humanoid_floating"])
+@pytest.mark.parametrize("name", ["panda", "quadruped_floating"])
 def test_kernels_compile_to_ptx(name: str, algorithm: str, tmp_path: Path) -> None:
     """The PTX is for sm_90, contains the kernel, and computes only in float32."""
     call, inputs = call_of(algorithm, by_name(name).model)

@@ -73,6 +73,7 @@ def test_bytes_are_read_in_their_own_encoding() -> None:
         (b" \n", ["empty"]),
         ("no/such.urdf", ["no/such.urdf", "no such file", "give the path"]),
         (Path("no/such.urdf"), ["no/such.urdf", "no such file"]),
+        ("panda", ["panda: there is no such file", "wd.load_robot reads the bundled robots"]),
         ("x\0y", ["cannot be read"]),
         ("long" * 2000, ["..."]),
         ("no angle bracket <robot/>", ["no such file", "begins with <"]),

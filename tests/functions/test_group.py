@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 import warp as wp
 from devices import assert_same
+from loop_robots import ROBOTS, four_bar
 from robots import by_name
 from states import states
 
 import warpdyn as wd
 from warpdyn.functions.group import Group
 from warpdyn.functions.randomise import randomise, scale
+from warpdyn.model.structure import start_of
 
 MODELS = [by_name(name).model for name in ("double_pendulum", "cartpole", "single")]
 ENVS = [5, 19, 2]
@@ -82,6 +84,23 @@ def test_options_can_be_given_for_all_or_for_each_model() -> None:
         )
 
 
+@pytest.mark.parametrize("count", [4, 3])
+def test_an_option_without_rows_serves_all_environments(count: int) -> None:
+    """Gravity (3,) and the points of a height scan, also if a group has as many environments."""
+    group = Group(MODELS[:2], [1, count - 1])
+    q = np.random.default_rng(0).normal(size=(count, 2))
+    gravity, pattern = np.array([1.0, 2.0, -3.0]), np.arange(2.0 * count).reshape(count, 2)
+    slope = wd.Plane((0.1, 0.2))
+    tau = group(wd.gravity_torques, q, gravity=gravity)
+    scan = group(wd.height_scan, q, pattern=pattern, terrain=slope)
+    for model, rows in zip(MODELS[:2], group.rows, strict=True):
+        own = q[rows, : model.nq]
+        assert np.array_equal(
+            tau[rows, : model.nv], wd.gravity_torques(model, own, gravity=gravity)
+        )
+        assert np.array_equal(scan[rows], wd.height_scan(model, own, pattern, terrain=slope))
+
+
 def test_models_write_into_one_result(monkeypatch: pytest.MonkeyPatch) -> None:
     """For writable arrays nothing is joined by copying."""
     monkeypatch.setattr("warpdyn.functions.group._join", None)
@@ -138,6 +157,25 @@ def test_several_results_are_joined_by_name() -> None:
 def flags_and_counts(robot, q):
     """Results that are converted after a launch."""
     return {"above": q[:1] > 0.0, "twice": 2.0 * q}
+
+
+def test_the_loops_of_each_model_are_closed_and_checked() -> None:
+    """A configuration that closes one model's loops leaves another's open, and models have
+    different widths."""
+    models = [four_bar(), four_bar(ground=0.55), ROBOTS["leg"]]
+    group = Group(models, [2, 3, 1])
+    starts = [[1.0, -0.9, 1.0]] * 2 + [start_of(models[2])]
+    rows = [np.tile(start, (n, 1)) for start, n in zip(starts, group.envs, strict=True)]
+    q = np.zeros((6, group.nq))
+    for here, values in zip(group.rows, rows, strict=True):
+        q[here, : values.shape[1]] = values
+    runs = (lambda: group(wd.loops.close, q), group.bind(wd.loops.close, q))
+    for found in (run() for run in runs):
+        for model, here, values in zip(models, group.rows, rows, strict=True):
+            np.testing.assert_allclose(found[here, : model.nq], wd.loops.close(model, values))
+    q[3, :3] = np.nan
+    with pytest.raises(ValueError, match=r"stay open in 1 of 3 environments \(numbers 1\)"):
+        group(wd.loops.close, q)
 
 
 def test_conditions_are_converted_to_bool() -> None:
@@ -213,6 +251,8 @@ def test_invalid_groups_and_results_are_refused() -> None:
         GROUP(wd.crba, np.zeros((25, 2)))
     with pytest.raises(ValueError, match="params needs 3 values, one for each model, got 1"):
         GROUP(wd.crba, pad("q"), each={"params": [None]})
+    with pytest.raises(ValueError, match=r"gravity must be \(B, 3\) = \(26, 3\), got \(5, 3\)"):
+        GROUP(wd.gravity_torques, pad("q"), gravity=np.zeros((5, 3)))
     with pytest.raises(ValueError, match=r"out\[0\] must be \(26, 2, 2\), got \(26, 2\)"):
         GROUP(wd.crba, pad("q"), out=np.zeros((26, 2)))
 

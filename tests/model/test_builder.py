@@ -15,7 +15,7 @@ import warpdyn as wd
 from warpdyn.model import Model
 from warpdyn.model.builder import ModelBuilder
 from warpdyn.model.closed_loops.loop import Loop
-from warpdyn.model.description import ModelError, ModelWarning, Pose
+from warpdyn.model.description import Geometry, ModelError, ModelWarning, Pose
 from warpdyn.model.joints import KINDS
 
 J = ((0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.02))
@@ -147,6 +147,37 @@ def test_invalid_parts_are_refused(add: Callable[[ModelBuilder], Any], said: str
     """The message names the part. The error is raised as early as possible."""
     with pytest.raises(ModelError, match=said):
         add(pendulum())
+
+
+@pytest.mark.parametrize(
+    ("shape", "said"),
+    [
+        (Geometry("box", (0.1, 0.1, 0.1), Pose.at((0, 0, 1))), r"file name of a mesh.*pose=\.\.\."),
+        (
+            Geometry("box", (0.1, 0.1, 0.1), pose=(0, 0, 1)),
+            r"pose of a box is a wd.description.Pose",
+        ),
+        (Geometry("boks", (0.1, 0.1, 0.1)), 'no shape "boks"; choose one of box, cylinder'),
+        (Geometry("box", (0.1, 0.1)), r"a box has 3 sizes, finite and not negative.*\(0.1, 0.1\)"),
+        (Geometry("sphere", (-0.1,)), "a sphere has 1 sizes, finite and not negative"),
+        (Geometry("capsule", (0.1, np.nan)), "a capsule has 2 sizes"),
+        (Geometry("mesh", (1.0, np.inf, 1.0), "a.stl"), "a mesh has 0 or 3 sizes, finite"),
+        (wd.description.Box(0.1, 0.1, 0.1), "a shape is a wd.description.Geometry, such as"),
+    ],
+)
+def test_shapes_of_a_link_are_checked(shape: Any, said: str) -> None:
+    """A pose in the place of the file name had no effect: the shape lay at the link's origin."""
+    for argument in ("visuals", "collisions"):
+        with pytest.raises(ModelError, match=f'robot: link "a": .*{said}'):
+            ModelBuilder().add_link("a", **{argument: [shape]})
+
+
+def test_sizes_of_shapes_become_floats() -> None:
+    box = Geometry("box", np.array([1, 2, 3]))
+    mirrored = Geometry("mesh", (-1, 1, 1), "a.stl")
+    model = ModelBuilder().add_link("a", collisions=[box, mirrored]).build()
+    assert [x.size for x in model.links[0].collisions] == [(1.0, 2.0, 3.0), (-1.0, 1.0, 1.0)]
+    assert isinstance(hash(model), int)
 
 
 def test_impossible_inertia_is_a_warning() -> None:

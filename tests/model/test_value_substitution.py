@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import warpdyn as wd
 from warpdyn.model.value_substitution import TYPICAL, nominal_value, substitute_values, typical
@@ -31,6 +32,21 @@ def test_placements_and_inertias_can_be_substituted() -> None:
     assert pose.position == (1, 2, 3)
     assert np.allclose(pose.rotation, [[0, -1, 0], [1, 0, 0], [0, 0, 1]])
     assert changed.link("panda_hand").inertia == ((1, 2, 3), (2, 4, 5), (3, 5, 6))
+
+
+def test_names_without_an_owner_and_names_twice_are_refused() -> None:
+    """The values of a misspelt name had no effect, and only the last one of a name twice had."""
+    mass = np.array([[5.0, 1.0]])
+    for names, error, said in (
+        (("panda_link5", "panda_link55"), KeyError, "no link named 'panda_link55'; did you mean"),
+        (("panda_link5", "panda_joint5"), KeyError, "no link named 'panda_joint5'"),
+        (("panda_link5", "panda_link5"), ValueError, 'mass of panda has link "panda_link5" twice'),
+    ):
+        with pytest.raises(error, match=said):
+            substitute_values(MODEL, {"mass": names}, {"mass": mass[0]})
+        params = wd.Params(MODEL, {"mass": mass}, {"mass": names})
+        with pytest.raises(error, match=said):
+            wd.gravity_torques(MODEL, np.zeros((1, 8)), params=params)
 
 
 def test_the_friction_of_a_fixed_joint_is_zero() -> None:

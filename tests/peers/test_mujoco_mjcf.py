@@ -153,3 +153,19 @@ def test_the_rotors_of_a_tendon_have_the_velocity_of_the_state(tmp_path: Path) -
     for q, v, a in zip(s.q, s.v, s.a, strict=True):
         truth = wd.oracle(wd.rnea, model, q, v, a)
         np.testing.assert_allclose(peer.rnea(q, v, a), truth, atol=ROUNDING * np.abs(truth).max())
+
+
+def test_the_rotors_of_a_tendon_add_to_the_inertia(tmp_path: Path) -> None:
+    """A robot that is only asked for its inertia has them, and a file is read whole on request."""
+    text = (
+        f'<mujoco><worldbody><body name="a"><joint name="j" axis="0 1 0"/>{INERTIAL}'
+        f'<body name="b" pos="0.3 0 0.1"><joint name="k" axis="0 1 0"/>{INERTIAL}</body></body>'
+        '</worldbody><actuator><motor joint="j"/></actuator><tendon><fixed name="t" armature="0.7">'
+        '<joint joint="j" coef="2"/><joint joint="k" coef="-0.5"/></fixed></tendon></mujoco>'
+    )
+    model, peer = read(tmp_path, text)
+    whole = MuJoCo(model, tmp_path / "robot.xml", whole=True)
+    assert (peer.robot.nu, whole.robot.nu) == (0, 1)
+    q = np.array([0.4, -0.9])
+    for each in (peer, whole):
+        np.testing.assert_allclose(each.crba(q), wd.oracle(wd.crba, model, q), atol=ROUNDING)

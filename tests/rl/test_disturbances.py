@@ -66,8 +66,8 @@ def test_pushes_have_the_stated_speed_in_random_directions() -> None:
 
 
 def test_a_policy_is_evaluated_under_each_disturbance() -> None:
-    found = rl.evaluate_disturbed("quadruped_velocity", envs=4, seconds=0.2)
-    assert list(found) == list(disturbed_tasks(QUADRUPED))
+    found = rl.evaluate_disturbed("cartpole_swing_up", envs=4, seconds=0.2)
+    assert list(found) == list(disturbed_tasks(rl.make("cartpole_swing_up")))
     assert all(x.envs == 4 and np.isfinite(x.returned) for x in found.values())
     with pytest.raises(rl.TaskError, match='simulator must be "warpdyn" or "mujoco"'):
         rl.evaluate_disturbed("quadruped_velocity", simulator="bullet")  # type: ignore[arg-type]

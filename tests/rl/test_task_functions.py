@@ -157,6 +157,7 @@ def test_a_misspelt_attribute_is_a_warning() -> None:
         ("noises", "noise"),
         ("is_terminated", "is_terminal"),
         ("second", "seconds"),
+        ("decimation", "substeps"),  # the name of Isaac Lab
     ):
         task = Hold()
         task.__dict__[name] = None

@@ -334,3 +334,28 @@ def test_progress_has_the_numbers_of_the_iterations_steps() -> None:
     )
     assert progress.nonfinite_actions == 0 and progress.teacher_distance == 0.0
     assert 0.0 < progress.environment_share < 1.0 and progress.steps_per_second > 1.0
+
+
+def test_a_training_lasts_the_recipes_minutes_without_another_limit() -> None:
+    recipe = replace(Hold.recipe, minutes=0.0)
+    assert len(list(rl.Trainer(Hold(), recipe=recipe).run())) == 1
+    assert len(list(rl.Trainer(Hold(), recipe=recipe).run(iterations=2))) == 2
+
+
+def test_a_task_that_no_robot_can_run_has_an_empty_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its checkpoints are written all the same, by the first of several processes."""
+
+    def refused(task: rl.Task, **_: Any) -> None:
+        raise rl.TaskError("its policy observes contact forces")
+
+    monkeypatch.setattr(training, "deployment_record", refused)
+    trainer = rl.Trainer(Hold(), folder=tmp_path)
+    with monkeypatch.context() as other:
+        other.setattr(rl.Processes, "first", False)
+        trainer.save()
+        assert not list(tmp_path.iterdir())
+    trainer.save()
+    whole = torch.load(tmp_path / "checkpoint.pt", weights_only=True)
+    assert whole["deployment"] == {} and whole["others"] == []

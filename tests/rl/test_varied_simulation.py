@@ -174,7 +174,7 @@ def test_environments_have_places_on_a_map_and_keep_their_level() -> None:
             {"mass": rl.Vary(0.9, 1.1, of="wheel*")},
             "no link of double_pendulum that matches 'wheel",
         ),
-        ({"latency": rl.Vary(0.9, 1.1, how="scale")}, 'a latency must have how="abs"'),
+        ({"latency": rl.Vary(0.9, 1.1, how="scale")}, 'latency must have how="abs"'),
         ({"kp": rl.Vary(-1.0, 2.0)}, "kp must not be negative, but its draws reach down to -1$"),
         ({"kp": rl.Vary(-31.0, 0.0, how="add")}, "kp must not be negative.* down to -1$"),
         ({"mass": rl.Vary(1.0, 0.4, "normal", "scale")}, "mass must not be negative"),
@@ -222,6 +222,20 @@ def test_numbers_of_pairs_default_to_the_description() -> None:
         task.pairs, task.vary = pairs, {name: rl.Vary(1.0, 2.0)}
         with pytest.raises(rl.TaskError, match=f"'{name}' is not a number that can vary"):
             defaults(task)
+
+
+def test_numbers_of_the_ground_need_contact_points() -> None:
+    """They would change nothing. With pairs, the message names the number of the pairs."""
+    task = rl.make("panda_reach")
+    task.vary = {"friction": rl.Vary(0.5, 1.0)}
+    with pytest.raises(
+        rl.TaskError, match=r"vary.friction belongs to contact points .* no points$"
+    ):
+        defaults(task)
+    box = PushedBox()
+    box.vary = {"stiffness": rl.Vary(1.0, 2.0)}
+    with pytest.raises(rl.TaskError, match=r"no points; for its pairs: pair_stiffness$"):
+        defaults(box)
 
 
 def test_friction_moments_can_vary() -> None:

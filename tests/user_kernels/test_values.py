@@ -329,3 +329,19 @@ def test_chosen_constants_have_their_documented_values() -> None:
     """They come from measurements or external limits. Another value needs another reason."""
     assert chosen.LARGEST_CONSTANT == 4096
     assert chosen.STARTS == {"add": 0.0, "multiply": 1.0, "logical_and": True, "logical_or": False}
+
+
+def test_arrays_of_objects_become_entries() -> None:
+    """Single values, conditions and numbers of any type; of both kinds, all become numbers."""
+    q = _values.of(np.array([*input_symbols(Graph(), "q", 2)], dtype=object))
+    found = _values.objects(np.array([q[0], 2, np.float32(0.5), 3.0], dtype=object))
+    assert found[0] is q.entries[0] and found[1:].tolist() == [2.0, 0.5, 3.0]
+    assert all(type(x) is float for x in found[1:])
+    truths = _values.objects(np.array([np.bool_(True), False], dtype=object))
+    assert truths.tolist() == [True, False] and all(type(x) is bool for x in truths)
+    mixed = _values.objects(np.array([np.bool_(True), 4], dtype=object))
+    assert mixed.tolist() == [1.0, 4.0] and all(type(x) is float for x in mixed)
+    uneven = np.empty(2, dtype=object)
+    uneven[0], uneven[1] = q[0], q
+    with pytest.raises(TypeError, match="a list of values is not of one shape"):
+        _values.objects(uneven)

@@ -143,3 +143,16 @@ def test_a_robot_without_shapes_has_a_box_about_the_origin(stage: Any) -> None:
     assert low.tolist() == [-0.5] * 3 and high.tolist() == [0.5] * 3
     assert view.size == pytest.approx(np.sqrt(3.0))
     view.remove()
+
+
+def test_robots_are_a_quarter_of_their_width_apart(stage: Any) -> None:
+    """Unless their spacing is given. Four are the corners of a square."""
+    view = RobotView(stage, MODEL, "square")
+    view.update(np.tile(MODEL.neutral, (4, 1)))
+    low, high = view.box(view.poses[:1])
+    step = 1.25 * max((high - low)[:2])
+    at = view._at[:, 0]
+    away = np.linalg.norm(at[:, None] - at[None], axis=-1)
+    wanted = step * np.array([0.0, 1.0, 1.0, np.sqrt(2.0)])
+    assert np.allclose(np.sort(away, axis=1), wanted, rtol=1e-5)
+    view.remove()

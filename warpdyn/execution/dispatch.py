@@ -14,7 +14,7 @@ from ..arrays import Library
 from ..arrays.libraries import NUMPY, library_of, titles
 from ..arrays.numpy_arrays import check_unmasked
 from ..arrays.protocol import dtype_name
-from .launch.launch import compute, prepare
+from .launch.launch import compute, launch_call, prepare
 from .repeat.planned_call import LaunchPlan, PlannedCall
 from .request.call import Call, gather, with_all_inputs
 
@@ -33,14 +33,16 @@ class Differentiation(NamedTuple):
 
 
 def _torch() -> Differentiation:
-    from .autodiff import torch_gradients
+    from .autodiff import torch_gradients, torch_operator  # noqa: F401  (graphs call the operator)
 
     def differentiated_call(*call: Any, **options: Any) -> Any:
         from .autodiff import torch_remembered  # only for calls that are repeated
 
         return torch_remembered.differentiated_call(*call, **options)
 
-    return Differentiation(torch_gradients.run, plan_gradients=differentiated_call)
+    return Differentiation(
+        lambda call, _: torch_gradients.run(call, launch_call), plan_gradients=differentiated_call
+    )
 
 
 def _jax() -> Differentiation:

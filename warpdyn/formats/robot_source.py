@@ -83,6 +83,8 @@ class RobotSource:
             return cls(path.name, kind, data, folder=path.parent)
         except FileNotFoundError:
             problem = f"there is no such file; {remedy}, or XML text that begins with <"
+            if not path.suffix:
+                problem += "; wd.load_robot reads the bundled robots"
         except RefusedFileError as error:
             problem = str(error)
         except (OSError, ValueError) as error:

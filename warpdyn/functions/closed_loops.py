@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -16,7 +15,7 @@ from ..arrays import A, Array, views
 from ..arrays.protocol import dtype_name
 from ..execution.batched import batched
 from ..execution.request.base_velocity import ACCELERATION, COLUMNS, FORCE, UNCHANGED
-from ..execution.request.call import Call, Forces, Gravity
+from ..execution.request.call import Call, Forces, Gravity, ResultCheck
 from ..execution.request.evaluate import tree_of
 from ..model import Model
 from ..model.description import check_names
@@ -211,7 +210,7 @@ def close_loops(
             ("steps", most_steps),
         ),
         params=params,
-        named=partial(_if_closed, model, largest_error, params) if check else None,
+        named=ResultCheck(_if_closed, model, largest_error, params) if check else None,
     )
 
 

@@ -12,8 +12,9 @@ from ..arrays import A, Array, View, views
 from ..arrays.libraries import library_of
 from ..execution.batched import bind, describe_call
 from ..execution.launch.job import BoundCall, Constants
-from ..execution.request.call import input_shapes, inputs_of
+from ..execution.request.call import ResultCheck, input_shapes, inputs_of
 from ..execution.request.evaluate import record_call, result_shapes
+from ..execution.request.inputs import Input
 from ..model import Model
 from .whole_numbers import whole_number
 
@@ -101,7 +102,8 @@ class Group:
         """The function's result for all environments.
 
         given: arrays of the function.
-        options: its keywords, the same for all models; arrays among them are (B, ..).
+        options: its keywords, the same for all models; arrays among them are (B, ..), or serve all
+        environments where the function allows it, such as gravity (3,).
         each: keywords that differ, with one value for each model: {"params": [a, None], "frame":
         ["hand", "tool0"]}.
         """
@@ -207,10 +209,22 @@ class Group:
                 for name, x in zip(call.arrays, given, strict=False)
             )
             shared = {
-                n: x[rows] if _by_environment(x, self.count) else x for n, x in options.items()
+                n: x[rows] if self._has_rows(n, x, inputs.get(n)) else x for n, x in options.items()
             }
             calls.append(((model, *parts), shared | _keywords_of_group(each, k)))
         return calls
+
+    def _has_rows(self, name: str, x: Any, record: Input | None) -> bool:
+        """True for an option with a row for each environment. Raises if it has another number of
+        rows."""
+        got = tuple(getattr(x, "shape", ()))
+        if record is None or len(got) != len(record.shape) + 1:
+            return record is None and got[:1] == (self.count,)
+        if got[0] != self.count:
+            needed = ", ".join(map(str, (self.count, *record.shape)))
+            widths = ", ".join(map(str, record.shape))
+            raise ValueError(f"{name} must be (B, {widths}) = ({needed}), got {got}: {self!r}")
+        return True
 
     def _part(self, name: str, x: Array, rows: slice, shape: tuple[int, ...]) -> Array:
         got = tuple(x.shape)
@@ -257,7 +271,7 @@ class Group:
 
 def _make_result(named: Callable[..., Any] | None, whole: Sequence[Array]) -> Any:
     """The result in the form that the function gives it, from the arrays that its kernels wrote."""
-    if named is not None:
+    if named is not None and not isinstance(named, ResultCheck):  # each model's call has checked
         return named(*whole)
     return tuple(whole) if len(whole) > 1 else whole[0]
 
@@ -269,10 +283,6 @@ def _as_out(arrays: Sequence[Array]) -> Any:
 
 def _keywords_of_group(each: Mapping[str, Sequence[Any]] | None, k: int) -> dict[str, Any]:
     return {name: values[k] for name, values in (each or {}).items()}
-
-
-def _by_environment(x: Any, count: int) -> bool:
-    return len(getattr(x, "shape", ())) > 0 and x.shape[0] == count
 
 
 def _zeros(first: View, count: int, shape: tuple[int, ...]) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .checks import rigid_body, unphysical
+from .checks import checked_shapes, rigid_body, unphysical
 from .closed_loops.loop import Loop
 from .description import (
     ORIGIN,
@@ -71,9 +71,8 @@ class ModelBuilder:
             numbers = rigid_body(where, mass, com, inertia)
         except ValueError as error:
             raise ModelError(str(error)) from None
-        self._links[name] = Link(
-            name, *numbers, visuals=tuple(visuals), collisions=tuple(collisions)
-        )
+        drawn, touched = (checked_shapes(where, shapes) for shapes in (visuals, collisions))
+        self._links[name] = Link(name, *numbers, visuals=drawn, collisions=touched)
         return self
 
     def add_joint(

@@ -6,13 +6,26 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..algebra.scalar import as_number
 from ..algebra.spatial import Vector
-from .description import ORIGIN, ZERO3, Joint, Link, Matrix3, ModelError, Vector3, matrix3, vector3
+from .description import (
+    ORIGIN,
+    ZERO3,
+    Geometry,
+    Joint,
+    Link,
+    Matrix3,
+    ModelError,
+    Pose,
+    Vector3,
+    matrix3,
+    vector3,
+)
 from .joints import FLOATING, JointKind
 
 ROUNDING = 1e-3
@@ -32,6 +45,17 @@ PERPENDICULAR = 1e-3
 MOST = 1e9
 """Lengths [m], masses [kg] and moments [kg·m²] above this are mistakes: their sums and products
 may overflow."""
+
+COUNTS_OF_SIZES = {
+    "box": (3,),
+    "cylinder": (2,),
+    "sphere": (1,),
+    "capsule": (2,),
+    "ellipsoid": (3,),
+    "mesh": (0, 3),
+    "plane": (0, 2),
+}
+"""The numbers of sizes that a shape may have, by its kind."""
 
 NEEDS_MASS = "needs a finite mass, not negative"
 """The message for a link or a payload whose mass is negative or not finite."""
@@ -184,6 +208,45 @@ def rigid_body(what: str, mass: Any, com: Any, inertia: Any) -> tuple[float, Vec
     if any(abs(J[i][k] - J[k][i]) > SKEW * largest for i in range(3) for k in range(i)):
         raise ValueError(f"the inertia of {what} must be symmetric, got {inertia}")
     return m, c, J
+
+
+def checked_shapes(where: str, shapes: Sequence[Geometry]) -> tuple[Geometry, ...]:
+    """Shapes that a user gives a link, with their sizes as floats. Refused if they are no shapes, or
+    if a size or a place is wrong."""
+    checked = []
+    for shape in shapes:
+        if not isinstance(shape, Geometry):
+            raise ModelError(
+                f"{where}: a shape is a wd.description.Geometry, such as "
+                f'Geometry("box", (0.1, 0.1, 0.1)); got {shape!r}'
+            )
+        if shape.shape not in COUNTS_OF_SIZES:
+            raise ModelError(
+                f'{where}: there is no shape "{shape.shape}"; choose one of '
+                f"{', '.join(COUNTS_OF_SIZES)}"
+            )
+        counts, numbers = COUNTS_OF_SIZES[shape.shape], tuple(np.ravel(shape.size).tolist())
+        least = -math.inf if shape.shape == "mesh" else 0.0  # a negative scale mirrors a mesh
+        if len(numbers) not in counts or not (
+            finite(numbers) and min(numbers, default=0.0) >= least
+        ):
+            kind = "finite" if shape.shape == "mesh" else "finite and not negative"
+            raise ModelError(
+                f"{where}: a {shape.shape} has {' or '.join(map(str, counts))} sizes, {kind} (see "
+                f"wd.description.Geometry); got {shape.size!r}"
+            )
+        if not isinstance(shape.pose, Pose):
+            raise ModelError(
+                f"{where}: the pose of a {shape.shape} is a wd.description.Pose, such as "
+                f"Pose.at((0, 0, 0.1)); got {shape.pose!r}"
+            )
+        if not (shape.filename is None or isinstance(shape.filename, str)):
+            raise ModelError(
+                f"{where}: the third argument of Geometry is the file name of a mesh, a string; got "
+                f"{shape.filename!r}. A pose is given as pose=..."
+            )
+        checked.append(replace(shape, size=tuple(map(float, numbers))))
+    return tuple(checked)
 
 
 def find_root(source: str, links: Sequence[Link], joints: Sequence[Joint]) -> str:

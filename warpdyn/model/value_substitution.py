@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,8 +10,8 @@ from typing import Any
 from ..algebra.pose_forms import position_and_quaternion
 from ..algebra.quaternions import quaternion_rotation
 from ..algebra.scalar import Scalar, sqrt
-from .description import Effects, Joint, Link, Pose
-from .quantities import EFFECTS, QUANTITIES, has_direction
+from .description import Effects, Joint, Link, Pose, look_up
+from .quantities import EFFECTS, QUANTITIES, has_direction, owners
 from .structure import Robot
 
 TYPICAL: dict[str, Any] = {
@@ -31,15 +32,31 @@ def typical(model: Robot, varying: Mapping[str, tuple[str, ...]]) -> Robot:
 def substitute_values(
     model: Robot, names: Mapping[str, tuple[str, ...]], values: Mapping[str, Any]
 ) -> Robot:
-    """The model with these values, numbers or symbols, in place of those of its description."""
+    """The model with these values, numbers or symbols, in place of those of its description. Raises
+    if the names of a quantity are not those of its links or joints, each once."""
     by_name: dict[str, dict[str, Any]] = {}
     for quantity, nested in values.items():
+        _check_names(model, quantity, names[quantity])
         for name, value in zip(names[quantity], nested, strict=True):
             owner = f"{QUANTITIES[quantity].owner} {name}"
             by_name.setdefault(owner, {})[quantity] = value
     links = tuple(_link(link, by_name.get(f"link {link.name}")) for link in model.links)
     joints = tuple(_joint(joint, by_name.get(f"joint {joint.name}")) for joint in model.joints)
     return replace(model, links=links, joints=joints)
+
+
+def _check_names(model: Robot, quantity: str, names: Sequence[str]) -> None:
+    """Refuse names without an owner, whose values would have no effect, and names that are there
+    twice."""
+    known = dict.fromkeys(owner.name for owner in owners(model, quantity))
+    for name in names:
+        look_up(known, name, QUANTITIES[quantity].owner, model.name)
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ValueError(
+            f'{quantity} of {model.name} has {QUANTITIES[quantity].owner} "{twice[0]}" twice; make '
+            "params with model.params(...)"
+        )
 
 
 def nominal_value(quantity: str, owner: Link | Joint) -> Any:

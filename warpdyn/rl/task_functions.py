@@ -69,6 +69,19 @@ OF_ENVIRONMENT = frozenset(
 """Names of an environment's own arrays, which a task cannot give to its own."""
 
 
+NAMES_ELSEWHERE = {
+    "decimation": "substeps",
+    "sim_dt": "dt",
+    "ctrl_dt": "substeps",
+    "episode_length_s": "seconds",
+    "terminations": "is_terminal",
+    "events": "vary",
+    "observations": "observe",
+    "history_length": "history",
+}
+"""Attributes of tasks in Isaac Lab, mjlab and MuJoCo Playground, and what they are called here."""
+
+
 def check_numbers(task: Task) -> None:
     """Raise if a number of the task makes no sense: a time, a bound, a draw, noise or a push."""
     _check_types(task)
@@ -94,11 +107,13 @@ def check_numbers(task: Task) -> None:
 
 
 def _warn_of_misspellings(task: Task) -> None:
-    """Warn of an attribute that is nearly one of a task's: it would have no effect."""
+    """Warn of an attribute that is nearly one of a task's, or that Isaac Lab, mjlab or Playground
+    have: it would have no effect."""
     known = [name for name in dir(Task) if not name.startswith("_")]
     own = {name for kind in type(task).__mro__ for name in vars(kind)} | set(vars(task))
     for name in sorted(own - set(known)):
-        near = get_close_matches(name, known, n=1, cutoff=0.82)
+        other = [NAMES_ELSEWHERE[name]] if name in NAMES_ELSEWHERE else []
+        near = other or get_close_matches(name, known, n=1, cutoff=0.82)
         if near and not name.startswith("_"):
             warnings.warn(
                 f"{task.name}.{name} is not an attribute of rl.Task, so that an environment does not "

@@ -128,8 +128,8 @@ def as_described(task: Task) -> Task:
 
 
 def defaults(task: Task) -> dict[str, np.ndarray]:
-    """Default values of the numbers that vary. TaskError: a number cannot vary, or not over this
-    range."""
+    """Default values of the numbers that vary. TaskError: a number cannot vary, not over this
+    range, or the task does not have it."""
     found = {name: np.asarray(_default(task, name), dtype=float) for name in task.vary}
     for name, default in found.items():
         vary = task.vary[name]
@@ -160,9 +160,7 @@ def _default(task: Task, name: str) -> Any:
         return _pair_default(task, name)
     if name == "latency" and task.drives is not None:
         if task.vary[name].how != "abs" or task.vary[name].low < 0:
-            raise TaskError(
-                f'{task.name}.vary: a latency must have how="abs", in seconds from 0 on'
-            )
+            raise TaskError(f'{task.name}.vary: {name} must have how="abs", in seconds from 0 on')
         return 0.0
     if name in (*SENSORS, QUADRATIC):
         return _default_of_sensor_or_joint(task, name)
@@ -185,13 +183,15 @@ def _ground_default(task: Task, name: str) -> Any:
         return (1.0, 1.0, 0.0)
     if name not in TOUCHED:
         return None
+    if not task.points:
+        pairs = f"; for its pairs: pair_{name}" if task.pairs else ""
+        owner = "contact points on the ground, and the task has no points"
+        raise TaskError(f"{task.name}.vary.{name} belongs to {owner}{pairs}")
     ground = with_default_numbers(task.ground)
     given = getattr(ground, name, None)
-    if given is None and task.points and name in OF_MOMENTS:
-        return 0.0
-    if given is None and task.points and name == "stiffness" and isinstance(ground, Ground):
+    if given is None and name == "stiffness" and isinstance(ground, Ground):
         return default_stiffness(task.model)
-    return given
+    return 0.0 if given is None and name in OF_MOMENTS else given
 
 
 def _pair_default(task: Task, name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -352,3 +353,22 @@ def test_numbers_change_only_on_purpose() -> None:
         "FRAMES": 25,
         "MOMENTS": 5,
     }
+
+
+def test_play_shows_the_picture_on_a_screen(policy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the viewer is not installed and no file is requested."""
+    shown: list[Any] = []
+    monkeypatch.setattr(play_module, "find_spec", lambda name: None)
+    monkeypatch.setattr(play_module, "on_screen", lambda: True)
+    monkeypatch.setattr(play_module, "show", lambda task, played: shown.append(task.name))
+    words = ["play", "cartpole_swing_up", "--policy", str(policy), "--seconds", "0.1"]
+    assert main(words) == 0 and shown == ["CartpoleSwingUp"]
+
+
+def test_a_viewer_that_cannot_be_imported_is_reported_in_one_line(
+    policy: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(play_module, "find_spec", lambda name: object())
+    monkeypatch.setitem(sys.modules, "warpdyn.viewer", None)
+    assert main(["play", "cartpole_swing_up", "--policy", str(policy)]) == 2
+    assert "warpdyn.viewer" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -209,3 +210,23 @@ def test_numbers_change_only_on_purpose() -> None:
         "CURVES": 4.0,
         "BEHIND": 0.5,
     }
+
+
+def test_remarks_of_the_page_are_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stopped: list[bool] = []
+    page = SimpleNamespace(
+        remarks=["the mesh is not drawn"], address="here", stop=lambda: stopped.append(True)
+    )
+    monkeypatch.setattr(
+        page_module,
+        "OnPage",
+        lambda *_, **__: SimpleNamespace(page=page, run=lambda seconds: seconds),
+    )
+    task = SimpleNamespace(name="Glide", model=SimpleNamespace(name="block"))
+    env = SimpleNamespace(task=task, num_envs=2)
+    play_on_page(env, Nothing(), 1.5, **HERE)  # type: ignore[arg-type]
+    told = capsys.readouterr().out.replace("\n", " ")
+    assert "the mesh is not drawn" in told and "Glide: 2 times block at here; for 1.5 s" in told
+    assert stopped == [True]

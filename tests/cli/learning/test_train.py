@@ -295,3 +295,16 @@ def test_each_machine_reports_an_error_of_several_processes_once(
         assert train.train(SimpleNamespace()) == 130  # type: ignore[arg-type]
     monkeypatch.setattr(train, "_train", lambda args: 7)
     assert train.train(SimpleNamespace()) == 7  # type: ignore[arg-type]
+
+
+def test_only_the_first_of_several_processes_writes_the_policy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others train and end without an output."""
+    exported: list[Path] = []
+    trainer = SimpleNamespace(processes=SimpleNamespace(first=False), curve=["last"])
+    monkeypatch.setattr(rl, "Trainer", lambda *_, **__: trainer)
+    monkeypatch.setattr(rl, "export", lambda _, path: exported.append(path))
+    monkeypatch.setattr(train, "_train_with_table", lambda *_: None)
+    args = parser().parse_args(["train", "cartpole_swing_up", "--folder", str(tmp_path)])
+    assert train._train(args) == 0 and not exported

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -103,3 +104,34 @@ def test_numbers_change_only_on_purpose() -> None:
         "LONGEST": 0.3,
         "LARGE": 0.95,
     }
+
+
+def test_remarks_of_the_page_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    """A motion of one launch has no time bar, and its page waits all the same. It ends with the
+    call, and the port is free unless the page stays."""
+    calls: list[Any] = []
+    page = SimpleNamespace(
+        remarks=["the mesh is not drawn"],
+        player=None,
+        address="http://here:80",
+        wait=lambda: calls.append("wait"),
+        stop=lambda: calls.append("stop"),
+    )
+    motion = SimpleNamespace(show=lambda sim, seconds, **more: calls.append(more) or page)
+    sim: Any = SimpleNamespace(model=SimpleNamespace(name="heap"))
+    for stays in (True, False):
+        calls.clear()
+        simulated_motion.show_motion(
+            motion,  # type: ignore[arg-type]
+            sim,
+            0.1,
+            None,
+            stays=stays,
+            host="here",
+            port=80,
+        )
+        said = " ".join(capsys.readouterr().out.split())
+        assert "the mesh is not drawn" in said
+        assert ("heap at http://here:80; Ctrl-C ends it" in said) == stays
+        port = {"host": "here", "port": 80 if stays else 0}
+        assert calls == [port, *["wait"][: int(stays)], "stop"]

@@ -20,9 +20,15 @@ torch = pytest.importorskip("torch")
 # code generation, which does not concern our calls.
 
 
+SCALAR = {"compile_threads": 1, "cpp.vec_isa_ok": False}
+"""Options of the default backend: one process, and C++ without vectors. Else Torch compiles a program
+for each instruction set, to see which of them the processor has."""
+
+
 def compile_whole(function: Callable[..., Any], backend: Any = "aot_eager") -> Callable[..., Any]:
     torch._dynamo.reset()
-    return torch.compile(function, fullgraph=True, backend=backend)
+    options = SCALAR if backend == "inductor" else None
+    return torch.compile(function, fullgraph=True, backend=backend, options=options)
 
 
 def agrees(function: Callable[..., Any], *given: torch.Tensor, backend: str = "aot_eager") -> bool:
@@ -136,15 +142,33 @@ def test_kernels_of_the_same_name_are_distinct_in_compiled_graphs() -> None:
         assert torch.equal(compile_whole(lambda x, k=kernel: k(model, x))(q), factor * q)
 
 
-def test_calls_that_cannot_be_compiled_are_refused() -> None:
-    """For out= and named results, the compiler's message contains one line of ours."""
+def stepped(q: torch.Tensor, v: torch.Tensor, tau: torch.Tensor) -> torch.Tensor:
+    end = wd.step(MODELS["pendulum"], q, v, tau, dt=0.01)
+    return wd.step(MODELS["pendulum"], end.q, end.v, tau, dt=0.01).q
+
+
+def test_steps_compile_into_one_graph() -> None:
+    """Their results have named fields."""
+    assert agrees(stepped, *motions(requires_grad=True))
+
+
+def test_compiled_functions_give_results_with_named_fields() -> None:
+    """The whole result of an inverse kinematics, of the type that an eager call gives."""
+    model, (q, _, _) = MODELS["pendulum"], motions()
+    targets = wd.fk(model, q, frame="tip")
+    expected = wd.inverse_kinematics(model, targets, frame="tip")
+    for _ in range(2):
+        found = compile_whole(lambda x: wd.inverse_kinematics(model, x, frame="tip"))(targets)
+        assert type(found) is type(expected)
+        assert all(torch.equal(x, y) for x, y in zip(found, expected, strict=True))
+
+
+def test_out_cannot_be_compiled() -> None:
+    """The compiler's message contains one line of ours."""
     model, (q, _, _) = MODELS["pendulum"], motions()
     out = torch.empty(3, 2, 2, dtype=torch.float64)
     with pytest.raises(Exception, match=r"out= cannot take part in torch.compile; leave it away"):
         compile_whole(lambda q: wd.crba(model, q, out=out))(q)
-    targets = wd.fk(model, q, frame="tip")
-    with pytest.raises(Exception, match=r"inverse_kinematics cannot take part in torch.compile"):
-        compile_whole(lambda x: wd.inverse_kinematics(model, x, frame="tip").q)(targets)
 
 
 def test_calls_on_fake_tensors_give_shapes_and_dtypes() -> None:

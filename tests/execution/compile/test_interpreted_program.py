@@ -38,25 +38,28 @@ def kernel_of(model: wd.Model, *arrays: np.ndarray) -> Kernel:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("number", [1, 15, 16, 17, 64, 200])
-def test_a_call_has_the_same_bits_interpreted_and_compiled(
-    model: wd.Model, dtype: Any, number: int, policy: Any
+def test_calls_have_the_same_bits_interpreted_and_compiled(
+    model: wd.Model, dtype: Any, policy: Any
 ) -> None:
-    """Plain and bound calls, in rows and in columns."""
+    """Plain and bound calls of batches of several sizes, in rows and in columns."""
     policy("never")
-    arrays = states(model, number, dtype)
-    plain = wd.rnea(model, *arrays)
-    columns = tuple(map(np.asfortranarray, arrays))
-    in_columns = wd.rnea(model, *columns)
-    bound = wd.bind(wd.rnea, model, *arrays)
-    before = bound().copy()
-    kernel = kernel_of(model, *arrays)
-    assert not kernel.loaded and kernel.interpreted is not None
-    load(kernel)
-    assert kernel.interpreted.is_compiled
-    for found in (wd.rnea(model, *arrays), bound(), before):
-        assert found.tobytes() == plain.tobytes()
-    assert wd.rnea(model, *columns).tobytes() == in_columns.tobytes()
+    batches = [states(model, number, dtype) for number in (1, 15, 16, 17, 64, 200)]
+    in_columns = [tuple(map(np.asfortranarray, arrays)) for arrays in batches]
+    bound = [wd.bind(wd.rnea, model, *arrays) for arrays in batches]
+
+    def results() -> list[bytes]:
+        plain = [wd.rnea(model, *arrays) for arrays in (*batches, *in_columns)]
+        return [x.tobytes() for x in (*plain, *(run() for run in bound))]
+
+    interpreted = results()
+    kernels = {kernel_of(model, *arrays) for arrays in (*batches, *in_columns)}
+    for kernel in kernels:
+        assert not kernel.loaded and kernel.interpreted is not None
+        load(kernel)
+        assert kernel.interpreted.is_compiled
+    assert results() == interpreted
+    count = len(batches)
+    assert interpreted[:count] == interpreted[2 * count :]
 
 
 def test_the_second_call_requests_the_kernel(model: wd.Model, policy: Any) -> None:

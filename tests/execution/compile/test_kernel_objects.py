@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import warp as wp
-from fresh_caches import ONE_CALL, environment, run
+from fresh_caches import ONE_CALL, environment_with_header, run
 
 import warpdyn as wd
 from warpdyn.execution.compile import kernel_objects
@@ -80,12 +80,13 @@ def test_a_damaged_kernel_is_compiled_again(module: Any) -> None:
 def test_a_damaged_object_is_replaced(tmp_path: Path) -> None:
     """The process that finds it computes the right result, and the next process compiles
     nothing."""
-    run(ONE_CALL, environment(tmp_path))
+    surroundings = environment_with_header(tmp_path)
+    run(ONE_CALL, surroundings)
     (found,) = (tmp_path / "kernels").glob("*/*/*.o")
     truncate(found)
-    said, _ = run(ONE_CALL, environment(tmp_path))
+    said, _ = run(ONE_CALL, surroundings)
     assert said == "0.0\n" and found.stat().st_size > 1000
-    assert run(ONE_CALL, environment(tmp_path)) == ("0.0\n", [])
+    assert run(ONE_CALL, surroundings) == ("0.0\n", [])
 
 
 def test_a_folder_of_others_is_refused(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -98,3 +98,25 @@ def test_limits_of_a_ball_joint_are_remarked(cones: tuple[float, float], limited
     model = load_usd(text)
     assert model.joint("j").kind.name == "ball"
     assert any("limits of a ball joint are left out" in x for x in model.warnings) == limited
+
+
+def test_a_generic_joint_with_several_freedoms_closes_no_loop() -> None:
+    """A loop has one kind. With one free rotation it is a hinge, with two it is refused."""
+    rigid = dict.fromkeys(("transX", "transY", "transZ"), LOCKED)
+    outside = "bool physics:excludeFromArticulation = 1\n"
+    parts = (
+        body("a", root=True),
+        body("b"),
+        body("c"),
+        joint("j"),
+        joint("k", "Revolute", ("b", "c")),
+    )
+    apis, inside = limited(**rigid, rotX=LOCKED, rotY=LOCKED)
+    with pytest.warns(ModelWarning, match="closed loops are kept"):
+        (loop,) = load_usd(
+            stage(*parts, joint("rod", "", ("a", "c"), outside + inside, apis))
+        ).loops
+    assert loop.kind == "hinge"
+    apis, inside = limited(**rigid, rotX=LOCKED)
+    text = stage(*parts, joint("rod", "", ("a", "c"), outside + inside, apis))
+    assert "/robot/rod: it closes a loop, but a robot must be a tree" in refusal(text)

@@ -87,7 +87,7 @@ def test_invalid_drives_are_refused() -> None:
         drive_arrays(PANDA, wd.PD(1.0, 1.0, stall_effort=5.0), targets)
     slow = drive_arrays(PANDA, wd.PD(1.0, 1.0, no_load_speed=0.5), targets)
     assert slow["no_load_speed"] == ((0.5,) * 8, (8,))
-    for speed in (0.0, (1.0,) * 6 + (0.0,)):
+    for speed in (0.0, (1.0,) * 6 + (0.0,), np.array([1.0] * 7 + [0.0])):
         with pytest.raises(ValueError, match=r"no_load_speed must be above 0, got [0(]"):
             drive_arrays(PANDA, wd.PD(1.0, 1.0, no_load_speed=speed), targets)
 

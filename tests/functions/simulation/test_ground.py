@@ -40,6 +40,7 @@ def test_an_array_with_one_number_per_environment_becomes_a_column() -> None:
         (wd.Ground(restitution=-0.1), "restitution must be at least 0, got -0.1"),
         (wd.Ground(restitution=1.1), "restitution must be at most 1, got 1.1"),
         (wd.Ground(restitution=(0.0, 0.5, 2.0, 0.0)), "restitution must be at most 1"),
+        (wd.Ground(restitution=np.float32([0, 0.5, 2, 0])), r"at most 1, got 2 at \[2\]"),
         (wd.Ground(friction=np.inf), "friction must be finite, got inf"),
         (wd.Ground(friction=np.array([1, 1, np.inf, 1])), r"friction must be finite.* at \[2\]"),
         (wd.SoftGround(friction=np.inf), "friction must be finite, got inf"),

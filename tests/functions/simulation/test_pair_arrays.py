@@ -69,15 +69,16 @@ def test_infinite_friction_of_pairs_is_refused() -> None:
 
 
 def test_a_restitution_above_one_is_refused() -> None:
-    """1 itself is accepted."""
-    elastic, faster = (
-        StepOptions(pairs=PAIRS, pair_contact=wd.description.PairContact(restitution=(e,)))
-        for e in (1.0, 1.1)
+    """As a number or in an array. 1 itself is accepted."""
+    elastic, *faster = (
+        StepOptions(pairs=PAIRS, pair_contact=wd.description.PairContact(restitution=e))
+        for e in ((1.0,), (1.1,), np.array([1.1]))
     )
     arrays = pair_arrays(elastic, PAIRS, Q)
     assert arrays["pair_restitution"] == ((1.0,), (1,))
-    with pytest.raises(ValueError, match="restitution must be at most 1, got"):
-        pair_arrays(faster, PAIRS, Q)
+    for options in faster:
+        with pytest.raises(ValueError, match="restitution must be at most 1, got"):
+            pair_arrays(options, PAIRS, Q)
 
 
 def test_a_pair_within_one_rigid_body_is_refused() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -74,3 +75,18 @@ def test_sequences_have_the_bounds_of_numbers() -> None:
         for_each("kp", np.array([0.7, 0.4]), 2, 0.5)
     whole = np.array([-1, 1])  # refused where its dtype is checked
     assert for_each("kp", whole, 2, 0.5) is whole and for_each("kp", np.zeros(0), 0, 1.0).size == 0
+
+
+@pytest.mark.parametrize("numbers", [(0.5, 1.5), [0.5, 1.5], np.array([0.5, 1.5]), 1.5])
+def test_an_upper_bound_holds_in_each_form(numbers: Any) -> None:
+    """An array of restitutions above 1 was accepted, and the number was not."""
+    with pytest.raises(ValueError, match=r"^e must be at most 1, got .*1\.5"):
+        for_each("e", numbers, 2, 0.0, most=1.0)
+    assert for_each("e", np.ones(2), 2, 0.0, most=1.0).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("numbers", [(0.5, 0.0), [0.5, 0.0], np.array([0.5, 0.0]), 0.0])
+def test_an_open_lower_bound_holds_in_each_form(numbers: Any) -> None:
+    """An array of no-load speeds with a zero gave NaN, and the number was refused."""
+    with pytest.raises(ValueError, match=r"^speed must be above 0, got .*0"):
+        for_each("speed", numbers, 2, 0.0, above=0.0)

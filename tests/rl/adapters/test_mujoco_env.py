@@ -18,6 +18,8 @@ from pushed_box import PushedBox
 from rl_cases import Hold
 
 import warpdyn as wd
+from warpdyn.peers.peer import NotComparable
+from warpdyn.rl.adapters import mujoco_env
 from warpdyn.rl.adapters.mujoco_env import (
     STEP_OF_DRIVES,
     MujocoEnv,
@@ -364,3 +366,15 @@ def test_a_number_is_the_environments_or_of_all_or_the_default() -> None:
     env = SimpleNamespace(carried={"kp": of_one}, numbers={"kp": of_all, "kd": of_all})
     found = [rl.MujocoEnv._number_of(env, name, 1, 5.0).tolist() for name in ("kp", "kd", "effort")]
     assert found == [[2.0], [3.0, 4.0], 5.0]
+
+
+def test_a_robot_that_mujoco_lacks_is_refused_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def lacking(*_: Any, **__: Any) -> None:
+        raise NotComparable("MuJoCo has no planar joint in URDF")
+
+    monkeypatch.setattr(mujoco_env, "MujocoRobots", lacking)
+    said = "^Hold cannot run in MuJoCo: MuJoCo has no planar joint in URDF$"
+    with pytest.raises(rl.TaskError, match=said):
+        MujocoEnv(Hold(), 1)

@@ -181,3 +181,18 @@ def test_records_that_cannot_be_compared_have_no_other_programs(record: dict[str
     damaged = copy.deepcopy(record)
     del damaged["observation"]["terms"]
     assert other_programs(damaged, record) == []
+
+
+def test_a_task_that_no_robot_can_run_is_not_compared(
+    record: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has no record, and a file with one prints no remark."""
+
+    def refused(task: rl.Task) -> None:
+        raise rl.TaskError("its policy observes contact forces")
+
+    remarks = list[str]()
+    monkeypatch.setattr(records, "say", remarks.append)
+    monkeypatch.setattr(records, "deployment_record", refused)
+    say_other_programs("a.onnx", record, Scaled())
+    assert not remarks

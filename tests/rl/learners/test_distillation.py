@@ -95,3 +95,30 @@ def test_bfloat16_applies_to_hidden_layers_only() -> None:
         iteration(student)
     assert student.policy().last.weight.dtype == torch.float32
     assert student.teacher_distance < 0.5
+
+
+def test_a_student_takes_over_the_weights_of_a_policy() -> None:
+    """With the normalisation of its observations."""
+    first, second = learner(), learner(seed=3)
+    iteration(first)
+    seen = observations()["policy"]
+    second.use_policy(first.policy())
+    assert torch.equal(second.policy()(seen), first.policy()(seen))
+
+
+def test_several_processes_start_with_the_weights_of_the_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first = learner()
+    sent = iter([*first.student.parameters(), *first.student.buffers()])
+
+    def broadcast(x: torch.Tensor, src: int) -> None:
+        assert src == 0
+        x.copy_(next(sent))
+
+    monkeypatch.setattr(torch.distributed, "broadcast", broadcast)
+    torch.manual_seed(3)
+    second = Distillation(observations(), ACTIONS, RECIPE, rl.Processes(2, 1), first.teacher)
+    assert not list(sent)
+    pairs = zip(*(x.policy().state_dict().values() for x in (first, second)), strict=True)
+    assert all(torch.equal(x, y) for x, y in pairs)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 rl = pytest.importorskip("warpdyn.rl")
+import torch
 from rl_cases import Hold
 
 from warpdyn.rl.learners.learner import Learner
@@ -55,3 +57,21 @@ def test_rsl_rl_has_no_bfloat16() -> None:
     recipe = replace(Hold.recipe, learner="rsl_rl", precision="bfloat16")
     with pytest.raises(rl.TaskError, match="computes in float32"):
         rl.Trainer(Hold(), recipe=recipe)
+
+
+@pytest.mark.parametrize("learner", ["warpdyn", "shac", "rsl_rl"])
+def test_a_learner_takes_over_a_policy_or_a_checkpoint(learner: str) -> None:
+    """The policy with its normalisation of observations; of a checkpoint also the learning rate."""
+    recipe = replace(Hold.recipe, learner=learner, vary=None)
+    first, second, third = (rl.Trainer(Hold(), recipe=recipe, seed=k) for k in range(3))
+    list(first.run(iterations=1))
+    seen = torch.linspace(-2.0, 2.0, 30).reshape(5, 6)
+    wanted = first.policy()(seen)
+    assert not torch.allclose(second.policy()(seen), wanted, atol=1e-2)
+    second.learner.use_policy(first.policy())
+    assert torch.allclose(second.policy()(seen), wanted, atol=1e-5)
+    state = {**deepcopy(first.learner.state()), "learning_rate": 7e-5}
+    third.learner.restore(state)
+    assert torch.allclose(third.policy()(seen), wanted, atol=1e-5)
+    if learner == "rsl_rl":
+        assert third.learner.learning_rate == 7e-5

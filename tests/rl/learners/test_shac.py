@@ -147,3 +147,25 @@ def test_the_target_network_has_the_critics_normalisation() -> None:
     policy = other.policy()
     seen = mine.env.observations["policy"]
     assert torch.equal(policy(seen), mine.policy()(seen))
+
+
+def test_several_processes_start_with_the_weights_of_the_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of both networks, and of the target, which is a copy of the critic."""
+    first = learner()
+    networks = (first.actor, first.critic)
+    parameters = [x for each in networks for x in each.parameters()]
+    sent = iter([*parameters, first._log_std, *(x for each in networks for x in each.buffers())])
+
+    def broadcast(x: torch.Tensor, src: int) -> None:
+        assert src == 0
+        x.copy_(next(sent))
+
+    monkeypatch.setattr(torch.distributed, "broadcast", broadcast)
+    torch.manual_seed(3)
+    second = Shac(first.env, RECIPE, Processes(2, 1))
+    assert not list(sent)
+    for name in ("actor", "critic", "target"):
+        pairs = zip(*(getattr(x, name).parameters() for x in (first, second)), strict=True)
+        assert all(torch.equal(x, y) for x, y in pairs), name

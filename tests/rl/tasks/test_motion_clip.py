@@ -240,7 +240,7 @@ def test_frames_at_uneven_times_are_the_same_motion(tmp_path: Path) -> None:
 
 def test_a_wrapped_angle_is_unwrapped() -> None:
     """The angle of a joint without limits may wrap. A joint with limits cannot turn by half a turn
-    in a frame."""
+    in a frame. A slider may move by any distance."""
     builder = wd.ModelBuilder("wheel").add_link("base").add_link("rim", mass=1.0)
     builder.add_joint("turn", "continuous", "base", "rim")
     angles = np.linspace(3.0, 15.0, 61)[:, None]
@@ -256,6 +256,13 @@ def test_a_wrapped_angle_is_unwrapped() -> None:
     )
     with pytest.raises(rl.TaskError, match=said):
         MotionClip(10.0, ("turn",), wrapped).configurations(builder.build())
+    builder = wd.ModelBuilder("cart").add_link("base").add_link("rim", mass=1.0)
+    builder.add_joint("turn", "prismatic", "base", "rim", lower=0.0, upper=9.0)
+    ahead = np.array([[1.0], [8.0], [1.0]])
+    assert (
+        MotionClip(10.0, ("turn",), ahead).configurations(builder.build()).tolist()
+        == ahead.tolist()
+    )
 
 
 def test_a_wrapped_angle_at_uneven_times_is_refused(tmp_path: Path) -> None:

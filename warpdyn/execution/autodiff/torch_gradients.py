@@ -26,22 +26,25 @@ from ...arrays.torch_arrays import followers, transforms
 from ...model import Model
 from ...model.params import Params
 from ..launch.batch_shape import all_in_rows, with_leading
+from ..launch.job import Job
 from ..request.call import Call, arguments_in_order, derive, gather, result_names, tables_of
-from ..request.evaluate import record_call, result_shapes
+from ..request.evaluate import record_call
 
-Compute = Callable[[Call], Any]
+Launch = Callable[[Call], Job]
+"""Function that checks and launches a call."""
+
 Tensor = torch.Tensor
 
 INSTEAD = "leave it away, or call under torch.no_grad()"
 
 
-def run(call: Call, compute: Compute) -> Any:
+def run(call: Call, launch: Launch) -> Any:
     """Run a call, as a Torch operation if a tensor is differentiated, mapped or traced."""
     inputs, arrays = gather(call)
     # Nearly all calls have only plain tensors, so this case is checked first.
     unusual = [x for x in arrays.values() if type(x) is not Tensor or x.requires_grad]
     if not ((unusual and (_need_grad(unusual) or _without_memory(unusual))) or not TORCH.at_rest()):
-        results = compute(call)
+        results = launch(call).user_result()
         if call.out is not None:
             outs = call.out if isinstance(call.out, (tuple, list)) else (call.out,)
             TORCH.mark_written(outs)
@@ -51,7 +54,7 @@ def run(call: Call, compute: Compute) -> Any:
         raise TypeError(f"out= cannot take part in {where}; {INSTEAD}")
     order = arguments_in_order(call)
     rows, lead = all_in_rows(replace(call, arrays=arrays, inputs=inputs, order=order))
-    results = _run_in_graph(rows, compute)
+    results = _run_in_graph(rows, launch)
     if len(lead) < 2:
         return results
     several = isinstance(results, tuple)
@@ -80,7 +83,7 @@ class Operation:
     numbers that serve all environments, are taken from the call."""
 
     call: Call
-    compute: Compute
+    launch: Launch
     names: tuple[str, ...]
 
     def call_with(self, tensors: Iterable[Tensor]) -> Call:
@@ -92,8 +95,8 @@ class Operation:
         """The results of a launch or, for a tracer, of the operator that represents it."""
         unusual = [x for x in tensors if type(x) is not Tensor]
         if followers() or _without_memory(unusual):
-            return _launch_by_operator(self, tensors)
-        results = self.compute(self.call_with(tensors))
+            return launch_by_operator(self, tensors)
+        results = self.launch(self.call_with(tensors)).user_result()
         return results if isinstance(results, tuple) else (results,)
 
     @property
@@ -109,14 +112,14 @@ class Operation:
         )
 
 
-def _run_in_graph(call: Call, compute: Compute) -> Any:
+def _run_in_graph(call: Call, launch: Launch) -> Any:
     """A call with all its inputs among its arrays, as an operation."""
     names, tensors = [], []
     for name, x in call.arrays.items():
         if isinstance(x, Tensor):
             names.append(name)
             tensors.append(x)
-    results = _apply(Operation(call, compute, tuple(names)), *tensors)
+    results = _apply(Operation(call, launch, tuple(names)), *tensors)
     return results if len(results) > 1 else results[0]
 
 
@@ -156,7 +159,7 @@ class _CallNode(torch.autograd.Function):
             for w, shape in zip(cotangents, ctx.shapes, strict=True)
         ]
         seeds = dict(zip(result_names(call), given, strict=True))
-        bars = _run_in_graph(derive(call, "vjp", wrt, seeds, solution), ctx.operation.compute)
+        bars = _run_in_graph(derive(call, "vjp", wrt, seeds, solution), ctx.operation.launch)
         named = dict(zip(wrt, bars if len(wrt) > 1 else (bars,), strict=True))
         return None, *(sum_shared(named.get(n), x) for n, x in zip(names, tensors, strict=True))
 
@@ -175,7 +178,7 @@ class _CallNode(torch.autograd.Function):
         if not moving:
             return (None,) * len(result_names(call))
         moved = _run_in_graph(
-            derive(call, "jvp", tuple(moving), moving, solution), ctx.operation.compute
+            derive(call, "jvp", tuple(moving), moving, solution), ctx.operation.launch
         )
         return moved if isinstance(moved, tuple) else (moved,)
 
@@ -241,18 +244,12 @@ def sum_shared(bar: Tensor | None, x: Tensor) -> Tensor | None:
     return bar.sum(tuple(range(bar.ndim - x.ndim)))
 
 
-# When Torch traces, tensors have shapes but no numbers. Its graph then calls this operator. All
-# programs share one operator, which finds them by name.
-
-_programs: dict[str, Operation] = {}
+traced: dict[str, Operation] = {}
 """Traced operations, without their arrays, by their names in the graph."""
 
-_operators = torch.library.Library("warpdyn", "DEF")
-_operators.define("launch(str program, Tensor[] arrays) -> Tensor[]")
 
-
-def _launch_by_operator(operation: Operation, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """The results, from the operator."""
+def launch_by_operator(operation: Operation, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """The results, from the operator of `torch_operator`, which a traced graph then calls."""
     call = operation.call
     inputs, arrays = gather(operation.call_with(tensors))
     for name, x in arrays.items():
@@ -269,28 +266,11 @@ def _launch_by_operator(operation: Operation, tensors: Sequence[Tensor]) -> tupl
     own = "" if call.identity is None else record_call(call, shapes, True).listing()
     content = repr((call.model.key, call.key, shapes, own))
     program = f"{call.name} of {call.model.name} {sha256(content.encode()).hexdigest()[:16]}"
-    if program not in _programs:
+    if program not in traced:
         params = call.params and replace(call.params, arrays={}, gravity=None)
         bare = replace(call, arrays={}, gravity=None, f_ext=None, params=params)
-        _programs[program] = Operation(bare, operation.compute, tuple(arrays))
+        traced[program] = Operation(bare, operation.launch, tuple(arrays))
     return tuple(torch.ops.warpdyn.launch(program, list(arrays.values())))
-
-
-def _empty_results(program: str, arrays: Sequence[Tensor]) -> list[Tensor]:
-    operation = _programs[program]
-    rows = operation.batch_shape(arrays)
-    shapes = result_shapes(operation.call_with(arrays)).values()
-    return [arrays[0].new_empty((*rows, *shape)) for shape in shapes]
-
-
-def _launch(program: str, arrays: list[Tensor]) -> list[Tensor]:
-    operation, outs = _programs[program], _empty_results(program, arrays)
-    operation.compute(replace(operation.call_with(arrays), out=tuple(outs)))
-    return outs
-
-
-_operators.impl("launch", _launch, "CompositeExplicitAutograd")
-torch.library.register_fake("warpdyn::launch", _empty_results, lib=_operators)
 
 
 # Torch's compiler follows Python code. For a public function (`batched`) it calls `traceable_call`,
@@ -348,18 +328,18 @@ def _result(function: Callable[..., Any], given: dict[Any, Any], absent: Sequenc
     words = {name: x for name, x in given.items() if isinstance(name, str)}
     results = function(*(given[k] for k in range(len(given) - len(words))), **words)
     if hasattr(results, "_fields"):
-        _named.add(function)
+        _record_types[function] = type(results)
     return results if isinstance(results, Tensor) else tuple(results)
 
 
 _step = _result
 
-_named: set[Callable[..., Any]] = set()
-"""Functions whose result has names, which Torch's compiler cannot rebuild from its parts."""
+_record_types: dict[Callable[..., Any], type] = {}
+"""Types of results with named fields, by function. A node of Torch's compiler gives plain tuples."""
 
 
-def _has_names(address: int) -> bool:
-    return _object_at(address) in _named
+def _record_type(address: int) -> type | None:
+    return _record_types.get(_object_at(address))
 
 
 _prepared: set[type] = set()
@@ -388,10 +368,9 @@ def traceable_call(function: Callable[..., Any], args: tuple, kwargs: dict[str, 
         raise TypeError(f"out= cannot take part in torch.compile; {INSTEAD}")
     absent = [name for name, x in given.items() if x is None]
     results = _step(function, {name: x for name, x in given.items() if x is not None}, absent)
-    if _has_names(id(function)):
-        raise TypeError(f"{function.__name__} cannot take part in torch.compile; call it outside")
-    return results
+    record = _record_type(id(function))
+    return results if record is None else tuple.__new__(record, results)
 
 
-for each in (_name_at, _has_names, prepare):  # the compiler calls these but does not follow them
+for each in (_name_at, _record_type, prepare):  # the compiler calls these but does not follow them
     each._dynamo_marked_constant = True  # type: ignore[union-attr]

@@ -140,7 +140,7 @@ class DifferentiatedCall(DifferentiatedPlan):
         seeds = dict(zip(result_names(call), cotangents, strict=True))
         call = derive(call, "vjp", self._wrt, seeds, tensors[-1] if self.solves else None)
         if torch.is_grad_enabled() or not TORCH.at_rest():
-            bars = run(call, lambda call: self._computed(call).user_result())
+            bars = run(call, self._computed)
         else:
             job = self._computed(call)
             bars = job.user_result()

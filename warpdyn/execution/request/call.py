@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from ...arrays import Array
@@ -41,6 +42,11 @@ AT_REST = ("v", "a")
 
 R = TypeVar("R")
 """The type of the user's result: an array, a tuple of arrays, a named tuple."""
+
+
+class ResultCheck(partial):
+    """`named` of a call whose result is one array: a function that returns the array unchanged, or
+    raises."""
 
 
 @dataclass(frozen=True)
@@ -114,8 +120,8 @@ class Call(Generic[R]):
     arguments: Mapping[str, ArgumentSpec] = field(default_factory=dict)
     """Arguments that are not an array for each environment, by name."""
     named: Callable[..., R] | None = None
-    """Function that makes the user's result from the results, one argument each; None: the results
-    themselves."""
+    """Function that makes the user's result from the results, one argument each, or `ResultCheck`;
+    None: the results themselves."""
     identity: Hashable = None
     """Identity that distinguishes calls with the same name, for a user's kernel. Its program is not
     cached on disk."""

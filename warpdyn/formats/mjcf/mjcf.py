@@ -27,7 +27,7 @@ from ..registry import MJCF
 from ..robot_source import GRAVITY, Loops, RobotSource, check_loops_option, tag_name
 from . import mjcf_inertia
 from .mjcf_actuators import moving_actuators, read_actuators, with_effort_limits
-from .mjcf_attach import attach_models
+from .mjcf_attach import mjcf_document
 from .mjcf_bodies import (
     WORLD,
     BodyElement,
@@ -35,19 +35,17 @@ from .mjcf_bodies import (
     base_of,
     bodies_at_rest,
     check_free,
+    children,
     free_rest,
     refuse_fused,
 )
-from .mjcf_composite import with_cables
 from .mjcf_contacts import MjcfContacts
 from .mjcf_equality import couple_joints
 from .mjcf_files import Includes
-from .mjcf_include import with_includes
 from .mjcf_joints import read_joint
 from .mjcf_keyframes import Place, configurations
 from .mjcf_loops import MjcfLoops
 from .mjcf_meshes import MjcfMeshes
-from .mjcf_replicate import with_copies
 from .mjcf_rotors import NO_ROTOR, read_rotors, with_rotors
 from .mjcf_sensors import physics_of, read_sensors
 from .mjcf_shapes import MjcfShapes
@@ -99,11 +97,7 @@ def load_mjcf(
     """
     loops = check_loops_option(loops)
     text = RobotSource.of(source, MJCF.reader, MJCF.name)
-    root = text.root_of(MJCF)
-    values = MjcfValues(text.name, root, with_includes(text, root, includes))
-    attach_models(values, root, text, includes)
-    with_cables(values, root)
-    with_copies(values, root)
+    values, root = mjcf_document(text, includes)
     meshes = MjcfMeshes(values, root, text, includes)
     model = MjcfReader(values, root, text.folder, meshes).model(floating_base, quaternion, loops)
     return warn(text.name, model.with_base_velocity(base_velocity))
@@ -236,30 +230,25 @@ class MjcfReader:
     def walk(
         self, element: Element, body: BodyElement, X: Placement, childclass: str | None
     ) -> None:
-        """Gather the children of a <body>, or of a <frame> placed by `X` in it."""
+        """Gather the children of a <body> that is placed by `X`."""
         values = self.values
-        childclass = element.get("childclass", childclass)
-        values.defaults(element, childclass)
         kept = {"joint": body.joints, "geom": body.matter.geoms, "site": body.sites}
-        for child in element:
+        for child, inherited, frame in children(values, element, X, childclass):
             tag = tag_name(child)
             if tag in kept:
-                kept[tag].append((child, values.attributes(child, tag, childclass), X))
+                kept[tag].append((child, values.attributes(child, tag, inherited), frame))
             elif tag == "freejoint":
                 body.joints.append(
-                    (child, {**values.attributes(child, tag, None), "type": "free"}, X)
+                    (child, {**values.attributes(child, tag, None), "type": "free"}, frame)
                 )
             elif tag == "inertial":
-                body.matter.inertial = child, X
-            elif tag == "frame":
-                inner = X.compose(values.placement(child, dict(child.attrib)))  # type: ignore[arg-type]
-                self.walk(child, body, inner.as_matrix(), childclass)
+                body.matter.inertial = child, frame
             elif tag == "body":
-                self._inner(child, body, X, childclass)
+                self._inner(child, body, frame, inherited)
             elif tag == "flexcomp":
                 values.ignore("<flexcomp>: a deformable body, and its mass", child)
             elif tag not in WITHOUT_DYNAMICS:
-                values.ignore(f"element <{tag}> of <{tag_name(element)}>", child)
+                values.ignore(f"element <{tag}> of <{tag_name(child.getparent())}>", child)
 
     def _inner(
         self, element: Element, parent: BodyElement, X: Placement, childclass: str | None

@@ -63,6 +63,17 @@ FILE = "{warpdyn}file"
 """Attribute of an element that comes from another file than its model: that file's name."""
 
 
+def mjcf_document(text: RobotSource, includes: Includes) -> tuple[MjcfValues, Element]:
+    """The settings of a file and its outermost element, with all that it includes, attaches and
+    replicates."""
+    root = text.root_of(MJCF)
+    values = MjcfValues(text.name, root, with_includes(text, root, includes))
+    attach_models(values, root, text, includes)
+    with_cables(values, root)
+    with_copies(values, root)
+    return values, root
+
+
 def attach_models(values: MjcfValues, root: Element, text: RobotSource, includes: Includes) -> None:
     """Replace each <attach> by bodies of another model, as MuJoCo does: by the body or frame that
     it names, with all its children, or by the model's entire world. Each name gets the `prefix`."""
@@ -251,13 +262,13 @@ def _rebase_file_names(
     settings = inner.settings(model)
     there = PurePosixPath(folder) / settings.get("meshdir", settings.get("assetdir", ""))
     here = _mesh_folder(inner.settings(root))
-    for element in assets.iter("mesh"):
+    for element in assets.iter("mesh", "hfield"):
         path = element.get("file")
         if path:
             bare = settings.get("strippath") == "true"
             leads = there / (PurePosixPath(path).name if bare else path)
             element.set("file", PurePosixPath(os.path.relpath(leads, here)).as_posix())
-            # MuJoCo names a mesh without a name after its file, before that name is rewritten.
+            # MuJoCo names an asset without a name after its file, before that name is rewritten.
             if not element.get("name"):
                 element.set("name", PurePosixPath(path).stem)
 

@@ -3,15 +3,16 @@ aligned."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from ...algebra.pose_forms import rotation_quaternion
 from ...algebra.quaternions import quaternion_log
 from ...algebra.spatial import Placement
 from ...model.description import ORIGIN, Link, ModelError, matrix3, vector3
+from ..robot_source import tag_name
 from .mjcf_inertia import Matter, Part
-from .mjcf_values import MjcfValues
+from .mjcf_values import Element, MjcfValues
 
 WORLD = "world"
 """MuJoCo's name for the root body."""
@@ -35,6 +36,23 @@ class BodyElement:
     def free(self) -> bool:
         """True if it has a free joint."""
         return any(written.get("type") == "free" for _, written, _ in self.joints)
+
+
+def children(
+    values: MjcfValues, element: Element, X: Placement, childclass: str | None
+) -> Iterator[tuple[Element, str | None, Placement]]:
+    """Children of a <body>, and of each <frame> in it, with their default class and their frame.
+
+    X: frame of the body or <frame>.
+    """
+    childclass = element.get("childclass", childclass)
+    values.defaults(element, childclass)
+    for child in element:
+        if tag_name(child) == "frame":
+            inner = X.compose(values.placement(child, dict(child.attrib)))  # type: ignore[arg-type]
+            yield from children(values, child, inner.as_matrix(), childclass)
+        else:
+            yield child, childclass, X
 
 
 def free_rest(X: Placement) -> tuple[float, ...]:

@@ -51,10 +51,15 @@ class MjcfMeshes:
             kept = {key: value for key, value in written.items() if key not in DRAWN}
             files: Mapping[str, bytes] = {}
             if "file" in kept:
-                file = PurePosixPath(self.folder, kept["file"])
-                file = PurePosixPath(self.folder, file.name) if self.bare_names else file
-                path = self.neighbours.find(self.values, element, str(file))
-                kept["file"] = f"{len(self.weighable)}{path.suffix}"
-                files = {kept["file"]: self.neighbours.read_file(self.values, element, path)}
+                data = self.read_file(element, kept["file"])
+                kept["file"] = f"{len(self.weighable)}{PurePosixPath(kept['file']).suffix}"
+                files = {kept["file"]: data}
             self.weighable[name] = Mesh({**kept, "name": name}, dict(files))
         return self.weighable[name]
+
+    def read_file(self, element: Element, name: str) -> bytes:
+        """The content of a file of <asset>, in the folder that the compiler settings name."""
+        file = PurePosixPath(self.folder, name)
+        file = PurePosixPath(self.folder, file.name) if self.bare_names else file
+        path = self.neighbours.find(self.values, element, str(file))
+        return self.neighbours.read_file(self.values, element, path)

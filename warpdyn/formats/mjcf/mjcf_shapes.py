@@ -103,7 +103,10 @@ class MjcfShapes:
         return [
             *said,
             f"geoms of kinds that nothing touches here: {kinds}; a simulation's ground is "
-            "level at height 0 unless terrain= is another",
+            "level at height 0 unless terrain= is another"
+            + (
+                "; wd.HeightMap.from_mjcf reads a height field" if "hfield" in self.left_out else ""
+            ),
         ]
 
     def of(self, body: str, geoms: Sequence[Part]) -> BodyShapes:

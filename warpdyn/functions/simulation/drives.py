@@ -80,11 +80,9 @@ def drive_arrays(model: Model, control: Any, targets: Any) -> Shaped:
         for name, each in numbers.items()
     }
     if control.no_load_speed is not None:
-        speed = arrays["no_load_speed"] = for_each(
-            "no_load_speed", control.no_load_speed, joints, 0.0
+        arrays["no_load_speed"] = for_each(
+            "no_load_speed", control.no_load_speed, joints, 0.0, above=0.0
         )
-        if isinstance(speed, (tuple, list)) and not min(speed) > 0:
-            raise ValueError(f"no_load_speed must be above 0, got {control.no_load_speed}")
     return {"targets": (targets, (joints,))} | {
         name: (each, (joints,)) for name, each in arrays.items()
     }

@@ -104,9 +104,7 @@ def ground_arrays(model: Model, ground: Ground | SoftGround, count: int, q: Any)
     stiffness = default_stiffness(model) if ground.stiffness is None else ground.stiffness
     rebounds: Shaped = {}
     if not (is_number(ground.restitution) and ground.restitution == 0):
-        e = for_each("restitution", ground.restitution, count, 0.0)
-        if isinstance(e, (tuple, list)) and max(e) > 1:
-            raise ValueError(f"restitution must be at most 1, got {ground.restitution}")
+        e = for_each("restitution", ground.restitution, count, 0.0, most=1.0)
         rebounds = {"restitution": (e, (count,))}
     return {
         "friction": friction,

@@ -59,11 +59,9 @@ def pair_arrays(options: StepOptions, pairs: Sequence[ContactPair], q: Any) -> S
     if not (is_number(contact.restitution) and contact.restitution == 0):
         numbers["restitution"] = contact.restitution
     for name, value in numbers.items():
-        is_friction = name == "friction"
-        each[f"pair_{name}"] = for_each(name, value, count, 0.0, finite=is_friction), (count,)
-    rebound = each.get("pair_restitution", ((), ()))[0]
-    if isinstance(rebound, (tuple, list)) and max(rebound, default=0.0) > 1:
-        raise ValueError(f"restitution must be at most 1, got {contact.restitution}")
+        most = 1.0 if name == "restitution" else math.inf
+        checked = for_each(name, value, count, 0.0, most=most, finite=name == "friction")
+        each[f"pair_{name}"] = checked, (count,)
     each |= moment_arrays("pair_", *described_moments(options.pairs, contact), count)
     each["pair_push_out"] = for_all("push_out", contact.push_out, q, above=0.0), (1,)
     return shaped | each

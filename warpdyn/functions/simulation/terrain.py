@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,6 +14,8 @@ from ...algorithms.simulation.contact_rows import ContactPoint
 from ...arrays import Array, views
 from ...arrays.libraries import library_of
 from ...arrays.protocol import dtype_name
+from ...formats.mjcf.mjcf_files import Includes
+from ...formats.mjcf.mjcf_height_fields import read_height_field
 from ...model import Model
 from ...model.old_members import OldMember
 from .terrain_tiles import KINDS, TerrainKind, tile, tiles
@@ -133,6 +136,28 @@ class HeightMap:
         made = cls(heights, cell)
         made.origins = origins + np.array([*made.origin, 0.0])
         return made
+
+    @classmethod
+    def from_mjcf(
+        cls,
+        source: str | bytes | os.PathLike[str],
+        name: str | None = None,
+        *,
+        includes: Includes = True,
+    ) -> HeightMap:
+        """The height field of an MJCF file, where a geom of the world with type="hfield" stands.
+
+        source: a path, or the XML itself. name: of the geom or of its <hfield>; None for the only
+        one. includes: the folder with the files that may be read, as in `load_mjcf`. Files are PNG
+        images and MuJoCo's binary format.
+
+        Heights are bilinear between the nodes, where MuJoCo has two triangles. Beyond the edge the
+        ground continues level, where MuJoCo has none. The friction of the geom acts without this
+        map: it is part of the contacts of the robot's file. ModelError: there is no such field, its
+        cells are not square, or its geom is rotated.
+        """
+        table = read_height_field(source, name, includes)
+        return cls(table.heights, table.cell, origin=table.origin)
 
     def with_offset(self, offset: Any) -> HeightMap:
         """The same map with the same arrays, and with environments at other places."""

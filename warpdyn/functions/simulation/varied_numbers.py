@@ -21,17 +21,30 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating))
 
 
-def for_each(name: str, value: Any, count: int, least: float, *, finite: bool = False) -> Varied:
-    """A number for each of `count` entries, or an array of them. `finite`: infinity is refused."""
+def for_each(
+    name: str,
+    value: Any,
+    count: int,
+    least: float,
+    *,
+    above: float | None = None,
+    most: float = math.inf,
+    finite: bool = False,
+) -> Varied:
+    """A number for each of `count` entries, or an array of them: at least `least`, or above `above`,
+    and at most `most`. `finite`: infinity is refused."""
     if isinstance(value, Mapping):
         raise TypeError(f"{name} must be a number or an array, got a mapping")
-    _check_host(name, value, least, above=None, finite=finite)
+    _check_host(name, value, least, above, finite, most)
     numbers = (float(value),) * count if is_number(value) else value
     if isinstance(numbers, (tuple, list)):
-        if not all(x >= least for x in numbers):
-            raise ValueError(f"{name} must be at least {least:g}, got {value}")
+        if not all(x >= least if above is None else x > above for x in numbers):
+            need = f"at least {least:g}" if above is None else f"above {above:g}"
+            raise ValueError(f"{name} must be {need}, got {value}")
         if finite and not all(x < math.inf for x in numbers):
             raise ValueError(f"{name} must be finite, got {value}")
+        if not all(x <= most for x in numbers):
+            raise ValueError(f"{name} must be at most {most:g}, got {value}")
     return numbers
 
 
@@ -51,9 +64,16 @@ def for_all(
     return views.column(name, value, like) if views.is_array(like) else [value]
 
 
-def _check_host(name: str, value: Any, least: float, above: float | None, finite: bool) -> None:
-    """Raise for a NumPy array with numbers that are too small, NaN or, if `finite`, infinite. Other
-    arrays are not checked here, because reading them would take longer than the step
+def _check_host(
+    name: str,
+    value: Any,
+    least: float,
+    above: float | None,
+    finite: bool,
+    most: float = math.inf,
+) -> None:
+    """Raise for a NumPy array with numbers that are too small, too large, NaN or, if `finite`,
+    infinite. Other arrays are not checked here, because reading them would take longer than the step
     (`wd.config.debug` checks them)."""
     if not (isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size):
         return
@@ -63,6 +83,8 @@ def _check_host(name: str, value: Any, least: float, above: float | None, finite
         _refuse_entry(name, value, ~(value >= least if above is None else value > above), need)
     if finite and not value.max() < math.inf:
         _refuse_entry(name, value, ~(value < math.inf), "finite")
+    if most < math.inf and not value.max() <= most:
+        _refuse_entry(name, value, ~(value <= most), f"at most {most:g}")
 
 
 def _refuse_entry(name: str, value: np.ndarray, wrong: np.ndarray, need: str) -> NoReturn:
